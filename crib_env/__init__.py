@@ -1,0 +1,52 @@
+"""Cribbage for reinforcement learning: exact rules, a compiled engine, standard interfaces.
+
+Importing this package registers the environments with Gymnasium and PettingZoo. The engine (and
+Numba with it) loads with the first environment made.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from types import ModuleType
+
+from crib_env.cards import (
+    card_name,
+    format_card,
+    format_cards,
+    parse_card,
+    parse_cards,
+)
+from crib_env.errors import EpisodeOverError, IllegalActionError
+from crib_env.events import Event
+from crib_env.layout import observation_layout
+from crib_env.opponents import Agent, agent_names, find_agent
+from crib_env.registration import ENVIRONMENTS, register_environments
+from crib_env.rules import PRESETS, Rules
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "ENVIRONMENTS",
+    "PRESETS",
+    "Agent",
+    "EpisodeOverError",
+    "Event",
+    "IllegalActionError",
+    "Rules",
+    "agent_names",
+    "card_name",
+    "find_agent",
+    "format_card",
+    "format_cards",
+    "observation_layout",
+    "parse_card",
+    "parse_cards",
+]
+
+register_environments()
+
+
+def __getattr__(name: str) -> ModuleType:
+    if name in ENVIRONMENTS or name == "scoring":
+        return import_module(f"crib_env.{name}")
+    raise AttributeError(f"module 'crib_env' has no attribute {name!r}")

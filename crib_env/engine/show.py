@@ -1,0 +1,94 @@
+"""Counting a set of cards: fifteens, pairs, runs, flushes and his nob (C2, C4, H8, F6, T8).
+
+What depends on ranks alone is read from a table indexed by a sum of keys, one a rank. The keys
+(found greedily) make the sums of all five-card rank multisets distinct, and those of all four-card
+ones. The table is filled once at start by the direct count `count_ranks`, which a GPU uses as is.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from crib_env.engine.jit import kernel
+
+KEYS = np.array(
+    [0, 1, 5, 22, 94, 312, 992, 2422, 5624, 12522, 19998, 43258, 79415], dtype=np.int64
+)
+FOUR = 360919  # where the four-card sums begin: one more than the largest sum of five keys
+TABLE_SIZE = FOUR + 4 * 79415 + 1
+JACK = 10
+
+
+@kernel
+def pip(card):
+    """Return what a card counts: the ace 1, court cards 10 (C1)."""
+    r = card >> 2
+    return r + 1 if r < 9 else 10
+
+
+@kernel
+def count_ranks(a, b, c, d, e):
+    """Return the points of fifteens, pairs and runs (C2) of five ranks; ``e`` may be -1 for none."""
+    points = 0
+    packed = (1 << (4 * a)) + (1 << (4 * b)) + (1 << (4 * c)) + (1 << (4 * d))
+    p0 = a + 1 if a < 9 else 10
+    p1 = b + 1 if b < 9 else 10
+    p2 = c + 1 if c < 9 else 10
+    p3 = d + 1 if d < 9 else 10
+    p4 = 100
+    if e >= 0:
+        packed += 1 << (4 * e)
+        p4 = e + 1 if e < 9 else 10
+    for m in range(1, 32):
+        total = (m & 1) * p0 + (m >> 1 & 1) * p1 + (m >> 2 & 1) * p2
+        total += (m >> 3 & 1) * p3 + (m >> 4 & 1) * p4
+        if total == 15:
+            points += 2
+    length = 0
+    ways = 1
+    for r in range(14):
+        n = packed >> (4 * r) & 15 if r < 13 else 0
+        if n > 0:
+            points += n * (n - 1)
+            length += 1
+            ways *= n
+        else:
+            if length >= 3:
+                points += length * ways
+            length = 0
+            ways = 1
+    return points
+
+
+@kernel
+def fill_table(table):
+    """Fill ``table`` (uint8[TABLE_SIZE]) with the rank points of every set of four or five cards."""
+    for a in range(13):
+        for b in range(a, 13):
+            for c in range(b, 13):
+                for d in range(c, 13):
+                    key = KEYS[a] + KEYS[b] + KEYS[c] + KEYS[d]
+                    table[FOUR + key] = count_ranks(a, b, c, d, -1)
+                    for e in range(d, 13):
+                        if e != a:
+                            table[key + KEYS[e]] = count_ranks(a, b, c, d, e)
+
+
+@kernel
+def score_flush_and_nob(suits, held, starter, smallest, nob):
+    """Return the flush and his-nob points of a hand or crib with the starter.
+
+    Args:
+        suits: the number of cards of each suit without the starter, packed in bytes.
+        held: how many cards that is.
+        starter: the starter's card id.
+        smallest: the fewest cards of one suit that score; all held cards must be of it.
+        nob: 1 if the jack of the starter's suit is among the held cards.
+    """
+    points = nob
+    for s in range(4):
+        if suits >> (8 * s) & 255 == held:
+            n = held + 1 if (starter & 3) == s else held
+            if n >= smallest:
+                points += n
+    return points

@@ -1,0 +1,128 @@
+"""The Gymnasium shell: one learner against an opponent."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import gymnasium
+import numpy as np
+import numpy.typing as npt
+from gymnasium import spaces
+
+from crib_env.engine.families import Family
+from crib_env.envs.aec import check_choice
+from crib_env.envs.learner import LearnerBatch
+from crib_env.errors import EpisodeOverError
+from crib_env.opponents import Opponent
+from crib_env.options import check_seed, read_options
+from crib_env.rules import Rules
+
+
+class CribbageEnv(gymnasium.Env[npt.NDArray[np.uint8], int]):
+    """One game for a learner; an opponent plays the other seat inside ``step``.
+
+    The observation is flat; the legal actions are in ``info["action_mask"]`` (int8) and
+    `action_masks` (bool, as sb3-contrib's MaskablePPO asks for them).
+
+    Args:
+        family: the engine.
+        rules: the rules to play.
+        players: seats in a game.
+        episode: what one episode is.
+        reward: ``"win"`` (+1 or -1 at the end) or ``"points"`` (the difference in points made
+            since the learner's last action).
+        opponent: the name of an agent, an agent, or a function of a view and a generator.
+        seat: the learner's seat, or None to draw it for each episode.
+        render_mode: None or one of ``metadata["render_modes"]``.
+        on_illegal: ``"terminate"`` ends the episode at reward -1; ``"raise"`` an
+            `IllegalActionError`.
+    """
+
+    metadata: dict[str, Any] = {"render_modes": ["ansi"], "render_fps": 2}  # noqa: RUF012
+
+    def __init__(
+        self,
+        family: Family,
+        rules: Rules,
+        *,
+        players: int = 2,
+        episode: str,
+        reward: str = "win",
+        opponent: Opponent = "random",
+        seat: int | None = None,
+        render_mode: str | None = None,
+        on_illegal: str = "terminate",
+    ) -> None:
+        if render_mode is not None:
+            check_choice("render_mode", render_mode, tuple(self.metadata["render_modes"]))
+        self.render_mode = render_mode
+        self.rules = rules
+        self.games = LearnerBatch(
+            family, rules, 1, players=players, episode=episode, reward=reward, opponent=opponent,
+            seat=seat, on_illegal=on_illegal, autoreset=False, threads=1,
+        )  # fmt: skip
+        self.observation_space = spaces.Box(0, 1, (family.obs_size,), np.uint8)
+        self.action_space = spaces.Discrete(family.actions)
+        self._over = True
+        self._action = np.zeros(1, dtype=np.int64)
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[npt.NDArray[np.uint8], dict[str, Any]]:
+        """Begin an episode and return the learner's first observation and info.
+
+        Args:
+            seed: starts all generators, the opponent's included; None goes on with them.
+            options: ``decks``, ``dealer`` and ``scores``: see `crib_env.options.read_options`.
+
+        Raises:
+            ValueError: a seed or an option that does not fit; nothing has changed then.
+        """
+        check_seed(seed)
+        chosen = read_options(options, self.games.players, self.rules.target)
+        super().reset(seed=seed)
+        if seed is not None:
+            self.games.seed(seed)
+        self.games.reset(chosen)
+        self._over = False
+        return self.games.obs[0].copy(), self._info()
+
+    def step(
+        self, action: int
+    ) -> tuple[npt.NDArray[np.uint8], float, bool, bool, dict[str, Any]]:
+        """Act, let the opponent act, and return the next observation as Gymnasium has it.
+
+        Raises:
+            IllegalActionError: an illegal action with ``on_illegal="raise"``; nothing has changed.
+            EpisodeOverError: before a reset, or after the episode's end.
+        """
+        if self._over:
+            raise EpisodeOverError(f"step({action!r}) without a running episode: call reset()")
+        games = self.games
+        if type(action) is int:
+            self._action[0] = action
+            games.step(self._action)
+        else:
+            games.step(np.asarray(action).reshape(-1))
+        self._over = bool(games.dones[0])
+        if self._over:
+            games.masks[0] = 0
+        return games.obs[0].copy(), float(games.rewards[0]), self._over, False, self._info()
+
+    def action_masks(self) -> npt.NDArray[np.bool_]:
+        """Return which actions are legal, bool[actions]; none after the end."""
+        return self.games.masks[0].astype(np.bool_)
+
+    def _info(self) -> dict[str, Any]:
+        return {"action_mask": self.games.masks[0].copy()}
+
+    @property
+    def scores(self) -> tuple[int, int]:
+        """The scores of the present game, by side."""
+        first, second = self.games.states["scores"][0]
+        return int(first), int(second)
+
+    @property
+    def seat(self) -> int:
+        """The learner's seat in this episode."""
+        return int(self.games.seats[0])

@@ -1,0 +1,129 @@
+"""A native Stable-Baselines3 ``VecEnv`` over the batch, with the masks MaskablePPO asks for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from gymnasium import spaces
+from stable_baselines3.common.vec_env.base_vec_env import VecEnv
+
+from crib_env.engine.families import Family
+from crib_env.envs.learner import LearnerBatch
+from crib_env.options import read_options
+from crib_env.rules import Rules
+
+Array = npt.NDArray[Any]
+
+
+class CribbageVecEnv(VecEnv):
+    """N games for N learners as an SB3 environment.
+
+    Besides SB3's own keys, the info of an ended episode has ``episode`` (``r`` the sum of rewards,
+    ``l`` the learner's decisions), so no VecMonitor is needed.
+
+    Args:
+        family: the engine.
+        rules: the rules to play.
+        num_envs: N.
+        **kwargs: as `LearnerBatch` takes them.
+    """
+
+    render_mode = None
+
+    def __init__(self, family: Family, rules: Rules, num_envs: int, **kwargs: Any) -> None:
+        self.games = LearnerBatch(family, rules, num_envs, **kwargs)
+        self.rules = rules
+        super().__init__(
+            num_envs,
+            spaces.Box(0, 1, (family.obs_size,), np.uint8),
+            spaces.Discrete(family.actions),
+        )
+        self._returns = np.zeros(num_envs)
+        self._lengths = np.zeros(num_envs, dtype=np.int64)
+        self._masks = np.zeros((num_envs, family.actions), dtype=np.bool_)
+
+    def reset(self) -> Array:
+        """Begin an episode in every game; return observations uint8[N, obs_size]."""
+        if self._seeds[0] is not None:
+            self.games.seed(int(self._seeds[0]))
+        options = read_options(self._options[0] or None, self.games.players, self.rules.target)
+        self.games.reset(options)
+        self._returns[:] = 0.0
+        self._lengths[:] = 0
+        self._reset_seeds()
+        self._reset_options()
+        return self.games.obs.copy()
+
+    def step_async(self, actions: Array) -> None:
+        """Take the actions, int[N]; `step_wait` plays them."""
+        self._actions = actions
+
+    def step_wait(self) -> tuple[Array, Array, Array, list[dict[str, Any]]]:
+        """Return observations, rewards float32[N], dones bool[N] and infos."""
+        games = self.games
+        games.step(self._actions)
+        self._returns += games.rewards
+        self._lengths += 1
+        infos: list[dict[str, Any]] = [{} for _ in range(self.num_envs)]
+        for lane in games.dones.nonzero()[0]:
+            infos[lane] = {
+                "terminal_observation": games.final_obs[lane].copy(),
+                "TimeLimit.truncated": False,
+                "episode": {"r": float(self._returns[lane]), "l": int(self._lengths[lane]), "t": 0.0},
+            }
+            self._returns[lane] = 0.0
+            self._lengths[lane] = 0
+        return games.obs.copy(), games.rewards.astype(np.float32), games.dones.copy(), infos
+
+    def action_masks(self) -> npt.NDArray[np.bool_]:
+        """Return which actions are legal in every game, bool[N, actions]."""
+        return self.games.masks.astype(np.bool_)
+
+    def close(self) -> None:
+        """Do nothing: there is nothing to release."""
+
+    def has_attr(self, attr_name: str) -> bool:
+        """Return whether the games have that attribute."""
+        return hasattr(self, attr_name)
+
+    def get_attr(self, attr_name: str, indices: int | Iterable[int] | None = None) -> list[Any]:
+        """Return an attribute once for each game asked for; all games share it."""
+        return [getattr(self, attr_name)] * len(self._chosen(indices))
+
+    def set_attr(
+        self, attr_name: str, value: Any, indices: int | Iterable[int] | None = None
+    ) -> None:
+        """Refuse: the games are records in one array and have no attributes of their own."""
+        raise NotImplementedError(
+            f"cannot set {attr_name!r}: the games of a CribbageVecEnv share all settings; make "
+            "another environment"
+        )
+
+    def env_method(
+        self,
+        method_name: str,
+        *method_args: Any,
+        indices: int | Iterable[int] | None = None,
+        **method_kwargs: Any,
+    ) -> Any:
+        """Return one result for each game asked for; `action_masks` is the method there is."""
+        if method_name != "action_masks":
+            raise AttributeError(f"the games have no method {method_name!r}, only 'action_masks'")
+        masks = self.action_masks()
+        return masks if indices is None else masks[self._chosen(indices)]
+
+    def env_is_wrapped(
+        self, wrapper_class: Any, indices: int | Iterable[int] | None = None
+    ) -> list[bool]:
+        """Return False for each game asked for: none is wrapped."""
+        return [False] * len(self._chosen(indices))
+
+    def get_images(self) -> Sequence[Array | None]:
+        """Return no images: the games of a batch are not drawn."""
+        return [None] * self.num_envs
+
+    def _chosen(self, indices: int | Iterable[int] | None) -> list[int]:
+        return list(self._get_indices(indices))

@@ -1,0 +1,48 @@
+"""What was pegged: the log of the engine as objects."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from crib_env.cards import format_cards
+
+# In the order of the reason numbers in crib_env.engine.records.
+REASONS = (
+    "for_last", "heels", "fifteen", "pair", "run", "thirty_one", "go", "last", "hand", "crib",
+    "line",
+)  # fmt: skip
+WIDTH = 4
+
+
+@dataclass(frozen=True)
+class Event:
+    """Points pegged at one moment.
+
+    Attributes:
+        seat: who pegged them (in Table Top, the side).
+        points: how many, after the cap at the target (C5).
+        reason: one of `REASONS`.
+        cards: the ids of the cards that made them, ascending; empty where none did.
+    """
+
+    seat: int
+    points: int
+    reason: str
+    cards: tuple[int, ...]
+
+    def __str__(self) -> str:
+        cards = f" ({format_cards(self.cards)})" if self.cards else ""
+        return f"player_{self.seat} {self.reason} {self.points}{cards}"
+
+
+def read_log(log: npt.NDArray[np.int64]) -> list[Event]:
+    """Return the events in an engine log, in the order they were pegged."""
+    events = []
+    for row in range(int(log[0])):
+        seat, points, reason, mask = (int(x) for x in log[1 + WIDTH * row : 1 + WIDTH * (row + 1)])
+        cards = tuple(card for card in range(52) if mask >> card & 1)
+        events.append(Event(seat, points, REASONS[reason], cards))
+    return events

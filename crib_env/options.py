@@ -1,0 +1,121 @@
+"""Checking what a user passes to ``reset``: the seed and the options, one error each."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from crib_env.cards import DECK_SIZE, format_card
+
+NAMES = ("decks", "dealer", "scores")
+# PettingZoo's api_test passes this key to any environment to see that options are taken.
+IGNORED = "options"
+
+
+@dataclass(frozen=True)
+class ResetOptions:
+    """Options of a reset, checked.
+
+    Attributes:
+        decks: int64[n, 52], the decks of the first n deals.
+        dealer: the seat of the first dealer, or None to cut for it.
+        scores: the starting scores by side, or None for the rules' own.
+    """
+
+    decks: npt.NDArray[np.int64] = field(
+        default_factory=lambda: np.empty((0, DECK_SIZE), dtype=np.int64)
+    )
+    dealer: int | None = None
+    scores: tuple[int, int] | None = None
+
+
+def check_seed(seed: object) -> None:
+    """Raise unless ``seed`` is None or a non-negative integer.
+
+    Raises:
+        ValueError: it is neither.
+    """
+    if seed is None:
+        return
+    if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or seed < 0:
+        raise ValueError(f"seed must be None or a whole number from 0 up, got {seed!r}")
+
+
+def read_options(options: dict[str, Any] | None, players: int, target: int) -> ResetOptions:
+    """Return the options of a reset, checked.
+
+    Args:
+        options: ``decks`` (a sequence of 52-card permutations, one for each deal in order; when
+            they run out the seeded generator continues), ``dealer`` (a seat), ``scores`` (two
+            starting scores below the target).
+        players: the number of seats.
+        target: the score that wins.
+
+    Raises:
+        ValueError: an unknown option, or a value that does not fit; the message names it.
+    """
+    if options is None:
+        return ResetOptions()
+    if not isinstance(options, dict):
+        raise ValueError(f"options must be a dict, got {options!r}")
+    for name in options:
+        if name not in NAMES and name != IGNORED:
+            raise ValueError(f"there is no option {name!r}: the options are {', '.join(NAMES)}")
+    given: dict[str, Any] = {}
+    if options.get("decks") is not None:
+        given["decks"] = _decks(options["decks"])
+    if options.get("dealer") is not None:
+        dealer = options["dealer"]
+        if not _is_whole(dealer) or not 0 <= dealer < players:
+            raise ValueError(
+                f"option 'dealer' must be a seat from 0 to {players - 1}, got {dealer!r}"
+            )
+        given["dealer"] = int(dealer)
+    if options.get("scores") is not None:
+        scores = options["scores"]
+        if (
+            not isinstance(scores, (Sequence, np.ndarray))
+            or len(scores) != 2
+            or not all(_is_whole(x) and 0 <= x < target for x in scores)
+        ):
+            raise ValueError(
+                f"option 'scores' must be two whole numbers from 0 to {target - 1}, got {scores!r}"
+            )
+        given["scores"] = (int(scores[0]), int(scores[1]))
+    return ResetOptions(**given)
+
+
+def _is_whole(value: object) -> bool:
+    return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+
+
+def _decks(decks: Any) -> npt.NDArray[np.int64]:
+    if isinstance(decks, (str, bytes)) or not hasattr(decks, "__len__"):
+        raise ValueError(f"option 'decks' must be a sequence of decks, got {decks!r}")
+    rows = []
+    for i, deck in enumerate(decks):
+        try:
+            cards = [int(card) for card in deck]
+            whole = all(_is_whole(card) for card in deck)
+        except (TypeError, ValueError):
+            raise ValueError(
+                f"option 'decks'[{i}] must be a deck of 52 card ids, got {deck!r}"
+            ) from None
+        if not whole or len(cards) != DECK_SIZE or set(cards) != set(range(DECK_SIZE)):
+            twice = sorted({card for card in cards if cards.count(card) > 1})
+            problem = f"{len(cards)} cards" if len(cards) != DECK_SIZE else "other ids"
+            if twice:
+                problem = ", ".join(_shown(card) for card in twice) + " more than once"
+            raise ValueError(
+                f"option 'decks'[{i}] must hold each card id from 0 to 51 once; it has {problem}"
+            )
+        rows.append(cards)
+    return np.array(rows, dtype=np.int64).reshape(-1, DECK_SIZE)
+
+
+def _shown(card: int) -> str:
+    return format_card(card) if 0 <= card < DECK_SIZE else str(card)

@@ -1,0 +1,43 @@
+"""A slow, independent reading of RULES.md, for tests only.
+
+Nothing here imports ``crib_env``: the two must be able to disagree. Everything is plain Python
+written clause by clause, meant to be checked by eye against the rules rather than to be fast.
+"""
+
+from .scoring import (
+    PlayParts,
+    card,
+    cards,
+    fifteens,
+    flush,
+    line_flush,
+    nobs,
+    pairs,
+    runs,
+    score_line,
+    score_play,
+    score_show,
+    text,
+)
+from .table_top import CRIB, TableTopReferee
+from .two_hand import Event, Referee
+
+__all__ = [
+    "CRIB",
+    "Event",
+    "PlayParts",
+    "Referee",
+    "TableTopReferee",
+    "card",
+    "cards",
+    "fifteens",
+    "flush",
+    "line_flush",
+    "nobs",
+    "pairs",
+    "runs",
+    "score_line",
+    "score_play",
+    "score_show",
+    "text",
+]
