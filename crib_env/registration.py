@@ -6,7 +6,12 @@ import gymnasium
 import pettingzoo
 
 # The module of each environment and its Gymnasium name.
-ENVIRONMENTS = {"six_card_v0": "SixCard-v0"}
+ENVIRONMENTS = {
+    "six_card_v0": "SixCard-v0",
+    "five_card_v0": "FiveCard-v0",
+    "discard_v0": "Discard-v0",
+    "pegging_v0": "Pegging-v0",
+}
 
 
 def register_environments() -> None:

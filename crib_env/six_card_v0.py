@@ -69,10 +69,10 @@ from __future__ import annotations
 from crib_env.engine.families import two_hand
 from crib_env.envs.makers import Maker
 
-_maker = Maker("six_card_v0", two_hand, "hoyle")
+maker = Maker("six_card_v0", two_hand, "hoyle")
 
-env = _maker.env
-raw_env = _maker.raw_env
-gym_env = _maker.gym_env
-vector_env = _maker.vector_env
-sb3_env = _maker.sb3_env
+env = maker.env
+raw_env = maker.raw_env
+gym_env = maker.gym_env
+vector_env = maker.vector_env
+sb3_env = maker.sb3_env

@@ -6,6 +6,7 @@ GIL, so Python threads over ranges use all cores. ``lanes`` entries work on the 
 
 from __future__ import annotations
 
+import numpy as np
 from numba import float64, int8, int64, types, uint8, void
 
 from crib_env.engine.encode import encode, encode_mask
@@ -22,10 +23,18 @@ from crib_env.engine.records import (
     STATES_T,
     TABLE_T,
     VIEWS_T,
+    Array,
 )
 from crib_env.engine.rng import below
 from crib_env.engine.two_hand import begin_episode, legal_slots, result, slot_of, step
 from crib_env.engine.views import view
+
+# For every set of slots, how many it holds and where its k-th lies: a draw without branches.
+SLOT_COUNT = np.array([slots.bit_count() for slots in range(1 << HAND)], dtype=np.int64)
+NTH_SLOT = np.zeros((1 << HAND, HAND), dtype=np.int64)
+for _slots in range(1 << HAND):
+    for _k, _slot in enumerate(i for i in range(HAND) if _slots >> i & 1):
+        NTH_SLOT[_slots, _k] = _slot
 
 # In place of an action: let the opponent move until the learner is to, after `start_lanes`.
 CONTINUE = -(1 << 40)
@@ -100,19 +109,25 @@ def step_lanes(states, rules, decks, table, lanes, cards, log, tally):
     return NONE
 
 
+@entry(void(STATES_T, RULES_T, int64[::1]))
+def fill_outcomes(states, rules, results):
+    """Write the result of each lane's ended episode: 1 for seat 0, -1 for seat 1, 0 for a draw."""
+    for i in range(states.shape[0]):
+        results[i] = result(states[i], rules[0])
+
+
+def outcomes(states: Array, rules: Array) -> Array:
+    """Return int64[N], the result of each lane's ended episode for seat 0: 1, -1 or 0."""
+    results = np.zeros(len(states), dtype=np.int64)
+    fill_outcomes(states, rules, results)
+    return results
+
+
 @kernel
 def random_slot(s, rng):
     """Draw one of the legal slots of the seat to move, each as likely."""
     slots = legal_slots(s, s["to_move"])
-    n = 0
-    for i in range(HAND):
-        n += slots >> i & 1
-    k = below(rng, n)
-    for i in range(HAND):
-        k -= slots >> i & 1
-        if k < 0:
-            return i
-    return NONE
+    return NTH_SLOT[slots, below(rng, SLOT_COUNT[slots])]
 
 
 @entry(

@@ -91,3 +91,17 @@ def two_hand() -> Family:
         format_action=lambda action: format_card(action),
         why_illegal=why_card_illegal,
     )
+
+
+FAMILIES: dict[str, Callable[[], Family]] = {"two_hand": two_hand}
+
+
+def find_family(name: str) -> Family:
+    """Return an engine by name.
+
+    Raises:
+        ValueError: no engine of that name.
+    """
+    if name not in FAMILIES:
+        raise ValueError(f"no engine is called {name!r}: there are {', '.join(FAMILIES)}")
+    return FAMILIES[name]()

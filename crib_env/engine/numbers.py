@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from crib_env.engine.records import DEAL, GAME, MATCH, RULES
+from crib_env.engine.records import DEAL, GAME, MATCH, PLAY_ONLY, RULES
 from crib_env.rules import Rules
 
-EPISODES = {"deal": DEAL, "game": GAME, "match": MATCH}
+EPISODES = {"deal": DEAL, "game": GAME, "match": MATCH, "play": PLAY_ONLY}
 
 
 def rules_record(rules: Rules, episode: str) -> npt.NDArray[np.void]:

@@ -12,6 +12,7 @@ from crib_env.engine.records import (
     DEAL,
     FIFTEEN,
     FOR_LAST,
+    GAME,
     GO,
     HAND,
     HEELS,
@@ -24,6 +25,7 @@ from crib_env.engine.records import (
     OVER,
     PAIR,
     PLAY,
+    PLAY_ONLY,
     RUN,
     SHOW,
     THIRTY_ONE,
@@ -140,11 +142,12 @@ def legal_slots(s, seat):
     if s["phase"] == LAY_AWAY:
         return held
     room = 31 - s["count"]
-    slots = 0
-    for i in range(HAND):
-        if held >> i & 1 and pip(s["dealt"][HAND * seat + i]) <= room:
-            slots |= 1 << i
-    return slots
+    if room >= 10:
+        return held
+    fitting = 0
+    for i in range(HAND):  # without branches: which cards fit cannot be foretold
+        fitting |= (pip(s["dealt"][HAND * seat + i]) <= room) << i
+    return held & fitting
 
 
 @kernel
@@ -275,15 +278,16 @@ def run_length(s):
         low = min(low, r)
         high = max(high, r)
         cards += 1
-        if cards > 2 and high - low == cards - 1:
-            longest = cards
-    return longest
+        longest = cards if high - low == cards - 1 else longest
+    return longest if longest > 2 else 0
 
 
 @kernel
 def show(s, rules, table, log):
     """Count pone's hand, the dealer's hand and the crib, in this order (H8, F6)."""
     s["phase"] = OVER
+    if rules["episode"] == PLAY_ONLY:
+        return
     dealer = s["dealer"]
     everything = (1 << rules["dealt"]) - 1
     for turn in range(2):
@@ -304,20 +308,18 @@ def show_points(s, table, first, second, flush_size):
     starter = s["starter"]
     key = KEYS[starter >> 2]
     nob_card = 4 * JACK + (starter & 3)
-    nob = 0
+    slots = first | second << HAND
     suits = 0
     held = 0
     cards = 0
-    for i in range(2 * HAND):
-        slots = first if i < HAND else second << HAND
-        if slots >> i & 1:
-            card = s["dealt"][i]
-            key += KEYS[card >> 2]
-            suits += 1 << (8 * (card & 3))
-            held += 1
-            cards |= 1 << card
-            if card == nob_card:
-                nob = 1
+    for i in range(2 * HAND):  # without branches: which slots are set cannot be foretold
+        card = s["dealt"][i]
+        one = slots >> i & 1
+        key += KEYS[card >> 2] * one
+        suits += one << (8 * (card & 3))
+        held += one
+        cards |= one << card
+    nob = cards >> nob_card & 1
     if held == 3:
         key += FOUR
     return table[key] + score_flush_and_nob(suits, held, starter, flush_size, nob), cards
@@ -326,7 +328,7 @@ def show_points(s, table, first, second, flush_size):
 @kernel
 def end_deal(s, rules, decks):
     """End the episode if it is one deal, else pass the deal (H10)."""
-    if rules["episode"] == DEAL:
+    if rules["episode"] == DEAL or rules["episode"] == PLAY_ONLY:
         s["over"] = 1
         return
     s["dealer"] = 1 - s["dealer"]
@@ -365,7 +367,7 @@ def result(s, rules):
     A match by its game points, a game by who reached the target, a deal by who reached it or else
     made more points.
     """
-    if rules["episode"] != DEAL or s["winner"] != NONE:
+    if rules["episode"] == GAME or rules["episode"] == MATCH or s["winner"] != NONE:
         return 1 if s["winner"] == 0 else -1
     margin = s["scores"][0] - s["start"][0] - s["scores"][1] + s["start"][1]
     return 1 if margin > 0 else (-1 if margin < 0 else 0)

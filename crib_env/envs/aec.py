@@ -15,10 +15,11 @@ from gymnasium import spaces
 from pettingzoo import AECEnv
 from pettingzoo.utils.env_logger import EnvLogger
 
-from crib_env.engine.families import Family
+from crib_env.engine.families import Family, find_family
 from crib_env.engine.records import LOG_SIZE, NONE
 from crib_env.engine.rng import seed_states
 from crib_env.engine.tables import show_table
+from crib_env.envs.house import House
 from crib_env.errors import EpisodeOverError, IllegalActionError
 from crib_env.events import Event, read_log
 from crib_env.options import ResetOptions, check_seed, read_options
@@ -56,6 +57,7 @@ class CribbageAEC(AECEnv[str, Observation, "int | None"]):
         render_mode: None or one of ``metadata["render_modes"]``.
         on_illegal: ``"terminate"`` ends the episode at reward -1 for the seat that acted, as
             PettingZoo's TerminateIllegalWrapper does; ``"raise"`` an `IllegalActionError`.
+        house: who makes the decisions that this environment leaves to a built-in policy, if any.
     """
 
     def __init__(
@@ -69,6 +71,7 @@ class CribbageAEC(AECEnv[str, Observation, "int | None"]):
         reward: str = "win",
         render_mode: str | None = None,
         on_illegal: str = "terminate",
+        house: House | None = None,
     ) -> None:
         super().__init__()
         self.metadata = {
@@ -88,6 +91,7 @@ class CribbageAEC(AECEnv[str, Observation, "int | None"]):
         self.reward = reward
         self.render_mode = render_mode
         self.on_illegal = on_illegal
+        self.house = house
         self.possible_agents = [f"player_{seat}" for seat in range(players)]
         self.agents = []
         self._seat_of = {agent: seat for seat, agent in enumerate(self.possible_agents)}
@@ -129,10 +133,8 @@ class CribbageAEC(AECEnv[str, Observation, "int | None"]):
         return state
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        from crib_env.engine import families
-
         self.__dict__.update(state)
-        self.family = getattr(families, state["family"])()
+        self.family = find_family(state["family"])
         self._bind()
 
     # --- PettingZoo's interface -----------------------------------------------------------------
@@ -158,7 +160,9 @@ class CribbageAEC(AECEnv[str, Observation, "int | None"]):
         check_seed(seed)
         chosen = read_options(options, self.players, self.rules.target)
         if seed is not None or not self._seeded:
-            seed_states(self._states, np.random.SeedSequence(seed))
+            entropy = np.random.SeedSequence(seed)
+            seed_states(self._states, entropy)
+            self._house_rng = np.random.default_rng(entropy.spawn(1)[0])
             self._seeded = True
         self._decks = chosen.decks
         dealer = NONE if chosen.dealer is None else chosen.dealer
@@ -175,6 +179,9 @@ class CribbageAEC(AECEnv[str, Observation, "int | None"]):
         self.infos = {agent: {} for agent in self.agents}
         self._skip_agent_selection: str | None = None
         self._over = False
+        if self.house is not None:
+            self._house_acts(0)
+            self._states["start"] = self._states["scores"]
         self._look(int(self._states["to_move"][0]))
         self.agent_selection = self.possible_agents[self._observed]
 
@@ -209,6 +216,8 @@ class CribbageAEC(AECEnv[str, Observation, "int | None"]):
             return
         self._cumulative_rewards[agent] = 0.0
         seat, over, gain = self._unpack(code)
+        if self.house is not None and not over:
+            seat, over, gain = self._house_acts(gain)
         self._observed = seat
         self.agent_selection = self.possible_agents[seat]
         if over:
@@ -302,6 +311,7 @@ class CribbageAEC(AECEnv[str, Observation, "int | None"]):
             {
                 "books": books, "states": self._states, "log": self._log, "decks": self._decks,
                 "over": getattr(self, "_over", True), "seeded": self._seeded,
+                "house_rng": getattr(self, "_house_rng", None),
             }
         )  # fmt: skip
 
@@ -315,6 +325,7 @@ class CribbageAEC(AECEnv[str, Observation, "int | None"]):
         self._decks = taken["decks"]
         self._over = taken["over"]
         self._seeded = taken["seeded"]
+        self._house_rng = taken["house_rng"]
         self._observed = NONE
 
     # --- inside ---------------------------------------------------------------------------------
@@ -324,6 +335,24 @@ class CribbageAEC(AECEnv[str, Observation, "int | None"]):
         self._observed = seat
         if getattr(self, "_over", False):
             self._mask[:] = 0  # also where an illegal action ended the episode
+
+    def _house_acts(self, gain: int) -> tuple[int, int, int]:
+        """Let the house make its decisions; return the seat to move, the end and the gain so far."""
+        assert self.house is not None
+        states, over = self._states, 0
+        while not over and states["phase"][0] == self.house.phase:
+            view = self.view(int(states["to_move"][0]))
+            action = int(self.house.agent.act(np.array([view]), self._house_rng)[0])
+            code = self._step(
+                states, self._rules, self._decks, self._table, action, self._log, self._views,
+                self._obs, self._mask,
+            )  # fmt: skip
+            if code < 0:
+                why = self.family.why_illegal(view, action)
+                raise IllegalActionError(f"the house {self.house.agent.name!r} erred: {why}")
+            _, over, more = self._unpack(code)
+            gain += more
+        return int(states["to_move"][0]), over, gain
 
     def _unpack(self, code: int) -> tuple[int, int, int]:
         bits = self.family.seat_bits

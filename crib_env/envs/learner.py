@@ -14,13 +14,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from crib_env.engine.families import Family
+from crib_env.engine.families import Family, find_family
 from crib_env.engine.records import LOG_SIZE, NO_DECKS, NONE
 from crib_env.engine.rng import seed_states
 from crib_env.engine.tables import show_table
 from crib_env.envs.aec import ILLEGAL_REWARD, check_choice
+from crib_env.envs.house import House
 from crib_env.errors import EpisodeOverError, IllegalActionError
-from crib_env.opponents import CompiledAgent, Opponent, find_agent
+from crib_env.opponents import Agent, CompiledAgent, Opponent, find_agent
 from crib_env.options import ResetOptions
 from crib_env.rules import Rules
 
@@ -43,6 +44,7 @@ class LearnerBatch:
         on_illegal: ``"terminate"`` or ``"raise"``, as in the AEC environments.
         autoreset: begin a new episode at once where one ended.
         threads: how many threads step the games; None chooses by N and the machine's cores.
+        house: who makes the decisions that the environment leaves to a built-in policy, if any.
 
     Attributes:
         obs: uint8[N, obs_size], masks: int8[N, actions]: of the learner to move.
@@ -65,6 +67,7 @@ class LearnerBatch:
         on_illegal: str = "terminate",
         autoreset: bool = True,
         threads: int | None = None,
+        house: House | None = None,
     ) -> None:
         if num_envs < 1:
             raise ValueError(f"num_envs must be at least 1, got {num_envs!r}")
@@ -81,6 +84,7 @@ class LearnerBatch:
         self.opponent = find_agent(opponent)
         self.seat = seat
         self.on_illegal = on_illegal
+        self.house = house
         self.autoreset = autoreset
         self.points = reward == "points"
         self.rules_record = family.rules_record(rules, episode, players)
@@ -127,10 +131,8 @@ class LearnerBatch:
         return state
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        from crib_env.engine import families
-
         self.__dict__.update(state)
-        self.family = getattr(families, state["family"])()
+        self.family = find_family(state["family"])
         self._bind()
 
     def seed(self, seed: int | None) -> None:
@@ -253,21 +255,31 @@ class LearnerBatch:
             batch.draw_seats(self.states, self.rules_record, lanes, self.seats)
 
     def _play_opponents(self, lanes: Array) -> None:
+        """Let the opponent and the house act until the learner is to move or the episode over."""
         while True:
-            lanes = lanes[
-                (self.states["over"][lanes] == 0)
-                & (self.states["to_move"][lanes] != self.seats[lanes])
-            ]
+            lanes = lanes[self.states["over"][lanes] == 0]
+            house = np.zeros(len(lanes), dtype=np.bool_)
+            if self.house is not None:
+                house = self.states["phase"][lanes] == self.house.phase
+                self._ask(self.house.agent, lanes[house])
+            others = ~house & (self.states["to_move"][lanes] != self.seats[lanes])
+            self._ask(self.opponent, lanes[others])
+            lanes = lanes[house | others]
             if not len(lanes):
                 return
-            movers = self.states["to_move"][lanes]
-            views = np.zeros(len(lanes), dtype=self.family.view)
-            self.family.batch.view_lanes(self.states, self.rules_record, lanes, movers, views)
-            cards = np.asarray(self.opponent.act(views, self._rng), dtype=np.int64)
-            bad = self._step_lanes(lanes, cards)
-            if bad != NONE:
-                why = self.family.why_illegal(views[bad], int(cards[bad]))
-                raise IllegalActionError(f"the opponent {self.opponent.name!r} erred: {why}")
+
+    def _ask(self, agent: Agent, lanes: Array) -> None:
+        """Let an agent act for the seat to move in each lane."""
+        if not len(lanes):
+            return
+        movers = self.states["to_move"][lanes]
+        views = np.zeros(len(lanes), dtype=self.family.view)
+        self.family.batch.view_lanes(self.states, self.rules_record, lanes, movers, views)
+        actions = np.asarray(agent.act(views, self._rng), dtype=np.int64)
+        bad = self._step_lanes(lanes, actions)
+        if bad != NONE:
+            why = self.family.why_illegal(views[bad], int(actions[bad]))
+            raise IllegalActionError(f"{agent.name!r} erred: {why}")
 
     def _step_lanes(self, lanes: Array, actions: Array) -> int:
         bad: int = self.family.batch.step_lanes(
@@ -284,9 +296,8 @@ class LearnerBatch:
             gain = self.states["gain"]
             self.rewards[:] = sign * (gain[:, 0] - gain[:, 1])
         else:
-            for lane in np.flatnonzero(over):
-                result = self.family.single.outcome(self.states[lane : lane + 1], self.rules_record)
-                self.rewards[lane] = sign[lane] * result
+            results = self.family.batch.outcomes(self.states, self.rules_record)
+            self.rewards[over] = (sign * results)[over]
         self.dones |= over
 
     def _look(self, lanes: Array, obs: Array, masks: Array) -> None:

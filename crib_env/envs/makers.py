@@ -2,18 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from crib_env.engine.families import Family
-from crib_env.envs.aec import CribbageAEC
+from crib_env.envs.aec import CribbageAEC, check_choice
 from crib_env.envs.gym import CribbageEnv
+from crib_env.envs.house import House
 from crib_env.envs.vector import CribbageVectorEnv
+from crib_env.opponents import find_agent
 from crib_env.rules import Rules, find_rules
 
 if TYPE_CHECKING:
     from crib_env.envs.sb3 import CribbageVecEnv
+
+
+@dataclass(frozen=True)
+class HouseKeyword:
+    """The keyword that names the built-in policy of a phase environment.
+
+    Attributes:
+        name: the keyword.
+        phase: the phase of a deal that the policy plays for both seats.
+        default: the agent it is unless told otherwise.
+    """
+
+    name: str
+    phase: int
+    default: str
 
 
 @dataclass(frozen=True)
@@ -24,13 +41,17 @@ class Maker:
         name: the environment's name with its version.
         family: returns its engine.
         rules: the preset it plays unless told otherwise.
-        episode: what one episode is unless told otherwise.
+        episodes: what one episode can be, with the engine's name for it; the first is the default.
+        house: the keyword for the policy that plays the rest of the deal, in a phase environment.
     """
 
     name: str
     family: Callable[[], Family]
     rules: str
-    episode: str = "game"
+    episodes: Mapping[str, str] = field(
+        default_factory=lambda: {"game": "game", "deal": "deal", "match": "match"}
+    )
+    house: HouseKeyword | None = None
 
     def raw_env(
         self,
@@ -50,18 +71,17 @@ class Maker:
             reward: ``"win"`` or ``"points"``.
             render_mode: None or ``"ansi"``.
             on_illegal: ``"raise"`` or ``"terminate"``.
-            **kwargs: ``players`` (Table Top).
+            **kwargs: ``players`` (Table Top), ``playout`` or ``keep`` (the phase environments).
         """
-        family = self.family()
+        settled = self._settled(rules, episode, kwargs)
         return CribbageAEC(
-            family,
+            settled.pop("family"),
             self.name,
-            find_rules(self.rules if rules is None else rules, family.name),
-            episode=episode or self.episode,
+            settled.pop("rules"),
             reward=reward,
             render_mode=render_mode,
             on_illegal=on_illegal,
-            **kwargs,
+            **settled,
         )
 
     def env(self, *, on_illegal: str = "terminate", **kwargs: Any) -> CribbageAEC:
@@ -72,8 +92,8 @@ class Maker:
         self, *, rules: str | Rules | None = None, episode: str | None = None, **kwargs: Any
     ) -> CribbageEnv:
         """Return the Gymnasium environment; see `CribbageEnv` for the keywords."""
-        family, chosen, episode = self._settled(rules, episode)
-        return CribbageEnv(family, chosen, episode=episode, **kwargs)
+        settled = self._settled(rules, episode, kwargs)
+        return CribbageEnv(settled.pop("family"), settled.pop("rules"), **settled)
 
     def vector_env(
         self,
@@ -84,8 +104,9 @@ class Maker:
         **kwargs: Any,
     ) -> CribbageVectorEnv:
         """Return ``num_envs`` games as a Gymnasium vector environment."""
-        family, chosen, episode = self._settled(rules, episode)
-        return CribbageVectorEnv(family, chosen, num_envs=num_envs, episode=episode, **kwargs)
+        settled = self._settled(rules, episode, kwargs)
+        family, chosen = settled.pop("family"), settled.pop("rules")
+        return CribbageVectorEnv(family, chosen, num_envs=num_envs, **settled)
 
     def sb3_env(
         self,
@@ -98,10 +119,23 @@ class Maker:
         """Return ``num_envs`` games as a Stable-Baselines3 ``VecEnv``."""
         from crib_env.envs.sb3 import CribbageVecEnv
 
-        family, chosen, episode = self._settled(rules, episode)
-        return CribbageVecEnv(family, chosen, num_envs, episode=episode, **kwargs)
+        settled = self._settled(rules, episode, kwargs)
+        return CribbageVecEnv(settled.pop("family"), settled.pop("rules"), num_envs, **settled)
 
-    def _settled(self, rules: str | Rules | None, episode: str | None) -> tuple[Family, Rules, str]:
+    def _settled(
+        self, rules: str | Rules | None, episode: str | None, kwargs: dict[str, Any]
+    ) -> dict[str, Any]:
+        """Return the keywords all forms share, checked, with the caller's others among them."""
         family = self.family()
-        chosen = find_rules(self.rules if rules is None else rules, family.name)
-        return family, chosen, episode or self.episode
+        settled = dict(kwargs)
+        if episode is None:
+            episode = next(iter(self.episodes))
+        check_choice("episode", episode, tuple(self.episodes))
+        if self.house is not None:
+            agent = find_agent(settled.pop(self.house.name, self.house.default))
+            settled["house"] = House(agent, self.house.phase)
+        return settled | {
+            "family": family,
+            "rules": find_rules(self.rules if rules is None else rules, family.name),
+            "episode": self.episodes[episode],
+        }

@@ -1,0 +1,84 @@
+# Everything a contributor runs; `make` alone lists it.
+# Each target first sees to .venv: made once, brought up to date when pyproject.toml or
+# constraints.txt change. ARGS are handed on: make test ARGS="-k pegging -x"
+
+VENV := .venv
+PY := $(VENV)/bin/python
+INSTALLED := $(VENV)/.installed
+DOCS_INSTALLED := $(VENV)/.installed-docs
+BENCH_INSTALLED := $(VENV)/.installed-bench
+INSTALL := $(PY) -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
+TYPED := $(wildcard crib_env agents training examples)
+
+# Name another interpreter with: make PYTHON=/path/to/python3.12
+PYTHON :=
+PYTHONS := $(or $(PYTHON),python3.11 python3)
+
+ARGS :=
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test check-long lint typecheck format bench docs clean
+.NOTPARALLEL:
+
+help: ## List the targets
+	@echo "Targets (ARGS=\"...\" is handed on where marked *):"
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)$$/\1|\2/p' $(MAKEFILE_LIST) | \
+		while IFS='|' read -r name text; do printf '  %-12s %s\n' "$$name" "$$text"; done
+
+demo: $(INSTALLED) ## Train MaskablePPO for about four minutes and evaluate it *
+	@$(PY) -m training.demo $(ARGS)
+
+test: $(INSTALLED) ## Run the quick tests *
+	@$(PY) -m pytest $(ARGS)
+
+check-long: $(INSTALLED) ## Run all tests, the slow ones too, on every core *
+	@$(PY) -m pytest -m "slow or not slow" -n auto $(ARGS)
+
+lint: $(INSTALLED) ## Check style and formatting
+	@$(PY) -m ruff check .
+	@$(PY) -m ruff format --check .
+
+typecheck: $(INSTALLED) ## Check types
+	@$(PY) -m mypy $(TYPED)
+
+format: $(INSTALLED) ## Format the code and mend what can be mended
+	@$(PY) -m ruff check --fix --quiet . || true
+	@$(PY) -m ruff format .
+
+bench: $(BENCH_INSTALLED) ## Measure speed *
+	@$(PY) -m benchmarks $(ARGS)
+
+docs: $(DOCS_INSTALLED) ## Build the documentation into docs/_build/html
+	@$(PY) -m sphinx --fail-on-warning --quiet -b html docs docs/_build/html
+	@echo "docs: open docs/_build/html/index.html"
+
+clean: ## Remove caches and built files (.venv and runs/ stay)
+	@rm -rf build dist docs/_build .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	@find . -path ./$(VENV) -prune -o -name __pycache__ -type d -prune -exec rm -rf {} +
+
+$(PY):
+	@for python in $(PYTHONS); do \
+		if $$python -c 'import ensurepip, sys, venv; sys.exit(sys.version_info < (3, 11))' \
+			2>/dev/null; then \
+			echo "setup: making $(VENV) with $$($$python --version)"; \
+			exec $$python -m venv $(VENV); \
+		fi; \
+	done; \
+	echo "setup: none of '$(PYTHONS)' is Python 3.11 or newer with its venv module." >&2; \
+	echo "setup: install one, or name it: make PYTHON=/path/to/python3.12" >&2; \
+	exit 1
+
+$(INSTALLED): pyproject.toml constraints.txt | $(PY)
+	@echo "setup: installing crib-env[train,dev] into $(VENV) (a minute or two the first time)"
+	@$(INSTALL) --editable ".[train,dev]"
+	@touch $@
+
+$(DOCS_INSTALLED): $(INSTALLED)
+	@echo "setup: installing crib-env[docs] into $(VENV)"
+	@$(INSTALL) --editable ".[docs]"
+	@touch $@
+
+$(BENCH_INSTALLED): $(INSTALLED)
+	@echo "setup: installing crib-env[bench] into $(VENV)"
+	@$(INSTALL) --editable ".[bench]"
+	@touch $@

@@ -1,0 +1,11 @@
+"""Opponents for the environments of `crib_env`, found there by name.
+
+Those of the two-hand games play six-card and five-card cribbage by the same code. Each is a class
+whose constructor takes no arguments; ``crib_env.find_agent("rule_based")`` makes one.
+"""
+
+from agents.greedy import GreedyAgent
+from agents.random_agent import RandomAgent
+from agents.rule_based import RuleBasedAgent
+
+__all__ = ["GreedyAgent", "RandomAgent", "RuleBasedAgent"]

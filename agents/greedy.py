@@ -1,0 +1,71 @@
+"""`greedy`: the best immediate points, and no thought of the other seat.
+
+In play it takes the card that pegs most now, of equals the higher. It keeps the hand that scores
+most as it stands, without the starter; the crib, whoever's, is ignored.
+"""
+
+from __future__ import annotations
+
+from agents.compiled import CompiledBot, entry, passable
+from agents.counting import certain_points, line_of
+from agents.lay_away import kept_points, lay_away
+from crib_env.engine.batch import ACT_VIEWS, VECTOR_STEP, vector_step_range
+from crib_env.engine.jit import kernel
+from crib_env.engine.records import LAY_AWAY, NONE
+
+
+@passable
+def hand_as_it_stands(v, table, weights, low, high):
+    """Value a pair to lay away by what the rest scores without the starter."""
+    return float(kept_points(v, low, high))
+
+
+@kernel
+def most_pegged(v):
+    """Return the legal card that is sure to peg most now, of equals the higher."""
+    line = line_of(v)
+    best = NONE
+    most = NONE
+    for k in range(v["hand_n"]):
+        if v["legal"] >> k & 1:
+            points = certain_points(v, k, line)
+            card = v["hand"][k]
+            if points > most or (points == most and card > best):
+                best = card
+                most = points
+    return best
+
+
+@passable
+def act(v, rng, table, weights):
+    """Return the greedy card for the view ``v``."""
+    if v["phase"] == LAY_AWAY:
+        return lay_away(hand_as_it_stands, v, table, weights)
+    return most_pegged(v)
+
+
+@entry(ACT_VIEWS)
+def act_views(views, rngs, table, weights, actions):
+    """Write a card for each view."""
+    for i in range(views.shape[0]):
+        actions[i] = act(views[i], rngs[i], table, weights)
+
+
+@entry(VECTOR_STEP)
+def vector_step(
+    states, rules, decks, table, weights, rngs, views, log, lo, hi, points, autoreset,
+    drawn_seat, seats, actions, obs, masks, rewards, dones, final_obs, final_masks,
+):  # fmt: skip
+    """Step lanes for a learner against this agent; see `vector_step_range`."""
+    return vector_step_range(
+        act, states, rules, decks, table, weights, rngs, views, log, lo, hi, points, autoreset,
+        drawn_seat, seats, actions, obs, masks, rewards, dones, final_obs, final_masks,
+    )  # fmt: skip
+
+
+class GreedyAgent(CompiledBot):
+    """Takes the most points at once."""
+
+    name = "greedy"
+    vector_step = vector_step
+    act_views = act_views

@@ -1,0 +1,52 @@
+"""`random`: each legal card is as likely."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from agents.compiled import CompiledBot, entry, passable
+from crib_env.engine.batch import ACT_VIEWS, VECTOR_STEP, vector_step_range
+from crib_env.engine.records import HAND, NONE
+from crib_env.engine.rng import below
+
+
+@passable
+def act(v, rng, table, weights):
+    """Return one of the legal cards of the view ``v``, drawn by ``rng``."""
+    n = 0
+    for i in range(HAND):
+        n += v["legal"] >> i & 1
+    k = below(rng, n)
+    for i in range(HAND):
+        k -= v["legal"] >> i & 1
+        if k < 0:
+            return v["hand"][i]
+    return NONE
+
+
+@entry(ACT_VIEWS)
+def act_views(views, rngs, table, weights, actions):
+    """Write a card for each view."""
+    for i in range(views.shape[0]):
+        actions[i] = act(views[i], rngs[i], table, weights)
+
+
+@entry(VECTOR_STEP)
+def vector_step(
+    states, rules, decks, table, weights, rngs, views, log, lo, hi, points, autoreset,
+    drawn_seat, seats, actions, obs, masks, rewards, dones, final_obs, final_masks,
+):  # fmt: skip
+    """Step lanes for a learner against this agent; see `vector_step_range`."""
+    return vector_step_range(
+        act, states, rules, decks, table, weights, rngs, views, log, lo, hi, points, autoreset,
+        drawn_seat, seats, actions, obs, masks, rewards, dones, final_obs, final_masks,
+    )  # fmt: skip
+
+
+class RandomAgent(CompiledBot):
+    """Plays a legal card at random."""
+
+    name = "random"
+    vector_step = vector_step
+    act_views = act_views
+    draws: ClassVar[bool] = True

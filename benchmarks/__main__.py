@@ -1,0 +1,79 @@
+"""Run every benchmark and write ``benchmarks/RESULTS.md``.
+
+    python -m benchmarks                 all of it: a few minutes
+    python -m benchmarks --only aec      one script, printed only
+    python -m benchmarks --quick         smallest sizes, printed only
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+from importlib import import_module
+from pathlib import Path
+
+from benchmarks import report
+from benchmarks.timing import FULL, QUICK, Findings
+
+SCRIPTS = (
+    "batch", "scaling", "vector", "hands", "agents", "aec", "gym_single", "sb3", "memory", "start",
+)  # fmt: skip
+RESULTS = Path(__file__).parent / "RESULTS.md"
+
+
+def arguments() -> argparse.ArgumentParser:
+    """Return the command line."""
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    add = parser.add_argument
+    add("--only", action="append", choices=SCRIPTS, metavar="NAME",
+        help=f"run this script only; may be repeated: {', '.join(SCRIPTS)}")  # fmt: skip
+    add("--quick", action="store_true", help="smallest sizes: to see that everything runs")
+    add("--no-peers", action="store_true", help="measure ours only")
+    add("--out", type=Path, help="write the results there, even if not of everything")
+    return parser
+
+
+def main(given: Sequence[str] | None = None) -> list[Findings]:
+    """Run the command line; return what was found."""
+    given = sys.argv[1:] if given is None else given
+    args = arguments().parse_args(given)
+    settings = QUICK if args.quick else FULL
+    if args.no_peers:
+        settings = replace(settings, peers=False)
+    setting = report.machine()
+    out: Path | None = args.out
+    if out is None and not args.only and not args.quick:
+        out = RESULTS
+    findings = []
+    for name in args.only or SCRIPTS:
+        began = time.perf_counter()
+        print(f"{name} ...", end=" ", flush=True, file=sys.stderr)
+        try:
+            module = import_module(f"benchmarks.{name}")
+        except ImportError as error:
+            findings.append(Findings(name, [], notes=[f"{name} was not measured: {error}"]))
+            print(f"left out: {error}", file=sys.stderr)
+            continue
+        found: Findings = module.measure(settings)
+        if name == "scaling" and out is not None:
+            found = replace(found, pictures=module.draw(found.rows, out.parent / "scaling.png"))
+        findings.append(found)
+        print(f"{time.perf_counter() - began:.0f} s", file=sys.stderr)
+    command = " ".join(["python -m benchmarks", *given])
+    text = report.document(findings, settings, command, setting)
+    print(text)
+    if out is not None:
+        out.write_text(text)
+        print(f"wrote {out}", file=sys.stderr)
+    return findings
+
+
+if __name__ == "__main__":
+    main()

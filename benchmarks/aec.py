@@ -1,0 +1,77 @@
+"""How many decisions a second does an AEC loop make, ours beside other card games?
+
+    python -m benchmarks.aec
+
+The loop is PettingZoo's: ``agent_iter``, ``last``, a random legal action, ``step``. OpenSpiel and
+RLCard run their own shortest loops; OpenSpiel's state loop makes no observation at all.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from typing import Any
+
+from benchmarks import peers, report
+from benchmarks.timing import FULL, Contender, Findings, Settings, over_peers, race, rate_of
+from crib_env import six_card_v0
+
+A_PIECE = 200
+
+_random = random.Random(1).random
+
+
+def sample(mask: Any) -> int:
+    """Return a random legal action; NumPy's and Gymnasium's own samplers cost far more."""
+    legal = mask.nonzero()[0]
+    action: int = legal.item(int(_random() * legal.size))
+    return action
+
+
+def loop(env: Any) -> Callable[[], int]:
+    """Return a piece of work: whole episodes of an AEC environment, some hundred decisions."""
+    env.reset(seed=1)
+
+    def piece() -> int:
+        done = 0
+        while done < A_PIECE:
+            env.reset()
+            for _ in env.agent_iter():
+                observation, _, terminated, truncated, _ = env.last()
+                if terminated or truncated:
+                    env.step(None)
+                else:
+                    env.step(sample(observation["action_mask"]))
+                    done += 1
+        return done
+
+    return piece
+
+
+def measure(settings: Settings = FULL) -> Findings:
+    """Measure ``raw_env`` and ``env`` of six-card cribbage, and the peers installed."""
+    raw = Contender("six_card_v0.raw_env", rate_of(loop(six_card_v0.raw_env())), "aec_raw")
+    checked = Contender("six_card_v0.env", rate_of(loop(six_card_v0.env())), "aec_env")
+    bare, wrapped, native, notes = [], [], [], []
+    if settings.peers:
+        for module in peers.PETTINGZOO:
+            for kind, found in (("raw_env", bare), ("env", wrapped)):
+                try:
+                    env = peers.pettingzoo_env(module, kind)
+                except ImportError as error:
+                    notes.append(f"{module}.{kind} was not measured: {error}")
+                else:
+                    found.append(Contender(f"{module}.{kind}", rate_of(loop(env)), peer=True))
+        native, missing = peers.single_games()
+        notes += missing
+    ours = [raw, checked]
+    rows = race([*ours, *bare, *wrapped, *native], "decisions/s", settings)
+    by_name = {row.name: row for row in rows}
+    against_raw = [by_name[c.name] for c in [*bare, *native]]
+    against_checked = [by_name[c.name] for c in wrapped]
+    ratios = over_peers(rows[0], against_raw) + over_peers(rows[1], against_checked)
+    return Findings("AEC loop, one game", rows, ratios, notes)
+
+
+if __name__ == "__main__":
+    report.script(measure, __doc__)

@@ -1,0 +1,49 @@
+"""How many games a second do the agents play against themselves on one core?
+
+    python -m benchmarks.agents
+
+Whole six-card games to 121 through `training.duplicate.play_pairs`: the way tournaments and
+evaluations play, every decision made from a view.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import count
+
+from benchmarks import report
+from benchmarks.timing import FULL, Contender, Findings, Settings, race, rate_of
+from crib_env.engine.families import find_family
+from crib_env.opponents import find_agent
+from crib_env.rules import PRESETS
+from training.duplicate import play_pairs
+
+NAMES = {"random": None, "greedy": None, "rule_based": "rule_based"}
+
+
+def games(name: str, pairs: int) -> Callable[[], int]:
+    """Return a piece of work: so many duplicate pairs of games of an agent against itself."""
+    agent = find_agent(name)
+    rules = PRESETS["hoyle"]
+    family = find_family(rules.family)
+    seeds = count(1)
+
+    def piece() -> int:
+        play_pairs(family, rules, "game", agent, agent, pairs, next(seeds))
+        return 2 * pairs
+
+    return piece
+
+
+def measure(settings: Settings = FULL) -> Findings:
+    """Measure every agent that plays in compiled code."""
+    pairs = 4 if settings.quick else 256
+    contenders = [
+        Contender(f"{name} against {name}", rate_of(games(name, pairs)), target)
+        for name, target in NAMES.items()
+    ]
+    return Findings("Agents, whole games", race(contenders, "games/s", settings))
+
+
+if __name__ == "__main__":
+    report.script(measure, __doc__)

@@ -1,0 +1,69 @@
+"""How many decisions a second does the compiled batch make in random play?
+
+    python -m benchmarks.batch
+
+An observation and an action mask are written at every decision; actions are drawn in compiled code
+from each lane's own generator. One core unless the row says otherwise.
+"""
+
+from __future__ import annotations
+
+from benchmarks import peers, report
+from benchmarks.lanes import Lanes
+from benchmarks.timing import (
+    FULL,
+    Contender,
+    Findings,
+    Settings,
+    over_peers,
+    race,
+    rate_of,
+    ratio,
+)
+from crib_env.engine.families import FAMILIES
+
+MANY = 4096
+
+
+def contender(name: str, target: str | None, lanes: Lanes) -> Contender:
+    """Return lanes as a contender."""
+    return Contender(name, rate_of(lanes.play), target)
+
+
+def measure(settings: Settings = FULL) -> Findings:
+    """Measure every game there is, one core against two, and the peers installed."""
+    n = 64 if settings.quick else 1024
+    many = 64 if settings.quick else MANY
+    contenders = [
+        contender(f"six_card, N={n}", "batch", Lanes("hoyle", n)),
+        contender(f"six_card, N={many}, 1 thread", "batch", Lanes("hoyle", many)),
+        contender(f"six_card, N={many}, 2 threads", None, Lanes("hoyle", many, threads=2)),
+        contender(f"five_card, N={n}", "batch_other", Lanes("five_card", n)),
+    ]
+    notes = []
+    if "table_top" in FAMILIES:
+        contenders += [
+            contender(
+                f"{rules}, {players} players, N={n}",
+                "batch_other",
+                Lanes(rules, n, players=players),
+            )
+            for rules, players in (("table_top", 2), ("table_top", 4), ("table_top_ship", 2))
+        ]
+    else:
+        notes.append("table_top was not measured: its engine is not among the families yet")
+    if settings.peers:
+        single, missing = peers.single_games()
+        many_games, more_missing = peers.batches()
+        contenders += many_games + [c for c in single if "cribbage" in c.name]
+        notes += missing + more_missing
+    rows = race(contenders, "decisions/s", settings)
+    ratios = [
+        ratio(f"six_card, N={many}: 2 threads / 1 thread", rows[2], rows[1], "two_threads"),
+        *over_peers(rows[0], rows),
+    ]
+    return Findings("Compiled batch, random play", rows, ratios, notes)
+
+
+if __name__ == "__main__":
+    report.script(measure, __doc__)

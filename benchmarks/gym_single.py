@@ -1,0 +1,52 @@
+"""How many steps a second does a single Gymnasium environment make against a compiled opponent?
+
+    python -m benchmarks.gym_single
+
+The loop is Gymnasium's: a random legal action, ``step``, ``reset`` at an episode's end. A step is
+about two decisions of the game, the learner's and the opponent's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import gymnasium
+
+from benchmarks import report
+from benchmarks.aec import sample
+from benchmarks.timing import FULL, Contender, Findings, Settings, race, rate_of
+from crib_env.registration import ENVIRONMENTS
+
+ID = f"crib_env/{ENVIRONMENTS['six_card_v0']}"
+OPPONENTS = {"random": "gym_single", "greedy": None, "rule_based": "gym_single"}
+
+
+def loop(env: Any) -> Callable[[], int]:
+    """Return a piece of work: one episode."""
+    env.reset(seed=1)
+
+    def piece() -> int:
+        steps = 0
+        _, info = env.reset()
+        terminated = False
+        while not terminated:
+            _, _, terminated, _, info = env.step(sample(info["action_mask"]))
+            steps += 1
+        return steps
+
+    return piece
+
+
+def measure(settings: Settings = FULL) -> Findings:
+    """Measure it against each compiled opponent."""
+    contenders = [
+        Contender(f"gymnasium.make, opponent {name}", rate_of(loop(env)), target)
+        for name, target in OPPONENTS.items()
+        for env in [gymnasium.make(ID, opponent=name)]
+    ]
+    return Findings("Gymnasium, one game", race(contenders, "steps/s", settings))
+
+
+if __name__ == "__main__":
+    report.script(measure, __doc__)

@@ -1,0 +1,57 @@
+"""How many hands a second are counted by table?
+
+    python -m benchmarks.hands
+
+Six-card hands with their starter: given as arrays of cards (each row is checked for a card that is
+none or comes twice), and all 12,994,800 of them enumerated.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from benchmarks import report
+from benchmarks.timing import FULL, Contender, Findings, Settings, race, rate_of
+from crib_env.engine import hands
+from crib_env.engine.tables import show_table
+from crib_env.rules import PRESETS
+
+HELD = 4
+ALL = 12_994_800
+
+
+def measure(settings: Settings = FULL) -> Findings:
+    """Measure both ways."""
+    n = 1000 if settings.quick else 100_000
+    rng = np.random.default_rng(1)
+    drawn = rng.random((n, 52)).argpartition(HELD, axis=1)[:, : HELD + 1].astype(np.int64)
+    cards = np.ascontiguousarray(drawn[:, :HELD])
+    starters = np.ascontiguousarray(drawn[:, HELD])
+    points = np.empty(n, dtype=np.int64)
+    flush = PRESETS["hoyle"].flush_size
+    table = show_table()
+    counts = np.zeros(hands.HIGHEST + 1, dtype=np.int64)
+
+    def given() -> int:
+        hands.score_hands(cards, starters, flush, table, points)
+        return n
+
+    def enumerated() -> int:
+        counts[:] = 0
+        hands.histogram(HELD, flush, table, counts)
+        return ALL
+
+    rows = race(
+        [
+            Contender("hands given as arrays", rate_of(given), "hands"),
+            Contender("all hands enumerated", rate_of(enumerated), "hands"),
+        ],
+        "hands/s",
+        settings,
+    )
+    assert counts.sum() == ALL
+    return Findings("Hands counted by table", rows)
+
+
+if __name__ == "__main__":
+    report.script(measure, __doc__)

@@ -1,0 +1,50 @@
+"""How many bytes does a game of the batch take?
+
+    python -m benchmarks.memory
+
+Counted from the arrays, which is all there is: nothing else grows with the number of games.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from benchmarks import report
+from benchmarks.lanes import Lanes
+from benchmarks.timing import FULL, Findings, Row, Settings
+from crib_env import six_card_v0
+from crib_env.engine.families import FAMILIES
+
+N = 64
+
+
+def row(name: str, size: int, target: str | None = None) -> Row:
+    """Return a size as a row: it is counted, so it has one value."""
+    return Row(name, "B", (float(size),), target)
+
+
+def measure(settings: Settings = FULL) -> Findings:
+    """Count the bytes of the batch of each engine and of the learner's batch around it."""
+    rows = []
+    for rules, family in (("hoyle", "two_hand"), ("table_top", "table_top")):
+        if family not in FAMILIES:
+            continue
+        lanes = Lanes(rules, N)
+        state, obs = lanes.states.itemsize, lanes.obs.shape[1]
+        masks, rng = lanes.masks.shape[1], lanes.rngs.nbytes // N
+        rows += [
+            row(f"{family}: the game's record", state),
+            row(f"{family}: the observation", obs),
+            row(f"{family}: the action mask", masks),
+            row(f"{family}: the generator of the players' chance", rng),
+            row(f"{family}: all of it", state + obs + masks + rng, "memory"),
+        ]
+    games = six_card_v0.vector_env(N).games
+    arrays = [value for value in vars(games).values() if isinstance(value, np.ndarray)]
+    total = sum(array.nbytes for array in arrays if len(array) == N)
+    rows.append(row("six_card vector_env: every array of one row a game", total // N))
+    return Findings("Memory a game", rows)
+
+
+if __name__ == "__main__":
+    report.script(measure, __doc__)

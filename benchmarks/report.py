@@ -1,0 +1,158 @@
+"""How findings are written down: ratios first, then figures beside their targets, then the rest."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import platform
+from collections.abc import Callable, Sequence
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+from benchmarks.targets import TARGETS
+from benchmarks.timing import FULL, QUICK, Findings, Row, Settings
+
+PACKAGES = (
+    "crib-env", "numpy", "numba", "gymnasium", "pettingzoo", "torch", "stable-baselines3",
+    "sb3-contrib", "open-spiel", "rlcard", "pgx", "jax",
+)  # fmt: skip
+_SCALES = ((1e9, " G"), (1e6, " M"), (1e3, " k"))
+
+
+def quantity(value: float, unit: str) -> str:
+    """Return a value with three or four significant digits and its unit."""
+    if unit == "times":
+        return f"{value:.2f}" if value < 10 else f"{value:,.0f}"
+    if unit == "B":
+        return f"{value:,.0f} B"
+    if unit == "s":
+        return f"{value:.2f} s"
+    for scale, prefix in _SCALES:
+        if value >= scale:
+            return f"{value / scale:.3g}{prefix} {unit}".replace("  ", " ")
+    return f"{value:.3g} {unit}"
+
+
+def table(header: Sequence[str], lines: Sequence[Sequence[str]]) -> str:
+    """Return a Markdown table, its first column left-aligned and the others right-aligned."""
+    rule = ["---"] + ["---:"] * (len(header) - 1)
+    return "\n".join(f"| {' | '.join(line)} |" for line in [header, rule, *lines])
+
+
+def spread(row: Row) -> str:
+    """Return the least and the greatest value and how many were taken."""
+    if len(row.values) == 1:
+        return "one value"
+    return f"{quantity(row.low, row.unit)} – {quantity(row.high, row.unit)}, n={len(row.values)}"
+
+
+def plain_table(rows: Sequence[Row]) -> str:
+    """Return rows as a table of what, median and spread."""
+    lines = [[row.name, quantity(row.median, row.unit), spread(row)] for row in rows]
+    return table(["what", "median", "least – greatest"], lines)
+
+
+def target_table(rows: Sequence[Row]) -> str:
+    """Return the rows that have a target beside it."""
+    lines = []
+    for row in rows:
+        if row.target is not None:
+            target = TARGETS[row.target]
+            lines.append(
+                [
+                    row.name,
+                    quantity(target.floor, row.unit),
+                    quantity(target.aim, row.unit),
+                    quantity(row.median, row.unit),
+                    spread(row),
+                    target.verdict(row.median),
+                ]
+            )
+    return table(["what", "floor", "aim", "median", "least – greatest", "verdict"], lines)
+
+
+def section(found: Findings, level: str = "##") -> str:
+    """Return everything a script found."""
+    parts = [f"{level} {found.title}", plain_table(found.rows)]
+    if found.ratios:
+        parts.append(plain_table(found.ratios))
+    parts += [f"![{found.title}]({picture})" for picture in found.pictures]
+    if found.notes:
+        parts.append("\n".join(f"- {note}" for note in found.notes))
+    return "\n\n".join(parts)
+
+
+def cpu_model() -> str:
+    """Return the processor's name."""
+    try:
+        for line in Path("/proc/cpuinfo").read_text().splitlines():
+            if line.startswith("model name"):
+                return line.split(":", 1)[1].strip()
+    except OSError:
+        pass
+    return platform.processor() or platform.machine()
+
+
+def machine() -> list[str]:
+    """Return the machine, the versions and the load as lines of text."""
+    found = []
+    for package in PACKAGES:
+        try:
+            found.append(f"{package} {version(package)}")
+        except PackageNotFoundError:
+            continue
+    lines = [
+        f"Processor: {cpu_model()}, {os.cpu_count()} cores; {platform.system()} "
+        f"{platform.machine()}",
+        f"Python {platform.python_version()}; {', '.join(found)}",
+    ]
+    if hasattr(os, "getloadavg"):
+        lines.append("Load average before measuring: {:.2f}, {:.2f}, {:.2f}".format(*os.getloadavg()))
+    return lines
+
+
+def document(
+    findings: Sequence[Findings], settings: Settings, command: str, setting: Sequence[str]
+) -> str:
+    """Return the whole of ``RESULTS.md``.
+
+    Args:
+        findings: one a script.
+        settings: how long was measured.
+        command: what was run.
+        setting: what `machine` said before.
+    """
+    ratios = [row for found in findings for row in found.ratios]
+    rows = [row for found in findings for row in [*found.rows, *found.ratios]]
+    how = (
+        f"Medians of {settings.repeats} repeats of {settings.seconds:g} s; contenders take turns. "
+        "A ratio is taken within each repeat."
+    )
+    parts = ["# Results", f"Written by `{command}`; not edited by hand. {how}"]
+    if settings.quick:
+        parts.append("A quick run, to see that everything runs: the figures mean nothing.")
+    parts += [
+        "## Ratios",
+        plain_table(ratios),
+        "## Targets",
+        target_table(rows),
+        *(section(found) for found in findings),
+        "## Machine",
+        "\n".join(f"- {line}" for line in [*setting, f"Command: `{command}`"]),
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+def script(
+    measure: Callable[[Settings], Findings], doc: str | None, arguments: Sequence[str] | None = None
+) -> Findings:
+    """Run one script's command line: measure, print and return what was found."""
+    parser = argparse.ArgumentParser(
+        description=doc, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--quick", action="store_true", help="smallest sizes, no peers")
+    args = parser.parse_args(arguments)
+    setting = machine()
+    found = measure(QUICK if args.quick else FULL)
+    print(section(found), *setting, sep="\n")
+    return found

@@ -1,0 +1,138 @@
+"""The observation of Table Top: a view as a vector of bits, and the action mask.
+
+`LAYOUT` names every slice; `crib_env.observation_layout` shows it to users. Within a round the
+vector holds all the seat has seen and done (perfect recall), in absolute cells, for actions are
+absolute too. All entries are 0 or 1.
+"""
+
+from __future__ import annotations
+
+from crib_env.engine.encode import NEED, TENS, encode_need
+from crib_env.engine.records import NONE
+from crib_env.engine.table_top.jit import kernel
+from crib_env.engine.table_top.layout import lowest
+from crib_env.engine.table_top.records import CELLS, CENTRE, CRIB_CARDS, SEATS, TO_CRIB, TURNS
+
+ACTIONS = TO_CRIB + 1
+LAPS = TURNS // SEATS
+CELL = 17 + SEATS + LAPS  # of a cell: rank 13, suit 4, and when it was filled
+LAID = 17  # of a crib card: rank 13, suit 4
+MAX_TARGET = 10 * (TENS + 1) - 1  # the largest score the thermometer tells apart
+
+LAYOUT: tuple[tuple[str, int, str], ...] = (
+    ("layout", CELLS * CELL, "the cells row by row, 28 bits each: rank 13, suit 4, who placed the "
+     "card 4 (of four the seat, counted to the left from mine; of two even me, odd the other), "
+     "in which four turns of the round 7; the starter has only rank and suit"),
+    ("card", 52, "the card in turn, by card id, if it is mine to see"),
+    ("crib", CRIB_CARDS * LAID, "cards laid in the crib in order, 17 bits each: rank 13, suit 4; "
+     "none if secret from me"),
+    ("crib_turns", TURNS, "the turns that laid a card in the crib"),
+    ("seen", 52, "every card I have seen this round, by card id"),
+    ("turn", TURNS + 1, "the turn, 0 to 27; 28 once the episode is over"),
+    ("mover", SEATS, "the seat to move, counted to the left from mine"),
+    ("dealer", SEATS, "the dealer, likewise"),
+    ("owed", SEATS * 2, "for each seat, likewise, cards it still owes the crib as a thermometer"),
+    ("need", NEED, "points my side still needs: a thermometer of tens, then the units one-hot"),
+    ("other_need", NEED, "points the other side still needs, likewise"),
+    ("rows", 1, "my side scores the rows (0: the columns)"),
+    ("four", 1, "four play (0: two)"),
+)  # fmt: skip
+
+
+def _offsets() -> dict[str, int]:
+    offsets, at = {}, 0
+    for name, size, _ in LAYOUT:
+        offsets[name] = at
+        at += size
+    offsets["end"] = at
+    return offsets
+
+
+_AT = _offsets()
+OBS_SIZE = _AT["end"]
+CARD = _AT["card"]
+CRIB_AT = _AT["crib"]
+CRIB_TURNS = _AT["crib_turns"]
+SEEN = _AT["seen"]
+TURN = _AT["turn"]
+MOVER = _AT["mover"]
+DEALER = _AT["dealer"]
+OWED = _AT["owed"]
+NEED_AT = _AT["need"]
+OTHER_NEED = _AT["other_need"]
+ROWS = _AT["rows"]
+FOUR = _AT["four"]
+
+
+@kernel
+def encode_layout(v, obs):
+    """Write the cards on the layout, who placed them, and when.
+
+    ``first + turn`` counts seats to the left of mine: modulo four, it and ``turn // 4`` tell the
+    turn whether two or four play (T4).
+    """
+    first = v["dealer"] + 1
+    starter = v["starter"]
+    obs[CELL * CENTRE + (starter >> 2)] = 1
+    obs[CELL * CENTRE + 13 + (starter & 3)] = 1
+    obs[SEEN + starter] = 1
+    cells = v["placed"] & ~(1 << CENTRE)
+    while cells:
+        cell = lowest(cells)
+        cells &= cells - 1
+        card = v["layout"][cell] & 63  # so that the compiler knows no index is negative
+        turn = v["turns"][cell] & 31
+        at = CELL * cell
+        obs[at + (card >> 2)] = 1
+        obs[at + 13 + (card & 3)] = 1
+        obs[at + 17 + ((first + turn) & 3)] = 1
+        obs[at + 21 + (turn >> 2)] = 1
+        obs[SEEN + card] = 1
+
+
+@kernel
+def encode_crib(v, obs):
+    """Write what the seat knows of the crib: all the turns, its own cards and its partner's."""
+    for i in range(CRIB_CARDS):  # without branches: what is laid and known cannot be foretold
+        turn = v["crib_turns"][i]
+        card = v["crib"][i]
+        known = 1 if card != NONE else 0
+        card = max(card, 0)
+        at = CRIB_AT + LAID * i
+        obs[CRIB_TURNS + max(turn, 0)] |= 1 if turn != NONE else 0
+        obs[at + (card >> 2)] = known
+        obs[at + 13 + (card & 3)] = known
+        obs[SEEN + card] |= known
+
+
+@kernel
+def encode(v, obs):
+    """Write the view ``v`` into ``obs`` (uint8[OBS_SIZE])."""
+    obs[:] = 0  # then the few ones: measured ten times cheaper than writing every bit
+    encode_layout(v, obs)
+    encode_crib(v, obs)
+    card = v["card"] if v["card"] != NONE else v["partner_card"]
+    if card != NONE:
+        obs[CARD + card] = 1
+        obs[SEEN + card] = 1
+    obs[TURN + v["turn"]] = 1
+    if v["mover"] != NONE:
+        obs[MOVER + v["mover"]] = 1
+    obs[DEALER + v["dealer"]] = 1
+    for i in range(SEATS):
+        owed = v["owed"][i]
+        obs[OWED + 2 * i] = 1 if owed > 0 else 0
+        obs[OWED + 2 * i + 1] = 1 if owed > 1 else 0
+    # A side past the target plays on only at a tie (T9), so both then need nothing.
+    encode_need(obs, NEED_AT, max(0, v["target"] - v["scores"][0]))
+    encode_need(obs, OTHER_NEED, max(0, v["target"] - v["scores"][1]))
+    obs[ROWS] = v["scores_rows"]
+    obs[FOUR] = 1 if v["players"] == SEATS else 0
+
+
+@kernel
+def encode_mask(v, mask):
+    """Write the legal actions of the view into ``mask`` (int8[26]): zeros if it is not to move."""
+    legal = v["legal"]
+    for action in range(ACTIONS):
+        mask[action] = legal >> action & 1

@@ -1,0 +1,102 @@
+"""The records of Table Top: the rules in numbers, a game's full state, and a seat's view.
+
+As in the two-hand engine every field is int64. A side is ``seat % 2``: side 0 scores the rows,
+side 1 the columns (T1). The card of turn t is ``deck[t]`` and the starter ``deck[TURNS]`` (T2, T3);
+turn t belongs to seat ``(dealer + 1 + t) % players`` (T4).
+"""
+
+from __future__ import annotations
+
+from numba import from_dtype, types
+
+from crib_env.engine.records import LOG_WIDTH, _record
+
+SIZE = 5
+CELLS = SIZE * SIZE
+CENTRE = 12
+TURNS = 28  # T4: 24 cells and four crib cards
+CRIB_CARDS = 4
+SEATS = 4  # the most that play
+TO_CRIB = CELLS  # the action that lays the card in the crib; 0 to 24 place it on that cell
+
+# Episodes.
+ROUND = 0
+GAME = 1
+
+# What points are scored for, beside HEELS and CRIB of crib_env.engine.records, whose list these
+# continue. Where only the difference counts (T13), HEELS, LINE and CRIB are hand points and
+# DIFFERENCE alone changes the score.
+LINE = 10
+DIFFERENCE = 11
+
+LOG_ROWS = 13  # the most one action logs: ten lines, the crib, the difference, the next heels
+LOG_SIZE = 1 + LOG_WIDTH * LOG_ROWS  # a row: side, points, reason, cards as a 52-bit mask
+
+TABLE_RULES = _record(
+    "players",
+    "target",
+    "adjacency",
+    "flush_size",
+    "crib_flush_size",
+    "score_difference",
+    "partners_confer",
+    "high_card_deals",
+    "episode",
+)
+
+TABLE_TOP = _record(
+    ("rng", 4),
+    "players",
+    "to_move",
+    "dealer",
+    "turn",  # 0 to 27; TURNS once the episode is over
+    ("deck", TURNS + 1),
+    ("layout", CELLS),  # cards, NONE on vacant cells
+    ("turns", CELLS),  # the turn that placed them; NONE on vacant cells and in the centre
+    "placed",  # cells that hold a card, one bit a cell
+    ("crib", CRIB_CARDS),  # the turns that went to the crib, NONE beyond crib_n
+    "crib_n",
+    ("owed", SEATS),  # cards the seat must still lay in the crib (T6)
+    ("scores", 2),  # by side
+    ("start", 2),  # scores at the start of the episode, before its first heels
+    ("gain", 2),  # points scored since the caller last cleared them
+    "winner",  # the side that won the game, or NONE
+    "rounds",  # dealt in this episode
+    "over",  # 1 once the episode is
+)
+
+TABLE_VIEW = _record(
+    "seat",
+    "players",
+    "to_move",  # 1 if this seat is
+    "mover",  # who is, in seats to the left of this one; NONE once the episode is over
+    "dealer",  # in seats to the left of this one
+    "my_crib",  # 1 if this seat's side counts the crib
+    "scores_rows",  # 1 if this seat's side scores the rows, 0 the columns
+    "turn",
+    "over",
+    "starter",
+    "card",  # the card in turn; NONE unless this seat is to move
+    "partner_card",  # the same of a partner who confers (T7); NONE unless the partner is to move
+    "legal",  # actions open to this seat now, one bit each
+    ("layout", CELLS),
+    ("turns", CELLS),
+    "placed",
+    ("crib", CRIB_CARDS),  # cards in the order laid, NONE if another's secret or not yet laid
+    ("crib_turns", CRIB_CARDS),  # the turns that laid them, NONE beyond crib_n
+    "crib_n",
+    ("owed", SEATS),  # by seat to the left of this one, itself first; 0 where nobody sits
+    ("scores", 2),  # my side's, the other's
+    "target",
+    "adjacency",
+    "flush_size",
+    "crib_flush_size",
+    "score_difference",
+    "partners_confer",
+    "episode",
+)
+
+# Numba types of the entries' arguments; those not named here are the two-hand engine's.
+RULES_T = types.Array(from_dtype(TABLE_RULES), 1, "C")
+STATES_T = types.Array(from_dtype(TABLE_TOP), 1, "C")
+VIEWS_T = types.Array(from_dtype(TABLE_VIEW), 1, "C")

@@ -1,0 +1,76 @@
+"""The play alone: the pegging phase of six- or five-card cribbage (RULES.md H3-H7, F4-F5).
+
+A built-in policy keeps the hands for both seats; both play them, and what is pegged in the play
+decides the reward. Hands and crib are not counted.
+
+## Usage
+
+    from crib_env import pegging_v0
+
+    env = pegging_v0.env(keep="rule_based", reward="points")
+    env.reset(seed=7)
+    for agent in env.agent_iter():
+        observation, reward, termination, truncation, info = env.last()
+        if termination or truncation:
+            action = None
+        else:
+            action = env.action_space(agent).sample(observation["action_mask"])
+        env.step(action)
+
+| | |
+|---|---|
+| Agents | ``player_0``, ``player_1`` |
+| Actions | ``Discrete(52)``, the card |
+| Observation | as in ``six_card_v0``: 425 bits, and the action mask |
+| PettingZoo id | ``crib_env/pegging-v0`` |
+| Gymnasium id | ``crib_env/Pegging-v0`` |
+
+## Keywords
+
+| keyword | values | default |
+|---|---|---|
+| ``keep`` | the agent that lays away for both seats: a name, an agent or a function | ``"rule_based"`` |
+| ``rules`` | ``"hoyle"``, ``"five_card"`` or a `Rules` | ``"hoyle"`` |
+| ``episode`` | ``"deal"`` | ``"deal"`` |
+| ``reward`` | ``"win"``, ``"points"`` | ``"win"`` |
+
+The others are as in ``six_card_v0``.
+
+## Observation
+
+That of ``six_card_v0``, the cards laid away included, so that what is trained here plays there:
+``agents.PhasedAgent`` puts a discard agent and a pegging agent together.
+
+## Actions
+
+The card to play. "Go" is automatic, so a seat may act twice running.
+
+## Rewards
+
+``"points"``: what a seat pegged in the play less what the other did. ``"win"``: +1 to who pegged
+more, 0 if both pegged as much. His heels, pegged before the first card, count for neither.
+
+## Version history
+
+* v0: first version.
+"""
+
+from __future__ import annotations
+
+from crib_env.engine.families import two_hand
+from crib_env.engine.records import LAY_AWAY
+from crib_env.envs.makers import HouseKeyword, Maker
+
+maker = Maker(
+    "pegging_v0",
+    two_hand,
+    "hoyle",
+    episodes={"deal": "play"},
+    house=HouseKeyword("keep", LAY_AWAY, "rule_based"),
+)
+
+env = maker.env
+raw_env = maker.raw_env
+gym_env = maker.gym_env
+vector_env = maker.vector_env
+sb3_env = maker.sb3_env

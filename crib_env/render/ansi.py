@@ -1,0 +1,37 @@
+"""``render_mode="ansi"``: the game as plain text, as the seat to move may see it.
+
+The text is ASCII without colours, so that it reads the same in a log, a test and a terminal:
+``??`` is a card face down, ``(5H)`` a card that is out of play ("shadowed", H7).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from crib_env.errors import EpisodeOverError
+from crib_env.render import table_top, two_hand
+
+if TYPE_CHECKING:
+    from crib_env.envs.aec import CribbageAEC
+
+RENDERERS = {"two_hand": two_hand.render, "table_top": table_top.render}
+
+
+def render(env: CribbageAEC, seat: int | None = None) -> str:
+    """Return the game as text.
+
+    Args:
+        env: the environment, unwrapped and reset.
+        seat: whose view to show; None is the seat to move, or that last moved.
+
+    Raises:
+        EpisodeOverError: the environment has not been reset.
+    """
+    if not hasattr(env, "agent_selection"):
+        raise EpisodeOverError("render() before the first episode: call reset() first")
+    if seat is None:
+        seat = env.possible_agents.index(env.agent_selection)
+    state = env._states[0]
+    deals = int(state["deals" if env.family.name == "two_hand" else "rounds"])
+    name = str(env.metadata["name"])
+    return RENDERERS[env.family.name](env.view(seat), env.rules, name, deals, env.events)

@@ -1,0 +1,85 @@
+"""What players say: numbers, the names of what scores, and the spoken count."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from itertools import groupby
+
+_ONES = (
+    "zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten",
+    "eleven", "twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen",
+    "nineteen",
+)  # fmt: skip
+_TENS = ("", "", "twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety")
+_PAIRS = {2: "pair", 3: "pair royal", 4: "double pair royal"}
+_NAMES = {
+    "heels": "his heels (nobs)",  # the Hoyle manual says nobs for the starter's jack (C3)
+    "nob": "his nob",
+    "thirty_one": "thirty-one",
+    "last": "last card",
+}
+
+
+def in_words(number: int) -> str:
+    """Return a number in words, ``"thirty-one"``; from a hundred on, in figures."""
+    if number < 20:
+        return _ONES[number]
+    if number > 99:
+        return str(number)
+    tens, ones = divmod(number, 10)
+    return f"{_TENS[tens]}-{_ONES[ones]}" if ones else _TENS[tens]
+
+
+def reason_name(reason: str, cards: int) -> str:
+    """Return what players call points for ``reason`` made by so many ``cards``."""
+    if reason == "pair":
+        return _PAIRS[cards]
+    if reason in ("run", "flush"):
+        return f"{reason} of {in_words(cards)}"
+    return _NAMES.get(reason, reason)
+
+
+def pegged(reason: str, points: int, cards: int) -> str:
+    """Return what a player says when pegging: ``"fifteen for two"``, ``"pair royal for six"``."""
+    if reason == "for_last":
+        return f"{in_words(points)} for last"  # before the first deal, for not dealing it (F1)
+    return f"{reason_name(reason, cards)} for {in_words(points)}"
+
+
+def spoken(parts: Iterable[tuple[str, int]], count: int | None = None) -> str:
+    """Return a count as spoken, each item with the total it brings the score to.
+
+    Args:
+        parts: name and points of what scores, in order.
+        count: in play, the count that the last card made; None in a show.
+    """
+    said: list[str] = []
+    names = set()
+    total = 0
+    for name, same in groupby(parts, lambda part: part[0]):
+        names.add(name)
+        each = [points for _, points in same]
+        if name == "fifteen" and count is None:
+            said += [f"fifteen {in_words(total + sum(each[: i + 1]))}" for i in range(len(each))]
+        else:
+            said.append(_item(name, len(each), total + sum(each), first=total == 0))
+        total += sum(each)
+    if count is not None and not names & {"fifteen", "thirty-one"}:
+        return ", ".join([in_words(count), _join(said)] if said else [in_words(count)])
+    return _join(said) or "nothing"
+
+
+def _item(name: str, times: int, total: int, *, first: bool) -> str:
+    if name == "his nob":
+        return "one for his nob" if first else f"his nob {in_words(total)}"
+    if name not in ("fifteen", "thirty-one"):
+        plural = name.replace("pair", "pairs", 1).replace("run", "runs", 1)
+        name = f"a {name}" if times == 1 else f"{in_words(times)} {plural}"
+    verb = "for" if first else ("is" if times == 1 else "are")
+    return f"{name} {verb} {in_words(total)}"
+
+
+def _join(said: Sequence[str]) -> str:
+    if len(said) < 2 or said[-1].startswith("fifteen"):
+        return ", ".join(said)
+    return ", ".join(said[:-1]) + (", and " if len(said) > 2 else " and ") + said[-1]

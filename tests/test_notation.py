@@ -1,0 +1,251 @@
+"""`crib_env.notation`: any position of any game in one line that parses back exactly."""
+
+from __future__ import annotations
+
+import dataclasses
+import random
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+from crib_env import notation, six_card_v0
+from crib_env.engine.records import LAY_AWAY, NO_DECKS, TWO_HAND
+from crib_env.engine.rng import seed_states
+from crib_env.engine.table_top import encode, numbers, records, single
+from crib_env.engine.tables import show_table
+from crib_env.notation import canonical, format_state, parse_state
+from crib_env.rules import PRESETS, Rules
+
+TWO_HAND_GAMES = ("hoyle", "five_card")
+TABLE_TOP_GAMES = ("table_top", "table_top_ship")
+HOUSE = dataclasses.replace(
+    PRESETS["hoyle"], name="Aunt May's [91]", target=91, next_dealer="winner", for_last=3
+)
+
+LAYING = "hoyle game #1 d1 m0 lay QSQC4STDQHAH/3HTH6D5CJD7H 7C - 0-0/0-0"
+PLAYING = "hoyle game #2 d1 m0 play 5h(6C)7D8S(9C)kd/AC(2C)3C(4C)ts6d JC 5HTSKD6D| 30-34/56-60"
+DECK = "4S7H8HAD6CKC5STD9S4C5CQH5DAHTC6DJSJCJH7D9HJD2HTHQS3S3H6S2C"
+TABLE = f"table_top game #2 d0 m0 p2 turn {DECK} ...../..7H../..2C../.8H.../..... 4S 20/29"
+
+
+def two_hand_positions(rules: str | Rules, episode: str, seeds: range) -> Iterator[Any]:
+    """Yield the environment at every decision of random episodes, and after their ends."""
+    env = six_card_v0.raw_env(rules=rules, episode=episode)
+    for seed in seeds:
+        draw = random.Random(seed)
+        env.reset(seed=seed)
+        while True:
+            yield env
+            if all(env.terminations.values()):
+                break
+            env.step(draw.choice(legal(env)))
+
+
+def legal(env: Any) -> list[int]:
+    return [int(a) for a in env.observe(env.agent_selection)["action_mask"].nonzero()[0]]
+
+
+class TableTop:
+    """One game of Table Top on the engine itself."""
+
+    def __init__(self, rules: str, episode: str, players: int, seed: int = 0) -> None:
+        self.rules = PRESETS[rules]
+        self.numbers = numbers.rules_record(self.rules, episode, players)
+        self.state = np.zeros(1, dtype=records.TABLE_TOP)
+        self.view = np.zeros(1, dtype=records.TABLE_VIEW)
+        self.log = np.zeros(records.LOG_SIZE, dtype=np.int64)
+        self.obs = np.zeros(encode.OBS_SIZE, dtype=np.uint8)
+        self.mask = np.zeros(26, dtype=np.int8)
+        seed_states(self.state, np.random.SeedSequence(seed))
+        single.begin(self.state, self.numbers, NO_DECKS, -1, self.log)
+
+    def legal(self) -> list[int]:
+        mover = int(self.state["to_move"][0])
+        single.observe(self.state, self.numbers, mover, self.view, self.obs, self.mask)
+        return [int(action) for action in self.mask.nonzero()[0]]
+
+    def step(self, action: int) -> None:
+        code = single.step(
+            self.state, self.numbers, NO_DECKS, show_table(), action, self.log, self.view,
+            self.obs, self.mask,
+        )  # fmt: skip
+        assert code >= 0
+
+
+@pytest.mark.parametrize("rules", [*TWO_HAND_GAMES, HOUSE], ids=[*TWO_HAND_GAMES, "house"])
+@pytest.mark.parametrize("episode", ["deal", "game", "match"])
+def test_every_position_of_a_two_hand_game_comes_back(rules: str | Rules, episode: str) -> None:
+    for env in two_hand_positions(rules, episode, range(1 if episode == "match" else 3)):
+        text = format_state(env._states, env.rules, episode)
+        assert "\n" not in text
+        back = parse_state(text)
+        assert back.state.dtype == TWO_HAND
+        assert back.state.tobytes() == canonical(env._states).tobytes()
+        assert back[1:] == (env.rules, episode, 2)
+        assert format_state(*back[:3]) == text
+
+
+@pytest.mark.parametrize("rules", TABLE_TOP_GAMES)
+@pytest.mark.parametrize("players", [2, 4])
+@pytest.mark.parametrize("episode", ["round", "game"])
+def test_every_position_of_table_top_comes_back(rules: str, players: int, episode: str) -> None:
+    for seed in range(3):
+        draw = random.Random(seed)
+        game = TableTop(rules, episode, players, seed)
+        while True:
+            text = format_state(game.state, game.rules, episode)
+            back = parse_state(text)
+            assert back.state.tobytes() == game.state.tobytes()
+            assert back[1:] == (game.rules, episode, players)
+            if game.state["over"][0]:
+                break
+            game.legal()
+            game.step(draw.choice(game.legal()))
+
+
+def test_only_what_no_rule_reads_is_left_out() -> None:
+    """The pile's places beyond its end are the one thing that may differ."""
+    for env in two_hand_positions("hoyle", "game", range(2)):
+        state, kept = env._states, canonical(env._states)
+        assert all(
+            np.array_equal(state[name], kept[name]) for name in TWO_HAND.names if name != "pile"
+        )
+        n = state["pile_n"][0]
+        assert np.array_equal(state["pile"][0, :n], kept["pile"][0, :n])
+
+
+@pytest.mark.parametrize("rules", TWO_HAND_GAMES)
+def test_play_goes_on_from_the_text_as_it_would_have(rules: str) -> None:
+    for seed in range(3):
+        env = six_card_v0.raw_env(rules=rules)
+        twin = six_card_v0.raw_env(rules=rules)
+        draw = random.Random(seed)
+        env.reset(seed=seed)
+        for _ in range(draw.randrange(40)):
+            env.step(draw.choice(legal(env)))
+        twin.restore(env.snapshot())
+        twin._states = parse_state(format_state(env._states, env.rules, "game")).state
+        while not all(env.terminations.values()):
+            assert legal(env) == legal(twin)
+            action = draw.choice(legal(env))
+            env.step(action)
+            twin.step(action)
+            assert env.agent_selection == twin.agent_selection
+            assert env.events == twin.events
+            assert env.scores == twin.scores
+        assert canonical(env._states).tobytes() == canonical(twin._states).tobytes()
+
+
+def test_a_position_can_be_written_by_hand() -> None:
+    s = parse_state(PLAYING).state[0]
+    assert (s["dealer"], s["to_move"], s["phase"], s["deals"]) == (1, 0, 1, 2)
+    assert s["count"] == 0
+    assert (s["pile_n"], s["pile_from"], s["pile_seats"]) == (4, 4, 0b1010)
+    assert s["scores"].tolist() == [34, 60]
+    assert s["rear"].tolist() == [30, 56]
+    assert s["winner"] == -1
+    assert format_state(*parse_state(PLAYING)[:3]) == PLAYING
+    assert format_state(*parse_state(LAYING)[:3]) == LAYING
+    assert parse_state(LAYING).state["phase"][0] == LAY_AWAY
+    table = parse_state(TABLE).state[0]
+    assert (table["turn"], table["crib_n"], table["owed"].tolist()) == (3, 1, [2, 1, 0, 0])
+    assert format_state(*parse_state(TABLE)[:3]) == TABLE
+
+
+def test_the_documented_lines_are_positions() -> None:
+    assert notation.__doc__
+    hoyle, table_top = re.findall(r"^    (\S.*)$", notation.__doc__, re.MULTILINE)
+    assert parse_state(hoyle).rules == PRESETS["hoyle"]
+    assert format_state(*parse_state(hoyle)[:3]) == hoyle
+    assert table_top.replace("<29 cards>", DECK) == TABLE
+
+
+def test_house_rules_are_carried_by_what_they_change() -> None:
+    env = six_card_v0.raw_env(rules=Rules.preset("hoyle", target=91))
+    env.reset(seed=1)
+    text = format_state(env._states, env.rules, "game")
+    assert text.startswith("hoyle[target=91] game #1 ")
+    for rules in (
+        HOUSE,
+        Rules.preset("five_card", single_count=False),
+        dataclasses.replace(PRESETS["hoyle"], name="five_card"),
+        dataclasses.replace(PRESETS["hoyle"], name="121"),
+    ):
+        env = six_card_v0.raw_env(rules=rules)
+        env.reset(seed=1)
+        assert parse_state(format_state(env._states, rules, "game")).rules == rules
+
+
+def test_a_record_that_no_game_reaches_is_refused_with_its_fields() -> None:
+    env = six_card_v0.raw_env()
+    with pytest.raises(ValueError, match="holds no deal yet"):
+        format_state(env._states, env.rules, "game")
+    env.reset(seed=1)
+    env._states["count"] = 7
+    with pytest.raises(ValueError, match="no position of a game: see its count"):
+        format_state(env._states, env.rules, "game")
+    with pytest.raises(ValueError, match="a state is a record of"):
+        format_state(env._rules, env.rules, "game")
+
+
+@pytest.mark.parametrize(
+    ("line", "old", "new", "message"),
+    [
+        (LAYING, "hoyle", "whist", "no rules are called 'whist'"),
+        (LAYING, "hoyle", "hoyle[aim=3]", "no field 'aim'"),
+        (LAYING, "hoyle", "hoyle[target=0]", "target must be"),
+        (LAYING, "hoyle", "hoyle[", "a preset with its changes"),
+        (LAYING, " game", " round", "episode must be one of deal, game, match"),
+        (LAYING, "#1", "#0", "deal must be #1"),
+        (LAYING, "#1", "1", "deal must be #1"),
+        (LAYING, "d1", "d2", "dealer must be d0 to d1, got 'd2'"),
+        (LAYING, "m0", "mx", "mover must be"),
+        (LAYING, " lay ", " cut ", "phase must be one of lay, play, shown, over, got 'cut'"),
+        (LAYING, "7H 7C", "7H", "has at least 10 fields"),
+        (LAYING, "QSQC4S", "QSQC", "seat 0's hand must be 6 cards"),
+        (LAYING, "QSQC4S", "QSQC4X", "seat 0's hand must be 6 cards"),
+        (LAYING, "QSQC4S", "QSQCQC", "got QC twice"),
+        (LAYING, "QSQC4S", "QSQC7C", "got 7C twice"),
+        (LAYING, "/3H", "3H", "given for both"),
+        (LAYING, "QSQC4S", "qsQC4S", "must hold the cards that the hands show as played"),
+        (LAYING, "QSQC4S", "(QS)(QC)4S", "the mover has a card to lay"),
+        (LAYING, " lay ", " play ", "each seat lays two cards away before the play, got .0, 0."),
+        (LAYING, "0-0/0-0", "0/0", "pegs must be two whole numbers such as 3-5, got '0'"),
+        (LAYING, "0-0/0-0", "9-7/0-0", "the rear and then the front one, at most 121; got '9-7'"),
+        (LAYING, "0-0/0-0", "0-0/0-122", "at most 121; got '0-122'"),
+        (LAYING, "0-0/0-0", "0-0/0-0 winner=2", "winner must be 0 to 1"),
+        (LAYING, "0-0/0-0", "0-0/0-0 games=2", "games must be two whole numbers"),
+        (LAYING, "0-0/0-0", "0-0/0-0 rng=1.2.3", "rng must be four hexadecimal words"),
+        (LAYING, "0-0/0-0", "0-0/0-0 luck=1", "no field of a position is called 'luck'"),
+        (PLAYING, "5HTSKD6D|", "5HTSKD|", "must hold the cards that the hands show as played"),
+        (PLAYING, "5HTSKD6D|", "5H?|", "pile must be cards"),
+        (PLAYING, "5HTSKD6D|", "5HTSKD6D", "no card that may be played"),
+        (PLAYING, "5h(6C)7D8S(9C)kd/AC(2C)3C(4C)ts6d JC 5HTSKD6D|",
+         "5h(6C)7d8S(9C)kd/AC(2C)3C(4C)ts6d JC 5HTSKD6D7D", "past 31"),
+        (TABLE, "p2", "p3", "has p2 or p4"),
+        (TABLE, " turn ", " lay ", "turn or over"),
+        (TABLE, "...../..7H", "..../..7H", "five rows of five cells"),
+        (TABLE, "..2C..", "..3C..", "must hold the first cards of the deck"),
+        (TABLE, ".8H...", ".AD...", "must hold the first cards of the deck"),
+        (TABLE, "4S7H8H", "4S7H", "28 cards and the starter, got 28"),
+        (TABLE, "4S7H8H", "4S4S8H", "4S twice"),
+        (TABLE, "m0", "m1", "seat 1 cannot be to move after 3 turns"),
+        (TABLE, " turn ", " over ", "do not go with 'over'"),
+        (TABLE, "20/29", "20", "scores must be two whole numbers"),
+        (TABLE, "20/29", "20/29 games=1/0", "no field of a position is called 'games'"),
+    ],
+)  # fmt: skip
+def test_a_line_that_is_no_position_is_refused_with_the_field(
+    line: str, old: str, new: str, message: str
+) -> None:
+    assert old in line
+    with pytest.raises(ValueError, match=message):
+        parse_state(line.replace(old, new, 1))
+
+
+def test_too_short_a_line_is_refused() -> None:
+    with pytest.raises(ValueError, match="a position begins with"):
+        parse_state("hoyle game")

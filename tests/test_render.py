@@ -1,0 +1,385 @@
+"""``render_mode="ansi"``: what a seat may see, as text a player can read without colours."""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+
+import crib_env
+from crib_env import ENVIRONMENTS, format_card, parse_cards, six_card_v0
+from crib_env.engine.records import LAY_AWAY, NO_DECKS
+from crib_env.engine.table_top import encode, numbers, records, single
+from crib_env.engine.tables import show_table
+from crib_env.errors import EpisodeOverError
+from crib_env.events import REASONS, Event
+from crib_env.notation import parse_state
+from crib_env.render import table_top
+from crib_env.render.ansi import render
+from crib_env.render.board import track
+from crib_env.render.words import in_words, pegged, spoken
+from stacked import Table, deal
+
+HANDS = ("7C 5S 9D 2H / KC QC", "8C TD 3C 3D / KD QD")
+
+
+def table(starter: str = "9S", **keywords: Any) -> Table:
+    """Return a six-card deal, player_1 dealing, with its cards laid away."""
+    made = Table(deal(*HANDS, starter), render_mode="ansi", **keywords)
+    made.lay_away()
+    return made
+
+
+def line(text: str, label: str) -> str:
+    """Return what follows a label in the first column, spaces single."""
+    (found,) = re.findall(rf"^{label:<12}(.*)$", text, re.MULTILINE)
+    return " ".join(found.split())
+
+
+def random_action(env: Any, draw: random.Random) -> int:
+    mask = env.observe(env.agent_selection)["action_mask"]
+    return int(draw.choice(mask.nonzero()[0]))
+
+
+# --- two-hand games -----------------------------------------------------------------------------
+
+
+def test_render_mode_ansi_returns_the_seat_to_moves_view() -> None:
+    game = table()
+    text = game.env.render()
+    assert text == render(game.env, seat=0)
+    assert text.startswith("six_card_v0, hoyle to 121, deal 1 by player_1\n")
+    assert line(text, "player_0") == "7C 5S 9D 2H"
+    assert line(text, "player_1") == "?? ?? ?? ??"
+    assert line(text, "laid away") == "KC QC"
+    assert line(text, "crib") == "?? ?? ?? ?? of player_1"
+    assert line(text, "starter") == "9S"
+    assert "player_0 to move: play one of 7C 5S 9D 2H" in text
+    assert line(render(game.env, seat=1), "player_1") == "8C TD 3C 3D"
+    assert "player_0 to move" in render(game.env, seat=1)
+
+
+@pytest.mark.parametrize("name", ENVIRONMENTS)
+def test_text_of_every_environment_is_plain(name: str) -> None:
+    env = getattr(crib_env, name).env(render_mode="ansi").unwrapped
+    draw = random.Random(1)
+    env.reset(seed=1)
+    while not all(env.terminations.values()):
+        text = env.render()
+        assert set(re.sub(r"[ -~]", "", text)) == {"\n"}  # printable ASCII without escapes
+        assert max(map(len, text.splitlines())) <= 100
+        assert all(row == row.rstrip() for row in text.splitlines())
+        env.step(random_action(env, draw))
+
+
+@pytest.mark.parametrize("rules", ["hoyle", "five_card"])
+def test_h1_f2_nothing_hidden_from_the_seat_changes_its_text(rules: str) -> None:
+    env = six_card_v0.raw_env(rules=rules, render_mode="ansi")
+    draw = random.Random(3)
+    for seed in range(5):
+        env.reset(seed=seed)
+        while not all(env.terminations.values()):
+            for seat in (0, 1):
+                text = render(env, seat)
+                before = env.snapshot()
+                redraw_hidden(env, seat, draw)
+                assert render(env, seat) == text
+                env.restore(before)
+            env.step(random_action(env, draw))
+
+
+def redraw_hidden(env: Any, seat: int, draw: random.Random) -> None:
+    """Replace the other's unplayed cards, and the starter before it is turned."""
+    s, other = env._states[0], 1 - seat
+    played = {int(card) for card in s["pile"][: s["pile_n"]]}
+    n = env.rules.dealt
+    known = played | {int(card) for card in s["dealt"][6 * seat : 6 * seat + n]}
+    if s["phase"] != LAY_AWAY:
+        known.add(int(s["starter"]))
+    fresh = [card for card in range(52) if card not in known]
+    draw.shuffle(fresh)
+    for slot in range(6 * other, 6 * other + n):
+        if int(s["dealt"][slot]) not in played:
+            s["dealt"][slot] = fresh.pop()
+    if s["phase"] == LAY_AWAY:
+        s["starter"] = fresh.pop()
+
+
+def test_h1_pones_progress_is_not_shown_while_the_dealer_has_yet_to_lay_away() -> None:
+    game = Table(deal(*HANDS, "9S"), render_mode="ansi")
+    texts = [render(game.env, seat=1)]
+    game.play("p:KC")
+    texts.append(render(game.env, seat=1))
+    assert texts[0] == texts[1]
+    assert line(texts[0], "crib") == "none yet of player_1"
+    assert line(texts[0], "starter") == "??"
+    assert "lay away one of 7C 5S 9D 2H QC" in render(game.env)
+
+
+def test_h7_cards_out_of_play_are_shadowed() -> None:
+    game = table()
+    game.play("p:9D d:TD p:5S d:3C p:2H")  # 29, and neither can play
+    text = game.env.render()
+    assert line(text, "count") == "0"
+    assert "\n  played    (9D)    (5S)    (2H)\n" in text
+    assert "\n  played        (TD)    (3C)\n" in text
+    game.play("d:8C")
+    text = game.env.render()
+    assert line(text, "count") == "8"
+    assert "\n  played        (TD)    (3C)     8C\n" in text
+
+
+def test_cards_played_stand_in_the_column_of_their_turn() -> None:
+    game = table()
+    game.play("p:9D d:TD p:5S")
+    mine, theirs = (
+        re.findall(r"^  played(.*)$", render(game.env, seat), re.MULTILINE) for seat in (0, 1)
+    )
+    assert mine == ["         TD", "     9D      5S"]
+    assert theirs == mine[::-1]
+
+
+def test_c3_heels_named_nobs_too() -> None:
+    game = table(starter="JS")
+    assert line(game.env.render(), "calls") == "player_1: his heels (nobs) for two (JS)"
+
+
+def test_h4_h5_h7_calls_use_the_words_of_players() -> None:
+    game = table()
+    game.play("p:7C")
+    assert "calls" not in game.env.render()
+    for move, call in (
+        ("d:8C", "player_1: fifteen for two (7C 8C)"),
+        ("p:9D", "player_0: run of three for three (7C 8C 9D)"),
+        ("d:3C p:2H", "player_0: go for one (2H)"),
+        ("d:TD p:5S", "player_0: fifteen for two (5S TD)"),
+        ("d:3D", "player_1: last card for one (3D)"),
+    ):
+        game.play(move)
+        assert line(game.env.render(), "calls") == call
+    # The show follows: 2-5-7-9 with the nine turned up, 3-3-8-10, and the crib of queens and kings.
+    assert "player_0: hand for two (2H 5S 7C 9D)" in game.env.render()
+    assert "player_1: crib for four (QC QD KC KD)" in game.env.render()
+
+
+@pytest.mark.parametrize(
+    ("reason", "points", "cards", "call"),
+    [
+        ("for_last", 3, 0, "three for last"),
+        ("heels", 2, 1, "his heels (nobs) for two"),
+        ("fifteen", 2, 3, "fifteen for two"),
+        ("pair", 2, 2, "pair for two"),
+        ("pair", 6, 3, "pair royal for six"),
+        ("pair", 12, 4, "double pair royal for twelve"),
+        ("pair", 1, 3, "pair royal for one"),  # the target was one away (C5)
+        ("run", 5, 5, "run of five for five"),
+        ("thirty_one", 2, 4, "thirty-one for two"),
+        ("go", 1, 1, "go for one"),
+        ("last", 1, 1, "last card for one"),
+        ("hand", 29, 4, "hand for twenty-nine"),
+        ("crib", 8, 4, "crib for eight"),
+        ("line", 21, 5, "line for twenty-one"),
+    ],
+)
+def test_every_reason_has_its_call(reason: str, points: int, cards: int, call: str) -> None:
+    assert reason in REASONS
+    assert pegged(reason, points, cards) == call
+
+
+def test_no_reason_is_without_a_call() -> None:
+    for reason in REASONS:
+        assert pegged(reason, 2, 3)
+
+
+def test_numbers_are_spoken() -> None:
+    assert [in_words(n) for n in (0, 13, 20, 31, 99, 121)] == [
+        "zero", "thirteen", "twenty", "thirty-one", "ninety-nine", "121",
+    ]  # fmt: skip
+    assert spoken([]) == "nothing"
+    assert spoken([], count=31) == "thirty-one"
+
+
+# --- the board ----------------------------------------------------------------------------------
+
+
+def test_h12_pegs_show_previous_score() -> None:
+    game = table(scores=(30, 57))
+    game.play("p:7C d:8C p:9D")
+    text = game.env.render()
+    assert "player_1  59 (rear peg 57), needs 62\n" in text
+    assert "player_0  33 (rear peg 30), needs 88\n" in text
+    holes = text.replace(" ", "")
+    assert f"\n{'.' * 29}o..O{'.' * 27}\n" in holes
+    assert f"\n{'.' * 56}o.O.\n" in holes
+
+
+@pytest.mark.parametrize(("target", "laps"), [(121, 2), (61, 1), (91, 2), (31, 1), (1, 1)])
+def test_h9_f7_the_board_has_a_hole_for_every_point(target: int, laps: int) -> None:
+    for score in range(target + 1):
+        for rear in {0, score // 2, max(score - 1, 0)}:
+            lines = track(score, rear, target)
+            assert len(lines) == laps
+            start, holes = lines[0][:3], "".join(lines)[3:].replace(" ", "")
+            if len(lines) > 1:
+                assert lines[1].startswith("   ")
+            assert len(holes) == target
+            assert ("O" in start) == (score == 0)
+            assert score == 0 or holes[score - 1] == "O"
+            assert rear in (0, score) or holes[rear - 1] == "o"
+            assert holes.count("O") + start.count("O") == 1
+
+
+def test_h12_the_game_peg_is_shown_in_a_match() -> None:
+    env = six_card_v0.raw_env(render_mode="ansi", episode="match")
+    env.reset(seed=1)
+    env._states["games"][0] = (2, 4)
+    seat = env.possible_agents.index(env.agent_selection)
+    mine, theirs = ("player_0", "player_1") if seat == 0 else ("player_1", "player_0")
+    points = {"player_0": 2, "player_1": 4}
+    text = env.render()
+    for player in (mine, theirs):
+        assert f"{player}  0 (rear peg 0), needs 121, game points {points[player]} of 7" in text
+    single_game = table()
+    assert "game points" not in single_game.env.render()
+
+
+# --- ends and errors ----------------------------------------------------------------------------
+
+
+def test_the_end_says_who_won() -> None:
+    game = table(episode="game", scores=(0, 119))
+    game.play("p:7C d:8C")
+    assert "\nplayer_1 has won\n" in game.env.render()
+    game = table()
+    game.finish()
+    assert "\nthe deal is over\n" in game.env.render()
+
+
+def test_render_before_reset_is_refused_and_without_a_mode_warned_of() -> None:
+    with pytest.raises(EpisodeOverError, match="call reset"):
+        six_card_v0.raw_env(render_mode="ansi").render()
+    with pytest.raises(ValueError, match="render_mode must be one of 'ansi'"):
+        six_card_v0.raw_env(render_mode="braille")
+
+
+# --- Table Top ----------------------------------------------------------------------------------
+
+DECK = "4S7H8HAD6CKC5STD9S4C5CQH5DAHTC6DJSJCJH7D9HJD2HTHQS3S3H6S2C"
+
+
+class TableTop:
+    """A round of Table Top on the engine itself, from a position."""
+
+    def __init__(self, position: str) -> None:
+        self.state, self.rules, episode, players = parse_state(position)
+        self.numbers = numbers.rules_record(self.rules, episode, players)
+        self.view = np.zeros(1, dtype=records.TABLE_VIEW)
+        self.obs = np.zeros(encode.OBS_SIZE, dtype=np.uint8)
+        self.mask = np.zeros(26, dtype=np.int8)
+        self.log = np.zeros(records.LOG_SIZE, dtype=np.int64)
+
+    def look(self, seat: int) -> None:
+        single.observe(self.state, self.numbers, seat, self.view, self.obs, self.mask)
+
+    def text(self, seat: int, events: Sequence[Event] = ()) -> str:
+        self.look(seat)
+        rounds = int(self.state["rounds"][0])
+        return table_top.render(self.view[0], self.rules, "table_top_v0", rounds, events)
+
+    def step(self, draw: random.Random) -> None:
+        self.look(int(self.state["to_move"][0]))
+        action = int(draw.choice(self.mask.nonzero()[0]))
+        code = single.step(
+            self.state, self.numbers, NO_DECKS, show_table(), action, self.log, self.view,
+            self.obs, self.mask,
+        )  # fmt: skip
+        assert code >= 0
+
+
+def table_top_text(position: str, seat: int, events: Sequence[Event] = ()) -> str:
+    """Return a Table Top position as a seat may see it."""
+    return TableTop(position).text(seat, events)
+
+
+def test_table_top_shows_the_layout_with_its_lines_values_so_far() -> None:
+    position = (
+        f"table_top game #2 d0 m1 p2 turn {DECK} ...../..7H../..2C8H./.KC6CAD./..... 4S 20/29"
+    )
+    text = table_top_text(position, 1)
+    assert text.splitlines()[0] == (
+        "table_top_v0, table_top to 121, 2 players, round 2 dealt by player_0"
+    )
+    assert text.splitlines()[2:9] == [
+        "   .    1    2    3    .   |   0",
+        "   .    6   7H    8    9   |   0",
+        "  10   11  [2C]  8H   14   |   0",
+        "  15   KC   6C   AD   19   |   0",
+        "  20   21   22   23   24   |   0",
+        "  -------------------------",
+        "   0    0    2    0    0",
+    ]
+    assert line(text, "scores") == "rows 20, columns 29"
+
+
+def test_t5_open_cells_carry_their_numbers_for_the_seat_to_move() -> None:
+    position = f"table_top game #1 d1 m0 p2 turn {DECK} ...../...../..2C../...../..... - 0/0"
+    text = table_top_text(position, 0)
+    grid = " ".join(row.partition("|")[0] for row in text.splitlines()[2:7])
+    assert re.findall(r"\b\d+\b", grid) == ["6", "7", "8", "11", "13", "16", "17", "18"]
+    assert (
+        "player_0 (rows) to move 4S: place it on a numbered cell or lay it in the crib (25)" in text
+    )
+    other = table_top_text(position, 1)
+    assert "4S" not in other
+    assert not re.search(r"\d", other.splitlines()[3].partition("|")[0])
+
+
+def test_t6_owed_crib_cards_are_shown() -> None:
+    position = f"table_top game #2 d0 m0 p2 turn {DECK} ...../..7H../..2C../.8H.../..... 4S 20/29"
+    text = table_top_text(position, 0)
+    assert line(text, "owed") == "player_0 2, player_1 1 of 4 crib cards"
+    assert line(text, "crib") == "?? of the rows"
+    assert line(table_top_text(position, 1), "crib") == "4S of the rows"
+
+
+def test_t7_partners_who_confer_see_each_others_cards() -> None:
+    position = (
+        f"table_top game #1 d0 m3 p4 turn {DECK} ...../..7H../..2C../.AD6C../..... 4S8HKC 0/0"
+    )
+    shown = [table_top_text(position, seat) for seat in range(4)]
+    assert "player_3 (columns) to move, whose card is 5S" in shown[1]
+    assert "player_3 (columns) to move 5S: " in shown[3]
+    assert "5S" not in shown[0] + shown[2]
+    assert [line(text, "crib") for text in shown] == [
+        "?? ?? KC of the rows", "4S 8H ?? of the rows",
+        "?? ?? KC of the rows", "4S 8H ?? of the rows",
+    ]  # fmt: skip
+
+
+def test_c3_t3_table_top_calls_name_the_side() -> None:
+    position = f"table_top game #1 d1 m0 p2 turn {DECK} ...../...../..2C../...../..... - 0/0"
+    events = (Event(1, 2, "heels", tuple(parse_cards("JH"))),)
+    text = table_top_text(position, 0, events)
+    assert line(text, "calls") == "columns: his heels (nobs) for two (JH)"
+
+
+@pytest.mark.parametrize(
+    ("rules", "players"), [("table_top", 2), ("table_top", 4), ("table_top_ship", 2)]
+)
+def test_t2_no_card_still_to_come_is_shown(rules: str, players: int) -> None:
+    draw = random.Random(players)
+    deck = [format_card(card) for card in draw.sample(range(52), 29)]
+    game = TableTop(f"{rules} round #1 d0 m1 p{players} turn {''.join(deck)} "
+                    f"...../...../..{deck[28]}../...../..... - 0/0")  # fmt: skip
+    while not game.state["over"][0]:
+        to_come = set(deck[int(game.state["turn"][0]) + 1 : 28])
+        for seat in range(players):
+            assert not to_come & set(re.findall(r"[A2-9TJQK][CDHS]", game.text(seat)))
+        game.step(draw)
+    columns = table_top.line_values(game.view[0], game.rules)[1]
+    if rules == "table_top":  # its crib is the dealer's, so the columns have their lines alone (T8)
+        assert int(game.state["scores"][0][1]) == sum(columns)

@@ -1,0 +1,332 @@
+"""`crib_env.scoring`: right points, the right cards named, the words players use."""
+
+from __future__ import annotations
+
+import doctest
+import re
+import subprocess
+import sys
+from collections import Counter
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import reference
+from crib_env import scoring
+from crib_env.cards import format_card, parse_card, parse_cards
+from crib_env.rules import Rules
+
+# Published by Lumetta and on the Cribbage statistics pages.
+PUBLISHED = [
+    1009008, 99792, 2813796, 505008, 2855676, 697508, 1800268, 751324, 1137236, 361224, 388740,
+    51680, 317340, 19656, 90100, 9168, 58248, 11196, 2708, 0, 8068, 2496, 444, 356, 3680, 0, 0, 0,
+    76, 4,
+]  # fmt: skip
+PUBLISHED_CRIB_ZEROS = 1_022_208
+WORDS_TO_29 = (
+    "nothing", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten",
+    "eleven", "twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen",
+    "nineteen", "twenty", "twenty-one", "twenty-two", "twenty-three", "twenty-four",
+    "twenty-five", "twenty-six", "twenty-seven", "twenty-eight", "twenty-nine",
+)  # fmt: skip
+
+
+def different_cards(n: int) -> st.SearchStrategy[list[int]]:
+    return st.lists(st.integers(0, 51), min_size=n, max_size=n, unique=True)
+
+
+def of_reason(score: scoring.Score, reason: str) -> int:
+    return sum(part.points for part in score.parts if part.reason == reason)
+
+
+# --- points -------------------------------------------------------------------------------------
+
+
+def test_every_hand_of_four_scores_as_published() -> None:
+    counts = scoring.score_histogram()
+    assert counts.tolist() == PUBLISHED
+    assert counts.sum() == 12_994_800
+    assert (counts * np.arange(30)).sum() / counts.sum() == pytest.approx(4.769152, abs=1e-6)
+
+
+def test_every_crib_scores_as_published() -> None:
+    counts = scoring.score_histogram(crib=True)
+    assert counts.sum() == 12_994_800
+    assert counts[0] == PUBLISHED_CRIB_ZEROS
+
+
+def test_every_hand_of_three_is_counted_as_one_by_one() -> None:
+    counts = scoring.score_histogram("five_card")
+    assert counts.sum() == 22_100 * 49
+    three = np.array(
+        [(a, b, c) for a in range(52) for b in range(a + 1, 52) for c in range(b + 1, 52)]
+    )
+    one_by_one = np.zeros(30, dtype=np.int64)
+    for starter in range(52):
+        hands = three[~(three == starter).any(axis=1)]
+        points = scoring.score_hands(hands, np.full(len(hands), starter))
+        one_by_one += np.bincount(points, minlength=30)
+    assert counts.tolist() == one_by_one.tolist()
+
+
+@given(different_cards(5), st.booleans())
+def test_hands_of_four_score_as_the_reference_says(cards: list[int], crib: bool) -> None:
+    hand, starter = cards[:4], cards[4]
+    expected = reference.score_show(hand, starter, crib, "hoyle")
+    explained = scoring.score_hand(hand, starter, crib=crib)
+    assert explained.points == expected
+    assert scoring.score_hands([hand], [starter], crib=crib).tolist() == [expected]
+    assert of_reason(explained, "fifteen") == reference.fifteens(cards)
+    assert of_reason(explained, "pair") == reference.pairs(cards)
+    assert of_reason(explained, "run") == reference.runs(cards)
+    assert of_reason(explained, "flush") == reference.flush(hand, starter, crib)
+    assert of_reason(explained, "nob") == reference.nobs(hand, starter)
+
+
+@given(different_cards(4))
+def test_hands_of_three_score_as_the_reference_says(cards: list[int]) -> None:
+    expected = reference.score_show(cards[:3], cards[3], False, "five_card")
+    assert scoring.score_hand(cards[:3], cards[3], "five_card").points == expected
+    assert scoring.score_hands([cards[:3]], [cards[3]]).tolist() == [expected]
+
+
+@given(st.lists(different_cards(5), min_size=1, max_size=50), st.booleans())
+def test_many_hands_score_as_each_alone(rows: list[list[int]], crib: bool) -> None:
+    table = np.array(rows, dtype=np.int8)
+    points = scoring.score_hands(table[:, :4], table[:, 4], crib=crib)
+    assert points.tolist() == [
+        scoring.score_hand(row[:4], row[4], crib=crib).points for row in rows
+    ]
+
+
+SUITED = st.sampled_from(range(4)).flatmap(
+    lambda s: st.lists(st.sampled_from([4 * r + s for r in range(13)]), min_size=4, max_size=4,
+                       unique=True)
+)  # fmt: skip
+
+
+@given(SUITED, st.integers(0, 51), st.booleans())
+def test_h8_flushes_score_as_the_reference_says(hand: list[int], starter: int, crib: bool) -> None:
+    if starter in hand:
+        return
+    expected = reference.score_show(hand, starter, crib, "hoyle")
+    assert scoring.score_hand(hand, starter, crib=crib).points == expected
+    assert scoring.score_hands([hand], [starter], crib=crib).tolist() == [expected]
+
+
+@given(different_cards(5), st.sampled_from([("table_top", 5), ("table_top_ship", 4)]),
+       st.booleans())  # fmt: skip
+def test_t8_t12_lines_score_as_the_reference_says(
+    line: list[int], rules: tuple[str, int], with_starter: bool
+) -> None:
+    starter = line[2] if with_starter else None
+    expected = reference.score_line(line, rules[1], starter)
+    assert scoring.score_line(line, rules[0], starter).points == expected
+
+
+@given(SUITED, st.integers(0, 51))
+def test_t12_four_of_a_suit_are_a_flush_in_ships_variation_only(
+    suited: list[int], other: int
+) -> None:
+    if other in suited:
+        return
+    flush = [
+        of_reason(scoring.score_line([other, *suited], name), "flush")
+        for name in ("table_top", "table_top_ship")
+    ]
+    assert flush == ([5, 5] if other % 4 == suited[0] % 4 else [0, 4])
+
+
+@given(st.permutations(range(52)), st.booleans())
+def test_h4_play_scores_as_the_reference_says(deck: list[int], go: bool) -> None:
+    pile: list[int] = []
+    for card in deck[:8]:
+        if sum(map(reference.scoring.value, [*pile, card])) > 31:
+            continue
+        pile.append(card)
+        count = sum(map(reference.scoring.value, pile))
+        score = scoring.score_play(pile, go)
+        expected = reference.score_play([c // 4 for c in pile], count)
+        parts = (of_reason(score, "fifteen"), of_reason(score, "pair"), of_reason(score, "run"))
+        assert parts == tuple(expected)
+        assert score.points == sum(expected) + (0 if count < 31 else 1 if go else 2)  # H6
+        assert score.count == count
+
+
+# --- what scores --------------------------------------------------------------------------------
+
+
+@given(different_cards(5))
+def test_the_named_cards_do_make_the_points(cards: list[int]) -> None:
+    for part in scoring.score_hand(cards[:4], cards[4]).parts:
+        assert set(part.cards) <= set(cards)
+        ranks = sorted(card // 4 for card in part.cards)
+        n = len(ranks)
+        made = {
+            "fifteen": part.points == 2 and sum(min(r + 1, 10) for r in ranks) == 15,
+            "pair": part.points == n * (n - 1) and len(set(ranks)) == 1 and n > 1,
+            "run": part.points == n >= 3 and ranks == list(range(ranks[0], ranks[0] + n)),
+            "flush": part.points == n >= 4 and len({card % 4 for card in part.cards}) == 1,
+            "nob": part.points == 1 and ranks == [10] and part.cards[0] % 4 == cards[4] % 4,
+        }
+        assert made[part.reason], part
+
+
+@given(different_cards(5))
+def test_no_combination_is_counted_twice(cards: list[int]) -> None:
+    parts = scoring.score_hand(cards[:4], cards[4]).parts
+    assert max(Counter((part.reason, part.cards) for part in parts).values(), default=1) == 1
+
+
+def test_c2_worked_lines_of_the_sources() -> None:
+    lines = {"9C 7D 7H 7S 8C": 21, "TC KD 9H 5S 5C": 10, "3C 4D TH 2S 4C": 10}
+    for line, points in lines.items():
+        assert scoring.score_line(line).points == points
+    assert scoring.score_line("7C JS 9D TH JD", starter="7C").points == 8
+    assert scoring.score_line("7C JC 9D TH JD", starter="7C").points == 9  # with the nob
+
+
+def test_a_line_not_yet_full_is_scored_as_it_stands() -> None:
+    assert scoring.score_line("5H", partial=True).points == 0
+    assert scoring.score_line("5H TS", partial=True).points == 2
+    assert scoring.score_line("2H 4H 6H 8H", "table_top_ship", partial=True).points == 4
+    assert scoring.score_line([], partial=True).points == 0
+
+
+def test_house_rules_are_counted_by_their_own_flushes() -> None:
+    rules = Rules.preset("hoyle", flush_size=5)
+    assert scoring.score_hand("2H 4H 6H 8H", "QC").points == 4
+    assert scoring.score_hand("2H 4H 6H 8H", "QC", rules).points == 0
+    assert scoring.score_hands([parse_cards("2H 4H 6H 8H")], [parse_card("QC")], rules)[0] == 0
+
+
+def test_cards_may_be_ids_or_text() -> None:
+    text = "5H 5S 5C JD"
+    ids = parse_cards(text)
+    expected = scoring.score_hand(text, "5D")
+    assert scoring.score_hand(ids, parse_card("5D")) == expected
+    assert scoring.score_hand(text.split(), "5D") == expected
+    assert scoring.score_hand(np.array(ids), np.int64(parse_card("5D"))) == expected
+
+
+# --- how it is said -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("hand", "starter", "call"),
+    [
+        ("5C JD 2H 2S", "8D", "fifteen two, fifteen four, fifteen six, a pair is eight, and his "
+         "nob nine"),
+        ("5H 5S 5C JD", "5D", "fifteen two, fifteen four, fifteen six, fifteen eight, fifteen ten,"
+         " fifteen twelve, fifteen fourteen, fifteen sixteen, a double pair royal is twenty-eight,"
+         " and his nob twenty-nine"),
+        ("4C 5D 5H 6S", "5C", "fifteen two, fifteen four, fifteen six, fifteen eight, a pair royal"
+         " is fourteen, and three runs of three are twenty-three"),
+        ("7C 8D 2S 4H", "KD", "fifteen two"),
+        ("7C 8D 8S 4H", "KD", "fifteen two, fifteen four, and a pair is six"),
+        ("7C 8D 2S 2H", "KD", "fifteen two and a pair is four"),
+        ("2C 2D 9D 9S", "KH", "two pairs for four"),
+        ("2C 4C 6C 8C", "QD", "a flush of four for four"),
+        ("2C 4C 8C JC", "QC", "a flush of five for five and his nob six"),
+        ("2D 4D 6D JC", "8C", "one for his nob"),
+        ("2C 4D 6H 8S", "QC", "nothing"),
+    ],
+)  # fmt: skip
+def test_h8_a_hand_is_called_as_players_do(hand: str, starter: str, call: str) -> None:
+    score = scoring.score_hand(hand, starter)
+    assert score.call == call
+    assert str(score) == call
+
+
+@pytest.mark.parametrize(
+    ("pile", "call"),
+    [
+        ("7C", "seven"),
+        ("7C 8D", "fifteen for two"),
+        ("4C 4D", "eight, a pair for two"),
+        ("4C 4D 4H", "twelve, a pair royal for six"),
+        ("3C 3D 3H 3S", "twelve, a double pair royal for twelve"),
+        ("7C 8D 9H", "twenty-four, a run of three for three"),
+        ("5C 5D 5H", "fifteen for two and a pair royal is eight"),
+        ("4C 6D 5H", "fifteen for two and a run of three is five"),
+        ("TC 9D TD 2H", "thirty-one for two"),
+        ("TC JD 8C 3H", "thirty-one for two"),
+        ("9C JD 4H 4S 4D", "a pair royal for six and thirty-one is eight"),
+    ],
+)
+def test_h4_a_play_is_called_as_players_do(pile: str, call: str) -> None:
+    assert scoring.score_play(pile).call == call
+
+
+@given(different_cards(5))
+def test_the_call_ends_with_the_points(cards: list[int]) -> None:
+    score = scoring.score_hand(cards[:4], cards[4])
+    words = re.findall(r"[a-z-]+", score.call)
+    if words != ["one", "for", "his", "nob"]:
+        assert words[-1] == WORDS_TO_29[score.points]
+
+
+def test_a_part_shows_its_cards() -> None:
+    fifteen, pair, *_ = scoring.score_hand("5C JD 2H 2S", "KC").parts
+    assert str(fifteen) == "fifteen 2 (5C JD)"
+    assert str(scoring.score_hand("2C 2H 9D QS", "KC").parts[0]) == "pair 2 (2C 2H)"
+    assert [format_card(card) for card in pair.cards] == ["5C", "KC"]
+
+
+# --- bad input ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: scoring.score_hand("5H 5S 5C 1D", "5D"), "'1D' is not a card: write a rank"),
+        (lambda: scoring.score_hand([1, 2, 3, 52], 0), "52 is not a card id: ids are 0 to 51"),
+        (lambda: scoring.score_hand([1, 2, 3, True], 0), "True is not a card"),
+        (lambda: scoring.score_hand([1, 2, 3, 4.0], 0), "4.0 is not a card"),
+        (lambda: scoring.score_hand(5, 0), "5 is not a set of cards"),
+        (lambda: scoring.score_hand("5H 5S 5C JD", "5H"), "5H given more than once"),
+        (lambda: scoring.score_hand("5H 5S 5C", "5D"), "4 cards and the starter apart, got 3 "),
+        (lambda: scoring.score_hand("5H 5S 5C JD", "5D", "five_card"), "is 3 cards .* got 4 "),
+        (lambda: scoring.score_hand("", "5D"), "got none"),
+        (lambda: scoring.score_hand("5H 5S 5C", "5D", crib=True), "a crib is 4 cards"),
+        (lambda: scoring.score_hand("5H 5S 5C JD", "5D", "whist"), "choose from 'hoyle'"),
+        (lambda: scoring.score_line("5H 5S 5C JD"), "a line is five cards .* got 4 "),
+        (lambda: scoring.score_line("5H 5S 5C JD 2C 3C", partial=True), "at most five .* got 6 "),
+        (lambda: scoring.score_line("5H 5S 5C JD 5H"), "5H given more than once"),
+        (lambda: scoring.score_line("5H 5S 5C JD 2C", starter="9C"), "9C is not in the line"),
+        (lambda: scoring.score_play(""), "1 to 8 cards, got none"),
+        (lambda: scoring.score_play("5H 5H"), "5H given more than once"),
+        (lambda: scoring.score_play("TH TS TD 2C"), "is 32: no card may take it past 31"),
+        (lambda: scoring.score_hands([[1, 2, 3, 4]], [4]), "row 0 is not of different cards"),
+        (lambda: scoring.score_hands([[1, 2, 3, 4], [1, 2, 3, 3]], [5, 6]), "row 1 is not of"),
+        (lambda: scoring.score_hands([[1, 2, 3, 52]], [4]), "row 0 is not of different cards"),
+        (lambda: scoring.score_hands([[1, 2, 3, 4]], [-1]), "row 0 is not of different cards"),
+        (lambda: scoring.score_hands([[1, 2]], [4]), r"shape \[N, 4\] or \[N, 3\]"),
+        (lambda: scoring.score_hands([[1, 2, 3, 4]], [5, 6]), r"got \[1, 4\] and \[2\]"),
+        (lambda: scoring.score_hands([[1.0, 2, 3, 4]], [5]), "whole numbers, got float64"),
+        (lambda: scoring.score_hands([[1, 2, 3]], [5], "hoyle"), "score 4 cards .* got 3"),
+        (lambda: scoring.score_histogram("table_top"), "choose from 'hoyle'"),
+    ],
+)
+def test_what_cannot_be_scored_is_refused_with_the_reason(call: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        call()
+
+
+# --- the module ---------------------------------------------------------------------------------
+
+
+def test_importing_the_module_does_not_load_the_engine() -> None:
+    code = "import sys, crib_env.scoring as s; s.score_hand('5H 5S 5C JD', '5D'); " \
+        "print('numba' in sys.modules)"  # fmt: skip
+    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert out.stdout.strip() == "False"
+
+
+def test_the_documented_session_is_what_happens() -> None:
+    result = doctest.testmod(scoring)
+    assert result.attempted > 0
+    assert result.failed == 0

@@ -1,0 +1,1 @@
+"""Scripts that fit the agents' tables and networks, and measure them."""
