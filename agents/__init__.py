@@ -5,7 +5,9 @@ whose constructor takes no arguments; ``crib_env.find_agent("rule_based")`` make
 """
 
 from agents.greedy import GreedyAgent
+from agents.learned import LearnedAgent
+from agents.phased import PhasedAgent
 from agents.random_agent import RandomAgent
 from agents.rule_based import RuleBasedAgent
 
-__all__ = ["GreedyAgent", "RandomAgent", "RuleBasedAgent"]
+__all__ = ["GreedyAgent", "LearnedAgent", "PhasedAgent", "RandomAgent", "RuleBasedAgent"]

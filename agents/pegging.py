@@ -15,11 +15,11 @@ from crib_env.engine.records import NONE
 from crib_env.engine.show import pip
 
 HEURISTICS: tuple[tuple[str, float, str], ...] = (
-    ("reply", 1.0, "a point the other seat is likely to peg next costs about a point"),
-    ("answer", 0.5, "a point we could answer with is half as sure: it may play something else"),
-    ("go", 1.0, "the go point, by how likely the other seat has no card that fits"),
-    ("low", 0.1, "a card below five, for each pip below: low cards win the go later"),
-    ("stuck", 0.2, "no other card of ours would fit the count: the go is theirs"),
+    ("reply", 0.8, "a point the other is likely to peg next costs less than one: it may be wrong"),
+    ("answer", 0.6, "a point we could answer with: less still, for it may play something else"),
+    ("go", 1.0, "the point for a go or last, by how likely the other has no card that fits"),
+    ("low", 0.1, "a card below five is kept, for each pip below: low cards win the go later"),
+    ("lead", 0.2, "the same for a lead where there is one count: after 31 none comes to use it in"),
 )
 
 KEPT = CRIBS_SIZE
@@ -27,7 +27,7 @@ REPLY = CRIBS_SIZE + KEPT_SIZE
 ANSWER = REPLY + 1
 GO = REPLY + 2
 LOW = REPLY + 3
-STUCK = REPLY + 4
+LEAD = REPLY + 4
 WIN = 1000.0  # more than any sum of the parts: a card that wins the game is played
 
 
@@ -111,11 +111,7 @@ def after(v, weights, k, line, count, go, unseen, least, total):
     value = weights[ANSWER] * answers - weights[REPLY] * loss
     if go == 0:
         value += weights[GO] * no_fit
-    stuck = 1
-    for i in range(v["hand_n"]):
-        if i != k and count + pip(v["hand"][i]) <= 31:
-            stuck = 0
-    return value - weights[STUCK] * stuck * (1.0 - no_fit)
+    return value
 
 
 @kernel
@@ -138,7 +134,12 @@ def best_card(v, weights):
         count = v["count"] + pip(card)
         longer = line << 4 | card >> 2
         now = certain_points(v, k, line)
-        value = float(now) - weights[LOW] * max(0, 5 - pip(card))
+        value = float(now)
+        low = max(0, 5 - pip(card))
+        if v["count"] > 0:
+            value -= weights[LOW] * low
+        elif v["single_count"]:
+            value -= weights[LEAD] * low
         if now >= v["target"] - v["scores"][0]:
             value += WIN
         if count < 31 and mine_alone:

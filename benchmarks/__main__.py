@@ -1,8 +1,6 @@
-"""Run every benchmark and write ``benchmarks/RESULTS.md``.
+"""Run every benchmark, or those named with ``--only``, and print what was found.
 
-    python -m benchmarks                 all of it: a few minutes
-    python -m benchmarks --only aec      one script, printed only
-    python -m benchmarks --quick         smallest sizes, printed only
+Everything at full size takes a few minutes and is also written to ``benchmarks/RESULTS.md``.
 """
 
 from __future__ import annotations
@@ -44,9 +42,7 @@ def main(given: Sequence[str] | None = None) -> list[Findings]:
     """Run the command line; return what was found."""
     given = sys.argv[1:] if given is None else given
     args = arguments().parse_args(given)
-    settings = QUICK if args.quick else FULL
-    if args.no_peers:
-        settings = replace(settings, peers=False)
+    settings = replace(QUICK if args.quick else FULL, peers=not args.no_peers)
     setting = report.machine()
     out: Path | None = args.out
     if out is None and not args.only and not args.quick:

@@ -2,8 +2,8 @@
 
     python -m benchmarks.aec
 
-The loop is PettingZoo's: ``agent_iter``, ``last``, a random legal action, ``step``. OpenSpiel and
-RLCard run their own shortest loops; OpenSpiel's state loop makes no observation at all.
+The loop is PettingZoo's: ``agent_iter``, ``last``, a random legal action, ``step``. OpenSpiel's
+states and RLCard run their own shortest loops; a loop over states makes no observation and no mask.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def sample(mask: Any) -> int:
     return action
 
 
-def loop(env: Any) -> Callable[[], int]:
+def loop(env: Any, *, mask_in_info: bool = False) -> Callable[[], int]:
     """Return a piece of work: whole episodes of an AEC environment, some hundred decisions."""
     env.reset(seed=1)
 
@@ -37,11 +37,11 @@ def loop(env: Any) -> Callable[[], int]:
         while done < A_PIECE:
             env.reset()
             for _ in env.agent_iter():
-                observation, _, terminated, truncated, _ = env.last()
+                observation, _, terminated, truncated, info = env.last()
                 if terminated or truncated:
                     env.step(None)
                 else:
-                    env.step(sample(observation["action_mask"]))
+                    env.step(sample((info if mask_in_info else observation)["action_mask"]))
                     done += 1
         return done
 
@@ -52,7 +52,10 @@ def measure(settings: Settings = FULL) -> Findings:
     """Measure ``raw_env`` and ``env`` of six-card cribbage, and the peers installed."""
     raw = Contender("six_card_v0.raw_env", rate_of(loop(six_card_v0.raw_env())), "aec_raw")
     checked = Contender("six_card_v0.env", rate_of(loop(six_card_v0.env())), "aec_env")
-    bare, wrapped, native, notes = [], [], [], []
+    bare: list[Contender] = []
+    wrapped: list[Contender] = []
+    native: list[Contender] = []
+    notes: list[str] = []
     if settings.peers:
         for module in peers.PETTINGZOO:
             for kind, found in (("raw_env", bare), ("env", wrapped)):
@@ -62,6 +65,13 @@ def measure(settings: Settings = FULL) -> Findings:
                     notes.append(f"{module}.{kind} was not measured: {error}")
                 else:
                     found.append(Contender(f"{module}.{kind}", rate_of(loop(env)), peer=True))
+        try:
+            env = peers.shimmy_cribbage()
+        except ImportError as error:
+            notes.append(f"OpenSpiel cribbage through Shimmy was not measured: {error}")
+        else:
+            rate = rate_of(loop(env, mask_in_info=True))
+            bare.append(Contender("OpenSpiel cribbage through Shimmy", rate, peer=True))
         native, missing = peers.single_games()
         notes += missing
     ours = [raw, checked]

@@ -8,7 +8,7 @@ about two decisions of the game, the learner's and the opponent's.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import gymnasium
@@ -16,6 +16,7 @@ import gymnasium
 from benchmarks import report
 from benchmarks.aec import sample
 from benchmarks.timing import FULL, Contender, Findings, Settings, race, rate_of
+from crib_env.opponents import CompiledAgent, find_agent
 from crib_env.registration import ENVIRONMENTS
 
 ID = f"crib_env/{ENVIRONMENTS['six_card_v0']}"
@@ -38,6 +39,15 @@ def loop(env: Any) -> Callable[[], int]:
     return piece
 
 
+def in_python(names: Iterable[str]) -> list[str]:
+    """Return a note for every opponent that has no compiled entry, so plays in Python."""
+    return [
+        f"{name} has no compiled entry here: it was asked in Python"
+        for name in names
+        if not isinstance(find_agent(name), CompiledAgent)
+    ]
+
+
 def measure(settings: Settings = FULL) -> Findings:
     """Measure it against each compiled opponent."""
     contenders = [
@@ -45,7 +55,9 @@ def measure(settings: Settings = FULL) -> Findings:
         for name, target in OPPONENTS.items()
         for env in [gymnasium.make(ID, opponent=name)]
     ]
-    return Findings("Gymnasium, one game", race(contenders, "steps/s", settings))
+    return Findings(
+        "Gymnasium, one game", race(contenders, "steps/s", settings), notes=in_python(OPPONENTS)
+    )
 
 
 if __name__ == "__main__":

@@ -48,9 +48,7 @@ class Lanes:
         batch = family.batch
         self._rollout = batch.rollout.compiled
         dealers = np.full(n, NONE, dtype=np.int64)
-        batch.start_lanes(
-            self.states, self.record, NO_DECKS, np.arange(n), dealers, self.logs[0]
-        )
+        batch.start_lanes(self.states, self.record, NO_DECKS, np.arange(n), dealers, self.logs[0])
         self.play()  # not all lanes at the same point of a deal
 
     def _play_range(self, thread: int) -> int:

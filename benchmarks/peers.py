@@ -1,7 +1,7 @@
 """Other people's environments in the shortest loop each of them allows.
 
-All are optional: the extra ``bench`` installs OpenSpiel, RLCard and what PettingZoo's classic games
-need; pgx is measured where it is installed.
+All are optional: the extra ``bench`` installs OpenSpiel, Shimmy, RLCard and what PettingZoo's
+classic games need; pgx is measured where it is installed.
 """
 
 from __future__ import annotations
@@ -9,12 +9,13 @@ from __future__ import annotations
 import os
 import random
 from collections.abc import Callable
+from functools import partial
 from importlib import import_module
 from typing import Any
 
 from benchmarks.timing import Contender, rate_of
 
-PETTINGZOO = ("connect_four_v3", "leduc_holdem_v4", "texas_holdem_v4", "gin_rummy_v4")
+PETTINGZOO = ("connect_four_v3", "leduc_holdem_v4", "texas_holdem_v4")
 PGX = ("connect_four", "leduc_holdem")
 PGX_LANES = 8192
 PGX_STEPS = 20
@@ -33,14 +34,27 @@ def pettingzoo_env(module: str, kind: str) -> Any:
     return getattr(import_module(f"pettingzoo.classic.{module}"), kind)()
 
 
+def shimmy_cribbage() -> Any:
+    """Return OpenSpiel's cribbage as an AEC environment, by Shimmy.
+
+    Its observation is a text, its action mask (int8[2757], for discards are pairs) in ``info``.
+
+    Raises:
+        ImportError: OpenSpiel or Shimmy is not installed.
+    """
+    game = import_module("pyspiel").load_game("cribbage")
+    return import_module("shimmy").OpenSpielCompatibilityV0(env=game)
+
+
 def open_spiel_cribbage() -> Callable[[], int]:
     """Return a piece of OpenSpiel's cribbage: random play over its states, no observation.
 
-    Every action of a player counts, its explicit passes too; chance nodes do not. Deals are drawn
-    from the legal actions, which is right where all are as likely, and cheaper than asking for the
-    chance outcomes.
+    Counted is what a player decides: a card played, a pair laid away (one action there, two with
+    us), but no chance node and no pass, which is forced. Chance is drawn from legal actions: all
+    are as likely here, and asking for the chance outcomes takes longer.
     """
     game = import_module("pyspiel").load_game("cribbage")
+    forced = game.num_distinct_actions() - 1
 
     def piece() -> int:
         done = 0
@@ -48,9 +62,10 @@ def open_spiel_cribbage() -> Callable[[], int]:
             state = game.new_initial_state()
             while not state.is_terminal():
                 legal = state.legal_actions()
-                if not state.is_chance_node():
+                action = legal[int(_random() * len(legal))]
+                if action != forced and not state.is_chance_node():
                     done += 1
-                state.apply_action(legal[int(_random() * len(legal))])
+                state.apply_action(action)
         return done
 
     return piece
@@ -118,11 +133,11 @@ def single_games() -> tuple[list[Contender], list[str]]:
     return _found(
         [
             ("OpenSpiel cribbage, states only", open_spiel_cribbage),
-            ("RLCard gin-rummy", lambda: rlcard_game("gin-rummy")),
+            ("RLCard gin-rummy", partial(rlcard_game, "gin-rummy")),
         ]
     )
 
 
 def batches() -> tuple[list[Contender], list[str]]:
     """Return the peers that play many games at once, and who is missing."""
-    return _found([(f"pgx {name}, N={PGX_LANES}", lambda g=name: pgx_game(g)) for name in PGX])
+    return _found([(f"pgx {name}, N={PGX_LANES}", partial(pgx_game, name)) for name in PGX])

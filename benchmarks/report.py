@@ -6,6 +6,7 @@ import argparse
 import os
 import platform
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
@@ -16,21 +17,25 @@ PACKAGES = (
     "crib-env", "numpy", "numba", "gymnasium", "pettingzoo", "torch", "stable-baselines3",
     "sb3-contrib", "open-spiel", "rlcard", "pgx", "jax",
 )  # fmt: skip
-_SCALES = ((1e9, " G"), (1e6, " M"), (1e3, " k"))
+_SCALES = ((1e9, "G "), (1e6, "M "), (1e3, "k "))
 
 
-def quantity(value: float, unit: str) -> str:
-    """Return a value with three or four significant digits and its unit."""
-    if unit == "times":
-        return f"{value:.2f}" if value < 10 else f"{value:,.0f}"
-    if unit == "B":
-        return f"{value:,.0f} B"
-    if unit == "s":
-        return f"{value:.2f} s"
-    for scale, prefix in _SCALES:
-        if value >= scale:
-            return f"{value / scale:.3g}{prefix} {unit}".replace("  ", " ")
-    return f"{value:.3g} {unit}"
+def number(value: float, unit: str, scale: float = 1.0) -> str:
+    """Return a value, in units of ``scale``, with three significant digits."""
+    if unit == "B" or value >= 1000 * scale:
+        return f"{value / scale:,.0f}"
+    return f"{value / scale:#.3g}".rstrip(".")
+
+
+def quantity(value: float, unit: str, low: float | None = None) -> str:
+    """Return a value with its unit; a range from ``low``, if that is given."""
+    scale, prefix = 1.0, ""
+    if unit.endswith("/s"):
+        scale, prefix = next((s for s in _SCALES if value >= s[0]), (1.0, ""))
+    shown = number(value, unit, scale)
+    if low is not None:
+        shown = f"{number(low, unit, scale)} – {shown}"
+    return shown if unit == "times" else f"{shown} {prefix}{unit}"
 
 
 def table(header: Sequence[str], lines: Sequence[Sequence[str]]) -> str:
@@ -43,7 +48,7 @@ def spread(row: Row) -> str:
     """Return the least and the greatest value and how many were taken."""
     if len(row.values) == 1:
         return "one value"
-    return f"{quantity(row.low, row.unit)} – {quantity(row.high, row.unit)}, n={len(row.values)}"
+    return f"{quantity(row.high, row.unit, row.low)}, n={len(row.values)}"
 
 
 def plain_table(rows: Sequence[Row]) -> str:
@@ -107,7 +112,8 @@ def machine() -> list[str]:
         f"Python {platform.python_version()}; {', '.join(found)}",
     ]
     if hasattr(os, "getloadavg"):
-        lines.append("Load average before measuring: {:.2f}, {:.2f}, {:.2f}".format(*os.getloadavg()))
+        load = ", ".join(f"{value:.2f}" for value in os.getloadavg())
+        lines.append(f"Load average before measuring, over 1, 5 and 15 minutes: {load}")
     return lines
 
 
@@ -150,9 +156,11 @@ def script(
     parser = argparse.ArgumentParser(
         description=doc, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--quick", action="store_true", help="smallest sizes, no peers")
+    parser.add_argument("--quick", action="store_true", help="smallest sizes: to see that it runs")
+    parser.add_argument("--no-peers", action="store_true", help="measure ours only")
     args = parser.parse_args(arguments)
+    settings = replace(QUICK if args.quick else FULL, peers=not args.no_peers)
     setting = machine()
-    found = measure(QUICK if args.quick else FULL)
+    found = measure(settings)
     print(section(found), *setting, sep="\n")
     return found

@@ -3,7 +3,8 @@
     python -m benchmarks.vector
 
 Only ``step`` is timed. The actions are the first legal ones (``argmax`` of the mask), computed
-outside the clock. The opponent is ``random``, so a step is about two decisions of the game.
+outside the clock. The opponent is ``random``, so a step is about two decisions of the game. The
+verdicts are on six-card cribbage; the other games are beside it for comparison.
 """
 
 from __future__ import annotations
@@ -14,16 +15,16 @@ from typing import Any
 import gymnasium
 
 from benchmarks import report
+from benchmarks.gym_single import in_python
 from benchmarks.timing import FULL, Contender, Findings, Rate, Settings, race, ratio
 from crib_env.registration import ENVIRONMENTS
-
-ID = f"crib_env/{ENVIRONMENTS['six_card_v0']}"
 
 
 def rate_of_steps(env: Any) -> Rate:
     """Return the rate of ``env.step``, choosing actions left out of the clock."""
     _, info = env.reset(seed=1)
-    masks = info["action_mask"]
+    masks: Any = info["action_mask"]
+    games: int = env.num_envs
 
     def rate(seconds: float) -> float:
         nonlocal masks
@@ -36,7 +37,7 @@ def rate_of_steps(env: Any) -> Rate:
             spent += time.perf_counter() - began
             steps += 1
             masks = info["action_mask"]
-        return steps * env.num_envs / spent
+        return steps * games / spent
 
     return rate
 
@@ -45,21 +46,23 @@ def measure(settings: Settings = FULL) -> Findings:
     """Measure one thread with and without copies, and the threads it chooses by itself."""
     n = 64 if settings.quick else 4096
 
-    def contender(name: str, target: str | None, **keywords: Any) -> Contender:
-        env = gymnasium.make_vec(ID, num_envs=n, opponent="random", **keywords)
-        return Contender(f"make_vec, N={n}, {name}", rate_of_steps(env), target)
+    def contender(name: str, copy: bool, threads: int, target: str | None = None) -> Contender:
+        env = gymnasium.make_vec(
+            f"crib_env/{name}", num_envs=n, opponent="random", copy=copy, threads=threads
+        )
+        how = f"copy={copy}, {threads} thread{'s' * (threads > 1)}"
+        return Contender(f"make_vec {name}, N={n}, {how}", rate_of_steps(env), target)
 
-    rows = race(
-        [
-            contender("copy=False, 1 thread", "make_vec", copy=False, threads=1),
-            contender("copy=True, 1 thread", "make_vec", copy=True, threads=1),
-            contender("copy=False, 2 threads", None, copy=False, threads=2),
-        ],
-        "steps/s",
-        settings,
-    )
-    ratios = [ratio(f"make_vec, N={n}: 2 threads / 1 thread", rows[2], rows[0])]
-    return Findings("Vector environment, actions given", rows, ratios)
+    six_card, *others = ENVIRONMENTS.values()
+    contenders = [
+        contender(six_card, False, 1, "make_vec"),
+        contender(six_card, True, 1, "make_vec"),
+        contender(six_card, False, 2),
+        *(contender(name, False, 1) for name in others),
+    ]
+    rows = race(contenders, "steps/s", settings)
+    ratios = [ratio(f"make_vec {six_card}, N={n}: 2 threads / 1 thread", rows[2], rows[0])]
+    return Findings("Vector environment, actions given", rows, ratios, in_python(["random"]))
 
 
 if __name__ == "__main__":

@@ -47,6 +47,6 @@ register_environments()
 
 
 def __getattr__(name: str) -> ModuleType:
-    if name in ENVIRONMENTS or name == "scoring":
+    if name in ENVIRONMENTS or name in ("notation", "scoring"):
         return import_module(f"crib_env.{name}")
     raise AttributeError(f"module 'crib_env' has no attribute {name!r}")

@@ -12,7 +12,7 @@ from crib_env.cards import format_cards
 # In the order of the reason numbers in crib_env.engine.records.
 REASONS = (
     "for_last", "heels", "fifteen", "pair", "run", "thirty_one", "go", "last", "hand", "crib",
-    "line",
+    "line", "difference",
 )  # fmt: skip
 WIDTH = 4
 

@@ -235,7 +235,8 @@ def _read_two_hand(s: Record, rules: Rules, words: Sequence[str]) -> None:
         s["rear"][seat], s["scores"][seat] = _whole_pair("pegs", both, "-")
         if not s["rear"][seat] <= s["scores"][seat] <= rules.target:
             raise ValueError(
-                f"pegs must be the rear and then the front one, at most {rules.target}; got {both!r}"
+                f"pegs must be the rear and then the front one, at most {rules.target}, "
+                f"got {both!r}"
             )
     _check_two_hand(s)
 

@@ -9,6 +9,7 @@ import pettingzoo
 ENVIRONMENTS = {
     "six_card_v0": "SixCard-v0",
     "five_card_v0": "FiveCard-v0",
+    "table_top_v0": "TableTop-v0",
     "discard_v0": "Discard-v0",
     "pegging_v0": "Pegging-v0",
 }

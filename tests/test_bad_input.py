@@ -43,6 +43,8 @@ def same(one: Any, other: Any) -> bool:
             and one.dtype == other.dtype
             and one.tobytes() == other.tobytes()
         )
+    if isinstance(one, np.random.Generator):
+        return same(one.bit_generator.state, other.bit_generator.state)
     if isinstance(one, dict):
         return one.keys() == other.keys() and all(same(one[key], other[key]) for key in one)
     return type(one) is type(other) and one == other
@@ -239,7 +241,7 @@ BAD_OPTIONS: list[tuple[Any, tuple[str, ...]]] = [
     ({"decks": 5}, ("'decks'", "5")),
     ({"decks": "AC 2C"}, ("'decks'", "AC 2C")),
     ({"decks": [DECK[:51]]}, ("'decks'", "51 cards")),
-    ({"decks": [[*DECK, 3]]}, ("'decks'", "52")),
+    ({"decks": [[*DECK, 3]]}, ("'decks'", "AS", "more than once")),
     ({"decks": [deck_with(_0=1)]}, ("'decks'", "AD", "more than once")),
     ({"decks": [deck_with(_0=52)]}, ("'decks'", "0 to 51")),
     ({"decks": [deck_with(_0=-1)]}, ("'decks'", "0 to 51")),
@@ -288,7 +290,7 @@ def test_a_refused_reset_leaves_the_generator_where_it_was() -> None:
     for each in (env, twin):
         each.reset(seed=7)
     for bad in ({"seed": -1}, {"seed": 3, "options": {"dealer": 9}}):
-        with pytest.raises(ValueError, match="seed|dealer"):
+        with pytest.raises(ValueError, match=r"seed|dealer"):
             env.reset(**bad)
     env.reset()
     twin.reset()
@@ -347,16 +349,16 @@ def test_an_action_that_is_no_card_id(action: Any) -> None:
     env = started()
     with unchanged(env), pytest.raises(IllegalActionError) as error:
         env.step(action)
-    said(error, action, "0", "51")
+    said(error, repr(action), "0", "51")
 
 
-@pytest.mark.parametrize("action", NO_ACTIONS, ids=repr)
+@pytest.mark.parametrize("action", [a for a in NO_ACTIONS if not isinstance(a, tuple)], ids=repr)
 def test_an_action_that_is_no_card_id_in_gymnasium(action: Any) -> None:
     env = six_card_v0.gym_env(opponent=lowest, on_illegal="raise")
     env.reset(seed=1)
     with unchanged(env), pytest.raises((IllegalActionError, ValueError)) as error:
         env.step(action)
-    said(error, action)
+    said(error, repr(action))
 
 
 @pytest.mark.parametrize("kind", [int, np.int64, np.uint8, np.array, lambda c: np.array([c])])
@@ -508,11 +510,15 @@ def test_an_opponent_that_errs_is_named(card: Any) -> None:
         return min(set(DECK) - held) if card == "legal of nobody" else card
 
     env = six_card_v0.gym_env(opponent=clumsy, seat=0)
-    with pytest.raises(IllegalActionError, match="clumsy"):
+
+    def play() -> None:
         for seed in range(3):
             _, info = env.reset(seed=seed)
             for _ in range(3):
                 *_, info = env.step(int(info["action_mask"].argmax()))
+
+    with pytest.raises(IllegalActionError, match="clumsy"):
+        play()
 
 
 # ---------------------------------------------------------------- cards

@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from crib_env import notation, six_card_v0
+import crib_env
+from crib_env import ENVIRONMENTS, notation, six_card_v0
 from crib_env.engine.records import LAY_AWAY, NO_DECKS, TWO_HAND
 from crib_env.engine.rng import seed_states
 from crib_env.engine.table_top import encode, numbers, records, single
@@ -104,6 +105,21 @@ def test_every_position_of_table_top_comes_back(rules: str, players: int, episod
                 break
             game.legal()
             game.step(draw.choice(game.legal()))
+
+
+@pytest.mark.parametrize("name", ENVIRONMENTS)
+def test_every_position_of_every_environment_comes_back(name: str) -> None:
+    env = getattr(crib_env, name).raw_env()
+    draw = random.Random(7)
+    for seed in range(3):
+        env.reset(seed=seed)
+        while True:
+            back = parse_state(format_state(env._states, env.rules, env.episode))
+            assert back.state.tobytes() == canonical(env._states).tobytes()
+            assert back[1:] == (env.rules, env.episode, env.players)
+            if all(env.terminations.values()):
+                break
+            env.step(draw.choice(legal(env)))
 
 
 def test_only_what_no_rule_reads_is_left_out() -> None:
@@ -214,8 +230,8 @@ def test_a_record_that_no_game_reaches_is_refused_with_its_fields() -> None:
         (LAYING, "QSQC4S", "(QS)(QC)4S", "the mover has a card to lay"),
         (LAYING, " lay ", " play ", "each seat lays two cards away before the play, got .0, 0."),
         (LAYING, "0-0/0-0", "0/0", "pegs must be two whole numbers such as 3-5, got '0'"),
-        (LAYING, "0-0/0-0", "9-7/0-0", "the rear and then the front one, at most 121; got '9-7'"),
-        (LAYING, "0-0/0-0", "0-0/0-122", "at most 121; got '0-122'"),
+        (LAYING, "0-0/0-0", "9-7/0-0", "the rear and then the front one, at most 121, got '9-7'"),
+        (LAYING, "0-0/0-0", "0-0/0-122", "at most 121, got '0-122'"),
         (LAYING, "0-0/0-0", "0-0/0-0 winner=2", "winner must be 0 to 1"),
         (LAYING, "0-0/0-0", "0-0/0-0 games=2", "games must be two whole numbers"),
         (LAYING, "0-0/0-0", "0-0/0-0 rng=1.2.3", "rng must be four hexadecimal words"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import doctest
+import os
 import re
 import subprocess
 import sys
@@ -34,6 +35,12 @@ WORDS_TO_29 = (
 )  # fmt: skip
 
 
+@pytest.fixture(scope="module", autouse=True)
+def engine() -> None:
+    """Compile before Hypothesis holds a test to its time limit."""
+    scoring.score_hands([[0, 1, 2, 3]], [4])
+
+
 def different_cards(n: int) -> st.SearchStrategy[list[int]]:
     return st.lists(st.integers(0, 51), min_size=n, max_size=n, unique=True)
 
@@ -42,9 +49,15 @@ def of_reason(score: scoring.Score, reason: str) -> int:
     return sum(part.points for part in score.parts if part.reason == reason)
 
 
+compiled = pytest.mark.skipif(
+    os.environ.get("NUMBA_DISABLE_JIT", "0") != "0", reason="millions of hands take compiled code"
+)
+
+
 # --- points -------------------------------------------------------------------------------------
 
 
+@compiled
 def test_every_hand_of_four_scores_as_published() -> None:
     counts = scoring.score_histogram()
     assert counts.tolist() == PUBLISHED
@@ -52,12 +65,14 @@ def test_every_hand_of_four_scores_as_published() -> None:
     assert (counts * np.arange(30)).sum() / counts.sum() == pytest.approx(4.769152, abs=1e-6)
 
 
+@compiled
 def test_every_crib_scores_as_published() -> None:
     counts = scoring.score_histogram(crib=True)
     assert counts.sum() == 12_994_800
     assert counts[0] == PUBLISHED_CRIB_ZEROS
 
 
+@compiled
 def test_every_hand_of_three_is_counted_as_one_by_one() -> None:
     counts = scoring.score_histogram("five_card")
     assert counts.sum() == 22_100 * 49

@@ -16,6 +16,7 @@ import numpy.typing as npt
 import pytest
 
 from crib_env.cards import parse_card, parse_cards
+from crib_env.engine.batch import CONTINUE
 from crib_env.engine.records import CRIB, HEELS, NONE
 from crib_env.engine.rng import below, seed_states
 from crib_env.engine.table_top import batch, encode, numbers, single
@@ -102,7 +103,7 @@ class Game:
         """Return the actions open to the seat to move, from the mask last written."""
         return [int(action) for action in np.flatnonzero(self.mask)]
 
-    def logged(self) -> list[tuple[int, int, int, int]]:
+    def logged(self) -> list[tuple[int, ...]]:
         rows = self.log[1 : 1 + 4 * self.log[0]].reshape(-1, 4).tolist()
         return [tuple(row) for row in rows]
 
@@ -189,7 +190,7 @@ def test_t3_heels_score_two_for_the_dealers_side(players: int, dealer: int) -> N
 @pytest.mark.parametrize(("players", "dealer"), [(2, 0), (2, 1), (4, 0), (4, 1), (4, 2), (4, 3)])
 def test_t4_the_left_of_the_dealer_begins_and_28_turns_are_taken(players: int, dealer: int) -> None:
     game = Game(players=players, dealer=dealer)
-    seats = []
+    seats: list[int] = []
     while not game.over:
         assert len(seats) == game.turn
         seats.append(game.to_move)
@@ -329,7 +330,8 @@ def test_t8_nob_counts_in_the_middle_lines_only(cell: int, extra: tuple[int, int
         game = Game(decks=[deck])
         game.play(IN_ORDER)
         points.append([game.points(side, LINE) for side in (0, 1)])
-    assert tuple(np.subtract(*points)) == extra
+    with_nob, without = points
+    assert tuple(np.subtract(with_nob, without)) == extra
 
 
 @pytest.mark.parametrize(("players", "dealer"), [(2, 0), (2, 1), (4, 2), (4, 3)])
@@ -357,7 +359,7 @@ DECK = deck_of(LAYOUT, CRIB_CARDS)
 def counted(dealer: int) -> list[int]:
     game = Game(decks=[DECK], dealer=dealer)
     game.play(IN_ORDER)
-    return game.scores
+    return list(game.scores)
 
 
 @pytest.mark.parametrize(
@@ -411,6 +413,16 @@ def test_t9_a_round_ends_the_episode() -> None:
     assert single.outcome(game.states, game.rules) == np.sign(rows - columns)
     assert not game.mask.any()
     assert game.step(0) == single.ILLEGAL
+
+
+def test_t9_a_round_is_won_by_what_it_scored() -> None:
+    rows, columns = counted(dealer=1)
+    assert rows > columns
+    behind = (0, rows - columns + 5)  # on the board, but the round went to the rows
+    game = Game(decks=[DECK], dealer=1, scores=behind)
+    game.play(IN_ORDER)
+    assert game.scores[0] < game.scores[1] < 121
+    assert single.outcome(game.states, game.rules) == 1
 
 
 @pytest.mark.parametrize("players", [2, 4])
@@ -625,6 +637,37 @@ def test_observation_tells_the_round_turn_by_turn(players: int, rules: str) -> N
             game.play([rng.choice(game.legal())])
 
 
+@pytest.mark.parametrize(("players", "rules"), VARIANTS)
+def test_observation_shows_card_crib_and_table(players: int, rules: str) -> None:
+    rng = random.Random(players)
+    game = Game(rules, players, dealer=0)
+
+    def ones(at: int, size: int) -> list[int]:
+        return [int(i) for i in np.flatnonzero(game.obs[at : at + size])]
+
+    for turn in range(TURNS + 1):
+        for seat in range(players):
+            view = game.observe(seat)
+            known = known_turns(game, seat)
+            current = [game.deck[turn]] if turn < TURNS and turn in known else []
+            assert ones(encode.CARD, 52) == current
+            for i, laid in enumerate(game.crib):
+                card = game.deck[laid] if laid in known else None
+                bits = [] if card is None else [card // 4, 13 + card % 4]
+                assert ones(encode.CRIB_AT + encode.LAID * i, encode.LAID) == bits
+            mover = [] if game.over else [(game.to_move - seat) % players]
+            assert ones(encode.MOVER, 4) == mover
+            owed = [game.owed[(seat + i) % players] for i in range(players)]
+            assert view["owed"].tolist() == owed + [0] * (4 - players)
+            assert ones(encode.OWED, 8) == [2 * i + k for i, n in enumerate(owed) for k in range(n)]
+            assert ones(encode.ROWS, 1) == [0] * (seat % 2 == 0)
+            assert ones(encode.FOUR, 1) == [0] * (players == 4)
+            assert int(view["my_crib"]) == (seat % 2 == game.dealer % 2)
+        if turn < TURNS:
+            game.observe(game.to_move)
+            game.play([rng.choice(game.legal())])
+
+
 def test_observation_layout_fills_the_vector() -> None:
     assert sum(size for _, size, _ in encode.LAYOUT) == encode.OBS_SIZE
     assert len({name for name, _, _ in encode.LAYOUT}) == len(encode.LAYOUT)
@@ -800,7 +843,7 @@ def test_vector_step_against_opponents_and_with_a_partner(
         )  # fmt: skip
         assert bad == NONE
 
-    assert vector_step(np.full(n, batch.CONTINUE)) == 0
+    assert vector_step(np.full(n, CONTINUE)) == 0
     others_move()
     rng = random.Random(points)
     for _ in range(TURNS // players):

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from crib_env.engine.families import Family
-from crib_env.engine.records import LOG_SIZE, NO_DECKS, NONE
+from crib_env.engine.records import NO_DECKS, NONE
 from crib_env.engine.rng import seed_states
 from crib_env.engine.tables import show_table
 from crib_env.errors import IllegalActionError
@@ -82,6 +82,7 @@ def play_pairs(
     second: Agent,
     pairs: int,
     seed: int,
+    players: int = 2,
 ) -> Pairs:
     """Play ``pairs`` duplicate pairs and return their outcome.
 
@@ -95,6 +96,7 @@ def play_pairs(
         second: another, or the same.
         pairs: how many pairs, at least 1.
         seed: fixes the deals and the agents' own chance.
+        players: seats in a game; of four each agent plays the two of one side.
 
     Raises:
         ValueError: no pairs asked for.
@@ -106,7 +108,7 @@ def play_pairs(
     for chunk in range(math.ceil(pairs / PAIRS_AT_ONCE)):
         n = min(PAIRS_AT_ONCE, pairs - chunk * PAIRS_AT_ONCE)
         entropy = np.random.SeedSequence(seed, spawn_key=(chunk,))
-        chunks.append(_play_chunk(family, rules, episode, (first, second), n, entropy))
+        chunks.append(_play_chunk(family, rules, episode, (first, second), n, entropy, players))
     return Pairs(
         *(np.concatenate([getattr(c, field) for c in chunks]) for field in Pairs.__annotations__)
     )
@@ -119,6 +121,7 @@ def _play_chunk(
     agents: tuple[Agent, Agent],
     n: int,
     entropy: np.random.SeedSequence,
+    players: int,
 ) -> Pairs:
     """Play n pairs side by side: lane k and lane n + k get the same deals."""
     batch = family.batch
@@ -127,17 +130,17 @@ def _play_chunk(
     states = np.zeros(2 * n, dtype=family.state)
     seed_states(states[:n], deals)
     states["rng"][n:] = states["rng"][:n]
-    record = family.rules_record(rules, episode, 2)
+    record = family.rules_record(rules, episode, players)
     table = show_table()
-    log = np.zeros(LOG_SIZE, dtype=np.int64)
+    log = np.zeros(family.log_size, dtype=np.int64)
     tally = np.zeros((2 * n, 2, batch.TALLY), dtype=np.int64)
     every = np.arange(2 * n)
     swapped = (every >= n).astype(np.int64)
     batch.start_lanes(states, record, NO_DECKS, every, np.full(2 * n, NONE), log)
-    first_dealt = states["dealer"] == swapped
+    first_dealt = states["dealer"] % 2 == swapped
     running = every
     while len(running):
-        mover = states["to_move"][running] ^ swapped[running]
+        mover = states["to_move"][running] % 2 ^ swapped[running]
         for player, agent in enumerate(agents):
             lanes = running[mover == player]
             if not len(lanes):

@@ -16,7 +16,7 @@ from pettingzoo import AECEnv
 from pettingzoo.utils.env_logger import EnvLogger
 
 from crib_env.engine.families import Family, find_family
-from crib_env.engine.records import LOG_SIZE, NONE
+from crib_env.engine.records import NONE
 from crib_env.engine.rng import seed_states
 from crib_env.engine.tables import show_table
 from crib_env.envs.house import House
@@ -41,6 +41,15 @@ def check_choice(name: str, value: object, accepted: tuple[str, ...]) -> None:
     """Raise a ValueError unless ``value`` is one of ``accepted``."""
     if value not in accepted:
         raise ValueError(f"{name} must be one of {', '.join(map(repr, accepted))}, got {value!r}")
+
+
+def set_scores(states: npt.NDArray[np.void], scores: tuple[int, int]) -> None:
+    """Let episodes just begun start from ``scores``; heels already turned stay on top (T3)."""
+    heels = states["scores"] - states["start"]
+    states["scores"] = np.array(scores) + heels
+    states["start"] = scores
+    if "rear" in (states.dtype.names or ()):
+        states["rear"] = states["scores"]
 
 
 class CribbageAEC(AECEnv[str, Observation, "int | None"]):
@@ -109,7 +118,7 @@ class CribbageAEC(AECEnv[str, Observation, "int | None"]):
         self._rules = family.rules_record(rules, episode, players)
         self._states = np.zeros(1, dtype=family.state)
         self._views = np.zeros(1, dtype=family.view)
-        self._log = np.zeros(LOG_SIZE, dtype=np.int64)
+        self._log = np.zeros(family.log_size, dtype=np.int64)
         self._decks = ResetOptions().decks
         self._obs = np.zeros(family.obs_size, dtype=np.uint8)
         self._mask = np.zeros(family.actions, dtype=np.int8)
@@ -168,9 +177,7 @@ class CribbageAEC(AECEnv[str, Observation, "int | None"]):
         dealer = NONE if chosen.dealer is None else chosen.dealer
         self.family.single.begin(self._states, self._rules, self._decks, dealer, self._log)
         if chosen.scores is not None:
-            for field in ("scores", "rear", "start"):
-                self._states[field][0] = chosen.scores
-            self._log[0] = 0
+            set_scores(self._states, chosen.scores)
         self.agents = self.possible_agents[:]
         self.rewards = dict.fromkeys(self.agents, 0.0)
         self._cumulative_rewards = dict.fromkeys(self.agents, 0.0)
@@ -250,15 +257,16 @@ class CribbageAEC(AECEnv[str, Observation, "int | None"]):
         )
 
     def state(self) -> npt.NDArray[np.uint8]:
-        """Return everything, for centralised critics: every seat's observation, then the starter.
+        """Return everything, for centralised critics: every seat's observation, then a card by id:
+        the starter, turned or not; in Table Top the card in turn.
 
         Returns:
             uint8[players * obs_size + 52].
         """
         parts = [self.observe(agent)["observation"] for agent in self.possible_agents]
-        starter = np.zeros(52, dtype=np.uint8)
-        starter[int(self._states["starter"][0])] = 1
-        return np.concatenate([*parts, starter])
+        secret = np.zeros(52, dtype=np.uint8)
+        secret[self.family.secret(self._states[0])] = 1
+        return np.concatenate([*parts, secret])
 
     def render(self) -> str | None:
         """Return the game as text, for the seat to move (``render_mode="ansi"``)."""
@@ -282,7 +290,9 @@ class CribbageAEC(AECEnv[str, Observation, "int | None"]):
 
     @property
     def games(self) -> tuple[int, int]:
-        """The game points of the match, by side (H11)."""
+        """The game points of the match, by side (H11); Table Top has no matches."""
+        if self.family.name != "two_hand":
+            raise AttributeError(f"{self.metadata['name']} has no matches and so no game points")
         first, second = self._states["games"][0]
         return int(first), int(second)
 
@@ -290,6 +300,11 @@ class CribbageAEC(AECEnv[str, Observation, "int | None"]):
     def dealer(self) -> int:
         """The seat that deals."""
         return int(self._states["dealer"][0])
+
+    @property
+    def deals(self) -> int:
+        """How many deals (in Table Top rounds) this episode has had."""
+        return int(self._states["deals" if self.family.name == "two_hand" else "rounds"][0])
 
     @property
     def events(self) -> list[Event]:
@@ -327,6 +342,35 @@ class CribbageAEC(AECEnv[str, Observation, "int | None"]):
         self._seeded = taken["seeded"]
         self._house_rng = taken["house_rng"]
         self._observed = NONE
+
+    def notation(self) -> str:
+        """Return the position as one line of text; see `crib_env.notation`."""
+        from crib_env.notation import format_state
+
+        return format_state(self._states, self.rules, self.episode)
+
+    def from_notation(self, text: str) -> None:
+        """Take up a position written by `notation`; given decks are not part of it.
+
+        Raises:
+            ValueError: text that is no position, or one of another game than this environment's.
+        """
+        from crib_env.notation import parse_state
+
+        position = parse_state(text)
+        mine = (self.rules, self.episode, self.players)
+        if position[1:] != mine:
+            raise ValueError(f"the position is of {position[1:]}, this environment plays {mine}")
+        self.reset()
+        rng = self._states["rng"].copy()
+        self._states = position.state
+        if not self._states["rng"].any():  # a text without its generator goes on with this one
+            self._states["rng"] = rng
+        self._log[0] = 0
+        self._look(int(self._states["to_move"][0]))
+        self.agent_selection = self.possible_agents[self._observed]
+        if position.state["over"][0]:
+            self._finish(0)
 
     # --- inside ---------------------------------------------------------------------------------
 

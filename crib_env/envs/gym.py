@@ -11,6 +11,7 @@ from gymnasium import spaces
 
 from crib_env.engine.families import Family
 from crib_env.envs.aec import check_choice
+from crib_env.envs.house import House
 from crib_env.envs.learner import LearnerBatch
 from crib_env.errors import EpisodeOverError
 from crib_env.opponents import Opponent
@@ -32,10 +33,13 @@ class CribbageEnv(gymnasium.Env[npt.NDArray[np.uint8], int]):
         reward: ``"win"`` (+1 or -1 at the end) or ``"points"`` (the difference in points made
             since the learner's last action).
         opponent: the name of an agent, an agent, or a function of a view and a generator.
+        partner: likewise, who plays the learner's partner where four play; None: the opponent's
+            like.
         seat: the learner's seat, or None to draw it for each episode.
         render_mode: None or one of ``metadata["render_modes"]``.
         on_illegal: ``"terminate"`` ends the episode at reward -1; ``"raise"`` an
             `IllegalActionError`.
+        house: who makes the decisions left to a built-in policy, if any.
     """
 
     metadata: dict[str, Any] = {"render_modes": ["ansi"], "render_fps": 2}  # noqa: RUF012
@@ -49,9 +53,11 @@ class CribbageEnv(gymnasium.Env[npt.NDArray[np.uint8], int]):
         episode: str,
         reward: str = "win",
         opponent: Opponent = "random",
+        partner: Opponent | None = None,
         seat: int | None = None,
         render_mode: str | None = None,
         on_illegal: str = "terminate",
+        house: House | None = None,
     ) -> None:
         if render_mode is not None:
             check_choice("render_mode", render_mode, tuple(self.metadata["render_modes"]))
@@ -59,7 +65,8 @@ class CribbageEnv(gymnasium.Env[npt.NDArray[np.uint8], int]):
         self.rules = rules
         self.games = LearnerBatch(
             family, rules, 1, players=players, episode=episode, reward=reward, opponent=opponent,
-            seat=seat, on_illegal=on_illegal, autoreset=False, threads=1,
+            partner=partner, seat=seat, on_illegal=on_illegal, autoreset=False, threads=1,
+            house=house,
         )  # fmt: skip
         self.observation_space = spaces.Box(0, 1, (family.obs_size,), np.uint8)
         self.action_space = spaces.Discrete(family.actions)

@@ -15,10 +15,10 @@ import numpy as np
 import numpy.typing as npt
 
 from crib_env.engine.families import Family, find_family
-from crib_env.engine.records import LOG_SIZE, NO_DECKS, NONE
+from crib_env.engine.records import NO_DECKS, NONE
 from crib_env.engine.rng import seed_states
 from crib_env.engine.tables import show_table
-from crib_env.envs.aec import ILLEGAL_REWARD, check_choice
+from crib_env.envs.aec import ILLEGAL_REWARD, check_choice, set_scores
 from crib_env.envs.house import House
 from crib_env.errors import EpisodeOverError, IllegalActionError
 from crib_env.opponents import Agent, CompiledAgent, Opponent, find_agent
@@ -40,6 +40,8 @@ class LearnerBatch:
         episode: what one episode is.
         reward: ``"win"`` or ``"points"``.
         opponent: the name of an agent, an agent, or a function of a view and a generator.
+        partner: likewise, who plays the learner's partner where four play; None: the opponent's
+            like.
         seat: the learner's seat, or None to draw it for each episode.
         on_illegal: ``"terminate"`` or ``"raise"``, as in the AEC environments.
         autoreset: begin a new episode at once where one ended.
@@ -63,6 +65,7 @@ class LearnerBatch:
         episode: str = "game",
         reward: str = "win",
         opponent: Opponent = "random",
+        partner: Opponent | None = None,
         seat: int | None = None,
         on_illegal: str = "terminate",
         autoreset: bool = True,
@@ -81,7 +84,10 @@ class LearnerBatch:
         self.rules = rules
         self.players = players
         self.num_envs = num_envs
+        if partner is not None and players != 4:
+            raise ValueError(f"partner={partner!r} needs four players; this game has {players}")
         self.opponent = find_agent(opponent)
+        self.partner = self.opponent if partner is None else find_agent(partner)
         self.seat = seat
         self.on_illegal = on_illegal
         self.house = house
@@ -108,7 +114,7 @@ class LearnerBatch:
             threads = max(1, min(os.cpu_count() or 1, n // LANES_PER_THREAD))
         self.threads = threads
         self._views = np.zeros((threads, 1), dtype=family.view)
-        self._logs = np.zeros((threads, LOG_SIZE), dtype=np.int64)
+        self._logs = np.zeros((threads, family.log_size), dtype=np.int64)
         self._bind()
 
     def _bind(self) -> None:
@@ -116,7 +122,8 @@ class LearnerBatch:
         self._table = show_table()
         self._vector_step = None
         self._weights = np.zeros(1)
-        if isinstance(self.opponent, CompiledAgent):
+        alone = self.partner is self.opponent and self.house is None
+        if alone and isinstance(self.opponent, CompiledAgent):
             entry = self.opponent.vector_step_for(self.family.name)
             if entry is not None:
                 self._vector_step = entry.compiled
@@ -152,8 +159,7 @@ class LearnerBatch:
         dealer = NONE if options.dealer is None else options.dealer
         self._start(self._lanes, dealer, self.decks)
         if options.scores is not None:
-            for field in ("scores", "rear", "start"):
-                self.states[field][:] = options.scores
+            set_scores(self.states, options.scores)
         self._run(self._continue)
         self.dones[:] = False
 
@@ -262,8 +268,11 @@ class LearnerBatch:
             if self.house is not None:
                 house = self.states["phase"][lanes] == self.house.phase
                 self._ask(self.house.agent, lanes[house])
-            others = ~house & (self.states["to_move"][lanes] != self.seats[lanes])
-            self._ask(self.opponent, lanes[others])
+            movers = self.states["to_move"][lanes]
+            others = ~house & (movers != self.seats[lanes])
+            partners = others & (movers % 2 == self.seats[lanes] % 2)
+            self._ask(self.partner, lanes[partners])
+            self._ask(self.opponent, lanes[others & ~partners])
             lanes = lanes[house | others]
             if not len(lanes):
                 return

@@ -43,6 +43,7 @@ class Maker:
         rules: the preset it plays unless told otherwise.
         episodes: what one episode can be, with the engine's name for it; the first is the default.
         house: the keyword for the policy that plays the rest of the deal, in a phase environment.
+        players: how many seats a game can have.
     """
 
     name: str
@@ -52,6 +53,7 @@ class Maker:
         default_factory=lambda: {"game": "game", "deal": "deal", "match": "match"}
     )
     house: HouseKeyword | None = None
+    players: tuple[int, ...] = (2,)
 
     def raw_env(
         self,
@@ -131,6 +133,11 @@ class Maker:
         if episode is None:
             episode = next(iter(self.episodes))
         check_choice("episode", episode, tuple(self.episodes))
+        if "players" in settled and settled["players"] not in self.players:
+            accepted = " or ".join(map(str, self.players))
+            raise ValueError(
+                f"{self.name} has {accepted} players, got players={settled['players']!r}"
+            )
         if self.house is not None:
             agent = find_agent(settled.pop(self.house.name, self.house.default))
             settled["house"] = House(agent, self.house.phase)

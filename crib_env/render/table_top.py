@@ -114,7 +114,7 @@ def _turn(view: View, seat: int, players: int) -> str:
     mover = (seat + int(view["mover"])) % players
     turn = f"turn {int(view['turn']) + 1} of {TURNS}: player_{mover} ({SIDES[mover % 2]}) to move"
     if view["partner_card"] != NONE:
-        return f"{turn}, its card is {format_card(int(view['partner_card']))}"
+        return f"{turn}, whose card is {format_card(int(view['partner_card']))}"
     if not view["to_move"]:
         return turn
     choices = []

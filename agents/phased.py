@@ -1,0 +1,32 @@
+"""One agent from two: one lays away, the other plays the cards."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from crib_env.engine.records import LAY_AWAY
+from crib_env.opponents import Actions, Opponent, Views, find_agent
+
+
+class PhasedAgent:
+    """Asks one agent in the discard phase and another in the play of a two-hand game.
+
+    Args:
+        discard: who lays away: a name, an agent or a function; trained on ``discard_v0``, say.
+        pegging: who plays the cards; trained on ``pegging_v0``, say.
+        name: what tables call it; by default made of the two names.
+    """
+
+    def __init__(self, discard: Opponent, pegging: Opponent, name: str | None = None) -> None:
+        self.discard = find_agent(discard)
+        self.pegging = find_agent(pegging)
+        self.name = name or f"{self.discard.name}+{self.pegging.name}"
+
+    def act(self, views: Views, rng: np.random.Generator) -> Actions:
+        """Return one card for each two-hand view, int64[B]."""
+        actions = np.empty(len(views), dtype=np.int64)
+        laying = views["phase"] == LAY_AWAY
+        for chosen, agent in ((laying, self.discard), (~laying, self.pegging)):
+            if chosen.any():
+                actions[chosen] = agent.act(views[chosen], rng)
+        return actions

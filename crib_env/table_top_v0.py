@@ -1,0 +1,81 @@
+"""Table Top cribbage on a 5x5 layout, for two or four players (RULES.md T1-T13).
+
+## Usage
+
+    from crib_env import table_top_v0
+
+    env = table_top_v0.env(players=4)
+    env.reset(seed=7)
+    for agent in env.agent_iter():
+        observation, reward, termination, truncation, info = env.last()
+        if termination or truncation:
+            action = None
+        else:
+            action = env.action_space(agent).sample(observation["action_mask"])
+        env.step(action)
+
+| | |
+|---|---|
+| Agents | ``player_0``, ``player_1``, and with four ``player_2``, ``player_3`` |
+| Sides | seats 0 and 2 score the rows, seats 1 and 3 the columns |
+| Actions | ``Discrete(26)`` |
+| Observation | ``{"observation": Box(0, 1, (1007,), uint8), "action_mask": Box(0, 1, (26,), int8)}`` |
+| PettingZoo id | ``crib_env/table_top-v0`` |
+| Gymnasium id | ``crib_env/TableTop-v0`` |
+
+## Keywords
+
+| keyword | values | default |
+|---|---|---|
+| ``players`` | 2, or 4 in two partnerships | 2 |
+| ``rules`` | ``"table_top"``, ``"table_top_ship"`` (Ship's variation) or a `Rules` | ``"table_top"`` |
+| ``episode`` | ``"game"`` (to 121; in the variation 31 game points), ``"round"`` | ``"game"`` |
+| ``reward`` | ``"win"``, ``"points"`` | ``"win"`` |
+| ``on_illegal`` | ``"terminate"``, ``"raise"`` | ``env``: terminate, ``raw_env``: raise |
+| ``render_mode`` | ``None``, ``"ansi"`` | ``None`` |
+
+The Gymnasium form has one learner; ``opponent=`` plays the other side and ``partner=`` the
+learner's partner (by default the opponent's like). ``reset(options=...)`` takes ``decks`` (the card
+of turn t is ``deck[t]``, the starter ``deck[28]``), ``dealer`` (a seat) and ``scores`` (by side).
+
+## Observation
+
+Bits, named by ``crib_env.observation_layout("table_top_v0")``: every cell with its card, who placed
+it and when; the card in turn if it is the seat's own (or its partner's, who confer: T7); the crib
+cards it may know; all cards seen; the turn, mover, dealer, cards owed to the crib and the points
+both sides need. Cells are absolute, as the actions are; one bit says which side scores the rows.
+
+## Actions
+
+``5 * row + column`` places the card in turn on that cell; 25 lays it in the dealer's crib. The mask
+holds adjacency (T5) and what each seat owes the crib (T6).
+
+## Rewards
+
+``"win"``: +1 to the seats of the winning side and -1 to the others' at the episode's end; a round by
+who scored more in it (0 if both as much). ``"points"``: at each step side 0's points less side 1's,
+and the opposite; points are made when a round is counted, and by his heels.
+
+## Version history
+
+* v0: first version.
+"""
+
+from __future__ import annotations
+
+from crib_env.engine.families import table_top
+from crib_env.envs.makers import Maker
+
+maker = Maker(
+    "table_top_v0",
+    table_top,
+    "table_top",
+    episodes={"game": "game", "round": "round"},
+    players=(2, 4),
+)
+
+env = maker.env
+raw_env = maker.raw_env
+gym_env = maker.gym_env
+vector_env = maker.vector_env
+sb3_env = maker.sb3_env

@@ -1,0 +1,153 @@
+"""The benchmarks run, and what they write says what was measured."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+from benchmarks import __main__ as command
+from benchmarks import peers, report, targets
+from benchmarks.timing import (
+    QUICK,
+    Contender,
+    Findings,
+    Row,
+    Settings,
+    over_peers,
+    race,
+    rate_of,
+    ratio,
+)
+
+TINY = Settings(seconds=0.0, repeats=1, peers=False, quick=True)
+# `start` compiles everything anew in processes of its own and `sb3` trains: too long for a test
+# that is not about them. `python -m benchmarks --quick` runs them.
+FAST = [name for name in command.SCRIPTS if name not in ("start", "sb3")]
+
+
+def test_contenders_take_turns_and_the_first_run_of_each_does_not_count():
+    order = []
+
+    def contender(name: str) -> Contender:
+        def rate(seconds: float) -> float:
+            order.append(name)
+            return float(len(order))
+
+        return Contender(name, rate)
+
+    rows = race([contender("a"), contender("b")], "decisions/s", Settings(0.0, repeats=2))
+    assert order == ["a", "b", "a", "b", "b", "a"]
+    assert [row.values for row in rows] == [(3.0, 6.0), (4.0, 5.0)]
+
+
+def test_a_rate_is_work_over_time():
+    calls = []
+
+    def piece() -> int:
+        calls.append(1)
+        return 10
+
+    assert rate_of(piece)(0.0) > 0
+    assert len(calls) == 1
+
+
+def test_ratios_are_taken_within_each_repeat():
+    ours = Row("ours", "decisions/s", (10.0, 40.0))
+    theirs = Row("theirs", "decisions/s", (5.0, 10.0), peer=True)
+    (found,) = over_peers(ours, [ours, theirs])
+    assert found.values == (2.0, 4.0)
+    assert found.name == "ours / theirs"
+    assert (found.median, found.low, found.high) == (3.0, 2.0, 4.0)
+
+
+@pytest.mark.parametrize(
+    ("target", "value", "verdict"),
+    [
+        ("aec_raw", 300e3, "aim met"),
+        ("aec_raw", 299e3, "floor met"),
+        ("aec_raw", 199e3, "missed"),
+        ("cold", 6.0, "aim met"),
+        ("cold", 10.0, "floor met"),
+        ("cold", 10.1, "missed"),
+    ],
+)
+def test_a_verdict_compares_with_floor_and_aim(target, value, verdict):
+    assert targets.TARGETS[target].verdict(value) == verdict
+
+
+@pytest.mark.parametrize(
+    ("value", "unit", "text"),
+    [
+        (12_345_678.0, "decisions/s", "12.3 M decisions/s"),
+        (999.0, "games/s", "999 games/s"),
+        (0.4567, "s", "0.457 s"),
+        (909.0, "B", "909 B"),
+        (1.8, "times", "1.80"),
+        (1234.5, "times", "1,234"),
+    ],
+)
+def test_a_quantity_has_three_digits_and_its_unit(value, unit, text):
+    assert report.quantity(value, unit) == text
+
+
+def test_the_document_puts_ratios_first_and_names_machine_and_command():
+    row = Row("raw_env", "decisions/s", (1e5, 2e5, 3e5), "aec_raw")
+    found = Findings("AEC", [row], [ratio("raw_env / peer", row, row)], ["peer was left out"])
+    text = report.document([found], QUICK, "python -m benchmarks", report.machine())
+    headings = [line for line in text.splitlines() if line.startswith("#")]
+    assert headings == ["# Results", "## Ratios", "## Targets", "## AEC", "## Machine"]
+    assert "| raw_env | 200 k decisions/s | 300 k decisions/s | 200 k decisions/s | " in text
+    assert "100 – 300 k decisions/s, n=3 | floor met |" in text
+    assert "- peer was left out" in text
+    assert "Command: `python -m benchmarks`" in text
+
+
+@pytest.mark.parametrize("name", FAST)
+def test_a_script_measures_what_it_promises(name):
+    found = import_module(f"benchmarks.{name}").measure(TINY)
+    assert found.rows
+    for row in [*found.rows, *found.ratios]:
+        assert all(value > 0 for value in row.values), row.name
+        assert row.target is None or row.target in targets.TARGETS
+    assert found.title in report.section(found)
+
+
+def test_every_target_is_measured_by_some_script():
+    sources = "".join(path.read_text() for path in Path(command.__file__).parent.glob("*.py"))
+    for name in targets.TARGETS:
+        assert sources.count(f'"{name}"') > 1, f"no script measures {name!r}"
+
+
+def test_a_partial_or_quick_run_leaves_the_results_alone(capsys):
+    before = command.RESULTS.read_bytes() if command.RESULTS.exists() else None
+    command.main(["--quick", "--no-peers", "--only", "memory"])
+    assert "two_hand: all of it" in capsys.readouterr().out
+    assert (command.RESULTS.read_bytes() if command.RESULTS.exists() else None) == before
+
+
+def test_results_are_written_where_asked(tmp_path, capsys):
+    command.main(["--quick", "--only", "memory", "--out", str(tmp_path / "found.md")])
+    assert (tmp_path / "found.md").read_text() in capsys.readouterr().out
+
+
+def test_the_scaling_picture_is_drawn(tmp_path):
+    pytest.importorskip("matplotlib")
+    scaling = import_module("benchmarks.scaling")
+    rows = [
+        Row(f"N={n}, {threads}", "decisions/s", (1e6, 2e6))
+        for n in (1, 4)
+        for threads in ("1 thread", "2 threads")
+    ]
+    assert scaling.draw(rows, tmp_path / "scaling.png") == ["scaling.png"]
+    assert (tmp_path / "scaling.png").stat().st_size > 0
+
+
+@pytest.mark.parametrize(
+    ("module", "play"),
+    [("pyspiel", peers.open_spiel_cribbage), ("rlcard", lambda: peers.rlcard_game("gin-rummy"))],
+)
+def test_a_peer_plays_where_it_is_installed(module, play):
+    pytest.importorskip(module)
+    assert play()() >= peers.A_PIECE

@@ -1,0 +1,36 @@
+"""Every ``>>>`` session in README and docs is run, each page as one session."""
+
+import doctest
+import re
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+import crib_env
+
+ROOT = Path(__file__).parents[1]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+MODULES = ["crib_env.cards", "crib_env.notation", "crib_env.scoring"]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_sessions_print_what_the_page_says(page: Path) -> None:
+    text = re.sub(r"^```.*$", "", page.read_text(), flags=re.MULTILINE)  # line numbers stay
+    session = doctest.DocTestParser().get_doctest(text, {}, page.name, str(page), 0)
+    assert doctest.DocTestRunner(optionflags=doctest.ELLIPSIS).run(session).failed == 0
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_sessions_in_docstrings_print_what_they_say(name: str) -> None:
+    assert doctest.testmod(import_module(name), optionflags=doctest.ELLIPSIS).failed == 0
+
+
+@pytest.mark.parametrize("name", crib_env.ENVIRONMENTS)
+def test_usage_on_an_environments_page_runs(name: str) -> None:
+    page = import_module(f"crib_env.{name}").__doc__ or ""
+    usage = re.search(r"## Usage\n\n((?:    .*\n|\n)+)", page)
+    assert usage, f"{name} has no usage section"
+    exec("\n".join(line[4:] for line in usage.group(1).splitlines()), {})
+    for heading in ("Keywords", "Observation", "Actions", "Rewards", "Version history"):
+        assert f"\n## {heading}\n" in page

@@ -1,0 +1,275 @@
+"""The engine under the environments: its generator, its compilation and what it costs to load."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import crib_env
+from crib_env import ENVIRONMENTS, agent_names
+from crib_env.engine import rng
+from crib_env.engine.jit import cache_folder
+from stacked import sfc32
+from test_contract import gym_id, lowest_legal, module, trajectory
+
+ROOT = Path(__file__).parent.parent
+WORD = st.integers(0, 2**32 - 1)
+
+
+def python(code: str, *, path: Path = ROOT, timeout: int = 300, **variables: str) -> str:
+    """Run code in a fresh interpreter that finds packages under ``path``; return its output."""
+    environment = {**os.environ, "PYTHONPATH": f"{path}{os.pathsep}{Path(__file__).parent}"}
+    for name in ("NUMBA_DISABLE_JIT", "NUMBA_CACHE_DIR"):
+        environment.pop(name, None)
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        env=environment | variables, cwd=path, timeout=timeout, capture_output=True, text=True,
+        check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
+
+
+# ---------------------------------------------------------------- the generator
+
+# PractRand's own output ("RNG_output sfc32"), which seeds (0, low word, high word), twelve rounds.
+PUBLISHED = {
+    0x0000000000000000: [
+        0x514676C3, 0x08A809DF, 0x30349D2B, 0xFB52C520, 0x38802BE1, 0x948279E6, 0xEC4BF1D9,
+        0x7CB0A909, 0xFAD8B4A8, 0x3CA4B808, 0x3821B4C5, 0x5E7023CA, 0x50F26BF7, 0xF1E1B0A2,
+        0x6163032F, 0x3BF3C9A4,
+    ],
+    0x0123456789ABCDEF: [
+        0x84712D97, 0xF5A3D9C8, 0x5CD0A295, 0x35E05B54, 0x4C627CA1, 0x33A043E2, 0xB6113C67,
+        0x7CAB9699, 0x4A52EFEB, 0x5936797F, 0x139E2B9F, 0xC7DF3DB1, 0x61CE1717, 0x5581E344,
+        0xBC3016EA, 0xA6BFD381,
+    ],
+    0x1160843560A847B1: [
+        0xF9EA2944, 0xB8DE4818, 0xDA3F8EF3, 0xDFE59C72, 0xDA840BC6, 0x93EB481B, 0x80FF0E2D,
+        0x47A441A1,
+    ],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("seed", PUBLISHED, ids=hex)
+def test_generator_gives_the_published_words_of_sfc32(seed: int) -> None:
+    state = np.zeros(4, dtype=np.int64)
+    rng.seed_words(state, 0, seed & 0xFFFFFFFF, seed >> 32)
+    words = [int(rng.next_word(state)) for _ in PUBLISHED[seed]]
+    assert words == PUBLISHED[seed]
+    assert sfc32(0, seed & 0xFFFFFFFF, seed >> 32, 12, len(words)) == words  # the tests' own too
+
+
+@given(a=WORD, b=WORD, c=WORD)
+@settings(max_examples=200, deadline=None)
+def test_generator_equals_a_plain_sfc32_from_any_seed(a: int, b: int, c: int) -> None:
+    state = np.zeros(4, dtype=np.int64)
+    rng.seed_words(state, a, b, c)
+    assert [int(rng.next_word(state)) for _ in range(20)] == sfc32(a, b, c, rng.WARM_UP, 20)
+    assert state.min() >= 0
+    assert state.max() < 2**32
+
+
+@given(a=WORD, b=WORD, c=WORD, n=st.integers(1, 2**20))
+@settings(max_examples=200, deadline=None)
+def test_bounded_draws_are_the_scaled_words(a: int, b: int, c: int, n: int) -> None:
+    state = np.zeros(4, dtype=np.int64)
+    rng.seed_words(state, a, b, c)
+    draws = [int(rng.below(state, n)) for _ in range(8)]
+    assert draws == [word * n >> 32 for word in sfc32(a, b, c, rng.WARM_UP, 8)]
+    assert all(0 <= draw < n for draw in draws)
+
+
+@pytest.mark.parametrize("seed", [0, 7, 2**70])
+def test_lanes_seeded_at_once_equal_lanes_seeded_one_by_one(seed: int) -> None:
+    states = np.zeros(9, dtype=[("rng", np.int64, (4,))])
+    rng.seed_states(states, np.random.SeedSequence(seed))
+    words = np.random.SeedSequence(seed).generate_state(27).reshape(9, 3).tolist()
+    for lane, (a, b, c) in enumerate(words):
+        one = np.zeros(4, dtype=np.int64)
+        rng.seed_words(one, a, b, c)
+        assert states["rng"][lane].tolist() == one.tolist()
+    fewer = np.zeros(4, dtype=states.dtype)
+    rng.seed_states(fewer, np.random.SeedSequence(seed))
+    assert np.array_equal(fewer["rng"], states["rng"][:4])  # whatever the number of lanes
+
+
+# ---------------------------------------------------------------- deals
+
+
+def deals_of(env: Any, seed: int, prefer: Any) -> list[list[int]]:
+    """Return the cards of every deal of a match, in the order dealt, under a way of playing."""
+    env.reset(seed=seed, options={"dealer": 0})
+    deals, count = [], 0
+    while not all(env.terminations.values()):
+        state = env.snapshot()["states"][0]
+        if state["deals"] != count:
+            count = int(state["deals"])
+            pone, dealer = (state["dealt"][6 * s : 6 * s + 6].tolist()
+                            for s in (1 - env.dealer, env.dealer))  # fmt: skip
+            deals.append([c for pair in zip(pone, dealer, strict=True) for c in pair]
+                         + [int(state["starter"])])  # fmt: skip
+        mask = env.observe(env.agent_selection)["action_mask"]
+        env.step(int(prefer(np.flatnonzero(mask))))
+    return deals
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_equal_seeds_give_equal_deals_whatever_is_played(seed: int) -> None:
+    env = crib_env.six_card_v0.raw_env(episode="match")
+    low, high = deals_of(env, seed, min), deals_of(env, seed, max)
+    n = min(len(low), len(high))
+    assert n > 20
+    assert low[:n] == high[:n]
+    assert all(len(set(deal)) == 13 for deal in low)
+
+
+def test_every_card_is_as_likely_in_every_place_of_the_deal() -> None:
+    env = crib_env.six_card_v0.vector_env(
+        4096, opponent=lowest_legal(crib_env.six_card_v0.raw_env().family)
+    )
+    env.reset(seed=1)
+    assert len(np.unique(env.games.states["dealt"], axis=0)) == 4096  # lanes are independent
+    dealt = env.games.states["dealt"].T
+    for place in (*dealt, env.games.states["starter"]):
+        counts = np.bincount(place, minlength=52)
+        chi_squared = ((counts - 4096 / 52) ** 2 / (4096 / 52)).sum()
+        assert chi_squared < 110  # 51 degrees of freedom: beyond it once in 300,000
+
+
+# ---------------------------------------------------------------- one source, compiled or not
+
+
+def digest() -> str:
+    """Return a hash of random walks through every environment, alone and in the batch."""
+    total = hashlib.sha256()
+    for name in sorted(ENVIRONMENTS):
+        env = module(name).raw_env(reward="points")
+        env.reset(seed=17)
+        for part in trajectory(env, seed=17, decisions=150):
+            total.update(repr(part).encode())
+        total.update(env.snapshot()["states"].tobytes())
+        opponents = [lowest_legal(env.family), *(n for n in ("greedy",) if n in agent_names())]
+        for opponent in opponents:
+            batch = module(name).vector_env(3, opponent=opponent, reward="points")
+            _, info = batch.reset(seed=18)
+            for _ in range(25):
+                legal = [np.flatnonzero(mask)[-1] for mask in info["action_mask"]]
+                observations, rewards, ends, _, info = batch.step(np.array(legal))
+                for array in (observations, rewards, ends, info["action_mask"]):
+                    total.update(array.tobytes())
+            total.update(batch.games.states.tobytes())
+    return total.hexdigest()
+
+
+def test_compiled_and_plain_python_play_the_same_games() -> None:
+    plain = python("import test_engine; print(test_engine.digest())", NUMBA_DISABLE_JIT="1")
+    assert plain == digest()
+
+
+# ---------------------------------------------------------------- machine code on disk
+
+TABLE = "from crib_env.engine.tables import show_table; print(int(show_table().sum()))"
+
+
+def compiled_files(folder: Path) -> dict[Path, int]:
+    return {path: path.stat().st_mtime_ns for path in folder.rglob("*.nbc")}
+
+
+def test_an_edited_helper_is_compiled_anew_and_the_stale_code_removed(tmp_path: Path) -> None:
+    package = tmp_path / "crib_env"
+    shutil.copytree(ROOT / "crib_env", package, ignore=shutil.ignore_patterns("__pycache__"))
+    before = python(TABLE, path=tmp_path)
+    cached = compiled_files(package)
+    assert cached, "nothing was cached beside the sources"
+    assert python(TABLE, path=tmp_path) == before
+    assert compiled_files(package) == cached  # the second process read the cache
+    # The helper lies in show.py, the entry that compiles it in single.py.
+    helper = package / "engine" / "show.py"
+    source = helper.read_text()
+    assert source.count("total == 15") == 1, "the line this test edits has changed: edit another"
+    helper.write_text(source.replace("total == 15", "total == 14"))
+    assert python(TABLE, path=tmp_path) != before
+    assert not set(compiled_files(package)) & set(cached)  # the old machine code is gone
+    helper.write_text(source)
+    assert python(TABLE, path=tmp_path) == before
+
+
+def test_cache_folders_are_named_by_their_sources_and_pruned(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sources, cache = tmp_path / "package" / "kernels", tmp_path / "cache"
+    other = tmp_path / "package" / "others"
+    for folder in (sources, other):
+        folder.mkdir(parents=True)
+        (folder / "a.py").write_text("x = 1\n")
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(cache))
+    first, beside = cache_folder(sources), cache_folder(other)
+    assert first.parent == cache
+    for folder in (first, beside):
+        folder.mkdir()
+        (folder / "code").touch()
+    assert cache_folder(sources) == first
+    (sources / "a.py").write_text("x = 2\n")
+    second = cache_folder(sources)
+    assert second != first
+    assert not first.exists()  # what no source stands behind any more
+    assert beside.exists()  # and nothing else
+    (sources / "a.py").write_text("x = 1\n")
+    assert cache_folder(sources) == first
+    assert cache_folder(sources, other) != first
+
+
+def test_numba_cache_dir_is_honoured(tmp_path: Path) -> None:
+    python(TABLE, NUMBA_CACHE_DIR=str(tmp_path))
+    assert compiled_files(tmp_path)
+
+
+# ---------------------------------------------------------------- import and memory
+
+
+def test_importing_crib_env_loads_neither_numba_nor_agents_nor_training() -> None:
+    heavy = ("numba", "llvmlite", "agents", "training", "torch", "stable_baselines3", "scipy",
+             "matplotlib")  # fmt: skip
+    code = (
+        "import sys, crib_env\n"
+        "crib_env.ENVIRONMENTS, crib_env.agent_names(), crib_env.Rules.preset('hoyle')\n"
+        f"print([name for name in {heavy!r} if name in sys.modules])"
+    )
+    assert python(code) == "[]"
+
+
+def test_importing_crib_env_is_quick() -> None:
+    """At most 0.3 s on an idle machine; here, little on top of what it is built on."""
+    code = (
+        "import time; start = time.process_time(); import gymnasium, pettingzoo, numpy\n"
+        "between = time.process_time(); import crib_env; end = time.process_time()\n"
+        "print(between - start, end - between)"
+    )
+    runs = [tuple(map(float, python(code).split())) for _ in range(3)]
+    base, ours = (min(run[i] for run in runs) for i in (0, 1))
+    assert ours < 0.1, f"{ours:.3f} s of our own on top of {base:.3f} s"
+    assert base + ours < 0.6, f"{base + ours:.3f} s in all"
+
+
+@pytest.mark.parametrize("name", sorted(ENVIRONMENTS))
+def test_a_game_with_observation_and_mask_takes_at_most_a_kibibyte(name: str) -> None:
+    family = module(name).raw_env().family
+    assert family.state.itemsize + family.obs_size + family.actions <= 1024
+
+
+def test_every_environment_module_is_importable_by_itself() -> None:
+    for name in ENVIRONMENTS:
+        assert importlib.import_module(f"crib_env.{name}").__doc__
+        assert gym_id(name).startswith("crib_env/")
