@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, TypeVar
 
@@ -11,7 +12,7 @@ import numpy.typing as npt
 from numba.core import config
 from numba.extending import overload
 
-from crib_env.engine.jit import ENGINE, entry_for
+from crib_env.engine.jit import ENGINE, OPTIONS, Entry, entry_for
 from crib_env.engine.rng import WORDS
 from crib_env.engine.tables import show_table
 from crib_env.opponents import Actions, Views
@@ -31,28 +32,40 @@ def passable(function: F) -> F:
     An overloaded function has no address.
     """
     if not config.DISABLE_JIT:
-        options = {"error_model": "numpy", "nogil": True}
-        overload(function, jit_options=options, strict=False)(lambda *_: function)
+        overload(function, jit_options=OPTIONS, strict=False)(lambda *_: function)
     return function
+
+
+@dataclass(frozen=True)
+class Plays:
+    """How an agent plays one family of games.
+
+    Attributes:
+        view: the dtype of the family's views.
+        act_views: its entry of signature ``ACT_VIEWS`` in the family's batch module.
+        vector_step: its entry of signature ``VECTOR_STEP`` there.
+    """
+
+    view: np.dtype[np.void]
+    act_views: Entry
+    vector_step: Entry
 
 
 class CompiledBot:
     """An opponent whose choice is a kernel, ``act(view, rng, table, weights) -> card``.
 
-    A subclass names itself and its two entries as class attributes, so that an instance holds
-    nothing but its weights: it pickles, and it costs nothing to copy.
+    A subclass names itself and its entries as class attributes, so that an instance holds nothing
+    but its weights: it pickles, and it costs nothing to copy.
 
     Attributes:
         name: what tables call it.
         weights: float64[K], what its kernel reads.
-        vector_step: its entry of signature `crib_env.engine.batch.VECTOR_STEP`.
-        act_views: its entry of signature `crib_env.engine.batch.ACT_VIEWS`.
+        plays: its entries by family of games.
         draws: whether its choice uses chance; if not, `act` leaves the generator alone.
     """
 
     name: str
-    vector_step: Callable[..., int]
-    act_views: Callable[..., None]
+    plays: ClassVar[dict[str, Plays]]
     draws: ClassVar[bool] = False
 
     def __init__(self, weights: npt.NDArray[np.float64] = NO_WEIGHTS) -> None:
@@ -62,19 +75,30 @@ class CompiledBot:
         return f"{type(self).__name__}()"
 
     def act(self, views: Views, rng: np.random.Generator) -> Actions:
-        """Return a legal card for each view.
+        """Return a legal action for each view.
 
         Args:
-            views: structured array [B] of `crib_env.engine.records.VIEW`, each of a seat to move.
+            views: structured array [B] of views, each of a seat to move.
             rng: the source of any chance in the choice.
 
         Returns:
-            int64[B], card ids.
+            int64[B], actions.
+
+        Raises:
+            ValueError: the views are of a family the agent does not play.
         """
+        for plays in self.plays.values():
+            if views.dtype == plays.view:
+                break
+        else:
+            raise ValueError(f"{self.name} plays {', '.join(self.plays)} alone, got views of "
+                             f"fields {', '.join(views.dtype.names or ('none',))}")  # fmt: skip
         actions = np.empty(len(views), dtype=np.int64)
         shape = (len(views), WORDS)
         rngs = rng.integers(1 << 32, size=shape) if self.draws else np.zeros(shape, dtype=np.int64)
-        self.act_views(np.ascontiguousarray(views), rngs, show_table(), self.weights, actions)
+        plays.act_views(np.ascontiguousarray(views), rngs, show_table(), self.weights, actions)
         return actions
 
-
+    def vector_step_for(self, family: str) -> Entry | None:
+        """Return the entry that steps lanes of a family against this agent, or None."""
+        return self.plays[family].vector_step if family in self.plays else None

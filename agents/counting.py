@@ -82,8 +82,10 @@ def line_points(line, n, count, go):
 
 @kernel
 def alone(v):
-    """Return 1 if the other seat plays no more in this count: it has no cards or could not play
-    after this seat's last one."""
+    """Return 1 if the other seat plays no more in this count, else 0.
+
+    It has no cards, or could not play after this seat's last one.
+    """
     n = v["pile_n"]
     if v["other_n"] == 0 or (n > v["pile_from"] and v["pile_mine"] >> (n - 1) & 1):
         return 1

@@ -6,12 +6,14 @@ most as it stands, without the starter; the crib, whoever's, is ignored.
 
 from __future__ import annotations
 
-from agents.compiled import CompiledBot, entry, passable
+from typing import ClassVar
+
+from agents.compiled import CompiledBot, Plays, entry, passable
 from agents.counting import certain_points, line_of
 from agents.lay_away import kept_points, lay_away
 from crib_env.engine.batch import ACT_VIEWS, VECTOR_STEP, vector_step_range
 from crib_env.engine.jit import kernel
-from crib_env.engine.records import LAY_AWAY, NONE
+from crib_env.engine.records import LAY_AWAY, NONE, VIEW
 
 
 @passable
@@ -67,5 +69,4 @@ class GreedyAgent(CompiledBot):
     """Takes the most points at once."""
 
     name = "greedy"
-    vector_step = vector_step
-    act_views = act_views
+    plays: ClassVar[dict[str, Plays]] = {"two_hand": Plays(VIEW, act_views, vector_step)}

@@ -94,8 +94,10 @@ def kept_points(v, low, high):
 
 @kernel
 def starters_total(v, table, low, high):
-    """Return the points of the hand kept after laying ``low`` and ``high``, added up over every
-    starter the seat has not seen: exact, flushes and his nob included (C2, C4, H8, F6)."""
+    """Return the points of the hand kept, added up over every starter the seat has not seen.
+
+    Exact, flushes and his nob included (C2, C4, H8, F6); ``low`` and ``high`` are laid away.
+    """
     n = v["hand_n"] + v["laid_n"]
     key = 0
     kept = 0

@@ -115,4 +115,5 @@ class LearnedAgent:
         logits = x @ weight.T + bias
         if self.sample:  # the Gumbel trick: the largest of logits and noise is a draw
             logits = logits + rng.gumbel(size=logits.shape)
-        return np.where(masks == 1, logits, -np.inf).argmax(axis=1)
+        best: Actions = np.where(masks == 1, logits, -np.inf).argmax(axis=1)
+        return best

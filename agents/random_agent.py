@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from agents.compiled import CompiledBot, entry, passable
+from agents.compiled import CompiledBot, Plays, entry, passable
 from crib_env.engine.batch import ACT_VIEWS, VECTOR_STEP, vector_step_range
-from crib_env.engine.records import HAND, NONE
+from crib_env.engine.records import HAND, NONE, VIEW
 from crib_env.engine.rng import below
 
 
@@ -47,6 +47,5 @@ class RandomAgent(CompiledBot):
     """Plays a legal card at random."""
 
     name = "random"
-    vector_step = vector_step
-    act_views = act_views
+    plays: ClassVar[dict[str, Plays]] = {"two_hand": Plays(VIEW, act_views, vector_step)}
     draws: ClassVar[bool] = True

@@ -7,15 +7,17 @@ the other seat's reply is likely to peg; see `agents.pegging`. It does not play 
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import numpy as np
 import numpy.typing as npt
 
-from agents.compiled import CompiledBot, entry, passable
+from agents.compiled import CompiledBot, Plays, entry, passable
 from agents.crib_tables import CELLS, cell, chart, load
 from agents.lay_away import DECK, lay_away, starters_total
 from agents.pegging import HEURISTICS, best_card
 from crib_env.engine.batch import ACT_VIEWS, VECTOR_STEP, vector_step_range
-from crib_env.engine.records import LAY_AWAY
+from crib_env.engine.records import LAY_AWAY, VIEW
 
 
 @passable
@@ -65,8 +67,7 @@ class RuleBasedAgent(CompiledBot):
     """Keeps the best hand and crib on average, and pegs with care."""
 
     name = "rule_based"
-    vector_step = vector_step
-    act_views = act_views
+    plays: ClassVar[dict[str, Plays]] = {"two_hand": Plays(VIEW, act_views, vector_step)}
 
     def __init__(self) -> None:
         super().__init__(default_weights())

@@ -8,6 +8,7 @@ from __future__ import annotations
 import argparse
 import sys
 import time
+import traceback
 from collections.abc import Sequence
 from dataclasses import replace
 from importlib import import_module
@@ -53,13 +54,12 @@ def main(given: Sequence[str] | None = None) -> list[Findings]:
         print(f"{name} ...", end=" ", flush=True, file=sys.stderr)
         try:
             module = import_module(f"benchmarks.{name}")
-        except ImportError as error:
-            findings.append(Findings(name, [], notes=[f"{name} was not measured: {error}"]))
-            print(f"left out: {error}", file=sys.stderr)
-            continue
-        found: Findings = module.measure(settings)
-        if name == "scaling" and out is not None:
-            found = replace(found, pictures=module.draw(found.rows, out.parent / "scaling.png"))
+            found: Findings = module.measure(settings)
+            if name == "scaling" and out is not None:
+                found = replace(found, pictures=module.draw(found.rows, out.parent / "scaling.png"))
+        except Exception as error:  # the other scripts' minutes are not to be lost by it
+            found = Findings(name, [], notes=[f"{name} failed: {type(error).__name__}: {error}"])
+            traceback.print_exc()
         findings.append(found)
         print(f"{time.perf_counter() - began:.0f} s", file=sys.stderr)
     command = " ".join(["python -m benchmarks", *given])
@@ -72,4 +72,4 @@ def main(given: Sequence[str] | None = None) -> list[Findings]:
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(any(not found.rows for found in main()))

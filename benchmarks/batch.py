@@ -20,7 +20,6 @@ from benchmarks.timing import (
     rate_of,
     ratio,
 )
-from crib_env.engine.families import FAMILIES
 
 MANY = 4096
 
@@ -40,18 +39,10 @@ def measure(settings: Settings = FULL) -> Findings:
         contender(f"six_card, N={many}, 2 threads", None, Lanes("hoyle", many, threads=2)),
         contender(f"five_card, N={n}", "batch_other", Lanes("five_card", n)),
     ]
+    for rules, players in (("table_top", 2), ("table_top", 4), ("table_top_ship", 2)):
+        lanes = Lanes(rules, n, players=players)
+        contenders.append(contender(f"{rules} for {players}, N={n}", "batch_other", lanes))
     notes = []
-    if "table_top" in FAMILIES:
-        contenders += [
-            contender(
-                f"{rules}, {players} players, N={n}",
-                "batch_other",
-                Lanes(rules, n, players=players),
-            )
-            for rules, players in (("table_top", 2), ("table_top", 4), ("table_top_ship", 2))
-        ]
-    else:
-        notes.append("table_top was not measured: its engine is not among the families yet")
     if settings.peers:
         single, missing = peers.single_games()
         many_games, more_missing = peers.batches()

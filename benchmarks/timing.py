@@ -130,7 +130,7 @@ def rate_of(piece: Callable[[], int]) -> Rate:
 def race(contenders: Sequence[Contender], unit: str, settings: Settings) -> list[Row]:
     """Measure contenders in turn, after a first run of each that does not count."""
     for contender in contenders:
-        contender.rate(0.0)
+        contender.rate(settings.seconds / 5)  # long enough to compile what is compiled late
     values: list[list[float]] = [[] for _ in contenders]
     for repeat in range(settings.repeats):
         order = range(len(contenders)) if repeat % 2 == 0 else reversed(range(len(contenders)))

@@ -29,7 +29,7 @@ points decide the reward.
 
 | keyword | values | default |
 |---|---|---|
-| ``playout`` | the agent that plays the cards for both seats: a name, an agent or a function | ``"greedy"`` |
+| ``playout`` | who plays the cards for both seats: a name, an agent, a function | ``"greedy"`` |
 | ``rules`` | ``"hoyle"``, ``"five_card"`` or a `Rules` | ``"hoyle"`` |
 | ``episode`` | ``"deal"``, ``"game"``, ``"match"`` | ``"deal"`` |
 | ``reward`` | ``"win"``, ``"points"`` | ``"win"`` |

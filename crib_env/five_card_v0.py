@@ -22,7 +22,7 @@ opponent="rule_based")``, ``gymnasium.make_vec(..., num_envs=1024)``; for Stable
 |---|---|
 | Agents | ``player_0``, ``player_1`` |
 | Actions | ``Discrete(52)`` |
-| Observation | ``{"observation": Box(0, 1, (425,), uint8), "action_mask": Box(0, 1, (52,), int8)}`` |
+| Observation | ``{"observation": uint8[425], "action_mask": int8[52]}``, all 0 or 1 |
 | PettingZoo id | ``crib_env/five_card-v0`` |
 | Gymnasium id | ``crib_env/FiveCard-v0`` |
 
@@ -36,14 +36,14 @@ opponent="rule_based")``, ``gymnasium.make_vec(..., num_envs=1024)``; for Stable
 | ``on_illegal`` | ``"terminate"``, ``"raise"`` | ``env``: terminate, ``raw_env``: raise |
 | ``render_mode`` | ``None``, ``"ansi"`` | ``None`` |
 
-``reset(options=...)`` takes ``decks`` (52-card permutations, one for each deal in order), ``dealer``
-(the seat of the first) and ``scores``. Pone's three points for last (F1) are pegged at the start
-of a game unless ``scores`` says where it stands.
+``reset(options=...)`` takes ``decks`` (52-card permutations, one for each deal in order),
+``dealer`` (the seat of the first) and ``scores``. Pone's three points for last (F1) are
+pegged at the start of a game unless ``scores`` says where it stands.
 
 ## Observation
 
-The same bits as in ``six_card_v0``, named by ``crib_env.observation_layout("five_card_v0")``: the cards held and laid away, the
-starter, the pile in order with who played what and what is still in the count, the count, how many
+The same bits as in ``six_card_v0``, named by ``crib_env.observation_layout("five_card_v0")``: the
+cards held and laid away, the starter, the pile in order with who played what, the count, how many
 cards the other seat holds, the points both still need, the game points, and whose turn and deal it
 is. Within a deal it holds all the seat has seen and done. A seat never sees the other's cards
 before they are played, nor the starter before it is turned.

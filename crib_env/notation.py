@@ -159,8 +159,12 @@ def parse_state(text: str) -> Position:
 
 
 def canonical(state: State) -> State:
-    """Return a copy with 0 in the pile's places beyond its last card, which no rule reads."""
+    """Return a copy with 0 in the pile's places beyond its last card, which no rule reads.
+
+    Nor does the text say how many given decks have been used: decks are not part of it.
+    """
     copy = state.copy()
+    copy["given"] = 0
     if state.dtype == TWO_HAND:
         copy["pile"][0, copy["pile_n"][0] :] = 0
     return copy

@@ -92,6 +92,11 @@ def find_agent(opponent: Opponent) -> Agent:
                 assert isinstance(agent, Agent)
                 return agent
         raise ValueError(f"no agent is called {opponent!r}: choose from {', '.join(agent_names())}")
+    if isinstance(opponent, type):
+        raise TypeError(
+            f"an opponent is an agent, not its class: write {opponent.__name__}(), not "
+            f"{opponent.__name__}"
+        )
     if isinstance(opponent, Agent):
         return opponent
     if callable(opponent):

@@ -101,7 +101,7 @@ def _decks(decks: Any) -> npt.NDArray[np.int64]:
         try:
             cards = [int(card) for card in deck]
             whole = all(_is_whole(card) for card in deck)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             raise ValueError(
                 f"option 'decks'[{i}] must be a deck of 52 card ids, got {deck!r}"
             ) from None

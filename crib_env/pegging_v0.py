@@ -29,7 +29,7 @@ decides the reward. Hands and crib are not counted.
 
 | keyword | values | default |
 |---|---|---|
-| ``keep`` | the agent that lays away for both seats: a name, an agent or a function | ``"rule_based"`` |
+| ``keep`` | who lays away for both seats: a name, an agent, a function | ``"rule_based"`` |
 | ``rules`` | ``"hoyle"``, ``"five_card"`` or a `Rules` | ``"hoyle"`` |
 | ``episode`` | ``"deal"`` | ``"deal"`` |
 | ``reward`` | ``"win"``, ``"points"`` | ``"win"`` |

@@ -22,7 +22,7 @@ opponent="rule_based")``, ``gymnasium.make_vec(..., num_envs=1024)``; for Stable
 |---|---|
 | Agents | ``player_0``, ``player_1`` |
 | Actions | ``Discrete(52)`` |
-| Observation | ``{"observation": Box(0, 1, (425,), uint8), "action_mask": Box(0, 1, (52,), int8)}`` |
+| Observation | ``{"observation": uint8[425], "action_mask": int8[52]}``, all 0 or 1 |
 | PettingZoo id | ``crib_env/six_card-v0`` |
 | Gymnasium id | ``crib_env/SixCard-v0`` |
 
@@ -31,13 +31,13 @@ opponent="rule_based")``, ``gymnasium.make_vec(..., num_envs=1024)``; for Stable
 | keyword | values | default |
 |---|---|---|
 | ``rules`` | ``"hoyle"``, ``"five_card"`` or a `Rules` | ``"hoyle"`` |
-| ``episode`` | ``"deal"``, ``"game"`` (to 121), ``"match"`` (to seven game points) | ``"game"`` |
+| ``episode`` | ``"game"`` (to 121), ``"deal"``, ``"match"`` (to seven game points) | ``"game"`` |
 | ``reward`` | ``"win"``, ``"points"`` | ``"win"`` |
 | ``on_illegal`` | ``"terminate"``, ``"raise"`` | ``env``: terminate, ``raw_env``: raise |
 | ``render_mode`` | ``None``, ``"ansi"`` | ``None`` |
 
-``reset(options=...)`` takes ``decks`` (52-card permutations, one for each deal in order), ``dealer``
-(the seat of the first) and ``scores``.
+``reset(options=...)`` takes ``decks`` (52-card permutations, one for each deal in order),
+``dealer`` (the seat of the first) and ``scores``.
 
 ## Observation
 

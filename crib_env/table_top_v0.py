@@ -19,7 +19,7 @@
 | Agents | ``player_0``, ``player_1``, and with four ``player_2``, ``player_3`` |
 | Sides | seats 0 and 2 score the rows, seats 1 and 3 the columns |
 | Actions | ``Discrete(26)`` |
-| Observation | ``{"observation": Box(0, 1, (1007,), uint8), "action_mask": Box(0, 1, (26,), int8)}`` |
+| Observation | ``{"observation": uint8[1007], "action_mask": int8[26]}``, all 0 or 1 |
 | PettingZoo id | ``crib_env/table_top-v0`` |
 | Gymnasium id | ``crib_env/TableTop-v0`` |
 
@@ -28,7 +28,7 @@
 | keyword | values | default |
 |---|---|---|
 | ``players`` | 2, or 4 in two partnerships | 2 |
-| ``rules`` | ``"table_top"``, ``"table_top_ship"`` (Ship's variation) or a `Rules` | ``"table_top"`` |
+| ``rules`` | ``"table_top"``, ``"table_top_ship"`` (the variation) or a `Rules` | ``"table_top"`` |
 | ``episode`` | ``"game"`` (to 121; in the variation 31 game points), ``"round"`` | ``"game"`` |
 | ``reward`` | ``"win"``, ``"points"`` | ``"win"`` |
 | ``on_illegal`` | ``"terminate"``, ``"raise"`` | ``env``: terminate, ``raw_env``: raise |
@@ -52,9 +52,9 @@ holds adjacency (T5) and what each seat owes the crib (T6).
 
 ## Rewards
 
-``"win"``: +1 to the seats of the winning side and -1 to the others' at the episode's end; a round by
-who scored more in it (0 if both as much). ``"points"``: at each step side 0's points less side 1's,
-and the opposite; points are made when a round is counted, and by his heels.
+``"win"``: +1 to the seats of the winning side and -1 to the others' at the episode's end; a round
+by who scored more in it (0 if both as much). ``"points"``: at each step side 0's points less side
+1's, and the opposite; points are made when a round is counted, and by his heels.
 
 ## Version history
 

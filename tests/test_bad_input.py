@@ -170,6 +170,18 @@ def test_an_opponent_that_is_no_agent(given: Any) -> None:
     said(error, given, "name", "function")
 
 
+def test_an_agents_class_in_place_of_an_agent() -> None:
+    class Mine:
+        name = "mine"
+
+        def act(self, views: Any, rng: np.random.Generator) -> Any:
+            raise NotImplementedError
+
+    assert find_agent(Mine()).name == "mine"
+    with pytest.raises(TypeError, match="Mine"):
+        find_agent(Mine)
+
+
 @pytest.mark.parametrize("form", ["gym_env", "vector_env", "sb3_env"])
 @pytest.mark.parametrize("given", [2, -1, "0", 0.5])
 def test_a_learners_seat_that_does_not_exist(form: str, given: Any) -> None:

@@ -97,8 +97,8 @@ def trajectory(env: Any, seed: int, decisions: int) -> list[Any]:
             (
                 agent,
                 [o["observation"].tobytes() + o["action_mask"].tobytes() for o in observations],
-                dict(env.rewards),
-                dict(env._cumulative_rewards),
+                [float(reward) for reward in env.rewards.values()],
+                [float(total) for total in env._cumulative_rewards.values()],
                 env.scores,
                 env.dealer,
                 tuple(env.events),
@@ -519,6 +519,31 @@ def test_points_add_up_to_the_scores_and_agree_with_the_winner(
 
 
 @every_name
+def test_points_of_a_deal_whose_starter_is_a_jack_agree_with_its_result(name: str) -> None:
+    """His heels are paid like all other points, whenever they fall, or count for neither reward."""
+    jacks, others = list(range(40, 44)), [card for card in range(52) if card // 4 != 10]
+    short = "round" if "table_top" in name else "deal"
+    rng = np.random.default_rng(64)
+    for trial in range(30):
+        rng.shuffle(others)
+        deck = np.array([*others[:10], jacks[0], others[10], jacks[1], *others[11:26], jacks[2],
+                         *others[26:], jacks[3]])  # fmt: skip
+        options = {"decks": [deck], "dealer": trial % 2}
+        totals = {}
+        for reward in ("points", "win"):
+            env = module(name).raw_env(reward=reward, episode=short)
+            env.reset(seed=trial, options=options)
+            totals[reward] = 0.0
+            while not over(env):
+                env.step(int(legal(env)[trial % len(legal(env))]))
+                totals[reward] += env.rewards["player_0"]
+            final = env.scores[0] - env.scores[1]
+        assert np.sign(totals["points"]) == totals["win"], f"trial {trial}"
+        if "table_top" in name:  # it starts from nothing but the heels
+            assert totals["points"] == final, f"trial {trial}"
+
+
+@every_name
 def test_an_illegal_action_ends_an_episode_as_pettingzoos_wrapper_does(name: str) -> None:
     wrapped = pettingzoo.utils.TerminateIllegalWrapper(module(name).raw_env(), illegal_reward=-1)
     plain = module(name).env()
@@ -576,12 +601,17 @@ def opponents_to_compare(name: str) -> dict[str, Any]:
     return given
 
 
-@every_name
+@pytest.mark.parametrize(
+    ("name", "variant"),
+    [(name, {}) for name in NAMES]
+    + [(name, v) for name in NAMES for v in VARIANTS.get(name, ()) if "players" in v],
+    ids=str,
+)
 @pytest.mark.parametrize("opponent", ["a function", "greedy", "rule_based"])
 @pytest.mark.parametrize("reward", ["win", "points"])
 @pytest.mark.parametrize("seat", [0, 1])
 def test_batch_gymnasium_and_aec_play_the_same_game(
-    name: str, opponent: str, reward: str, seat: int
+    name: str, variant: dict[str, Any], opponent: str, reward: str, seat: int
 ) -> None:
     """The same decks and actions, lane by lane: observations, masks, rewards and ends."""
     if opponent != "a function" and opponent not in agent_names():
@@ -596,10 +626,11 @@ def test_batch_gymnasium_and_aec_play_the_same_game(
     def ask(view: Any) -> int:
         return int(agent.act(np.array([view]), unused)[0])
 
-    keywords = {"opponent": given, "seat": seat, "reward": reward}
+    forms = {"reward": reward, **variant}
+    keywords = {"opponent": given, "seat": seat, **forms}
     batch = gymnasium.make_vec(gym_id(name), num_envs=lanes, **keywords)
     single = [gymnasium.make(gym_id(name), **keywords).unwrapped for _ in range(lanes)]
-    aec = [LearnerOnAec(module(name).raw_env(reward=reward), seat, ask) for _ in range(lanes)]
+    aec = [LearnerOnAec(module(name).raw_env(**forms), seat, ask) for _ in range(lanes)]
     observations, info = batch.reset(seed=81, options=options)
     running = np.ones(lanes, dtype=bool)
     for lane in range(lanes):

@@ -4,6 +4,7 @@ import random
 from collections.abc import Sequence
 
 import pytest
+
 from reference import (
     CRIB,
     Referee,

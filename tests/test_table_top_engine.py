@@ -415,14 +415,15 @@ def test_t9_a_round_ends_the_episode() -> None:
     assert game.step(0) == single.ILLEGAL
 
 
-def test_t9_a_round_is_won_by_what_it_scored() -> None:
-    rows, columns = counted(dealer=1)
-    assert rows > columns
-    behind = (0, rows - columns + 5)  # on the board, but the round went to the rows
-    game = Game(decks=[DECK], dealer=1, scores=behind)
+@pytest.mark.parametrize("side", [0, 1])
+def test_t9_a_round_is_won_by_what_it_scored(side: int) -> None:
+    transposed = [LAYOUT[5 * (cell % 5) + cell // 5] for cell in range(25)]
+    deck = deck_of((LAYOUT, transposed)[side], CRIB_CARDS)
+    start = (0, 70) if side == 0 else (70, 0)  # behind on the board, but the round goes to side
+    game = Game(decks=[deck], dealer=side, scores=start)
     game.play(IN_ORDER)
-    assert game.scores[0] < game.scores[1] < 121
-    assert single.outcome(game.states, game.rules) == 1
+    assert game.scores[side] < game.scores[1 - side] < 121
+    assert single.outcome(game.states, game.rules) == 1 - 2 * side
 
 
 @pytest.mark.parametrize("players", [2, 4])

@@ -309,6 +309,20 @@ def test_chance_of_an_opponent_in_python_comes_from_the_seed() -> None:
     assert picture(env, seed=16, steps=80) == picture(env, seed=16, steps=80)
 
 
+def test_chance_of_a_named_opponent_differs_between_games_and_between_seeds() -> None:
+    if "random" not in agent_names():
+        pytest.skip("no agent 'random' is installed")
+    deck = np.random.default_rng(20).permutation(52)
+    laid = []
+    for seed in (1, 2):
+        env = six_card_v0.vector_env(64, opponent="random", seat=1)
+        env.reset(seed=seed, options={"decks": [deck], "dealer": 1})
+        laid.append(env.games.states["laid"][:, 0].tolist())  # by pone, of fifteen pairs
+    for of_a_seed in laid:
+        assert len(set(of_a_seed)) >= 12
+    assert laid[0] != laid[1]
+
+
 def test_copies_of_a_batch_go_on_alike() -> None:
     env = six_card_v0.vector_env(4, opponent=Lowest(), threads=2)
     rng = np.random.default_rng(17)

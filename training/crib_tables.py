@@ -22,7 +22,7 @@ import numpy.typing as npt
 from numba import float64, int64, void
 
 import agents
-from agents.crib_tables import CELLS, DEALT, KEPT_SIZE, PATH, RANKS, ROLES, VERSION, cell
+from agents.crib_tables import CELLS, DEALT, PATH, RANKS, ROLES, VERSION, cell
 from agents.lay_away import best_pair
 from agents.rule_based import hand_and_crib
 from crib_env.engine.jit import ENGINE, entry_for, kernel
@@ -118,8 +118,14 @@ def seed_generator(rng, words):
 
 @dataclass
 class Round:
-    """What one round of sampling found: float64[2, CELLS] means and their standard errors,
-    int64[2, CELLS] samples, float64[2, RANKS] how often a rank is kept."""
+    """What one round of sampling found.
+
+    Attributes:
+        crib: float64[2, CELLS], mean points of the crib by role and pair.
+        error: float64[2, CELLS], their standard errors.
+        samples: int64[2, CELLS], how many cribs they are the means of.
+        kept: float64[2, RANKS], how often a card of a rank is kept, by role.
+    """
 
     crib: Array
     error: Array

@@ -64,7 +64,7 @@ def main() -> None:
     trained = time.perf_counter()
     print(f"Trained in {trained - began:.0f} s. Evaluating on duplicate deals ...", flush=True)
     family, rules = six_card_v0.maker.family(), PRESETS["hoyle"]
-    compared = [(agent, find_agent(name)) for name in OPPONENTS]
+    compared: list[tuple[Agent, Agent]] = [(agent, find_agent(name)) for name in OPPONENTS]
     compared.append((find_agent("rule_based"), find_agent("greedy")))
     results = [evaluate(family, rules, a, b, args.pairs, args.seed + 1000) for a, b in compared]
 
@@ -72,7 +72,7 @@ def main() -> None:
         [
             table(results),
             "",
-            f"{args.pairs} pairs of games a row (the same cards with seats swapped), 95 % intervals "
+            f"{args.pairs} pairs of games a row (same cards, seats swapped), 95 % intervals "
             f"over pairs; trained on {args.timesteps:,} decisions in {trained - began:.0f} s, "
             f"seed {args.seed}, Python {platform.python_version()}.",
             "",

@@ -18,7 +18,9 @@ def find_maker(name: str) -> Maker:
         ValueError: no such environment.
     """
     if name not in ENVIRONMENTS:
-        raise ValueError(f"no environment is called {name!r}: choose from {', '.join(ENVIRONMENTS)}")
+        raise ValueError(
+            f"no environment is called {name!r}: choose from {', '.join(ENVIRONMENTS)}"
+        )
     maker = import_module(f"crib_env.{name}").maker
     assert isinstance(maker, Maker)
     return maker

@@ -17,8 +17,6 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from crib_env.engine.families import Family
 from crib_env.opponents import Agent
 from crib_env.rules import Rules, find_rules

@@ -25,8 +25,8 @@ matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 import numpy as np
 import torch
-from sb3_contrib import MaskablePPO
 from gymnasium import spaces
+from sb3_contrib import MaskablePPO
 from stable_baselines3.common.callbacks import BaseCallback, CallbackList, ProgressBarCallback
 from stable_baselines3.common.torch_layers import BaseFeaturesExtractor
 from stable_baselines3.common.vec_env import VecNormalize
@@ -158,7 +158,9 @@ def train(args: argparse.Namespace) -> LearnedAgent:
     callbacks: list[BaseCallback] = [curve]
     if not args.no_progress:
         callbacks.append(ProgressBarCallback())
-    model.learn(args.timesteps, callback=CallbackList(callbacks), reset_num_timesteps=not args.resume)
+    model.learn(
+        args.timesteps, callback=CallbackList(callbacks), reset_num_timesteps=not args.resume
+    )
     model.save(args.out / "model.zip")
     agent = policy_agent(model, maker)
     agent.save(args.out / "policy.safetensors")

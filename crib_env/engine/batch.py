@@ -86,9 +86,7 @@ def draw_seats(states, rules, lanes, seats):
         seats[lanes[k]] = below(states[lanes[k]]["rng"], 2)
 
 
-@entry(
-    int64(STATES_T, RULES_T, DECKS_T, TABLE_T, int64[::1], int64[::1], LOG_T, int64[:, :, ::1])
-)
+@entry(int64(STATES_T, RULES_T, DECKS_T, TABLE_T, int64[::1], int64[::1], LOG_T, int64[:, :, ::1]))
 def step_lanes(states, rules, decks, table, lanes, cards, log, tally):
     """Play ``cards[k]`` in lane ``lanes[k]`` and add what is pegged to ``tally[lane, seat]``.
 
@@ -137,8 +135,9 @@ def random_slot(s, rng):
     )
 )  # fmt: skip
 def rollout(states, rules, decks, table, rngs, views, log, lo, hi, steps, obs, masks):
-    """Play ``steps`` random decisions in each lane, observing before every one; ended episodes
-    begin anew.
+    """Play ``steps`` random decisions in each lane, observing before every one.
+
+    Ended episodes begin anew.
 
     Returns:
         the number of decisions.
@@ -237,6 +236,7 @@ def vector_step_range(
             encode_mask(v, final_masks[i])
             if autoreset:
                 begin_episode(s, r, decks[:0], NONE, log)
+                s["given"] = decks.shape[0]  # given decks are for the first episode only
                 if drawn_seat:
                     seat = below(s["rng"], 2)
                     seats[i] = seat

@@ -2,7 +2,8 @@
 
 Two decorators. `kernel` marks a helper: compiled lazily into whatever calls it, never cached by
 itself. `entry` marks one of the few functions called from Python: compiled for one explicit
-signature at its first use and cached on disk. (Measured: any other arrangement compiles slower or starts slower.)
+signature at its first use and cached on disk. (Measured: any other arrangement
+compiles slower or starts slower.)
 
 Numba keys its cache by the entry's own file, so an edit to a helper in another file would leave
 stale machine code behind. We therefore keep the cache in a folder named after a digest of every
@@ -92,6 +93,7 @@ class Entry:
 
     @cached_property
     def compiled(self) -> Callable[..., Any]:
+        """The machine code, compiled or read from the cache now."""
         before = config.CACHE_DIR
         config.CACHE_DIR = self.folder
         try:
@@ -101,6 +103,7 @@ class Entry:
             config.CACHE_DIR = before
 
     def __call__(self, *args: Any) -> Any:
+        """Call the compiled function."""
         return self.compiled(*args)
 
 

@@ -90,6 +90,7 @@ TWO_HAND = _record(
     ("gain", 2),  # points pegged since the caller last cleared them
     "winner",  # of the present game, or NONE
     "deals",  # dealt in this episode
+    "given",  # how many of the caller's decks have been used up
     "over",  # 1 once the episode is
 )
 

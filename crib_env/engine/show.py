@@ -11,9 +11,7 @@ import numpy as np
 
 from crib_env.engine.jit import kernel
 
-KEYS = np.array(
-    [0, 1, 5, 22, 94, 312, 992, 2422, 5624, 12522, 19998, 43258, 79415], dtype=np.int64
-)
+KEYS = np.array([0, 1, 5, 22, 94, 312, 992, 2422, 5624, 12522, 19998, 43258, 79415], dtype=np.int64)
 FOUR = 360919  # where the four-card sums begin: one more than the largest sum of five keys
 TABLE_SIZE = FOUR + 4 * 79415 + 1
 JACK = 10
@@ -28,7 +26,7 @@ def pip(card):
 
 @kernel
 def count_ranks(a, b, c, d, e):
-    """Return the points of fifteens, pairs and runs (C2) of five ranks; ``e`` may be -1 for none."""
+    """Return the points of fifteens, pairs and runs (C2) of five ranks; ``e`` -1 for none."""
     points = 0
     packed = (1 << (4 * a)) + (1 << (4 * b)) + (1 << (4 * c)) + (1 << (4 * d))
     p0 = a + 1 if a < 9 else 10
@@ -62,7 +60,7 @@ def count_ranks(a, b, c, d, e):
 
 @kernel
 def fill_table(table):
-    """Fill ``table`` (uint8[TABLE_SIZE]) with the rank points of every set of four or five cards."""
+    """Fill ``table`` (uint8[TABLE_SIZE]) with the points of every four or five ranks."""
     for a in range(13):
         for b in range(a, 13):
             for c in range(b, 13):

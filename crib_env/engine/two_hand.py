@@ -77,6 +77,7 @@ def begin_episode(s, rules, decks, dealer, log):
     s["games"][0] = 0
     s["games"][1] = 0
     s["deals"] = 0
+    s["given"] = 0
     s["over"] = 0
     if dealer == NONE:
         dealer = cut_for_deal(s, rules)
@@ -105,13 +106,13 @@ def deal(s, rules, decks):
     The deck is the one given for this deal, if any is, else drawn from the record's generator,
     which play never touches: equal seeds give equal deals whatever is played.
     """
-    given = s["deals"] < decks.shape[0]
+    given = s["given"] < decks.shape[0]
     pone = 1 - s["dealer"]
     used = 0
     cards = 2 * rules["dealt"]
     for i in range(cards + 1):
         if given:
-            card = decks[s["deals"], i]
+            card = decks[s["given"], i]
         else:
             card = below(s["rng"], 52)
             while used >> card & 1:
@@ -122,6 +123,7 @@ def deal(s, rules, decks):
         else:
             seat = pone if i % 2 == 0 else s["dealer"]
             s["dealt"][HAND * seat + i // 2] = card
+    s["given"] += given
     s["deals"] += 1
     s["phase"] = LAY_AWAY
     s["to_move"] = pone
@@ -269,15 +271,14 @@ def run_length(s):
     high = 0
     seen = 0
     longest = 0
-    cards = 0
-    for i in range(s["pile_n"] - 1, s["pile_from"] - 1, -1):
-        r = s["pile"][i] >> 2
+    n = s["pile_n"]
+    for cards in range(1, n - s["pile_from"] + 1):
+        r = s["pile"][n - cards] >> 2
         if seen >> r & 1:
             break
         seen |= 1 << r
         low = min(low, r)
         high = max(high, r)
-        cards += 1
         longest = cards if high - low == cards - 1 else longest
     return longest if longest > 2 else 0
 
@@ -303,8 +304,7 @@ def show(s, rules, table, log):
 
 @kernel
 def show_points(s, table, first, second, flush_size):
-    """Return the points of the cards in the slots given of each seat with the starter, and the
-    cards as a mask."""
+    """Return the points of the cards in these slots of each seat, and the cards as a mask."""
     starter = s["starter"]
     key = KEYS[starter >> 2]
     nob_card = 4 * JACK + (starter & 3)

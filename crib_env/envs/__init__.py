@@ -1,0 +1,1 @@
+"""The shells around the engine: PettingZoo, Gymnasium, vector and Stable-Baselines3."""

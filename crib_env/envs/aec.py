@@ -29,6 +29,7 @@ Observation = dict[str, npt.NDArray[Any]]
 OnIllegal = Literal["terminate", "raise"]
 Reward = Literal["win", "points"]
 
+ILLEGAL = -1
 ILLEGAL_REWARD = -1.0
 # What a snapshot holds besides the engine's record: PettingZoo's own bookkeeping.
 _BOOKS = (
@@ -41,6 +42,19 @@ def check_choice(name: str, value: object, accepted: tuple[str, ...]) -> None:
     """Raise a ValueError unless ``value`` is one of ``accepted``."""
     if value not in accepted:
         raise ValueError(f"{name} must be one of {', '.join(map(repr, accepted))}, got {value!r}")
+
+
+def whole_action(action: object, actions: int) -> int:
+    """Return an action given as any kind of whole number.
+
+    Raises:
+        IllegalActionError: it is none.
+    """
+    if isinstance(action, (int, np.integer)) and not isinstance(action, (bool, np.bool_)):
+        return int(action)
+    if isinstance(action, np.ndarray) and action.size == 1 and action.dtype.kind in "iu":
+        return int(action.reshape(())[()])
+    raise IllegalActionError(f"an action is a whole number from 0 to {actions - 1}, got {action!r}")
 
 
 def set_scores(states: npt.NDArray[np.void], scores: tuple[int, int]) -> None:
@@ -83,7 +97,7 @@ class CribbageAEC(AECEnv[str, Observation, "int | None"]):
         house: House | None = None,
     ) -> None:
         super().__init__()
-        self.metadata = {
+        self.metadata: dict[str, Any] = {
             "name": name,
             "render_modes": ["ansi"],
             "is_parallelizable": False,
@@ -102,7 +116,7 @@ class CribbageAEC(AECEnv[str, Observation, "int | None"]):
         self.on_illegal = on_illegal
         self.house = house
         self.possible_agents = [f"player_{seat}" for seat in range(players)]
-        self.agents = []
+        self.agents: list[str] = []
         self._seat_of = {agent: seat for seat, agent in enumerate(self.possible_agents)}
         space = spaces.Dict(
             {
@@ -178,12 +192,14 @@ class CribbageAEC(AECEnv[str, Observation, "int | None"]):
         self.family.single.begin(self._states, self._rules, self._decks, dealer, self._log)
         if chosen.scores is not None:
             set_scores(self._states, chosen.scores)
+            if self.family.name == "two_hand":
+                self._log[0] = 0  # three for last (F1) are not pegged on top of given scores
         self.agents = self.possible_agents[:]
         self.rewards = dict.fromkeys(self.agents, 0.0)
         self._cumulative_rewards = dict.fromkeys(self.agents, 0.0)
         self.terminations = dict.fromkeys(self.agents, False)
         self.truncations = dict.fromkeys(self.agents, False)
-        self.infos = {agent: {} for agent in self.agents}
+        self.infos: dict[str, dict[str, Any]] = {agent: {} for agent in self.agents}
         self._skip_agent_selection: str | None = None
         self._over = False
         if self.house is not None:
@@ -213,11 +229,14 @@ class CribbageAEC(AECEnv[str, Observation, "int | None"]):
             self._was_dead_step(None)
             return
         if type(action) is not int:
-            action = self._whole(action)
-        code = self._step(
-            self._states, self._rules, self._decks, self._table, action, self._log, self._views,
-            self._obs, self._mask,
-        )  # fmt: skip
+            action = whole_action(action, self.family.actions)
+        try:
+            code = self._step(
+                self._states, self._rules, self._decks, self._table, action, self._log,
+                self._views, self._obs, self._mask,
+            )  # fmt: skip
+        except OverflowError:  # a number that no 64 bits hold is no action either
+            code = ILLEGAL
         if code < 0:
             self._illegal(agent, action)
             return
@@ -230,7 +249,7 @@ class CribbageAEC(AECEnv[str, Observation, "int | None"]):
         if over:
             self._finish(gain)
         elif self._points:
-            self._pay(gain)
+            self._pay(float(gain))
 
     def observe(self, agent: str) -> Observation:
         """Return ``{"observation": uint8[obs_size], "action_mask": int8[actions]}``, new arrays.
@@ -245,8 +264,9 @@ class CribbageAEC(AECEnv[str, Observation, "int | None"]):
     def last(
         self, observe: bool = True
     ) -> tuple[Observation | None, float, bool, bool, dict[str, Any]]:
-        """Return observation, reward since it last acted, terminated, truncated and info of
-        ``agent_selection``."""
+        """Return observation, reward since it last acted, ends and info of ``agent_selection``."""
+        if not self.agents:
+            raise EpisodeOverError("last() without a running episode: call reset() first")
         agent = self.agent_selection
         return (
             self.observe(agent) if observe else None,
@@ -257,8 +277,10 @@ class CribbageAEC(AECEnv[str, Observation, "int | None"]):
         )
 
     def state(self) -> npt.NDArray[np.uint8]:
-        """Return everything, for centralised critics: every seat's observation, then a card by id:
-        the starter, turned or not; in Table Top the card in turn.
+        """Return everything, for centralised critics.
+
+        That is every seat's observation, then a card by id: the starter, turned or not; in Table
+        Top the card in turn.
 
         Returns:
             uint8[players * obs_size + 52].
@@ -313,7 +335,7 @@ class CribbageAEC(AECEnv[str, Observation, "int | None"]):
 
     def view(self, seat: int) -> np.void:
         """Return a copy of what ``seat`` may know, as a view record."""
-        if not 0 <= seat < self.players:
+        if seat not in range(self.players):
             raise ValueError(f"seat must be from 0 to {self.players - 1}, got {seat!r}")
         self._look(seat)
         record: np.void = self._views.copy()[0]
@@ -375,13 +397,15 @@ class CribbageAEC(AECEnv[str, Observation, "int | None"]):
     # --- inside ---------------------------------------------------------------------------------
 
     def _look(self, seat: int) -> None:
+        if not self._seeded:
+            raise EpisodeOverError("there is nothing to see before the first reset(): call it")
         self._observe(self._states, self._rules, seat, self._views, self._obs, self._mask)
         self._observed = seat
         if getattr(self, "_over", False):
             self._mask[:] = 0  # also where an illegal action ended the episode
 
     def _house_acts(self, gain: int) -> tuple[int, int, int]:
-        """Let the house make its decisions; return the seat to move, the end and the gain so far."""
+        """Let the house make its decisions; return seat to move, end, gain so far."""
         assert self.house is not None
         states, over = self._states, 0
         while not over and states["phase"][0] == self.house.phase:
@@ -419,15 +443,6 @@ class CribbageAEC(AECEnv[str, Observation, "int | None"]):
         self._observed = NONE
         self.terminations = dict.fromkeys(self.agents, True)
         self._deads_step_first()
-
-    def _whole(self, action: object) -> int:
-        if isinstance(action, (int, np.integer)) and not isinstance(action, (bool, np.bool_)):
-            return int(action)
-        if isinstance(action, np.ndarray) and action.size == 1 and action.dtype.kind in "iu":
-            return int(action.reshape(())[()])
-        raise IllegalActionError(
-            f"an action is a whole number from 0 to {self.family.actions - 1}, got {action!r}"
-        )
 
     def _illegal(self, agent: str, action: int) -> None:
         if self.on_illegal == "raise":

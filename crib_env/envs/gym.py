@@ -10,7 +10,7 @@ import numpy.typing as npt
 from gymnasium import spaces
 
 from crib_env.engine.families import Family
-from crib_env.envs.aec import check_choice
+from crib_env.envs.aec import check_choice, whole_action
 from crib_env.envs.house import House
 from crib_env.envs.learner import LearnerBatch
 from crib_env.errors import EpisodeOverError
@@ -19,7 +19,10 @@ from crib_env.options import check_seed, read_options
 from crib_env.rules import Rules
 
 
-class CribbageEnv(gymnasium.Env[npt.NDArray[np.uint8], int]):
+NO_ACTION = 1 << 31
+
+
+class CribbageEnv(gymnasium.Env[npt.NDArray[np.uint8], np.int64]):
     """One game for a learner; an opponent plays the other seat inside ``step``.
 
     The observation is flat; the legal actions are in ``info["action_mask"]`` (int8) and
@@ -27,6 +30,7 @@ class CribbageEnv(gymnasium.Env[npt.NDArray[np.uint8], int]):
 
     Args:
         family: the engine.
+        name: the environment's name with its version.
         rules: the rules to play.
         players: seats in a game.
         episode: what one episode is.
@@ -47,6 +51,7 @@ class CribbageEnv(gymnasium.Env[npt.NDArray[np.uint8], int]):
     def __init__(
         self,
         family: Family,
+        name: str,
         rules: Rules,
         *,
         players: int = 2,
@@ -62,6 +67,7 @@ class CribbageEnv(gymnasium.Env[npt.NDArray[np.uint8], int]):
         if render_mode is not None:
             check_choice("render_mode", render_mode, tuple(self.metadata["render_modes"]))
         self.render_mode = render_mode
+        self.name = name
         self.rules = rules
         self.games = LearnerBatch(
             family, rules, 1, players=players, episode=episode, reward=reward, opponent=opponent,
@@ -95,7 +101,7 @@ class CribbageEnv(gymnasium.Env[npt.NDArray[np.uint8], int]):
         return self.games.obs[0].copy(), self._info()
 
     def step(
-        self, action: int
+        self, action: int | np.int64
     ) -> tuple[npt.NDArray[np.uint8], float, bool, bool, dict[str, Any]]:
         """Act, let the opponent act, and return the next observation as Gymnasium has it.
 
@@ -106,11 +112,11 @@ class CribbageEnv(gymnasium.Env[npt.NDArray[np.uint8], int]):
         if self._over:
             raise EpisodeOverError(f"step({action!r}) without a running episode: call reset()")
         games = self.games
-        if type(action) is int:
-            self._action[0] = action
-            games.step(self._action)
-        else:
-            games.step(np.asarray(action).reshape(-1))
+        if type(action) is not int:
+            action = whole_action(action, games.family.actions)
+        # A number that 64 bits do not hold is as illegal as any other below 0.
+        self._action[0] = action if abs(action) < NO_ACTION else -NO_ACTION
+        games.step(self._action)
         self._over = bool(games.dones[0])
         if self._over:
             games.masks[0] = 0
@@ -118,7 +124,18 @@ class CribbageEnv(gymnasium.Env[npt.NDArray[np.uint8], int]):
 
     def action_masks(self) -> npt.NDArray[np.bool_]:
         """Return which actions are legal, bool[actions]; none after the end."""
-        return self.games.masks[0].astype(np.bool_)
+        legal: npt.NDArray[np.bool_] = self.games.masks[0].astype(np.bool_)
+        return legal
+
+    def render(self) -> str | None:  # type: ignore[override]
+        """Return the game as text, as the learner may see it (``render_mode="ansi"``)."""
+        if self.render_mode is None:
+            return None
+        from crib_env.render.ansi import render_view
+
+        games = self.games
+        view = games.view(0)
+        return render_view(games.family, games.rules, self.name, games.deals(0), view, [])
 
     def _info(self) -> dict[str, Any]:
         return {"action_mask": self.games.masks[0].copy()}

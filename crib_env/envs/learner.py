@@ -72,10 +72,10 @@ class LearnerBatch:
         threads: int | None = None,
         house: House | None = None,
     ) -> None:
-        if num_envs < 1:
-            raise ValueError(f"num_envs must be at least 1, got {num_envs!r}")
-        if threads is not None and threads < 1:
-            raise ValueError(f"threads must be None or at least 1, got {threads!r}")
+        if type(num_envs) is not int or num_envs < 1:
+            raise ValueError(f"num_envs must be a whole number from 1 up, got {num_envs!r}")
+        if threads is not None and (type(threads) is not int or threads < 1):
+            raise ValueError(f"threads must be None or a whole number from 1 up, got {threads!r}")
         check_choice("reward", reward, ("win", "points"))
         check_choice("on_illegal", on_illegal, ("terminate", "raise"))
         if seat is not None and seat not in range(players):
@@ -184,18 +184,27 @@ class LearnerBatch:
             )
         if self.on_illegal == "raise":
             self._refuse_illegal(given)
-        self._run(np.ascontiguousarray(given, dtype=np.int64))
+        # Any number below 0 is as illegal as -1; CONTINUE, which is one, is not for callers.
+        self._run(np.maximum(given, -1, dtype=np.int64))
+
+    def view(self, lane: int) -> np.void:
+        """Return what the learner of a game may know, as a view record."""
+        view = np.zeros(1, dtype=self.family.view)
+        lanes, seats = np.array([lane]), self.seats[lane : lane + 1]
+        self.family.batch.view_lanes(self.states, self.rules_record, lanes, seats, view)
+        record: np.void = view[0]
+        return record
+
+    def deals(self, lane: int) -> int:
+        """Return how many deals (in Table Top rounds) a game's episode has had."""
+        return int(self.states["deals" if self.family.name == "two_hand" else "rounds"][lane])
 
     def _refuse_illegal(self, actions: Array) -> None:
         inside = (actions >= 0) & (actions < self.family.actions)
         legal = self.masks[self._lanes, np.where(inside, actions, 0)].astype(np.bool_) & inside
         if not legal.all():
             lane = int(np.flatnonzero(~legal)[0])
-            view = np.zeros(1, dtype=self.family.view)
-            self.family.batch.view_lanes(
-                self.states, self.rules_record, np.array([lane]), self.seats[lane : lane + 1], view
-            )
-            why = self.family.why_illegal(view[0], int(actions[lane]))
+            why = self.family.why_illegal(self.view(lane), int(actions[lane]))
             raise IllegalActionError(why if self.num_envs == 1 else f"game {lane}: {why}")
 
     # --- a compiled opponent --------------------------------------------------------------------
@@ -246,6 +255,7 @@ class LearnerBatch:
                 self._look(ended, self.final_obs, self.final_masks)
                 if self.autoreset:
                     self._start(ended, NONE, NO_DECKS)
+                    self.states["given"][ended] = len(self.decks)
                     self._play_opponents(ended)
         else:
             self._play_opponents(lanes)
@@ -254,11 +264,19 @@ class LearnerBatch:
     def _start(self, lanes: Array, dealer: int, decks: Array) -> None:
         batch = self.family.batch
         dealers = np.full(len(lanes), dealer, dtype=np.int64)
-        batch.start_lanes(
-            self.states, self.rules_record, decks, lanes, dealers, self._logs[0]
-        )
+        batch.start_lanes(self.states, self.rules_record, decks, lanes, dealers, self._logs[0])
         if self.seat is None:
             batch.draw_seats(self.states, self.rules_record, lanes, self.seats)
+        if self.house is not None:
+            self._house_opens(lanes, self.house)
+
+    def _house_opens(self, lanes: Array, house: House) -> None:
+        """Let the house make its decisions before anyone's; what they peg is nobody's doing."""
+        opening = lanes
+        while len(opening):
+            opening = opening[self.states["phase"][opening] == house.phase]
+            self._ask(house.agent, opening)
+        self.states["start"][lanes] = self.states["scores"][lanes]
 
     def _play_opponents(self, lanes: Array) -> None:
         """Let the opponent and the house act until the learner is to move or the episode over."""

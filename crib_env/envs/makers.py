@@ -95,7 +95,7 @@ class Maker:
     ) -> CribbageEnv:
         """Return the Gymnasium environment; see `CribbageEnv` for the keywords."""
         settled = self._settled(rules, episode, kwargs)
-        return CribbageEnv(settled.pop("family"), settled.pop("rules"), **settled)
+        return CribbageEnv(settled.pop("family"), self.name, settled.pop("rules"), **settled)
 
     def vector_env(
         self,

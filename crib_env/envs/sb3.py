@@ -12,7 +12,7 @@ from stable_baselines3.common.vec_env.base_vec_env import VecEnv
 
 from crib_env.engine.families import Family
 from crib_env.envs.learner import LearnerBatch
-from crib_env.options import read_options
+from crib_env.options import check_seed, read_options
 from crib_env.rules import Rules
 
 Array = npt.NDArray[Any]
@@ -47,9 +47,11 @@ class CribbageVecEnv(VecEnv):
 
     def reset(self) -> Array:
         """Begin an episode in every game; return observations uint8[N, obs_size]."""
-        if self._seeds[0] is not None:
-            self.games.seed(int(self._seeds[0]))
+        seed = self._seeds[0]
+        check_seed(seed)
         options = read_options(self._options[0] or None, self.games.players, self.rules.target)
+        if seed is not None:
+            self.games.seed(int(seed))
         self.games.reset(options)
         self._returns[:] = 0.0
         self._lengths[:] = 0
@@ -72,7 +74,11 @@ class CribbageVecEnv(VecEnv):
             infos[lane] = {
                 "terminal_observation": games.final_obs[lane].copy(),
                 "TimeLimit.truncated": False,
-                "episode": {"r": float(self._returns[lane]), "l": int(self._lengths[lane]), "t": 0.0},
+                "episode": {
+                    "r": float(self._returns[lane]),
+                    "l": int(self._lengths[lane]),
+                    "t": 0.0,
+                },
             }
             self._returns[lane] = 0.0
             self._lengths[lane] = 0

@@ -6,13 +6,17 @@ The text is ASCII without colours, so that it reads the same in a log, a test an
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 from crib_env.errors import EpisodeOverError
 from crib_env.render import table_top, two_hand
 
 if TYPE_CHECKING:
+    from crib_env.engine.families import Family
     from crib_env.envs.aec import CribbageAEC
+    from crib_env.events import Event
+    from crib_env.rules import Rules
 
 RENDERERS = {"two_hand": two_hand.render, "table_top": table_top.render}
 
@@ -31,7 +35,21 @@ def render(env: CribbageAEC, seat: int | None = None) -> str:
         raise EpisodeOverError("render() before the first episode: call reset() first")
     if seat is None:
         seat = env.possible_agents.index(env.agent_selection)
-    state = env._states[0]
-    deals = int(state["deals" if env.family.name == "two_hand" else "rounds"])
     name = str(env.metadata["name"])
-    return RENDERERS[env.family.name](env.view(seat), env.rules, name, deals, env.events)
+    return render_view(env.family, env.rules, name, env.deals, env.view(seat), env.events)
+
+
+def render_view(
+    family: Family, rules: Rules, name: str, deals: int, view: Any, events: Sequence[Event]
+) -> str:
+    """Return what a view shows as text.
+
+    Args:
+        family: the engine.
+        rules: the rules.
+        name: the environment's name.
+        deals: which deal of the episode it is.
+        view: a view record of the family.
+        events: what was pegged since the last decision.
+    """
+    return RENDERERS[family.name](view, rules, name, deals, list(events))

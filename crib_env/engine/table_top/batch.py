@@ -237,6 +237,7 @@ def vector_step_range(
             encode_mask(v, final_masks[i])
             if autoreset:
                 begin_episode(s, r, decks[:0], NONE, log)
+                s["given"] = decks.shape[0]  # given decks are for the first episode only
                 if drawn_seat:
                     seat = below(s["rng"], r["players"])
                     seats[i] = seat

@@ -62,6 +62,7 @@ TABLE_TOP = _record(
     ("gain", 2),  # points scored since the caller last cleared them
     "winner",  # the side that won the game, or NONE
     "rounds",  # dealt in this episode
+    "given",  # how many of the caller's decks have been used up
     "over",  # 1 once the episode is
 )
 

@@ -64,6 +64,7 @@ def begin_episode(s, rules, decks, dealer, log):
     log[0] = 0
     s["players"] = rules["players"]
     s["rounds"] = 0
+    s["given"] = 0
     s["over"] = 0
     s["winner"] = NONE
     for side in range(2):
@@ -81,11 +82,11 @@ def deal(s, rules, decks, log):
     The deck is the one given for this round, if any is, else drawn from the record's generator,
     which play never touches: equal seeds give equal rounds whatever is played.
     """
-    given = s["rounds"] < decks.shape[0]
+    given = s["given"] < decks.shape[0]
     used = 0
     for turn in range(TURNS + 1):
         if given:
-            card = decks[s["rounds"], turn]
+            card = decks[s["given"], turn]
         else:
             card = below(s["rng"], 52)
             while used >> card & 1:
@@ -99,6 +100,7 @@ def deal(s, rules, decks, log):
         s["crib"][i] = NONE
     for seat in range(SEATS):
         s["owed"][seat] = CRIB_CARDS // s["players"] if seat < s["players"] else 0  # T6
+    s["given"] += given
     s["rounds"] += 1
     s["turn"] = 0
     s["crib_n"] = 0
@@ -123,8 +125,8 @@ def legal_mask(s, rules):
     if turn == TURNS:
         return 0
     owed = s["owed"][s["to_move"]]
-    turns_left = (TURNS - 1 - turn >> (s["players"] >> 1)) + 1  # this seat's, this one included
-    if owed == turns_left:
+    laps = (TURNS - 1 - turn) >> (s["players"] >> 1)  # a division by two or four players
+    if owed == laps + 1:
         return 1 << TO_CRIB  # T6
     placed = s["placed"]
     cells = touching(placed) if rules["adjacency"] else EVERY_CELL & ~placed  # T5, T11

@@ -1,0 +1,658 @@
+"""The opponents of the two-hand games: legal, blind to hidden cards, and as good as they say.
+
+Positions are built with the public environment on stacked decks. What `rule_based` expects of a
+discard is checked against `tests/reference`, which counts by literal definition.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import pickle
+import subprocess
+import sys
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import agents
+from agents import GreedyAgent, RandomAgent, RuleBasedAgent, pegging
+from agents import crib_tables as tables
+from agents.compiled import CompiledBot
+from agents.lay_away import starters_total
+from agents.pegging import least_pip
+from crib_env import format_cards, parse_card, parse_cards
+from crib_env.engine import batch
+from crib_env.engine.families import find_family
+from crib_env.engine.records import HAND, LAY_AWAY, LOG_SIZE, NO_DECKS, NONE, TWO_HAND, VIEW
+from crib_env.engine.rng import seed_states
+from crib_env.engine.tables import show_table
+from crib_env.opponents import Agent, CompiledAgent
+from crib_env.rules import PRESETS, Rules
+from reference import scoring
+from stacked import Table, deal
+from training.crib_tables import SCHELL, sample_round
+from training.duplicate import estimate, play_pairs
+
+Array = npt.NDArray[Any]
+
+GAMES = ("hoyle", "five_card")
+AGENTS = (RandomAgent, GreedyAgent, RuleBasedAgent)
+# Uncompiled the tests run the same checks on less.
+SLOW = os.environ.get("NUMBA_DISABLE_JIT", "0") != "0"
+
+every_agent = pytest.mark.parametrize("make", AGENTS, ids=[a.name for a in AGENTS])
+every_game = pytest.mark.parametrize("game", GAMES)
+
+
+def choose(agent: Agent, view: Any, seed: int = 0) -> int:
+    """Return the agent's card for one view."""
+    return int(agent.act(np.array([view], dtype=VIEW), np.random.default_rng(seed))[0])
+
+
+def run_kernel(kernel: Any, view: Any, *args: Any) -> int:
+    """Call a kernel on one view: compiled code takes a record of an array."""
+    return int(kernel(np.array([view], dtype=VIEW)[0], *args))
+
+
+def laying_view(cards: list[int], game: str, dealer: bool) -> Any:
+    """Return the view of a seat about to lay away from ``cards``."""
+    rules = PRESETS[game]
+    view = np.zeros(1, dtype=VIEW)[0]
+    for field in ("dealt", "target", "single_count", "flush_size", "crib_flush_size"):
+        view[field] = getattr(rules, field)
+    view["phase"] = LAY_AWAY
+    view["to_move"] = 1
+    view["is_dealer"] = dealer
+    view["starter"] = NONE
+    view["other_n"] = rules.dealt
+    view["pile"] = NONE
+    view["hand"] = NONE
+    view["laid"] = NONE
+    view["hand"][: len(cards)] = cards
+    view["hand_n"] = len(cards)
+    view["legal"] = (1 << len(cards)) - 1
+    return view
+
+
+def after_laying(view: Any, card: int) -> Any:
+    """Return the view once the seat has laid ``card`` away, as the engine would show it."""
+    rest = [int(c) for c in view["hand"] if c not in (card, NONE)]
+    later = view.copy()
+    later["hand"] = rest + [NONE] * (HAND - len(rest))
+    later["hand_n"] = len(rest)
+    later["laid"] = (card, NONE)
+    later["laid_n"] = 1
+    later["legal"] = (1 << len(rest)) - 1
+    return later
+
+
+def laid_pair(agent: Agent, cards: list[int], game: str, dealer: bool) -> tuple[int, int]:
+    """Return the two cards the agent lays away, in order."""
+    view = laying_view(cards, game, dealer)
+    first = choose(agent, view)
+    return first, choose(agent, after_laying(view, first))
+
+
+def dealt(game: str) -> st.SearchStrategy[list[int]]:
+    """Draw the cards dealt to a seat."""
+    n = PRESETS[game].dealt
+    return st.lists(st.integers(0, 51), min_size=n, max_size=n, unique=True)
+
+
+class Lanes:
+    """Games side by side, in which both seats are asked through views."""
+
+    def __init__(self, rules: Rules, episode: str, lanes: int, seed: int) -> None:
+        self.record = find_family("two_hand").rules_record(rules, episode, 2)
+        self.states = np.zeros(lanes, dtype=TWO_HAND)
+        seed_states(self.states, np.random.SeedSequence(seed))
+        self.log = np.zeros(LOG_SIZE, dtype=np.int64)
+        self.tally = np.zeros((lanes, 2, batch.TALLY), dtype=np.int64)
+        every = np.arange(lanes)
+        batch.start_lanes(self.states, self.record, NO_DECKS, every, np.full(lanes, NONE), self.log)
+
+    @property
+    def running(self) -> Array:
+        return np.flatnonzero(self.states["over"] == 0)
+
+    def views(self, lanes: Array) -> Array:
+        views = np.zeros(len(lanes), dtype=VIEW)
+        seats = self.states["to_move"][lanes]
+        batch.view_lanes(self.states, self.record, lanes, seats, views)
+        return views
+
+    def step(self, lanes: Array, cards: Array) -> None:
+        bad = batch.step_lanes(
+            self.states, self.record, NO_DECKS, show_table(), lanes, cards, self.log, self.tally
+        )
+        assert bad == NONE, f"illegal card {cards[bad]} in {self.states[lanes[bad]]}"
+
+
+# --- every agent ---------------------------------------------------------------------------------
+
+
+@every_agent
+def test_agents_are_made_without_arguments_and_keep_the_protocols(make: type[CompiledBot]) -> None:
+    agent = make()
+    assert isinstance(agent, Agent)
+    assert isinstance(agent, CompiledAgent)
+    assert agent.vector_step_for("two_hand") is agent.plays["two_hand"].vector_step
+    assert agent.vector_step_for("chess") is None
+    assert agent.weights.dtype == np.float64
+
+
+@every_game
+@every_agent
+def test_every_action_is_legal_in_whole_matches(make: type[CompiledBot], game: str) -> None:
+    """`step_lanes` refuses any card that the rules do not allow."""
+    agent = make()
+    rng = np.random.default_rng(5)
+    table = Lanes(PRESETS[game], "match" if not SLOW else "deal", 3 if SLOW else 100, seed=4)
+    while len(lanes := table.running):
+        views = table.views(lanes)
+        cards = agent.act(views, rng)
+        assert cards.dtype == np.int64
+        assert cards.shape == (len(lanes),)
+        table.step(lanes, cards)
+
+
+@every_game
+@every_agent
+def test_actions_are_legal_wherever_random_play_leads(make: type[CompiledBot], game: str) -> None:
+    """Asked about positions it would not bring about itself, an agent answers legally."""
+    agent = make()
+    rng = np.random.default_rng(9)
+    table = Lanes(PRESETS[game], "deal", 10 if SLOW else 2000, seed=8)
+    while len(lanes := table.running):
+        views = table.views(lanes)
+        cards = agent.act(views, rng)
+        for view, card in zip(views, cards, strict=True):
+            held = [int(c) for i, c in enumerate(view["hand"]) if int(view["legal"]) >> i & 1]
+            assert card in held, format_cards(held)
+        table.step(lanes, RandomAgent().act(views, rng))
+
+
+@every_game
+@every_agent
+def test_cards_hidden_from_a_seat_do_not_change_its_action(
+    make: type[CompiledBot], game: str
+) -> None:
+    """Redraw what the seat has not seen, the rest of the deal as it was: the action stays."""
+    agent = make()
+    rng = np.random.default_rng(3)
+    table = Lanes(PRESETS[game], "deal", 5 if SLOW else 200, seed=2)
+    redrawn = 0
+    while len(lanes := table.running):
+        before = table.states.copy()
+        actions = agent.act(table.views(lanes), np.random.default_rng(1))
+        for lane in lanes:
+            redrawn += redraw_hidden(table.states[lane], PRESETS[game].dealt, rng)
+        assert (agent.act(table.views(lanes), np.random.default_rng(1)) == actions).all()
+        table.states[:] = before
+        table.step(lanes, RandomAgent().act(table.views(lanes), rng))
+    assert redrawn > 100
+
+
+def redraw_hidden(state: Any, n: int, rng: np.random.Generator) -> int:
+    """Redraw the cards of a state hidden from the seat to move; return how many changed."""
+    seat = int(state["to_move"])
+    own = [HAND * seat + i for i in range(n)]
+    played = set(state["pile"][: state["pile_n"]].tolist())
+    other = [HAND * (1 - seat) + i for i in range(n)]
+    hidden = [i for i in other if int(state["dealt"][i]) not in played]
+    seen = played | {int(state["dealt"][i]) for i in own}
+    if state["phase"] != LAY_AWAY:
+        seen.add(int(state["starter"]))
+    unseen = rng.permutation([card for card in range(52) if card not in seen])
+    changed = int((state["dealt"][hidden] != unseen[: len(hidden)]).sum())
+    state["dealt"][hidden] = unseen[: len(hidden)]
+    if state["phase"] == LAY_AWAY:
+        state["starter"] = unseen[-1]
+    return changed
+
+
+@every_agent
+def test_a_batch_answers_as_its_views_do_alone(make: type[CompiledBot]) -> None:
+    agent = make()
+    table = Lanes(PRESETS["hoyle"], "deal", 50, seed=6)
+    views = table.views(table.running)
+    together = agent.act(views[::2], np.random.default_rng(0))  # a slice, not contiguous
+    if agent.draws:
+        assert (together == agent.act(views[::2].copy(), np.random.default_rng(0))).all()
+    else:
+        assert together.tolist() == [choose(agent, view) for view in views[::2]]
+    assert agent.act(views[:0], np.random.default_rng(0)).shape == (0,)
+
+
+@every_agent
+def test_agents_pickle(make: type[CompiledBot]) -> None:
+    agent = make()
+    again = pickle.loads(pickle.dumps(agent))
+    assert type(again) is type(agent)
+    assert (again.weights == agent.weights).all()
+    views = Lanes(PRESETS["hoyle"], "deal", 20, seed=7).views(np.arange(20))
+    actions = [a.act(views, np.random.default_rng(0)).tolist() for a in (agent, again)]
+    assert actions[0] == actions[1]
+
+
+def trace(lanes: int = 2) -> str:
+    """Return every action of every agent in a few deals, as text."""
+    lines = []
+    for make in AGENTS:
+        for game in GAMES:
+            agent, rng = make(), np.random.default_rng(11)
+            table = Lanes(PRESETS[game], "deal", lanes, seed=12)
+            while len(running := table.running):
+                cards = agent.act(table.views(running), rng)
+                table.step(running, cards)
+                lines.append(f"{agent.name} {game} {format_cards(cards.tolist())}")
+    return "\n".join(lines)
+
+
+@pytest.mark.skipif(SLOW, reason="compares compiled with uncompiled code")
+def test_uncompiled_agents_choose_the_same_cards() -> None:
+    paths = os.pathsep.join(str(Path(__file__).parents[i]) for i in (0, 1))
+    environment = {**os.environ, "NUMBA_DISABLE_JIT": "1", "PYTHONPATH": paths}
+    plain = subprocess.run(
+        [sys.executable, "-c", "import test_agents; print(test_agents.trace())"],
+        env=environment, capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    assert plain.stdout.strip() == trace()
+
+
+@pytest.mark.skipif(SLOW, reason="nothing is compiled")
+@every_agent
+def test_compiled_code_is_kept_on_disk(make: type[CompiledBot]) -> None:
+    """An agent whose entries cannot be cached costs seconds at every start."""
+    module = make.__module__.removeprefix("agents.")
+    for plays in make.plays.values():
+        for entry in (plays.act_views, plays.vector_step):
+            folder = Path(entry.compiled.stats.cache_path)
+            assert list(folder.glob(f"{module}.{entry.__name__}-*.nbc")), entry.__name__
+
+
+def test_random_takes_each_legal_card_as_often() -> None:
+    view = laying_view(parse_cards("AC 3D 5H 7S 9C JD"), "hoyle", True)
+    views = np.full(6000, view, dtype=VIEW)
+    _, counts = np.unique(RandomAgent().act(views, np.random.default_rng(2)), return_counts=True)
+    assert len(counts) == 6
+    assert ((counts - 1000) ** 2 / 1000).sum() < 25.7  # chi-square, 5 degrees, 1 in 10,000
+
+
+def test_views_of_another_game_are_refused() -> None:
+    views = np.zeros(1, dtype=[("cell", np.int64)])
+    with pytest.raises(ValueError, match="greedy plays two_hand alone, got views of fields cell"):
+        GreedyAgent().act(views, np.random.default_rng(0))
+
+
+def test_public_names_are_there() -> None:
+    assert {"GreedyAgent", "RandomAgent", "RuleBasedAgent"} <= set(agents.__all__)
+    assert all(hasattr(agents, name) for name in agents.__all__)
+
+
+# --- greedy --------------------------------------------------------------------------------------
+
+
+def as_it_stands(kept: tuple[int, ...]) -> int:
+    """Return what a kept hand scores without a starter, by the reference."""
+    held = list(kept)
+    flush = len(held) if len({scoring.suit(c) for c in held}) == 1 else 0
+    return scoring.fifteens(held) + scoring.pairs(held) + scoring.runs(held) + flush
+
+
+@every_game
+@settings(max_examples=100, deadline=None)
+@given(data=st.data(), dealer=st.booleans())
+def test_greedy_keeps_the_best_hand_as_it_stands(
+    game: str, data: st.DataObject, dealer: bool
+) -> None:
+    cards = data.draw(dealt(game))
+    pair = laid_pair(GreedyAgent(), cards, game, dealer)
+    points = {
+        laid: as_it_stands(tuple(c for c in cards if c not in laid))
+        for laid in combinations(sorted(cards), 2)
+    }
+    ties = [laid for laid, p in points.items() if p == max(points.values())]
+    assert sorted(pair) == list(max(ties, key=lambda laid: laid[::-1]))  # of equals the higher
+
+
+@pytest.mark.parametrize(
+    ("dealt_cards", "laid"),
+    [
+        ("5H 5D 5C JS 9C KD", "9C KD"),  # three fives and a ten-card: 14
+        ("AH 4H 7H 9H KC QS", "KC QS"),  # a flush of four
+        ("2C 3D 4H 9S JC KD", "JC KD"),  # a run and two fifteens, 9 2 4 and none; of equals K, J
+    ],
+)
+def test_greedy_lays_away(dealt_cards: str, laid: str) -> None:
+    pair = laid_pair(GreedyAgent(), parse_cards(dealt_cards), "hoyle", dealer=True)
+    assert sorted(pair) == sorted(parse_cards(laid))
+
+
+def sure_points(view: Any, card: int) -> int:
+    """Return what the card is sure to peg if it is played now, by the reference's play scores."""
+    line = [int(c) for c in view["pile"][view["pile_from"] : view["pile_n"]]] + [card]
+    count = sum(scoring.value(c) for c in line)
+    points = sum(scoring.score_play([scoring.rank(c) for c in line], count))
+    if count == 31:
+        return points + (1 if view["go"] else 2)
+    played_last = len(line) > 1 and int(view["pile_mine"]) >> int(view["pile_n"]) - 1 & 1
+    if view["go"] or not (view["other_n"] == 0 or played_last):
+        return points
+    rest = [int(c) for c in view["hand"] if c not in (card, NONE)]
+    if view["single_count"] and any(count + scoring.value(c) <= 31 for c in rest):
+        return points  # the point is for the last card, and this one is not
+    return points + 1
+
+
+def play_views(game: str, lanes: int, seed: int) -> list[Any]:
+    """Return every view of a seat to play in deals played at random."""
+    rng = np.random.default_rng(seed)
+    table = Lanes(PRESETS[game], "deal", lanes, seed)
+    found: list[Any] = []
+    while len(running := table.running):
+        views = table.views(running)
+        found += [view.copy() for view in views if view["phase"] != LAY_AWAY]
+        table.step(running, RandomAgent().act(views, rng))
+    return found
+
+
+def playable(view: Any) -> list[int]:
+    """Return the cards the seat may play."""
+    return [int(c) for i, c in enumerate(view["hand"]) if int(view["legal"]) >> i & 1]
+
+
+@every_game
+def test_greedy_pegs_most_now_and_of_equals_plays_the_higher(game: str) -> None:
+    for view in play_views(game, 4 if SLOW else 300, seed=21):
+        best = max(playable(view), key=lambda card: (sure_points(view, card), card))
+        assert choose(GreedyAgent(), view) == best
+
+
+PONE = "7H 8D TS 2C / KC QC"
+DEALER = "8C 7D 3H 2S / KD QD"
+
+
+@pytest.mark.parametrize(
+    ("moves", "card"),
+    [
+        ("", "TS"),  # nothing to peg: the higher card
+        ("p:7H d:8C", "8D"),  # a pair
+        ("p:8D d:7D", "7H"),  # a pair
+        ("p:TS d:3H", "2C"),  # fifteen
+        ("p:TS d:8C p:2C d:3H", "8D"),  # thirty-one
+    ],
+)
+def test_greedy_plays(moves: str, card: str) -> None:
+    table = Table(deal(PONE, DEALER, "AC"))
+    table.lay_away()
+    table.play(moves)
+    assert choose(GreedyAgent(), table.env.view(0)) == parse_card(card)
+
+
+# --- rule_based: laying away ---------------------------------------------------------------------
+
+
+def stored(game: str) -> dict[str, Any]:
+    """Return a game's part of the data file, read as plain JSON."""
+    data = json.loads(tables.PATH.read_text())
+    entry = data["games"][game]
+    assert isinstance(entry, dict)
+    return entry
+
+
+def expected_value(cards: list[int], laid: tuple[int, int], game: str, dealer: bool) -> float:
+    """Return the mean of the kept hand over all unseen starters and the mean crib, slowly."""
+    kept = [c for c in cards if c not in laid]
+    unseen = [c for c in range(52) if c not in cards]
+    hand = sum(scoring.score_show(kept, s, False, game) for s in unseen) / len(unseen)
+    low, high = sorted(laid)
+    a, b = scoring.rank(low), scoring.rank(high)
+    chart = stored(game)["dealer" if dealer else "pone"]["crib"]
+    crib = chart[b][a] if scoring.suit(low) == scoring.suit(high) else chart[a][b]
+    return hand + crib if dealer else hand - crib
+
+
+@every_game
+@settings(max_examples=15, deadline=None)
+@given(data=st.data(), dealer=st.booleans())
+def test_rule_based_lays_away_the_pair_of_the_highest_expectation(
+    game: str, data: st.DataObject, dealer: bool
+) -> None:
+    cards = data.draw(dealt(game))
+    values = {
+        laid: expected_value(cards, laid, game, dealer) for laid in combinations(sorted(cards), 2)
+    }
+    low, high = sorted(laid_pair(RuleBasedAgent(), cards, game, dealer))
+    assert values[low, high] == pytest.approx(max(values.values()), abs=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("cards", "game"),
+    [
+        ("5H 6H JH KH 2C 9D", "hoyle"),  # a flush of four and a jack of its suit
+        ("JC JD JH JS 5C 5D", "hoyle"),
+        ("5H 6H JH KH 2H 9H", "hoyle"),  # all one suit
+        ("5H 6H JH KC 2D", "five_card"),  # a flush of three
+        ("AH 2H 3H 4H 5H", "five_card"),
+    ],
+)
+def test_rule_based_counts_flushes_and_nobs(cards: str, game: str) -> None:
+    hand = parse_cards(cards)
+    view = laying_view(hand, game, dealer=True)
+    unseen = [c for c in range(52) if c not in hand]
+    for low, high in combinations(sorted(hand), 2):
+        kept = [c for c in hand if c not in (low, high)]
+        slowly = sum(scoring.score_show(kept, s, False, game) for s in unseen)
+        assert run_kernel(starters_total, view, show_table(), low, high) == slowly
+
+
+@every_game
+@pytest.mark.parametrize("make", [GreedyAgent, RuleBasedAgent])
+@settings(max_examples=50, deadline=None)
+@given(data=st.data(), dealer=st.booleans())
+def test_both_decisions_of_laying_away_agree_whatever_the_order_of_the_cards(
+    game: str, make: type[CompiledBot], data: st.DataObject, dealer: bool
+) -> None:
+    cards = data.draw(dealt(game))
+    pairs = set()
+    for order in (cards, cards[::-1], sorted(cards), cards[2:] + cards[:2]):
+        first, second = laid_pair(make(), order, game, dealer)
+        pairs.add((first, second))
+        view = laying_view(order, game, dealer)
+        assert choose(make(), after_laying(view, second)) == first  # the pair, laid the other way
+    assert len(pairs) == 1
+
+
+def test_rule_based_gives_no_fives_away() -> None:
+    cards = parse_cards("5H 5D 2C 8S TD KS")
+    assert not {scoring.rank(c) for c in laid_pair(RuleBasedAgent(), cards, "hoyle", False)} & {4}
+
+
+# --- rule_based: the play ------------------------------------------------------------------------
+
+
+def pegs(pone: str, dealer: str, starter: str, moves: str, game: str = "hoyle") -> str:
+    """Return the card `rule_based` plays after ``moves``."""
+    table = Table(deal(pone, dealer, starter), game=game)
+    table.lay_away()
+    table.play(moves)
+    seat = 0 if table.to_move == "p" else 1
+    return format_cards([choose(RuleBasedAgent(), table.env.view(seat))])
+
+
+OTHERS = "8C 9D QS KH / 2S 3D"
+
+
+@pytest.mark.parametrize("rest", ["TS JD KC", "6S 7D 9C", "TS 9S 2C"])
+def test_rule_based_does_not_lead_a_five(rest: str) -> None:
+    assert pegs(f"5H {rest} / 7C AD", OTHERS, "6D", "")[0] != "5"
+
+
+def test_rule_based_leads_from_a_pair() -> None:
+    assert pegs("3H 3C TS KD / 7C AD", OTHERS, "6D", "")[0] == "3"
+
+
+def test_rule_based_does_not_leave_a_count_of_five() -> None:
+    assert pegs("4H 7C 9H TH / 2C 3S", "AC 6D 8H JD / 2S 3D", "6C", "p:4H") != "AC"
+
+
+def test_rule_based_does_not_leave_a_count_of_twenty_one() -> None:
+    assert pegs("9H 7C 4S TH / 2C 3S", "2D 6D QH 8D / QS 3D", "AC", "p:TH d:2D") != "9H"
+
+
+@pytest.mark.parametrize(
+    ("moves", "card"),
+    [
+        ("p:8H", "7D"),  # fifteen
+        ("p:TH d:7D p:4S", "TD"),  # thirty-one
+        ("p:6H", "9D"),  # fifteen
+        ("p:TH d:AS p:9C", "9D"),  # a pair at 29, which no third can follow
+    ],
+)
+def test_rule_based_takes_points(moves: str, card: str) -> None:
+    assert pegs("8H 9C 4S TH / 6H 3S" if "6H" not in moves else "6H 9C 4S TH / 8H 3S",
+                "7D 9D TD AS / QS 3D", "KC", moves) == card  # fmt: skip
+
+
+def test_rule_based_keeps_low_cards_for_the_end_of_a_single_count() -> None:
+    """F4: after the only count a low card has nothing left to be kept for, so it comes last."""
+    assert pegs("AH 9C KD / 2C 3S", "TD 8C 4S / QS 3D", "2D", "", "five_card") != "AH"
+
+
+@every_game
+def test_rule_based_plays_a_card_that_wins(game: str) -> None:
+    """One point short of the target, any card that is sure to peg wins; it plays one."""
+    met = 0
+    for view in play_views(game, 4 if SLOW else 300, seed=22):
+        view["scores"][0] = view["target"] - 1
+        winning = [card for card in playable(view) if sure_points(view, card) > 0]
+        if winning:
+            met += 1
+            assert choose(RuleBasedAgent(), view) in winning
+    assert met > 5
+
+
+def test_what_the_other_could_not_play_is_remembered() -> None:
+    """Unable to play at 28, the other holds neither ace, two nor three in the next count."""
+    table = Table(deal("TH 9C 9S AH / 2C 3S", "9D TD TC KD / QS 3D", "2D"))
+    table.lay_away()
+    table.play("p:9C d:9D p:TH")  # 28; the dealer cannot play
+    view = table.env.view(0)
+    assert table.to_move == "p"
+    assert view["go"] == 1
+    table.play("p:AH")  # 29, and neither can play: a new count
+    assert run_kernel(least_pip, table.env.view(0)) == 4
+
+
+# --- strength ------------------------------------------------------------------------------------
+
+
+@pytest.mark.skipif(SLOW, reason="thousands of games take compiled code")
+@every_game
+@pytest.mark.parametrize(
+    ("better", "worse", "least"),
+    [(RuleBasedAgent, GreedyAgent, 0.54), (GreedyAgent, RandomAgent, 0.92)],
+)
+def test_strength(
+    better: type[CompiledBot], worse: type[CompiledBot], least: float, game: str
+) -> None:
+    """Duplicate pairs, seed 1: the lower end of the interval lies above ``least``."""
+    pairs = play_pairs(
+        find_family("two_hand"), PRESETS[game], "game", better(), worse(), 3000, seed=1
+    )
+    wins = estimate((pairs.result == 1).mean(axis=1))
+    assert wins.mean - wins.half > least, wins.percent()
+
+
+@pytest.mark.skipif(SLOW, reason="thousands of deals take compiled code")
+def test_rule_based_scores_as_experts_do() -> None:
+    """Means of a deal of expert play (American Cribbage Congress, Colvert, Cribbage Pro).
+
+    Pone: play 2.0 to 2.2, hand 8.1. Dealer: play 3.5, hand 7.9 to 8.0, crib 4.7 to 4.8.
+    """
+    agent = RuleBasedAgent()
+    pairs = play_pairs(
+        find_family("two_hand"), PRESETS["hoyle"], "deal", agent, agent, 20_000, seed=3
+    )
+    dealer = np.where(pairs.first_dealt[:, :, None], pairs.points[:, :, 0], pairs.points[:, :, 1])
+    pone = np.where(pairs.first_dealt[:, :, None], pairs.points[:, :, 1], pairs.points[:, :, 0])
+    assert dealer.mean(axis=(0, 1)) == pytest.approx([3.55, 7.97, 4.75], abs=0.15)
+    assert pone.mean(axis=(0, 1)) == pytest.approx([2.2, 8.1, 0.0], abs=0.15)
+
+
+# --- the crib tables -----------------------------------------------------------------------------
+
+
+@every_game
+@pytest.mark.parametrize("role", tables.ROLES)
+def test_crib_tables_rank_pairs_as_players_do(game: str, role: str) -> None:
+    chart = np.array(stored(game)[role]["crib"])
+    unsuited = chart[np.triu_indices(13)]
+    suited = chart.T[np.triu_indices(13, 1)]
+    assert chart[4, 4] == chart.max()  # two fives
+    assert chart[4, 4] > chart[9, 12] + 4  # ten and king
+    assert chart[1, 2] > chart[0, 12] + 2  # 2-3 and A-K
+    assert 2.5 < unsuited.min() < unsuited.max() < 10
+    # Two of a suit may make a flush of five, about one deal in a hundred.
+    assert 0.0 < (suited - chart[np.triu_indices(13, 1)]).mean() < 0.1
+
+
+def test_crib_tables_agree_with_schells_averages() -> None:
+    six = stored("hoyle")
+    for pair, published in SCHELL.items():
+        a, b = sorted("A23456789TJQK".index(rank) for rank in pair)
+        for role, mean in zip(tables.ROLES, published, strict=True):
+            assert six[role]["crib"][a][b] == pytest.approx(mean, abs=0.3), (pair, role)
+
+
+def test_the_opponents_crib_is_worth_more() -> None:
+    """The dealer throws to its own crib what pone would not: pone's cards land among better."""
+    six = stored("hoyle")
+    assert (np.array(six["pone"]["crib"]) > np.array(six["dealer"]["crib"])).all()
+
+
+@pytest.mark.skipif(SLOW, reason="thousands of deals take compiled code")
+@every_game
+def test_a_new_sample_agrees_with_the_crib_tables(game: str) -> None:
+    """One more round from other deals, at the tables' fixed point: only noise differs."""
+    cribs, kept = tables.load()
+    at = tables.DEALT.index(PRESETS[game].dealt)
+    stored_crib = cribs[at].reshape(2, -1)
+    found = sample_round(PRESETS[game], stored_crib, 60_000, np.random.SeedSequence(77))
+    z = (found.crib - stored_crib) / found.error
+    assert np.abs(z).max() < 5
+    assert (z**2).mean() == pytest.approx(1.0, abs=0.35)
+    assert found.kept == pytest.approx(kept[at], abs=0.02)
+
+
+def test_crib_tables_say_how_they_were_made() -> None:
+    data = json.loads(tables.PATH.read_text())
+    assert data["version"] == tables.VERSION
+    assert f"--seed {data['seed']}" in data["made_by"]
+    for game in GAMES:
+        assert data["games"][game]["dealt"] == PRESETS[game].dealt
+        for role in tables.ROLES:
+            assert np.array(data["games"][game][role]["samples"]).min() > 100_000
+
+
+def test_crib_tables_of_another_version_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "old.json"
+    path.write_text('{"version": 0}')
+    with pytest.raises(ValueError, match=r"version 0, expected 1.*training/crib_tables"):
+        tables.load(path)
+
+
+def test_weights_lie_where_the_kernels_look() -> None:
+    weights = RuleBasedAgent().weights
+    assert weights.size == pegging.LEAD + 1
+    names = [name for name, _, _ in pegging.HEURISTICS]
+    ats = [pegging.REPLY, pegging.ANSWER, pegging.GO, pegging.LOW, pegging.LEAD]
+    assert dict(zip(names, weights[ats], strict=True)) == {n: v for n, v, _ in pegging.HEURISTICS}
