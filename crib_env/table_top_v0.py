@@ -54,7 +54,8 @@ holds adjacency (T5) and what each seat owes the crib (T6).
 
 ``"win"``: +1 to the seats of the winning side and -1 to the others' at the episode's end; a round
 by who scored more in it (0 if both as much). ``"points"``: at each step side 0's points less side
-1's, and the opposite; points are made when a round is counted, and by his heels.
+1's, and the opposite; points are made when a round is counted, and by his heels:
+those turned at an episode's start are paid with its first step.
 
 ## Version history
 

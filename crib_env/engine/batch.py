@@ -225,10 +225,10 @@ def vector_step_range(
                 s["gain"][1] = 0
                 step(s, r, decks, table, slot, log)
         if not dones[i]:
-            until_learner(act, s, r, decks, table, weights, rng, v, log, seat)
+            erred = until_learner(act, s, r, decks, table, weights, rng, v, log, seat)
+            dones[i] = s["over"] != 0 or erred != 0
         if slot != NONE:
             rewards[i] = episode_reward(s, r, seat, points)
-            dones[i] = s["over"] != 0
         view(s, r, seat, v)
         if dones[i]:
             ended += 1

@@ -13,13 +13,10 @@ from crib_env.engine.families import Family
 from crib_env.envs.aec import check_choice, whole_action
 from crib_env.envs.house import House
 from crib_env.envs.learner import LearnerBatch
-from crib_env.errors import EpisodeOverError
+from crib_env.errors import EpisodeOverError, IllegalActionError
 from crib_env.opponents import Opponent
 from crib_env.options import check_seed, read_options
 from crib_env.rules import Rules
-
-
-NO_ACTION = 1 << 31
 
 
 class CribbageEnv(gymnasium.Env[npt.NDArray[np.uint8], np.int64]):
@@ -114,8 +111,10 @@ class CribbageEnv(gymnasium.Env[npt.NDArray[np.uint8], np.int64]):
         games = self.games
         if type(action) is not int:
             action = whole_action(action, games.family.actions)
-        # A number that 64 bits do not hold is as illegal as any other below 0.
-        self._action[0] = action if abs(action) < NO_ACTION else -NO_ACTION
+        inside = 0 <= action < games.family.actions
+        if not inside and games.on_illegal == "raise":
+            raise IllegalActionError(games.family.why_illegal(games.view(0), int(action)))
+        self._action[0] = action if inside else -1
         games.step(self._action)
         self._over = bool(games.dones[0])
         if self._over:

@@ -244,10 +244,10 @@ class LearnerBatch:
         if actions is not self._continue:
             inside = (actions >= 0) & (actions < self.family.actions)
             legal = self.masks[lanes, np.where(inside, actions, 0)].astype(np.bool_) & inside
-            self.states["gain"] = 0
             self._step_lanes(lanes[legal], actions[legal])
             self._play_opponents(lanes[legal])
             self._reward(legal)
+            self.states["gain"] = 0
             self.rewards[~legal] = ILLEGAL_REWARD
             self.dones |= ~legal
             ended = np.flatnonzero(self.dones)
@@ -277,6 +277,7 @@ class LearnerBatch:
             opening = opening[self.states["phase"][opening] == house.phase]
             self._ask(house.agent, opening)
         self.states["start"][lanes] = self.states["scores"][lanes]
+        self.states["gain"][lanes] = 0
 
     def _play_opponents(self, lanes: Array) -> None:
         """Let the opponent and the house act until the learner is to move or the episode over."""

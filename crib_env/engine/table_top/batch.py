@@ -216,8 +216,6 @@ def vector_step_range(
         stepped = False
         if actions[i] != CONTINUE:
             if is_legal(s, r, actions[i]):
-                s["gain"][0] = 0
-                s["gain"][1] = 0
                 step(s, r, decks, table, actions[i], log)
                 stepped = True
             else:
@@ -230,6 +228,8 @@ def vector_step_range(
             dones[i] = s["over"] != 0 or erred != 0
         if stepped:
             rewards[i] = episode_reward(s, r, seat, points)
+            s["gain"][0] = 0
+            s["gain"][1] = 0
         view(s, r, seat, v)
         if dones[i]:
             ended += 1

@@ -37,8 +37,6 @@ def step(states, rules, decks, table, action, log, views, obs, mask):
     s = states[0]
     if not is_legal(s, rules[0], action):
         return ILLEGAL
-    s["gain"][0] = 0
-    s["gain"][1] = 0
     step_kernel(s, rules[0], decks, table, action, log)
     v = views[0]
     seat = s["to_move"]
@@ -46,6 +44,8 @@ def step(states, rules, decks, table, action, log, views, obs, mask):
     encode(v, obs)
     encode_mask(v, mask)
     gain = s["gain"][0] - s["gain"][1] + GAIN_OFFSET
+    s["gain"][0] = 0  # after, not before: the first step pays the heels turned at the deal (T3)
+    s["gain"][1] = 0
     return seat + OVER_BIT * s["over"] + (gain << GAIN_SHIFT)
 
 
