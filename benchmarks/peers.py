@@ -140,4 +140,6 @@ def single_games() -> tuple[list[Contender], list[str]]:
 
 def batches() -> tuple[list[Contender], list[str]]:
     """Return the peers that play many games at once, and who is missing."""
-    return _found([(f"pgx {name}, N={PGX_LANES}, all cores", partial(pgx_game, name)) for name in PGX])
+    return _found(
+        [(f"pgx {name}, N={PGX_LANES}, all cores", partial(pgx_game, name)) for name in PGX]
+    )

@@ -8,6 +8,7 @@ Random play as in `benchmarks.batch`, N from 1 to 65,536; also drawn as ``scalin
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from benchmarks import report
@@ -21,6 +22,7 @@ PICTURE = Path(__file__).parent / "scaling.png"
 def measure(settings: Settings = FULL) -> Findings:
     """Measure every N on one thread and, from 4 games on, on two."""
     sizes = SIZES[:3] if settings.quick else SIZES
+    settings = replace(settings, seconds=settings.seconds / 2)
     rows: list[Row] = []
     ratios: list[Row] = []
     for n in sizes:  # one size at a time: the largest takes tens of megabytes
@@ -33,7 +35,8 @@ def measure(settings: Settings = FULL) -> Findings:
         rows += found
         if len(found) == 2:
             ratios.append(ratio(f"N={n}: 2 threads / 1 thread", found[1], found[0]))
-    return Findings("Batch size", rows, ratios)
+    notes = [f"{settings.seconds:g} s a repeat here"]
+    return Findings("Batch size", rows, ratios, notes)
 
 
 def draw(rows: Sequence[Row], to: Path = PICTURE) -> list[str]:
@@ -52,6 +55,8 @@ def draw(rows: Sequence[Row], to: Path = PICTURE) -> list[str]:
             sizes, [row.low / 1e6 for row in line], [row.high / 1e6 for row in line], alpha=0.2
         )
     axes.set_xscale("log", base=4)
+    axes.set_xticks(SIZES, [f"{n:,}" for n in SIZES])
+    axes.minorticks_off()
     axes.set_ylim(bottom=0)
     axes.set_xlabel("games side by side, N")
     axes.set_ylabel("million decisions a second")

@@ -1,4 +1,4 @@
-"""Laying away alone: the discard phase of six- or five-card cribbage (RULES.md H1, F2).
+"""Laying away alone: the discard phase of six- or five-card cribbage (clauses H1 and F2 in seeds).
 
 Both seats lay away; a built-in policy plays out the rest of the deal for both, and the deal's
 points decide the reward.

@@ -1,4 +1,4 @@
-"""Five-card cribbage for two players, to 61 (RULES.md C1-C5, F1-F7).
+"""Five-card cribbage for two players, to 61 (clauses C1-C5 and F1-F7 in seeds).
 
 ## Usage
 

@@ -1,4 +1,4 @@
-"""Six-card cribbage for two players (RULES.md C1-C5, H1-H12).
+"""Six-card cribbage for two players (clauses C1-C5 and H1-H12 in seeds).
 
 ## Usage
 

@@ -1,4 +1,4 @@
-"""Table Top cribbage on a 5x5 layout, for two or four players (RULES.md T1-T13).
+"""Table Top cribbage on a 5x5 layout, for two or four players (clauses T1-T13 in seeds).
 
 ## Usage
 

@@ -371,7 +371,7 @@ def playable(view: Any) -> list[int]:
 
 @every_game
 def test_greedy_pegs_most_now_and_of_equals_plays_the_higher(game: str) -> None:
-    for view in play_views(game, 4 if SLOW else 300, seed=21):
+    for view in play_views(game, 20 if SLOW else 300, seed=21):
         best = max(playable(view), key=lambda card: (sure_points(view, card), card))
         assert choose(GreedyAgent(), view) == best
 
@@ -531,7 +531,7 @@ def test_rule_based_keeps_low_cards_for_the_end_of_a_single_count() -> None:
 def test_rule_based_plays_a_card_that_wins(game: str) -> None:
     """One point short of the target, any card that is sure to peg wins; it plays one."""
     met = 0
-    for view in play_views(game, 4 if SLOW else 300, seed=22):
+    for view in play_views(game, 20 if SLOW else 300, seed=22):
         view["scores"][0] = view["target"] - 1
         winning = [card for card in playable(view) if sure_points(view, card) > 0]
         if winning:

@@ -1,6 +1,6 @@
 """C1-C5, the clauses common to all games, through the public environment.
 
-Every expected figure is worked by hand from the words of RULES.md. Table Top's share of these
+Every expected figure is worked by hand from the words of seeds/. Table Top's share of these
 clauses is tested with Table Top.
 """
 

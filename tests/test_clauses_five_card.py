@@ -1,6 +1,6 @@
 """F1-F7, five-card cribbage, through the public environment.
 
-Every expected figure is worked by hand from the words of RULES.md. Pone is player_0.
+Every expected figure is worked by hand from the words of seeds/. Pone is player_0.
 """
 
 from __future__ import annotations

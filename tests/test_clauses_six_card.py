@@ -1,6 +1,6 @@
 """H1-H12, six-card cribbage, through the public environment.
 
-Every expected figure is worked by hand from the words of RULES.md. Pone is player_0.
+Every expected figure is worked by hand from the words of seeds/. Pone is player_0.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """What every environment keeps to, tested on every registered one.
 
 A new environment is tested here without a new line; `VARIANTS` only adds keywords worth a second
-look. What is asked of an environment is DESIGN.md's section "Environments".
+look. What is asked of an environment is in docs and the environments' pages.
 """
 
 from __future__ import annotations
@@ -711,3 +711,20 @@ def test_ansi_rendering_is_plain_text_that_tells_positions_apart(
         assert text.isascii()
         texts.add(text)
     assert len(texts) == 60  # each decision looks different
+
+
+@every_name
+def test_moves_made_are_taken_back_one_by_one(name: str) -> None:
+    env = module(name).raw_env()
+    env.reset(seed=91)
+    rng, seen = np.random.default_rng(91), []
+    while not over(env):
+        seen.append((env.notation(), env.agent_selection, env.events))
+        env.push(int(rng.choice(legal(env))))
+    while seen:
+        env.pop()
+        assert (env.notation(), env.agent_selection, env.events) == seen.pop()
+    with pytest.raises(IndexError, match="push"):
+        env.pop()
+    with pytest.raises(IllegalActionError):
+        env.push(int(np.flatnonzero(env.observe(env.agent_selection)["action_mask"] == 0)[0]))

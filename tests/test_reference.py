@@ -1,4 +1,4 @@
-"""The reference implementation against figures worked by hand from RULES.md."""
+"""The reference implementation against figures worked by hand from the clauses in seeds/."""
 
 import random
 from collections.abc import Sequence

@@ -37,7 +37,7 @@ Array = npt.NDArray[Any]
 GAMES = ("hoyle", "five_card")
 TEXT = "A23456789TJQK"
 
-# Crib averages of Schell's tables, own crib and opponent's crib, as NUMBERS.md lists them.
+# Crib averages of Schell's tables, own crib and opponent's crib, published for six-card cribbage.
 SCHELL: dict[str, tuple[float, float]] = {
     "AA": (5.38, 6.02), "AK": (3.41, 4.30), "23": (7.00, 7.33), "45": (6.48, 7.26),
     "55": (8.79, 9.37), "56": (6.63, 7.47), "5T": (6.66, 7.41), "5J": (7.00, 7.76),

@@ -63,10 +63,12 @@ def main() -> None:
     agent: LearnedAgent = ppo.train(training)
     trained = time.perf_counter()
     print(f"Trained in {trained - began:.0f} s. Evaluating on duplicate deals ...", flush=True)
-    family, rules = six_card_v0.maker.family(), PRESETS["hoyle"]
+    rules = PRESETS["hoyle"]
     compared: list[tuple[Agent, Agent]] = [(agent, find_agent(name)) for name in OPPONENTS]
     compared.append((find_agent("rule_based"), find_agent("greedy")))
-    results = [evaluate(family, rules, a, b, args.pairs, args.seed + 1000) for a, b in compared]
+    results = [
+        evaluate(six_card_v0.maker, rules, a, b, args.pairs, args.seed + 1000) for a, b in compared
+    ]
 
     text = "\n".join(
         [

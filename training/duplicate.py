@@ -82,6 +82,7 @@ def play_pairs(
     second: Agent,
     pairs: int,
     seed: int,
+    *,
     players: int = 2,
 ) -> Pairs:
     """Play ``pairs`` duplicate pairs and return their outcome.

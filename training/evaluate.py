@@ -17,35 +17,51 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from agents import PhasedAgent
 from crib_env.engine.families import Family
+from crib_env.engine.records import PLAY
+from crib_env.envs.makers import HouseKeyword, Maker
 from crib_env.opponents import Agent
 from crib_env.rules import Rules, find_rules
 from training.duplicate import Estimate, Pairs, estimate, play_pairs
 from training.environments import find_maker, load_agent
 
-PHASES = ("play", "hand", "crib")
 PACKAGES = ("crib-env", "numpy", "numba", "gymnasium", "pettingzoo")
 
 
 def evaluate(
-    family: Family, rules: Rules, first: Agent, second: Agent, pairs: int, seed: int
+    maker: Maker,
+    rules: Rules,
+    first: Agent,
+    second: Agent,
+    pairs: int,
+    seed: int,
+    players: int = 2,
 ) -> dict[str, Any]:
     """Return how ``first`` does against ``second``, ready for JSON.
 
     Args:
-        family: the engine.
+        maker: of the environment. In a phase environment the house plays the other phase for both.
         rules: the rules.
         first: an agent.
         second: another.
         pairs: duplicate pairs of games, and of single deals.
         seed: fixes everything.
+        players: seats in a game; of four each agent plays the two of one side.
     """
-    games = play_pairs(family, rules, "game", first, second, pairs, seed)
-    deals = play_pairs(family, rules, "deal", first, second, pairs, seed)
+    family = maker.family()
+    names = first.name, second.name
+    if maker.house is not None:
+        first, second = in_phase(maker.house, first), in_phase(maker.house, second)
+    short = maker.episodes.get("deal", "round")
+    games = play_pairs(family, rules, "game", first, second, pairs, seed, players=players)
+    deals = play_pairs(family, rules, short, first, second, pairs, seed, players=players)
     return {
-        "first": first.name,
-        "second": second.name,
+        "environment": maker.name,
+        "first": names[0],
+        "second": names[1],
         "rules": rules.name,
+        "players": players,
         "pairs": pairs,
         "seed": seed,
         "versions": {package: version(package) for package in PACKAGES},
@@ -56,12 +72,19 @@ def evaluate(
         "margin_a_deal": _shown(estimate(_made(deals).mean(axis=1))),
         "points_a_deal": {
             role: {
-                first.name: _phases(deals, 0, role == "dealer"),
-                second.name: _phases(deals, 1, role == "dealer"),
+                names[0]: _phases(family, deals, 0, role == "dealer"),
+                names[1]: _phases(family, deals, 1, role == "dealer"),
             }
             for role in ("pone", "dealer")
         },
     }
+
+
+def in_phase(house: HouseKeyword, agent: Agent) -> Agent:
+    """Return ``agent`` in one phase of the full game, the house's default policy in the other."""
+    if house.phase == PLAY:
+        return PhasedAgent(discard=agent, pegging=house.default, name=agent.name)
+    return PhasedAgent(discard=house.default, pegging=agent, name=agent.name)
 
 
 def _shown(value: Estimate) -> dict[str, float]:
@@ -78,11 +101,11 @@ def _as_dealer(games: Pairs) -> Estimate:
     return estimate((games.result == 1)[games.first_dealt])
 
 
-def _phases(deals: Pairs, player: int, dealer: bool) -> dict[str, dict[str, float]]:
+def _phases(family: Family, deals: Pairs, player: int, dealer: bool) -> dict[str, dict[str, float]]:
     """Return points a deal by phase: each player has each role once in a pair."""
     dealt = deals.first_dealt if player == 0 else ~deals.first_dealt
     points = deals.points[:, :, player][dealt == dealer]
-    return {phase: _shown(estimate(points[:, i])) for i, phase in enumerate(PHASES)}
+    return {phase: _shown(estimate(points[:, i])) for i, phase in enumerate(family.phases)}
 
 
 def table(results: list[dict[str, Any]]) -> str:
@@ -102,10 +125,11 @@ def table(results: list[dict[str, Any]]) -> str:
 
 def phase_table(r: dict[str, Any]) -> str:
     """Return one comparison's points a deal by role and phase as a Markdown table."""
-    lines = ["| role | agent | play | hand | crib |", "|---|---|---|---|---|"]
+    phases = tuple(next(iter(r["points_a_deal"]["dealer"].values())))
+    lines = [f"| role | agent | {' | '.join(phases)} |", "|---" * (2 + len(phases)) + "|"]
     for role, players in r["points_a_deal"].items():
-        for name, phases in players.items():
-            cells = " | ".join(_plain(phases[phase]) for phase in PHASES)
+        for name, points in players.items():
+            cells = " | ".join(_plain(points[phase]) for phase in phases)
             lines.append(f"| {role} | {name} | {cells} |")
     return "\n".join(lines)
 
@@ -125,23 +149,23 @@ def main() -> None:
     parser.add_argument("second", help="another, or the same")
     parser.add_argument("--env", default="six_card_v0", help="the game (default: %(default)s)")
     parser.add_argument("--rules", help="a preset of rules other than the game's own")
+    parser.add_argument("--players", type=int, default=2, help="2, or 4 in Table Top")
     parser.add_argument("--pairs", type=int, default=2000, help="of games (default: %(default)s)")
     parser.add_argument("--seed", type=int, default=1, help="fixes everything")
     parser.add_argument("--json", type=Path, help="also write the result here")
     args = parser.parse_args()
     try:
         maker = find_maker(args.env)
-        family = maker.family()
-        rules = find_rules(args.rules or maker.rules, family.name)
+        rules = find_rules(args.rules or maker.rules, maker.family().name)
         agents = load_agent(args.first), load_agent(args.second)
-        result = evaluate(family, rules, *agents, args.pairs, args.seed)
+        result = evaluate(maker, rules, *agents, args.pairs, args.seed, args.players)
     except ValueError as error:
         sys.exit(f"error: {error}")
     print(table([result]))
     print()
     print(phase_table(result))
     print(
-        f"\n{args.pairs} pairs of games and of deals, rules {rules.name}, seed {args.seed}, "
+        f"\n{args.env}: {args.pairs} pairs of games and of deals, rules {rules.name}, seed {args.seed}, "
         f"crib-env {result['versions']['crib-env']}"
     )
     if args.json:

@@ -42,10 +42,12 @@ def arguments() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     add = parser.add_argument
     add("--env", default="six_card_v0", help="the environment (default: %(default)s)")
+    add("--rules", help="a preset of rules other than the game's own")
+    add("--players", type=int, default=2, help="2, or 4 in Table Top")
     add("--timesteps", type=int, default=1_000_000, help="decisions to learn from (%(default)s)")
     add("--seed", type=int, default=1, help="of the deals, the network and the batches")
     add("--opponent", default="rule_based", help="an agent's name or a .safetensors file")
-    add("--episode", default="deal", help="what one episode is (default: %(default)s)")
+    add("--episode", help="what one episode is (default: one deal, or one round)")
     add("--reward", default="points", help="points or win (default: %(default)s)")
     add("--lanes", type=int, default=512, help="games side by side (default: %(default)s)")
     add("--steps", type=int, default=32, help="decisions a game between updates (%(default)s)")
@@ -116,12 +118,15 @@ def train(args: argparse.Namespace) -> LearnedAgent:
     maker = find_maker(args.env)
     args.out.mkdir(parents=True, exist_ok=True)
     torch.set_num_threads(2)
+    short = "deal" if "deal" in maker.episodes else "round"
     games = maker.sb3_env(
         args.lanes,
         opponent=load_agent(args.opponent),
-        episode=args.episode,
+        rules=args.rules,
+        episode=args.episode or short,
         reward=args.reward,
         seat=None,
+        **({"players": args.players} if args.players != 2 else {}),
     )
     games.seed(args.seed)
     # Only the reward is scaled; the observation is bits already. A deal is short: no discount.
@@ -162,20 +167,20 @@ def train(args: argparse.Namespace) -> LearnedAgent:
         args.timesteps, callback=CallbackList(callbacks), reset_num_timesteps=not args.resume
     )
     model.save(args.out / "model.zip")
-    agent = policy_agent(model, maker)
+    agent = policy_agent(model, maker, args.rules or maker.rules)
     agent.save(args.out / "policy.safetensors")
     draw(curve.rows, args.out, args.opponent, args.reward)
     return agent
 
 
-def policy_agent(model: MaskablePPO, maker: Maker) -> LearnedAgent:
+def policy_agent(model: MaskablePPO, maker: Maker, rules: str) -> LearnedAgent:
     """Return the policy of a trained model as an agent of ours."""
     state: dict[str, Any] = {key: value.numpy() for key, value in model.policy.state_dict().items()}
     names = sorted({key.rsplit(".", 1)[0] for key in state if "mlp_extractor.policy_net" in key})
     layers = [(state[f"{name}.weight"], state[f"{name}.bias"]) for name in [*names, "action_net"]]
     (weight, bias), ranks = layers[0], state["features_extractor.ranks"]
     layers[0] = weight[:, : len(ranks)] + weight[:, len(ranks) :] @ ranks.T, bias
-    return LearnedAgent(layers, header(maker.name, maker.rules, maker.family()), name="ppo")
+    return LearnedAgent(layers, header(maker.name, rules, maker.family()), name="ppo")
 
 
 def draw(rows: list[tuple[int, float, float]], out: Path, opponent: str, reward: str) -> None:

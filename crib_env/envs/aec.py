@@ -138,6 +138,8 @@ class CribbageAEC(AECEnv[str, Observation, "int | None"]):
         self._mask = np.zeros(family.actions, dtype=np.int8)
         self._observed = NONE  # the seat whose observation _obs and _mask hold
         self._seeded = False
+        self._over = True
+        self._pushed: list[dict[str, Any]] = []  # positions before the moves that pop takes back
         self._points = reward == "points"
         self._bind()
 
@@ -194,6 +196,7 @@ class CribbageAEC(AECEnv[str, Observation, "int | None"]):
             set_scores(self._states, chosen.scores)
             if self.family.name == "two_hand":
                 self._log[0] = 0  # three for last (F1) are not pegged on top of given scores
+        self._pushed.clear()
         self.agents = self.possible_agents[:]
         self.rewards = dict.fromkeys(self.agents, 0.0)
         self._cumulative_rewards = dict.fromkeys(self.agents, 0.0)
@@ -347,7 +350,7 @@ class CribbageAEC(AECEnv[str, Observation, "int | None"]):
         return copy.deepcopy(
             {
                 "books": books, "states": self._states, "log": self._log, "decks": self._decks,
-                "over": getattr(self, "_over", True), "seeded": self._seeded,
+                "over": self._over, "seeded": self._seeded,
                 "house_rng": getattr(self, "_house_rng", None),
             }
         )  # fmt: skip
@@ -364,6 +367,30 @@ class CribbageAEC(AECEnv[str, Observation, "int | None"]):
         self._seeded = taken["seeded"]
         self._house_rng = taken["house_rng"]
         self._observed = NONE
+
+    def push(self, action: int) -> None:
+        """Make a move that `pop` takes back: for search, as in python-chess.
+
+        Raises:
+            IllegalActionError: an illegal action, whatever ``on_illegal`` says; nothing has changed.
+        """
+        action = whole_action(action, self.family.actions)
+        seat = self._seat_of[self.agent_selection]
+        view = self.view(seat)
+        if self._over or not (0 <= action < self.family.actions and self._mask[action]):
+            raise IllegalActionError(self.family.why_illegal(view, action))
+        self._pushed.append(self.snapshot())
+        self.step(action)
+
+    def pop(self) -> None:
+        """Take back the last move made by `push`.
+
+        Raises:
+            IndexError: there is none since the reset.
+        """
+        if not self._pushed:
+            raise IndexError("there is no move to take back: push() makes one")
+        self.restore(self._pushed.pop())
 
     def notation(self) -> str:
         """Return the position as one line of text; see `crib_env.notation`."""
@@ -401,7 +428,7 @@ class CribbageAEC(AECEnv[str, Observation, "int | None"]):
             raise EpisodeOverError("there is nothing to see before the first reset(): call it")
         self._observe(self._states, self._rules, seat, self._views, self._obs, self._mask)
         self._observed = seat
-        if getattr(self, "_over", False):
+        if self._over:
             self._mask[:] = 0  # also where an illegal action ended the episode
 
     def _house_acts(self, gain: int) -> tuple[int, int, int]:

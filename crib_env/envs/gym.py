@@ -126,7 +126,7 @@ class CribbageEnv(gymnasium.Env[npt.NDArray[np.uint8], np.int64]):
         legal: npt.NDArray[np.bool_] = self.games.masks[0].astype(np.bool_)
         return legal
 
-    def render(self) -> str | None:  # type: ignore[override]
+    def render(self) -> str | None:
         """Return the game as text, as the learner may see it (``render_mode="ansi"``)."""
         if self.render_mode is None:
             return None

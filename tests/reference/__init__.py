@@ -1,4 +1,4 @@
-"""A slow, independent reading of RULES.md, for tests only.
+"""A slow, independent reading of the clauses in seeds/, for tests only.
 
 Nothing here imports ``crib_env``: the two must be able to disagree. Everything is plain Python
 written clause by clause, meant to be checked by eye against the rules rather than to be fast.
