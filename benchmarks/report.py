@@ -131,8 +131,8 @@ def document(
     ratios = [row for found in findings for row in found.ratios]
     rows = [row for found in findings for row in [*found.rows, *found.ratios]]
     how = (
-        f"Medians of {settings.repeats} repeats of {settings.seconds:g} s; contenders take turns. "
-        "A ratio is taken within each repeat."
+        f"Medians of n values: {settings.repeats} repeats of {settings.seconds:g} s unless noted, "
+        "in which contenders take turns. A ratio is taken within each repeat."
     )
     parts = ["# Results", f"Written by `{command}`; not edited by hand. {how}"]
     if settings.quick:

@@ -63,7 +63,7 @@ def measure(settings: Settings = FULL) -> Findings:
     for name in others:
         try:
             contenders.append(contender(name, False, 1))
-        except TypeError as error:  # the opponent does not play this game
+        except ValueError as error:  # the opponent does not play this game
             notes.append(f"make_vec {name} was not measured: {str(error)[:100]}")
     rows = race(contenders, "steps/s", settings)
     ratios = [ratio(f"make_vec {six_card}, N={n}: 2 threads / 1 thread", rows[2], rows[0])]

@@ -1,6 +1,6 @@
 """Compute the crib tables that the opponents read, ``agents/data/crib_tables.json``.
 
-Run ``python -m training.crib_tables`` (two or three minutes on one core). For each two-hand game
+Run ``python -m training.crib_tables`` (about a minute on one core). For each two-hand game
 deals are drawn at random and both seats lay away by the mean of the hand over its starters, plus
 or minus the table so far. Every pair each seat could have laid is then scored in the crib with
 what the other seat did lay and the starter, so that rare pairs get samples too. The means are the

@@ -165,7 +165,8 @@ def main() -> None:
     print()
     print(phase_table(result))
     print(
-        f"\n{args.env}: {args.pairs} pairs of games and of deals, rules {rules.name}, seed {args.seed}, "
+        f"\n{args.env}: {args.pairs} pairs of games and of deals, rules {rules.name}, "
+        f"seed {args.seed}, "
         f"crib-env {result['versions']['crib-env']}"
     )
     if args.json:

@@ -54,6 +54,7 @@ def arguments() -> argparse.ArgumentParser:
     add("--batch-size", type=int, default=2048, help="of an update (default: %(default)s)")
     add("--epochs", type=int, default=4, help="passes over the decisions (default: %(default)s)")
     add("--learning-rate", type=float, default=1e-3, help="falls linearly to a tenth (%(default)s)")
+    add("--gae-lambda", type=float, default=0.95, help="of the advantages (default: %(default)s)")
     add("--entropy", type=float, default=0.01, help="weight of the entropy (default: %(default)s)")
     add("--width", type=int, default=256, help="of the two hidden layers (default: %(default)s)")
     add("--resume", type=Path, help="a model.zip to go on from")
@@ -146,7 +147,7 @@ def train(args: argparse.Namespace) -> LearnedAgent:
             batch_size=args.batch_size,
             n_epochs=args.epochs,
             gamma=1.0,
-            gae_lambda=0.95,
+            gae_lambda=args.gae_lambda,
             ent_coef=args.entropy,
             policy_kwargs={
                 "net_arch": [args.width, args.width],
