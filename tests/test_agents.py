@@ -25,6 +25,7 @@ import agents
 from agents import GreedyAgent, RandomAgent, RuleBasedAgent, pegging
 from agents import crib_tables as tables
 from agents.compiled import CompiledBot
+from agents.counting import certain_points, line_of
 from agents.lay_away import starters_total
 from agents.pegging import least_pip
 from crib_env import format_cards, parse_card, parse_cards
@@ -370,6 +371,17 @@ def playable(view: Any) -> list[int]:
 
 
 @every_game
+def test_certain_points_are_those_of_the_rules(game: str) -> None:
+    """H4 to H7, F4 and F5, the points for a go and for last included where they are certain."""
+    for view in play_views(game, 20 if SLOW else 300, seed=20):
+        line = run_kernel(line_of, view)
+        for k in range(view["hand_n"]):
+            card = int(view["hand"][k])
+            if card in playable(view):
+                assert run_kernel(certain_points, view, k, line) == sure_points(view, card)
+
+
+@every_game
 def test_greedy_pegs_most_now_and_of_equals_plays_the_higher(game: str) -> None:
     for view in play_views(game, 20 if SLOW else 300, seed=21):
         best = max(playable(view), key=lambda card: (sure_points(view, card), card))
@@ -432,6 +444,20 @@ def test_rule_based_lays_away_the_pair_of_the_highest_expectation(
     }
     low, high = sorted(laid_pair(RuleBasedAgent(), cards, game, dealer))
     assert values[low, high] == pytest.approx(max(values.values()), abs=1e-9)
+
+
+@every_game
+def test_rule_based_makes_the_best_of_a_card_already_laid(game: str) -> None:
+    """Whatever the first card laid away, the second is the best to go with it."""
+    cards = parse_cards("5H 5D 7C 8S KD" if game == "five_card" else "5H 5D 7C 8S KD AC")
+    for laid in cards:
+        values = {
+            other: expected_value(cards, (laid, other), game, True)
+            for other in cards
+            if other != laid
+        }
+        second = choose(RuleBasedAgent(), after_laying(laying_view(cards, game, True), laid))
+        assert values[second] == pytest.approx(max(values.values()), abs=1e-9)
 
 
 @pytest.mark.parametrize(

@@ -1,9 +1,11 @@
 """Kernels that value a line of Table Top: as it lies, and by what the next card may add.
 
-A line, or the crib with the starter, is a set of at most five cards as a mask, one bit a card id.
+A line, or the crib with the starter, is at most five cards as a mask, one bit a card id.
 """
 
 from __future__ import annotations
+
+import numpy as np
 
 from crib_env.engine.jit import kernel
 from crib_env.engine.records import NONE
@@ -73,11 +75,76 @@ def nob_through(v, cell, rows):
 
 
 @kernel
-def rank_key(cards):
-    """Return the sum of the cards' keys, by which the show table is indexed."""
-    key = 0
-    while cells_left(cards):
-        card = lowest(cards)
+def subset_sums(cards):
+    """Return how many subsets of at most five cards make each total of 0 to 14, four bits each."""
+    sums = 1
+    while cards:
+        sums += (sums << (4 * pip(lowest(cards)))) & SUMS
         cards &= cards - 1
-        key += KEYS[card >> 2]
-    return key
+    return sums
+
+
+@kernel
+def adds(cards, sums, rank):
+    """Return the fifteens and pairs (C2) that a card of ``rank`` adds to ``cards``.
+
+    Args:
+        sums: the `subset_sums` of ``cards``.
+    """
+    fifteens = sums >> (4 * (15 - pip(4 * rank))) & 15
+    return 2 * (fifteens + bit_count(cards >> (4 * rank) & 15))
+
+
+@kernel
+def run_of_three(cards):
+    """Return 3 if the two or three cards are a run, else 0 (C2)."""
+    low = lowest(cards) >> 2
+    for i in range(3):
+        if bit_count(cards >> (4 * (low + i)) & 15) != 1:
+            return 0
+    return 3
+
+
+@kernel
+def rank_points(table, cards):
+    """Return the points of at most five cards by their ranks: fifteens, pairs and runs (C2)."""
+    n = bit_count(cards)
+    points = 0
+    if n >= 4:
+        key = FOUR if n == 4 else 0
+        while cards:
+            key += KEYS[lowest(cards) >> 2]
+            cards &= cards - 1
+        return np.int64(table[key])
+    if n == 3:
+        points = run_of_three(cards)
+    sums = 1
+    before = 0
+    while cards:
+        card = lowest(cards)
+        points += adds(before, sums, card >> 2)
+        sums += (sums << (4 * pip(card))) & SUMS
+        before |= 1 << card
+        cards &= cards - 1
+    return points
+
+
+@kernel
+def flush_points(cards, flush_size):
+    """Return the points of a flush, if ``flush_size`` or more are of one suit (T8, T12)."""
+    for suit in range(4):
+        n = bit_count(cards & SUIT << suit)
+        if n >= flush_size:
+            return n
+    return 0
+
+
+@kernel
+def points_so_far(table, cards, flush_size, nob):
+    """Return what at most five cards score as they lie (C2, C4, T8, T12).
+
+    Args:
+        nob: the jack that would score one more, as a mask, or 0.
+    """
+    points = rank_points(table, cards) + flush_points(cards, flush_size)
+    return points + 1 if cards & nob else points

@@ -1,0 +1,186 @@
+"""The training scripts: what they write, that they resume, and what evaluation measures."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from agents import LearnedAgent, PhasedAgent
+from crib_env import find_agent, six_card_v0, table_top_v0
+from crib_env.rules import PRESETS
+from training import ppo
+from training.demo import replay
+from training.duplicate import estimate, play_pairs
+from training.evaluate import evaluate, phase_table, table
+
+SMALL = ["--lanes", "16", "--steps", "8", "--batch-size", "64", "--epochs", "1", "--width", "16",
+         "--no-progress", "--opponent", "random"]  # fmt: skip
+TWO_HAND = six_card_v0.maker.family()
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    out = tmp_path_factory.mktemp("ppo")
+    ppo.train(ppo.arguments().parse_args([*SMALL, "--timesteps", "512", "--out", str(out)]))
+    return out
+
+
+def test_training_writes_what_it_promises(trained: Path) -> None:
+    for name in ("policy.safetensors", "model.zip", "learning_curve.png", "learning_curve.csv"):
+        assert (trained / name).stat().st_size > 0, name
+    assert any((trained / "tb").rglob("events.out.*"))
+
+
+def test_training_resumes_where_it_stopped(trained: Path, tmp_path: Path) -> None:
+    words = [*SMALL, "--timesteps", "128", "--resume", str(trained / "model.zip")]
+    ppo.train(ppo.arguments().parse_args([*words, "--out", str(tmp_path)]))
+    first_row = (tmp_path / "learning_curve.csv").read_text().splitlines()[1]
+    assert int(first_row.split(",")[0]) > 512
+
+
+def test_the_saved_policy_plays_as_the_trained_network_would(trained: Path) -> None:
+    import torch
+    from sb3_contrib import MaskablePPO
+
+    model = MaskablePPO.load(trained / "model.zip")
+    agent = LearnedAgent.load(trained / "policy.safetensors")
+    env = six_card_v0.raw_env()
+    env.reset(seed=5)
+    for _ in range(40):
+        seat = env.possible_agents.index(env.agent_selection)
+        seen = env.observe(env.agent_selection)
+        view = np.array([env.view(seat)])
+        with torch.no_grad():
+            expected, _ = model.predict(
+                seen["observation"], deterministic=True, action_masks=seen["action_mask"]
+            )
+        action = int(agent.act(view, np.random.default_rng(0))[0])
+        assert action == int(expected)
+        env.step(action)
+
+
+def test_a_sampling_agent_plays_legally_and_not_always_alike(trained: Path) -> None:
+    agent = LearnedAgent.load(trained / "policy.safetensors", sample=True)
+    env = six_card_v0.raw_env()
+    env.reset(seed=6)
+    views = np.array([env.view(env.dealer ^ 1)] * 64)
+    chosen = agent.act(views, np.random.default_rng(1))
+    mask = env.observe(env.agent_selection)["action_mask"]
+    assert mask[chosen].all()
+    assert len(set(chosen.tolist())) > 1
+
+
+def test_a_file_that_is_no_policy_is_refused_with_a_reason(trained: Path, tmp_path: Path) -> None:
+    from safetensors.numpy import load_file, save_file
+
+    path = tmp_path / "x.safetensors"
+    path.write_bytes(b"nonsense")
+    with pytest.raises(ValueError, match="not a safetensors file"):
+        LearnedAgent.load(path)
+    tensors = load_file(trained / "policy.safetensors")
+    save_file(tensors, path)
+    with pytest.raises(ValueError, match="not a policy"):
+        LearnedAgent.load(path)
+    about = dict(LearnedAgent.load(trained / "policy.safetensors").about)
+    about["observation_layout"] = [["hand", 52]]
+    save_file(tensors, path, metadata={"crib_env": json.dumps(about)})
+    with pytest.raises(ValueError, match="another observation"):
+        LearnedAgent.load(path)
+
+
+def test_duplicate_games_of_an_agent_with_itself_are_even() -> None:
+    """The same deals with seats swapped: what one game gives, the other takes."""
+    agent = find_agent("rule_based")
+    games = play_pairs(TWO_HAND, PRESETS["hoyle"], "game", agent, agent, 50, seed=3)
+    assert (games.result.sum(axis=1) == 0).all()
+    assert (games.margin.sum(axis=1) == 0).all()
+    assert (games.first_dealt.sum(axis=1) == 1).all()
+    assert (games.points[:, 0, 0] == games.points[:, 1, 1]).all()
+
+
+def test_duplicate_games_repeat_from_a_seed_and_differ_between_seeds() -> None:
+    agents = find_agent("random"), find_agent("greedy")
+
+    def margins(seed: int) -> list[list[int]]:
+        rules = PRESETS["hoyle"]
+        return play_pairs(TWO_HAND, rules, "game", *agents, 20, seed).margin.tolist()
+
+    assert margins(1) == margins(1)
+    assert margins(1) != margins(2)
+
+
+def test_tallied_points_are_the_scores() -> None:
+    agents = find_agent("greedy"), find_agent("random")
+    deals = play_pairs(TWO_HAND, PRESETS["hoyle"], "deal", *agents, 100, seed=4)
+    made = deals.points.sum(axis=3)
+    assert (made[:, :, 0] - made[:, :, 1] == deals.margin).all()
+
+
+def test_intervals_are_over_pairs() -> None:
+    shown = estimate(np.array([0.0, 1.0, 1.0, 0.0]))
+    assert shown.n == 4
+    assert shown.mean == 0.5
+    assert shown.half == pytest.approx(1.96 * np.sqrt(1 / 3) / 2)
+
+
+def test_evaluation_prints_a_row_and_the_phases() -> None:
+    random, greedy = find_agent("random"), find_agent("greedy")
+    result = evaluate(six_card_v0.maker, PRESETS["hoyle"], greedy, random, 60, seed=1)
+    assert result["won"]["mean"] > 0.9
+    assert "| greedy | random |" in table([result])
+    assert phase_table(result).count("\n") == 5
+    json.dumps(result)
+    four = evaluate(table_top_v0.maker, PRESETS["table_top"], random, random, 4, 1, players=4)
+    assert four["won"]["mean"] == pytest.approx(0.5, abs=0.5)
+
+
+def test_an_agent_of_two_asks_each_in_its_phase() -> None:
+    asked = []
+
+    def lay_away(view: np.void, rng: np.random.Generator) -> int:
+        asked.append("discard")
+        assert view["phase"] == 0
+        return int(view["hand"][0])
+
+    def play(view: np.void, rng: np.random.Generator) -> int:
+        asked.append("pegging")
+        assert view["phase"] == 1
+        return next(int(c) for i, c in enumerate(view["hand"]) if view["legal"] >> i & 1)
+
+    agent = PhasedAgent(lay_away, play)
+    env = six_card_v0.gym_env(opponent=agent, episode="deal")
+    _, info = env.reset(seed=2)
+    over = False
+    while not over:
+        _, _, over, _, info = env.step(int(info["action_mask"].argmax()))
+    assert asked.count("discard") == 2
+    assert asked.count("pegging") == 4
+
+
+def test_the_replay_shows_every_position_of_a_game() -> None:
+    text = replay(find_agent("greedy"), find_agent("random"), seed=3)
+    assert "player_0 is greedy" in text
+    assert text.rstrip().splitlines()[-1].startswith("The end: ")
+    assert text.count("to move") > 60
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [(["nobody", "greedy"], "no agent is called 'nobody'"),
+     (["greedy", "none.safetensors"], "there is no file 'none.safetensors'"),
+     (["greedy", "random", "--env", "whist_v0"], "no environment is called 'whist_v0'"),
+     (["greedy", "random", "--rules", "table_top"], "no rules for this game"),
+     (["greedy", "random", "--pairs", "0"], "pairs must be at least 1")],
+)  # fmt: skip
+def test_the_command_line_says_what_was_wrong(words: list[str], said: str) -> None:
+    run = subprocess.run(
+        [sys.executable, "-m", "training.evaluate", *words], capture_output=True, text=True
+    )
+    assert run.returncode != 0
+    assert said in run.stderr
+    assert "Traceback" not in run.stderr
