@@ -11,6 +11,7 @@ from typing import ClassVar
 from agents.compiled import CompiledBot, Plays, entry, passable
 from agents.counting import certain_points, line_of
 from agents.lay_away import kept_points, lay_away
+from agents.table_top import greedy as table_top
 from crib_env.engine.batch import ACT_VIEWS, VECTOR_STEP, vector_step_range
 from crib_env.engine.jit import kernel
 from crib_env.engine.records import LAY_AWAY, NONE, VIEW
@@ -69,4 +70,7 @@ class GreedyAgent(CompiledBot):
     """Takes the most points at once."""
 
     name = "greedy"
-    plays: ClassVar[dict[str, Plays]] = {"two_hand": Plays(VIEW, act_views, vector_step)}
+    plays: ClassVar[dict[str, Plays]] = {
+        "two_hand": Plays(VIEW, act_views, vector_step),
+        "table_top": table_top.PLAYS,
+    }

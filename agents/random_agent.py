@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from agents.compiled import CompiledBot, Plays, entry, passable
+from agents.table_top import random_agent as table_top
 from crib_env.engine.batch import ACT_VIEWS, VECTOR_STEP, vector_step_range
 from crib_env.engine.records import HAND, NONE, VIEW
 from crib_env.engine.rng import below
@@ -47,5 +48,8 @@ class RandomAgent(CompiledBot):
     """Plays a legal card at random."""
 
     name = "random"
-    plays: ClassVar[dict[str, Plays]] = {"two_hand": Plays(VIEW, act_views, vector_step)}
+    plays: ClassVar[dict[str, Plays]] = {
+        "two_hand": Plays(VIEW, act_views, vector_step),
+        "table_top": table_top.PLAYS,
+    }
     draws: ClassVar[bool] = True

@@ -16,6 +16,7 @@ from agents.compiled import CompiledBot, Plays, entry, passable
 from agents.crib_tables import CELLS, cell, chart, load
 from agents.lay_away import DECK, lay_away, starters_total
 from agents.pegging import HEURISTICS, best_card
+from agents.table_top import rule_based as table_top
 from crib_env.engine.batch import ACT_VIEWS, VECTOR_STEP, vector_step_range
 from crib_env.engine.records import LAY_AWAY, VIEW
 
@@ -67,7 +68,10 @@ class RuleBasedAgent(CompiledBot):
     """Keeps the best hand and crib on average, and pegs with care."""
 
     name = "rule_based"
-    plays: ClassVar[dict[str, Plays]] = {"two_hand": Plays(VIEW, act_views, vector_step)}
+    plays: ClassVar[dict[str, Plays]] = {
+        "two_hand": Plays(VIEW, act_views, vector_step),
+        "table_top": table_top.PLAYS,
+    }
 
     def __init__(self) -> None:
         super().__init__(default_weights())

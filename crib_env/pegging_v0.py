@@ -1,4 +1,4 @@
-"""The play alone: the pegging phase of six- or five-card cribbage (clauses H3-H7, F4 and F5 in seeds).
+"""The play alone: the pegging of six- or five-card cribbage (clauses H3-H7, F4 and F5 in seeds).
 
 A built-in policy keeps the hands for both seats; both play them, and what is pegged in the play
 decides the reward. Hands and crib are not counted.

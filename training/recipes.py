@@ -4,8 +4,8 @@
     python -m training.recipes five_card_v0        # one of them
 
 For each environment: MaskablePPO against its ``rule_based`` opponent (`training.ppo`), then
-duplicate deals against the built-in opponents. Writes ``runs/recipes/NAME/`` and, where all were
-run, the tables to ``docs/recipes.md``.
+duplicate deals against the built-in opponents. Writes ``runs/recipes/NAME/`` and, once all have
+been run, the tables to ``docs/recipes.md``.
 """
 
 from __future__ import annotations
@@ -99,12 +99,12 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1, help="fixes everything")
     parser.add_argument("--out", type=Path, default=Path("runs/recipes"), help="folder")
     args = parser.parse_args()
-    recipes = []
     for name in args.names:
-        recipes.append(run(name, args.timesteps, args.pairs, args.seed, args.out))
-        (args.out / name / "recipe.json").write_text(json.dumps(recipes[-1], indent=2) + "\n")
-    if set(args.names) == set(ENVIRONMENTS):
-        PAGE.write_text(page(recipes))
+        recipe = run(name, args.timesteps, args.pairs, args.seed, args.out)
+        (args.out / name / "recipe.json").write_text(json.dumps(recipe, indent=2) + "\n")
+    done = [args.out / name / "recipe.json" for name in ENVIRONMENTS]
+    if all(path.exists() for path in done):
+        PAGE.write_text(page([json.loads(path.read_text()) for path in done]))
         print(f"wrote {PAGE}")
 
 

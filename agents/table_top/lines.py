@@ -106,18 +106,22 @@ def run_of_three(cards):
 
 
 @kernel
+def rank_key(cards):
+    """Return the sum of the cards' keys, by which the show table is indexed."""
+    key = 0
+    while cards:
+        key += KEYS[lowest(cards) >> 2]
+        cards &= cards - 1
+    return key
+
+
+@kernel
 def rank_points(table, cards):
     """Return the points of at most five cards by their ranks: fifteens, pairs and runs (C2)."""
     n = bit_count(cards)
-    points = 0
     if n >= 4:
-        key = FOUR if n == 4 else 0
-        while cards:
-            key += KEYS[lowest(cards) >> 2]
-            cards &= cards - 1
-        return np.int64(table[key])
-    if n == 3:
-        points = run_of_three(cards)
+        return np.int64(table[rank_key(cards) + (FOUR if n == 4 else 0)])
+    points = run_of_three(cards) if n == 3 else 0
     sums = 1
     before = 0
     while cards:

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from gymnasium import spaces
 
 from crib_env.engine.families import Family
-from crib_env.envs.aec import check_choice, whole_action
+from crib_env.envs.checks import check_choice, whole_action
 from crib_env.envs.house import House
 from crib_env.envs.learner import LearnerBatch
 from crib_env.errors import EpisodeOverError, IllegalActionError

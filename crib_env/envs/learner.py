@@ -18,7 +18,7 @@ from crib_env.engine.families import Family, find_family
 from crib_env.engine.records import NO_DECKS, NONE
 from crib_env.engine.rng import seed_states
 from crib_env.engine.tables import show_table
-from crib_env.envs.aec import ILLEGAL_REWARD, check_choice, set_scores
+from crib_env.envs.checks import ILLEGAL_REWARD, check_choice, set_scores
 from crib_env.envs.house import House
 from crib_env.errors import EpisodeOverError, IllegalActionError
 from crib_env.opponents import Agent, CompiledAgent, Opponent, find_agent

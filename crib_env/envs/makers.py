@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from crib_env.engine.families import Family
-from crib_env.envs.aec import CribbageAEC, check_choice
+from crib_env.envs.aec import CribbageAEC
+from crib_env.envs.checks import check_choice
 from crib_env.envs.gym import CribbageEnv
 from crib_env.envs.house import House
 from crib_env.envs.vector import CribbageVectorEnv
