@@ -156,10 +156,10 @@ def legal_slots(s, seat):
 def slot_of(s, seat, card):
     """Return the slot of a card the seat may use now, or NONE."""
     slots = legal_slots(s, seat)
-    for i in range(HAND):
-        if slots >> i & 1 and s["dealt"][HAND * seat + i] == card:
-            return i
-    return NONE
+    slot = NONE
+    for i in range(HAND):  # without branches: where the card lies cannot be foretold
+        slot = i if (s["dealt"][HAND * seat + i] == card) & (slots >> i & 1) else slot
+    return slot
 
 
 @kernel

@@ -29,31 +29,34 @@ def view(s, rules, seat, v):
     hand_n = 0
     laid_n = 0
     legal = 0
-    for i in range(HAND):
+    first = NONE
+    second = NONE
+    for i in range(HAND):  # without branches: which cards are held cannot be foretold
         card = s["dealt"][HAND * seat + i]
-        if held >> i & 1:
-            v["hand"][hand_n] = card
-            legal |= (slots >> i & 1) << hand_n
-            hand_n += 1
-        elif laid >> i & 1:
-            v["laid"][laid_n] = card
-            laid_n += 1
-    for i in range(hand_n, HAND):
-        v["hand"][i] = NONE
-    for i in range(laid_n, 2):
-        v["laid"][i] = NONE
+        holds = held >> i & 1
+        v["hand"][hand_n] = card  # where it is not held, the next card overwrites it
+        legal |= (slots >> i & holds) << hand_n
+        hand_n += holds
+        lays = laid >> i & 1
+        second = card if lays & laid_n else second
+        first = card if lays & (1 - laid_n) else first
+        laid_n += lays
+    for i in range(HAND):
+        v["hand"][i] = v["hand"][i] if i < hand_n else NONE
+    v["laid"][0] = first
+    v["laid"][1] = second
     v["hand_n"] = hand_n
     v["laid_n"] = laid_n
     v["legal"] = legal
     n = s["pile_n"]
-    others_played = 0
     for i in range(PILE):
         v["pile"][i] = s["pile"][i] if i < n else NONE
-        if i < n and s["pile_seats"] >> i & 1 == other:
-            others_played += 1
+    other_held = 0
+    for i in range(HAND):
+        other_held += s["held"][other] >> i & 1
     # While the other lays away, how far it has got is its own affair: laying away is simultaneous.
     # Since seats move in turn, a seat to move sees the other with all its cards or all laid away.
-    v["other_n"] = rules["dealt"] - others_played - (0 if phase == LAY_AWAY else 2)
+    v["other_n"] = rules["dealt"] if phase == LAY_AWAY else other_held
     v["pile_n"] = n
     v["pile_from"] = s["pile_from"]
     mine = s["pile_seats"] if seat else ~s["pile_seats"]

@@ -8,13 +8,15 @@ from collections import Counter
 from collections.abc import Iterator
 from copy import deepcopy
 from itertools import combinations
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from .scoring import fifteens, flush, nobs, pairs, rank, runs
 from .table_top import TableTopReferee
 from .two_hand import Referee
 
 HIGHEST = 29
+
+Position = TypeVar("Position", Referee, TableTopReferee)
 
 
 def show_histogram(held: int, crib: bool) -> list[int]:
@@ -52,7 +54,7 @@ class Tree(NamedTuple):
     points: list[int]
 
 
-def tree(position: Referee | TableTopReferee, depth: int) -> Tree:
+def tree(position: Position, depth: int) -> Tree:
     """Play out every sequence of at most ``depth`` actions, each on a copy of its own."""
     sequences, ended, points = [0] * depth, [0] * depth, [0, 0]
     waiting = [(position, 0)]
@@ -99,13 +101,13 @@ def placements(position: TableTopReferee, depth: int) -> list[int]:
     return sequences
 
 
-def _moves(position: Referee | TableTopReferee) -> Iterator[Referee | TableTopReferee]:
+def _moves(position: Position) -> Iterator[Position]:
     """Yield the position after each legal action."""
     for action in position.legal():
         yield _after(position, action)
 
 
-def _after[P: (Referee, TableTopReferee)](position: P, action: int) -> P:
+def _after(position: Position, action: int) -> Position:
     """Return a copy of the position on which the action has been taken."""
     after = deepcopy(position, {id(position.decks): position.decks})
     after.step(action)
