@@ -17,7 +17,7 @@ PYTHONS := $(or $(PYTHON),python3.11 python3)
 ARGS :=
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check-long lint typecheck format bench docs clean
+.PHONY: help demo test check-long lint typecheck format bench perfcheck docs clean
 .NOTPARALLEL:
 
 help: ## List the targets
@@ -47,6 +47,9 @@ format: $(INSTALLED) ## Format the code and mend what can be mended
 
 bench: $(BENCH_INSTALLED) ## Measure speed *
 	@$(PY) -m benchmarks $(ARGS)
+
+perfcheck: $(INSTALLED) ## Compare ratios of speeds with the recorded baseline *
+	@$(PY) -m benchmarks.perfcheck $(ARGS)
 
 docs: $(DOCS_INSTALLED) ## Build the documentation into docs/_build/html
 	@$(PY) -m sphinx --fail-on-warning --quiet -b html docs docs/_build/html

@@ -22,6 +22,7 @@ from crib_env.layout import observation_layout
 from crib_env.opponents import Agent, agent_names, find_agent
 from crib_env.registration import ENVIRONMENTS, register_environments
 from crib_env.rules import PRESETS, Rules
+from crib_env.sampling import sample_legal
 
 __version__ = "0.1.0"
 
@@ -41,6 +42,7 @@ __all__ = [
     "observation_layout",
     "parse_card",
     "parse_cards",
+    "sample_legal",
 ]
 
 register_environments()

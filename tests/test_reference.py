@@ -407,7 +407,8 @@ def test_random_games_keep_their_books(game: str, target: int, seed: int) -> Non
     for seat in (0, 1):
         assert referee.scores[seat] == sum(e.points for e in referee.events if e.seat == seat)
     winner = referee.winner
-    assert winner is not None and referee.events[-1].seat == winner
+    assert winner is not None
+    assert referee.events[-1].seat == winner
     assert referee.scores[winner] == target > referee.scores[1 - winner]
     # H10, F1: the deal has alternated.
     assert referee.dealer == (seed + referee.deals - 1) % 2

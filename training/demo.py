@@ -49,7 +49,7 @@ def replay(first: Agent, second: Agent, seed: int) -> str:
 def main() -> None:
     """Run the demo."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
-    parser.add_argument("--timesteps", type=int, default=1_500_000, help="decisions to learn from")
+    parser.add_argument("--timesteps", type=int, default=1_200_000, help="decisions to learn from")
     parser.add_argument("--pairs", type=int, default=2000, help="duplicate pairs an opponent")
     parser.add_argument("--seed", type=int, default=1, help="fixes everything")
     parser.add_argument("--out", type=Path, default=Path("runs/demo"), help="folder for results")

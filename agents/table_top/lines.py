@@ -136,11 +136,12 @@ def rank_points(table, cards):
 @kernel
 def flush_points(cards, flush_size):
     """Return the points of a flush, if ``flush_size`` or more are of one suit (T8, T12)."""
+    points = 0
     for suit in range(4):
         n = bit_count(cards & SUIT << suit)
         if n >= flush_size:
-            return n
-    return 0
+            points += n
+    return points
 
 
 @kernel

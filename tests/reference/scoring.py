@@ -71,7 +71,7 @@ def pairs(held: Sequence[int]) -> int:
 
 
 def runs(held: Sequence[int]) -> int:
-    """Score the runs of the greatest length only, a point a card for each way of making one (C2)."""
+    """Score the runs of the greatest length only, a point a card for each way (C2)."""
     for length in range(len(held), 2, -1):
         ways = sum(1 for subset in combinations(held, length) if _is_run(map(rank, subset)))
         if ways:

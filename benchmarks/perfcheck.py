@@ -1,0 +1,148 @@
+"""Has anything become slower? Ratios of speeds in one run against a recorded baseline.
+
+    python -m benchmarks.perfcheck            # exits 1 if a ratio has grown by more than a third
+    python -m benchmarks.perfcheck --record   # write the baseline anew
+
+Absolute times differ between machines and hours; the ratio of our time to that of a fixed piece of
+work, measured in turns with it in the same run, differs far less. Compiled work is divided by a
+compiled loop over the generator, Python work by a loop over a dictionary.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from statistics import median
+
+import numba
+import numpy as np
+
+from crib_env import sample_legal, six_card_v0
+from crib_env.engine import families, rng
+from crib_env.engine.jit import OPTIONS
+from crib_env.engine.records import NO_DECKS
+from crib_env.engine.tables import show_table
+from crib_env.rules import PRESETS
+
+BASELINE = Path(__file__).parent / "perf_baseline.json"
+WORSE = 1.33
+REPEATS = 15
+LANES = 1024
+Work = Callable[[], object]
+
+
+@numba.njit(**OPTIONS)
+def draw(state, times):  # type: ignore[no-untyped-def]
+    """Draw ``times`` words: the compiled yardstick."""
+    total = 0
+    for _ in range(times):
+        total += rng.next_word(state)
+    return total
+
+
+def compiled_yardstick() -> Work:
+    """Return a fixed piece of compiled work."""
+    state = np.array([1, 2, 3, 4])
+    return lambda: draw(state, 2_000_000)
+
+
+def python_yardstick() -> None:
+    """Do a fixed piece of Python work."""
+    totals = {"a": 0, "b": 0}
+    for i in range(60_000):
+        totals["a" if i & 1 else "b"] += i
+
+
+def rollout(family: families.Family, preset: str, players: int) -> Work:
+    """Return random play of a batch, observed at every decision."""
+    batch = family.batch
+    states = np.zeros(LANES, dtype=family.state)
+    rng.seed_states(states, np.random.SeedSequence(1))
+    record = family.rules_record(PRESETS[preset], "game", players)
+    log = np.zeros(family.log_size, dtype=np.int64)
+    lanes, dealers = np.arange(LANES), np.full(LANES, -1)
+    batch.start_lanes(states, record, NO_DECKS, lanes, dealers, log)
+    rngs = np.random.default_rng(1).integers(1 << 32, size=(LANES, 4))
+    views = np.zeros(1, dtype=family.view)
+    obs = np.zeros((LANES, family.obs_size), dtype=np.uint8)
+    masks = np.zeros((LANES, family.actions), dtype=np.int8)
+    args = (states, record, NO_DECKS, show_table(), rngs, views, log, 0, LANES, 50, obs, masks)
+    return lambda: batch.rollout(*args)
+
+
+def vector() -> Work:
+    """Return steps of the vector environment with drawn actions."""
+    env = six_card_v0.vector_env(LANES, opponent="greedy", threads=1)
+    chance = np.random.default_rng(1)
+    masks = [env.reset(seed=1)[1]["action_mask"]]
+
+    def work() -> None:
+        for _ in range(10):
+            masks[0] = env.step(sample_legal(masks[0], chance))[4]["action_mask"]
+
+    return work
+
+
+def aec() -> Work:
+    """Return steps of the AEC environment with the first legal card."""
+    env = six_card_v0.raw_env()
+    env.reset(seed=1)
+
+    def work() -> None:
+        for _ in range(3000):
+            observation, _, over, _, _ = env.last()
+            if over or observation is None:
+                env.reset()
+            else:
+                env.step(int(observation["action_mask"].argmax()))
+
+    return work
+
+
+def ratios() -> dict[str, float]:
+    """Return the time of each piece of work over that of its yardstick, medians of turns."""
+    compiled = compiled_yardstick()
+    two_hand, table_top = families.two_hand(), families.table_top()
+    works: dict[str, tuple[Work, Work]] = {
+        "rollout six_card": (rollout(two_hand, "hoyle", 2), compiled),
+        "rollout five_card": (rollout(two_hand, "five_card", 2), compiled),
+        "rollout table_top": (rollout(table_top, "table_top", 2), compiled),
+        "vector step six_card": (vector(), compiled),
+        "AEC step six_card": (aec(), python_yardstick),
+    }
+    found: dict[str, list[float]] = {name: [] for name in works}
+    for _ in range(REPEATS + 1):
+        for name, (work, yardstick) in works.items():
+            found[name].append(seconds(work) / seconds(yardstick))
+    return {name: median(values[1:]) for name, values in found.items()}  # the first warms up
+
+
+def seconds(work: Work) -> float:
+    """Return how long a piece of work takes once."""
+    began = time.perf_counter()
+    work()
+    return time.perf_counter() - began
+
+
+def main() -> None:
+    """Run the command line."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
+    parser.add_argument("--record", action="store_true", help="write the baseline anew")
+    args = parser.parse_args()
+    now = ratios()
+    if args.record:
+        BASELINE.write_text(json.dumps(now, indent=2) + "\n")
+    before: dict[str, float] = json.loads(BASELINE.read_text())
+    slower = [name for name, ratio in now.items() if ratio > WORSE * before[name]]
+    for name, ratio in now.items():
+        verdict = "SLOWER" if name in slower else "ok"
+        print(f"{name:22} {ratio:8.3f}  baseline {before[name]:8.3f}  {verdict}")
+    sys.exit(1 if slower else 0)
+
+
+if __name__ == "__main__":
+    main()

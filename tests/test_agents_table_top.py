@@ -1,0 +1,504 @@
+"""`random`, `greedy` and `rule_based` at Table Top: legal, blind to hidden cards, each better.
+
+What the kernels count is checked against `tests/reference`, which counts by literal definition.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+from agents import GreedyAgent, RandomAgent, RuleBasedAgent
+from agents.compiled import CompiledBot
+from agents.table_top import rule_based
+from agents.table_top.lines import points_so_far
+from crib_env import parse_card, parse_cards, table_top_v0
+from crib_env.engine.batch import CONTINUE
+from crib_env.engine.families import find_family
+from crib_env.engine.records import NO_DECKS, NONE
+from crib_env.engine.rng import WORDS, seed_states
+from crib_env.engine.table_top import batch, encode
+from crib_env.engine.table_top.records import (
+    CENTRE,
+    LOG_SIZE,
+    TABLE_TOP,
+    TABLE_VIEW,
+    TO_CRIB,
+    TURNS,
+)
+from crib_env.engine.tables import show_table
+from crib_env.opponents import Agent, find_agent
+from crib_env.rules import PRESETS
+from reference import scoring
+from training.duplicate import estimate, play_pairs
+
+Array = npt.NDArray[Any]
+
+VARIANTS = [(2, "table_top"), (4, "table_top"), (2, "table_top_ship"), (4, "table_top_ship")]
+AGENTS = (RandomAgent, GreedyAgent, RuleBasedAgent)
+# Uncompiled the tests run the same checks on less.
+SLOW = os.environ.get("NUMBA_DISABLE_JIT", "0") != "0"
+
+every_agent = pytest.mark.parametrize("make", AGENTS, ids=[a.name for a in AGENTS])
+every_variant = pytest.mark.parametrize(("players", "preset"), VARIANTS)
+
+
+class Lanes:
+    """Games side by side, in which every seat is asked through views."""
+
+    def __init__(
+        self, players: int, preset: str, lanes: int, seed: int, episode: str = "round"
+    ) -> None:
+        self.rules = find_family("table_top").rules_record(PRESETS[preset], episode, players)
+        self.states = np.zeros(lanes, dtype=TABLE_TOP)
+        seed_states(self.states, np.random.SeedSequence(seed))
+        self.log = np.zeros(LOG_SIZE, dtype=np.int64)
+        self.tally = np.zeros((lanes, 2, batch.TALLY), dtype=np.int64)
+        every = np.arange(lanes)
+        batch.start_lanes(self.states, self.rules, NO_DECKS, every, np.full(lanes, NONE), self.log)
+
+    @property
+    def running(self) -> Array:
+        return np.flatnonzero(self.states["over"] == 0)
+
+    def views(self, lanes: Array) -> Array:
+        views = np.zeros(len(lanes), dtype=TABLE_VIEW)
+        batch.view_lanes(self.states, self.rules, lanes, self.states["to_move"][lanes], views)
+        return views
+
+    def step(self, lanes: Array, actions: Array) -> None:
+        """Step the lanes; the engine refuses what the rules do not allow."""
+        bad = batch.step_lanes(
+            self.states, self.rules, NO_DECKS, show_table(), lanes, actions, self.log, self.tally
+        )
+        assert bad == NONE, f"illegal action {actions[bad]} in {self.states[lanes[bad]]}"
+
+
+def position(
+    layout: str,
+    card: str,
+    crib: int = 0,
+    rows: int = 1,
+    my_crib: int = 1,
+    preset: str = "table_top",
+    cells: int = (1 << TO_CRIB) - 1,
+) -> Any:
+    """Return the view of a seat that may place ``card`` on any vacant cell of ``cells``.
+
+    Args:
+        layout: five rows, a card or ``--`` for each cell.
+        crib: 1 if the seat may also lay the card in the crib.
+        rows: 1 if its side scores the rows.
+    """
+    view = np.zeros(1, dtype=TABLE_VIEW)[0]
+    for field in ("adjacency", "flush_size", "crib_flush_size", "score_difference", "target"):
+        view[field] = getattr(PRESETS[preset], field)
+    held = [NONE if text == "--" else parse_card(text) for text in layout.split()]
+    assert len(held) == 25
+    view["layout"] = held
+    view["turns"] = NONE
+    view["placed"] = sum(1 << cell for cell, c in enumerate(held) if c != NONE)
+    view["starter"] = held[CENTRE]
+    view["players"] = 2
+    view["to_move"] = 1
+    view["scores_rows"] = rows
+    view["my_crib"] = my_crib
+    view["card"] = parse_card(card)
+    view["partner_card"] = NONE
+    view["crib"] = NONE
+    view["crib_turns"] = NONE
+    view["owed"] = (2 if crib else 0, 2, 0, 0)
+    view["legal"] = cells & ~int(view["placed"]) | crib << TO_CRIB
+    return view
+
+
+def choose(agent: Agent, view: Any) -> int:
+    """Return the agent's action for one view."""
+    return int(agent.act(np.array([view], dtype=TABLE_VIEW), np.random.default_rng(0))[0])
+
+
+def line_of(view: Any, cell: int, rows: int) -> list[int]:
+    """Return the cards in the row or the column of a cell."""
+    layout = view["layout"].reshape(5, 5)
+    line = layout[cell // 5] if rows else layout[:, cell % 5]
+    return [int(c) for c in line if c != NONE]
+
+
+def as_they_lie(cards: list[int], flush_size: int, starter: int) -> int:
+    """Return what the cards of a line score so far, by the reference."""
+    points = scoring.fifteens(cards) + scoring.pairs(cards) + scoring.runs(cards)
+    if cards:
+        points += scoring.line_flush(cards, flush_size)
+    if starter in cards:
+        points += scoring.nobs([c for c in cards if c != starter], starter)
+    return points
+
+
+def gain_now(view: Any, cell: int) -> int:
+    """Return what the card adds to its side's line less the other's, by the reference."""
+    starter, card, size = int(view["starter"]), int(view["card"]), int(view["flush_size"])
+    gains = []
+    for rows in (int(view["scores_rows"]), 1 - int(view["scores_rows"])):
+        line = line_of(view, cell, rows)
+        gains.append(as_they_lie([*line, card], size, starter) - as_they_lie(line, size, starter))
+    return gains[0] - gains[1]
+
+
+# --- every agent ---------------------------------------------------------------------------------
+
+
+@every_variant
+@every_agent
+def test_every_action_is_legal_in_whole_games(
+    make: type[CompiledBot], players: int, preset: str
+) -> None:
+    agent = make()
+    rng = np.random.default_rng(5)
+    games = Lanes(players, preset, 2 if SLOW else 200, seed=4, episode="round" if SLOW else "game")
+    while len(lanes := games.running):
+        actions = agent.act(games.views(lanes), rng)
+        assert actions.dtype == np.int64
+        assert actions.shape == (len(lanes),)
+        games.step(lanes, actions)
+
+
+@every_variant
+@every_agent
+def test_actions_are_legal_wherever_random_play_leads(
+    make: type[CompiledBot], players: int, preset: str
+) -> None:
+    agent = make()
+    rng = np.random.default_rng(9)
+    games = Lanes(players, preset, 2 if SLOW else 500, seed=8)
+    while len(lanes := games.running):
+        views = games.views(lanes)
+        actions = agent.act(views, rng)
+        assert (views["legal"] >> actions & 1 == 1).all()
+        games.step(lanes, RandomAgent().act(views, rng))
+
+
+@every_variant
+@every_agent
+def test_every_action_is_legal_in_the_aec_environment(
+    make: type[CompiledBot], players: int, preset: str
+) -> None:
+    """`raw_env` raises on an illegal action."""
+    agent = make()
+    rng = np.random.default_rng(1)
+    env = table_top_v0.raw_env(players=players, rules=preset, episode="round")
+    for seed in range(1 if SLOW else 5):
+        env.reset(seed=seed)
+        turns = 0
+        while not any(env.terminations.values()):
+            view = env.unwrapped.view(int(env.agent_selection[-1]))
+            env.step(int(agent.act(np.array([view], dtype=TABLE_VIEW), rng)[0]))
+            turns += 1
+        assert turns == TURNS
+
+
+@every_variant
+@every_agent
+def test_vector_step_plays_the_other_seats_as_act_does(
+    make: type[CompiledBot], players: int, preset: str
+) -> None:
+    """The compiled batch reaches the positions that asking `act` seat by seat reaches."""
+    agent, n, seat = make(), 2 if SLOW else 20, 1
+    batched, mirror = (Lanes(players, preset, n, seed=6) for _ in range(2))
+    rngs = np.ones((n, WORDS), dtype=np.int64)
+    views = np.zeros(1, dtype=TABLE_VIEW)
+    seats, dones = np.full(n, seat), np.zeros(n, dtype=np.bool_)
+    obs = np.zeros((2, n, encode.OBS_SIZE), dtype=np.uint8)
+    masks = np.zeros((2, n, encode.ACTIONS), dtype=np.int8)
+    rewards = np.zeros(n)
+    rng = np.random.default_rng(2)
+    entry = agent.vector_step_for("table_top")
+    assert entry is not None
+    actions = np.full(n, CONTINUE)
+    while not dones.any():
+        entry(
+            batched.states, batched.rules, NO_DECKS, show_table(), agent.weights, rngs, views,
+            batched.log, 0, n, 0, 0, 0, seats, actions, obs[0], masks[0], rewards, dones, obs[1],
+            masks[1],
+        )  # fmt: skip
+        assert (dones == (batched.states["over"] == 1)).all(), "stopped at an illegal action"
+        if not agent.draws:
+            while len(lanes := np.flatnonzero(
+                (mirror.states["over"] == 0) & (mirror.states["to_move"] != seat)
+            )):  # fmt: skip
+                mirror.step(lanes, agent.act(mirror.views(lanes), rng))
+            assert (mirror.states["layout"] == batched.states["layout"]).all()
+            assert (mirror.states["scores"] == batched.states["scores"]).all()
+        if not dones.any():
+            actions = RandomAgent().act(batched.views(batched.running), rng)
+            mirror.step(mirror.running, actions)
+    assert dones.all()
+
+
+@every_variant
+@every_agent
+def test_cards_hidden_from_a_seat_do_not_change_its_action(
+    make: type[CompiledBot], players: int, preset: str
+) -> None:
+    """Redraw the cards to come and the others' in the crib: the action stays."""
+    agent = make()
+    rng = np.random.default_rng(3)
+    games = Lanes(players, preset, 2 if SLOW else 50, seed=2)
+    redrawn = 0
+    while len(lanes := games.running):
+        before = games.states.copy()
+        views = games.views(lanes)
+        actions = agent.act(views, np.random.default_rng(1))
+        for lane, view in zip(lanes, views, strict=True):
+            redrawn += redraw_hidden(games.states[lane], view, rng)
+        assert (agent.act(games.views(lanes), np.random.default_rng(1)) == actions).all()
+        games.states[:] = before
+        games.step(lanes, RandomAgent().act(views, rng))
+    assert redrawn > 100
+
+
+def redraw_hidden(state: Any, view: Any, rng: np.random.Generator) -> int:
+    """Redraw the cards of a state that a seat's view does not show; return how many changed."""
+    shown = [*view["layout"].tolist(), *view["crib"].tolist(), int(view["card"])]
+    shown = [card for card in shown if card != NONE]
+    hidden = [t for t, card in enumerate(state["deck"].tolist()) if card not in shown]
+    unseen = rng.permutation([card for card in range(52) if card not in shown])
+    changed = int((state["deck"][hidden] != unseen[: len(hidden)]).sum())
+    state["deck"][hidden] = unseen[: len(hidden)]
+    return changed
+
+
+def trace(lanes: int = 1) -> str:
+    """Return every action of every agent in a few rounds, as text."""
+    lines = []
+    for make in AGENTS:
+        for players, preset in VARIANTS:
+            agent, rng = make(), np.random.default_rng(11)
+            games = Lanes(players, preset, lanes, seed=12)
+            while len(running := games.running):
+                actions = agent.act(games.views(running), rng)
+                games.step(running, actions)
+                lines.append(f"{agent.name} {players} {preset} {actions.tolist()}")
+    return "\n".join(lines)
+
+
+@pytest.mark.skipif(SLOW, reason="compares compiled with uncompiled code")
+def test_uncompiled_agents_choose_the_same_actions() -> None:
+    paths = os.pathsep.join(str(Path(__file__).parents[i]) for i in (0, 1))
+    environment = {**os.environ, "NUMBA_DISABLE_JIT": "1", "PYTHONPATH": paths}
+    plain = subprocess.run(
+        [sys.executable, "-W", "error", "-c",
+         "import test_agents_table_top as t; print(t.trace())"],
+        env=environment, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert plain.returncode == 0, plain.stderr
+    assert plain.stdout.strip() == trace()
+
+
+@pytest.mark.parametrize("name", ["random", "greedy", "rule_based"])
+def test_agents_are_found_by_name_for_both_families(name: str) -> None:
+    agent = find_agent(name)
+    assert isinstance(agent, CompiledBot)
+    assert set(agent.plays) == {"two_hand", "table_top"}
+
+
+# --- random --------------------------------------------------------------------------------------
+
+OPENING = """
+    -- -- -- -- --
+    -- -- -- -- --
+    -- -- 8D -- --
+    -- -- -- -- --
+    -- -- -- -- --
+"""
+
+
+def test_random_takes_each_legal_action_as_often() -> None:
+    around = sum(1 << cell for cell in (6, 7, 8, 11, 13, 16, 17, 18))
+    views = np.full(9000, position(OPENING, "5C", crib=1, cells=around), dtype=TABLE_VIEW)
+    taken, counts = np.unique(RandomAgent().act(views, np.random.default_rng(2)),
+                              return_counts=True)  # fmt: skip
+    assert taken.tolist() == [6, 7, 8, 11, 13, 16, 17, 18, TO_CRIB]
+    assert ((counts - 1000) ** 2 / 1000).sum() < 31.8  # chi-square, 8 degrees, 1 in 10,000
+
+
+# --- greedy --------------------------------------------------------------------------------------
+
+SPARSE = """
+    -- -- -- -- --
+    -- 5C -- -- --
+    -- -- 8D -- --
+    -- -- -- 9S --
+    -- -- -- -- --
+"""
+FULLER = """
+    5C 5D -- -- KH
+    -- -- -- -- 6H
+    -- -- 8D -- QH
+    -- -- -- -- 2H
+    -- -- -- -- --
+"""
+
+
+@pytest.mark.parametrize(
+    ("view", "action"),
+    [
+        (position(SPARSE, "7H"), 10),  # a fifteen in the starter's row, nothing in the column
+        (position(SPARSE, "7H", rows=0), 2),  # the same for the columns
+        (position(SPARSE, "KC"), 5),  # a fifteen with the five
+        (position(SPARSE, "5H", rows=0), 1),  # a pair down the five's column
+        (position(SPARSE, "JD"), 5),  # the fifteen is worth more than his nob
+        (position(SPARSE, "JD", cells=0b11 << 14 | 1), 14),  # his nob in the starter's row
+        (position(SPARSE, "JS", cells=0b11 << 14 | 1, crib=1), TO_CRIB),  # no nob: it adds nothing
+        (position(SPARSE, "2H", crib=1), TO_CRIB),  # nothing gains, and the crib is open
+        (position(SPARSE, "2H"), 0),  # nothing gains, and the crib is closed: the first cell
+        (position(SPARSE, "2H", crib=1, cells=0), TO_CRIB),  # it owes all its cards
+        (position(FULLER, "5H"), 2),  # two pairs and a fifteen more in the row
+        (position(FULLER, "9H", rows=0), 5),  # a four-flush is none here: the first cell
+        (position(FULLER, "9H", rows=0, preset="table_top_ship"), 24),  # five hearts
+    ],
+)
+def test_greedy_takes_the_most_points_now(view: Any, action: int) -> None:
+    assert choose(GreedyAgent(), view) == action
+
+
+@every_variant
+def test_greedy_agrees_with_the_reference(players: int, preset: str) -> None:
+    """The first cell of the highest gain; the crib where none gains and it is open."""
+    games = Lanes(players, preset, 2 if SLOW else 30, seed=13)
+    rng = np.random.default_rng(4)
+    while len(lanes := games.running):
+        views = games.views(lanes)
+        for view, action in zip(views, GreedyAgent().act(views, rng), strict=True):
+            gains = {c: gain_now(view, c) for c in range(25) if int(view["legal"]) >> c & 1}
+            if int(view["legal"]) >> TO_CRIB & 1 and max(gains.values(), default=0) <= 0:
+                assert action == TO_CRIB
+            else:
+                assert action == max(gains, key=lambda cell: (gains[cell], -cell))
+        games.step(lanes, RandomAgent().act(views, rng))
+
+
+# --- rule_based ----------------------------------------------------------------------------------
+
+
+def mask_of(cards: list[int]) -> int:
+    return sum(1 << card for card in cards)
+
+
+@pytest.mark.parametrize("flush_size", [4, 5])
+def test_lines_are_counted_and_foreseen_as_the_reference_does(flush_size: int) -> None:
+    """What a line scores, and the mean of what each unseen card would add to it."""
+    seed = 20
+    rng = random.Random(seed)
+    weights = np.zeros(len(rule_based.WEIGHTS))
+    weights[rule_based.NEXT : rule_based.NEXT + 6] = 1.0
+    for trial in range(100 if SLOW else 300):
+        n = trial % 6
+        deck = rng.sample(range(52), 52)
+        if trial % 3 == 0:  # of few suits, so that flushes and his nob occur
+            deck.sort(key=lambda c: c % 4 != 2)
+        cards, unseen, starter = deck[:n], deck[n : n + 30], deck[0]
+        nob = 0 if starter // 4 == 10 or not cards else 1 << 40 + starter % 4
+        now = as_they_lie(cards, flush_size, starter)
+        assert points_so_far(show_table(), mask_of(cards), flush_size, nob) == now, (seed, cards)
+        added = 0
+        if 0 < n < 5:
+            added = sum(as_they_lie([*cards, c], flush_size, starter) - now for c in unseen)
+        likely = rule_based.likely_points(
+            show_table(), weights, mask_of(cards), mask_of(unseen), flush_size, nob
+        )
+        assert likely == pytest.approx(now + added / len(unseen)), (seed, cards, unseen)
+
+
+CORNER = """
+    5C 5D 5H -- KH
+    2C 4S 7H KD 9C
+    3D 6S 8D 8S QC
+    AC 2S 9H JC TD
+    -- 4D 7S 3S 6C
+"""
+RUN = """
+    -- 2C 3H 4D --
+    TH 7C KS 9D 6S
+    8C QS 8D 2H TC
+    JS 9C 5S QD 6H
+    -- KC 3C 7S TD
+"""
+
+
+@pytest.mark.parametrize(
+    ("view", "action"),
+    [
+        (position(CORNER, "5S"), 3),  # the fourth five, and fifteens with the king
+        (position(CORNER, "5S", crib=1), 3),
+        (position(CORNER, "AH", rows=0, crib=1), 3),  # the columns spoil that row with an ace
+        (position(RUN, "5D"), 0),  # the run of four, in the row that two cells are left of
+        (position(RUN, "KD", rows=0), 4),  # a king makes no run of 2 3 4, and pairs no column
+    ],
+)
+def test_rule_based_helps_its_lines_and_spoils_the_others(view: Any, action: int) -> None:
+    assert choose(RuleBasedAgent(), view) == action
+
+
+def test_rule_based_feeds_its_own_crib_and_not_the_others() -> None:
+    """Where no cell helps it throws a five to a crib with a ten if that is its own side's."""
+    full = """
+        2C 2D 2H AS 9H
+        4C 4D 4H AC 9S
+        KC 6D TH AD QH
+        6C 6H 6S AH 9D
+        -- 8H 8S 3S TS
+    """
+    own = position(full.replace("KC 6D TH", "6D KC TH"), "5D", crib=1, my_crib=1)
+    other = position(full.replace("KC 6D TH", "6D KC TH"), "5D", crib=1, my_crib=0)
+    assert choose(RuleBasedAgent(), own) == TO_CRIB
+    assert choose(RuleBasedAgent(), other) == 20
+
+
+def test_rule_based_reads_the_flush_sizes_of_the_view() -> None:
+    """A fourth heart is worth a flush in Ship's variation alone (T12)."""
+    hearts = """
+        2H 9H -- QH --
+        -- -- -- -- --
+        -- -- 8D 7S --
+        -- -- -- -- --
+        -- -- -- -- --
+    """
+    cells = 1 << 2 | 1 << 10 | 1 << 11
+    views = {p: position(hearts, "7H", preset=p, cells=cells) for p in PRESETS if "table" in p}
+    actions = {preset: choose(RuleBasedAgent(), view) for preset, view in views.items()}
+    assert actions["table_top_ship"] == 2
+    assert actions["table_top"] in (10, 11)
+
+
+def test_rule_based_weights_are_named_and_explained() -> None:
+    names = [name for name, _, _ in rule_based.HEURISTICS]
+    assert len(set(names)) == len(names)
+    assert all(why for _, _, why in rule_based.HEURISTICS)
+    for name in ("line_0", "next_0", "draft", "other", "crib_next", "throw"):
+        constant = name.removesuffix("_0").upper()
+        assert names[getattr(rule_based, constant)] == name
+
+
+@pytest.mark.skipif(SLOW, reason="hundreds of games")
+@every_variant
+@pytest.mark.parametrize(("better", "worse"), [("rule_based", "greedy"), ("greedy", "random")])
+def test_each_agent_beats_the_one_below(better: str, worse: str, players: int, preset: str) -> None:
+    """Over duplicate games the whole 95 % interval lies above half."""
+    games = play_pairs(
+        find_family("table_top"), PRESETS[preset], "game", find_agent(better), find_agent(worse),
+        100, 17, players=players,
+    )  # fmt: skip
+    won = estimate((games.result == 1).mean(axis=1))
+    assert won.mean - won.half > 0.9
+
+
+def test_parse_helpers_agree_with_the_reference() -> None:
+    assert parse_cards("5H TS AC") == scoring.cards("5H TS AC")
