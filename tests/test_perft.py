@@ -98,9 +98,7 @@ def count_with_engine(case: Case) -> perft.Tree:
     table_top = "order" in case
     family = families.table_top() if table_top else families.two_hand()
     rules = Rules.preset(case["rules"])
-    numbers = family.rules_record(
-        rules, "round" if table_top else "deal", case.get("players", 2)
-    )
+    numbers = family.rules_record(rules, "round" if table_top else "deal", case.get("players", 2))
     state = np.zeros(1, dtype=family.state)
     log = np.zeros(family.log_size, dtype=np.int64)
     decks = np.array([deck_of(case)], dtype=np.int64)

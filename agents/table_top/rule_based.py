@@ -54,8 +54,8 @@ HEURISTICS: tuple[tuple[str, float, str], ...] = (
     ("next_4", 1.0, "the last card: helper and spoiler are even"),
     ("next_5", 0.0, "none comes to a full line"),
     ("draft", 0.2, "two short of a flush: seldom made, for one card of another suit ends it"),
-    ("other", 1.1, "a point the other side does not make is as good as a point made; a little over "
-     "one did best in rounds against itself"),
+    ("other", 1.1, "a point the other side does not make is as good as a point made; one or a "
+     "little more did equally well in rounds against itself"),
     ("crib_next", 1.5, "two or three cards of the crib are others', picked for it by one side and "
      "against it by the other"),
     ("throw", -0.3, "a place in the crib is kept for a worse card, unless this one fits nowhere"),
