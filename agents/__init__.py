@@ -1,7 +1,8 @@
 """Opponents for the environments of `crib_env`, found there by name.
 
-Those of the two-hand games play six-card and five-card cribbage by the same code. Each is a class
-whose constructor takes no arguments; ``crib_env.find_agent("rule_based")`` makes one.
+``random``, ``greedy`` and ``rule_based`` play every game: six-card and five-card cribbage by the
+same code, Table Top by that in ``agents.table_top``. Each is a class whose constructor takes no
+arguments; ``crib_env.find_agent("rule_based")`` makes one.
 """
 
 from agents.greedy import GreedyAgent
