@@ -184,3 +184,26 @@ def test_the_command_line_says_what_was_wrong(words: list[str], said: str) -> No
     assert run.returncode != 0
     assert said in run.stderr
     assert "Traceback" not in run.stderr
+
+
+def test_shaping_pays_cards_when_placed_and_nothing_over_a_round() -> None:
+    """The shaped rewards of a round add up to its own reward: the potential starts and ends at 0."""
+    from training.shaping import LineShaping
+
+    plain = table_top_v0.sb3_env(8, episode="round", reward="points", opponent="random", seat=0)
+    env = LineShaping(plain)
+    plain.seed(7)
+    env.reset()
+    rng = np.random.default_rng(7)
+    shaped, rounds, midway = np.zeros(8), 0, 0
+    while rounds < 24:
+        masks = plain.action_masks()
+        env.step_async(np.array([rng.choice(np.flatnonzero(mask)) for mask in masks]))
+        _, rewards, dones, _ = env.step_wait()
+        shaped += rewards
+        midway += int((rewards[~dones] != 0).sum())
+        for lane in np.flatnonzero(dones):
+            # What the round paid at its end; heels aside nothing is paid before.
+            assert shaped[lane] == pytest.approx(plain.games.rewards[lane], abs=2)
+            shaped[lane], rounds = 0.0, rounds + 1
+    assert midway > 100

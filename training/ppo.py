@@ -35,6 +35,7 @@ from agents.learned import LearnedAgent, header
 from crib_env.engine.families import Family
 from crib_env.envs.makers import Maker
 from training.environments import find_maker, load_agent
+from training.shaping import LineShaping
 
 
 def arguments() -> argparse.ArgumentParser:
@@ -55,6 +56,7 @@ def arguments() -> argparse.ArgumentParser:
     add("--epochs", type=int, default=8, help="passes over the decisions (default: %(default)s)")
     add("--learning-rate", type=float, default=1e-3, help="falls linearly to a tenth (%(default)s)")
     add("--gae-lambda", type=float, default=0.95, help="of the advantages (default: %(default)s)")
+    add("--shaping", action="store_true", help="Table Top: pay a card when it is placed")
     add("--entropy", type=float, default=0.01, help="weight of the entropy (default: %(default)s)")
     add("--width", type=int, default=256, help="of the two hidden layers (default: %(default)s)")
     add("--resume", type=Path, help="a model.zip to go on from")
@@ -135,7 +137,8 @@ def train(args: argparse.Namespace) -> LearnedAgent:
     )
     games.seed(args.seed)
     # Only the reward is scaled; the observation is bits already. A deal is short: no discount.
-    venv = VecNormalize(games, norm_obs=False, norm_reward=True, gamma=1.0)
+    shaped = LineShaping(games) if args.shaping else games
+    venv = VecNormalize(shaped, norm_obs=False, norm_reward=True, gamma=1.0)
 
     def learning_rate(remaining: float) -> float:
         return float(args.learning_rate * max(0.1, remaining))

@@ -33,8 +33,8 @@ SETTINGS: dict[str, dict[str, str]] = {
     "five_card_v0": {},
     "discard_v0": {},
     "pegging_v0": {},
-    # A round has 14 decisions of the learner and pays at its end alone: longer credit.
-    "table_top_v0": {"--steps": "56", "--lanes": "256", "--gae-lambda": "0.98"},
+    # A round pays at its end alone, after 14 decisions of the learner: shaped, with short credit.
+    "table_top_v0": {"--shaping": "", "--steps": "28", "--gae-lambda": "0.9"},
 }
 
 
@@ -42,7 +42,7 @@ def command(name: str, timesteps: int, seed: int, out: Path) -> list[str]:
     """Return the arguments of `training.ppo` for one environment."""
     words = ["--env", name, "--timesteps", str(timesteps), "--seed", str(seed), "--out", str(out)]
     for option, value in SETTINGS[name].items():
-        words += [option, value]
+        words += [option, value] if value else [option]
     return words
 
 
