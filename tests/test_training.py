@@ -187,7 +187,7 @@ def test_the_command_line_says_what_was_wrong(words: list[str], said: str) -> No
 
 
 def test_shaping_pays_cards_when_placed_and_nothing_over_a_round() -> None:
-    """The shaped rewards of a round add up to its own reward: the potential starts and ends at 0."""
+    """The shaped rewards of a round add up to its own: the potential starts and ends at 0."""
     from training.shaping import LineShaping
 
     plain = table_top_v0.sb3_env(8, episode="round", reward="points", opponent="random", seat=0)

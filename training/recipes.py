@@ -37,6 +37,14 @@ SETTINGS: dict[str, dict[str, str]] = {
     "table_top_v0": {"--shaping": "", "--steps": "28", "--gae-lambda": "0.9"},
 }
 
+# What a reader should know before taking a recipe for an opponent.
+NOTES: dict[str, str] = {
+    "table_top_v0": "This recipe does not work yet: within its minutes the agent does no better "
+    "than random play against random. What a card is worth on a cell depends on the card and two "
+    "lines at once, and a plain MLP on the bits has to learn that for each of 25 cells apart; a "
+    "network that shares its weights between cells is the thing to try.",
+}
+
 
 def command(name: str, timesteps: int, seed: int, out: Path) -> list[str]:
     """Return the arguments of `training.ppo` for one environment."""
@@ -86,6 +94,8 @@ def page(recipes: list[dict[str, Any]]) -> str:
             "",
             table(recipe["results"]),
         ]
+        if recipe["name"] in NOTES:
+            parts += ["", NOTES[recipe["name"]]]
     parts += ["", f"Two cores, Python {platform.python_version()}.", ""]
     return "\n".join(parts)
 

@@ -1,0 +1,321 @@
+"""The same kernels on a GPU: N games in device memory, one thread a game.
+
+Needs the extra ``cuda`` (numba-cuda). Import this module only where a GPU, or numba-cuda's
+simulator (``NUMBA_ENABLE_CUDASIM=1`` with ``NUMBA_DISABLE_JIT=1``), is to be used; docs/gpu.md says
+what has been measured.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from importlib.util import find_spec
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from numba import int64
+
+from crib_env.engine import batch, encode, two_hand, views
+from crib_env.engine.families import Family, find_family
+from crib_env.engine.jit import kernel
+from crib_env.engine.records import HAND, NO_DECKS, NONE
+from crib_env.engine.rng import WORDS, seed_states
+from crib_env.engine.table_top import batch as table_batch
+from crib_env.engine.table_top import encode as table_encode
+from crib_env.engine.table_top import table_top
+from crib_env.engine.table_top import views as table_views
+from crib_env.engine.tables import show_table
+from crib_env.rules import Rules
+
+if find_spec("numba_cuda") is None:
+    raise ImportError("the GPU batch needs numba-cuda: pip install 'crib-env[cuda]'")
+from numba import cuda
+
+THREADS = 128  # in a block
+SIMULATED = bool(cuda.config.ENABLE_CUDASIM)
+# Numba gives a record in local memory no alignment of its own; the simulator takes none.
+ALIGNMENT = None if SIMULATED else 8
+
+Array = npt.NDArray[Any]
+DeviceArray = Any
+"""An array in device memory, with ``__cuda_array_interface__`` and ``copy_to_host()``."""
+
+
+@kernel
+def take_card(s, rules, decks, table, card, log):
+    """Use a card if it is legal; return whether it was."""
+    slot = two_hand.slot_of(s, s["to_move"], card)
+    if slot == NONE:
+        return False
+    two_hand.step(s, rules, decks, table, slot, log)
+    return True
+
+
+@kernel
+def draw_card(s, rules, rng):
+    """Draw one of the legal cards of the seat to move, each as likely."""
+    return s["dealt"][HAND * s["to_move"] + batch.random_slot(s, rng)]
+
+
+@kernel
+def take_cell(s, rules, decks, table, action, log):
+    """Take a Table Top action if it is legal; return whether it was."""
+    if not table_top.is_legal(s, rules, action):
+        return False
+    table_top.step(s, rules, decks, table, action, log)
+    return True
+
+
+@dataclass(frozen=True)
+class Entries:
+    """The ``@cuda.jit`` entries of an engine, each called with one thread a game."""
+
+    reset: Any
+    step: Any
+    sample: Any
+    rollout: Any
+
+
+@cache
+def entries(name: str) -> Entries:
+    """Return the entries of the engine called ``name``, compiled when first called."""
+    if name == "two_hand":
+        return _entries(find_family(name), two_hand, views, encode, take_card, draw_card)
+    draw = table_batch.random_action
+    return _entries(find_family(name), table_top, table_views, table_encode, take_cell, draw)
+
+
+def _entries(
+    family: Family, play: Any, seen: Any, coding: Any, take: Callable[..., Any], draw: Any
+) -> Entries:
+    """Put the CPU's kernels behind entries for a GPU."""
+    begin_episode, result, view = play.begin_episode, play.result, seen.view
+    encode, encode_mask = coding.encode, coding.encode_mask
+    view_dtype, log_size = family.view, family.log_size
+
+    @kernel
+    def observe(s, rules, v, obs, mask):
+        view(s, rules, s["to_move"], v)
+        encode(v, obs)
+        encode_mask(v, mask)
+
+    @cuda.jit
+    def reset(states, rules, decks, dealers, movers, obs, masks, rewards, dones):
+        i = cuda.grid(1)
+        if i < states.shape[0]:
+            log = cuda.local.array(log_size, int64)
+            v = cuda.local.array(1, view_dtype, ALIGNMENT)
+            s = states[i]
+            begin_episode(s, rules[0], decks, dealers[i], log)
+            movers[i] = s["to_move"]
+            for p in range(rewards.shape[1]):
+                rewards[i, p] = 0.0
+            dones[i] = False
+            observe(s, rules[0], v[0], obs[i], masks[i])
+
+    @cuda.jit
+    def step(
+        states, rules, decks, table, points, autoreset, actions, movers, obs, masks, rewards, dones
+    ):
+        i = cuda.grid(1)
+        if i < states.shape[0]:
+            log = cuda.local.array(log_size, int64)
+            v = cuda.local.array(1, view_dtype, ALIGNMENT)
+            s = states[i]
+            r = rules[0]
+            for p in range(rewards.shape[1]):
+                rewards[i, p] = 0.0
+            if s["over"]:
+                return
+            mover = s["to_move"]
+            legal = take(s, r, decks, table, actions[i], log)
+            if legal:
+                lead = 0
+                if points:
+                    lead = s["gain"][0] - s["gain"][1]
+                elif s["over"]:
+                    lead = result(s, r)
+                for p in range(rewards.shape[1]):
+                    rewards[i, p] = lead if p & 1 == 0 else -lead
+                s["gain"][0] = 0
+                s["gain"][1] = 0
+            else:
+                rewards[i, mover] = -1.0
+                s["over"] = 1
+            dones[i] = s["over"] != 0
+            if autoreset and s["over"]:
+                begin_episode(s, r, decks, NONE, log)
+            movers[i] = s["to_move"]
+            if legal or autoreset:
+                observe(s, r, v[0], obs[i], masks[i])
+            else:  # what was seen before it stands
+                masks[i, :] = 0
+
+    @cuda.jit
+    def sample(states, rules, rngs, actions):
+        i = cuda.grid(1)
+        if i < states.shape[0]:
+            s = states[i]
+            actions[i] = 0 if s["over"] else draw(s, rules[0], rngs[i])
+
+    @cuda.jit
+    def rollout(states, rules, decks, table, rngs, steps, movers, obs, masks):
+        i = cuda.grid(1)
+        if i < states.shape[0]:
+            log = cuda.local.array(log_size, int64)
+            v = cuda.local.array(1, view_dtype, ALIGNMENT)
+            s = states[i]
+            r = rules[0]
+            if s["over"]:
+                begin_episode(s, r, decks, NONE, log)
+            for _ in range(steps):
+                observe(s, r, v[0], obs[i], masks[i])
+                take(s, r, decks, table, draw(s, r, rngs[i]), log)
+                if s["over"]:
+                    begin_episode(s, r, decks, NONE, log)
+            movers[i] = s["to_move"]
+            observe(s, r, v[0], obs[i], masks[i])
+
+    return Entries(reset, step, sample, rollout)
+
+
+class CudaBatch:
+    """N games in the memory of the current CUDA device, every seat played by the caller.
+
+    Equal seeds give the deals that the vector environments give. Every array is written anew by
+    each call and keeps its place in memory, so that what a framework wraps once stays current:
+    ``torch.as_tensor(batch.obs, device="cuda")`` copies nothing.
+
+    Args:
+        family: the engine, ``find_family(rules.family)``.
+        rules: the rules to play.
+        num_envs: the number of games, N.
+        players: seats in a game.
+        episode: what one episode is.
+        reward: ``"win"``, the result when the episode ends, or ``"points"``, the difference in
+            points that the action made.
+        autoreset: begin a new episode in the same step where one ended. Otherwise an ended game
+            stands still, its mask all 0, until the next `reset`.
+        seed: starts all generators; None takes fresh entropy.
+
+    Attributes:
+        obs: uint8[N, obs_size], masks: int8[N, actions]: what the seat to move may know and do.
+        movers: int64[N], the seat to move.
+        rewards: float64[N, players], of the last step; an illegal action ends the episode at -1
+            for the seat that took it and 0 for the others.
+        dones: bool[N], whether the last step ended an episode.
+        actions: int64[N], where `sample` leaves its draws.
+        states: the records of the games, `family.state`[N].
+
+    Raises:
+        ValueError: an argument that is not possible, by name.
+    """
+
+    def __init__(
+        self,
+        family: Family,
+        rules: Rules,
+        num_envs: int,
+        *,
+        players: int = 2,
+        episode: str = "game",
+        reward: str = "win",
+        autoreset: bool = True,
+        seed: int | None = None,
+    ) -> None:
+        if type(num_envs) is not int or num_envs < 1:
+            raise ValueError(f"num_envs must be a whole number from 1 up, got {num_envs!r}")
+        if reward not in ("win", "points"):
+            raise ValueError(f"reward must be one of 'win', 'points', got {reward!r}")
+        if rules.family != family.name:
+            raise ValueError(f"the rules {rules.name!r} are for {rules.family}, not {family.name}")
+        record = family.rules_record(rules, episode, players)
+        n = num_envs
+        self.family = family
+        self.rules = rules
+        self.num_envs = n
+        self.points = int(reward == "points")
+        self.autoreset = int(autoreset)
+        self._entries = entries(family.name)
+        self._grid = -(-n // THREADS), min(n, THREADS)
+        self._rules = cuda.to_device(record)
+        self._table = cuda.to_device(show_table())
+        self._decks = cuda.to_device(NO_DECKS)
+        self._dealers = cuda.to_device(np.full(n, NONE, dtype=np.int64))
+        self._rngs = cuda.to_device(np.zeros((n, WORDS), dtype=np.int64))
+        self.states = cuda.to_device(np.zeros(n, dtype=family.state))
+        self.obs = cuda.to_device(np.zeros((n, family.obs_size), dtype=np.uint8))
+        self.masks = cuda.to_device(np.zeros((n, family.actions), dtype=np.int8))
+        self.movers = cuda.to_device(np.zeros(n, dtype=np.int64))
+        self.rewards = cuda.to_device(np.zeros((n, players)))
+        self.dones = cuda.to_device(np.zeros(n, dtype=np.bool_))
+        self.actions = cuda.to_device(np.zeros(n, dtype=np.int64))
+        self.seed(seed)
+        self.reset()
+
+    def seed(self, seed: int | None) -> None:
+        """Start every generator from ``seed``, without beginning an episode."""
+        deals, players, _ = np.random.SeedSequence(seed).spawn(3)
+        states = self.states.copy_to_host()
+        seed_states(states, deals)
+        self.states.copy_to_device(states)
+        words = players.generate_state(WORDS * self.num_envs)
+        self._rngs.copy_to_device(words.reshape(-1, WORDS).astype(np.int64))
+
+    def reset(self, seed: int | None = None) -> None:
+        """Begin an episode in every game; a ``seed`` starts the generators anew first."""
+        if seed is not None:
+            self.seed(seed)
+        self._entries.reset[self._grid](
+            self.states, self._rules, self._decks, self._dealers, self.movers, self.obs, self.masks,
+            self.rewards, self.dones,
+        )  # fmt: skip
+
+    def step(self, actions: Any) -> None:
+        """Act in every game for the seat to move; the results are in the attributes.
+
+        Args:
+            actions: int64[N], in device memory (anything with ``__cuda_array_interface__``, as a
+                PyTorch tensor) or in host memory, from where it is copied.
+
+        Raises:
+            ValueError: actions of another shape or type.
+        """
+        if hasattr(actions, "__cuda_array_interface__"):
+            actions = cuda.as_cuda_array(actions)
+        elif actions is not self.actions:
+            actions = np.asarray(actions)
+        if actions.shape != (self.num_envs,) or actions.dtype != np.int64:
+            raise ValueError(
+                f"actions must be int64[{self.num_envs}], one a game, got "
+                f"{actions.dtype}{list(actions.shape)}"
+            )
+        if isinstance(actions, np.ndarray):
+            self.actions.copy_to_device(actions)
+            actions = self.actions
+        self._entries.step[self._grid](
+            self.states, self._rules, self._decks, self._table, self.points, self.autoreset,
+            actions, self.movers, self.obs, self.masks, self.rewards, self.dones,
+        )  # fmt: skip
+
+    def sample(self) -> DeviceArray:
+        """Draw a legal action in every game, each as likely; return `actions`."""
+        self._entries.sample[self._grid](self.states, self._rules, self._rngs, self.actions)
+        return self.actions
+
+    def rollout(self, steps: int) -> int:
+        """Play ``steps`` random decisions in every game in one launch, as the CPU's `rollout` does.
+
+        An observation and a mask are written at every decision, and episodes that end begin anew;
+        `rewards` and `dones` are left as they were.
+
+        Returns:
+            the number of decisions.
+        """
+        self._entries.rollout[self._grid](
+            self.states, self._rules, self._decks, self._table, self._rngs, steps, self.movers,
+            self.obs, self.masks,
+        )  # fmt: skip
+        return steps * self.num_envs
