@@ -35,16 +35,17 @@ LAYOUT: tuple[tuple[str, int, str], ...] = (
 )  # fmt: skip
 
 
-def _offsets() -> dict[str, int]:
-    offsets, at = {}, 0
-    for name, size, _ in LAYOUT:
-        offsets[name] = at
+def offsets(layout: tuple[tuple[str, int, str], ...]) -> dict[str, int]:
+    """Return where each slice of a layout begins, and under ``"end"`` the vector's length."""
+    begins, at = {}, 0
+    for name, size, _ in layout:
+        begins[name] = at
         at += size
-    offsets["end"] = at
-    return offsets
+    begins["end"] = at
+    return begins
 
 
-_AT = _offsets()
+_AT = offsets(LAYOUT)
 OBS_SIZE = _AT["end"]
 LAID = _AT["laid_away"]
 STARTER = _AT["starter"]

@@ -7,7 +7,7 @@ absolute too. All entries are 0 or 1.
 
 from __future__ import annotations
 
-from crib_env.engine.encode import NEED, TENS, encode_need
+from crib_env.engine.encode import NEED, TENS, encode_need, offsets
 from crib_env.engine.records import NONE
 from crib_env.engine.table_top.jit import kernel
 from crib_env.engine.table_top.layout import lowest
@@ -39,16 +39,7 @@ LAYOUT: tuple[tuple[str, int, str], ...] = (
 )  # fmt: skip
 
 
-def _offsets() -> dict[str, int]:
-    offsets, at = {}, 0
-    for name, size, _ in LAYOUT:
-        offsets[name] = at
-        at += size
-    offsets["end"] = at
-    return offsets
-
-
-_AT = _offsets()
+_AT = offsets(LAYOUT)
 OBS_SIZE = _AT["end"]
 CARD = _AT["card"]
 CRIB_AT = _AT["crib"]
