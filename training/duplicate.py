@@ -58,13 +58,6 @@ class Estimate:
     half: float
     n: int
 
-    def __str__(self) -> str:
-        return f"{self.mean:.2f} ± {self.half:.2f}"
-
-    def percent(self) -> str:
-        """Return the estimate of a rate in percent."""
-        return f"{100 * self.mean:.1f} ± {100 * self.half:.1f} %"
-
 
 def estimate(per_pair: Array) -> Estimate:
     """Return the mean of one value a pair, with its 95 % interval (normal approximation)."""

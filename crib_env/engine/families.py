@@ -38,7 +38,6 @@ class Family:
         actions: the size of the action space.
         layout: the observation's slices: name, size, meaning.
         obs_size: the observation's length.
-        episodes: the names of the episodes that can be asked for.
         seat_bits: bits of the packed step result that hold the seat to move.
         log_size: the length of an event log.
         phases: what a tally of points keeps apart.
@@ -46,7 +45,6 @@ class Family:
         single: the module of compiled entries for one game.
         batch: the module of compiled entries for many.
         rules_record: rules, an episode and the number of players as the engine's numbers.
-        format_action: an action in words.
         why_illegal: why an action is not legal for the seat of a view, as a sentence.
     """
 
@@ -56,7 +54,6 @@ class Family:
     actions: int
     layout: tuple[tuple[str, int, str], ...]
     obs_size: int
-    episodes: tuple[str, ...]
     seat_bits: int
     log_size: int
     phases: tuple[str, str, str]
@@ -64,7 +61,6 @@ class Family:
     single: ModuleType
     batch: ModuleType
     rules_record: Callable[[Rules, str, int], Array]
-    format_action: Callable[[int], str]
     why_illegal: Callable[[Any, int], str]
 
 
@@ -95,7 +91,6 @@ def two_hand() -> Family:
         actions=encode.ACTIONS,
         layout=encode.LAYOUT,
         obs_size=encode.OBS_SIZE,
-        episodes=tuple(numbers.EPISODES),
         seat_bits=1,
         log_size=records.LOG_SIZE,
         phases=("play", "hand", "crib"),
@@ -103,7 +98,6 @@ def two_hand() -> Family:
         single=single,
         batch=batch,
         rules_record=lambda rules, episode, players: numbers.rules_record(rules, episode),
-        format_action=lambda action: format_card(action),
         why_illegal=why_card_illegal,
     )
 
@@ -141,7 +135,6 @@ def table_top() -> Family:
         actions=table_top_encode.ACTIONS,
         layout=table_top_encode.LAYOUT,
         obs_size=table_top_encode.OBS_SIZE,
-        episodes=tuple(table_top_numbers.EPISODES),
         seat_bits=2,
         log_size=table_top_records.LOG_SIZE,
         phases=("heels", "lines", "crib"),
@@ -149,7 +142,6 @@ def table_top() -> Family:
         single=table_top_single,
         batch=table_top_batch,
         rules_record=table_top_numbers.rules_record,
-        format_action=format_cell,
         why_illegal=why_cell_illegal,
     )
 

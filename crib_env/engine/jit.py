@@ -30,7 +30,7 @@ ENGINE = Path(__file__).parent
 
 
 # Kernels allocate nothing, and their callers hold every array they are passed, so they count no
-# references: counting is atomic, and took more than half of a decision's time.
+# references: counting is atomic, and would take much of a decision's time.
 OPTIONS: dict[str, Any] = {"error_model": "numpy", "nogil": True, "_nrt": False}
 
 

@@ -40,7 +40,7 @@ class CribbageAEC(AECEnv[str, Observation, "int | None"]):
         name: the environment's name with its version, such as ``"six_card_v0"``.
         rules: the rules to play.
         players: the number of seats.
-        episode: what one episode is: one of ``family.episodes``.
+        episode: what one episode is: a name the family's ``rules_record`` knows.
         reward: ``"win"``, +1 or -1 at the episode's end; or ``"points"``, at every step the
             acting side's points less the other's (zero-sum).
         render_mode: None or one of ``metadata["render_modes"]``.

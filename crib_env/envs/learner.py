@@ -26,7 +26,7 @@ from crib_env.options import ResetOptions
 from crib_env.rules import Rules
 
 Array = npt.NDArray[Any]
-LANES_PER_THREAD = 2048  # fewer are not worth a thread: measured, handing over costs some 50 us
+LANES_PER_THREAD = 2048  # fewer are not worth handing to a thread
 
 
 class LearnerBatch:
