@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from importlib.metadata import entry_points
+from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import numpy as np
@@ -81,10 +82,19 @@ def agent_names() -> list[str]:
 def find_agent(opponent: Opponent) -> Agent:
     """Return an agent given by name, as an `Agent`, or as a function of a view and a generator.
 
+    A name is that of an installed agent, or ``"package.module:Name"`` of a class of agents whose
+    constructor takes no arguments.
+
     Raises:
         ValueError: no agent of that name is installed; the message lists those that are.
         TypeError: something that is no agent.
     """
+    if isinstance(opponent, str) and ":" in opponent:
+        try:
+            found = resolve_name(opponent)
+        except (ImportError, AttributeError, ValueError) as error:
+            raise ValueError(f"no agent is found at {opponent!r}: {error}") from error
+        return find_agent(found() if isinstance(found, type) else found)
     if isinstance(opponent, str):
         for point in entry_points(group=GROUP):
             if point.name == opponent:

@@ -170,6 +170,14 @@ def test_an_opponent_that_is_no_agent(given: Any) -> None:
     said(error, given, "name", "function")
 
 
+def test_an_agent_by_the_place_of_its_class() -> None:
+    assert find_agent("agents.greedy:GreedyAgent").name == "greedy"
+    for missing in ("agents.greedy:Nobody", "nowhere:Agent", "agents.greedy:"):
+        with pytest.raises((ValueError, TypeError)) as error:
+            find_agent(missing)
+        said(error, missing.split(":")[0])
+
+
 def test_an_agents_class_in_place_of_an_agent() -> None:
     class Mine:
         name = "mine"
