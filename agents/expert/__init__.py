@@ -1,0 +1,1 @@
+"""`expert`: exact expectations, belief and search, judged by the chance of winning."""
