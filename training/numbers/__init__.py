@@ -1,0 +1,1 @@
+"""Figures of the games under good play, made into the pages of ``docs/numbers``."""
