@@ -223,6 +223,7 @@ def test_a_deals_worth_is_the_difference_in_points() -> None:
         assert after_deal(table, 0, 100, 90) == pytest.approx(0.5 - 10 / 242)
         assert slope(table, 1, 100, 90, 1, 8) == pytest.approx(1 / 242)
         assert slope(table, 1, 100, 90, 0, 8) == pytest.approx(-1 / 242)
+        assert slope(table, 0, 100, 90, 0, 8) == pytest.approx(1 / 242)
 
 
 def test_views_are_sorted_by_what_judges_them() -> None:

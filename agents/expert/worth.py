@@ -132,15 +132,15 @@ def after_play(worths, i_deal, pone, dealer, pone_hand, dealer_hand, crib):
 
 
 @kernel
-def slope(worths, i_deal, pone, dealer, own, width):
-    """Return what one point more is worth near a score, where neither is close to the target.
+def slope(worths, i_deal, pone, dealer, by_dealer, width):
+    """Return what one point more for a seat is worth near a score that is far from the target.
 
     The difference over ``width`` points each way, so that one deal's swings are within it.
 
     Args:
-        own: 1 for a point of this seat's, 0 for one of the other's (which is worth less than 0).
+        by_dealer: 1 for the dealer's points, 0 for pone's. Points of the other are worth less
+            than 0.
     """
-    by_dealer = i_deal == own
     d = width if by_dealer else 0
     p = 0 if by_dealer else width
     last = worths.shape[1] - 1
