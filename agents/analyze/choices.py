@@ -93,7 +93,7 @@ def discards(views: Views) -> list[Discard]:
     view = views[0]
     laid = view["laid"][: view["laid_n"]].tolist()
     dealt = sorted(view["hand"][: view["hand_n"]].tolist() + laid)
-    chosen, columns = keep.rank_discards(views)
+    _, columns = keep.rank_discards(views)
     found = []
     for pair, row in zip(combinations(dealt, 2), columns[0], strict=False):
         if not set(laid) <= set(pair):
