@@ -1,0 +1,111 @@
+"""`agents.analyze`: what it lists is what may be done, and its first is what the expert does."""
+
+from __future__ import annotations
+
+import json
+from itertools import combinations
+from types import ModuleType
+
+import numpy as np
+import pytest
+
+from agents.analyze import Card, Discard, analyze, laying_view, play_view
+from agents.analyze.__main__ import main
+from agents.expert.agent import ExpertAgent
+from crib_env import five_card_v0, six_card_v0
+from crib_env.cards import parse_card, parse_cards
+from crib_env.engine.records import LAY_AWAY
+from reference.scoring import score_show
+
+HAND = "5H 5D JC 4S 6S KH"
+PLAY = {"laid": "KC QC", "starter": "JH", "dealer": True, "pile": "(TS) 5D (7H)"}
+
+
+def test_the_mean_of_a_hand_is_that_of_its_starters() -> None:
+    dealt = parse_cards(HAND)
+    for choice in analyze(laying_view(HAND, dealer=False)):
+        assert isinstance(choice, Discard)
+        keep = parse_cards(choice.keep)
+        assert sorted(keep + parse_cards(choice.lay)) == sorted(dealt)
+        starters = [card for card in range(52) if card not in dealt]
+        counted = [
+            score_show(keep, starter, crib=False, rules_name="hoyle") for starter in starters
+        ]
+        assert choice.hand == pytest.approx(np.mean(counted))
+        assert choice.points == pytest.approx(choice.hand + choice.crib + choice.play)
+        assert choice.crib < 0
+
+
+def test_every_pair_is_listed_the_best_first() -> None:
+    choices = analyze(laying_view(HAND, dealer=True, scores=(60, 75)))
+    assert {frozenset(parse_cards(c.lay)) for c in choices} == {
+        frozenset(pair) for pair in combinations(parse_cards(HAND), 2)
+    }
+    wins = [c.win for c in choices]
+    assert wins == sorted(wins, reverse=True)
+    assert all(0 < win < 1 for win in wins)
+
+
+@pytest.mark.parametrize("module", [six_card_v0, five_card_v0])
+def test_the_first_choice_is_what_the_expert_does(module: ModuleType) -> None:
+    env = module.raw_env()
+    expert = ExpertAgent()
+    rng = np.random.default_rng(0)
+    for seed in range(4):
+        env.reset(seed=seed)
+        for _ in range(25):
+            if any(env.terminations.values()):
+                break
+            view = np.array([env.view(env.possible_agents.index(env.agent_selection))])
+            action = int(expert.act(view, rng)[0])
+            first = analyze(view)[0]
+            if view[0]["phase"] == LAY_AWAY:
+                assert isinstance(first, Discard)
+                assert action in parse_cards(first.lay)
+            else:
+                assert isinstance(first, Card)
+                assert parse_card(first.card) == action
+            env.step(action)
+
+
+def test_what_a_card_makes_now() -> None:
+    now = {c.card: c.now for c in analyze(play_view("6D 4S 9C", **PLAY))}
+    assert now == {"6D": 3, "9C": 2, "4S": 0}  # a run 5-7-6; 31
+
+
+def test_a_view_with_nothing_to_choose_is_refused() -> None:
+    env = six_card_v0.raw_env()
+    env.reset(seed=1)
+    waiting = 1 - env.possible_agents.index(env.agent_selection)
+    with pytest.raises(ValueError, match="not to move"):
+        analyze(np.array([env.view(waiting)]))
+    both = np.concatenate([laying_view(HAND, dealer=True)] * 2)
+    with pytest.raises(ValueError, match="one view"):
+        analyze(both)
+
+
+def test_the_command_line(capsys: pytest.CaptureFixture[str]) -> None:
+    main([HAND, "--dealer", "--scores", "60", "75"])
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].split() == ["lay", "keep", "hand", "crib", "play", "points", "win"]
+    assert len(lines) == 16
+    assert lines[1].startswith("KH JC")
+    main(["6D 4S 9C", "--laid", "KC QC", "--starter", "JH", "--dealer", "--pile",
+          "(TS) 5D (7H)", "--json"])  # fmt: skip
+    choices = json.loads(capsys.readouterr().out)
+    assert [c["card"] for c in choices][0] == "6D"
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["5H 5D"], "6 cards dealt, got 2"),
+        (["6D 4S 9C", "--laid", "KC QC"], "both --laid and --starter"),
+        ([HAND, "--rules", "bridge"], "bridge"),
+        ([HAND, "--scores", "0", "130"], "0 to 120"),
+    ],
+)  # fmt: skip
+def test_the_command_line_says_what_is_wrong(words: list[str], said: str) -> None:
+    with pytest.raises(SystemExit) as error:
+        main(words)
+    assert said in str(error.value)
