@@ -173,7 +173,6 @@ class CribbageAEC(AECEnv[str, Observation, "int | None"]):
         self._over = False
         if self.house is not None:
             self._house_acts(0)
-            self._states["start"] = self._states["scores"]
         self._look(int(self._states["to_move"][0]))
         self.agent_selection = self.possible_agents[self._observed]
 
