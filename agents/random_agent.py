@@ -6,24 +6,23 @@ from typing import ClassVar
 
 from agents.compiled import CompiledBot, Plays, entry, passable
 from agents.table_top import random_agent as table_top
-from crib_env.engine.batch import ACT_VIEWS, VECTOR_STEP, vector_step_range
+from crib_env.engine.batch import (
+    ACT_VIEWS,
+    NTH_SLOT,
+    SLOT_COUNT,
+    VECTOR_STEP,
+    vector_step_range,
+)
 from crib_env.engine.phases import TAKE_TURNS, take_turns_range
-from crib_env.engine.records import HAND, NONE, VIEW
+from crib_env.engine.records import VIEW
 from crib_env.engine.rng import below
 
 
 @passable
 def act(v, rng, table, weights):
     """Return one of the legal cards of the view ``v``, drawn by ``rng``."""
-    n = 0
-    for i in range(HAND):
-        n += v["legal"] >> i & 1
-    k = below(rng, n)
-    for i in range(HAND):
-        k -= v["legal"] >> i & 1
-        if k < 0:
-            return v["hand"][i]
-    return NONE
+    legal = v["legal"]
+    return v["hand"][NTH_SLOT[legal, below(rng, SLOT_COUNT[legal])]]
 
 
 @entry(ACT_VIEWS)

@@ -17,6 +17,7 @@ from crib_env.engine.batch import (
     RNGS_T,
     WEIGHTS_T,
     episode_reward,
+    random_slot,
 )
 from crib_env.engine.encode import encode, encode_mask
 from crib_env.engine.jit import entry, kernel
@@ -168,3 +169,33 @@ def observe_range(states, rules, views, lo, hi, seats, obs, masks):
         view(states[i], rules[0], seats[i], v)
         encode(v, obs[i])
         encode_mask(v, masks[i])
+
+
+@entry(
+    int64(
+        STATES_T, RULES_T, DECKS_T, TABLE_T, RNGS_T, VIEWS_T, LOG_T, int64, int64, int64, int64,
+        OBS_T, MASKS_T,
+    )
+)  # fmt: skip
+def rollout(states, rules, decks, table, rngs, views, log, lo, hi, house, steps, obs, masks):
+    """Play ``steps`` random decisions in each lane, observing before every one.
+
+    The house draws its cards too, and its decisions are not counted. Ended episodes begin anew.
+
+    Returns:
+        the number of decisions.
+    """
+    v = views[0]
+    for _ in range(steps):
+        for i in range(lo, hi):
+            s = states[i]
+            while s["over"] or s["phase"] == house:
+                if s["over"]:
+                    begin_episode(s, rules[0], decks, NONE, log)
+                else:
+                    step(s, rules[0], decks, table, random_slot(s, rngs[i]), log)
+            view(s, rules[0], s["to_move"], v)
+            encode(v, obs[i])
+            encode_mask(v, masks[i])
+            step(s, rules[0], decks, table, random_slot(s, rngs[i]), log)
+    return steps * (hi - lo)
