@@ -13,8 +13,8 @@ from agents.counting import certain_points, line_of
 from agents.lay_away import kept_points, lay_away
 from agents.table_top import greedy as table_top
 from crib_env.engine.batch import ACT_VIEWS, VECTOR_STEP, vector_step_range
-from crib_env.engine.phases import TAKE_TURNS, take_turns_range
 from crib_env.engine.jit import kernel
+from crib_env.engine.phases import TAKE_TURNS, take_turns_range
 from crib_env.engine.records import LAY_AWAY, NONE, VIEW
 
 

@@ -69,18 +69,18 @@ class CompiledHouse:
         """Do in the lanes ``lo`` to ``hi`` what `vector_step_range` does where no house plays."""
         views, log = games._views[thread], games._logs[thread]
         shared = games.states, games.rules_record, games.decks
-        waiting = phases.learners_act(
+        waiting = phases.learners_act.direct(
             *shared, games._table, log, lo, hi, self.phase, games.seats, actions, games.rewards,
             games.dones, self._waiting,
         )  # fmt: skip
         self._play(games, thread, lo, waiting)
-        waiting = phases.settle(
+        waiting = phases.settle.direct(
             *shared, views, log, lo, hi, self.phase, int(games.points), int(games.autoreset),
             int(games.seat is None), games.seats, actions, games.rewards, games.dones,
             games.final_obs, games.final_masks, self._waiting,
         )  # fmt: skip
         self._play(games, thread, lo, waiting)
-        phases.observe_range(
+        phases.observe_range.direct(
             games.states, games.rules_record, views, lo, hi, games.seats, games.obs, games.masks
         )
 
@@ -102,7 +102,7 @@ class CompiledHouse:
 def compile_house(
     house: House, opponent: Agent, family: Family, num_envs: int
 ) -> CompiledHouse | None:
-    """Return the house and its opponent as compiled code; None if either must be asked in Python."""
+    """Return house and opponent as compiled code; None if either must be asked in Python."""
     players = []
     for part, agent in ((phases.HOUSE, house.agent), (phases.OPPONENT, opponent)):
         if not isinstance(agent, CompiledAgent):
@@ -110,5 +110,5 @@ def compile_house(
         entry = agent.take_turns_for(family.name)
         if entry is None:
             return None
-        players.append(Player(part, agent.name, agent.weights, entry.compiled))
+        players.append(Player(part, agent.name, agent.weights, entry.direct))
     return CompiledHouse(house.phase, players, num_envs)

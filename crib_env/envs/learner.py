@@ -130,7 +130,7 @@ class LearnerBatch:
         elif self.partner is self.opponent and isinstance(self.opponent, CompiledAgent):
             entry = self.opponent.vector_step_for(self.family.name)
             if entry is not None:
-                self._vector_step = entry.compiled
+                self._vector_step = entry.direct
                 self._weights = self.opponent.weights
         self._pool = ThreadPoolExecutor(self.threads - 1) if self.threads > 1 else None
 
