@@ -110,5 +110,6 @@ def compile_house(
         entry = agent.take_turns_for(family.name)
         if entry is None:
             return None
-        players.append(Player(part, agent.name, agent.weights, entry.direct))
+        weights = np.ascontiguousarray(agent.weights, dtype=np.float64)
+        players.append(Player(part, agent.name, weights, entry.direct))
     return CompiledHouse(house.phase, players, num_envs)

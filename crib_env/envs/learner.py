@@ -131,7 +131,7 @@ class LearnerBatch:
             entry = self.opponent.vector_step_for(self.family.name)
             if entry is not None:
                 self._vector_step = entry.direct
-                self._weights = self.opponent.weights
+                self._weights = np.ascontiguousarray(self.opponent.weights, dtype=np.float64)
         self._pool = ThreadPoolExecutor(self.threads - 1) if self.threads > 1 else None
 
     def __getstate__(self) -> dict[str, Any]:
