@@ -102,9 +102,9 @@ class Entry:
     def direct(self) -> Callable[..., Any]:
         """The machine code without Numba's choice by the arguments' types, for hot loops.
 
-        With nine arrays that choice takes three quarters of the call, and one signature leaves
-        none. The arguments must be of the very types of the signature: what is given by users
-        goes through the entry itself, which checks.
+        With many arrays that choice takes most of the call, and one signature leaves none. The
+        arguments must be of the very types of the signature: what users give goes through the
+        entry itself, which checks.
         """
         if config.DISABLE_JIT:
             return self.compiled
