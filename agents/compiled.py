@@ -44,11 +44,13 @@ class Plays:
         view: the dtype of the family's views.
         act_views: its entry of signature ``ACT_VIEWS`` in the family's batch module.
         vector_step: its entry of signature ``VECTOR_STEP`` there.
+        take_turns: its entry of signature ``TAKE_TURNS`` in `crib_env.engine.phases`, if any.
     """
 
     view: np.dtype[np.void]
     act_views: Entry
     vector_step: Entry
+    take_turns: Entry | None = None
 
 
 class CompiledBot:
@@ -102,3 +104,7 @@ class CompiledBot:
     def vector_step_for(self, family: str) -> Entry | None:
         """Return the entry that steps lanes of a family against this agent, or None."""
         return self.plays[family].vector_step if family in self.plays else None
+
+    def take_turns_for(self, family: str) -> Entry | None:
+        """Return the entry that makes its decisions where a house plays a phase, or None."""
+        return self.plays[family].take_turns if family in self.plays else None

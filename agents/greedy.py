@@ -14,6 +14,7 @@ from agents.lay_away import kept_points, lay_away
 from agents.table_top import greedy as table_top
 from crib_env.engine.batch import ACT_VIEWS, VECTOR_STEP, vector_step_range
 from crib_env.engine.jit import kernel
+from crib_env.engine.phases import TAKE_TURNS, take_turns_range
 from crib_env.engine.records import LAY_AWAY, NONE, VIEW
 
 
@@ -66,11 +67,22 @@ def vector_step(
     )  # fmt: skip
 
 
+@entry(TAKE_TURNS)
+def take_turns(
+    states, rules, decks, table, weights, rngs, views, log, house, part, seats, waiting, lo, n
+):
+    """Make this agent's decisions in the lanes that wait for it; see `take_turns_range`."""
+    return take_turns_range(
+        act, states, rules, decks, table, weights, rngs, views, log, house, part, seats, waiting,
+        lo, n,
+    )  # fmt: skip
+
+
 class GreedyAgent(CompiledBot):
     """Takes the most points at once."""
 
     name = "greedy"
     plays: ClassVar[dict[str, Plays]] = {
-        "two_hand": Plays(VIEW, act_views, vector_step),
+        "two_hand": Plays(VIEW, act_views, vector_step, take_turns),
         "table_top": table_top.PLAYS,
     }

@@ -6,23 +6,23 @@ from typing import ClassVar
 
 from agents.compiled import CompiledBot, Plays, entry, passable
 from agents.table_top import random_agent as table_top
-from crib_env.engine.batch import ACT_VIEWS, VECTOR_STEP, vector_step_range
-from crib_env.engine.records import HAND, NONE, VIEW
+from crib_env.engine.batch import (
+    ACT_VIEWS,
+    NTH_SLOT,
+    SLOT_COUNT,
+    VECTOR_STEP,
+    vector_step_range,
+)
+from crib_env.engine.phases import TAKE_TURNS, take_turns_range
+from crib_env.engine.records import VIEW
 from crib_env.engine.rng import below
 
 
 @passable
 def act(v, rng, table, weights):
     """Return one of the legal cards of the view ``v``, drawn by ``rng``."""
-    n = 0
-    for i in range(HAND):
-        n += v["legal"] >> i & 1
-    k = below(rng, n)
-    for i in range(HAND):
-        k -= v["legal"] >> i & 1
-        if k < 0:
-            return v["hand"][i]
-    return NONE
+    legal = v["legal"]
+    return v["hand"][NTH_SLOT[legal, below(rng, SLOT_COUNT[legal])]]
 
 
 @entry(ACT_VIEWS)
@@ -44,12 +44,23 @@ def vector_step(
     )  # fmt: skip
 
 
+@entry(TAKE_TURNS)
+def take_turns(
+    states, rules, decks, table, weights, rngs, views, log, house, part, seats, waiting, lo, n
+):
+    """Make this agent's decisions in the lanes that wait for it; see `take_turns_range`."""
+    return take_turns_range(
+        act, states, rules, decks, table, weights, rngs, views, log, house, part, seats, waiting,
+        lo, n,
+    )  # fmt: skip
+
+
 class RandomAgent(CompiledBot):
     """Plays a legal card at random."""
 
     name = "random"
     plays: ClassVar[dict[str, Plays]] = {
-        "two_hand": Plays(VIEW, act_views, vector_step),
+        "two_hand": Plays(VIEW, act_views, vector_step, take_turns),
         "table_top": table_top.PLAYS,
     }
     draws: ClassVar[bool] = True

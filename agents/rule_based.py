@@ -18,6 +18,7 @@ from agents.lay_away import DECK, lay_away, starters_total
 from agents.pegging import HEURISTICS, best_card
 from agents.table_top import rule_based as table_top
 from crib_env.engine.batch import ACT_VIEWS, VECTOR_STEP, vector_step_range
+from crib_env.engine.phases import TAKE_TURNS, take_turns_range
 from crib_env.engine.records import LAY_AWAY, VIEW
 
 
@@ -57,6 +58,17 @@ def vector_step(
     )  # fmt: skip
 
 
+@entry(TAKE_TURNS)
+def take_turns(
+    states, rules, decks, table, weights, rngs, views, log, house, part, seats, waiting, lo, n
+):
+    """Make this agent's decisions in the lanes that wait for it; see `take_turns_range`."""
+    return take_turns_range(
+        act, states, rules, decks, table, weights, rngs, views, log, house, part, seats, waiting,
+        lo, n,
+    )  # fmt: skip
+
+
 def default_weights() -> npt.NDArray[np.float64]:
     """Return the weights of the agent: crib charts, keeping rates, then `HEURISTICS`."""
     cribs, kept = load()
@@ -69,7 +81,7 @@ class RuleBasedAgent(CompiledBot):
 
     name = "rule_based"
     plays: ClassVar[dict[str, Plays]] = {
-        "two_hand": Plays(VIEW, act_views, vector_step),
+        "two_hand": Plays(VIEW, act_views, vector_step, take_turns),
         "table_top": table_top.PLAYS,
     }
 

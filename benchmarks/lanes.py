@@ -6,6 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
+from crib_env.engine import phases
 from crib_env.engine.families import find_family
 from crib_env.engine.records import LOG_SIZE, NO_DECKS, NONE
 from crib_env.engine.rng import WORDS, seed_states
@@ -16,7 +17,7 @@ A_PIECE = 200_000  # decisions between two looks at the clock: some tens of mill
 
 
 class Lanes:
-    """N games played by the `rollout` entry: an observation and a mask at every decision.
+    """N games played by a `rollout` entry: an observation and a mask at every decision.
 
     Args:
         rules: the name of a preset.
@@ -24,10 +25,18 @@ class Lanes:
         threads: how many Python threads share them, each a range of lanes.
         episode: what one episode is; ended ones begin anew.
         players: seats in a game.
+        house: the phase that a house plays at random, uncounted, if any.
     """
 
     def __init__(
-        self, rules: str, n: int, *, threads: int = 1, episode: str = "game", players: int = 2
+        self,
+        rules: str,
+        n: int,
+        *,
+        threads: int = 1,
+        episode: str = "game",
+        players: int = 2,
+        house: int | None = None,
     ) -> None:
         preset = PRESETS[rules]
         family = find_family(preset.family)
@@ -46,7 +55,8 @@ class Lanes:
         self.steps = max(1, A_PIECE // n)
         self.pool = ThreadPoolExecutor(threads - 1) if threads > 1 else None
         batch = family.batch
-        self._rollout = batch.rollout.compiled
+        self._rollout = (batch if house is None else phases).rollout.compiled
+        self._house = [] if house is None else [house]
         dealers = np.full(n, NONE, dtype=np.int64)
         batch.start_lanes(self.states, self.record, NO_DECKS, np.arange(n), dealers, self.logs[0])
         self.play()  # not all lanes at the same point of a deal
@@ -54,8 +64,8 @@ class Lanes:
     def _play_range(self, thread: int) -> int:
         done: int = self._rollout(
             self.states, self.record, NO_DECKS, self.table, self.rngs, self.views[thread],
-            self.logs[thread], self.bounds[thread], self.bounds[thread + 1], self.steps, self.obs,
-            self.masks,
+            self.logs[thread], self.bounds[thread], self.bounds[thread + 1], *self._house,
+            self.steps, self.obs, self.masks,
         )  # fmt: skip
         return done
 

@@ -40,7 +40,11 @@ def measure(settings: Settings = FULL) -> Findings:
     arrays = [value for value in vars(games).values() if isinstance(value, np.ndarray)]
     total = sum(array.nbytes for array in arrays if len(array) == N)
     rows.append(row("six_card vector_env: every array of one row a game", total // N))
-    return Findings("Memory a game", rows)
+    notes = [
+        "table_top: the observation, a byte an entry as Gymnasium's spaces have it, fills 1 KiB "
+        "with the mask and the generator, whatever the record takes"
+    ]
+    return Findings("Memory a game", rows, notes=notes)
 
 
 if __name__ == "__main__":

@@ -17,11 +17,12 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 from statistics import median
+from types import ModuleType
 
 import numba
 import numpy as np
 
-from crib_env import sample_legal, six_card_v0
+from crib_env import discard_v0, pegging_v0, sample_legal, six_card_v0
 from crib_env.engine import families, rng
 from crib_env.engine.jit import OPTIONS
 from crib_env.engine.records import NO_DECKS
@@ -74,9 +75,9 @@ def rollout(family: families.Family, preset: str, players: int) -> Work:
     return lambda: batch.rollout(*args)
 
 
-def vector() -> Work:
-    """Return steps of the vector environment with drawn actions."""
-    env = six_card_v0.vector_env(LANES, opponent="greedy", threads=1)
+def vector(environment: ModuleType, **keywords: str) -> Work:
+    """Return steps of a vector environment with drawn actions."""
+    env = environment.vector_env(LANES, opponent="greedy", threads=1, **keywords)
     chance = np.random.default_rng(1)
     masks = [env.reset(seed=1)[1]["action_mask"]]
 
@@ -111,7 +112,9 @@ def ratios() -> dict[str, float]:
         "rollout six_card": (rollout(two_hand, "hoyle", 2), compiled),
         "rollout five_card": (rollout(two_hand, "five_card", 2), compiled),
         "rollout table_top": (rollout(table_top, "table_top", 2), compiled),
-        "vector step six_card": (vector(), compiled),
+        "vector step six_card": (vector(six_card_v0), compiled),
+        "vector step discard": (vector(discard_v0, playout="random"), compiled),
+        "vector step pegging": (vector(pegging_v0, keep="random"), compiled),
         "AEC step six_card": (aec(), python_yardstick),
     }
     found: dict[str, list[float]] = {name: [] for name in works}

@@ -4,7 +4,8 @@
 
 Only ``step`` is timed. The actions are the first legal ones (``argmax`` of the mask), computed
 outside the clock. The opponent is ``random``, so a step is about two decisions of the game. The
-verdicts are on six-card cribbage; the other games are beside it for comparison.
+verdicts are on six-card cribbage; the other games are beside it for comparison, those in which a
+house plays a phase with every house.
 """
 
 from __future__ import annotations
@@ -18,6 +19,9 @@ from benchmarks import report
 from benchmarks.gym_single import in_python
 from benchmarks.timing import FULL, Contender, Findings, Rate, Settings, race, ratio
 from crib_env.registration import ENVIRONMENTS
+
+AGENTS = ("random", "greedy", "rule_based")
+HOUSES = {"Discard-v0": "playout", "Pegging-v0": "keep"}  # the keyword that names the house
 
 
 def rate_of_steps(env: Any) -> Rate:
@@ -46,11 +50,14 @@ def measure(settings: Settings = FULL) -> Findings:
     """Measure one thread with and without copies, and the threads it chooses by itself."""
     n = 64 if settings.quick else 4096
 
-    def contender(name: str, copy: bool, threads: int, target: str | None = None) -> Contender:
+    def contender(
+        name: str, copy: bool, threads: int, target: str | None = None, **house: str
+    ) -> Contender:
         env = gymnasium.make_vec(
-            f"crib_env/{name}", num_envs=n, opponent="random", copy=copy, threads=threads
+            f"crib_env/{name}", num_envs=n, opponent="random", copy=copy, threads=threads, **house
         )
         how = f"copy={copy}, {threads} thread{'s' * (threads > 1)}"
+        how += "".join(f", {keyword}={agent}" for keyword, agent in house.items())
         return Contender(f"make_vec {name}, N={n}, {how}", rate_of_steps(env), target)
 
     six_card, *others = ENVIRONMENTS.values()
@@ -59,12 +66,10 @@ def measure(settings: Settings = FULL) -> Findings:
         contender(six_card, True, 1, "make_vec"),
         contender(six_card, False, 2),
     ]
-    notes = in_python(["random"])
+    notes = in_python(AGENTS)
     for name in others:
-        try:
-            contenders.append(contender(name, False, 1))
-        except ValueError as error:  # the opponent does not play this game
-            notes.append(f"make_vec {name} was not measured: {str(error)[:100]}")
+        houses = [{HOUSES[name]: agent} for agent in AGENTS] if name in HOUSES else [{}]
+        contenders += [contender(name, False, 1, **house) for house in houses]
     rows = race(contenders, "steps/s", settings)
     ratios = [ratio(f"make_vec {six_card}, N={n}: 2 threads / 1 thread", rows[2], rows[0])]
     return Findings("Vector environment, actions given", rows, ratios, notes)

@@ -59,6 +59,9 @@ class CompiledAgent(Agent, Protocol):
     def vector_step_for(self, family: str) -> Entry | None:
         """Return its entry of signature ``VECTOR_STEP`` in that family's batch module, if any."""
 
+    def take_turns_for(self, family: str) -> Entry | None:
+        """Return its entry of signature ``TAKE_TURNS`` in `crib_env.engine.phases`, if any."""
+
 
 Opponent = str | Agent | Callable[[Any, np.random.Generator], int]
 

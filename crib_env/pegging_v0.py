@@ -48,7 +48,7 @@ The card to play. "Go" is automatic, so a seat may act twice running.
 ## Rewards
 
 ``"points"``: what a seat pegged in the play less what the other did. ``"win"``: +1 to who pegged
-more, 0 if both pegged as much. His heels, pegged before the first card, count for neither.
+more, 0 if both pegged as much. His heels are no part of the play: they are not pegged.
 
 ## Version history
 

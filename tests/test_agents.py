@@ -146,6 +146,8 @@ def test_agents_are_made_without_arguments_and_keep_the_protocols(make: type[Com
     assert isinstance(agent, CompiledAgent)
     assert agent.vector_step_for("two_hand") is agent.plays["two_hand"].vector_step
     assert agent.vector_step_for("chess") is None
+    assert agent.take_turns_for("two_hand") is agent.plays["two_hand"].take_turns
+    assert agent.take_turns_for("chess") is None
     assert agent.weights.dtype == np.float64
 
 
@@ -274,7 +276,7 @@ def test_compiled_code_is_kept_on_disk(make: type[CompiledBot]) -> None:
     """An agent whose entries cannot be cached costs seconds at every start."""
     module = make.__module__.removeprefix("agents.")
     for plays in make.plays.values():
-        for entry in (plays.act_views, plays.vector_step):
+        for entry in filter(None, (plays.act_views, plays.vector_step, plays.take_turns)):
             folder = Path(entry.compiled.stats.cache_path)
             assert list(folder.glob(f"{module}.{entry.__name__}-*.nbc")), entry.__name__
 

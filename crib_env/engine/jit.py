@@ -78,11 +78,7 @@ def cache_folder(*folders: Path) -> Path:
 
 
 class Entry:
-    """A compiled function for one signature, compiled or read from the cache at its first use.
-
-    Attributes:
-        compiled: the function itself; a hot loop calls this and saves the look-up.
-    """
+    """A compiled function for one signature, compiled or read from the cache at its first use."""
 
     def __init__(self, function: Callable[..., Any], signature: Any, folder: str) -> None:
         self.function = function
@@ -101,6 +97,19 @@ class Entry:
             return cast(Callable[..., Any], compile_(self.function))
         finally:
             config.CACHE_DIR = before
+
+    @cached_property
+    def direct(self) -> Callable[..., Any]:
+        """The machine code without Numba's choice by the arguments' types, for hot loops.
+
+        With many arrays that choice takes most of the call, and one signature leaves none. The
+        arguments must be of the very types of the signature: what users give goes through the
+        entry itself, which checks.
+        """
+        if config.DISABLE_JIT:
+            return self.compiled
+        (overload,) = cast(Any, self.compiled).overloads.values()
+        return cast(Callable[..., Any], overload.entry_point)
 
     def __call__(self, *args: Any) -> Any:
         """Call the compiled function."""

@@ -25,7 +25,7 @@ OVER = 2
 DEAL = 0
 GAME = 1
 MATCH = 2
-PLAY_ONLY = 3  # one deal whose hands and crib are not counted
+PLAY_ONLY = 3  # one deal in which nothing but the play is pegged
 
 # What points are pegged for; `REASONS` in crib_env.events names them.
 FOR_LAST = 0

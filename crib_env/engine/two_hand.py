@@ -194,7 +194,7 @@ def lay_away(s, rules, seat, slot, log):
         return
     s["phase"] = PLAY
     s["to_move"] = 1 - s["dealer"]
-    if s["starter"] >> 2 == JACK:
+    if s["starter"] >> 2 == JACK and rules["episode"] != PLAY_ONLY:
         peg(s, rules, log, s["dealer"], 2, HEELS, 1 << s["starter"])  # C3
 
 

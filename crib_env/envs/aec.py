@@ -18,6 +18,7 @@ from pettingzoo.utils.env_logger import EnvLogger
 from crib_env.engine.families import Family, find_family
 from crib_env.engine.records import NONE
 from crib_env.engine.rng import seed_states
+from crib_env.engine.single import GAIN_OFFSET, ILLEGAL
 from crib_env.engine.tables import show_table
 from crib_env.envs import positions
 from crib_env.envs.checks import ILLEGAL_REWARD, check_choice, set_scores, whole_action
@@ -28,8 +29,6 @@ from crib_env.options import ResetOptions, check_seed, read_options
 from crib_env.rules import Rules
 
 Observation = dict[str, npt.NDArray[Any]]
-
-ILLEGAL = -1
 
 
 class CribbageAEC(AECEnv[str, Observation, "int | None"]):
@@ -113,8 +112,10 @@ class CribbageAEC(AECEnv[str, Observation, "int | None"]):
         """Take hold of the compiled entries, which neither copies nor pickles carry."""
         single = self.family.single
         self._table = show_table()
-        self._step = single.step.compiled
-        self._observe = single.observe.compiled
+        self._step = single.step.direct
+        self._observe = single.observe.direct
+        self._over_shift = self.family.seat_bits
+        self._seat_mask = (1 << self.family.seat_bits) - 1
 
     def __getstate__(self) -> dict[str, Any]:
         state = self.__dict__.copy()
@@ -173,7 +174,6 @@ class CribbageAEC(AECEnv[str, Observation, "int | None"]):
         self._over = False
         if self.house is not None:
             self._house_acts(0)
-            self._states["start"] = self._states["scores"]
         self._look(int(self._states["to_move"][0]))
         self.agent_selection = self.possible_agents[self._observed]
 
@@ -375,10 +375,8 @@ class CribbageAEC(AECEnv[str, Observation, "int | None"]):
         return int(states["to_move"][0]), over, gain
 
     def _unpack(self, code: int) -> tuple[int, int, int]:
-        bits = self.family.seat_bits
-        seat = code & ((1 << bits) - 1)
-        over = code >> bits & 1
-        return seat, over, (code >> (bits + 1)) - 1024
+        ends = code >> self._over_shift
+        return code & self._seat_mask, ends & 1, (ends >> 1) - GAIN_OFFSET
 
     def _pay(self, gain: float) -> None:
         rewards, total = self.rewards, self._cumulative_rewards

@@ -1,8 +1,8 @@
 """N games of one learner against an opponent: the core of the Gymnasium, vector and SB3 shells.
 
-Compiled opponents play inside the compiled batch (their `vector_step` entry); any other agent is
-asked in Python for all lanes in which it is to move at once. Both give the same rewards, ends and
-observations.
+Compiled opponents play inside the compiled batch (their `vector_step` entry; with a house, which
+must be compiled too, their `take_turns`); any other agent is asked in Python for all lanes in which
+it is to move at once. All give the same rewards, ends and observations.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from crib_env.engine.records import NO_DECKS, NONE
 from crib_env.engine.rng import seed_states
 from crib_env.engine.tables import show_table
 from crib_env.envs.checks import ILLEGAL_REWARD, check_choice, set_scores
-from crib_env.envs.house import House
+from crib_env.envs.house import House, compile_house
 from crib_env.errors import EpisodeOverError, IllegalActionError
 from crib_env.opponents import Agent, CompiledAgent, Opponent, find_agent
 from crib_env.options import ResetOptions
@@ -122,17 +122,21 @@ class LearnerBatch:
         self._table = show_table()
         self._vector_step = None
         self._weights = np.zeros(1)
-        alone = self.partner is self.opponent and self.house is None
-        if alone and isinstance(self.opponent, CompiledAgent):
+        self._compiled_house = None
+        if self.house is not None:
+            self._compiled_house = compile_house(
+                self.house, self.opponent, self.family, self.num_envs
+            )
+        elif self.partner is self.opponent and isinstance(self.opponent, CompiledAgent):
             entry = self.opponent.vector_step_for(self.family.name)
             if entry is not None:
-                self._vector_step = entry.compiled
-                self._weights = self.opponent.weights
+                self._vector_step = entry.direct
+                self._weights = np.ascontiguousarray(self.opponent.weights, dtype=np.float64)
         self._pool = ThreadPoolExecutor(self.threads - 1) if self.threads > 1 else None
 
     def __getstate__(self) -> dict[str, Any]:
         state = self.__dict__.copy()
-        for name in ("_table", "_vector_step", "_weights", "_pool", "family"):
+        for name in ("_table", "_vector_step", "_weights", "_compiled_house", "_pool", "family"):
             del state[name]
         state["family"] = self.family.name
         return state
@@ -207,10 +211,10 @@ class LearnerBatch:
             why = self.family.why_illegal(self.view(lane), int(actions[lane]))
             raise IllegalActionError(why if self.num_envs == 1 else f"game {lane}: {why}")
 
-    # --- a compiled opponent --------------------------------------------------------------------
+    # --- compiled opponents ---------------------------------------------------------------------
 
     def _run(self, actions: Array) -> None:
-        if self._vector_step is None:
+        if self._vector_step is None and self._compiled_house is None:
             self._run_in_python(actions)
             return
         if self._pool is None:
@@ -226,6 +230,9 @@ class LearnerBatch:
             job.result()
 
     def _run_range(self, actions: Array, thread: int, lo: int, hi: int) -> None:
+        if self._compiled_house is not None:
+            self._compiled_house.step_range(self, actions, thread, lo, hi)
+            return
         assert self._vector_step is not None
         self._vector_step(
             self.states, self.rules_record, self.decks, self._table, self._weights, self._rngs,
@@ -267,17 +274,6 @@ class LearnerBatch:
         batch.start_lanes(self.states, self.rules_record, decks, lanes, dealers, self._logs[0])
         if self.seat is None:
             batch.draw_seats(self.states, self.rules_record, lanes, self.seats)
-        if self.house is not None:
-            self._house_opens(lanes, self.house)
-
-    def _house_opens(self, lanes: Array, house: House) -> None:
-        """Let the house make its decisions before anyone's; what they peg is nobody's doing."""
-        opening = lanes
-        while len(opening):
-            opening = opening[self.states["phase"][opening] == house.phase]
-            self._ask(house.agent, opening)
-        self.states["start"][lanes] = self.states["scores"][lanes]
-        self.states["gain"][lanes] = 0
 
     def _play_opponents(self, lanes: Array) -> None:
         """Let the opponent and the house act until the learner is to move or the episode over."""

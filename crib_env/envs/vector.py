@@ -86,9 +86,7 @@ class CribbageVectorEnv(VectorEnv[Array, Array, Array]):
         ended = games.dones.nonzero()[0]
         if len(ended):
             final = np.full(self.num_envs, None, dtype=object)
-            last = games.final_obs[ended]
-            for row, lane in enumerate(ended):
-                final[lane] = last[row]
+            final[ended] = np.fromiter(games.final_obs[ended], dtype=object, count=len(ended))
             info["final_obs"] = final
             info["_final_obs"] = games.dones.copy()
         truncations = self._own(self._no_truncations)
