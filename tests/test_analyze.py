@@ -93,7 +93,7 @@ def test_the_command_line(capsys: pytest.CaptureFixture[str]) -> None:
     main(["6D 4S 9C", "--laid", "KC QC", "--starter", "JH", "--dealer", "--pile",
           "(TS) 5D (7H)", "--json"])  # fmt: skip
     choices = json.loads(capsys.readouterr().out)
-    assert [c["card"] for c in choices][0] == "6D"
+    assert choices[0]["card"] == "6D"
 
 
 @pytest.mark.parametrize(
