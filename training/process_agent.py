@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import multiprocessing
 import signal
+import time
 from multiprocessing.connection import Connection
 
 import numpy as np
@@ -17,7 +18,8 @@ import numpy as np
 from crib_env.opponents import Actions, Views
 
 AT_ONCE = 64
-START_SECONDS = 120.0
+START_SECONDS = 60.0  # for a child to import and make its agent; for its first call, to compile
+WARM = 3.0  # a later child's first call may take so many times what the first child's took
 
 _SPAWN = multiprocessing.get_context("spawn")
 
@@ -30,8 +32,9 @@ class ProcessAgent:
     Args:
         agent: what `find_agent` takes as a name, or a ``.safetensors`` file.
         move_seconds: the longest a decision may take; None to wait for ever. The limit of a call
-            is this times its views, and the first call of a child has ``START_SECONDS`` more, to
-            import and to compile.
+            is this times its views. A child's first call has an allowance, since its kernels may
+            have to be compiled: ``START_SECONDS``, half as much after each such call that hung,
+            and once one was answered ``WARM`` times what that took.
         at_once: how many views the child is sent at a time, so that one that hangs is noticed
             after ``at_once * move_seconds``.
 
@@ -49,6 +52,8 @@ class ProcessAgent:
         self.move_seconds = move_seconds
         self.at_once = at_once
         self._child: multiprocessing.process.BaseProcess | None = None
+        self._allowance = START_SECONDS
+        self._answered = False
         self.name = self._start()
 
     def act(self, views: Views, rng: np.random.Generator) -> Actions:
@@ -96,10 +101,19 @@ class ProcessAgent:
             self._start()
         limit = None
         if self.move_seconds is not None:
-            limit = self.move_seconds * len(views) + (START_SECONDS if self._fresh else 0.0)
+            limit = self.move_seconds * len(views) + (self._allowance if self._fresh else 0.0)
+        began = time.perf_counter()
         with contextlib.suppress(BrokenPipeError):  # a dead child is noticed at the answer
             self._pipe.send((np.ascontiguousarray(views), seed))
-        kind, answer = self._answer(limit)
+        try:
+            kind, answer = self._answer(limit)
+        except TimeoutError:
+            if self._fresh and not self._answered:
+                self._allowance /= 2
+            raise
+        if not self._answered:
+            self._answered = True
+            self._allowance = WARM * (time.perf_counter() - began)
         self._fresh = False
         if kind == "raised":
             raise RuntimeError(answer)

@@ -208,7 +208,7 @@ def main() -> None:
         results = tournament(
             setup, args.pairs, args.out, workers, until=args.until, anchor=args.anchor
         )
-    except (ValueError, RuntimeError) as error:
+    except (ValueError, RuntimeError, ConnectionError) as error:
         sys.exit(f"error: {error}")
     print(report(results))
 

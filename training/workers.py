@@ -130,7 +130,7 @@ class Ray:
             import ray
         except ModuleNotFoundError as error:
             raise ValueError(
-                'Ray is not installed: pip install "crib-env[ray]", in an environment of its own'
+                'Ray is not installed: pip install "crib-env[cluster]"'
             ) from error
         self._ray = ray
         self._address = address
