@@ -14,13 +14,15 @@ from typing import Any
 import numpy as np
 import pytest
 
+from agents.learned import LearnedAgent, header
+from crib_env.engine.families import find_family
 from training import report as reports
 from training.chunks import Setup, play, read_pairs
 from training.evaluate import evaluate
 from training.ledger import FILE
 from training.report import report
 from training.tournament import ROUND, tournament
-from training.workers import Here, Processes
+from training.workers import Here, Processes, Ray
 
 FIELD = ("greedy", "random", "failing_agents:Cheats")
 SMALL = Setup(FIELD, chunk=10, seed=3)
@@ -122,6 +124,27 @@ def test_a_worker_that_dies_stops_the_run_and_says_what_to_do(tmp_path: Path) ->
     setup = Setup(("greedy", "failing_agents:Dies"), chunk=5)
     with pytest.raises(RuntimeError, match="process:NAME"):
         tournament(setup, 10, tmp_path, Processes(1))
+
+
+def test_without_ray_there_is_no_cluster(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "ray", None)
+    with pytest.raises(ValueError, match=re.escape("crib-env[cluster]")):
+        Ray("auto")
+
+
+def test_weights_that_changed_are_refused(tmp_path: Path) -> None:
+    family = find_family("two_hand")
+    about = header("six_card_v0", "hoyle", family)
+    path = tmp_path / "net.safetensors"
+    for scale in (1.0, 2.0):
+        weight = np.full((family.actions, family.obs_size), scale, dtype=np.float32)
+        LearnedAgent([(weight, weight[:, 0])], about).save(path)
+        setup = Setup((str(path), "random"), chunk=5)
+        if scale == 1.0:
+            found = tournament(setup, 5, tmp_path / "out", Here())
+            assert found["agents"][0]["name"] == "net"
+    with pytest.raises(ValueError, match="the contents of a weights file have changed since"):
+        tournament(setup, 5, tmp_path / "out", Here())
 
 
 # ---------------------------------------------------------------- stopping
@@ -238,6 +261,7 @@ def test_every_game_has_its_tournament(setup: Setup, phase: str, tmp_path: Path)
     assert setup.environment in text
     if setup.episode == "match":
         assert "| – / – % |" in text
+        assert "game points more" in text
         assert found["pairings"][0]["margin"]["mean"] > 1  # game points, of seven
 
 

@@ -121,7 +121,13 @@ class Setup:
             path = Path(name.removeprefix(IN_PROCESS))
             if path.suffix == ".safetensors":
                 files[name] = sha256(path.read_bytes()).hexdigest()[:16]
-        return {**asdict(self), "agents": list(self.agents), "files": files, "code": _code_digest()}
+        return {
+            **asdict(self),
+            "agents": list(self.agents),
+            "rules": self.rules or find_maker(self.environment).rules,
+            "files": files,
+            "code": _code_digest(),
+        }
 
 
 def label_agents(setup: Setup) -> list[str]:

@@ -36,7 +36,7 @@ class ProcessAgent:
             have to be compiled: ``START_SECONDS``, half as much after each such call that hung,
             and once one was answered ``WARM`` times what that took.
         at_once: how many views the child is sent at a time, so that one that hangs is noticed
-            after ``at_once * move_seconds``.
+            after ``at_once * move_seconds``. After a first time-out it is 1: there may be more.
 
     Attributes:
         name: the agent's own name.
@@ -108,6 +108,7 @@ class ProcessAgent:
         try:
             kind, answer = self._answer(limit)
         except TimeoutError:
+            self.at_once = 1
             if self._fresh and not self._answered:
                 self._allowance /= 2
             raise
@@ -126,7 +127,7 @@ class ProcessAgent:
         try:
             if not self._pipe.poll(limit):
                 self.close()
-                raise TimeoutError(f"no answer within {limit:g} s, and its process was killed")
+                raise TimeoutError(f"no answer within {limit:.2g} s, and its process was killed")
             kind, answer = self._pipe.recv()
         except (EOFError, ConnectionError):
             child.join()

@@ -66,7 +66,7 @@ def report(results: dict[str, Any]) -> str:
         parts += [
             "## Failures",
             "",
-            "Each cost the agent the game.",
+            "Each cost the agent the game, or the single deal, it was in.",
             "",
             _failures_list(results),
             "",
@@ -113,7 +113,8 @@ def _cross_table(results: dict[str, Any]) -> str:
 
 
 def _dealers_table(results: dict[str, Any]) -> str:
-    lines = ["| agents | won by the first dealer | margin |", "|---" * 3 + "|"]
+    unit = "points" if results["episode"] == "game" else "game points"
+    lines = [f"| agents | won by the first dealer | {unit} more |", "|---" * 3 + "|"]
     for r in results["pairings"]:
         lines.append(
             f"| {r['first']}, {r['second']} | {shown_percent(r['first_dealer_won'])} | "

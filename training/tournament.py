@@ -210,6 +210,8 @@ def main() -> None:
         )
     except (ValueError, RuntimeError, ConnectionError) as error:
         sys.exit(f"error: {error}")
+    except KeyboardInterrupt:
+        sys.exit(f"stopped: the same command goes on from the chunks in {args.out}")
     print(report(results))
 
 

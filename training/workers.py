@@ -129,9 +129,7 @@ class Ray:
         try:
             import ray
         except ModuleNotFoundError as error:
-            raise ValueError(
-                'Ray is not installed: pip install "crib-env[cluster]"'
-            ) from error
+            raise ValueError('Ray is not installed: pip install "crib-env[cluster]"') from error
         self._ray = ray
         self._address = address
         self._running: list[Any] = []
