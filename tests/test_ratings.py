@@ -63,6 +63,14 @@ def test_winning_every_game_gives_a_finite_rating() -> None:
     assert ratings[0] > ratings[1] + 1000 > ratings[2] + 2000
 
 
+def test_winning_every_game_leaves_what_the_rule_of_three_does() -> None:
+    """200 pairs without a game lost: 3 such pairs in 200 are still as likely as 5 %."""
+    ratings, low, high = rate({(0, 1): np.full(200, 2.0)}, 2, seed=1)
+    assert low[0] < ratings[0] == pytest.approx(high[0])
+    share_lost = expected_share(np.array([low[0], -low[0]]))[1, 0]
+    assert share_lost == pytest.approx(3 / 200 / 2, rel=0.3)
+
+
 def test_agents_that_nothing_compares_are_refused() -> None:
     wins = np.zeros((4, 4))
     wins[0, 1] = wins[2, 3] = 5
@@ -101,7 +109,9 @@ def test_intervals_hold_the_truth_about_as_often_as_they_say() -> None:
 
 
 def test_ratings_repeat_from_a_seed() -> None:
-    scores = {(0, 1): np.array([0.0, 1.0, 2.0, 2.0] * 30)}
-    one, again, other = (rate(scores, 2, seed) for seed in (1, 1, 2))
+    rng = np.random.default_rng(8)
+    scores = {pair: rng.integers(0, 3, size=300) for pair in ((0, 1), (0, 2), (1, 2))}
+    one, again, other = (rate(scores, 3, seed) for seed in (1, 1, 2))
     assert np.array_equal(one, again)
+    assert np.array_equal(one[0], other[0])
     assert not np.array_equal(one[1], other[1])

@@ -234,6 +234,17 @@ def test_a_chunk_of_a_tournament_is_duplicate_games(results: dict[str, Any]) -> 
         assert (made[:, :, 0] - made[:, :, 1] == pairs.margin).all()
 
 
+def test_every_chunk_has_deals_of_its_own() -> None:
+    setup = Setup(("greedy", "agents.greedy:GreedyAgent", "rule_based"), chunk=6)
+    keys = [c for p in setup.pairings for c in setup.chunks(*p, 12)]
+    first_deals = [
+        tuple(read_pairs(play(setup, chunk)[kind]).points[:, 0].ravel())
+        for chunk in keys for kind in ("games", "deals")
+    ]  # fmt: skip
+    # Two of the pairings are of the same two agents: the same deals would give the same points.
+    assert len(set(first_deals)) == len(first_deals) == 12
+
+
 def test_two_of_one_name_are_told_apart_by_how_they_were_given(tmp_path: Path) -> None:
     setup = Setup(("greedy", "agents.greedy:GreedyAgent"), chunk=5)
     found = tournament(setup, 5, tmp_path, Here())

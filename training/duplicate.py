@@ -198,8 +198,9 @@ def play_chunk(
                 failures.append(Failure(agent.name, ILLEGAL, why))
                 forfeits[lanes[bad], player] = True
                 lanes, actions = lanes[bad + 1 :], actions[bad + 1 :]
-        ended = (states["over"][running] != 0) | forfeits[running].any(axis=1)
-        running = running[~ended]
+        running = running[states["over"][running] == 0]
+        if failures:
+            running = running[~forfeits[running].any(axis=1)]
     sign = 1 - 2 * swapped
     lost = forfeits[:, 0].astype(np.int64) - forfeits[:, 1]
     board = states["games"] if episode == "match" else states["scores"]

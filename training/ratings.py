@@ -84,7 +84,8 @@ def resampled_wins(
     """Return tables of wins from tournaments whose pairs are drawn again, with replacement.
 
     Pairs are drawn within each pairing: the two games of a pair share their cards, so the pair is
-    what was sampled.
+    what was sampled. Among those drawn from is one of a game won each, which nobody played: where
+    one agent won every game, pairs played alone would give an interval without width.
 
     Args:
         scores: for each pairing (i, j), the games i won in each pair: 0, 0.5, 1, 1.5 or 2.
@@ -97,8 +98,8 @@ def resampled_wins(
     """
     wins = np.zeros((resamples, agents, agents))
     for (i, j), pair_scores in scores.items():
-        values, counts = np.unique(pair_scores, return_counts=True)
-        drawn = rng.multinomial(counts.sum(), counts / counts.sum(), size=resamples)
+        values, counts = np.unique([*pair_scores, 1.0], return_counts=True)
+        drawn = rng.multinomial(len(pair_scores), counts / counts.sum(), size=resamples)
         wins[:, i, j] = drawn @ values
         wins[:, j, i] = drawn @ (2 - values)
     return wins

@@ -52,7 +52,7 @@ def checked(answer: Any, n: int) -> Actions:
             f"expected {n} integers, an action for each view, got {actions.dtype} of shape "
             f"{actions.shape}"
         )
-    return actions.astype(np.int64)
+    return actions.astype(np.int64, copy=False)
 
 
 class Referee:
