@@ -7,6 +7,8 @@ PY := $(VENV)/bin/python
 INSTALLED := $(VENV)/.installed
 DOCS_INSTALLED := $(VENV)/.installed-docs
 BENCH_INSTALLED := $(VENV)/.installed-bench
+RAY_VENV := .venv-ray
+RAY_INSTALLED := $(RAY_VENV)/.installed
 INSTALL := $(PY) -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 TYPED := $(wildcard crib_env agents training examples)
 
@@ -17,7 +19,7 @@ PYTHONS := $(or $(PYTHON),python3.11 python3)
 ARGS :=
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check-long lint typecheck format bench perfcheck docs clean
+.PHONY: help demo test check-long check-ray lint typecheck format bench perfcheck docs clean
 .NOTPARALLEL:
 
 help: ## List the targets
@@ -33,6 +35,9 @@ test: $(INSTALLED) ## Run the quick tests *
 
 check-long: $(INSTALLED) ## Run all tests, the slow ones too, on every core *
 	@$(PY) -m pytest -m "slow or not slow" -n auto $(ARGS)
+
+check-ray: $(RAY_INSTALLED) ## Run tournaments on a local Ray cluster of two nodes *
+	@$(RAY_VENV)/bin/python -m pytest -m slow tests/test_ray.py $(ARGS)
 
 lint: $(INSTALLED) ## Check style and formatting
 	@$(PY) -m ruff check .
@@ -79,6 +84,14 @@ $(INSTALLED): pyproject.toml constraints.txt | $(PY)
 $(DOCS_INSTALLED): $(INSTALLED)
 	@echo "setup: installing crib-env[docs] into $(VENV)"
 	@$(INSTALL) --editable ".[docs]"
+	@touch $@
+
+# Ray is large and few need it, so it stays out of .venv.
+$(RAY_INSTALLED): pyproject.toml constraints.txt | $(PY)
+	@echo "setup: installing crib-env[cluster] into $(RAY_VENV)"
+	@$(PY) -m venv $(RAY_VENV)
+	@$(RAY_VENV)/bin/python -m pip install --quiet --disable-pip-version-check \
+		--constraint constraints.txt --editable ".[cluster]" pytest
 	@touch $@
 
 $(BENCH_INSTALLED): $(INSTALLED)

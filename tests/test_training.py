@@ -16,7 +16,8 @@ from crib_env.rules import PRESETS
 from training import ppo
 from training.demo import replay
 from training.duplicate import estimate, play_pairs
-from training.evaluate import evaluate, phase_table, table
+from training.evaluate import evaluate
+from training.figures import phase_table, table
 
 SMALL = ["--lanes", "16", "--steps", "8", "--batch-size", "64", "--epochs", "1", "--width", "16",
          "--no-progress", "--opponent", "random"]  # fmt: skip

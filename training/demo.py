@@ -23,7 +23,8 @@ from crib_env import six_card_v0
 from crib_env.opponents import Agent, find_agent
 from crib_env.rules import PRESETS
 from training import ppo
-from training.evaluate import evaluate, phase_table, table
+from training.evaluate import evaluate
+from training.figures import phase_table, table
 
 OPPONENTS = ("random", "greedy", "rule_based")
 

@@ -7,6 +7,7 @@ Intervals are computed over pairs, never over games: the two games of a pair sha
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,9 +21,11 @@ from crib_env.engine.tables import show_table
 from crib_env.errors import IllegalActionError
 from crib_env.opponents import Agent
 from crib_env.rules import Rules
+from training.referee import ILLEGAL, Failure, Referee, checked
 
 Array = npt.NDArray[Any]
 PAIRS_AT_ONCE = 4096
+ARRAYS = ("result", "margin", "first_dealt", "points", "forfeits")
 
 
 @dataclass(frozen=True)
@@ -33,15 +36,34 @@ class Pairs:
 
     Attributes:
         result: int64[pairs, 2], 1 where ``first`` won, -1 where it lost, 0 where a deal was drawn.
-        margin: int64[pairs, 2], ``first``'s final score less ``second``'s.
+        margin: int64[pairs, 2], ``first``'s final score less ``second``'s: points, or in a match
+            game points (H11). 0 in a game that was forfeited.
         first_dealt: bool[pairs, 2], whether ``first`` dealt first.
         points: int64[pairs, 2, 2, 3], points pegged by (first, second) in play, hands, cribs.
+        forfeits: bool[pairs, 2, 2], whether (first, second) lost the game by a failure.
+        failures: what those failures were.
     """
 
     result: Array
     margin: Array
     first_dealt: Array
     points: Array
+    forfeits: Array
+    failures: tuple[Failure, ...] = ()
+
+    @classmethod
+    def joined(cls, parts: Sequence[Pairs]) -> Pairs:
+        """Return the pairs of all parts, in their order."""
+        arrays: dict[str, Any] = {
+            name: np.concatenate([getattr(part, name) for part in parts]) for name in ARRAYS
+        }
+        return cls(**arrays, failures=tuple(f for part in parts for f in part.failures))
+
+    def whole(self) -> Pairs:
+        """Return the pairs in which no game was forfeited."""
+        played = ~self.forfeits.any(axis=(1, 2))
+        arrays: dict[str, Any] = {name: getattr(self, name)[played] for name in ARRAYS}
+        return Pairs(**arrays)
 
 
 @dataclass(frozen=True)
@@ -50,7 +72,7 @@ class Estimate:
 
     Attributes:
         mean: the mean.
-        half: half the interval's width; NaN from fewer than two pairs.
+        half: half the interval's width; NaN from fewer than two pairs (so is the mean of none).
         n: the number of pairs it is computed over.
     """
 
@@ -64,7 +86,7 @@ def estimate(per_pair: Array) -> Estimate:
     values = np.asarray(per_pair, dtype=np.float64)
     n = len(values)
     half = 1.96 * float(values.std(ddof=1)) / math.sqrt(n) if n > 1 else math.nan
-    return Estimate(float(values.mean()), half, n)
+    return Estimate(float(values.mean()) if n else math.nan, half, n)
 
 
 def play_pairs(
@@ -102,25 +124,34 @@ def play_pairs(
     for chunk in range(math.ceil(pairs / PAIRS_AT_ONCE)):
         n = min(PAIRS_AT_ONCE, pairs - chunk * PAIRS_AT_ONCE)
         entropy = np.random.SeedSequence(seed, spawn_key=(chunk,))
-        chunks.append(_play_chunk(family, rules, episode, (first, second), n, entropy, players))
-    return Pairs(
-        *(np.concatenate([getattr(c, field) for c in chunks]) for field in Pairs.__annotations__)
-    )
+        chunks.append(play_chunk(family, rules, episode, (first, second), n, entropy, players))
+    return Pairs.joined(chunks)
 
 
-def _play_chunk(
+def play_chunk(
     family: Family,
     rules: Rules,
     episode: str,
-    agents: tuple[Agent, Agent],
+    agents: tuple[Agent | Referee, Agent | Referee],
     n: int,
     entropy: np.random.SeedSequence,
-    players: int,
+    players: int = 2,
 ) -> Pairs:
-    """Play n pairs side by side: lane k and lane n + k get the same deals."""
+    """Play n pairs side by side: lane k and lane n + k get the same deals.
+
+    Args:
+        family, rules, episode, players: as for `play_pairs`.
+        agents: first and second. A failure of an agent given with its referee costs it the game;
+            another's is raised.
+        n: how many pairs.
+        entropy: fixes the deals and, apart from them and from each other, the agents' chance.
+
+    Raises:
+        IllegalActionError: an agent without a referee chose an illegal action.
+    """
     batch = family.batch
     deals, chance = entropy.spawn(2)
-    rng = np.random.default_rng(chance)
+    rngs = [np.random.default_rng(one) for one in chance.spawn(2)]
     states = np.zeros(2 * n, dtype=family.state)
     seed_states(states[:n], deals)
     states["rng"][n:] = states["rng"][:n]
@@ -132,6 +163,14 @@ def _play_chunk(
     swapped = (every >= n).astype(np.int64)
     batch.start_lanes(states, record, NO_DECKS, every, np.full(2 * n, NONE), log)
     first_dealt = states["dealer"] % 2 == swapped
+    forfeits = np.zeros((2 * n, 2), dtype=bool)
+    failures: list[Failure] = []
+
+    def seen(lanes: Array) -> Array:
+        views = np.zeros(len(lanes), dtype=family.view)
+        batch.view_lanes(states, record, lanes, states["to_move"][lanes], views)
+        return views
+
     running = every
     while len(running):
         mover = states["to_move"][running] % 2 ^ swapped[running]
@@ -139,20 +178,44 @@ def _play_chunk(
             lanes = running[mover == player]
             if not len(lanes):
                 continue
-            views = np.zeros(len(lanes), dtype=family.view)
-            batch.view_lanes(states, record, lanes, states["to_move"][lanes], views)
-            actions = np.asarray(agent.act(views, rng), dtype=np.int64)
-            bad = batch.step_lanes(states, record, NO_DECKS, table, lanes, actions, log, tally)
-            if bad != NONE:
-                why = family.why_illegal(views[bad], int(actions[bad]))
-                raise IllegalActionError(f"{agent.name} erred: {why}")
+            views = seen(lanes)
+            if not isinstance(agent, Referee):
+                actions = checked(agent.act(views, rngs[player]), len(lanes))
+            else:
+                actions, failed = agent.ask(views, rngs[player])
+                if failed:
+                    failures += failed.values()
+                    forfeits[lanes[list(failed)], player] = True
+                    answered = ~forfeits[lanes, player]
+                    lanes, actions = lanes[answered], actions[answered]
+            while len(lanes):
+                bad = batch.step_lanes(states, record, NO_DECKS, table, lanes, actions, log, tally)
+                if bad == NONE:
+                    break
+                why = family.why_illegal(seen(lanes[bad : bad + 1])[0], int(actions[bad]))
+                if not isinstance(agent, Referee):
+                    raise IllegalActionError(f"{agent.name} erred: {why}")
+                failures.append(Failure(agent.name, ILLEGAL, why))
+                forfeits[lanes[bad], player] = True
+                lanes, actions = lanes[bad + 1 :], actions[bad + 1 :]
         running = running[states["over"][running] == 0]
-    result = batch.outcomes(states, record) * (1 - 2 * swapped)
-    scores = states["scores"]
-    margin = (scores[:, 0] - scores[:, 1]) * (1 - 2 * swapped)
+        if failures:
+            running = running[~forfeits[running].any(axis=1)]
+    sign = 1 - 2 * swapped
+    lost = forfeits[:, 0].astype(np.int64) - forfeits[:, 1]
+    board = states["games"] if episode == "match" else states["scores"]
+    result = np.where(lost != 0, -lost, batch.outcomes(states, record) * sign)
+    margin = np.where(lost != 0, 0, (board[:, 0] - board[:, 1]) * sign)
     points = np.where(swapped[:, None, None] == 1, tally[:, ::-1], tally)
 
     def by_pair(values: Array) -> Array:
         return np.stack([values[:n], values[n:]], axis=1)
 
-    return Pairs(by_pair(result), by_pair(margin), by_pair(first_dealt), by_pair(points))
+    return Pairs(
+        result=by_pair(result),
+        margin=by_pair(margin),
+        first_dealt=by_pair(first_dealt),
+        points=by_pair(points),
+        forfeits=by_pair(forfeits),
+        failures=tuple(failures),
+    )

@@ -9,6 +9,9 @@ from agents.learned import LearnedAgent
 from crib_env.envs.makers import Maker
 from crib_env.opponents import Agent, find_agent
 from crib_env.registration import ENVIRONMENTS
+from training.process_agent import ProcessAgent
+
+IN_PROCESS = "process:"
 
 
 def find_maker(name: str) -> Maker:
@@ -26,12 +29,18 @@ def find_maker(name: str) -> Maker:
     return maker
 
 
-def load_agent(name: str) -> Agent:
+def load_agent(name: str, move_seconds: float | None = None) -> Agent:
     """Return an agent by name, or read one from a ``.safetensors`` file.
+
+    Args:
+        name: ``process:`` before it puts the agent into a process of its own.
+        move_seconds: the longest such an agent may take for a decision before it is stopped.
 
     Raises:
         ValueError: no such agent, or a file that does not fit.
     """
+    if name.startswith(IN_PROCESS):
+        return ProcessAgent(name.removeprefix(IN_PROCESS), move_seconds)
     if name.endswith(".safetensors"):
         if not Path(name).exists():
             raise ValueError(f"there is no file {name!r}")

@@ -18,13 +18,13 @@ from pathlib import Path
 from typing import Any
 
 from agents import PhasedAgent
-from crib_env.engine.families import Family
 from crib_env.engine.records import PLAY
 from crib_env.envs.makers import HouseKeyword, Maker
 from crib_env.opponents import Agent
 from crib_env.rules import Rules, find_rules
-from training.duplicate import Estimate, Pairs, estimate, play_pairs
+from training.duplicate import play_pairs
 from training.environments import find_maker, load_agent
+from training.figures import figures, phase_table, table
 
 PACKAGES = ("crib-env", "numpy", "numba", "gymnasium", "pettingzoo")
 
@@ -50,12 +50,11 @@ def evaluate(
         players: seats in a game; of four each agent plays the two of one side.
     """
     family = maker.family()
-    names = first.name, second.name
+    names = first.name, second.name if second.name != first.name else f"{second.name} (second)"
     if maker.house is not None:
         first, second = in_phase(maker.house, first), in_phase(maker.house, second)
-    short = maker.episodes.get("deal", "round")
     games = play_pairs(family, rules, "game", first, second, pairs, seed, players=players)
-    deals = play_pairs(family, rules, short, first, second, pairs, seed, players=players)
+    deals = play_pairs(family, rules, short(maker), first, second, pairs, seed, players=players)
     return {
         "environment": maker.name,
         "first": names[0],
@@ -64,20 +63,19 @@ def evaluate(
         "players": players,
         "pairs": pairs,
         "seed": seed,
-        "versions": {package: version(package) for package in PACKAGES},
-        "won": _shown(estimate((games.result == 1).mean(axis=1))),
-        "won_as_first_dealer": _shown(_as_dealer(games)),
-        "skunks_for": _shown(estimate((games.margin > rules.skunk_margin).mean(axis=1))),
-        "skunks_against": _shown(estimate((games.margin < -rules.skunk_margin).mean(axis=1))),
-        "margin_a_deal": _shown(estimate(_made(deals).mean(axis=1))),
-        "points_a_deal": {
-            role: {
-                names[0]: _phases(family, deals, 0, role == "dealer"),
-                names[1]: _phases(family, deals, 1, role == "dealer"),
-            }
-            for role in ("pone", "dealer")
-        },
+        "versions": versions(),
+        **figures(family, rules, names, games, deals),
     }
+
+
+def short(maker: Maker) -> str:
+    """Return the engine's name for the shortest episode of an environment: a deal, a round."""
+    return maker.episodes.get("deal", "round")
+
+
+def versions() -> dict[str, str]:
+    """Return the versions of the packages that a result depends on."""
+    return {package: version(package) for package in PACKAGES}
 
 
 def in_phase(house: HouseKeyword, agent: Agent) -> Agent:
@@ -85,61 +83,6 @@ def in_phase(house: HouseKeyword, agent: Agent) -> Agent:
     if house.phase == PLAY:
         return PhasedAgent(discard=agent, pegging=house.default, name=agent.name)
     return PhasedAgent(discard=house.default, pegging=agent, name=agent.name)
-
-
-def _shown(value: Estimate) -> dict[str, float]:
-    return {"mean": value.mean, "half_interval": value.half}
-
-
-def _made(deals: Pairs) -> Any:
-    totals = deals.points.sum(axis=3)
-    return totals[:, :, 0] - totals[:, :, 1]
-
-
-def _as_dealer(games: Pairs) -> Estimate:
-    """Return how often ``first`` wins a game whose first deal is its own: one game of each pair."""
-    return estimate((games.result == 1)[games.first_dealt])
-
-
-def _phases(family: Family, deals: Pairs, player: int, dealer: bool) -> dict[str, dict[str, float]]:
-    """Return points a deal by phase: each player has each role once in a pair."""
-    dealt = deals.first_dealt if player == 0 else ~deals.first_dealt
-    points = deals.points[:, :, player][dealt == dealer]
-    return {phase: _shown(estimate(points[:, i])) for i, phase in enumerate(family.phases)}
-
-
-def table(results: list[dict[str, Any]]) -> str:
-    """Return the results as a Markdown table, one row a comparison."""
-    lines = [
-        "| agent | against | games won | skunks for / against | points a deal more |",
-        "|---|---|---|---|---|",
-    ]
-    for r in results:
-        lines.append(
-            f"| {r['first']} | {r['second']} | {_percent(r['won'])} | "
-            f"{100 * r['skunks_for']['mean']:.1f} / {100 * r['skunks_against']['mean']:.1f} % | "
-            f"{_plain(r['margin_a_deal'])} |"
-        )
-    return "\n".join(lines)
-
-
-def phase_table(r: dict[str, Any]) -> str:
-    """Return one comparison's points a deal by role and phase as a Markdown table."""
-    phases = tuple(next(iter(r["points_a_deal"]["dealer"].values())))
-    lines = [f"| role | agent | {' | '.join(phases)} |", "|---" * (2 + len(phases)) + "|"]
-    for role, players in r["points_a_deal"].items():
-        for name, points in players.items():
-            cells = " | ".join(_plain(points[phase]) for phase in phases)
-            lines.append(f"| {role} | {name} | {cells} |")
-    return "\n".join(lines)
-
-
-def _percent(value: dict[str, float]) -> str:
-    return f"{100 * value['mean']:.1f} ± {100 * value['half_interval']:.1f} %"
-
-
-def _plain(value: dict[str, float]) -> str:
-    return f"{value['mean']:.2f} ± {value['half_interval']:.2f}"
 
 
 def main() -> None:

@@ -22,7 +22,8 @@ from crib_env.registration import ENVIRONMENTS
 from crib_env.rules import PRESETS
 from training import ppo
 from training.environments import find_maker
-from training.evaluate import evaluate, table
+from training.evaluate import evaluate
+from training.figures import table
 
 OPPONENTS = ("random", "greedy", "rule_based")
 PAGE = Path("docs/recipes.md")

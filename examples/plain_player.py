@@ -1,0 +1,53 @@
+"""A player in plain Python, and how it does against the built-in agents.
+
+    python -m training.tournament examples.plain_player:KeepsFives rule_based random --pairs 500
+
+It needs nothing but the two questions of `PlainAgent`: no arrays, no compiled code.
+"""
+
+from __future__ import annotations
+
+from training.plain_agent import PlainAgent
+
+RANKS = "A23456789TJQK"
+
+
+def pip(card: str) -> int:
+    """Return what a card counts in play."""
+    return min(RANKS.index(card[0]) + 1, 10)
+
+
+class KeepsFives(PlainAgent):
+    """Keeps fives and pairs, and plays for fifteen and thirty-one."""
+
+    name = "keeps_fives"
+
+    def choose_discard(
+        self, hand: list[str], is_dealer: bool, scores: tuple[int, int]
+    ) -> list[str]:
+        """Lay away the two cards that look least useful."""
+        ranks = [card[0] for card in hand]
+
+        def use(card: str) -> tuple[bool, int]:
+            return card[0] == "5", ranks.count(card[0])
+
+        return sorted(hand, key=use)[:2]
+
+    def choose_card(
+        self,
+        hand: list[str],
+        pile: list[str],
+        count: int,
+        gone: list[str],
+        starter: str,
+        is_dealer: bool,
+        scores: tuple[int, int],
+    ) -> str:
+        """Make fifteen or thirty-one, else pair the last card, else play the highest that fits."""
+        fitting = [card for card in hand if count + pip(card) <= 31]
+
+        def use(card: str) -> tuple[bool, bool, int]:
+            pairs = bool(pile) and pile[-1][0] == card[0]
+            return count + pip(card) in (15, 31), pairs, pip(card)
+
+        return max(fitting, key=use)

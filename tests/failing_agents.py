@@ -1,0 +1,112 @@
+"""Agents that play `greedy` but for one failing, for the tests of what a failure costs.
+
+A failing shows in views that hold the ace of clubs, so in some games and not in others.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from typing import Any
+
+import numpy as np
+
+from agents import GreedyAgent
+
+FATAL = 0  # the ace of clubs
+
+
+def is_fatal(views: Any) -> Any:
+    return (views["hand"] == FATAL).any(axis=1)
+
+
+class Failing:
+    name = "failing"
+
+    def __init__(self) -> None:
+        self.greedy = GreedyAgent()
+
+    def act(self, views: Any, rng: np.random.Generator) -> Any:
+        actions = self.greedy.act(views, rng)
+        return self.fail(actions, is_fatal(views)) if is_fatal(views).any() else actions
+
+    def fail(self, actions: Any, fatal: Any) -> Any:
+        raise NotImplementedError
+
+
+class Cheats(Failing):
+    name = "cheats"
+
+    def fail(self, actions: Any, fatal: Any) -> Any:
+        return np.where(fatal, 99, actions)
+
+
+class Raises(Failing):
+    name = "raises"
+
+    def fail(self, actions: Any, fatal: Any) -> Any:
+        raise KeyError("no book move")
+
+
+class Exits(Failing):
+    name = "exits"
+
+    def fail(self, actions: Any, fatal: Any) -> Any:
+        raise SystemExit(4)
+
+
+class Forgets(Failing):
+    name = "forgets"
+
+    def fail(self, actions: Any, fatal: Any) -> Any:
+        return actions[:-1]
+
+
+class Halves(Failing):
+    name = "halves"
+
+    def fail(self, actions: Any, fatal: Any) -> Any:
+        return actions / 2
+
+
+class Dawdles(Failing):
+    name = "dawdles"
+
+    def fail(self, actions: Any, fatal: Any) -> Any:
+        time.sleep(0.05 * len(actions))
+        return actions
+
+
+class Hangs(Failing):
+    name = "hangs"
+
+    def fail(self, actions: Any, fatal: Any) -> Any:
+        time.sleep(600)
+        return actions
+
+
+class Dies(Failing):
+    name = "dies"
+
+    def fail(self, actions: Any, fatal: Any) -> Any:
+        os._exit(3)
+
+
+class Scribbles(Failing):
+    name = "scribbles"
+
+    def fail(self, actions: Any, fatal: Any) -> Any:
+        return actions
+
+    def act(self, views: Any, rng: np.random.Generator) -> Any:
+        actions = super().act(views, rng)
+        for field in views.dtype.names:
+            views[field] = 7
+        return actions
+
+
+class Unmakeable:
+    name = "unmakeable"
+
+    def __init__(self) -> None:
+        raise OSError("the weights are not here")

@@ -1,0 +1,245 @@
+"""An agent's failure costs it the game, by name, and nothing else."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import failing_agents
+from agents import GreedyAgent
+from crib_env import IllegalActionError, six_card_v0
+from crib_env.engine.records import LAY_AWAY, VIEW
+from crib_env.rules import PRESETS
+from training.duplicate import Pairs, play_chunk, play_pairs
+from training.figures import figures
+from training.process_agent import ProcessAgent
+from training.referee import PATIENCE, Referee
+
+FAMILY = six_card_v0.maker.family()
+RULES = PRESETS["hoyle"]
+RANDOM = np.random.default_rng(0)
+
+
+def deals(agent: object, pairs: int = 12, seed: int = 5) -> Pairs:
+    """Return single deals of an agent against greedy, refereed."""
+    entropy = np.random.SeedSequence(seed)
+    referee = agent if isinstance(agent, Referee) else Referee(agent)  # type: ignore[arg-type]
+    return play_chunk(FAMILY, RULES, "deal", (referee, Referee(GreedyAgent())), pairs, entropy)
+
+
+@pytest.fixture(scope="module")
+def fair() -> Pairs:
+    return deals(GreedyAgent())
+
+
+def first_views() -> tuple[np.ndarray, np.ndarray]:
+    """Return the views the first agent lays its first cards away in, as pone and as dealer."""
+    seen: list[np.ndarray] = []
+
+    class Watches(GreedyAgent):
+        def act(self, views: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+            if (views["phase"] == LAY_AWAY).all() and (views["laid_n"] == 0).all():
+                seen.append(views.copy())
+            return super().act(views, rng)
+
+    deals(Watches())
+    return seen[0], seen[1]
+
+
+def fatal_games() -> np.ndarray:
+    """Return bool[pairs, 2], the games in which the first agent is dealt the ace of clubs."""
+    dealt = deals(GreedyAgent()).first_dealt.T  # as the lanes lie: first games, then second
+    fatal = np.zeros(dealt.shape, dtype=bool)
+    for dealer, views in enumerate(first_views()):
+        fatal[dealt == bool(dealer)] = failing_agents.is_fatal(views)
+    return fatal.T
+
+
+@pytest.mark.parametrize(
+    ("agent", "kind", "said"),
+    [
+        (failing_agents.Cheats, "illegal action", "99 is no action"),
+        (failing_agents.Raises, "raised", "KeyError: 'no book move'"),
+        (failing_agents.Exits, "raised", "SystemExit: 4"),
+        (failing_agents.Forgets, "wrong answer", "of shape (0,)"),
+        (failing_agents.Halves, "wrong answer", "float64"),
+    ],
+)
+def test_a_failure_costs_the_guilty_games_and_no_others(
+    fair: Pairs, agent: type, kind: str, said: str
+) -> None:
+    outcome = deals(agent())
+    guilty = fatal_games()
+    assert 0 < guilty.sum() < guilty.size
+    assert (outcome.forfeits[:, :, 0] == guilty).all()
+    assert not outcome.forfeits[:, :, 1].any()
+    assert (outcome.result[guilty] == -1).all()
+    assert (outcome.margin[guilty] == 0).all()
+    for field in ("result", "margin", "points"):
+        assert (getattr(outcome, field)[~guilty] == getattr(fair, field)[~guilty]).all()
+    assert len(outcome.failures) == guilty.sum()
+    for failure in outcome.failures:
+        assert (failure.agent, failure.kind) == (agent.name, kind)
+        assert said in failure.why
+
+
+def test_an_illegal_action_of_the_second_agent_is_the_firsts_win() -> None:
+    entropy = np.random.SeedSequence(5)
+    agents = Referee(GreedyAgent()), Referee(failing_agents.Cheats())
+    outcome = play_chunk(FAMILY, RULES, "game", agents, 12, entropy)
+    lost = outcome.forfeits[:, :, 1]
+    assert lost.any()
+    assert not outcome.forfeits[:, :, 0].any()
+    assert (outcome.result[lost] == 1).all()
+
+
+def test_an_agent_that_only_ever_fails_loses_every_game() -> None:
+    class Never:
+        name = "never"
+
+        def act(self, views: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+            raise ValueError("x" * 1000)
+
+    outcome = deals(Never())
+    assert (outcome.result == -1).all()
+    assert max(len(failure.why) for failure in outcome.failures) < 400
+
+
+def test_two_failing_agents_lose_each_its_own_games() -> None:
+    entropy = np.random.SeedSequence(6)
+    agents = Referee(failing_agents.Raises()), Referee(failing_agents.Cheats())
+    outcome = play_chunk(FAMILY, RULES, "game", agents, 20, entropy)
+    first, second = outcome.forfeits[:, :, 0], outcome.forfeits[:, :, 1]
+    assert first.any()
+    assert second.any()
+    assert not (first & second).any()
+    assert (outcome.result[first] == -1).all()
+    assert (outcome.result[second] == 1).all()
+
+
+def test_an_agent_that_writes_into_its_views_changes_nothing(fair: Pairs) -> None:
+    outcome = deals(failing_agents.Scribbles())
+    assert (outcome.points == fair.points).all()
+    assert not outcome.forfeits.any()
+
+
+def test_forfeits_are_lost_games_and_say_nothing_of_points() -> None:
+    outcome = deals(failing_agents.Raises(), pairs=60)
+    spoilt = outcome.forfeits.any(axis=(1, 2))
+    shown = figures(FAMILY, RULES, ("raises", "greedy"), outcome, outcome)
+    assert shown["forfeits"] == {"raises": 2 * outcome.forfeits.sum(), "greedy": 0}
+    assert shown["won"]["mean"] == ((1 + outcome.result) / 2).mean()
+    crib = shown["points_a_deal"]["dealer"]["greedy"]["crib"]["mean"]
+    dealt = ~outcome.first_dealt[~spoilt]
+    assert crib == outcome.points[~spoilt][:, :, 1, 2][dealt].mean()
+
+
+def test_without_a_referee_a_failure_is_the_callers() -> None:
+    games = FAMILY, RULES, "game"
+    with pytest.raises(IllegalActionError, match="cheats erred: 99 is no action"):
+        play_pairs(*games, failing_agents.Cheats(), GreedyAgent(), 20, 1)
+    with pytest.raises(KeyError, match="no book move"):
+        play_pairs(*games, failing_agents.Raises(), GreedyAgent(), 20, 1)
+    with pytest.raises(ValueError, match="got float64 of shape"):
+        play_pairs(*games, failing_agents.Halves(), GreedyAgent(), 20, 1)
+
+
+def test_the_clock_is_a_mean_over_the_views_of_a_call_and_spares_the_first() -> None:
+    views = np.zeros(4, dtype=VIEW)
+    views["hand"] = 5
+    fatal = views.copy()
+    fatal["hand"] = failing_agents.FATAL
+
+    class Sleeps(failing_agents.Dawdles):
+        def act(self, views: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+            answer = np.zeros(len(views), dtype=np.int64)
+            return self.fail(answer, None) if failing_agents.is_fatal(views).any() else answer
+
+    referee = Referee(Sleeps(), move_seconds=0.02)
+    assert referee.ask(fatal, RANDOM)[1] == {}  # the first call: there may be kernels to compile
+    assert referee.ask(views, RANDOM)[1] == {}
+    failures = referee.ask(fatal, RANDOM)[1]
+    assert set(failures) == {0, 1, 2, 3}
+    assert {failure.kind for failure in failures.values()} == {"over time"}
+    mixed = np.concatenate([views, fatal[:1]])  # 0.05 s over five views, though 0.25 are slept
+    assert set(referee.ask(mixed, RANDOM)[1]) == {4}
+    assert Referee(Sleeps(), move_seconds=1.0).ask(fatal, RANDOM)[1] == {}
+
+
+def test_an_agent_late_again_and_again_is_not_waited_for() -> None:
+    asked = []
+
+    class Late:
+        name = "late"
+
+        def act(self, views: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+            asked.append(len(views))
+            raise TimeoutError("no answer")
+
+    failures = Referee(Late()).ask(np.zeros(500, dtype=VIEW), RANDOM)[1]
+    assert len(failures) == 500
+    assert asked == [500] + [1] * PATIENCE
+
+
+# ---------------------------------------------------------------- a process of its own
+
+
+def test_an_agent_plays_in_a_process_as_it_does_here(fair: Pairs) -> None:
+    agent = ProcessAgent("greedy", at_once=5)
+    assert agent.name == "greedy"
+    outcome = deals(agent)
+    agent.close()
+    assert (outcome.points == fair.points).all()
+    assert not outcome.failures
+
+
+def one_fatal_view() -> tuple[np.ndarray, int]:
+    """Return four views, and which of them is fatal."""
+    views = first_views()[0]
+    fatal = failing_agents.is_fatal(views)
+    return np.concatenate([views[~fatal][:2], views[fatal][:1], views[~fatal][2:3]]), 2
+
+
+def test_a_hanging_agent_is_stopped_and_started_again() -> None:
+    agent = ProcessAgent("failing_agents:Hangs", move_seconds=0.4)
+    views, fatal = one_fatal_view()
+    others = np.delete(np.arange(4), fatal)
+    agent.act(views[others], RANDOM)  # the first call, which has an allowance to compile
+    actions, failures = Referee(agent).ask(views, RANDOM)
+    agent.close()
+    assert list(failures) == [fatal]
+    assert failures[fatal].kind == "over time"
+    assert "its process was killed" in failures[fatal].why
+    assert (actions[others] == GreedyAgent().act(views[others], RANDOM)).all()
+
+
+def test_an_agent_that_hangs_from_the_start_is_given_ever_less_time() -> None:
+    agent = ProcessAgent("failing_agents:Hangs", move_seconds=0.05)
+    agent._allowance = 0.4  # what START_SECONDS is for; shorter here
+    views = first_views()[0]
+    views = views[failing_agents.is_fatal(views)][:1]
+    limits = []
+    for _ in range(3):
+        with pytest.raises(TimeoutError) as error:
+            agent.act(views, RANDOM)
+        limits.append(float(str(error.value).split()[3]))
+    agent.close()
+    assert limits == [0.45, 0.25, 0.15]
+
+
+def test_an_agent_whose_process_dies_is_started_again() -> None:
+    agent = ProcessAgent("failing_agents:Dies")
+    views, fatal = one_fatal_view()
+    others = np.delete(np.arange(4), fatal)
+    actions, failures = Referee(agent).ask(views, RANDOM)
+    agent.close()
+    assert list(failures) == [fatal]
+    assert "died with exit code 3" in failures[fatal].why
+    assert (actions[others] == GreedyAgent().act(views[others], RANDOM)).all()
+
+
+def test_an_agent_that_cannot_be_made_says_why() -> None:
+    with pytest.raises(ValueError, match="OSError: the weights are not here"):
+        ProcessAgent("failing_agents:Unmakeable")
+    with pytest.raises(ValueError, match="no agent is called 'nobody'"):
+        ProcessAgent("nobody")

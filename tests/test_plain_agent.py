@@ -1,0 +1,154 @@
+"""Players in plain Python: what they are asked, and that their answers are what is played."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from crib_env import (
+    find_agent,
+    five_card_v0,
+    format_card,
+    parse_cards,
+    six_card_v0,
+    table_top_v0,
+)
+from crib_env.cards import pip
+from crib_env.rules import PRESETS
+from examples.plain_player import KeepsFives
+from training.duplicate import play_pairs
+from training.plain_agent import PlainAgent
+
+
+class Recorder(KeepsFives):
+    """Plays as KeepsFives and notes what it is asked."""
+
+    def __init__(self) -> None:
+        self.discards: list[tuple[Any, ...]] = []
+        self.plays: list[tuple[Any, ...]] = []
+
+    def choose_discard(
+        self, hand: list[str], is_dealer: bool, scores: tuple[int, int]
+    ) -> list[str]:
+        pair = super().choose_discard(hand, is_dealer, scores)
+        self.discards.append((tuple(hand), is_dealer, scores, tuple(pair)))
+        return pair
+
+    def choose_card(self, *asked: Any) -> str:
+        card = super().choose_card(*asked)
+        self.plays.append((*asked, card))
+        return card
+
+
+@pytest.fixture(params=[six_card_v0, five_card_v0], ids=lambda module: module.__name__)
+def game(request: pytest.FixtureRequest) -> Any:
+    """A deal of the recorder, in seat 0, against greedy, its decisions one by one."""
+    env = request.param.raw_env(episode="deal")
+    env.reset(seed=4)
+    recorder, greedy, rng = Recorder(), find_agent("greedy"), np.random.default_rng(0)
+    start = [card for card in env.view(0)["hand"] if card >= 0]
+    done = []
+    while env.agents and not any(env.terminations.values()):
+        seat = env.possible_agents.index(env.agent_selection)
+        view = np.array([env.view(seat)])
+        action = int((greedy if seat else recorder).act(view, rng)[0])
+        done.append((seat, action, view[0]))
+        env.step(action)
+    return recorder, start, done
+
+
+def test_the_pair_chosen_is_the_pair_laid_away(game: Any) -> None:
+    recorder, start, done = game
+    assert len(recorder.discards) == 2
+    assert recorder.discards[0] == recorder.discards[1]  # the same cards, though one is laid
+    hand, is_dealer, scores, pair = recorder.discards[0]
+    assert hand == tuple(format_card(card) for card in sorted(start))
+    laid = [format_card(card) for seat, card, view in done if seat == 0 and view["phase"] == 0]
+    assert tuple(laid) == pair
+    first = next(view for seat, _, view in done if seat == 0)
+    assert is_dealer == bool(first["is_dealer"])
+    assert scores == tuple(first["scores"])
+
+
+def test_the_play_is_shown_as_it_lies_on_the_table(game: Any) -> None:
+    recorder, _, done = game
+    mine = [(card, view) for seat, card, view in done if seat == 0 and view["phase"] == 1]
+    assert len(mine) == len(recorder.plays) >= 2
+    played: list[str] = []
+    asked = iter(recorder.plays)
+    for seat, card, view in done:
+        if view["phase"] != 1:
+            continue
+        if seat == 0:
+            hand, pile, count, gone, starter, is_dealer, _, answer = next(asked)
+            assert gone + pile == played
+            assert count == sum(pip(c) for c in parse_cards(" ".join(pile)))
+            assert answer == format_card(card)
+            assert answer in hand
+            assert starter == format_card(int(view["starter"]))
+            assert is_dealer == bool(view["is_dealer"])
+        played.append(format_card(card))
+
+
+def test_a_pair_drawn_by_chance_is_laid_without_fault() -> None:
+    rng = np.random.default_rng(2)
+
+    class Draws(KeepsFives):
+        def choose_discard(
+            self, hand: list[str], is_dealer: bool, scores: tuple[int, int]
+        ) -> list[str]:
+            return [hand[i] for i in rng.choice(len(hand), size=2, replace=False)]
+
+    family, rules = six_card_v0.maker.family(), PRESETS["hoyle"]
+    games = play_pairs(family, rules, "game", Draws(), find_agent("random"), 10, 1)
+    assert (games.result == 1).mean() > 0.5
+
+
+@pytest.mark.parametrize(
+    ("pair", "said"),
+    [
+        (["2C", "2C"], "to lay away are two cards of"),
+        (["2C"], "to lay away are two cards of"),
+        (["xx", "yy"], "to lay away are two cards of"),
+    ],
+)
+def test_a_pair_that_is_none_is_refused(pair: list[str], said: str) -> None:
+    class Errs(KeepsFives):
+        def choose_discard(
+            self, hand: list[str], is_dealer: bool, scores: tuple[int, int]
+        ) -> list[str]:
+            return pair
+
+    env = six_card_v0.raw_env()
+    env.reset(seed=1)
+    view = np.array([env.view(env.dealer ^ 1)])
+    with pytest.raises(ValueError, match=said):
+        Errs().act(view, np.random.default_rng(0))
+
+
+def test_table_top_is_not_for_it() -> None:
+    env = table_top_v0.raw_env()
+    env.reset(seed=1)
+    with pytest.raises(ValueError, match="keeps_fives plays the two-hand games alone"):
+        KeepsFives().act(np.array([env.view(0)]), np.random.default_rng(0))
+
+
+def test_the_two_questions_must_be_answered() -> None:
+    with pytest.raises(TypeError, match="choose_card"):
+        type("Half", (PlainAgent,), {"choose_discard": lambda *a: []})()
+
+
+def test_the_example_plays_better_than_chance() -> None:
+    family, rules = six_card_v0.maker.family(), PRESETS["hoyle"]
+    games = play_pairs(family, rules, "game", KeepsFives(), find_agent("random"), 20, 1)
+    assert (games.result == 1).mean() > 0.6
+
+
+def test_magmacrunch_plays_and_loses_to_rule_based() -> None:
+    pytest.importorskip("cribbage", reason="magmacrunch-cribbage is not installed: make bench")
+    agent = find_agent("examples.magmacrunch:Magmacrunch")
+    family, rules = six_card_v0.maker.family(), PRESETS["hoyle"]
+    games = play_pairs(family, rules, "game", find_agent("rule_based"), agent, 20, 1)
+    assert (games.result == 1).mean() > 0.6

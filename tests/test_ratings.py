@@ -1,0 +1,117 @@
+"""Ratings against a closed form, an independent fit and the promise their intervals make."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from training.ratings import ADDED, bradley_terry, expected_share, rate, resampled_wins
+
+
+def closed_form(won: float, lost: float) -> float:
+    return 400 * math.log10((won + ADDED) / (lost + ADDED))
+
+
+@pytest.mark.parametrize(("won", "lost"), [(75, 25), (1, 0), (500, 500), (2000, 3), (0, 40)])
+def test_two_agents_are_as_far_apart_as_their_odds(won: int, lost: int) -> None:
+    first, second = bradley_terry([[0, won], [lost, 0]])
+    assert first - second == pytest.approx(closed_form(won, lost), abs=1e-6)
+    assert first + second == pytest.approx(0, abs=1e-9)
+
+
+def slow_fit(wins: np.ndarray) -> np.ndarray:
+    """Fit by the iteration of Hunter (Annals of Statistics 32, 2004), one agent after another."""
+    n = len(wins)
+    played = wins + wins.T > 0
+    won = wins + ADDED * played
+    worth = [1.0] * n
+    for _ in range(20000):
+        for i in range(n):
+            games = sum((won[i, j] + won[j, i]) / (worth[i] + worth[j]) for j in range(n) if j != i)
+            worth[i] = sum(won[i]) / games
+    elo = np.array([400 * math.log10(w) for w in worth])
+    return elo - elo.mean()
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_ratings_agree_with_a_slow_independent_fit(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    truth = rng.normal(0, 250, size=5)
+    games = rng.integers(20, 200, size=(5, 5))
+    games[0, 3] = games[3, 0] = 0  # two that never met
+    games = np.triu(games, 1)
+    wins = np.triu(rng.binomial(games, np.triu(expected_share(truth), 1)))
+    wins = (wins + (games - wins).T).astype(float)
+    assert bradley_terry(wins) == pytest.approx(slow_fit(wins), abs=1e-3)
+
+
+def test_many_tables_at_once_are_rated_like_each_alone() -> None:
+    rng = np.random.default_rng(3)
+    tables = rng.integers(0, 50, size=(7, 4, 4)).astype(float)
+    together = bradley_terry(tables, anchor=2)
+    for table, ratings in zip(tables, together, strict=True):
+        assert ratings == pytest.approx(bradley_terry(table, anchor=2), abs=1e-6)
+        assert ratings[2] == 0
+
+
+def test_winning_every_game_gives_a_finite_rating() -> None:
+    wins = np.array([[0, 4000, 4000], [0, 0, 4000], [0, 0, 0]])
+    ratings = bradley_terry(wins)
+    assert np.isfinite(ratings).all()
+    assert ratings[0] > ratings[1] + 1000 > ratings[2] + 2000
+
+
+def test_winning_every_game_leaves_what_the_rule_of_three_does() -> None:
+    """200 pairs without a game lost: 3 such pairs in 200 are still as likely as 5 %."""
+    ratings, low, high = rate({(0, 1): np.full(200, 2.0)}, 2, seed=1)
+    assert low[0] < ratings[0] == pytest.approx(high[0])
+    share_lost = expected_share(np.array([low[0], -low[0]]))[1, 0]
+    assert share_lost == pytest.approx(3 / 200 / 2, rel=0.3)
+
+
+def test_agents_that_nothing_compares_are_refused() -> None:
+    wins = np.zeros((4, 4))
+    wins[0, 1] = wins[2, 3] = 5
+    with pytest.raises(ValueError, match="a chain of games"):
+        bradley_terry(wins)
+    with pytest.raises(ValueError, match="square"):
+        bradley_terry(np.zeros((2, 3)))
+
+
+def test_pairs_are_drawn_again_as_pairs() -> None:
+    """Pairs that are always 2 or 0 spread twice as far as games drawn one by one would."""
+    scores = {(0, 1): np.array([0.0, 2.0] * 200)}
+    tables = resampled_wins(scores, 2, np.random.default_rng(1), resamples=4000)
+    assert (tables.sum(axis=(1, 2)) == 800).all()
+    assert tables[:, 0, 1].std() == pytest.approx(math.sqrt(400 * 1.0), rel=0.1)
+    even = resampled_wins({(0, 1): np.ones(400)}, 2, np.random.default_rng(1))
+    assert (even[:, 0, 1] == 400).all()
+
+
+def test_intervals_hold_the_truth_about_as_often_as_they_say() -> None:
+    """Pairs drawn from known ratings, with the two games of a pair depending on each other."""
+    truth = np.array([80.0, 10.0, -90.0])
+    share = expected_share(truth)
+    rng = np.random.default_rng(11)
+    held = 0
+    for trial in range(200):
+        scores = {}
+        for i, j in ((0, 1), (0, 2), (1, 2)):
+            same = rng.random(150) < 0.3  # the cards decide both games alike
+            first = rng.random((150, 2)) < share[i, j]
+            first[same, 1] = first[same, 0]
+            scores[i, j] = first.sum(axis=1).astype(float)
+        _, low, high = rate(scores, 3, seed=trial)
+        held += ((low <= truth) & (truth <= high)).sum()
+    assert 0.91 < held / 600 < 0.98
+
+
+def test_ratings_repeat_from_a_seed() -> None:
+    rng = np.random.default_rng(8)
+    scores = {pair: rng.integers(0, 3, size=300) for pair in ((0, 1), (0, 2), (1, 2))}
+    one, again, other = (rate(scores, 3, seed) for seed in (1, 1, 2))
+    assert np.array_equal(one, again)
+    assert np.array_equal(one[0], other[0])
+    assert not np.array_equal(one[1], other[1])

@@ -1,0 +1,354 @@
+"""Tournaments: whoever plays them they come out the same, and every agent gets its due."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from agents.learned import LearnedAgent, header
+from crib_env.engine.families import find_family
+from training import report as reports
+from training.chunks import Setup, play, read_pairs
+from training.evaluate import evaluate
+from training.ledger import FILE
+from training.report import report
+from training.tournament import ROUND, tournament
+from training.workers import Here, Processes, Ray
+
+FIELD = ("greedy", "random", "failing_agents:Cheats")
+SMALL = Setup(FIELD, chunk=10, seed=3)
+FILES = ("results.json", "report.md")
+
+
+def contents(folder: Path) -> list[bytes]:
+    return [(folder / name).read_bytes() for name in FILES]
+
+
+@pytest.fixture(scope="module")
+def played(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the folder of a tournament of three agents, played in this process."""
+    out = tmp_path_factory.mktemp("tournament")
+    tournament(SMALL, 25, out, Here())
+    return out
+
+
+@pytest.fixture(scope="module")
+def results(played: Path) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads((played / "results.json").read_text())
+    return found
+
+
+# ---------------------------------------------------------------- the same whoever plays
+
+
+def test_two_processes_come_to_the_same_as_this_one(played: Path, tmp_path: Path) -> None:
+    threads = os.environ.get("OMP_NUM_THREADS")
+    tournament(SMALL, 25, tmp_path, Processes(2))
+    assert contents(tmp_path) == contents(played)
+    assert os.environ.get("OMP_NUM_THREADS") == threads
+
+
+def test_a_stopped_tournament_taken_up_again_comes_to_the_same(
+    played: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lines = (played / FILE).read_text().splitlines(keepends=True)
+    kept = [lines[0], lines[4], lines[2], lines[7][:90]]  # in another order, the last cut short
+    (tmp_path / FILE).write_text("".join(kept))
+    anew = []
+    monkeypatch.setattr("training.workers.play", lambda *a: (anew.append(a[1]), play(*a))[1])
+    tournament(SMALL, 25, tmp_path, Here())
+    assert contents(tmp_path) == contents(played)
+    assert len(anew) == len(lines) - 3
+    anew.clear()
+    tournament(SMALL, 25, tmp_path, Here())
+    assert contents(tmp_path) == contents(played)
+    assert not anew
+
+
+def test_more_pairs_and_more_agents_keep_what_was_played(
+    played: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shutil.copy(played / FILE, tmp_path)
+    anew = []
+    monkeypatch.setattr("training.workers.play", lambda *a: (anew.append(a[1]), play(*a))[1])
+    larger = Setup((*FIELD, "rule_based"), chunk=10, seed=3)
+    found = tournament(larger, 30, tmp_path, Here())
+    # Three old pairings lack their last chunk (5 pairs before, 10 now); three are new.
+    assert sorted((c.first, c.second, c.index) for c in anew) == sorted(
+        [(0, 1, 2), (0, 2, 2), (1, 2, 2)] + [(i, 3, k) for i in range(3) for k in range(3)]
+    )
+    tournament(larger, 30, tmp_path / "at once", Here())
+    assert contents(tmp_path) == contents(tmp_path / "at once")
+    assert [r["pairs"] for r in found["pairings"]] == [30] * 6
+
+
+@pytest.mark.parametrize(
+    ("setup", "said"),
+    [
+        (Setup(FIELD, chunk=10, seed=4), "seed was 3 and is 4"),
+        (Setup(FIELD[::-1], chunk=10, seed=3), "agents was"),
+        (Setup(FIELD[:2], chunk=10, seed=3), "agents was"),
+        (Setup(FIELD, "five_card_v0", chunk=10, seed=3), "environment was 'six_card_v0'"),
+        (Setup(FIELD, chunk=5, seed=3), "chunk was 10 and is 5"),
+    ],
+)
+def test_another_set_up_in_the_same_folder_is_refused(
+    played: Path, setup: Setup, said: str
+) -> None:
+    before = (played / FILE).read_bytes()
+    why = r"holds a tournament of another set-up: .*" + re.escape(said)
+    with pytest.raises(ValueError, match=why):
+        tournament(setup, 25, played, Here())
+    assert (played / FILE).read_bytes() == before
+
+
+def test_chunks_of_other_code_are_refused(
+    played: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shutil.copy(played / FILE, tmp_path)
+    monkeypatch.setattr("training.chunks._code_digest", lambda: "0123")
+    with pytest.raises(ValueError, match="code of the engine or of our agents has changed"):
+        tournament(SMALL, 25, tmp_path, Here())
+
+
+def test_a_worker_that_dies_stops_the_run_and_says_what_to_do(tmp_path: Path) -> None:
+    setup = Setup(("greedy", "failing_agents:Dies"), chunk=5)
+    with pytest.raises(RuntimeError, match="process:NAME"):
+        tournament(setup, 10, tmp_path, Processes(1))
+
+
+def test_without_ray_there_is_no_cluster(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "ray", None)
+    with pytest.raises(ValueError, match=re.escape("crib-env[cluster]")):
+        Ray("auto")
+
+
+def test_weights_that_changed_are_refused(tmp_path: Path) -> None:
+    family = find_family("two_hand")
+    about = header("six_card_v0", "hoyle", family)
+    path = tmp_path / "net.safetensors"
+    for scale in (1.0, 2.0):
+        weight = np.full((family.actions, family.obs_size), scale, dtype=np.float32)
+        LearnedAgent([(weight, weight[:, 0])], about).save(path)
+        setup = Setup((str(path), "random"), chunk=5)
+        if scale == 1.0:
+            found = tournament(setup, 5, tmp_path / "out", Here())
+            assert found["agents"][0]["name"] == "net"
+    with pytest.raises(ValueError, match="the contents of a weights file have changed since"):
+        tournament(setup, 5, tmp_path / "out", Here())
+
+
+# ---------------------------------------------------------------- stopping
+
+
+def test_a_pairing_ends_at_the_first_complete_round_whose_interval_is_narrow(
+    tmp_path: Path,
+) -> None:
+    setup = Setup(("greedy", "random", "rule_based"), chunk=5, seed=2)
+    most, width = 400, 6.0
+    found = tournament(setup, most, tmp_path / "until", Here(), until=width)
+    full = tournament(setup, most, tmp_path / "all", Here())
+    lines = (tmp_path / "all" / FILE).read_text().splitlines()[1:]
+    records = [json.loads(line) for line in lines]
+    for r, whole in zip(found["pairings"], full["pairings"], strict=True):
+        i, j = (setup.agents.index(r[side]) for side in ("first", "second"))
+        chunks = sorted((c for c in records if (c["first"], c["second"]) == (i, j)),
+                        key=lambda c: c["index"])  # fmt: skip
+        won = np.concatenate([(1 + read_pairs(c["games"]).result).mean(1) / 2 for c in chunks])
+        step = ROUND * setup.chunk
+        halves = {n: 196 * won[:n].std(ddof=1) / n**0.5 for n in range(step, most + 1, step)}
+        narrow = [n for n, half in halves.items() if half <= width]
+        assert r["pairs"] == (narrow[0] if narrow else most)
+        assert whole["pairs"] == most
+    assert len({r["pairs"] for r in found["pairings"]}) > 1
+    assert "Intervals found by waiting" in report(found)
+    assert "Intervals found by waiting" not in report(full)
+
+
+# ---------------------------------------------------------------- what it says
+
+
+def test_ratings_are_in_the_order_of_strength(results: dict[str, Any]) -> None:
+    by_name = {agent["name"]: agent for agent in results["agents"]}
+    assert by_name["greedy"]["rating"] > by_name["random"]["rating"]
+    for agent in results["agents"]:
+        assert agent["low"] < agent["rating"] < agent["high"]
+    assert sum(agent["rating"] for agent in results["agents"]) == pytest.approx(0, abs=1e-6)
+
+
+def test_an_anchor_is_rated_zero(played: Path, results: dict[str, Any], tmp_path: Path) -> None:
+    shutil.copy(played / FILE, tmp_path)
+    anchored = tournament(SMALL, 25, tmp_path, Here(), anchor="random")
+    plain = {agent["name"]: agent["rating"] for agent in results["agents"]}
+    for agent in anchored["agents"]:
+        assert agent["rating"] == pytest.approx(plain[agent["name"]] - plain["random"])
+    assert "random is 0" in report(anchored)
+
+
+def test_a_cheat_is_named_with_its_reason_and_the_others_play_on(results: dict[str, Any]) -> None:
+    forfeits = {agent["name"]: agent["forfeits"] for agent in results["agents"]}
+    assert forfeits["cheats"] > 20
+    assert forfeits["greedy"] == forfeits["random"] == 0
+    assert {f["agent"] for f in results["failures"]} == {"cheats"}
+    assert sum(f["times"] for f in results["failures"]) == forfeits["cheats"]
+    text = report(results)
+    assert f"- cheats, illegal action: {forfeits['cheats']}\n" in text
+    assert "99 is no action: actions are the card ids 0 to 51" in text
+    assert [r["pairs"] for r in results["pairings"]] == [25, 25, 25]
+
+
+def test_the_report_shows_every_pairing_both_ways(results: dict[str, Any]) -> None:
+    text = report(results)
+    cross = text.split("## Games won")[1].split("##")[0]
+    rows = {row.split(" | ")[0].strip("| "): row for row in cross.splitlines() if row[:2] == "| "}
+    names = [word.strip() for word in rows[""].strip("| ").split("|")]
+    won = {}
+    for name in names:
+        cells = [cell.strip() for cell in rows[name].split("|")[2:-1]]
+        won |= {(name, other): cell for other, cell in zip(names, cells, strict=True)}
+    for r in results["pairings"]:
+        mean = 100 * r["won"]["mean"]
+        assert won[r["first"], r["second"]].startswith(f"{mean:.1f} ±")
+        assert won[r["second"], r["first"]].startswith(f"{100 - mean:.1f} ±")
+    assert all(won[name, name] == "" for name in names)
+
+
+def test_a_chunk_of_a_tournament_is_duplicate_games(results: dict[str, Any]) -> None:
+    chunk = SMALL.chunks(0, 1, 25)[2]
+    assert chunk.pairs == 5
+    record = json.loads(json.dumps(play(SMALL, chunk)))
+    for kind in ("games", "deals"):
+        pairs = read_pairs(record[kind])
+        assert pairs.result.shape == (5, 2)
+        assert (pairs.first_dealt.sum(axis=1) == 1).all()
+        made = pairs.points.sum(axis=3)
+        assert (made[:, :, 0] - made[:, :, 1] == pairs.margin).all()
+
+
+def test_every_chunk_has_deals_of_its_own() -> None:
+    setup = Setup(("greedy", "agents.greedy:GreedyAgent", "rule_based"), chunk=6)
+    keys = [c for p in setup.pairings for c in setup.chunks(*p, 12)]
+    first_deals = [
+        tuple(read_pairs(play(setup, chunk)[kind]).points[:, 0].ravel())
+        for chunk in keys for kind in ("games", "deals")
+    ]  # fmt: skip
+    # Two of the pairings are of the same two agents: the same deals would give the same points.
+    assert len(set(first_deals)) == len(first_deals) == 12
+
+
+def test_two_of_one_name_are_told_apart_by_how_they_were_given(tmp_path: Path) -> None:
+    setup = Setup(("greedy", "agents.greedy:GreedyAgent"), chunk=5)
+    found = tournament(setup, 5, tmp_path, Here())
+    assert [agent["name"] for agent in found["agents"]] == list(setup.agents)
+
+
+@pytest.mark.parametrize(
+    ("setup", "phase"),
+    [
+        (Setup(("greedy", "random"), "five_card_v0", chunk=6), "crib"),
+        (Setup(("greedy", "random"), "table_top_v0", players=2, chunk=3), "lines"),
+        (Setup(("greedy", "random"), "table_top_v0", players=4, chunk=3), "lines"),
+        (Setup(("greedy", "random"), "discard_v0", chunk=6), "hand"),
+        (Setup(("greedy", "random"), "pegging_v0", chunk=6), "play"),
+        (Setup(("greedy", "random"), episode="match", chunk=4), "play"),
+    ],
+)
+def test_every_game_has_its_tournament(setup: Setup, phase: str, tmp_path: Path) -> None:
+    found = tournament(setup, 2 * setup.chunk, tmp_path, Here())
+    greedy = found["agents"][0]
+    assert greedy["points_a_deal"]["dealer"][phase]["mean"] > 0
+    assert greedy["rating"] > 0
+    assert not found["failures"]
+    text = report(found)
+    assert setup.environment in text
+    if setup.episode == "match":
+        assert "| – / – % |" in text
+        assert "game points more" in text
+        assert found["pairings"][0]["margin"]["mean"] > 1  # game points, of seven
+
+
+def test_a_tournament_agrees_with_evaluate(tmp_path: Path) -> None:
+    """Other deals, so not the same figures, but within their intervals."""
+    from crib_env import find_agent, six_card_v0
+    from crib_env.rules import PRESETS
+
+    setup = Setup(("rule_based", "greedy"), seed=9)
+    found = tournament(setup, 500, tmp_path, Here())["pairings"][0]
+    agents = find_agent("rule_based"), find_agent("greedy")
+    other = evaluate(six_card_v0.maker, PRESETS["hoyle"], *agents, 500, seed=10)
+    for figure in ("won", "margin", "margin_a_deal", "first_dealer_won"):
+        gap = abs(found[figure]["mean"] - other[figure]["mean"])
+        assert gap < 2 * np.hypot(found[figure]["half_interval"], other[figure]["half_interval"])
+
+
+def test_the_picture_is_drawn(played: Path) -> None:
+    pytest.importorskip("matplotlib")
+    assert (played / "ratings.png").read_bytes()[:4] == b"\x89PNG"
+
+
+def test_without_matplotlib_there_is_no_picture(
+    results: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+    assert not reports.draw(results, tmp_path / "ratings.png")
+    assert not list(tmp_path.iterdir())
+
+
+# ---------------------------------------------------------------- mistakes
+
+
+@pytest.mark.parametrize(
+    ("keywords", "said"),
+    [
+        ({"agents": ("greedy",)}, "two agents or more"),
+        ({"agents": ("greedy", "greedy")}, "'greedy' is in the field twice"),
+        ({"environment": "whist_v0"}, "no environment is called 'whist_v0'"),
+        ({"rules": "table_top"}, "no rules for this game"),
+        ({"episode": "deal"}, "episode must be game or match"),
+        ({"episode": "match", "environment": "table_top_v0"}, "has no matches"),
+        ({"players": 4}, "has 2 players, got 4"),
+        ({"chunk": 0}, "chunk must be at least 1"),
+        ({"move_seconds": 0.0}, "move_seconds must be above 0"),
+    ],
+)
+def test_a_set_up_that_cannot_be_played_says_why(keywords: dict[str, Any], said: str) -> None:
+    with pytest.raises(ValueError, match=re.escape(said)):
+        Setup(**{"agents": ("greedy", "random"), **keywords})
+
+
+@pytest.mark.parametrize(
+    ("keywords", "said"),
+    [
+        ({"pairs": 0}, "pairs must be at least 1"),
+        ({"until": -1.0}, "until must be above 0"),
+        ({"anchor": "nobody"}, "'nobody' is not in the field: greedy, random, cheats"),
+    ],
+)
+def test_a_tournament_that_cannot_be_played_says_why(
+    keywords: dict[str, Any], said: str, tmp_path: Path
+) -> None:
+    with pytest.raises(ValueError, match=re.escape(said)):
+        tournament(SMALL, **{"pairs": 5, "out": tmp_path, "workers": Here(), **keywords})
+
+
+def test_the_command_line_plays_writes_and_complains(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "training.tournament", "greedy", "random", "--out", tmp_path]
+    words = ["--pairs", "6", "--chunk", "3", "--workers", "0"]
+    run = subprocess.run([*command, *words], capture_output=True, text=True, check=True)
+    assert run.stdout.startswith("# Tournament: six_card_v0")
+    assert "12 games (and as many single deals)" in run.stderr
+    assert (tmp_path / "report.md").read_text() == run.stdout[:-1]
+    again = [*command, *words, "--seed", "2"]
+    refused = subprocess.run(again, capture_output=True, text=True)
+    assert refused.returncode == 1
+    assert "seed was 1 and is 2" in refused.stderr
+    assert "Traceback" not in refused.stderr
