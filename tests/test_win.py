@@ -226,6 +226,18 @@ def test_a_deals_worth_is_the_difference_in_points() -> None:
         assert slope(table, 0, 100, 90, 0, 8) == pytest.approx(1 / 242)
 
 
+def test_a_slope_is_the_gain_of_a_point_also_at_the_edges_of_the_table() -> None:
+    table = worths(6, 121, GAME)
+    expected = (table[1, 60, 50] - table[1, 60, 70]) / 20
+    assert slope(table, 1, 60, 60, 1, 10) == pytest.approx(expected)
+    expected = (table[0, 50, 60] - table[0, 70, 60]) / 20
+    assert slope(table, 0, 60, 60, 0, 10) == pytest.approx(expected)
+    expected = (table[1, 60, 108] - table[1, 60, 121]) / 13
+    assert slope(table, 1, 60, 118, 1, 10) == pytest.approx(expected)
+    expected = (table[1, 60, 0] - table[1, 60, 10]) / 10
+    assert slope(table, 1, 60, -10, 1, 10) == pytest.approx(expected)
+
+
 def test_views_are_sorted_by_what_judges_them() -> None:
     views = np.zeros(5, dtype=VIEW)
     views["dealt"], views["target"], views["match_target"] = 6, 121, 7
