@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import fields
 from functools import cache
 from typing import Any
@@ -22,6 +23,8 @@ from training.deal_outcomes import STARTS, as_json, dealer_wins, measure
 
 Array = npt.NDArray[Any]
 
+SLOW = os.environ.get("NUMBA_DISABLE_JIT", "0") != "0"
+compiled = pytest.mark.skipif(SLOW, reason="thousands of games take compiled code")
 every_game = pytest.mark.parametrize("game", ["hoyle", "five_card"])
 
 
@@ -139,6 +142,7 @@ def test_a_point_more_never_hurts(game: str, i_deal: int, data: st.DataObject) -
     assert 0.0 <= now <= 1.0 + rounding
 
 
+@compiled
 @every_game
 def test_the_table_agrees_with_games_played(game: str) -> None:
     """Games of an agent against itself from several scores, seed 3: chi-square over them."""
@@ -151,6 +155,7 @@ def test_the_table_agrees_with_games_played(game: str) -> None:
     assert total < 27.9  # 8 degrees, 1 in 2000
 
 
+@compiled
 def test_a_new_measurement_agrees_with_the_file() -> None:
     points, outs = measure(PRESETS["hoyle"], find_agent("rule_based"), 20_000,
                            np.random.SeedSequence(5))  # fmt: skip
