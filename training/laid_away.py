@@ -233,7 +233,7 @@ def describe(rules: Rules, found: Round) -> str:
 def main() -> None:
     """Compute both games' habits, print what they bring, and write the file."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("--deals", type=int, default=100_000, help="deals a round")
+    parser.add_argument("--deals", type=int, default=120_000, help="deals a round")
     parser.add_argument("--rounds", type=int, default=10, help="rounds of each game")
     parser.add_argument("--seed", type=int, default=2028, help="seed of all rounds")
     parser.add_argument("--out", type=Path, default=LAID_AWAY, help="the file to write")

@@ -1,7 +1,9 @@
 """What `expert` knows of a game by measurement, in one record that its kernels read.
 
-Three data files go into it: what a deal brings (`agents.expert.outcomes`), what each role lays away
-(`training/laid_away.py`) and what each kept hand pegs (`training/kept_play.py`).
+Three data files go into it, to be made in this order: what a deal brings
+(`training/deal_outcomes.py`, read by `agents.expert.outcomes`), what each kept hand pegs
+(`training/kept_play.py`), by the same agent, and what each role lays away
+(`training/laid_away.py`), which follows from the others.
 """
 
 from __future__ import annotations

@@ -144,7 +144,10 @@ def slope(worths, i_deal, pone, dealer, by_dealer, width):
     d = width if by_dealer else 0
     p = 0 if by_dealer else width
     last = worths.shape[1] - 1
-    low = after_deal(worths, i_deal, min(pone + p, last), min(dealer + d, last))
-    high = after_deal(worths, i_deal, pone - p, dealer - d)
-    made = min(pone + p, last) - max(pone - p, 0) + min(dealer + d, last) - max(dealer - d, 0)
-    return (high - low) / made
+    pone_low = min(max(pone, 0) + p, last)
+    pone_high = max(pone - p, 0)
+    dealer_low = min(max(dealer, 0) + d, last)
+    dealer_high = max(dealer - d, 0)
+    gain = after_deal(worths, i_deal, pone_high, dealer_high)
+    gain -= after_deal(worths, i_deal, pone_low, dealer_low)
+    return gain / (pone_low - pone_high if p else dealer_low - dealer_high)
