@@ -71,8 +71,9 @@ def sample(views, worths, model, table, scratch, columns, rng, deals, laid, crib
         columns: float64[2, 15, COLUMNS], scratch.
         rng: int64[4], the generator.
         laid: int64[2, CELLS, 2], pairs dealt and laid.
-        cribs: float64[2, CELLS, 2], of the pairs dealt the crib with what the other did lay, and
-            how far it was beyond the crib expected, added up.
+        cribs: float64[2, CELLS, 5], of the pairs dealt the crib with what the other did lay, how
+            far it was beyond the crib expected, and its square; of the pairs laid the crib and its
+            square; all added up.
         own: float64[2, 3], of the pairs laid the crib expected, how far the crib was beyond it,
             and the square of that, added up.
     """
@@ -113,8 +114,11 @@ def sample(views, worths, model, table, scratch, columns, rng, deals, laid, crib
                     laid[role, at, 0] += 1
                     cribs[role, at, 0] += points
                     cribs[role, at, 1] += beyond
+                    cribs[role, at, 2] += points * points
                     if pair == 64 * high + low:
                         laid[role, at, 1] += 1
+                        cribs[role, at, 3] += points
+                        cribs[role, at, 4] += points * points
                         own[role, 0] += expected
                         own[role, 1] += beyond
                         own[role, 2] += beyond * beyond
@@ -127,7 +131,9 @@ class Round:
     Attributes:
         laid: float64[2, CELLS], how often a pair that was dealt was laid.
         error: float64[2, CELLS], the standard errors.
-        crib: float64[2, CELLS], the mean crib of a pair.
+        cribs: float64[2, CELLS, 3], of the cribs of a pair whenever it was dealt their number, sum
+            and sum of squares.
+        laid_cribs: float64[2, CELLS, 3], the same of the times it was laid.
         beyond: float64[2, CELLS], how far it was beyond the mean expected, by ranks alone.
         own: float64[2, 3], of the pairs laid the mean crib expected, how far the cribs were beyond
             it, and 1.96 standard errors of that.
@@ -135,7 +141,8 @@ class Round:
 
     laid: Array
     error: Array
-    crib: Array
+    cribs: Array
+    laid_cribs: Array
     beyond: Array
     own: Array
 
@@ -149,7 +156,7 @@ def sample_round(
     rng = np.zeros(WORDS, dtype=np.int64)
     seed_generator(rng, seed.generate_state(3).astype(np.int64))
     laid = np.zeros((2, CELLS, 2), dtype=np.int64)
-    cribs = np.zeros((2, CELLS, 2))
+    cribs = np.zeros((2, CELLS, 5))
     own = np.zeros((2, 3))
     sample(views, worths(rules.dealt, rules.target, DEAL), model, show_table(),
            np.zeros(1, dtype=SCRATCH), np.zeros((2, PAIRS, COLUMNS)), rng, deals, laid, cribs,
@@ -160,7 +167,9 @@ def sample_round(
     own[:, 2] = 1.96 * np.sqrt((own[:, 2] - own[:, 1] ** 2) / deals)
     error = np.sqrt(rate * (1 - rate) / dealt)
     beyond = by_ranks(cribs[:, :, 1]) / by_ranks(dealt)
-    return Round(rate, error, cribs[:, :, 0] / dealt, beyond, own)
+    every = np.stack([laid[:, :, 0], cribs[:, :, 0], cribs[:, :, 2]], axis=2)
+    chosen = np.stack([laid[:, :, 1], cribs[:, :, 3], cribs[:, :, 4]], axis=2)
+    return Round(rate, error, every, chosen, beyond, own)
 
 
 def by_ranks(chart: Array) -> Array:
@@ -193,7 +202,7 @@ def fixed_point(rules: Rules, deals: int, rounds: int, seed: np.random.SeedSeque
     Each role answers the mean of what the other did so far (fictitious play): answering the last
     round alone, the two go round in circles that grow.
     """
-    point = FixedPoint(np.ones((2, CELLS)), np.zeros((2, CELLS)), [], Round(*np.zeros((5, 1))))
+    point = FixedPoint(np.ones((2, CELLS)), np.zeros((2, CELLS)), [], Round(*np.zeros((6, 1))))
     for i, child in enumerate(seed.spawn(rounds)):
         found = sample_round(rules, point.habit, point.excess, deals, child)
         point.changes.append(float(np.abs(found.laid - point.habit).mean()))
@@ -226,7 +235,9 @@ def describe(rules: Rules, found: Round) -> str:
         for i, role in enumerate(ROLES)
     ]
     if rules.dealt == 6:
-        lines.append(compare_with_schell(found.crib[::-1]))
+        lines.append(
+            compare_with_schell(found.cribs[::-1, :, 1] / np.maximum(found.cribs[::-1, :, 0], 1))
+        )
     return "\n".join(lines)
 
 

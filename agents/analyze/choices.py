@@ -12,6 +12,7 @@ from agents.expert import keep, search
 from agents.expert.play import PlayExpert
 from crib_env.cards import format_card, format_cards
 from crib_env.engine.records import LAY_AWAY, OVER, VIEW
+from crib_env.rules import LARGEST_TARGET
 
 
 @dataclass(frozen=True)
@@ -65,8 +66,9 @@ Choice = Discard | Card
 def analyze(views: Views) -> list[Discard] | list[Card]:
     """Return every choice in a position, the best first.
 
-    The first is what ``expert`` does. The records are dataclasses, so that
-    ``pandas.DataFrame(analyze(views))`` is a table of them.
+    The first is what ``expert`` does, but that far from the end ``expert`` takes the worth of a
+    pair to lay away as linear in points, to save time, and here it never is. The records
+    are dataclasses, so that ``pandas.DataFrame(analyze(views))`` is a table of them.
 
     Args:
         views: records [1] of a view of a seat to move, such as
@@ -93,7 +95,7 @@ def discards(views: Views) -> list[Discard]:
     view = views[0]
     laid = view["laid"][: view["laid_n"]].tolist()
     dealt = sorted(view["hand"][: view["hand_n"]].tolist() + laid)
-    _, columns = keep.rank_discards(views)
+    _, columns = keep.rank_discards(views, near=LARGEST_TARGET)
     found = []
     for pair, row in zip(combinations(dealt, 2), columns[0], strict=False):
         if not set(laid) <= set(pair):

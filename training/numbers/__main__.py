@@ -31,6 +31,7 @@ def main() -> None:
     parser.add_argument("--agent", default="expert", help="who plays (default: %(default)s)")
     parser.add_argument("--deals", type=int, default=20_000, help="single deals or rounds")
     parser.add_argument("--games", type=int, default=10_000, help="whole games")
+    parser.add_argument("--cribs", type=int, default=400_000, help="deals for the means of cribs")
     parser.add_argument("--lines", type=int, default=4_000, help="rounds counted line by line")
     parser.add_argument("--seed", type=int, default=1, help="fixes everything")
     parser.add_argument("--workers", type=int, default=2, help="threads; they change no figure")
@@ -40,7 +41,9 @@ def main() -> None:
     if unknown:
         parser.error(f"no page is called {unknown[0]!r}: choose from {', '.join(PAGES)}")
     try:
-        run = Run(load_agent(args.agent), args.deals, args.games, args.seed, args.workers)
+        run = Run(
+            load_agent(args.agent), args.deals, args.games, args.cribs, args.seed, args.workers
+        )
     except ValueError as error:
         sys.exit(f"error: {error}")
     args.out.mkdir(parents=True, exist_ok=True)
@@ -53,7 +56,7 @@ def main() -> None:
         head = f"# {TITLES[name]} in numbers\n\n`{args.agent}` in every seat.\n\n"
         command = (
             f"python -m training.numbers {name} --agent {args.agent} --deals {args.deals} "
-            f"--games {args.games} --lines {args.lines} --seed {args.seed}"
+            f"--games {args.games} --cribs {args.cribs} --lines {args.lines} --seed {args.seed}"
         )
         write(args.out, name, head + text, data, command)
         print(f"wrote {args.out / name}.md")

@@ -18,6 +18,7 @@ class Run:
         agent: who plays, in every seat.
         deals: single deals (at Table Top: rounds) from 0-0.
         games: whole games.
+        cribs: deals for the means of cribs.
         seed: fixes everything.
         workers: threads; they change nothing but the time it takes.
     """
@@ -25,6 +26,7 @@ class Run:
     agent: Agent
     deals: int
     games: int
+    cribs: int
     seed: int
     workers: int
 

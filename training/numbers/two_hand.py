@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from crib_env.rules import PRESETS, Rules
 from training.duplicate import Estimate, estimate
-from training.numbers import winning
+from training.numbers import cribs, winning
 from training.numbers.episodes import Episodes
 from training.numbers.pages import percent, points, table
 from training.numbers.run import Run
@@ -113,6 +113,7 @@ def page(name: str, preset: str, run: Run, folder: Path) -> tuple[str, dict[str,
     parts = [
         deals_section(run.play(rules, "deal", run.deals), folder / f"{name}_deals.png"),
         games_section(rules, run.play(rules, "game", run.games)),
+        cribs.section(rules, run.cribs, run.seed, folder / f"{name}_cribs.png"),
         winning.section(rules, run, folder / f"{name}_winning.png"),
     ]
     if rules.dealt == SIX:  # the sources play matches of six-card games alone
