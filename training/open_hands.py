@@ -11,7 +11,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
-from numba import float64, int64, void
+from numba import float64, from_dtype, int64, types, void
 
 import agents
 from agents.crib_tables import chart
@@ -29,52 +29,100 @@ SOLVED = 48  # hands solved for a card, of those the other may hold
 LEVELS = 10  # positions on the way to the end of the play: eight cards and the two ends
 FAR = 1 << 30
 
+NODE = np.dtype(
+    [
+        ("seat", np.int64),  # to play, or NONE at the end
+        ("held", np.int64, (2,)),  # holdings
+        ("tried", np.int64),  # how many of the seat's ranks
+        ("low", np.int64),  # what this seat has made sure of elsewhere
+        ("high", np.int64),  # what the other will not let it exceed
+        ("best", np.int64),
+    ],
+    align=True,
+)
+NODES_T = types.Array(from_dtype(NODE), 1, "C")
+
 EXPERT = Path(agents.__file__).parent / "expert"
 entry = entry_for(Path(__file__).parent, EXPERT, EXPERT.parent, ENGINE)
 
 
 @kernel
-def solve(positions, level, seat, mine, theirs, single, hands, low, high):
-    """Return how many points more this seat pegs to the end from ``positions[level]``.
+def enter(node, seat, mine, theirs, low, high):
+    """Make ``node`` one whose cards are all to be tried."""
+    node["seat"] = seat
+    node["held"][ME] = mine
+    node["held"][THEM] = theirs
+    node["tried"] = 0
+    node["low"] = low
+    node["high"] = high
+    node["best"] = -FAR if seat == ME else FAR
 
-    As far as it lies between ``low`` and ``high``; beyond, it is only on the right side of them.
+
+@kernel
+def next_rank(p, node, hands):
+    """Return the next rank to try, or NONE if all are tried or none can matter any more."""
+    held = node["held"][node["seat"]]
+    while node["tried"] < hands[held, DISTINCT] and node["low"] < node["high"]:
+        r = hands[held, LISTED] >> (4 * node["tried"]) & 15
+        node["tried"] += 1
+        if min(r + 1, 10) <= 31 - p["count"]:
+            return r
+    return NONE
+
+
+@kernel
+def solve(positions, nodes, seat, mine, theirs, single, hands):
+    """Return how many points more this seat pegs to the end from ``positions[1]`` on.
+
+    Alpha-beta with a stack of its own: the compiled code of recursive kernels, read from the
+    cache, has crashed.
     """
-    p = positions[level]
-    if seat == NONE:
-        return max(p["needs"][THEM], 0) - max(p["needs"][ME], 0)
-    held = mine if seat == ME else theirs
-    listed = hands[held, LISTED]
-    best = -FAR if seat == ME else FAR
-    for k in range(hands[held, DISTINCT]):
-        r = listed >> (4 * k) & 15
-        if min(r + 1, 10) > 31 - p["count"]:
+    level = 1
+    enter(nodes[1], seat, mine, theirs, -FAR, FAR)
+    while True:
+        node = nodes[level]
+        p = positions[level]
+        value = node["best"]
+        r = NONE
+        if node["seat"] == NONE:
+            value = max(p["needs"][THEM], 0) - max(p["needs"][ME], 0)
+        else:
+            r = next_rank(p, node, hands)
+            value = node["best"]
+        if r == NONE:
+            level -= 1
+            if level == 0:
+                return value
+            above = nodes[level]
+            if above["seat"] == ME:
+                above["best"] = max(above["best"], value)
+                above["low"] = max(above["low"], value)
+            else:
+                above["best"] = min(above["best"], value)
+                above["high"] = min(above["high"], value)
             continue
         q = positions[level + 1]
         copy(p, q)
-        put(q, seat, r)
-        rest = hands[held, r]
-        my_rest = rest if seat == ME else mine
-        their_rest = theirs if seat == ME else rest
-        others = their_rest if seat == ME else my_rest
-        turn = go_on(q, single, hands[rest, LOWEST], hands[others, LOWEST])
-        value = solve(positions, level + 1, turn, my_rest, their_rest, single, hands, low, high)
-        if seat == ME:
-            best = max(best, value)
-            low = max(low, value)
+        put(q, node["seat"], r)
+        my_rest = node["held"][ME]
+        their_rest = node["held"][THEM]
+        if node["seat"] == ME:
+            my_rest = hands[my_rest, r]
+            turn = go_on(q, single, hands[my_rest, LOWEST], hands[their_rest, LOWEST])
         else:
-            best = min(best, value)
-            high = min(high, value)
-        if low >= high:
-            break
-    return best
+            their_rest = hands[their_rest, r]
+            turn = go_on(q, single, hands[their_rest, LOWEST], hands[my_rest, LOWEST])
+        level += 1
+        enter(nodes[level], turn, my_rest, their_rest, node["low"], node["high"])
 
 
 @entry(
     void(
-        VIEWS_T, int64[:, ::1], float64[::1], float64[:, ::1], POSITIONS_T, SCRATCH_T, int64[::1]
+        VIEWS_T, int64[:, ::1], float64[::1], float64[:, ::1], POSITIONS_T, NODES_T, SCRATCH_T,
+        int64[::1],
     )
 )  # fmt: skip
-def solve_views(views, hands, weights, kept, positions, scratch, actions):
+def solve_views(views, hands, weights, kept, positions, nodes, scratch, actions):
     """Write a card for each view, of equal value the higher."""
     s = scratch[0]
     for i in range(views.shape[0]):
@@ -102,7 +150,7 @@ def solve_views(views, hands, weights, kept, positions, scratch, actions):
                     positions[1], v["single_count"], hands[rest, LOWEST], hands[theirs, LOWEST]
                 )
                 value += s["ways"][j] * solve(
-                    positions, 1, turn, rest, theirs, v["single_count"], hands, -FAR, FAR
+                    positions, nodes, turn, rest, theirs, v["single_count"], hands
                 )
             if best == NONE or value > most or (value == most and card > best):
                 best = card
@@ -119,8 +167,9 @@ class OpenHanded:
         """Return a legal card for each view, int64[B]; ``rng`` is left alone."""
         tables, kept = load()
         positions = np.zeros(LEVELS, dtype=POSITION)
+        nodes = np.zeros(LEVELS, dtype=NODE)
         scratch = np.zeros(1, dtype=SCRATCH)
         actions = np.empty(len(views), dtype=np.int64)
-        solve_views(np.ascontiguousarray(views), holdings(), tables, kept, positions, scratch,
-                    actions)  # fmt: skip
+        solve_views(np.ascontiguousarray(views), holdings(), tables, kept, positions, nodes,
+                    scratch, actions)  # fmt: skip
         return actions
