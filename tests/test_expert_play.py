@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -41,6 +42,7 @@ from reference import scoring
 from reference.pegging import NUMBERS, Pegging, Position
 from test_agents import Lanes, choose, redraw_hidden
 from training.duplicate import estimate, play_pairs
+from training.open_hands import OpenHanded
 from training.reflex import keeping_rates
 
 GAMES = ("hoyle", "five_card")
@@ -240,23 +242,31 @@ def unseen_of(view: Any) -> Counter[int]:
     return Counter({r: 4 - sum(c >> 2 == r for c in seen) for r in range(13)})
 
 
-def slow_findings(view: Any) -> dict[int, tuple[float, ...]]:
-    """Return what the reference finds for each rank that may be played."""
+def slow_belief(view: Any) -> tuple[Pegging, list[tuple[float, Position]], list[int]]:
+    """Return the slow expert, its hypotheses with their weights, and the ranks to choose from."""
     slow = reference_of(view)
     pile = [int(c) >> 2 for c in view["pile"][: view["pile_n"]]]
     played = [(ME if int(view["pile_mine"]) >> i & 1 else THEM, r) for i, r in enumerate(pile)]
     hand = [int(c) >> 2 for c in view["hand"][: view["hand_n"]]]
     whole = tuple(sorted(hand + [r for seat, r in played if seat == ME]))
     lead = THEM if view["is_dealer"] else ME
-    start = Position(bool(view["single_count"]), (whole, ()), (1 << 20, 1 << 20), turn=lead)
+    nobody_out = (1 << 20, 1 << 20)
+    start = Position(bool(view["single_count"]), (whole, ()), nobody_out, turn=lead)
     needs = tuple(int(view["target"] - s) for s in view["scores"])
     hypotheses = [
-        (weight, Position(p.single, p.held, needs, p.line, p.go, p.least, p.turn))
-        for weight, p in slow.belief(start, played, unseen_of(view), int(view["other_n"]))
+        (weight, replace(position, needs=needs))
+        for weight, position in slow.belief(start, played, unseen_of(view), int(view["other_n"]))
     ]
-    theirs = tuple(r for seat, r in played if seat == THEM)
-    legal = {r for i, r in enumerate(hand) if int(view["legal"]) >> i & 1}
-    return {r: slow.findings(hypotheses, r, theirs) for r in sorted(legal)}
+    legal = sorted({r for i, r in enumerate(hand) if int(view["legal"]) >> i & 1})
+    return slow, hypotheses, legal
+
+
+def slow_findings(view: Any) -> dict[int, tuple[float, ...]]:
+    """Return what the reference finds for each rank that may be played."""
+    slow, hypotheses, legal = slow_belief(view)
+    pile = [int(c) >> 2 for c in view["pile"][: view["pile_n"]]]
+    theirs = tuple(r for i, r in enumerate(pile) if not int(view["pile_mine"]) >> i & 1)
+    return {r: slow.findings(hypotheses, r, theirs) for r in legal}
 
 
 @every_game
@@ -311,15 +321,8 @@ def test_the_true_holding_is_never_ruled_out(game: str) -> None:
                 continue
             state = table.states[lane]
             true = tuple(sorted(c >> 2 for c in held_cards(state, 1 - int(state["to_move"]))))
-            slow = reference_of(view)
-            pile = [int(c) >> 2 for c in view["pile"][: view["pile_n"]]]
-            played = [(THEM - (int(view["pile_mine"]) >> i & 1), r) for i, r in enumerate(pile)]
-            hand = [int(c) >> 2 for c in view["hand"][: view["hand_n"]]]
-            whole = tuple(sorted(hand + [r for seat, r in played if seat == ME]))
-            lead = THEM if view["is_dealer"] else ME
-            start = Position(bool(view["single_count"]), (whole, ()), (999, 999), turn=lead)
-            supposed = slow.belief(start, played, unseen_of(view), int(view["other_n"]))
-            assert true in {p.held[THEM] for weight, p in supposed if weight > 0}
+            _, hypotheses, _ = slow_belief(view)
+            assert true in {p.held[THEM] for weight, p in hypotheses if weight > 0}
         table.step(lanes, RandomAgent().act(views, rng))
 
 
@@ -420,16 +423,48 @@ def test_the_win_is_taken_when_it_is_there() -> None:
     assert (found[1:3, WORTH] < 1.0).all()
 
 
-def test_a_hand_that_counts_out_needs_no_risk_in_the_play() -> None:
-    """Pone needs two and holds them; the dealer needs two pegs: pone's worth is near one.
+def test_near_the_end_the_lead_is_what_the_other_can_make_nothing_of() -> None:
+    """From the ten's company the ten is led; where two points win for either seat, the ace is.
 
-    Nothing but the dealer's pegging can still win for him, since pone counts first (C5, H8).
+    On an ace the dealer can make a pair and no fifteen.
     """
-    view = playing("7C 8D QS KH", scores=(119, 119), laid="2C 4D", starter="AH")
-    found = PlayExpert().findings(np.array([view], dtype=VIEW))[0, :4]
-    chosen = int(np.nanargmax(found[:, WORTH]))
-    # It plays what gives the dealer the fewest points, not what wins most by itself.
-    assert chosen == int(np.nanargmin(found[:, THEIR_POINTS]))
+    cards = {"hand": "AH 5H 3D TC", "laid": "6D TS", "starter": "AC"}
+    assert plays(playing(**cards)) == "TC"
+    assert plays(playing(**cards, scores=(119, 119))) == "AH"
+
+
+# --- exact search over open hands, to compare with -----------------------------------------------
+
+
+@every_game
+def test_open_handed_plays_the_best_card_on_average_over_open_hands(game: str) -> None:
+    table = expert_at_the_table(game, "play", 3 if SLOW else 15, seed=75)
+    rng = np.random.default_rng(76)
+    compared = 0
+    while len(lanes := table.running):
+        views = table.views(lanes)
+        cards = OpenHanded().act(views, rng)
+        for view, card in zip(views, cards, strict=True):
+            if view["other_n"] > 1:
+                continue
+            _, hypotheses, legal = slow_belief(view)
+            total = sum(weight for weight, _ in hypotheses)
+            values = {
+                r: sum(weight / total * open_handed(p.play(r)) for weight, p in hypotheses)
+                for r in legal
+            }
+            assert values[int(card) >> 2] == pytest.approx(max(values.values()), abs=1e-9)
+            compared += len(legal) > 1
+        table.step(lanes, RandomAgent().act(views, rng))
+    assert compared > 0
+
+
+def open_handed(position: Position) -> int:
+    """Return how many points more this seat has left it to peg less, both hands open."""
+    if position.turn is None:
+        return max(position.needs[THEM], 0) - max(position.needs[ME], 0)
+    values = [open_handed(position.play(r)) for r in position.fits(position.turn)]
+    return max(values) if position.turn == ME else min(values)
 
 
 # --- strength ------------------------------------------------------------------------------------
