@@ -16,6 +16,7 @@ from crib_env.rules import PRESETS
 from training import ppo
 from training.demo import replay
 from training.duplicate import estimate, play_pairs
+from training.environments import load_agent
 from training.evaluate import evaluate, phase_table, table
 
 SMALL = ["--lanes", "16", "--steps", "8", "--batch-size", "64", "--epochs", "1", "--width", "16",
@@ -160,6 +161,15 @@ def test_an_agent_of_two_asks_each_in_its_phase() -> None:
         _, _, over, _, info = env.step(int(info["action_mask"].argmax()))
     assert asked.count("discard") == 2
     assert asked.count("pegging") == 4
+
+
+def test_two_names_and_a_plus_are_an_agent_of_two() -> None:
+    agent = load_agent("greedy+rule_based")
+    assert isinstance(agent, PhasedAgent)
+    assert (agent.discard.name, agent.pegging.name) == ("greedy", "rule_based")
+    assert agent.name == "greedy+rule_based"
+    with pytest.raises(ValueError, match="no agent is called 'nobody'"):
+        load_agent("greedy+nobody")
 
 
 def test_the_replay_shows_every_position_of_a_game() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import fields
 from functools import cache
 from typing import Any
@@ -22,6 +23,8 @@ from training.deal_outcomes import STARTS, as_json, dealer_wins, measure
 
 Array = npt.NDArray[Any]
 
+SLOW = os.environ.get("NUMBA_DISABLE_JIT", "0") != "0"
+compiled = pytest.mark.skipif(SLOW, reason="thousands of games take compiled code")
 every_game = pytest.mark.parametrize("game", ["hoyle", "five_card"])
 
 
@@ -139,6 +142,7 @@ def test_a_point_more_never_hurts(game: str, i_deal: int, data: st.DataObject) -
     assert 0.0 <= now <= 1.0 + rounding
 
 
+@compiled
 @every_game
 def test_the_table_agrees_with_games_played(game: str) -> None:
     """Games of an agent against itself from several scores, seed 3: chi-square over them."""
@@ -151,6 +155,7 @@ def test_the_table_agrees_with_games_played(game: str) -> None:
     assert total < 27.9  # 8 degrees, 1 in 2000
 
 
+@compiled
 def test_a_new_measurement_agrees_with_the_file() -> None:
     points, outs = measure(PRESETS["hoyle"], find_agent("rule_based"), 20_000,
                            np.random.SeedSequence(5))  # fmt: skip
@@ -223,6 +228,19 @@ def test_a_deals_worth_is_the_difference_in_points() -> None:
         assert after_deal(table, 0, 100, 90) == pytest.approx(0.5 - 10 / 242)
         assert slope(table, 1, 100, 90, 1, 8) == pytest.approx(1 / 242)
         assert slope(table, 1, 100, 90, 0, 8) == pytest.approx(-1 / 242)
+        assert slope(table, 0, 100, 90, 0, 8) == pytest.approx(1 / 242)
+
+
+def test_a_slope_is_the_gain_of_a_point_also_at_the_edges_of_the_table() -> None:
+    table = worths(6, 121, GAME)
+    expected = (table[1, 60, 50] - table[1, 60, 70]) / 20
+    assert slope(table, 1, 60, 60, 1, 10) == pytest.approx(expected)
+    expected = (table[0, 50, 60] - table[0, 70, 60]) / 20
+    assert slope(table, 0, 60, 60, 0, 10) == pytest.approx(expected)
+    expected = (table[1, 60, 108] - table[1, 60, 121]) / 13
+    assert slope(table, 1, 60, 118, 1, 10) == pytest.approx(expected)
+    expected = (table[1, 60, 0] - table[1, 60, 10]) / 10
+    assert slope(table, 1, 60, -10, 1, 10) == pytest.approx(expected)
 
 
 def test_views_are_sorted_by_what_judges_them() -> None:

@@ -8,12 +8,9 @@ weakness of this method, which `agents.expert.search` avoids.
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 from numba import float64, from_dtype, int64, types, void
 
-import agents
 from agents.crib_tables import chart
 from agents.expert.belief import hypothesise, thin
 from agents.expert.course import ME, POSITION, POSITIONS_T, THEM, copy, go_on, put
@@ -21,9 +18,10 @@ from agents.expert.holdings import DISTINCT, LISTED, LOWEST, holdings, number
 from agents.expert.pegging_tables import load
 from agents.expert.play import SCRATCH, SCRATCH_T
 from agents.expert.reflex import SIZE
-from crib_env.engine.jit import ENGINE, entry_for, kernel
+from crib_env.engine.jit import kernel
 from crib_env.engine.records import NONE, VIEWS_T
 from crib_env.opponents import Actions, Views
+from training.jit import entry
 
 SOLVED = 48  # hands solved for a card, of those the other may hold
 LEVELS = 10  # positions on the way to the end of the play: eight cards and the two ends
@@ -41,9 +39,6 @@ NODE = np.dtype(
     align=True,
 )
 NODES_T = types.Array(from_dtype(NODE), 1, "C")
-
-EXPERT = Path(agents.__file__).parent / "expert"
-entry = entry_for(Path(__file__).parent, EXPERT, EXPERT.parent, ENGINE)
 
 
 @kernel

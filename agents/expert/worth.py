@@ -132,19 +132,22 @@ def after_play(worths, i_deal, pone, dealer, pone_hand, dealer_hand, crib):
 
 
 @kernel
-def slope(worths, i_deal, pone, dealer, own, width):
-    """Return what one point more is worth near a score, where neither is close to the target.
+def slope(worths, i_deal, pone, dealer, by_dealer, width):
+    """Return what one point more for a seat is worth near a score that is far from the target.
 
     The difference over ``width`` points each way, so that one deal's swings are within it.
 
     Args:
-        own: 1 for a point of this seat's, 0 for one of the other's (which is worth less than 0).
+        by_dealer: 1 for the dealer's points, 0 for pone's. Points of the other are worth less
+            than 0.
     """
-    by_dealer = i_deal == own
     d = width if by_dealer else 0
     p = 0 if by_dealer else width
     last = worths.shape[1] - 1
-    low = after_deal(worths, i_deal, min(pone + p, last), min(dealer + d, last))
-    high = after_deal(worths, i_deal, pone - p, dealer - d)
-    made = min(pone + p, last) - max(pone - p, 0) + min(dealer + d, last) - max(dealer - d, 0)
-    return (high - low) / made
+    pone_low = min(max(pone, 0) + p, last)
+    pone_high = max(pone - p, 0)
+    dealer_low = min(max(dealer, 0) + d, last)
+    dealer_high = max(dealer - d, 0)
+    gain = after_deal(worths, i_deal, pone_high, dealer_high)
+    gain -= after_deal(worths, i_deal, pone_low, dealer_low)
+    return gain / (pone_low - pone_high if p else dealer_low - dealer_high)

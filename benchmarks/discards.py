@@ -1,0 +1,50 @@
+"""How many pairs to lay away does `expert` choose a second on one core?
+
+    python -m benchmarks.discards
+
+Views of seats about to lay away, as many at once as a tournament asks: far from the end, where the
+worth of a pair is linear, and where both seats may go out, by the staged expectation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from agents.expert.keep import rank_discards
+from benchmarks import report
+from benchmarks.timing import FULL, Contender, Findings, Settings, race, rate_of
+from crib_env.rules import PRESETS
+from training.self_play import SelfPlay
+
+POINTS_LEFT = {"far from the end": None, "with 30 points to make": 30}
+
+
+def choosing(game: str, left: int | None, at_once: int) -> Callable[[], int]:
+    """Return a piece of work: so many choices of a pair with ``left`` points to make."""
+    rules = PRESETS[game]
+    scores = None if left is None else (rules.target - left, rules.target - left)
+    deals = SelfPlay(rules, "game", at_once, np.random.SeedSequence(1), scores)
+    views = deals.views(np.arange(at_once))
+
+    def piece() -> int:
+        rank_discards(views)
+        return at_once
+
+    return piece
+
+
+def measure(settings: Settings = FULL) -> Findings:
+    """Measure both games, far from the end and near it."""
+    at_once = 2 if settings.quick else 64
+    contenders = [
+        Contender(f"{game}, {words}", rate_of(choosing(game, left, at_once)))
+        for game in ("hoyle", "five_card")
+        for words, left in POINTS_LEFT.items()
+    ]
+    return Findings("Discards by expectation", race(contenders, "discards/s", settings))
+
+
+if __name__ == "__main__":
+    report.script(measure, __doc__)
