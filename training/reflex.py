@@ -19,7 +19,6 @@ import numpy as np
 import numpy.typing as npt
 from numba import float64, int64, void
 
-import agents
 from agents.crib_tables import ROLES
 from agents.expert.course import ENDLESS, POSITION, POSITIONS_T, begin_play, go_on, put
 from agents.expert.holdings import (
@@ -38,12 +37,13 @@ from agents.expert.pegging_tables import PATH, UNIT, VERSION
 from agents.expert.reflex import SIZE, TABLES, all_in_public, soften, write_places
 from agents.lay_away import best_pair
 from agents.rule_based import default_weights, hand_and_crib
-from crib_env.engine.jit import ENGINE, entry_for, kernel
+from crib_env.engine.jit import kernel
 from crib_env.engine.records import NONE, TABLE_T, VIEWS_T
 from crib_env.engine.rng import WORDS, below, next_word
 from crib_env.engine.tables import show_table
 from crib_env.rules import PRESETS, Rules
 from training.crib_tables import GAMES, laying_views, seed_generator
+from training.jit import entry
 
 Array = npt.NDArray[Any]
 DEALER = 0
@@ -51,9 +51,6 @@ PONE = 1
 PLAYS = 8  # the most cards played in a deal
 WORDS_DRAWN = float(1 << 32)  # how many words the generator draws from
 STEPS = (0.05, 0.03, 0.02, 0.02, 0.01, 0.01, 0.005, 0.005, 0.002, 0.002, 0.001)
-
-EXPERT = Path(agents.__file__).parent / "expert"
-entry = entry_for(Path(__file__).parent, EXPERT, EXPERT.parent, ENGINE)
 
 
 @entry(void(VIEWS_T, TABLE_T, float64[::1], int64[::1], int64[:, ::1]))

@@ -81,8 +81,9 @@ def put(p, seat, r):
 
 @kernel
 def could_not_play(p, seat):
-    """Note that no card of the seat fits the present count."""
-    p["least"][seat] = max(p["least"][seat], 32 - p["count"])
+    """Note that none of the cards the seat holds, if any, fits the present count."""
+    if p["left"][seat] > 0:
+        p["least"][seat] = max(p["least"][seat], 32 - p["count"])
 
 
 @kernel

@@ -1,7 +1,8 @@
 """What the pegging half of `expert` knows by heart: the data file of `training/reflex.py`.
 
-For each two-hand game the file holds the reflex's tables (`agents.expert.reflex`), in thousandths
-of a point, and how often each role keeps a holding, of the times it is dealt.
+For each two-hand game the file holds the reflex's tables (`agents.expert.reflex`), and how often
+each role keeps a holding, of the times it is dealt. The tables are in 1,024ths of a point: their
+sums are exact in floating point, so ties are ties in whatever order they are added up.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from agents.expert.reflex import SIZE
 
 PATH = Path(__file__).parents[1] / "data" / "pegging.npz"
 VERSION = 1
-UNIT = 1000.0  # parts of a point in the file
+UNIT = 1024.0  # parts of a point in the file
 
 Array = npt.NDArray[np.float64]
 

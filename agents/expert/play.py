@@ -1,4 +1,4 @@
-"""`PlayExpert`: the pegging half of `expert`, by belief and search, judged by what the end is worth.
+"""`PlayExpert`: the pegging half of `expert`, by belief and search, judged by worth.
 
 It lays nothing away: put it together with something that does, as in
 ``PhasedAgent(discard="rule_based", pegging=PlayExpert())``. It draws nothing: the card depends on
