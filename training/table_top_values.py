@@ -2,7 +2,7 @@
 
 Run ``python -m training.table_top_values`` (some ten minutes on one core). For each set of rules
 the expert plays rounds against itself, in turn with two and four players, choosing by its values
-alone, and corrects them; see `training.table_top_learning`. It starts from no values at all. Equal
+alone, and corrects them; see `training.table_top.learning`. It starts from no values at all. Equal
 seeds give equal files.
 """
 
@@ -28,7 +28,7 @@ from crib_env.engine.table_top.numbers import PLAYERS
 from crib_env.engine.table_top.records import LOG_SIZE, TABLE_TOP, TABLE_VIEW, TURNS
 from crib_env.engine.tables import show_table
 from crib_env.rules import PRESETS as RULES
-from training.table_top_learning import self_play
+from training.table_top.learning import self_play
 
 Array = npt.NDArray[np.float64]
 

@@ -13,105 +13,23 @@ the agent are rounded, and change with its version only.
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
-from numba import float64, int64, void
 
-import agents
-from agents.table_top.lines import line_through, nob_through, points_so_far, unseen_cards
-from agents.table_top.rule_based import (
-    DRAFT,
-    HEURISTICS,
-    LINE,
-    NEXT,
-    WEIGHTS,
-    best_action,
-    likely_points,
-)
+from agents.table_top.rule_based import DRAFT, HEURISTICS, NEXT, WEIGHTS
 from crib_env.engine.families import find_family
-from crib_env.engine.jit import ENGINE, entry_for, kernel
-from crib_env.engine.records import DECKS_T, LOG_T, NO_DECKS, NONE, TABLE_T
+from crib_env.engine.records import NO_DECKS
 from crib_env.engine.rng import seed_states
-from crib_env.engine.table_top.layout import bit_count
 from crib_env.engine.table_top.numbers import PLAYERS
-from crib_env.engine.table_top.records import (
-    LOG_SIZE,
-    RULES_T,
-    SIZE,
-    STATES_T,
-    TABLE_TOP,
-    TABLE_VIEW,
-    TURNS,
-    VIEWS_T,
-)
-from crib_env.engine.table_top.table_top import begin_episode, step
-from crib_env.engine.table_top.views import view
+from crib_env.engine.table_top.records import LOG_SIZE, SIZE, TABLE_TOP, TABLE_VIEW, TURNS
 from crib_env.engine.tables import show_table
 from crib_env.rules import PRESETS, Rules
+from training.table_top.fitting import PARTS, sample
 
 Array = npt.NDArray[np.float64]
 
-PARTS = DRAFT + 1  # the weights that value a line come first
 FITTED = [i for i in range(PARTS) if i % (SIZE + 1) != SIZE and i != NEXT]  # no card, no next one
-
-TABLE_TOP_AGENTS = Path(agents.__file__).parent / "table_top"
-
-entry = entry_for(
-    Path(__file__).parent, TABLE_TOP_AGENTS, TABLE_TOP_AGENTS.parent, ENGINE / "table_top", ENGINE
-)
-
-
-@kernel
-def add_line(table, v, end, cell, rows, ones, parts, products, totals):
-    """Add a line as the view ``v`` shows it, and what it came to in ``end``, to the sums."""
-    cards = line_through(v, cell, rows)
-    n = bit_count(cards)
-    nob = nob_through(v, cell, rows)
-    size = v["flush_size"]
-    unseen = unseen_cards(v)
-    now = points_so_far(table, cards, size, nob)
-    more = points_so_far(table, line_through(end, cell, rows), size, nob) - now
-    for i in range(PARTS):
-        parts[i] = 0.0
-    parts[LINE + n] = 1.0
-    parts[NEXT + n] = likely_points(table, ones[0], cards, unseen, size, nob) - now
-    parts[DRAFT] = likely_points(table, ones[1], cards, unseen, size, nob) - now
-    for i in range(PARTS):
-        totals[i] += parts[i] * more
-        for j in range(PARTS):
-            products[i, j] += parts[i] * parts[j]
-
-
-@entry(
-    void(
-        STATES_T, RULES_T, DECKS_T, TABLE_T, float64[::1], VIEWS_T, LOG_T, int64,
-        float64[:, ::1], float64[::1], float64[:, ::1], float64[::1],
-    )
-)  # fmt: skip
-def sample(states, rules, decks, table, weights, views, log, rounds, ones, parts, products, totals):
-    """Play rounds with ``weights`` and add up every line that was seen on the way.
-
-    Args:
-        views: [TURNS + 1]; ones: float64[2, K], weights that pick out what the next card adds, and
-            a draft of a flush; parts: float64[PARTS], to work in.
-        products, totals: float64[PARTS, PARTS] and [PARTS], the sums of the normal equations.
-    """
-    s = states[0]
-    for _ in range(rounds):
-        begin_episode(s, rules[0], decks, NONE, log)
-        while s["over"] == 0:
-            turn = s["turn"]
-            view(s, rules[0], s["to_move"], views[turn])
-            action = best_action(views[turn], table, weights)
-            step(s, rules[0], decks, table, action, log)
-        view(s, rules[0], 0, views[TURNS])
-        for turn in range(TURNS):
-            for i in range(SIZE):
-                add_line(table, views[turn], views[TURNS], SIZE * i, 1, ones, parts, products,
-                         totals)  # fmt: skip
-                add_line(table, views[turn], views[TURNS], i, 0, ones, parts, products, totals)
 
 
 def fit(rules: Rules, weights: Array, rounds: int, seed: np.random.SeedSequence) -> Array:

@@ -10,11 +10,8 @@ it adds to the whole.
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from numba import float64, int64, void
 
-import agents
 from agents.table_top.expert.gains import NEVER
 from agents.table_top.expert.position import LINES, POSITIONS_T, owed_by, pass_on, put, take_up
 from agents.table_top.expert.search import score_now
@@ -37,7 +34,7 @@ from agents.table_top.expert.values import (
 )
 from agents.table_top.expert.worth import nob_in, role_of, side_value, sign_of
 from agents.table_top.lines import RANKS, nob_of, points_so_far
-from crib_env.engine.jit import ENGINE, entry_for, kernel
+from crib_env.engine.jit import kernel
 from crib_env.engine.records import DECKS_T, LOG_T, NONE, TABLE_T
 from crib_env.engine.rng import below
 from crib_env.engine.table_top.layout import bit_count, lowest
@@ -52,17 +49,11 @@ from crib_env.engine.table_top.records import (
 )
 from crib_env.engine.table_top.table_top import begin_episode, step
 from crib_env.engine.table_top.views import view
+from training.table_top.jit import entry
 
 TRACE = 0.9  # lambda: how much of a correction goes on to the turns before
 SLOWER = 0.1  # tables that most lines share learn by so much less in `learn_sides`
 MIX_RATE = 0.2  # of the rate in `learn_lines`: thirteen entries share a correction
-
-TABLE_TOP_AGENTS = Path(agents.__file__).parent / "table_top"
-
-entry = entry_for(
-    Path(__file__).parent, TABLE_TOP_AGENTS / "expert", TABLE_TOP_AGENTS, TABLE_TOP_AGENTS.parent,
-    ENGINE / "table_top", ENGINE,
-)  # fmt: skip
 
 
 @kernel
