@@ -7,6 +7,7 @@ import numpy as np
 from agents.expert.keep import KeepExpert
 from agents.expert.play import PlayExpert
 from agents.phased import PhasedAgent
+from agents.table_top.expert import TableTopExpert
 from crib_env.engine.records import VIEW
 from crib_env.opponents import Actions, Views
 
@@ -22,20 +23,17 @@ class ExpertAgent:
 
     def __init__(self) -> None:
         self._two_hand = PhasedAgent(KeepExpert(), PlayExpert())
+        self._table_top = TableTopExpert()
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}()"
 
     def act(self, views: Views, rng: np.random.Generator) -> Actions:
-        """Return a legal action for each view, int64[B]; ``rng`` is left alone.
+        """Return a legal action for each view, int64[B].
 
         Args:
             views: structured array [B] of views, each of a seat to move.
-            rng: unused, for the expert's choices are certain.
-
-        Raises:
-            ValueError: the views are of a family the agent does not play.
+            rng: left alone, for the expert's choices have no chance in them.
         """
-        if views.dtype == VIEW:
-            return self._two_hand.act(views, rng)
-        raise ValueError("no")
+        player = self._two_hand if views.dtype == VIEW else self._table_top
+        return player.act(views, rng)

@@ -1,0 +1,162 @@
+"""`expert` at Table Top: what every line is worth by learned tables, and search on top of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+
+import numpy as np
+import numpy.typing as npt
+from numba import float64, int64, void
+
+from agents.table_top.expert import tables
+from agents.table_top.expert.gains import DECK, GAINS
+from agents.table_top.expert.jit import entry
+from agents.table_top.expert.position import POSITION, POSITIONS_T, pass_on, put, take_back
+from agents.table_top.expert.search import narrow, score_actions
+from agents.table_top.expert.worth import side_value
+from agents.table_top.lines import RANKS
+from crib_env.engine.records import TABLE_T
+from crib_env.engine.table_top.layout import lowest
+from crib_env.engine.table_top.records import SIZE, TABLE_VIEW, TO_CRIB, VIEWS_T
+from crib_env.engine.tables import show_table
+from crib_env.opponents import Actions, Views
+
+ACTIONS = TO_CRIB + 1
+# What each budget looks into: so many actions, and so many answers to every next card.
+BUDGETS = ((0, 0), (ACTIONS, 0), (4, 3), (8, 6))
+MINE, THEIRS, VALUE = range(3)
+COLUMNS = 3
+
+
+@entry(
+    void(
+        VIEWS_T, TABLE_T, float64[:, ::1], float64[::1], int64, int64, POSITIONS_T,
+        float64[:, :, ::1], float64[:, ::1], float64[:, ::1], int64[::1], float64[:, :, ::1],
+    )
+)  # fmt: skip
+def act_views(
+    views, table, values, mix, actions, answers, line, gains, kept, ahead, chosen, analysis
+):
+    """Write an action for each view.
+
+    Args:
+        analysis: float64[B, ACTIONS, COLUMNS], filled for every legal action unless B is 0.
+    """
+    for i in range(views.shape[0]):
+        v = views[i]
+        legal = v["legal"]
+        if legal & (legal - 1) == 0 and analysis.shape[0] == 0:
+            chosen[i] = lowest(legal)
+            continue
+        learned = values[0 if v["flush_size"] == SIZE else 1]
+        best = score_actions(
+            v, table, learned, mix, actions, answers, line, gains, kept, ahead
+        )  # fmt: skip
+        chosen[i] = lowest(narrow(ahead[0], best, 1, 1))
+        if analysis.shape[0] == 0:
+            continue
+        pass_on(line[0], line[1], v["card"], v["players"])
+        while legal:
+            action = lowest(legal)
+            legal &= legal - 1
+            put(line[1], 0, v["card"], action)
+            for side in range(2):
+                analysis[i, action, side] = side_value(v, table, learned, mix, line[1], side)
+            analysis[i, action, VALUE] = ahead[0, action]
+            take_back(line[1], 0, v["card"], action)
+
+
+@dataclass
+class Work:
+    """The arrays the search works in, in the order the entry takes them."""
+
+    line: npt.NDArray[np.void]
+    gains: npt.NDArray[np.float64]
+    kept: npt.NDArray[np.float64]
+    ahead: npt.NDArray[np.float64]
+
+    @classmethod
+    def new(cls) -> Work:
+        """Return fresh arrays, so that threads may share an agent."""
+        return cls(
+            line=np.zeros(3, dtype=POSITION),
+            gains=np.zeros((2, GAINS, DECK)),
+            kept=np.zeros((2, DECK)),
+            ahead=np.zeros((2, ACTIONS)),
+        )
+
+
+class TableTopExpert:
+    """Places each card where the round is expected to end best, and looks ahead.
+
+    It values a position by the points each side is expected to make, from tables learned in play
+    against itself, and takes the action of the greatest difference. It does not play to the score.
+
+    Attributes:
+        name: what tables call it.
+        budget: how far it looks: 1, the values after its action alone; 2, the best answer to
+            every card that may come next; 3 (the default) and 4, a card further, into the best 4
+            or 8 actions and the best 3 or 6 answers.
+    """
+
+    name = "expert"
+
+    def __init__(self, budget: int = 3) -> None:
+        if isinstance(budget, bool) or budget not in range(1, len(BUDGETS) + 1):
+            raise ValueError(f"budget must be a whole number from 1 to {len(BUDGETS)}, "
+                             f"got {budget!r}")  # fmt: skip
+        self.budget = budget
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}(budget={self.budget})"
+
+    def act(self, views: Views, rng: np.random.Generator) -> Actions:
+        """Return a legal action for each view; ``rng`` is left alone.
+
+        Args:
+            views: structured array [B] of `TABLE_VIEW`, each of a seat to move.
+            rng: not needed: the choice has no chance in it.
+
+        Returns:
+            int64[B], actions.
+
+        Raises:
+            ValueError: the views are not Table Top's.
+        """
+        return self._search(views, BUDGETS[self.budget - 1], np.zeros((0, ACTIONS, COLUMNS)))
+
+    def analyze(self, view: np.void) -> npt.NDArray[np.float64]:
+        """Return what each action is expected to come to, for the seat of one view to move.
+
+        Returns:
+            float64[26, 3]: my side's points in the count of the round, the other side's, and the
+            value of the action: their difference as the search of this budget finds it, which it
+            runs for every action. At budget 1 it is just their difference. Rows of illegal
+            actions are NaN. Heels (T3) are not in it.
+
+        Raises:
+            ValueError: the view is not Table Top's, or not of a seat to move.
+        """
+        views = np.array([view])
+        analysis = np.full((ACTIONS, COLUMNS), np.nan)
+        actions, answers = BUDGETS[self.budget - 1]
+        self._search(views, (ACTIONS if actions else 0, answers), analysis[None])
+        return analysis
+
+    def _search(
+        self, views: Views, budget: tuple[int, int], analysis: npt.NDArray[np.float64]
+    ) -> Actions:
+        if views.dtype != TABLE_VIEW:
+            raise ValueError(f"{self.name} plays table_top alone, got views of fields "
+                             f"{', '.join(views.dtype.names or ('none',))}")  # fmt: skip
+        if not views["legal"].all():
+            i = int(np.flatnonzero(views["legal"] == 0)[0])
+            raise ValueError(f"{self.name} was given view {i} of seat {views['seat'][i]}, which "
+                             "is not to move")  # fmt: skip
+        chosen = np.empty(len(views), dtype=np.int64)
+        work = Work.new()
+        act_views(
+            np.ascontiguousarray(views), show_table(), tables.load(), np.zeros(RANKS), *budget,
+            *(getattr(work, field.name) for field in fields(work)), chosen, analysis,
+        )  # fmt: skip
+        return chosen

@@ -1,0 +1,1 @@
+"""Kernels of the scripts `table_top_values` and `table_top_weights`: learning, and fitting."""
