@@ -10,8 +10,11 @@ import numpy as np
 from agents.analyze.positions import Views
 from agents.expert import keep, search
 from agents.expert.play import PlayExpert
+from agents.table_top.expert import TableTopExpert
+from agents.table_top.expert.agent import MINE, THEIRS, VALUE
 from crib_env.cards import format_card, format_cards
-from crib_env.engine.records import LAY_AWAY, OVER, VIEW
+from crib_env.engine.families import format_cell
+from crib_env.engine.records import LAY_AWAY, VIEW
 from crib_env.rules import LARGEST_TARGET
 
 
@@ -60,10 +63,29 @@ class Card:
     win: float
 
 
-Choice = Discard | Card
+@dataclass(frozen=True)
+class Cell:
+    """A place for the card in turn at Table Top, and what it brings.
+
+    Attributes:
+        place: ``"row 1, column 2"``, counted from 0, or ``"the crib"``.
+        action: the environment's action.
+        mine: points this seat's side is expected to make in the round.
+        theirs: points the other side is.
+        value: the difference, as a search over the next cards finds it.
+    """
+
+    place: str
+    action: int
+    mine: float
+    theirs: float
+    value: float
 
 
-def analyze(views: Views) -> list[Discard] | list[Card]:
+Choice = Discard | Card | Cell
+
+
+def analyze(views: Views) -> list[Discard] | list[Card] | list[Cell]:
     """Return every choice in a position, the best first.
 
     The first is what ``expert`` does, but that far from the end ``expert`` takes the worth of a
@@ -71,8 +93,8 @@ def analyze(views: Views) -> list[Discard] | list[Card]:
     are dataclasses, so that ``pandas.DataFrame(analyze(views))`` is a table of them.
 
     Args:
-        views: records [1] of a view of a seat to move, such as
-            `agents.analyze.laying_view` makes, or ``np.array([env.unwrapped.view(seat)])``.
+        views: records [1] of a view of a seat to move, such as `laying_view`, `play_view` or
+            `layout_view` make, or ``np.array([env.unwrapped.view(seat)])``.
 
     Raises:
         ValueError: more than one view, or one of a seat that is not to move.
@@ -80,10 +102,10 @@ def analyze(views: Views) -> list[Discard] | list[Card]:
     if views.shape != (1,):
         raise ValueError(f"analyze takes one view, records [1], got an array of {views.shape}")
     view = views[0]
-    if not view["to_move"] or view["phase"] == OVER:
+    if not view["to_move"]:
         raise ValueError("the view is of a seat that is not to move: it has nothing to choose")
     if views.dtype != VIEW:
-        raise ValueError("TODO")
+        return cells(views)
     return discards(views) if view["phase"] == LAY_AWAY else cards(views)
 
 
@@ -142,3 +164,14 @@ def cards(views: Views) -> list[Card]:
             )
         )
     return [choice for _, choice in sorted(found, key=lambda each: each[0], reverse=True)]
+
+
+def cells(views: Views) -> list[Cell]:
+    """Return every place for the card in turn at Table Top, the best first."""
+    columns = TableTopExpert().analyze(views[0])
+    found = [
+        Cell(format_cell(action), action, float(row[MINE]), float(row[THEIRS]), float(row[VALUE]))
+        for action, row in enumerate(columns)
+        if not np.isnan(row[VALUE])
+    ]
+    return sorted(found, key=lambda cell: -cell.value)

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from crib_env.cards import DECK_SIZE, format_card, format_cards, parse_card, parse_cards
-from crib_env.engine.families import two_hand
+from crib_env.engine.families import Family, two_hand
 from crib_env.engine.records import NO_DECKS, NONE, OVER
 from crib_env.engine.tables import show_table
 from crib_env.rules import Rules, find_rules
@@ -52,10 +52,10 @@ def laying_view(
         ValueError: cards that are none, a wrong number of them, scores beyond the target.
     """
     chosen = find_rules(rules, "two_hand")
-    mine = _cards("hand", hand)
+    mine = read_cards("hand", hand)
     if len(mine) != chosen.dealt:
         raise ValueError(f"hand must be the {chosen.dealt} cards dealt, got {len(mine)}: {hand!r}")
-    _refuse_twice(mine)
+    refuse_twice(mine)
     hidden = _hidden(mine)
     table = _Table(chosen, episode, mine, hidden[: chosen.dealt], hidden[-1], dealer)
     if not dealer:
@@ -99,7 +99,7 @@ def play_view(
             have been played, or a position in which it is not this seat's turn.
     """
     chosen = find_rules(rules, "two_hand")
-    held, away, up = _cards("hand", hand), _cards("laid", laid), parse_card(starter)
+    held, away, up = read_cards("hand", hand), read_cards("laid", laid), parse_card(starter)
     played = _pile(pile)
     mine = held + away + [card for seat, card in played if seat == ME]
     theirs = [card for seat, card in played if seat == OTHER]
@@ -113,7 +113,7 @@ def play_view(
         )
     if len(theirs) > kept:
         raise ValueError(f"the other seat keeps {kept} cards, and {len(theirs)} are in the pile")
-    _refuse_twice([*mine, *theirs, up])
+    refuse_twice([*mine, *theirs, up])
     # The highest cards not seen: where the other seat could not play, they do not fit either.
     hidden = _hidden([*mine, *theirs, up])
     unknown = kept - len(theirs)
@@ -207,12 +207,22 @@ class _Table:
                 raise ValueError(f"{name} must be two numbers from 0 to {end - 1}, got {pair!r}")
         for field, pair in (("scores", scores), ("rear", scores), ("games", games)):
             self.states[field] = pair
-        views = np.zeros(1, dtype=self.family.view)
-        self.family.batch.view_lanes(self.states, self.record, self.lane, np.array([ME]), views)
-        return views
+        return seen_by(self.family, self.states, self.record, ME)
 
 
-def _cards(name: str, text: str) -> list[int]:
+def seen_by(family: Family, states: Views, record: Views, seat: int) -> Views:
+    """Return what ``seat`` sees of one state, records [1] of the family's view."""
+    views = np.zeros(1, dtype=family.view)
+    family.batch.view_lanes(states, record, np.zeros(1, dtype=np.int64), np.array([seat]), views)
+    return views
+
+
+def read_cards(name: str, text: str) -> list[int]:
+    """Return the cards of an argument called ``name``.
+
+    Raises:
+        ValueError: they are none; the message names the argument.
+    """
     try:
         return parse_cards(text)
     except ValueError as error:
@@ -224,7 +234,7 @@ def _pile(text: str) -> list[tuple[int, int]]:
     played = []
     for word in text.split():
         bracketed = re.fullmatch(r"\((.*)\)", word)
-        card = _cards("pile", bracketed[1] if bracketed else word)
+        card = read_cards("pile", bracketed[1] if bracketed else word)
         played += [(OTHER if bracketed else ME, c) for c in card]
     return played
 
@@ -233,7 +243,8 @@ def _hidden(seen: Sequence[int]) -> list[int]:
     return [card for card in range(DECK_SIZE) if card not in seen]
 
 
-def _refuse_twice(cards: Sequence[int]) -> None:
+def refuse_twice(cards: Sequence[int]) -> None:
+    """Raise if a card comes more than once."""
     twice = sorted({card for card in cards if cards.count(card) > 1})
     if twice:
         raise ValueError(f"{format_cards(twice)} given more than once")
