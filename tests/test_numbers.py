@@ -11,7 +11,8 @@ import pytest
 from crib_env import find_agent
 from crib_env.engine.families import find_family
 from crib_env.rules import PRESETS
-from training.numbers import table_top, two_hand, winning
+from training.numbers import agents, table_top, two_hand, winning
+from training.numbers.__main__ import main
 from training.numbers.episodes import self_play
 from training.numbers.pages import write
 from training.numbers.run import Run
@@ -84,3 +85,20 @@ def test_a_page_of_table_top(tmp_path: Path) -> None:
         lines = sides["dealer's"]["five lines"].mean - sides["other"]["five lines"].mean
         assert about["moving_last"].mean == pytest.approx(lines)
         assert sides["other"]["crib"].mean == 0
+
+
+def test_the_page_of_the_agents(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("matplotlib")
+    monkeypatch.setattr(agents, "TABLES", (agents.Table("Five cards", "five_card_v0"),))
+    monkeypatch.setattr(agents, "FIELD", ("greedy", "random"))
+    text, data = agents.page(5, seed=2, folder=tmp_path, runs=tmp_path / "runs")
+    assert "## Five cards" in text
+    assert {agent["name"] for agent in data["Five cards"]["agents"]} == {"greedy", "random"}
+    assert "agents_five_cards.png" in text
+    assert (tmp_path / "agents_five_cards.png").exists()
+
+
+def test_an_unknown_page_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["seven_card"])
+    assert "seven_card" in capsys.readouterr().err

@@ -24,14 +24,14 @@ def report(results: dict[str, Any]) -> str:
     parts = [
         f"# Tournament: {results['environment']}",
         "",
-        _conditions(results),
+        conditions(results),
         "",
         "## Ratings",
         "",
         f"Bradley-Terry ratings on the Elo scale; {zero}. Intervals are 95 %, by a bootstrap over "
         "pairs. Games won are the mean over opponents.",
         "",
-        _ratings_table(results),
+        ratings_table(results),
         "",
         f"No pairing's games won differ from what the ratings expect by more than "
         f"{100 * results['largest_misfit']:.1f} percentage points.",
@@ -40,7 +40,7 @@ def report(results: dict[str, Any]) -> str:
         "",
         f"Percent of {results['episode']}s that the agent of the row won from that of the column.",
         "",
-        _cross_table(results),
+        cross_table(results),
         "",
         "## Pairings",
         "",
@@ -74,7 +74,8 @@ def report(results: dict[str, Any]) -> str:
     return "\n".join(parts)
 
 
-def _conditions(results: dict[str, Any]) -> str:
+def conditions(results: dict[str, Any]) -> str:
+    """Return under what conditions was played, as a sentence."""
     played = [r["pairs"] for r in results["pairings"]]
     pairs = f"{played[0]:,}" if len(set(played)) == 1 else f"{min(played):,} to {max(played):,}"
     limit = results["move_seconds"]
@@ -88,7 +89,8 @@ def _conditions(results: dict[str, Any]) -> str:
     )
 
 
-def _ratings_table(results: dict[str, Any]) -> str:
+def ratings_table(results: dict[str, Any]) -> str:
+    """Return the agents with their ratings as a Markdown table, the highest first."""
     lines = ["| | agent | Elo | 95 % | games won | forfeits |", "|---" * 6 + "|"]
     for place, agent in enumerate(ranked(results), start=1):
         lines.append(
@@ -99,7 +101,8 @@ def _ratings_table(results: dict[str, Any]) -> str:
     return "\n".join(lines)
 
 
-def _cross_table(results: dict[str, Any]) -> str:
+def cross_table(results: dict[str, Any]) -> str:
+    """Return the games won by each agent from each other as a Markdown table."""
     names = [agent["name"] for agent in ranked(results)]
     won = {}
     for r in results["pairings"]:
