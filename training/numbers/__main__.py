@@ -40,7 +40,7 @@ def main(words: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     parser.add_argument("pages", nargs="*", metavar="page", help=f"{', '.join(PAGES)}; all if none")
     parser.add_argument("--agent", default="expert", help="who plays (default: %(default)s)")
-    parser.add_argument("--deals", type=int, default=20_000, help="single deals or rounds")
+    parser.add_argument("--deals", type=int, default=40_000, help="single deals or rounds")
     parser.add_argument("--games", type=int, default=10_000, help="whole games")
     parser.add_argument("--cribs", type=int, default=400_000, help="deals for the means of cribs")
     parser.add_argument("--lines", type=int, default=4_000, help="rounds counted line by line")
