@@ -113,13 +113,28 @@ that are then known not to hold better. The mean difference from Schell's averag
 Charts found in the same way by seats that weigh hand and crib alone
 (`python -m training.crib_tables`) lie {plain:.3f} from Schell's on average. So what sets ours apart
 is that both seats also keep cards for the play: the dealer keeps low cards and lays tens and court
-cards, which raises what court cards make in its crib and lowers the rest, and pone lays what fits
-least to that.
+cards, which raises what pone's tens and court cards make in its crib and lowers what the rest do.
+How often a card that was dealt is laid away, in per cent:
+
+{table(["", *TEXT], laying_rows(found))}
 
 {table(head, rows)}
 """
     return text, {"differences_from_schell": differences,
                   "mean_absolute_difference": float(np.abs(apart).mean())}  # fmt: skip
+
+
+def laying_rows(found: Round) -> list[list[str]]:
+    """Return how often a card is laid, by role and rank, here and by hand and crib alone."""
+    pairs = found.laid_cribs[:, :, 0].reshape(2, RANKS, RANKS)
+    cards = pairs.sum(axis=1) + pairs.sum(axis=2)
+    share = cards / cards.sum(axis=1, keepdims=True) * RANKS * 2 / 6  # two of six cards are laid
+    _, kept = load()
+    rows = []
+    for name, role, place in (("the dealer", DEALER, 0), ("pone", PONE, 1)):
+        for how, rates in (("", share[role]), (", by hand and crib alone", 1 - kept[0, place])):
+            rows.append([f"{name}{how}", *(f"{100 * rate:.0f}" for rate in rates)])
+    return rows
 
 
 def without_play() -> Array:

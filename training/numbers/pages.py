@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Sequence
 from importlib.metadata import version
 from pathlib import Path
@@ -45,4 +46,6 @@ def write(folder: Path, name: str, page: str, data: dict[str, Any], command: str
     text = f"{page.rstrip()}\n\nMade by `{command}` ({made}). All intervals are 95 %.\n"
     (folder / f"{name}.md").write_text(text)
     data = {"command": command, "versions": versions, **data}
-    (folder / f"{name}.json").write_text(json.dumps(data, indent=1, default=vars) + "\n")
+    figures = json.dumps(data, indent=1, default=vars)
+    figures = re.sub(r"\[[^\[\]{}]+\]", lambda row: " ".join(row[0].split()), figures)
+    (folder / f"{name}.json").write_text(figures + "\n")

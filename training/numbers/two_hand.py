@@ -64,7 +64,7 @@ def draw_deals(made: Array, picture: Path) -> None:
             if phase == "crib" and role == "pone":
                 continue
             share = np.bincount(made[:, i, k], minlength=25)[:25] / len(made)
-            axis.plot(np.arange(25), 100 * share, marker=".", label=role)
+            axis.plot(np.arange(25), 100 * share, f"C{i}.-", label=role)
         axis.set_xlabel(f"points in {phase}" if phase == "play" else f"points of the {phase}")
         axis.grid(alpha=0.3)
     axes[0].set_ylabel("per cent of deals")

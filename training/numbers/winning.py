@@ -86,7 +86,7 @@ own game points (rows) and the other's (columns), at the start of a game:
 
 {table(["", *won], rows)}
 """
-    return text, {"match_as_first_dealer": chance[np.ix_(left, left)].round(5).tolist()}
+    return text, {"match_as_first_dealer": chance[np.ix_(left, left)].round(4).tolist()}
 
 
 def section(rules: Rules, run: Run, picture: Path) -> tuple[str, dict[str, Any]]:
@@ -105,7 +105,8 @@ def section(rules: Rules, run: Run, picture: Path) -> tuple[str, dict[str, Any]]
     text = f"""## Winning, by score and dealer
 
 The chance of winning at the start of a deal, solved backwards from the target from what a deal
-brings (`python -m training.deal_outcomes`). Beside games played from the same scores:
+brings (`python -m training.deal_outcomes`). Beside games played from the same scores, in which the
+agent plays to the score, while a deal of the table is an average one:
 
 {compared}
 
@@ -121,7 +122,7 @@ Pone's chance in per cent, by its own score (rows) and the dealer's (columns):
 """
     data = {
         "solved_and_played": check,
-        "dealer": chance[1].round(5).tolist(),
-        "pone": chance[0].round(5).tolist(),
+        "dealer": chance[1].round(4).tolist(),
+        "pone": chance[0].round(4).tolist(),
     }
     return text, data
