@@ -79,7 +79,7 @@ def test_a_page_says_how_it_was_made(tmp_path: Path) -> None:
 def test_a_page_of_table_top(tmp_path: Path) -> None:
     text, data = table_top.page(run_of(30, 10), counted=10)
     for preset, players in table_top.GAMES:
-        assert f"## {preset}, {players} players" in text
+        assert f"## {table_top.TITLES[preset]}, {players} players" in text
         about = data[f"{preset}, {players} players"]
         sides = about["sides"]
         lines = sides["dealer's"]["five lines"].mean - sides["other"]["five lines"].mean

@@ -19,6 +19,7 @@ from training.numbers.run import Run
 Array = npt.NDArray[Any]
 
 GAMES = (("table_top", 2), ("table_top", 4), ("table_top_ship", 2), ("table_top_ship", 4))
+TITLES = {"table_top": "Table Top", "table_top_ship": "Ship's variation"}
 SIDES = ("other", "dealer's")
 LINES = ("first or fifth", "second or fourth", "third, with the starter")
 
@@ -85,15 +86,16 @@ def section(preset: str, players: int, run: Run, counted: int) -> tuple[str, dic
         "rounds in which the dealer's side makes more": estimate(difference[:, 1:].sum(axis=1) > 0),
     }
     shown = [percent(v) if "a game" not in name else points(v) for name, v in facts.items()]
-    text = f"""## {preset}, {players} players
+    text = f"""## {TITLES[preset]}, {players} players
 
 {len(made):,} rounds, {len(winner):,} games to {rules.target}; lines counted one by one in
 {len(lines):,} rounds.
 
 {table(["points a line of the side", *LINES, "all", "five lines", "crib"], rows)}
 
-The dealer's side moves last of all and has the crib. Its five lines make {points(last)} points
-more a round than the other side's: what moving last is worth. With the crib it is {points(whole)}.
+The dealer's side moves last of all and has the crib. What its five lines make less the other
+side's, which is what moving last is worth, is {points(last)} points a round; with the crib
+{points(whole)}.
 
 {table(["", "mean"], list(zip(facts, shown, strict=True)))}
 """
