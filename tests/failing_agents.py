@@ -69,6 +69,24 @@ class Halves(Failing):
         return actions / 2
 
 
+class Rambles(Failing):
+    name = "rambles"
+
+    def fail(self, actions: Any, fatal: Any) -> Any:
+        class NoArray:
+            def __array__(self, *_: object, **__: object) -> Any:
+                raise TypeError("it is on the GPU")
+
+        return NoArray()
+
+
+class Panics(Failing):
+    name = "panics"
+
+    def fail(self, actions: Any, fatal: Any) -> Any:
+        raise BaseException("a panic of another language")
+
+
 class Dawdles(Failing):
     name = "dawdles"
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import failing_agents
-from agents import GreedyAgent
+from agents import GreedyAgent, PhasedAgent
 from crib_env import IllegalActionError, six_card_v0
 from crib_env.engine.records import LAY_AWAY, VIEW
 from crib_env.rules import PRESETS
@@ -63,6 +63,8 @@ def fatal_games() -> np.ndarray:
         (failing_agents.Exits, "raised", "SystemExit: 4"),
         (failing_agents.Forgets, "wrong answer", "of shape (0,)"),
         (failing_agents.Halves, "wrong answer", "float64"),
+        (failing_agents.Rambles, "wrong answer", "TypeError: it is on the GPU"),
+        (failing_agents.Panics, "raised", "BaseException: a panic of another language"),
     ],
 )
 def test_a_failure_costs_the_guilty_games_and_no_others(
@@ -115,6 +117,30 @@ def test_two_failing_agents_lose_each_its_own_games() -> None:
     assert not (first & second).any()
     assert (outcome.result[first] == -1).all()
     assert (outcome.result[second] == 1).all()
+
+
+def test_an_answer_may_be_any_integers_one_for_each_view(fair: Pairs) -> None:
+    class Columns(GreedyAgent):
+        def act(self, views: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+            return np.repeat(super().act(views, rng)[:, None], 2, axis=1).astype(np.int8)[:, 1]
+
+    outcome = deals(Columns())
+    assert not outcome.failures
+    assert (outcome.points == fair.points).all()
+
+
+def test_an_agent_of_two_fails_by_the_answer_of_one() -> None:
+    outcome = deals(PhasedAgent(discard="greedy", pegging=Halving()))
+    assert (outcome.result == -1).all()
+    assert {failure.kind for failure in outcome.failures} == {"raised"}
+    assert "got float64" in outcome.failures[0].why
+
+
+class Halving:
+    name = "halving"
+
+    def act(self, views: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        return views["hand"][:, 0] / 1
 
 
 def test_an_agent_that_writes_into_its_views_changes_nothing(fair: Pairs) -> None:

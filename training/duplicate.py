@@ -19,9 +19,9 @@ from crib_env.engine.records import NO_DECKS, NONE
 from crib_env.engine.rng import seed_states
 from crib_env.engine.tables import show_table
 from crib_env.errors import IllegalActionError
-from crib_env.opponents import Agent
+from crib_env.opponents import Agent, check_actions
 from crib_env.rules import Rules
-from training.referee import ILLEGAL, Failure, Referee, checked
+from training.referee import ILLEGAL, Failure, Referee
 
 Array = npt.NDArray[Any]
 PAIRS_AT_ONCE = 4096
@@ -180,7 +180,7 @@ def play_chunk(
                 continue
             views = seen(lanes)
             if not isinstance(agent, Referee):
-                actions = checked(agent.act(views, rngs[player]), len(lanes))
+                actions = check_actions(agent.act(views, rngs[player]), len(lanes))
             else:
                 actions, failed = agent.ask(views, rngs[player])
                 if failed:

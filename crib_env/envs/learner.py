@@ -21,7 +21,7 @@ from crib_env.engine.tables import show_table
 from crib_env.envs.checks import ILLEGAL_REWARD, check_choice, set_scores
 from crib_env.envs.house import House, compile_house
 from crib_env.errors import EpisodeOverError, IllegalActionError
-from crib_env.opponents import Agent, CompiledAgent, Opponent, find_agent
+from crib_env.opponents import Agent, CompiledAgent, Opponent, check_actions, find_agent
 from crib_env.options import ResetOptions
 from crib_env.rules import Rules
 
@@ -299,7 +299,11 @@ class LearnerBatch:
         movers = self.states["to_move"][lanes]
         views = np.zeros(len(lanes), dtype=self.family.view)
         self.family.batch.view_lanes(self.states, self.rules_record, lanes, movers, views)
-        actions = np.asarray(agent.act(views, self._rng), dtype=np.int64)
+        answer = agent.act(views, self._rng)
+        try:
+            actions = check_actions(answer, len(views))
+        except ValueError as error:
+            raise ValueError(f"{agent.name!r} erred: {error}") from error
         bad = self._step_lanes(lanes, actions)
         if bad != NONE:
             why = self.family.why_illegal(views[bad], int(actions[bad]))
