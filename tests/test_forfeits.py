@@ -8,7 +8,7 @@ import pytest
 import failing_agents
 from agents import GreedyAgent, PhasedAgent
 from crib_env import IllegalActionError, six_card_v0
-from crib_env.engine.records import LAY_AWAY, VIEW
+from crib_env.engine.records import LAY_AWAY, NONE, PILE, VIEW
 from crib_env.rules import PRESETS
 from training.duplicate import Pairs, play_chunk, play_pairs
 from training.figures import figures
@@ -43,7 +43,8 @@ def first_views() -> tuple[np.ndarray, np.ndarray]:
             return super().act(views, rng)
 
     deals(Watches())
-    return seen[0], seen[1]
+    assert len(seen) == 4  # as pone and as dealer, in the first games and in the swapped ones
+    return np.concatenate(seen[::2]), np.concatenate(seen[1::2])
 
 
 def fatal_games() -> np.ndarray:
@@ -158,6 +159,58 @@ def test_forfeits_are_lost_games_and_say_nothing_of_points() -> None:
     crib = shown["points_a_deal"]["dealer"]["greedy"]["crib"]["mean"]
     dealt = ~outcome.first_dealt[~spoilt]
     assert crib == outcome.points[~spoilt][:, :, 1, 2][dealt].mean()
+
+
+class Spy(GreedyAgent):
+    """Remembers all hands it was dealt and tells when it meets one on the other side."""
+
+    name = "spy"
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.mine: set[frozenset[int]] = set()
+        self.known = 0
+
+    def act(self, views: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        for view in views:
+            cards = [int(card) for card in view["hand"] if card != NONE]
+            if view["phase"] == LAY_AWAY and view["laid_n"] == 0:
+                self.mine.add(frozenset(cards))
+            ours = view["pile_mine"] >> np.arange(PILE) & 1
+            played = {int(card) for card in view["pile"][ours == 0] if card != NONE}
+            self.known += len(played) == 4 and any(played <= hand for hand in self.mine)
+        return super().act(views, rng)
+
+
+def test_an_agent_with_a_memory_does_not_meet_its_cards_again_in_the_others_hand() -> None:
+    def played(once: Spy, again: Spy) -> int:
+        sides = [(Referee(spy), Referee(GreedyAgent())) for spy in (once, again)]
+        entropy = np.random.SeedSequence(7)
+        play_chunk(FAMILY, RULES, "deal", sides[0], 10, entropy, again=sides[1])
+        return once.known + again.known
+
+    both = Spy()
+    assert played(both, both) >= 10  # what there would be to see
+    assert played(Spy(), Spy()) == 0
+
+
+def test_an_agents_generator_does_not_lead_to_the_deals() -> None:
+    """A seed sequence with a parent names it, and the deals' has the same one."""
+    sources = []
+
+    class Traces(GreedyAgent):
+        def act(self, views: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+            sources.append(rng.bit_generator.seed_seq)
+            return super().act(views, rng)
+
+    deals(Traces(), seed=5)
+    count = len(sources)
+    env = six_card_v0.vector_env(3, opponent=PhasedAgent(Traces(), "greedy"), seat=0)
+    env.reset(seed=5, options={"dealer": 0})
+    assert len(sources) > count
+    for source in sources:
+        assert source.spawn_key == ()
+        assert not np.isin(5, source.entropy)
 
 
 def test_without_a_referee_a_failure_is_the_callers() -> None:

@@ -18,6 +18,7 @@ from agents.learned import LearnedAgent, header
 from crib_env.engine.families import find_family
 from training import report as reports
 from training.chunks import Setup, play, read_pairs
+from training.duplicate import Pairs, play_chunk
 from training.evaluate import evaluate
 from training.ledger import FILE
 from training.report import report
@@ -232,6 +233,24 @@ def test_a_chunk_of_a_tournament_is_duplicate_games(results: dict[str, Any]) -> 
         assert (pairs.first_dealt.sum(axis=1) == 1).all()
         made = pairs.points.sum(axis=3)
         assert (made[:, :, 0] - made[:, :, 1] == pairs.margin).all()
+
+
+def test_the_swapped_games_are_played_by_instances_of_their_own(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    sides = []
+
+    def watch(*args: Any) -> Pairs:
+        sides.append((args[3], args[7]))
+        return play_chunk(*args)
+
+    monkeypatch.setattr("training.chunks.play_chunk", watch)
+    play(SMALL, SMALL.chunks(0, 1, 5)[0])
+    assert len(sides) == 2
+    for once, again in sides:
+        for one, other in zip(once, again, strict=True):
+            assert one.name == other.name
+            assert one.agent is not other.agent
 
 
 def test_every_chunk_has_deals_of_its_own() -> None:

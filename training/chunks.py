@@ -136,7 +136,7 @@ def label_agents(setup: Setup) -> list[str]:
     Raises:
         ValueError: one of them cannot be loaded.
     """
-    names = [_agent(setup, place).name for place in range(len(setup.agents))]
+    names = [_agent(setup, place, 0).name for place in range(len(setup.agents))]
     return [
         name if names.count(name) == 1 else given
         for name, given in zip(names, setup.agents, strict=True)
@@ -152,13 +152,17 @@ def play(setup: Setup, chunk: Chunk) -> Record:
     maker = find_maker(setup.environment)
     family = maker.family()
     rules = find_rules(setup.rules or maker.rules, family.name)
-    referees = _referee(setup, chunk.first), _referee(setup, chunk.second)
+    # Two instances of each agent, in processes of their own if it has one: one plays the first
+    # games of pairs alone, the other the same deals from the other side.
+    once, again = (
+        (_referee(setup, chunk.first, half), _referee(setup, chunk.second, half)) for half in (0, 1)
+    )
     played = {}
     for kind, episode in zip(KINDS, (setup.episode, short(maker)), strict=True):
         key = (chunk.first, chunk.second, chunk.index, KINDS.index(kind))
         entropy = np.random.SeedSequence(setup.seed, spawn_key=key)
         played[kind] = play_chunk(
-            family, rules, episode, referees, chunk.pairs, entropy, setup.players
+            family, rules, episode, once, chunk.pairs, entropy, setup.players, again
         )
     return {
         **asdict(chunk),
@@ -186,15 +190,15 @@ def _written(pairs: Pairs) -> Record:
     return {**flat, "failures": [asdict(failure) for failure in pairs.failures]}
 
 
-@lru_cache(maxsize=64)
-def _agent(setup: Setup, place: int) -> Agent:
-    """Return an agent of the field; each process makes it once."""
+@lru_cache(maxsize=128)
+def _agent(setup: Setup, place: int, half: int) -> Agent:
+    """Return an agent of the field; each process makes it once for either half of the pairs."""
     return load_agent(setup.agents[place], setup.move_seconds)
 
 
-@lru_cache(maxsize=64)
-def _referee(setup: Setup, place: int) -> Referee:
-    agent, given = _agent(setup, place), setup.agents[place]
+@lru_cache(maxsize=128)
+def _referee(setup: Setup, place: int, half: int) -> Referee:
+    agent, given = _agent(setup, place, half), setup.agents[place]
     house = find_maker(setup.environment).house
     # An agent in a process of its own has its own clock, which leaves out a child's start.
     seconds = None if given.startswith(IN_PROCESS) else setup.move_seconds

@@ -151,7 +151,8 @@ class LearnerBatch:
         deals, players, agent = np.random.SeedSequence(seed).spawn(3)
         seed_states(self.states, deals)
         self._rngs[:] = players.generate_state(4 * self.num_envs).reshape(-1, 4)
-        self._rng = np.random.default_rng(agent)
+        # Seeded by words of the sequence: one with a parent would tell an opponent of the deals'.
+        self._rng = np.random.default_rng(agent.generate_state(4))
         self._started = True
 
     def reset(self, options: ResetOptions | None = None) -> None:
