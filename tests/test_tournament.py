@@ -8,6 +8,7 @@ import re
 import shutil
 import subprocess
 import sys
+from multiprocessing import active_children
 from pathlib import Path
 from typing import Any
 
@@ -125,6 +126,20 @@ def test_a_worker_that_dies_stops_the_run_and_says_what_to_do(tmp_path: Path) ->
     setup = Setup(("greedy", "failing_agents:Dies"), chunk=5)
     with pytest.raises(RuntimeError, match="process:NAME"):
         tournament(setup, 10, tmp_path, Processes(1))
+
+
+def test_a_tournament_that_is_stopped_waits_for_no_agent() -> None:
+    setup = Setup(("greedy", "failing_agents:Hangs"), chunk=20)
+    before = set(active_children())
+
+    def stop() -> None:
+        with Processes(1) as workers:
+            workers.submit(setup, setup.chunks(0, 1, 20)[0])
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        stop()
+    assert set(active_children()) <= before
 
 
 def test_without_ray_there_is_no_cluster(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -37,7 +37,8 @@ def load_agent(name: str, move_seconds: float | None = None) -> Agent:
         move_seconds: the longest such an agent may take for a decision before it is stopped.
 
     Raises:
-        ValueError: no such agent, or a file that does not fit.
+        ValueError: no such agent, a file that does not fit, or one that cannot be made; the message
+            is its own.
     """
     if name.startswith(IN_PROCESS):
         return ProcessAgent(name.removeprefix(IN_PROCESS), move_seconds)
@@ -45,4 +46,11 @@ def load_agent(name: str, move_seconds: float | None = None) -> Agent:
         if not Path(name).exists():
             raise ValueError(f"there is no file {name!r}")
         return LearnedAgent.load(name)
-    return find_agent(name)
+    try:
+        return find_agent(name)
+    except ValueError:
+        raise
+    except Exception as error:  # whatever the agent's own code raises
+        raise ValueError(
+            f"no agent was made of {name!r}: {type(error).__name__}: {error}"
+        ) from error
