@@ -129,6 +129,8 @@ def find_agent(opponent: Opponent) -> Agent:
         return opponent
     if callable(opponent):
         return _Function(opponent)
+    if hasattr(opponent, "act"):
+        raise TypeError(f"an agent has a name for tables to call it: {opponent!r} has no name")
     raise TypeError(
         f"an opponent is a name, an Agent or a function of a view and a generator, got {opponent!r}"
     )

@@ -6,6 +6,7 @@ A failing shows in views that hold the ace of clubs, so in some games and not in
 from __future__ import annotations
 
 import os
+import sys
 import time
 from typing import Any
 
@@ -87,6 +88,17 @@ class Panics(Failing):
         raise BaseException("a panic of another language")
 
 
+class Plants(Failing):
+    name = "plants"
+
+    def fail(self, actions: Any, fatal: Any) -> Any:
+        class Bomb:
+            def __reduce__(self) -> tuple[Any, ...]:
+                return sys.exit, ("planted code ran",)
+
+        return np.array([Bomb() for _ in actions], dtype=object)
+
+
 class Dawdles(Failing):
     name = "dawdles"
 
@@ -128,3 +140,8 @@ class Unmakeable:
 
     def __init__(self) -> None:
         raise OSError("the weights are not here")
+
+
+class Nameless:
+    def act(self, views: Any, rng: np.random.Generator) -> Any:
+        return views["hand"][:, 0]

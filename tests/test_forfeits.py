@@ -11,6 +11,7 @@ from crib_env import IllegalActionError, six_card_v0
 from crib_env.engine.records import LAY_AWAY, NONE, PILE, VIEW
 from crib_env.rules import PRESETS
 from training.duplicate import Pairs, play_chunk, play_pairs
+from training.environments import load_agent
 from training.figures import figures
 from training.process_agent import ProcessAgent
 from training.referee import PATIENCE, Referee
@@ -317,8 +318,22 @@ def test_an_agent_whose_process_dies_is_started_again() -> None:
     assert (actions[others] == GreedyAgent().act(views[others], RANDOM)).all()
 
 
+def test_nothing_an_agent_sends_runs_outside_its_process() -> None:
+    agent = ProcessAgent("failing_agents:Plants")
+    views, fatal = one_fatal_view()
+    with pytest.raises(RuntimeError, match="Bomb is not JSON"):
+        agent.act(views, RANDOM)
+    assert len(agent.act(np.delete(views, fatal), RANDOM)) == 3
+    agent.close()
+
+
 def test_an_agent_that_cannot_be_made_says_why() -> None:
     with pytest.raises(ValueError, match="OSError: the weights are not here"):
         ProcessAgent("failing_agents:Unmakeable")
     with pytest.raises(ValueError, match="no agent is called 'nobody'"):
         ProcessAgent("nobody")
+    for name in ("failing_agents:Unmakeable", "process:failing_agents:Unmakeable"):
+        with pytest.raises(ValueError, match=r"no agent was made of .*OSError: the weights"):
+            load_agent(name)
+    with pytest.raises(ValueError, match=r"failing_agents:Nameless.*has no name"):
+        load_agent("failing_agents:Nameless")
