@@ -135,6 +135,13 @@ class Scribbles(Failing):
         return actions
 
 
+class Never:
+    name = "never"
+
+    def act(self, views: Any, rng: np.random.Generator) -> Any:
+        raise ValueError("no idea")
+
+
 class Unmakeable:
     name = "unmakeable"
 

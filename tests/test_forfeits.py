@@ -157,6 +157,11 @@ def test_forfeits_are_lost_games_and_say_nothing_of_points() -> None:
     shown = figures(FAMILY, RULES, ("raises", "greedy"), outcome, outcome)
     assert shown["forfeits"] == {"raises": 2 * outcome.forfeits.sum(), "greedy": 0}
     assert shown["won"]["mean"] == ((1 + outcome.result) / 2).mean()
+    whole = outcome.result[~spoilt] * np.where(outcome.first_dealt[~spoilt], 1, -1)
+    assert shown["first_dealer_won"]["mean"] == pytest.approx(((1 + whole) / 2).mean())
+    assert shown["first_dealer_won"]["mean"] != pytest.approx(
+        ((1 + outcome.result * np.where(outcome.first_dealt, 1, -1)) / 2).mean()
+    )
     crib = shown["points_a_deal"]["dealer"]["greedy"]["crib"]["mean"]
     dealt = ~outcome.first_dealt[~spoilt]
     assert crib == outcome.points[~spoilt][:, :, 1, 2][dealt].mean()

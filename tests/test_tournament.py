@@ -17,6 +17,7 @@ import pytest
 
 from agents.learned import LearnedAgent, header
 from crib_env.engine.families import find_family
+from training import chunks
 from training import report as reports
 from training.chunks import Setup, play, read_pairs
 from training.duplicate import Pairs, play_chunk
@@ -118,8 +119,17 @@ def test_chunks_of_other_code_are_refused(
 ) -> None:
     shutil.copy(played / FILE, tmp_path)
     monkeypatch.setattr("training.chunks._code_digest", lambda: "0123")
-    with pytest.raises(ValueError, match="code of the engine or of our agents has changed"):
+    with pytest.raises(ValueError, match=r"the code of crib_env, .* has changed"):
         tournament(SMALL, 25, tmp_path, Here())
+
+
+def test_the_code_that_must_not_change_is_all_that_plays_and_nothing_that_reports() -> None:
+    root = Path(chunks.__file__).parents[1]
+    files = {str(path.relative_to(root)) for path in chunks.sources()}
+    assert {"crib_env/rules.py", "crib_env/engine/table_top/views.py", "agents/greedy.py"} <= files
+    assert {"training/duplicate.py", "training/referee.py"} <= files
+    assert any(name.startswith("agents/data/") for name in files)
+    assert "training/report.py" not in files
 
 
 def test_a_worker_that_dies_stops_the_run_and_says_what_to_do(tmp_path: Path) -> None:
@@ -181,13 +191,20 @@ def test_a_pairing_ends_at_the_first_complete_round_whose_interval_is_narrow(
                         key=lambda c: c["index"])  # fmt: skip
         won = np.concatenate([(1 + read_pairs(c["games"]).result).mean(1) / 2 for c in chunks])
         step = ROUND * setup.chunk
-        halves = {n: 196 * won[:n].std(ddof=1) / n**0.5 for n in range(step, most + 1, step)}
+        wide = {n: np.append(won[:n], [0, 1]) for n in range(step, most + 1, step)}
+        halves = {n: 196 * w.std(ddof=1) / len(w) ** 0.5 for n, w in wide.items()}
         narrow = [n for n, half in halves.items() if half <= width]
         assert r["pairs"] == (narrow[0] if narrow else most)
         assert whole["pairs"] == most
     assert len({r["pairs"] for r in found["pairings"]}) > 1
     assert "Intervals found by waiting" in report(found)
     assert "Intervals found by waiting" not in report(full)
+
+
+def test_a_few_pairs_that_came_out_alike_do_not_end_a_pairing(tmp_path: Path) -> None:
+    setup = Setup(("greedy", "failing_agents:Never"), chunk=1)
+    (pairing,) = tournament(setup, 12, tmp_path, Here(), until=9.0)["pairings"]
+    assert (pairing["won"]["mean"], pairing["pairs"]) == (1.0, 12)
 
 
 # ---------------------------------------------------------------- what it says
@@ -350,6 +367,7 @@ def test_without_matplotlib_there_is_no_picture(
         ({"episode": "deal"}, "episode must be game or match"),
         ({"episode": "match", "environment": "table_top_v0"}, "has no matches"),
         ({"players": 4}, "has 2 players, got 4"),
+        ({"seed": -1}, "seed must be None or a whole number from 0 up, got -1"),
         ({"chunk": 0}, "chunk must be at least 1"),
         ({"move_seconds": 0.0}, "move_seconds must be above 0"),
     ],

@@ -20,8 +20,8 @@ import numpy as np
 import agents
 from crib_env.engine.jit import ENGINE
 from crib_env.opponents import Agent
+from crib_env.options import check_seed
 from crib_env.rules import find_rules
-from training import duplicate
 from training.duplicate import ARRAYS, Array, Pairs, play_chunk
 from training.environments import IN_PROCESS, find_maker, load_agent
 from training.evaluate import in_phase, short
@@ -29,6 +29,10 @@ from training.referee import Failure, Referee
 
 KINDS = ("games", "deals")
 EPISODES = ("game", "match")
+# The modules of this package that have a hand in how a chunk comes out.
+PLAYING = (
+    "chunks", "duplicate", "environments", "evaluate", "plain_agent", "process_agent", "referee",
+)  # fmt: skip
 
 Record = dict[str, Any]
 
@@ -79,6 +83,7 @@ class Setup:
     move_seconds: float | None = None
 
     def __post_init__(self) -> None:
+        check_seed(self.seed)
         maker = find_maker(self.environment)
         find_rules(self.rules or maker.rules, maker.family().name)
         if self.episode not in EPISODES:
@@ -113,8 +118,8 @@ class Setup:
     def identity(self) -> dict[str, Any]:
         """Return what must be the same for chunks to belong together, ready for JSON.
 
-        That is this set-up, the contents of weights files, and a digest of the sources of the
-        engine and of our agents. (What other packages' agents are made of cannot be known.)
+        That is this set-up, the contents of weights files, and a digest of `sources`. (What other
+        packages' agents are made of cannot be known.)
         """
         files = {}
         for name in self.agents:
@@ -207,11 +212,17 @@ def _referee(setup: Setup, place: int, half: int) -> Referee:
 
 @cache
 def _code_digest() -> str:
-    """Return a digest of the sources, tables and weights of the engine and of our agents."""
-    digest = sha256(Path(duplicate.__file__).read_bytes())
-    for folder in (ENGINE, Path(agents.__file__).parent):
-        for path in sorted(folder.rglob("*")):
-            if path.is_file() and "__pycache__" not in path.parts:
-                digest.update(str(path.relative_to(folder)).encode())
-                digest.update(path.read_bytes())
+    """Return a digest of all of ours that decides how games come out."""
+    digest = sha256()
+    for path in sources():
+        digest.update(path.name.encode())
+        digest.update(path.read_bytes())
     return digest.hexdigest()[:16]
+
+
+def sources() -> list[Path]:
+    """Return the files of crib_env and of our agents, and those of ours that play tournaments."""
+    folders = ENGINE.parent, Path(agents.__file__).parent
+    files = [path for folder in folders for path in sorted(folder.rglob("*")) if path.is_file()]
+    files += [Path(__file__).with_name(f"{name}.py") for name in PLAYING]
+    return [path for path in files if "__pycache__" not in path.parts]

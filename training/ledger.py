@@ -69,7 +69,7 @@ def _require_same(folder: Path, old: dict[str, Any], new: dict[str, Any]) -> Non
     if all(new["files"].get(name) == digest for name, digest in old["files"].items()):
         differing.discard("files")
     reasons = {
-        "code": "the code of the engine or of our agents has changed since",
+        "code": "the code of crib_env, of our agents or of tournaments has changed since",
         "files": "the contents of a weights file have changed since",
     }
     if differing:
