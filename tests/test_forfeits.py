@@ -211,7 +211,7 @@ def test_an_agents_generator_does_not_lead_to_the_deals() -> None:
 
     deals(Traces(), seed=5)
     count = len(sources)
-    env = six_card_v0.vector_env(3, opponent=PhasedAgent(Traces(), "greedy"), seat=0)
+    env = six_card_v0.vector_env(3, opponent=Traces(), seat=0)
     env.reset(seed=5, options={"dealer": 0})
     assert len(sources) > count
     for source in sources:
