@@ -236,6 +236,7 @@ def test_a_cheat_is_named_with_its_reason_and_the_others_play_on(results: dict[s
     text = report(results)
     assert f"- cheats, illegal action: {forfeits['cheats']}\n" in text
     assert "99 is no action: actions are the card ids 0 to 51" in text
+    assert "pairs without one" in text
     assert [r["pairs"] for r in results["pairings"]] == [25, 25, 25]
 
 
@@ -366,7 +367,7 @@ def test_without_matplotlib_there_is_no_picture(
         ({"rules": "table_top"}, "no rules for this game"),
         ({"episode": "deal"}, "episode must be game or match"),
         ({"episode": "match", "environment": "table_top_v0"}, "has no matches"),
-        ({"players": 4}, "has 2 players, got 4"),
+        ({"players": 4}, "has 2 players, got players=4"),
         ({"seed": -1}, "seed must be None or a whole number from 0 up, got -1"),
         ({"chunk": 0}, "chunk must be at least 1"),
         ({"move_seconds": 0.0}, "move_seconds must be above 0"),

@@ -90,9 +90,7 @@ class Setup:
             raise ValueError(f"episode must be game or match, got {self.episode!r}")
         if self.episode == "match" and "match" not in maker.episodes:
             raise ValueError(f"{self.environment} has no matches: episode must be game")
-        if self.players not in maker.players:
-            accepted = " or ".join(map(str, maker.players))
-            raise ValueError(f"{self.environment} has {accepted} players, got {self.players!r}")
+        maker.check_players(self.players)
         if len(self.agents) < 2:
             raise ValueError(f"a tournament needs two agents or more, got {len(self.agents)}")
         for name in self.agents:

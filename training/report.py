@@ -67,7 +67,9 @@ def report(results: dict[str, Any]) -> str:
         parts += [
             "## Failures",
             "",
-            "Each cost the agent the game, or the single deal, it was in.",
+            "Each cost the agent the game, or the single deal, it was in. Points and the first "
+            "dealer's advantage are over pairs without one, which flatters an agent that fails "
+            "where its cards are bad.",
             "",
             _failures_list(results),
             "",
