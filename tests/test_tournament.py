@@ -114,6 +114,14 @@ def test_another_set_up_in_the_same_folder_is_refused(
     assert (played / FILE).read_bytes() == before
 
 
+def test_a_broken_line_is_refused_with_its_number(played: Path, tmp_path: Path) -> None:
+    lines = (played / FILE).read_text().splitlines()
+    lines[2] = lines[2][:50]
+    (tmp_path / FILE).write_text("\n".join(lines) + "\n")
+    with pytest.raises(ValueError, match=r"line 3 of .*chunks\.jsonl cannot be read"):
+        tournament(SMALL, 25, tmp_path, Here())
+
+
 def test_chunks_of_other_code_are_refused(
     played: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
