@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import sys
 import time
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -133,6 +134,16 @@ class Scribbles(Failing):
         for field in views.dtype.names:
             views[field] = 7
         return actions
+
+
+class Waits:
+    """Leaves its process id as the name of a file and answers nothing."""
+
+    name = "waits"
+
+    def act(self, views: Any, rng: np.random.Generator) -> Any:
+        (Path(os.environ["WAITING"]) / str(os.getpid())).touch()
+        time.sleep(600)
 
 
 class Never:

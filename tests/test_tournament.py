@@ -8,6 +8,7 @@ import re
 import shutil
 import subprocess
 import sys
+import time
 from multiprocessing import active_children
 from pathlib import Path
 from typing import Any
@@ -158,6 +159,29 @@ def test_a_tournament_that_is_stopped_waits_for_no_agent() -> None:
     with pytest.raises(KeyboardInterrupt):
         stop()
     assert set(active_children()) <= before
+
+
+def test_workers_and_their_agents_die_with_the_command(tmp_path: Path) -> None:
+    command = [
+        sys.executable,
+        "-m",
+        "training.tournament",
+        "greedy",
+        "process:failing_agents:Waits",
+    ]
+    paths = [str(Path(__file__).parent), os.environ.get("PYTHONPATH", "")]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(paths), "WAITING": str(tmp_path)}
+    words = ["--workers", "1", "--out", str(tmp_path / "out")]
+    run = subprocess.Popen([*command, *words], env=environment)
+    deadline = time.monotonic() + 60
+    while not (waiting := [int(path.name) for path in tmp_path.glob("[0-9]*")]):
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
+    run.kill()
+    run.wait()
+    while any(Path(f"/proc/{pid}").exists() for pid in waiting):
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
 
 
 def test_without_ray_there_is_no_cluster(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,7 +12,8 @@ import signal
 from collections import deque
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
-from multiprocessing import active_children, get_context
+from multiprocessing import active_children, get_context, parent_process
+from threading import Thread
 from types import TracebackType
 from typing import Any, Protocol
 
@@ -65,14 +66,22 @@ class Here:
         return play(*self._waiting.popleft()) if self._waiting else None
 
 
-def _end_on_request() -> None:
-    """Let a worker end when its parent says so, and with it the processes of its agents."""
+def _end_with_parent() -> None:
+    """Let a worker end when its parent says so or dies, and with it its agents' processes."""
 
     def end(*_: object) -> None:
         for child in active_children():
             child.kill()
+            child.join()
         os._exit(1)
 
+    def watch() -> None:
+        parent = parent_process()
+        assert parent is not None
+        parent.join()
+        end()
+
+    Thread(target=watch, daemon=True).start()
     signal.signal(signal.SIGTERM, end)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the parent, who ends us
 
@@ -85,7 +94,7 @@ class Processes:
     """
 
     def __init__(self, count: int) -> None:
-        self._pool = ProcessPoolExecutor(count, get_context("spawn"), initializer=_end_on_request)
+        self._pool = ProcessPoolExecutor(count, get_context("spawn"), initializer=_end_with_parent)
         self._running: set[Future[Record]] = set()
         self._threads: dict[str, str | None] = {}
 
