@@ -201,7 +201,26 @@ def test_weights_that_changed_are_refused(tmp_path: Path) -> None:
         if scale == 1.0:
             found = tournament(setup, 5, tmp_path / "out", Here())
             assert found["agents"][0]["name"] == "net"
-    with pytest.raises(ValueError, match="the contents of a weights file have changed since"):
+    with pytest.raises(ValueError, match="a weights file, or the module of an agent, has changed"):
+        tournament(setup, 5, tmp_path / "out", Here())
+
+
+def test_an_agent_whose_module_changed_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    module = tmp_path / "an_agent_being_written.py"
+    monkeypatch.syspath_prepend(str(tmp_path))
+    module.write_text("from agents import GreedyAgent as Mine\n")
+    for given in ("an_agent_being_written:Mine", "process:an_agent_being_written:Mine"):
+        before = Setup((given, "random"), chunk=5).identity()["files"]
+        module.write_text(module.read_text() + "# a better idea\n")
+        after = Setup((given, "random"), chunk=5).identity()["files"]
+        assert before[given] != after[given]
+        assert before["random"] == after["random"]
+    setup = Setup(("an_agent_being_written:Mine", "random"), chunk=5)
+    tournament(setup, 5, tmp_path / "out", Here())
+    module.write_text(module.read_text() + "# another\n")
+    with pytest.raises(ValueError, match="the module of an agent, has changed"):
         tournament(setup, 5, tmp_path / "out", Here())
 
 

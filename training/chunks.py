@@ -23,7 +23,7 @@ from crib_env.opponents import Agent
 from crib_env.options import check_seed
 from crib_env.rules import find_rules
 from training.duplicate import ARRAYS, Array, Pairs, play_chunk
-from training.environments import IN_PROCESS, find_maker, load_agent
+from training.environments import IN_PROCESS, agent_file, find_maker, load_agent
 from training.evaluate import in_phase, short
 from training.referee import Failure, Referee
 
@@ -116,13 +116,14 @@ class Setup:
     def identity(self) -> dict[str, Any]:
         """Return what must be the same for chunks to belong together, ready for JSON.
 
-        That is this set-up, the contents of weights files, and a digest of `sources`. (What other
-        packages' agents are made of cannot be known.)
+        That is this set-up, the contents of weights files and of the modules that agents' classes
+        are in, and a digest of `sources`. (What else other packages' agents are made of cannot be
+        known.)
         """
         files = {}
         for name in self.agents:
-            path = Path(name.removeprefix(IN_PROCESS))
-            if path.suffix == ".safetensors":
+            path = agent_file(name.removeprefix(IN_PROCESS))
+            if path is not None:
                 files[name] = sha256(path.read_bytes()).hexdigest()[:16]
         return {
             **asdict(self),

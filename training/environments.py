@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from importlib import import_module
+from importlib.metadata import entry_points
+from importlib.util import find_spec
 from pathlib import Path
 
 from agents.learned import LearnedAgent
 from crib_env.envs.makers import Maker
-from crib_env.opponents import Agent, find_agent
+from crib_env.opponents import GROUP, Agent, find_agent
 from crib_env.registration import ENVIRONMENTS
 from training.process_agent import ProcessAgent
 
@@ -54,3 +56,12 @@ def load_agent(name: str, move_seconds: float | None = None) -> Agent:
         raise ValueError(
             f"no agent was made of {name!r}: {type(error).__name__}: {error}"
         ) from error
+
+
+def agent_file(name: str) -> Path | None:
+    """Return the file an agent is read from: its weights or its class's module; None if unknown."""
+    if name.endswith(".safetensors"):
+        return Path(name)
+    places = {point.name: point.value for point in entry_points(group=GROUP)}
+    spec = find_spec(places.get(name, name).partition(":")[0])
+    return Path(spec.origin) if spec is not None and spec.has_location and spec.origin else None

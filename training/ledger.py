@@ -79,7 +79,7 @@ def _require_same(folder: Path, old: dict[str, Any], new: dict[str, Any]) -> Non
         differing.discard("files")
     reasons = {
         "code": "the code of crib_env, of our agents or of tournaments has changed since",
-        "files": "the contents of a weights file have changed since",
+        "files": "a weights file, or the module of an agent, has changed since",
     }
     if differing:
         why = "; ".join(
