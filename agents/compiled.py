@@ -103,8 +103,12 @@ class CompiledBot:
 
     def vector_step_for(self, family: str) -> Entry | None:
         """Return the entry that steps lanes of a family against this agent, or None."""
-        return self.plays[family].vector_step if family in self.plays else None
+        return self.plays[family].vector_step if self._compiled_in(family) else None
 
     def take_turns_for(self, family: str) -> Entry | None:
         """Return the entry that makes its decisions where a house plays a phase, or None."""
-        return self.plays[family].take_turns if family in self.plays else None
+        return self.plays[family].take_turns if self._compiled_in(family) else None
+
+    def _compiled_in(self, family: str) -> bool:
+        # A subclass with an `act` of its own is to play by that, and not by our kernel.
+        return family in self.plays and type(self).act is CompiledBot.act

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from crib_env.engine.records import LAY_AWAY
-from crib_env.opponents import Actions, Opponent, Views, find_agent
+from crib_env.opponents import Actions, Opponent, Views, check_actions, find_agent
 
 
 class PhasedAgent:
@@ -23,10 +23,15 @@ class PhasedAgent:
         self.name = name or f"{self.discard.name}+{self.pegging.name}"
 
     def act(self, views: Views, rng: np.random.Generator) -> Actions:
-        """Return one card for each two-hand view, int64[B]."""
+        """Return one card for each two-hand view, int64[B].
+
+        Raises:
+            ValueError: what one of the two answered is not one integer for each view.
+        """
         actions = np.empty(len(views), dtype=np.int64)
         laying = views["phase"] == LAY_AWAY
         for chosen, agent in ((laying, self.discard), (~laying, self.pegging)):
             if chosen.any():
-                actions[chosen] = agent.act(views[chosen], rng)
+                asked = views[chosen]
+                actions[chosen] = check_actions(agent.act(asked, rng), len(asked))
         return actions

@@ -63,6 +63,21 @@ class CompiledAgent(Agent, Protocol):
         """Return its entry of signature ``TAKE_TURNS`` in `crib_env.engine.phases`, if any."""
 
 
+def check_actions(answer: object, n: int) -> Actions:
+    """Return what an agent answered to ``n`` views, as the int64[n] that kernels take.
+
+    Raises:
+        ValueError: it is not one integer for each view.
+    """
+    actions = np.asarray(answer)
+    if actions.shape != (n,) or actions.dtype.kind not in "iu":
+        raise ValueError(
+            f"expected {n} integers, an action for each view, got {actions.dtype} of shape "
+            f"{actions.shape}"
+        )
+    return np.ascontiguousarray(actions, dtype=np.int64)  # a column of the views is strided
+
+
 Opponent = str | Agent | Callable[[Any, np.random.Generator], int]
 
 
@@ -114,6 +129,8 @@ def find_agent(opponent: Opponent) -> Agent:
         return opponent
     if callable(opponent):
         return _Function(opponent)
+    if hasattr(opponent, "act"):
+        raise TypeError(f"an agent has a name for tables to call it: {opponent!r} has no name")
     raise TypeError(
         f"an opponent is a name, an Agent or a function of a view and a generator, got {opponent!r}"
     )

@@ -6,7 +6,9 @@ A failing shows in views that hold the ace of clubs, so in some games and not in
 from __future__ import annotations
 
 import os
+import sys
 import time
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -69,6 +71,35 @@ class Halves(Failing):
         return actions / 2
 
 
+class Rambles(Failing):
+    name = "rambles"
+
+    def fail(self, actions: Any, fatal: Any) -> Any:
+        class NoArray:
+            def __array__(self, *_: object, **__: object) -> Any:
+                raise TypeError("it is on the GPU")
+
+        return NoArray()
+
+
+class Panics(Failing):
+    name = "panics"
+
+    def fail(self, actions: Any, fatal: Any) -> Any:
+        raise BaseException("a panic of another language")
+
+
+class Plants(Failing):
+    name = "plants"
+
+    def fail(self, actions: Any, fatal: Any) -> Any:
+        class Bomb:
+            def __reduce__(self) -> tuple[Any, ...]:
+                return sys.exit, ("planted code ran",)
+
+        return np.array([Bomb() for _ in actions], dtype=object)
+
+
 class Dawdles(Failing):
     name = "dawdles"
 
@@ -105,8 +136,30 @@ class Scribbles(Failing):
         return actions
 
 
+class Waits:
+    """Leaves its process id as the name of a file and answers nothing."""
+
+    name = "waits"
+
+    def act(self, views: Any, rng: np.random.Generator) -> Any:
+        (Path(os.environ["WAITING"]) / str(os.getpid())).touch()
+        time.sleep(600)
+
+
+class Never:
+    name = "never"
+
+    def act(self, views: Any, rng: np.random.Generator) -> Any:
+        raise ValueError("no idea")
+
+
 class Unmakeable:
     name = "unmakeable"
 
     def __init__(self) -> None:
         raise OSError("the weights are not here")
+
+
+class Nameless:
+    def act(self, views: Any, rng: np.random.Generator) -> Any:
+        return views["hand"][:, 0]

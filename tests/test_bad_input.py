@@ -541,6 +541,23 @@ def test_an_opponent_that_errs_is_named(card: Any) -> None:
         play()
 
 
+@pytest.mark.parametrize(
+    "answer",
+    [lambda legal: legal[:-1], lambda legal: legal / 1, lambda legal: legal[:, None]],
+    ids=["too short", "floats", "a column"],
+)
+def test_an_opponent_that_does_not_answer_every_view_is_named(answer: Any) -> None:
+    class Muddled:
+        name = "muddled"
+
+        def act(self, views: Any, rng: np.random.Generator) -> Any:
+            return answer(np.array([lowest(view, rng) for view in views]))
+
+    env = six_card_v0.vector_env(4, opponent=Muddled(), seat=0)
+    with pytest.raises(ValueError, match=r"'muddled' erred: expected 4 integers"):
+        env.reset(seed=1, options={"dealer": 0})
+
+
 # ---------------------------------------------------------------- cards
 
 

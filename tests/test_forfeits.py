@@ -6,11 +6,12 @@ import numpy as np
 import pytest
 
 import failing_agents
-from agents import GreedyAgent
+from agents import GreedyAgent, PhasedAgent
 from crib_env import IllegalActionError, six_card_v0
-from crib_env.engine.records import LAY_AWAY, VIEW
+from crib_env.engine.records import LAY_AWAY, NONE, PILE, VIEW
 from crib_env.rules import PRESETS
 from training.duplicate import Pairs, play_chunk, play_pairs
+from training.environments import load_agent
 from training.figures import figures
 from training.process_agent import ProcessAgent
 from training.referee import PATIENCE, Referee
@@ -43,7 +44,8 @@ def first_views() -> tuple[np.ndarray, np.ndarray]:
             return super().act(views, rng)
 
     deals(Watches())
-    return seen[0], seen[1]
+    assert len(seen) == 4  # as pone and as dealer, in the first games and in the swapped ones
+    return np.concatenate(seen[::2]), np.concatenate(seen[1::2])
 
 
 def fatal_games() -> np.ndarray:
@@ -63,6 +65,8 @@ def fatal_games() -> np.ndarray:
         (failing_agents.Exits, "raised", "SystemExit: 4"),
         (failing_agents.Forgets, "wrong answer", "of shape (0,)"),
         (failing_agents.Halves, "wrong answer", "float64"),
+        (failing_agents.Rambles, "wrong answer", "TypeError: it is on the GPU"),
+        (failing_agents.Panics, "raised", "BaseException: a panic of another language"),
     ],
 )
 def test_a_failure_costs_the_guilty_games_and_no_others(
@@ -117,6 +121,30 @@ def test_two_failing_agents_lose_each_its_own_games() -> None:
     assert (outcome.result[second] == 1).all()
 
 
+def test_an_answer_may_be_any_integers_one_for_each_view(fair: Pairs) -> None:
+    class Columns(GreedyAgent):
+        def act(self, views: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+            return np.repeat(super().act(views, rng)[:, None], 2, axis=1).astype(np.int8)[:, 1]
+
+    outcome = deals(Columns())
+    assert not outcome.failures
+    assert (outcome.points == fair.points).all()
+
+
+def test_an_agent_of_two_fails_by_the_answer_of_one() -> None:
+    outcome = deals(PhasedAgent(discard="greedy", pegging=Halving()))
+    assert (outcome.result == -1).all()
+    assert {failure.kind for failure in outcome.failures} == {"raised"}
+    assert "got float64" in outcome.failures[0].why
+
+
+class Halving:
+    name = "halving"
+
+    def act(self, views: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        return views["hand"][:, 0] / 1
+
+
 def test_an_agent_that_writes_into_its_views_changes_nothing(fair: Pairs) -> None:
     outcome = deals(failing_agents.Scribbles())
     assert (outcome.points == fair.points).all()
@@ -129,9 +157,66 @@ def test_forfeits_are_lost_games_and_say_nothing_of_points() -> None:
     shown = figures(FAMILY, RULES, ("raises", "greedy"), outcome, outcome)
     assert shown["forfeits"] == {"raises": 2 * outcome.forfeits.sum(), "greedy": 0}
     assert shown["won"]["mean"] == ((1 + outcome.result) / 2).mean()
+    whole = outcome.result[~spoilt] * np.where(outcome.first_dealt[~spoilt], 1, -1)
+    assert shown["first_dealer_won"]["mean"] == pytest.approx(((1 + whole) / 2).mean())
+    assert shown["first_dealer_won"]["mean"] != pytest.approx(
+        ((1 + outcome.result * np.where(outcome.first_dealt, 1, -1)) / 2).mean()
+    )
     crib = shown["points_a_deal"]["dealer"]["greedy"]["crib"]["mean"]
     dealt = ~outcome.first_dealt[~spoilt]
     assert crib == outcome.points[~spoilt][:, :, 1, 2][dealt].mean()
+
+
+class Spy(GreedyAgent):
+    """Remembers all hands it was dealt and tells when it meets one on the other side."""
+
+    name = "spy"
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.mine: set[frozenset[int]] = set()
+        self.known = 0
+
+    def act(self, views: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        for view in views:
+            cards = [int(card) for card in view["hand"] if card != NONE]
+            if view["phase"] == LAY_AWAY and view["laid_n"] == 0:
+                self.mine.add(frozenset(cards))
+            ours = view["pile_mine"] >> np.arange(PILE) & 1
+            played = {int(card) for card in view["pile"][ours == 0] if card != NONE}
+            self.known += len(played) == 4 and any(played <= hand for hand in self.mine)
+        return super().act(views, rng)
+
+
+def test_an_agent_with_a_memory_does_not_meet_its_cards_again_in_the_others_hand() -> None:
+    def played(once: Spy, again: Spy) -> int:
+        sides = [(Referee(spy), Referee(GreedyAgent())) for spy in (once, again)]
+        entropy = np.random.SeedSequence(7)
+        play_chunk(FAMILY, RULES, "deal", sides[0], 10, entropy, again=sides[1])
+        return once.known + again.known
+
+    both = Spy()
+    assert played(both, both) >= 10  # what there would be to see
+    assert played(Spy(), Spy()) == 0
+
+
+def test_an_agents_generator_does_not_lead_to_the_deals() -> None:
+    """A seed sequence with a parent names it, and the deals' has the same one."""
+    sources = []
+
+    class Traces(GreedyAgent):
+        def act(self, views: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+            sources.append(rng.bit_generator.seed_seq)
+            return super().act(views, rng)
+
+    deals(Traces(), seed=5)
+    count = len(sources)
+    env = six_card_v0.vector_env(3, opponent=Traces(), seat=0)
+    env.reset(seed=5, options={"dealer": 0})
+    assert len(sources) > count
+    for source in sources:
+        assert source.spawn_key == ()
+        assert not np.isin(5, source.entropy)
 
 
 def test_without_a_referee_a_failure_is_the_callers() -> None:
@@ -238,8 +323,22 @@ def test_an_agent_whose_process_dies_is_started_again() -> None:
     assert (actions[others] == GreedyAgent().act(views[others], RANDOM)).all()
 
 
+def test_nothing_an_agent_sends_runs_outside_its_process() -> None:
+    agent = ProcessAgent("failing_agents:Plants")
+    views, fatal = one_fatal_view()
+    with pytest.raises(RuntimeError, match="Bomb is not JSON"):
+        agent.act(views, RANDOM)
+    assert len(agent.act(np.delete(views, fatal), RANDOM)) == 3
+    agent.close()
+
+
 def test_an_agent_that_cannot_be_made_says_why() -> None:
     with pytest.raises(ValueError, match="OSError: the weights are not here"):
         ProcessAgent("failing_agents:Unmakeable")
     with pytest.raises(ValueError, match="no agent is called 'nobody'"):
         ProcessAgent("nobody")
+    for name in ("failing_agents:Unmakeable", "process:failing_agents:Unmakeable"):
+        with pytest.raises(ValueError, match=r"no agent was made of .*OSError: the weights"):
+            load_agent(name)
+    with pytest.raises(ValueError, match=r"failing_agents:Nameless.*has no name"):
+        load_agent("failing_agents:Nameless")

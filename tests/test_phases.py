@@ -10,9 +10,17 @@ import pytest
 from numba.core import config
 
 import crib_env
+from agents import GreedyAgent
 from agents.compiled import CompiledBot, Plays
 from agents.random_agent import RandomAgent
-from crib_env import IllegalActionError, discard_v0, find_agent, parse_cards, pegging_v0
+from crib_env import (
+    IllegalActionError,
+    discard_v0,
+    find_agent,
+    parse_cards,
+    pegging_v0,
+    six_card_v0,
+)
 from crib_env.engine import batch, phases
 from crib_env.engine.families import two_hand
 from crib_env.engine.records import LAY_AWAY, NO_DECKS, NONE, PLAY, VIEW
@@ -136,6 +144,23 @@ def test_a_random_house_makes_its_own_choice_in_every_game(module: ModuleType) -
     assert (
         len(np.unique(env.games.final_obs if module is discard_v0 else env.games.obs, axis=0)) > 4
     )
+
+
+@pytest.mark.parametrize("part", ["house", "opponent", "opponent without a house"])
+def test_a_subclass_with_a_choice_of_its_own_is_asked_for_it(part: str) -> None:
+    asked = []
+
+    class Counts(GreedyAgent):
+        def act(self, views: Any, rng: np.random.Generator) -> Any:
+            asked.append(len(views))
+            return super().act(views, rng)
+
+    if part == "opponent without a house":
+        picture(six_card_v0.vector_env(4, opponent=Counts()), seed=7, steps=4)
+    else:
+        players = (Counts(), "greedy") if part == "house" else ("greedy", Counts())
+        picture(make(pegging_v0, *players), seed=7, steps=4)
+    assert asked
 
 
 def test_a_compiled_house_that_errs_is_named() -> None:

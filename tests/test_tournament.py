@@ -8,6 +8,8 @@ import re
 import shutil
 import subprocess
 import sys
+import time
+from multiprocessing import active_children
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +18,10 @@ import pytest
 
 from agents.learned import LearnedAgent, header
 from crib_env.engine.families import find_family
+from training import chunks
 from training import report as reports
 from training.chunks import Setup, play, read_pairs
+from training.duplicate import Pairs, play_chunk
 from training.evaluate import evaluate
 from training.ledger import FILE
 from training.report import report
@@ -111,19 +115,73 @@ def test_another_set_up_in_the_same_folder_is_refused(
     assert (played / FILE).read_bytes() == before
 
 
+def test_a_broken_line_is_refused_with_its_number(played: Path, tmp_path: Path) -> None:
+    lines = (played / FILE).read_text().splitlines()
+    lines[2] = lines[2][:50]
+    (tmp_path / FILE).write_text("\n".join(lines) + "\n")
+    with pytest.raises(ValueError, match=r"line 3 of .*chunks\.jsonl cannot be read"):
+        tournament(SMALL, 25, tmp_path, Here())
+
+
 def test_chunks_of_other_code_are_refused(
     played: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     shutil.copy(played / FILE, tmp_path)
     monkeypatch.setattr("training.chunks._code_digest", lambda: "0123")
-    with pytest.raises(ValueError, match="code of the engine or of our agents has changed"):
+    with pytest.raises(ValueError, match=r"the code of crib_env, .* has changed"):
         tournament(SMALL, 25, tmp_path, Here())
+
+
+def test_the_code_that_must_not_change_is_all_that_plays_and_nothing_that_reports() -> None:
+    root = Path(chunks.__file__).parents[1]
+    files = {str(path.relative_to(root)) for path in chunks.sources()}
+    assert {"crib_env/rules.py", "crib_env/engine/table_top/views.py", "agents/greedy.py"} <= files
+    assert {"training/duplicate.py", "training/referee.py"} <= files
+    assert any(name.startswith("agents/data/") for name in files)
+    assert "training/report.py" not in files
 
 
 def test_a_worker_that_dies_stops_the_run_and_says_what_to_do(tmp_path: Path) -> None:
     setup = Setup(("greedy", "failing_agents:Dies"), chunk=5)
     with pytest.raises(RuntimeError, match="process:NAME"):
         tournament(setup, 10, tmp_path, Processes(1))
+
+
+def test_a_tournament_that_is_stopped_waits_for_no_agent() -> None:
+    setup = Setup(("greedy", "failing_agents:Hangs"), chunk=20)
+    before = set(active_children())
+
+    def stop() -> None:
+        with Processes(1) as workers:
+            workers.submit(setup, setup.chunks(0, 1, 20)[0])
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        stop()
+    assert set(active_children()) <= before
+
+
+def test_workers_and_their_agents_die_with_the_command(tmp_path: Path) -> None:
+    command = [
+        sys.executable,
+        "-m",
+        "training.tournament",
+        "greedy",
+        "process:failing_agents:Waits",
+    ]
+    paths = [str(Path(__file__).parent), os.environ.get("PYTHONPATH", "")]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(paths), "WAITING": str(tmp_path)}
+    words = ["--workers", "1", "--out", str(tmp_path / "out")]
+    run = subprocess.Popen([*command, *words], env=environment)
+    deadline = time.monotonic() + 60
+    while not (waiting := [int(path.name) for path in tmp_path.glob("[0-9]*")]):
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
+    run.kill()
+    run.wait()
+    while any(Path(f"/proc/{pid}").exists() for pid in waiting):
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
 
 
 def test_without_ray_there_is_no_cluster(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -143,7 +201,26 @@ def test_weights_that_changed_are_refused(tmp_path: Path) -> None:
         if scale == 1.0:
             found = tournament(setup, 5, tmp_path / "out", Here())
             assert found["agents"][0]["name"] == "net"
-    with pytest.raises(ValueError, match="the contents of a weights file have changed since"):
+    with pytest.raises(ValueError, match="a weights file, or the module of an agent, has changed"):
+        tournament(setup, 5, tmp_path / "out", Here())
+
+
+def test_an_agent_whose_module_changed_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    module = tmp_path / "an_agent_being_written.py"
+    monkeypatch.syspath_prepend(str(tmp_path))
+    module.write_text("from agents import GreedyAgent as Mine\n")
+    for given in ("an_agent_being_written:Mine", "process:an_agent_being_written:Mine"):
+        before = Setup((given, "random"), chunk=5).identity()["files"]
+        module.write_text(module.read_text() + "# a better idea\n")
+        after = Setup((given, "random"), chunk=5).identity()["files"]
+        assert before[given] != after[given]
+        assert before["random"] == after["random"]
+    setup = Setup(("an_agent_being_written:Mine", "random"), chunk=5)
+    tournament(setup, 5, tmp_path / "out", Here())
+    module.write_text(module.read_text() + "# another\n")
+    with pytest.raises(ValueError, match="the module of an agent, has changed"):
         tournament(setup, 5, tmp_path / "out", Here())
 
 
@@ -165,13 +242,20 @@ def test_a_pairing_ends_at_the_first_complete_round_whose_interval_is_narrow(
                         key=lambda c: c["index"])  # fmt: skip
         won = np.concatenate([(1 + read_pairs(c["games"]).result).mean(1) / 2 for c in chunks])
         step = ROUND * setup.chunk
-        halves = {n: 196 * won[:n].std(ddof=1) / n**0.5 for n in range(step, most + 1, step)}
+        wide = {n: np.append(won[:n], [0, 1]) for n in range(step, most + 1, step)}
+        halves = {n: 196 * w.std(ddof=1) / len(w) ** 0.5 for n, w in wide.items()}
         narrow = [n for n, half in halves.items() if half <= width]
         assert r["pairs"] == (narrow[0] if narrow else most)
         assert whole["pairs"] == most
     assert len({r["pairs"] for r in found["pairings"]}) > 1
     assert "Intervals found by waiting" in report(found)
     assert "Intervals found by waiting" not in report(full)
+
+
+def test_a_few_pairs_that_came_out_alike_do_not_end_a_pairing(tmp_path: Path) -> None:
+    setup = Setup(("greedy", "failing_agents:Never"), chunk=1)
+    (pairing,) = tournament(setup, 12, tmp_path, Here(), until=9.0)["pairings"]
+    assert (pairing["won"]["mean"], pairing["pairs"]) == (1.0, 12)
 
 
 # ---------------------------------------------------------------- what it says
@@ -203,6 +287,7 @@ def test_a_cheat_is_named_with_its_reason_and_the_others_play_on(results: dict[s
     text = report(results)
     assert f"- cheats, illegal action: {forfeits['cheats']}\n" in text
     assert "99 is no action: actions are the card ids 0 to 51" in text
+    assert "pairs without one" in text
     assert [r["pairs"] for r in results["pairings"]] == [25, 25, 25]
 
 
@@ -232,6 +317,24 @@ def test_a_chunk_of_a_tournament_is_duplicate_games(results: dict[str, Any]) -> 
         assert (pairs.first_dealt.sum(axis=1) == 1).all()
         made = pairs.points.sum(axis=3)
         assert (made[:, :, 0] - made[:, :, 1] == pairs.margin).all()
+
+
+def test_the_swapped_games_are_played_by_instances_of_their_own(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    sides = []
+
+    def watch(*args: Any) -> Pairs:
+        sides.append((args[3], args[7]))
+        return play_chunk(*args)
+
+    monkeypatch.setattr("training.chunks.play_chunk", watch)
+    play(SMALL, SMALL.chunks(0, 1, 5)[0])
+    assert len(sides) == 2
+    for once, again in sides:
+        for one, other in zip(once, again, strict=True):
+            assert one.name == other.name
+            assert one.agent is not other.agent
 
 
 def test_every_chunk_has_deals_of_its_own() -> None:
@@ -315,7 +418,8 @@ def test_without_matplotlib_there_is_no_picture(
         ({"rules": "table_top"}, "no rules for this game"),
         ({"episode": "deal"}, "episode must be game or match"),
         ({"episode": "match", "environment": "table_top_v0"}, "has no matches"),
-        ({"players": 4}, "has 2 players, got 4"),
+        ({"players": 4}, "has 2 players, got players=4"),
+        ({"seed": -1}, "seed must be None or a whole number from 0 up, got -1"),
         ({"chunk": 0}, "chunk must be at least 1"),
         ({"move_seconds": 0.0}, "move_seconds must be above 0"),
     ],

@@ -186,7 +186,10 @@ def test_the_replay_shows_every_position_of_a_game() -> None:
      (["greedy", "none.safetensors"], "there is no file 'none.safetensors'"),
      (["greedy", "random", "--env", "whist_v0"], "no environment is called 'whist_v0'"),
      (["greedy", "random", "--rules", "table_top"], "no rules for this game"),
-     (["greedy", "random", "--pairs", "0"], "pairs must be at least 1")],
+     (["greedy", "random", "--pairs", "0"], "pairs must be at least 1"),
+     (["greedy", "random", "--players", "4"], "six_card_v0 has 2 players, got players=4"),
+     (["greedy", "random", "--seed", "-1"], "a whole number from 0 up, got -1"),
+     (["greedy", "random", "--pairs", "1", "--json", "no/folder"], "No such file")],
 )  # fmt: skip
 def test_the_command_line_says_what_was_wrong(words: list[str], said: str) -> None:
     run = subprocess.run(

@@ -20,15 +20,19 @@ import numpy as np
 import agents
 from crib_env.engine.jit import ENGINE
 from crib_env.opponents import Agent
+from crib_env.options import check_seed
 from crib_env.rules import find_rules
-from training import duplicate
 from training.duplicate import ARRAYS, Array, Pairs, play_chunk
-from training.environments import IN_PROCESS, find_maker, load_agent
+from training.environments import IN_PROCESS, agent_file, find_maker, load_agent
 from training.evaluate import in_phase, short
 from training.referee import Failure, Referee
 
 KINDS = ("games", "deals")
 EPISODES = ("game", "match")
+# The modules of this package that have a hand in how a chunk comes out.
+PLAYING = (
+    "chunks", "duplicate", "environments", "evaluate", "plain_agent", "process_agent", "referee",
+)  # fmt: skip
 
 Record = dict[str, Any]
 
@@ -79,15 +83,14 @@ class Setup:
     move_seconds: float | None = None
 
     def __post_init__(self) -> None:
+        check_seed(self.seed)
         maker = find_maker(self.environment)
         find_rules(self.rules or maker.rules, maker.family().name)
         if self.episode not in EPISODES:
             raise ValueError(f"episode must be game or match, got {self.episode!r}")
         if self.episode == "match" and "match" not in maker.episodes:
             raise ValueError(f"{self.environment} has no matches: episode must be game")
-        if self.players not in maker.players:
-            accepted = " or ".join(map(str, maker.players))
-            raise ValueError(f"{self.environment} has {accepted} players, got {self.players!r}")
+        maker.check_players(self.players)
         if len(self.agents) < 2:
             raise ValueError(f"a tournament needs two agents or more, got {len(self.agents)}")
         for name in self.agents:
@@ -113,13 +116,14 @@ class Setup:
     def identity(self) -> dict[str, Any]:
         """Return what must be the same for chunks to belong together, ready for JSON.
 
-        That is this set-up, the contents of weights files, and a digest of the sources of the
-        engine and of our agents. (What other packages' agents are made of cannot be known.)
+        That is this set-up, the contents of weights files and of the modules that agents' classes
+        are in, and a digest of `sources`. (What else other packages' agents are made of cannot be
+        known.)
         """
         files = {}
         for name in self.agents:
-            path = Path(name.removeprefix(IN_PROCESS))
-            if path.suffix == ".safetensors":
+            path = agent_file(name.removeprefix(IN_PROCESS))
+            if path is not None:
                 files[name] = sha256(path.read_bytes()).hexdigest()[:16]
         return {
             **asdict(self),
@@ -136,7 +140,7 @@ def label_agents(setup: Setup) -> list[str]:
     Raises:
         ValueError: one of them cannot be loaded.
     """
-    names = [_agent(setup, place).name for place in range(len(setup.agents))]
+    names = [_agent(setup, place, 0).name for place in range(len(setup.agents))]
     return [
         name if names.count(name) == 1 else given
         for name, given in zip(names, setup.agents, strict=True)
@@ -152,13 +156,17 @@ def play(setup: Setup, chunk: Chunk) -> Record:
     maker = find_maker(setup.environment)
     family = maker.family()
     rules = find_rules(setup.rules or maker.rules, family.name)
-    referees = _referee(setup, chunk.first), _referee(setup, chunk.second)
+    # Two instances of each agent, in processes of their own if it has one: one plays the first
+    # games of pairs alone, the other the same deals from the other side.
+    once, again = (
+        (_referee(setup, chunk.first, half), _referee(setup, chunk.second, half)) for half in (0, 1)
+    )
     played = {}
     for kind, episode in zip(KINDS, (setup.episode, short(maker)), strict=True):
         key = (chunk.first, chunk.second, chunk.index, KINDS.index(kind))
         entropy = np.random.SeedSequence(setup.seed, spawn_key=key)
         played[kind] = play_chunk(
-            family, rules, episode, referees, chunk.pairs, entropy, setup.players
+            family, rules, episode, once, chunk.pairs, entropy, setup.players, again
         )
     return {
         **asdict(chunk),
@@ -186,15 +194,15 @@ def _written(pairs: Pairs) -> Record:
     return {**flat, "failures": [asdict(failure) for failure in pairs.failures]}
 
 
-@lru_cache(maxsize=64)
-def _agent(setup: Setup, place: int) -> Agent:
-    """Return an agent of the field; each process makes it once."""
+@lru_cache(maxsize=128)
+def _agent(setup: Setup, place: int, half: int) -> Agent:
+    """Return an agent of the field; each process makes it once for either half of the pairs."""
     return load_agent(setup.agents[place], setup.move_seconds)
 
 
-@lru_cache(maxsize=64)
-def _referee(setup: Setup, place: int) -> Referee:
-    agent, given = _agent(setup, place), setup.agents[place]
+@lru_cache(maxsize=128)
+def _referee(setup: Setup, place: int, half: int) -> Referee:
+    agent, given = _agent(setup, place, half), setup.agents[place]
     house = find_maker(setup.environment).house
     # An agent in a process of its own has its own clock, which leaves out a child's start.
     seconds = None if given.startswith(IN_PROCESS) else setup.move_seconds
@@ -203,11 +211,17 @@ def _referee(setup: Setup, place: int) -> Referee:
 
 @cache
 def _code_digest() -> str:
-    """Return a digest of the sources, tables and weights of the engine and of our agents."""
-    digest = sha256(Path(duplicate.__file__).read_bytes())
-    for folder in (ENGINE, Path(agents.__file__).parent):
-        for path in sorted(folder.rglob("*")):
-            if path.is_file() and "__pycache__" not in path.parts:
-                digest.update(str(path.relative_to(folder)).encode())
-                digest.update(path.read_bytes())
+    """Return a digest of all of ours that decides how games come out."""
+    digest = sha256()
+    for path in sources():
+        digest.update(path.name.encode())
+        digest.update(path.read_bytes())
     return digest.hexdigest()[:16]
+
+
+def sources() -> list[Path]:
+    """Return the files of crib_env and of our agents, and those of ours that play tournaments."""
+    folders = ENGINE.parent, Path(agents.__file__).parent
+    files = [path for folder in folders for path in sorted(folder.rglob("*")) if path.is_file()]
+    files += [Path(__file__).with_name(f"{name}.py") for name in PLAYING]
+    return [path for path in files if "__pycache__" not in path.parts]

@@ -19,13 +19,15 @@ from crib_env.engine.records import NO_DECKS, NONE
 from crib_env.engine.rng import seed_states
 from crib_env.engine.tables import show_table
 from crib_env.errors import IllegalActionError
-from crib_env.opponents import Agent
+from crib_env.opponents import Agent, check_actions
 from crib_env.rules import Rules
-from training.referee import ILLEGAL, Failure, Referee, checked
+from training.referee import ILLEGAL, Failure, Referee
 
 Array = npt.NDArray[Any]
 PAIRS_AT_ONCE = 4096
 ARRAYS = ("result", "margin", "first_dealt", "points", "forfeits")
+
+Sides = tuple[Agent | Referee, Agent | Referee]
 
 
 @dataclass(frozen=True)
@@ -102,7 +104,8 @@ def play_pairs(
 ) -> Pairs:
     """Play ``pairs`` duplicate pairs and return their outcome.
 
-    Nothing but its views reaches an agent.
+    Nothing but its views reaches an agent. But it plays both games of a pair, one after the other:
+    one that remembers cards could know them again. A tournament gives it no such chance.
 
     Args:
         family: the engine of the game.
@@ -132,12 +135,13 @@ def play_chunk(
     family: Family,
     rules: Rules,
     episode: str,
-    agents: tuple[Agent | Referee, Agent | Referee],
+    agents: Sides,
     n: int,
     entropy: np.random.SeedSequence,
     players: int = 2,
+    again: Sides | None = None,
 ) -> Pairs:
-    """Play n pairs side by side: lane k and lane n + k get the same deals.
+    """Play n pairs: n games side by side, then the same deals with the seats swapped.
 
     Args:
         family, rules, episode, players: as for `play_pairs`.
@@ -145,25 +149,53 @@ def play_chunk(
             another's is raised.
         n: how many pairs.
         entropy: fixes the deals and, apart from them and from each other, the agents' chance.
+        again: the two who play the swapped games. One who played the others has seen the cards of
+            both seats by then: other instances of the same agents have not. By default the same.
 
     Raises:
         IllegalActionError: an agent without a referee chose an illegal action.
     """
-    batch = family.batch
     deals, chance = entropy.spawn(2)
-    rngs = [np.random.default_rng(one) for one in chance.spawn(2)]
-    states = np.zeros(2 * n, dtype=family.state)
-    seed_states(states[:n], deals)
-    states["rng"][n:] = states["rng"][:n]
+    # A generator tells what it was seeded from. It must not tell an agent where the deals' was.
+    rngs = [np.random.default_rng(one.generate_state(4)) for one in chance.spawn(4)]
+    games = family, rules, episode
+    halves = [
+        _play_half(*games, agents, n, deals, rngs[:2], players, swapped=0),
+        _play_half(*games, again or agents, n, deals, rngs[2:], players, swapped=1),
+    ]
+    arrays: dict[str, Any] = {
+        name: np.stack([half[name] for half, _ in halves], axis=1) for name in ARRAYS
+    }
+    return Pairs(**arrays, failures=tuple(f for _, failures in halves for f in failures))
+
+
+def _play_half(
+    family: Family,
+    rules: Rules,
+    episode: str,
+    agents: Sides,
+    n: int,
+    deals: np.random.SeedSequence,
+    rngs: Sequence[np.random.Generator],
+    players: int,
+    swapped: int,
+) -> tuple[dict[str, Array], list[Failure]]:
+    """Play the game of each pair in which ``agents[swapped]`` has seat 0.
+
+    Returns:
+        the fields of `Pairs` by name, each without its second axis, and the failures.
+    """
+    batch = family.batch
+    states = np.zeros(n, dtype=family.state)
+    seed_states(states, deals)
     record = family.rules_record(rules, episode, players)
     table = show_table()
     log = np.zeros(family.log_size, dtype=np.int64)
-    tally = np.zeros((2 * n, 2, batch.TALLY), dtype=np.int64)
-    every = np.arange(2 * n)
-    swapped = (every >= n).astype(np.int64)
-    batch.start_lanes(states, record, NO_DECKS, every, np.full(2 * n, NONE), log)
+    tally = np.zeros((n, 2, batch.TALLY), dtype=np.int64)
+    running = np.arange(n)
+    batch.start_lanes(states, record, NO_DECKS, running, np.full(n, NONE), log)
     first_dealt = states["dealer"] % 2 == swapped
-    forfeits = np.zeros((2 * n, 2), dtype=bool)
+    forfeits = np.zeros((n, 2), dtype=bool)
     failures: list[Failure] = []
 
     def seen(lanes: Array) -> Array:
@@ -171,16 +203,15 @@ def play_chunk(
         batch.view_lanes(states, record, lanes, states["to_move"][lanes], views)
         return views
 
-    running = every
     while len(running):
-        mover = states["to_move"][running] % 2 ^ swapped[running]
+        mover = states["to_move"][running] % 2 ^ swapped
         for player, agent in enumerate(agents):
             lanes = running[mover == player]
             if not len(lanes):
                 continue
             views = seen(lanes)
             if not isinstance(agent, Referee):
-                actions = checked(agent.act(views, rngs[player]), len(lanes))
+                actions = check_actions(agent.act(views, rngs[player]), len(lanes))
             else:
                 actions, failed = agent.ask(views, rngs[player])
                 if failed:
@@ -204,18 +235,11 @@ def play_chunk(
     sign = 1 - 2 * swapped
     lost = forfeits[:, 0].astype(np.int64) - forfeits[:, 1]
     board = states["games"] if episode == "match" else states["scores"]
-    result = np.where(lost != 0, -lost, batch.outcomes(states, record) * sign)
-    margin = np.where(lost != 0, 0, (board[:, 0] - board[:, 1]) * sign)
-    points = np.where(swapped[:, None, None] == 1, tally[:, ::-1], tally)
-
-    def by_pair(values: Array) -> Array:
-        return np.stack([values[:n], values[n:]], axis=1)
-
-    return Pairs(
-        result=by_pair(result),
-        margin=by_pair(margin),
-        first_dealt=by_pair(first_dealt),
-        points=by_pair(points),
-        forfeits=by_pair(forfeits),
-        failures=tuple(failures),
-    )
+    outcome = {
+        "result": np.where(lost != 0, -lost, batch.outcomes(states, record) * sign),
+        "margin": np.where(lost != 0, 0, (board[:, 0] - board[:, 1]) * sign),
+        "first_dealt": first_dealt,
+        "points": tally[:, ::-1] if swapped else tally,
+        "forfeits": forfeits,
+    }
+    return outcome, failures

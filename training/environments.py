@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from importlib import import_module
+from importlib.metadata import entry_points
+from importlib.util import find_spec
 from pathlib import Path
 
 from agents.learned import LearnedAgent
 from agents.phased import PhasedAgent
 from crib_env.envs.makers import Maker
-from crib_env.opponents import Agent, find_agent
+from crib_env.opponents import GROUP, Agent, find_agent
 from crib_env.registration import ENVIRONMENTS
 from training.process_agent import ProcessAgent
 
@@ -41,7 +43,8 @@ def load_agent(name: str, move_seconds: float | None = None) -> Agent:
         move_seconds: the longest such an agent may take for a decision before it is stopped.
 
     Raises:
-        ValueError: no such agent, or a file that does not fit.
+        ValueError: no such agent, a file that does not fit, or one that cannot be made; the message
+            is its own.
     """
     if name.startswith(IN_PROCESS):
         return ProcessAgent(name.removeprefix(IN_PROCESS), move_seconds)
@@ -52,4 +55,20 @@ def load_agent(name: str, move_seconds: float | None = None) -> Agent:
         if not Path(name).exists():
             raise ValueError(f"there is no file {name!r}")
         return LearnedAgent.load(name)
-    return find_agent(name)
+    try:
+        return find_agent(name)
+    except ValueError:
+        raise
+    except Exception as error:  # whatever the agent's own code raises
+        raise ValueError(
+            f"no agent was made of {name!r}: {type(error).__name__}: {error}"
+        ) from error
+
+
+def agent_file(name: str) -> Path | None:
+    """Return the file an agent is read from: its weights or its class's module; None if unknown."""
+    if name.endswith(".safetensors"):
+        return Path(name)
+    places = {point.name: point.value for point in entry_points(group=GROUP)}
+    spec = find_spec(places.get(name, name).partition(":")[0])
+    return Path(spec.origin) if spec is not None and spec.has_location and spec.origin else None

@@ -21,6 +21,7 @@ from agents import PhasedAgent
 from crib_env.engine.records import PLAY
 from crib_env.envs.makers import HouseKeyword, Maker
 from crib_env.opponents import Agent
+from crib_env.options import check_seed
 from crib_env.rules import Rules, find_rules
 from training.duplicate import play_pairs
 from training.environments import find_maker, load_agent
@@ -48,7 +49,13 @@ def evaluate(
         pairs: duplicate pairs of games, and of single deals.
         seed: fixes everything.
         players: seats in a game; of four each agent plays the two of one side.
+
+    Raises:
+        ValueError: a number of pairs or of players, or a seed, that cannot be.
+        IllegalActionError: an agent chose an illegal action.
     """
+    maker.check_players(players)
+    check_seed(seed)
     family = maker.family()
     names = first.name, second.name if second.name != first.name else f"{second.name} (second)"
     if maker.house is not None:
@@ -102,7 +109,9 @@ def main() -> None:
         rules = find_rules(args.rules or maker.rules, maker.family().name)
         agents = load_agent(args.first), load_agent(args.second)
         result = evaluate(maker, rules, *agents, args.pairs, args.seed, args.players)
-    except ValueError as error:
+        if args.json:
+            args.json.write_text(json.dumps(result, indent=2) + "\n")
+    except (ValueError, OSError) as error:
         sys.exit(f"error: {error}")
     print(table([result]))
     print()
@@ -112,8 +121,6 @@ def main() -> None:
         f"seed {args.seed}, "
         f"crib-env {result['versions']['crib-env']}"
     )
-    if args.json:
-        args.json.write_text(json.dumps(result, indent=2) + "\n")
 
 
 if __name__ == "__main__":

@@ -24,7 +24,8 @@ def figures(
 ) -> dict[str, Any]:
     """Return what duplicate games and single deals say of two agents, ready for JSON.
 
-    A game forfeited is a game lost and says nothing of points: those are over the other pairs.
+    A game forfeited is a game lost and says nothing of points or of the first dealer's advantage:
+    those are over the other pairs.
 
     Args:
         family: the engine of the game.
@@ -39,7 +40,7 @@ def figures(
     return {
         "won": _shown(estimate(shares_won(games))),
         "won_as_first_dealer": _shown(_as_dealer(games)),
-        "first_dealer_won": _shown(estimate(_dealers_share(games))),
+        "first_dealer_won": _shown(estimate(_dealers_share(whole_games))),
         "margin": _shown(estimate(whole_games.margin.mean(axis=1))),
         "skunks_for": _shown(estimate((skunks > rules.skunk_margin).mean(axis=1))),
         "skunks_against": _shown(estimate((skunks < -rules.skunk_margin).mean(axis=1))),

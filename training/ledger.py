@@ -24,7 +24,7 @@ class Ledger:
 
     Raises:
         ValueError: the folder holds a tournament of another set-up; the message says how it
-            differs.
+            differs; or a line is broken, other than the last.
     """
 
     def __init__(self, folder: Path, setup: Setup) -> None:
@@ -58,7 +58,16 @@ class Ledger:
             return []
         text = self._path.read_text()
         whole = text[: text.rfind("\n") + 1]
-        return [json.loads(line) for line in whole.splitlines()]
+        lines = []
+        for number, line in enumerate(whole.splitlines(), start=1):
+            try:
+                lines.append(json.loads(line))
+            except json.JSONDecodeError as error:
+                raise ValueError(
+                    f"line {number} of {self._path} cannot be read ({error}): remove it, and its "
+                    "chunk is played again; of the first, the whole file"
+                ) from error
+        return lines
 
 
 def _require_same(folder: Path, old: dict[str, Any], new: dict[str, Any]) -> None:
@@ -69,8 +78,8 @@ def _require_same(folder: Path, old: dict[str, Any], new: dict[str, Any]) -> Non
     if all(new["files"].get(name) == digest for name, digest in old["files"].items()):
         differing.discard("files")
     reasons = {
-        "code": "the code of the engine or of our agents has changed since",
-        "files": "the contents of a weights file have changed since",
+        "code": "the code of crib_env, of our agents or of tournaments has changed since",
+        "files": "a weights file, or the module of an agent, has changed since",
     }
     if differing:
         why = "; ".join(

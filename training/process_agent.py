@@ -2,12 +2,14 @@
 
 `ProcessAgent("package.module:Class")` plays like the agent it names. The child is started afresh
 (``spawn``), so it shares no memory with the caller: views go to it over a pipe and actions come
-back. On command lines ``process:NAME`` asks for one.
+back, as JSON, since unpickling runs what it is sent. On command lines ``process:NAME`` asks for
+one.
 """
 
 from __future__ import annotations
 
 import contextlib
+import json
 import multiprocessing
 import signal
 import time
@@ -118,7 +120,7 @@ class ProcessAgent:
         self._fresh = False
         if kind == "raised":
             raise RuntimeError(answer)
-        return answer  # type: ignore[return-value]
+        return np.asarray(answer)
 
     def _answer(self, limit: float | None) -> tuple[str, object]:
         """Return the child's next message; kill it if none comes within ``limit`` seconds."""
@@ -128,7 +130,7 @@ class ProcessAgent:
             if not self._pipe.poll(limit):
                 self.close()
                 raise TimeoutError(f"no answer within {limit:.2g} s, and its process was killed")
-            kind, answer = self._pipe.recv()
+            kind, answer = json.loads(self._pipe.recv_bytes())
         except (EOFError, ConnectionError):
             child.join()
             code = child.exitcode
@@ -145,9 +147,9 @@ def serve(pipe: Connection, name: str) -> None:
 
         agent = load_agent(name)
     except Exception as error:
-        pipe.send(("refused", f"{type(error).__name__}: {error}"))
+        _send(pipe, "refused", f"{type(error).__name__}: {error}")
         return
-    pipe.send(("ready", agent.name))
+    _send(pipe, "ready", agent.name)
     while True:
         try:
             views, seed = pipe.recv()
@@ -155,6 +157,10 @@ def serve(pipe: Connection, name: str) -> None:
             return
         try:
             actions = agent.act(views, np.random.default_rng(seed))
-            pipe.send(("actions", np.asarray(actions)))
+            _send(pipe, "actions", np.asarray(actions).tolist())
         except Exception as error:
-            pipe.send(("raised", f"{type(error).__name__}: {error}"))
+            _send(pipe, "raised", f"{type(error).__name__}: {error}")
+
+
+def _send(pipe: Connection, kind: str, answer: object) -> None:
+    pipe.send_bytes(json.dumps([kind, answer]).encode())

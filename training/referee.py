@@ -9,11 +9,10 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
-from crib_env.opponents import Actions, Agent, Views
+from crib_env.opponents import Actions, Agent, Views, check_actions
 
 RAISED = "raised"
 ILLEGAL = "illegal action"
@@ -38,21 +37,6 @@ class Failure:
     agent: str
     kind: str
     why: str
-
-
-def checked(answer: Any, n: int) -> Actions:
-    """Return what an agent answered to ``n`` views as int64[n].
-
-    Raises:
-        ValueError: it is not one integer for each view.
-    """
-    actions = np.asarray(answer)
-    if actions.shape != (n,) or actions.dtype.kind not in "iu":
-        raise ValueError(
-            f"expected {n} integers, an action for each view, got {actions.dtype} of shape "
-            f"{actions.shape}"
-        )
-    return actions.astype(np.int64, copy=False)
 
 
 class Referee:
@@ -107,16 +91,20 @@ class Referee:
             answer = self.agent.act(views, rng)
         except TimeoutError as error:
             return self._failure(TIME, str(error))
-        except (Exception, SystemExit) as error:
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:  # SystemExit too, and what other languages call a panic
             return self._failure(RAISED, f"{type(error).__name__}: {error}")
         seconds = (time.perf_counter() - began) / len(views)
         timed, self._warm = self._warm, True
         if timed and self.move_seconds is not None and seconds > self.move_seconds:
             return self._failure(TIME, f"a decision took more than {self.move_seconds:g} s")
         try:
-            return checked(answer, len(views))
+            return check_actions(answer, len(views))
         except ValueError as error:
             return self._failure(ANSWER, str(error))
+        except Exception as error:  # it is no array and cannot be made one: on a GPU, say
+            return self._failure(ANSWER, f"{type(error).__name__}: {error}")
 
     def _failure(self, kind: str, why: str) -> Failure:
         words = " ".join(why.split())

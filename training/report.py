@@ -57,8 +57,9 @@ def report(results: dict[str, Any]) -> str:
     ]
     if results["until"] is not None:
         parts += [
-            f"A pairing ended once its interval was within {results['until']:g} percentage points, "
-            "looked at after every round of chunks. Intervals found by waiting for a narrow one "
+            f"A pairing ended once its games won were known to within {results['until']:g} "
+            f"percentage points, looked at after every round of chunks, or after "
+            f"{results['pairs']:,} pairs. Intervals found by waiting for a narrow one "
             "hold slightly less often than 95 %, the more so the fewer pairs were played.",
             "",
         ]
@@ -66,7 +67,9 @@ def report(results: dict[str, Any]) -> str:
         parts += [
             "## Failures",
             "",
-            "Each cost the agent the game, or the single deal, it was in.",
+            "Each cost the agent the game, or the single deal, it was in. Points and the first "
+            "dealer's advantage are over pairs without one, which flatters an agent that fails "
+            "where its cards are bad.",
             "",
             _failures_list(results),
             "",

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import os
 import platform
+import signal
 from collections import deque
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
-from multiprocessing import get_context
+from multiprocessing import active_children, get_context, parent_process
+from threading import Thread
 from types import TracebackType
 from typing import Any, Protocol
 
@@ -20,6 +22,8 @@ from training.chunks import Chunk, Record, Setup, play
 # One thread for each process: several would fight for the cores, and the order in which a matrix
 # product is summed, so its last bit, may depend on their number.
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+
+PATIENCE = 2.0  # seconds for a worker to end by itself
 
 
 class Workers(Protocol):
@@ -62,6 +66,26 @@ class Here:
         return play(*self._waiting.popleft()) if self._waiting else None
 
 
+def _end_with_parent() -> None:
+    """Let a worker end when its parent says so or dies, and with it its agents' processes."""
+
+    def end(*_: object) -> None:
+        for child in active_children():
+            child.kill()
+            child.join()
+        os._exit(1)
+
+    def watch() -> None:
+        parent = parent_process()
+        assert parent is not None
+        parent.join()
+        end()
+
+    Thread(target=watch, daemon=True).start()
+    signal.signal(signal.SIGTERM, end)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the parent, who ends us
+
+
 class Processes:
     """Plays in processes of this machine.
 
@@ -70,7 +94,7 @@ class Processes:
     """
 
     def __init__(self, count: int) -> None:
-        self._pool = ProcessPoolExecutor(count, mp_context=get_context("spawn"))
+        self._pool = ProcessPoolExecutor(count, get_context("spawn"), initializer=_end_with_parent)
         self._running: set[Future[Record]] = set()
         self._threads: dict[str, str | None] = {}
 
@@ -86,7 +110,17 @@ class Processes:
                 del os.environ[name]
             else:
                 os.environ[name] = value
-        self._pool.shutdown(cancel_futures=True)
+        children = list((self._pool._processes or {}).values())  # a shutdown forgets them
+        if error[0] is None:
+            self._pool.shutdown()
+            return
+        # An agent may hang: unfinished chunks are not waited for.
+        self._pool.shutdown(wait=False, cancel_futures=True)
+        for child in children:
+            child.terminate()
+        for child in children:
+            child.join(PATIENCE)
+            child.kill()
 
     def submit(self, setup: Setup, chunk: Chunk) -> None:
         """Have a chunk played."""

@@ -21,7 +21,7 @@ from crib_env.engine.tables import show_table
 from crib_env.envs.checks import ILLEGAL_REWARD, check_choice, set_scores
 from crib_env.envs.house import House, compile_house
 from crib_env.errors import EpisodeOverError, IllegalActionError
-from crib_env.opponents import Agent, CompiledAgent, Opponent, find_agent
+from crib_env.opponents import Agent, CompiledAgent, Opponent, check_actions, find_agent
 from crib_env.options import ResetOptions
 from crib_env.rules import Rules
 
@@ -151,7 +151,8 @@ class LearnerBatch:
         deals, players, agent = np.random.SeedSequence(seed).spawn(3)
         seed_states(self.states, deals)
         self._rngs[:] = players.generate_state(4 * self.num_envs).reshape(-1, 4)
-        self._rng = np.random.default_rng(agent)
+        # Seeded by words of the sequence: one with a parent would tell an opponent of the deals'.
+        self._rng = np.random.default_rng(agent.generate_state(4))
         self._started = True
 
     def reset(self, options: ResetOptions | None = None) -> None:
@@ -299,7 +300,11 @@ class LearnerBatch:
         movers = self.states["to_move"][lanes]
         views = np.zeros(len(lanes), dtype=self.family.view)
         self.family.batch.view_lanes(self.states, self.rules_record, lanes, movers, views)
-        actions = np.asarray(agent.act(views, self._rng), dtype=np.int64)
+        answer = agent.act(views, self._rng)
+        try:
+            actions = check_actions(answer, len(views))
+        except ValueError as error:
+            raise ValueError(f"{agent.name!r} erred: {error}") from error
         bad = self._step_lanes(lanes, actions)
         if bad != NONE:
             why = self.family.why_illegal(views[bad], int(actions[bad]))

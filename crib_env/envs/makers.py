@@ -125,6 +125,12 @@ class Maker:
         settled = self._settled(rules, episode, kwargs)
         return CribbageVecEnv(settled.pop("family"), settled.pop("rules"), num_envs, **settled)
 
+    def check_players(self, players: object) -> None:
+        """Raise a ValueError unless a game can have ``players`` seats."""
+        if players not in self.players:
+            accepted = " or ".join(map(str, self.players))
+            raise ValueError(f"{self.name} has {accepted} players, got players={players!r}")
+
     def _settled(
         self, rules: str | Rules | None, episode: str | None, kwargs: dict[str, Any]
     ) -> dict[str, Any]:
@@ -134,11 +140,7 @@ class Maker:
         if episode is None:
             episode = next(iter(self.episodes))
         check_choice("episode", episode, tuple(self.episodes))
-        if "players" in settled and settled["players"] not in self.players:
-            accepted = " or ".join(map(str, self.players))
-            raise ValueError(
-                f"{self.name} has {accepted} players, got players={settled['players']!r}"
-            )
+        self.check_players(settled.get("players", self.players[0]))
         if self.house is not None:
             agent = find_agent(settled.pop(self.house.name, self.house.default))
             settled["house"] = House(agent, self.house.phase)
