@@ -89,7 +89,7 @@ class _Function:
         self.name = getattr(choose, "__name__", type(choose).__name__)
 
     def act(self, views: Views, rng: np.random.Generator) -> Actions:
-        return np.array([self.choose(view, rng) for view in views], dtype=np.int64)
+        return check_actions([self.choose(view, rng) for view in views], len(views))
 
 
 def agent_names() -> list[str]:

@@ -25,6 +25,7 @@ from crib_env.envs.checks import ILLEGAL_REWARD, check_choice, set_scores, whole
 from crib_env.envs.house import House
 from crib_env.errors import EpisodeOverError, IllegalActionError
 from crib_env.events import Event, read_log
+from crib_env.opponents import check_actions
 from crib_env.options import ResetOptions, check_seed, read_options
 from crib_env.rules import Rules
 
@@ -362,7 +363,8 @@ class CribbageAEC(AECEnv[str, Observation, "int | None"]):
         states, over = self._states, 0
         while not over and states["phase"][0] == self.house.phase:
             view = self.view(int(states["to_move"][0]))
-            action = int(self.house.agent.act(np.array([view]), self._house_rng)[0])
+            answer = self.house.agent.act(np.array([view]), self._house_rng)
+            action = int(check_actions(answer, 1)[0])
             code = self._step(
                 states, self._rules, self._decks, self._table, action, self._log, self._views,
                 self._obs, self._mask,
