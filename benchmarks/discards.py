@@ -25,7 +25,7 @@ def choosing(game: str, left: int | None, at_once: int) -> Callable[[], int]:
     """Return a piece of work: so many choices of a pair with ``left`` points to make."""
     rules = PRESETS[game]
     scores = None if left is None else (rules.target - left, rules.target - left)
-    deals = SelfPlay(rules, "game", at_once, np.random.SeedSequence(1), scores)
+    deals = SelfPlay(rules, "game", at_once, np.random.SeedSequence(1), scores=scores)
     views = deals.views(np.arange(at_once))
 
     def piece() -> int:

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from crib_env import find_agent
-from crib_env.engine.families import find_family
+from crib_env.errors import IllegalActionError
+from crib_env.opponents import Actions, Views
 from crib_env.rules import PRESETS
 from training.numbers import agents, table_top, two_hand, winning
 from training.numbers.__main__ import main
@@ -24,12 +25,20 @@ def run_of(deals: int, games: int) -> Run:
 
 def test_episodes_do_not_depend_on_the_workers() -> None:
     rules = PRESETS["hoyle"]
-    played = [
-        self_play(find_family("two_hand"), rules, "deal", find_agent("random"), 3000, 7, workers=w)
-        for w in (1, 2)
-    ]
+    played = [self_play(rules, "deal", find_agent("random"), 3000, 7, workers=w) for w in (1, 2)]
     assert np.array_equal(played[0].states, played[1].states)
     assert np.array_equal(played[0].points, played[1].points)
+
+
+def test_an_agent_that_errs_is_named() -> None:
+    class Stubborn:
+        name = "stubborn"
+
+        def act(self, views: Views, rng: np.random.Generator) -> Actions:
+            return np.zeros(len(views), dtype=np.int64)
+
+    with pytest.raises(IllegalActionError, match=r"stubborn erred: AC \(action 0\) is not held"):
+        self_play(PRESETS["hoyle"], "deal", Stubborn(), 20, seed=1)
 
 
 def test_points_by_role_are_all_the_points_there_are() -> None:

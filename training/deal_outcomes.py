@@ -95,7 +95,7 @@ def dealer_wins(
         needs: points the dealer and pone still have to make.
     """
     start = rules.target - needs[0], rules.target - needs[1]
-    play = SelfPlay(rules, "game", games, np.random.SeedSequence(seed), start)
+    play = SelfPlay(rules, "game", games, np.random.SeedSequence(seed), scores=start)
     for _ in play.play(agent):
         pass
     return estimate(play.states["winner"] == DEALER)

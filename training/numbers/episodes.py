@@ -14,13 +14,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from crib_env.engine.families import Family
-from crib_env.engine.records import NO_DECKS, NONE
-from crib_env.engine.rng import seed_states
-from crib_env.engine.tables import show_table
-from crib_env.errors import IllegalActionError
 from crib_env.opponents import Agent
 from crib_env.rules import Rules
+from training.self_play import SelfPlay
 
 Array = npt.NDArray[Any]
 AT_ONCE = 2048  # lanes side by side: more win nothing, fewer leave the agent's batches short
@@ -48,7 +44,6 @@ class Episodes:
 
 
 def self_play(
-    family: Family,
     rules: Rules,
     episode: str,
     agent: Agent,
@@ -63,9 +58,8 @@ def self_play(
     """Play episodes with one agent in every seat.
 
     Args:
-        family: the engine of the game.
         rules: the rules.
-        episode: an episode of the family, such as ``"deal"`` or ``"game"``.
+        episode: an episode of the game, such as ``"deal"`` or ``"game"``.
         agent: who plays; it sees its views and nothing else.
         episodes: how many, at least 1.
         seed: fixes the deals and the agent's own chance, whatever the workers.
@@ -80,12 +74,14 @@ def self_play(
     """
     if episodes < 1:
         raise ValueError(f"episodes must be at least 1, got {episodes!r}")
-    record = family.rules_record(rules, episode, players)
 
     def chunk(k: int) -> Episodes:
-        n = min(AT_ONCE, episodes - k * AT_ONCE)
-        entropy = np.random.SeedSequence(seed, spawn_key=(k,))
-        return _play(family, record, agent, n, entropy, first_dealer, scores)
+        games = SelfPlay(
+            rules, episode, min(AT_ONCE, episodes - k * AT_ONCE),
+            np.random.SeedSequence(seed, spawn_key=(k,)), players=players,
+            first_dealer=first_dealer, scores=scores,
+        )  # fmt: skip
+        return _played(games, agent)
 
     chunks = range(math.ceil(episodes / AT_ONCE))
     with ThreadPoolExecutor(workers) as pool:
@@ -95,40 +91,11 @@ def self_play(
     )
 
 
-def _play(
-    family: Family,
-    record: Array,
-    agent: Agent,
-    n: int,
-    entropy: np.random.SeedSequence,
-    first_dealer: int | None,
-    scores: tuple[int, int] | None,
-) -> Episodes:
-    batch = family.batch
-    deals, chance = entropy.spawn(2)
-    rng = np.random.default_rng(chance)
-    states = np.zeros(n, dtype=family.state)
-    seed_states(states, deals)
-    table = show_table()
-    log = np.zeros(family.log_size, dtype=np.int64)
-    tally = np.zeros((n, 2, batch.TALLY), dtype=np.int64)
-    dealers = np.full(n, NONE if first_dealer is None else first_dealer)
-    batch.start_lanes(states, record, NO_DECKS, np.arange(n), dealers, log)
-    if scores is not None:
-        states["scores"] = scores
-        states["start"] = scores
+def _played(games: SelfPlay, agent: Agent) -> Episodes:
+    states = games.states
     dealt = states["dealer"] % 2
-    running = np.arange(n)
-    while len(running):
-        views = np.zeros(len(running), dtype=family.view)
-        batch.view_lanes(states, record, running, states["to_move"][running], views)
-        actions = np.asarray(agent.act(views, rng), dtype=np.int64)
-        bad = batch.step_lanes(states, record, NO_DECKS, table, running, actions, log, tally)
-        if bad != NONE:
-            why = family.why_illegal(views[bad], int(actions[bad]))
-            raise IllegalActionError(f"{agent.name} erred: {why}")
-        running = running[states["over"][running] == 0]
+    for _ in games.play(agent):
+        pass
     counted = "deals" if "deals" in (states.dtype.names or ()) else "rounds"
-    return Episodes(
-        dealt, batch.outcomes(states, record), states["scores"], states[counted], tally, states
-    )
+    result = games.family.batch.outcomes(states, games.record)
+    return Episodes(dealt, result, states["scores"], states[counted], games.tally, states)

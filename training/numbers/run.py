@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from crib_env.engine.families import find_family
 from crib_env.opponents import Agent
 from crib_env.rules import Rules
 from training.numbers.episodes import Episodes, self_play
@@ -42,6 +41,6 @@ class Run:
     ) -> Episodes:
         """Play episodes of one kind; see `self_play`."""
         return self_play(
-            find_family(rules.family), rules, episode, self.agent, episodes, self.seed,
+            rules, episode, self.agent, episodes, self.seed,
             players=players, workers=self.workers, first_dealer=first_dealer, scores=scores,
         )  # fmt: skip
