@@ -9,15 +9,17 @@ from __future__ import annotations
 import os
 from collections import Counter
 from dataclasses import replace
+from functools import cache
+from itertools import chain, combinations, product
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pytest
 
 from agents import PhasedAgent, RandomAgent
-from agents.expert import belief, pegging_tables, reflex
+from agents.crib_tables import cell
+from agents.expert import belief, model, pegging_tables, reflex
 from agents.expert.course import ME, POSITION, THEM, begin_play, go_on, put
 from agents.expert.holdings import (
     COUNTED,
@@ -179,7 +181,7 @@ def held_cards(state: Any, seat: int) -> list[int]:
 
 def reference_of(view: Any) -> Pegging:
     """Return the slow expert for a view: its tables, and the worth of an end by direct counting."""
-    tables, kept = pegging_tables.load()
+    tables, kept, suited = pegging_tables.load()
     half = reflex.SIZE * (0 if view["dealt"] == 6 else 1)
     mine_deals = bool(view["is_dealer"])
     other = (0 if view["dealt"] == 6 else 2) + (1 if mine_deals else 0)
@@ -190,29 +192,47 @@ def reference_of(view: Any) -> Pegging:
     starter = int(view["starter"])
     game = "hoyle" if view["dealt"] == 6 else "five_card"
     own_points = scoring.score_show(own, starter, False, game)
-    crib = crib_chances(view, pegging_tables.laying_rates()[other])
+
+    @cache
+    def crib() -> list[float]:
+        return crib_chances(view, game)
 
     def worth(end: Position, whole: tuple[int, ...]) -> float:
         needs = [max(n, 0) for n in end.needs]
         by_role = needs[::-1] if mine_deals else needs  # pone's, the dealer's
         of_ranks = [4 * r for r in whole] + [starter & ~3]
-        theirs = scoring.fifteens(of_ranks) + scoring.pairs(of_ranks) + scoring.runs(of_ranks)
-        counts = (theirs, own_points) if mine_deals else (own_points, theirs)
-        if view["episode"] == PLAY_ONLY:
-            counts = (0, 0)
-        if 0 in by_role:
-            return float(judged[int(mine_deals), by_role[0], by_role[1]])
-        pone = by_role[0] - counts[0]
-        if pone <= 0:
-            return float(judged[int(mine_deals), 0, by_role[1]])
-        dealer = by_role[1] - counts[1]
-        if dealer <= 0:
-            return float(judged[int(mine_deals), pone, 0])
-        if view["episode"] == PLAY_ONLY:
-            return float(judged[int(mine_deals), pone, dealer])
-        return float(
-            sum(p * judged[int(mine_deals), pone, max(0, dealer - c)] for c, p in enumerate(crib))
-        )
+        ranks = scoring.fifteens(of_ranks) + scoring.pairs(of_ranks) + scoring.runs(of_ranks)
+
+        def by_counts(theirs: int) -> float:
+            counts = (theirs, own_points) if mine_deals else (own_points, theirs)
+            if view["episode"] == PLAY_ONLY:
+                counts = (0, 0)
+            if 0 in by_role:
+                return float(judged[int(mine_deals), by_role[0], by_role[1]])
+            pone = by_role[0] - counts[0]
+            if pone <= 0:
+                return float(judged[int(mine_deals), 0, by_role[1]])
+            dealer = by_role[1] - counts[1]
+            if dealer <= 0:
+                return float(judged[int(mine_deals), pone, 0])
+            if view["episode"] == PLAY_ONLY:
+                return float(judged[int(mine_deals), pone, dealer])
+            return float(
+                sum(
+                    p * judged[int(mine_deals), pone, max(0, dealer - c)]
+                    for c, p in enumerate(crib())
+                )
+            )
+
+        flush, nob = in_suits(view, whole)
+        odds = suited[other] * flush
+        flush = odds / (1 - flush + odds)
+        return sum(
+            (flush if in_one else 1 - flush) * (nob if jack else 1 - nob)
+            * by_counts(ranks + int(view["flush_size"]) * in_one + jack)
+            for in_one in range(2)
+            for jack in range(2)
+        )  # fmt: skip
 
     return Pegging(
         tables[half : half + reflex.SIZE], kept[other], reflex.TEMPERATURE, belief.FLOOR,
@@ -220,19 +240,50 @@ def reference_of(view: Any) -> Pegging:
     )  # fmt: skip
 
 
-def crib_chances(view: Any, laid: npt.NDArray[np.float64]) -> list[float]:
-    """Return how likely the crib counts each number of points, by the ranks of its cards."""
-    unseen = unseen_of(view)
-    known = [4 * (int(c) >> 2) for c in (*view["laid"], view["starter"])]
+def unseen_ids(view: Any) -> list[int]:
+    """Return the cards the seat has not seen."""
+    seen = {int(c) for field in ("hand", "laid", "pile") for c in view[field]}
+    return [c for c in range(52) if c not in seen and c != view["starter"]]
+
+
+@cache
+def draws(ranks: tuple[int, ...], unseen: tuple[int, ...]) -> list[tuple[int, ...]]:
+    """Return every set of unseen cards that has these ranks."""
+    by_rank = [
+        combinations([c for c in unseen if c >> 2 == r], n) for r, n in Counter(ranks).items()
+    ]
+    return [tuple(chain.from_iterable(cards)) for cards in product(*by_rank)]
+
+
+def in_suits(view: Any, whole: tuple[int, ...]) -> tuple[float, float]:
+    """Return the chances that the other's hand is of one suit and that it holds his nob.
+
+    Of all the cards that its ranks not yet played may be, each set as likely.
+    """
+    pile = enumerate(view["pile"][: view["pile_n"]])
+    played = [int(c) for i, c in pile if not int(view["pile_mine"]) >> i & 1]
+    left = tuple((Counter(whole) - Counter(c >> 2 for c in played)).elements())
+    hands = [(*played, *drawn) for drawn in draws(left, tuple(unseen_ids(view)))]
+    his_nob = 40 + int(view["starter"] & 3)
+    one_suit = [len({c & 3 for c in hand}) == 1 for hand in hands]
+    return sum(one_suit) / len(hands), sum(his_nob in hand for hand in hands) / len(hands)
+
+
+def crib_chances(view: Any, game: str) -> list[float]:
+    """Return how likely the crib counts each number of points, by the other's habit."""
+    habit, excess = model.habits(int(view["dealt"]))
+    dealer = int(view["is_dealer"])
+    laid = sorted(int(c) for c in view["laid"])
     chances = np.zeros(COUNT_SIZE)
-    for r in range(13):
-        for t in range(r, 13):
-            pairs = unseen[r] * (unseen[r] - 1) // 2 if r == t else unseen[r] * unseen[t]
-            five = [*known, 4 * r, 4 * t]
-            if pairs:
-                points = scoring.fifteens(five) + scoring.pairs(five) + scoring.runs(five)
-                chances[points] += pairs * laid[r] * laid[t]
-    return [float(c) for c in chances / chances.sum()]
+    for x, y in combinations(unseen_ids(view), 2):
+        points = scoring.score_show([*laid, x, y], int(view["starter"]), True, game)
+        chances[points] += habit[1 - dealer, cell(x, y)]
+    chances /= chances.sum()
+    beyond = excess[dealer, cell(*laid)]
+    assert -1 <= beyond <= 1
+    moved = abs(beyond) * chances
+    moved[0 if beyond < 0 else -1] = 0
+    return [float(c) for c in chances - moved + np.roll(moved, int(np.sign(beyond)))]
 
 
 def unseen_of(view: Any) -> Counter[int]:
@@ -306,12 +357,35 @@ def test_findings_are_the_references(game: str, episode: str) -> None:
     assert compared > 20
 
 
+@pytest.mark.skipif(SLOW, reason="thousands of deals take compiled code")
+@every_game
+def test_what_the_lead_is_found_worth_is_what_the_deal_brings(game: str) -> None:
+    """Play, hands and crib, in points: flushes, his nob and what the dealer lays for itself count.
+
+    In a deal worth is linear in points. 2,000 deals leave some 0.13 points open; the other seat
+    pegs a little better than the reflex that is expected of it.
+    """
+    rules, lanes = PRESETS[game], 2000
+    table = expert_at_the_table(game, "deal", lanes, seed=45)
+    views = table.views(np.arange(lanes))
+    worth = np.nanmax(PlayExpert().findings(views)[:, :, WORTH], axis=1)
+    expected = (2 * worth - 1) * rules.target
+    pones = 1 - table.states["dealer"]
+    while len(running := table.running):
+        cards = PlayExpert().act(table.views(running), np.random.default_rng(0))
+        table.step(running, cards)
+    scores = table.states["scores"]
+    every = np.arange(lanes)
+    made = scores[every, pones] - scores[every, 1 - pones]
+    assert abs(np.mean(made - expected)) < 0.6
+
+
 @every_game
 def test_the_true_holding_is_never_ruled_out(game: str) -> None:
     """Whatever was played, every card the other holds is among the hypotheses."""
     table = expert_at_the_table(game, "play", 5 if SLOW else 40, seed=51)
     rng = np.random.default_rng(52)
-    _, kept = pegging_tables.load()
+    _, kept, _ = pegging_tables.load()
     assert (kept[:2, FIRST[4] :] > 0).all()
     assert (kept[2:, FIRST[3] : FIRST[4]] > 0).all()
     while len(lanes := table.running):
@@ -362,8 +436,9 @@ def test_a_match_is_played_by_the_rules() -> None:
 
 
 def test_a_batch_answers_as_its_views_do_alone_and_draws_nothing() -> None:
+    lanes = 4 if SLOW else 25
     views = np.concatenate([
-        expert_at_the_table(game, "game", 4 if SLOW else 25, seed=71).views(np.arange(4))
+        expert_at_the_table(game, "game", lanes, seed=71).views(np.arange(lanes))
         for game in GAMES
     ])  # fmt: skip
     views["scores"][::3] = (50, 55)
@@ -376,7 +451,8 @@ def test_a_batch_answers_as_its_views_do_alone_and_draws_nothing() -> None:
 
 
 def test_the_card_played_is_the_one_found_best() -> None:
-    views = expert_at_the_table("hoyle", "deal", 4 if SLOW else 50, seed=73).views(np.arange(4))
+    lanes = 4 if SLOW else 50
+    views = expert_at_the_table("hoyle", "deal", lanes, seed=73).views(np.arange(lanes))
     found = PlayExpert().findings(views)[:, :, WORTH]
     cards = PlayExpert().act(views, np.random.default_rng(0))
     best = [v["hand"][f == np.nanmax(f)].max() for v, f in zip(views, found, strict=True)]
@@ -395,7 +471,7 @@ def test_what_it_does_not_play_is_refused() -> None:
 def test_a_data_file_of_another_version_is_refused(tmp_path: Path) -> None:
     other = tmp_path / "pegging.npz"
     np.savez(other, version=0)
-    with pytest.raises(ValueError, match=r"version 0, expected 1.*training/reflex.py"):
+    with pytest.raises(ValueError, match=r"version 0, expected 2.*training/reflex.py"):
         pegging_tables.load(other)
 
 
@@ -499,7 +575,7 @@ def test_keeping_rates_are_by_the_ways_a_holding_can_be_dealt() -> None:
 @every_game
 def test_the_reflex_foretells_the_points_to_follow(game: str) -> None:
     """Of a hand the values differ as they should: leading a five is worse than a four."""
-    tables, _ = pegging_tables.load()
+    tables, _, _ = pegging_tables.load()
     rest = (9, 10) if game == "five_card" else (9, 10, 11)
     slow = reference_of(playing("4C TD JS" if game == "five_card" else "4C TD JS QH", game=game))
     hands = {r: tuple(sorted((r, *rest))) for r in (3, 4)}

@@ -160,7 +160,7 @@ class OpenHanded:
 
     def act(self, views: Views, rng: np.random.Generator) -> Actions:
         """Return a legal card for each view, int64[B]; ``rng`` is left alone."""
-        tables, kept = load()
+        tables, kept, _ = load()
         positions = np.zeros(LEVELS, dtype=POSITION)
         nodes = np.zeros(LEVELS, dtype=NODE)
         scratch = np.zeros(1, dtype=SCRATCH)

@@ -2,9 +2,10 @@
 
 Run ``python -m training.reflex`` (about three minutes on one core). For each two-hand game deals
 are drawn and both seats lay away as `rule_based` does. The hands they keep give how often a holding
-is kept, by role, of the times it is dealt. The play of those hands, both seats by the reflex of
-`agents.expert.reflex`, softened so that every card is tried, gives the points that followed each
-card; the tables learn their mean by stochastic gradient descent, in passes of falling step.
+is kept, by role, of the times it is dealt, and how much rather one of a single suit. The play of
+those hands, both seats by the reflex of `agents.expert.reflex`, softened so that every card is
+tried, gives the points that followed each card; the tables learn their mean by stochastic gradient
+descent, in passes of falling step.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from numba import float64, int64, void
 
 from agents.crib_tables import ROLES
 from agents.expert.course import ENDLESS, POSITION, POSITIONS_T, begin_play, go_on, put
+from agents.expert.crib import SUITS
 from agents.expert.holdings import (
     COUNTED,
     DISTINCT,
@@ -53,13 +55,14 @@ WORDS_DRAWN = float(1 << 32)  # how many words the generator draws from
 STEPS = (0.05, 0.03, 0.02, 0.02, 0.01, 0.01, 0.005, 0.005, 0.002, 0.002, 0.001)
 
 
-@entry(void(VIEWS_T, TABLE_T, float64[::1], int64[::1], int64[:, ::1]))
-def keep_hands(views, table, weights, rng, kept):
+@entry(void(VIEWS_T, TABLE_T, float64[::1], int64[::1], int64[:, ::1], int64[:, ::1]))
+def keep_hands(views, table, weights, rng, kept, one_suit):
     """Deal, lay away by `rule_based`, and write the holdings kept, dealer's and pone's.
 
     Args:
         views: two views, the dealer's and pone's; their rules must be set.
         kept: int64[deals, 2].
+        one_suit: int64[deals, 2], 1 for a hand of one suit.
     """
     n = views[0]["dealt"]
     for i in range(kept.shape[0]):
@@ -73,11 +76,14 @@ def keep_hands(views, table, weights, rng, kept):
         for role in range(2):
             pair = best_pair(hand_and_crib, views[role], table, weights)
             counted = 0
+            suits = 0
             for j in range(n):
                 card = views[role]["hand"][j]
                 if card != pair >> 6 and card != pair & 63:
                     counted += 1 << (4 * (card >> 2))
+                    suits |= 1 << (card & 3)
             kept[i, role] = number(counted)
+            one_suit[i, role] = suits & (suits - 1) == 0
 
 
 @kernel
@@ -165,11 +171,33 @@ def self_play(
     return squares / cards
 
 
-def keep_some(rules: Rules, deals: int, rng: Array) -> Array:
-    """Return the holdings kept in so many deals, int64[deals, 2], the dealer's and pone's."""
-    kept = np.zeros((deals, len(ROLES)), dtype=np.int64)
-    keep_hands(laying_views(rules), show_table(), default_weights(), rng, kept)
-    return kept
+def keep_some(rules: Rules, deals: int, rng: Array) -> tuple[Array, Array]:
+    """Return the hands kept in so many deals by the dealer and by pone.
+
+    Returns:
+        int64[deals, 2], their holdings; int64[deals, 2], 1 for those of one suit.
+    """
+    kept, one_suit = np.zeros((2, deals, len(ROLES)), dtype=np.int64)
+    keep_hands(laying_views(rules), show_table(), default_weights(), rng, kept, one_suit)
+    return kept, one_suit
+
+
+def suited_odds(kept: Array, one_suit: Array, size: int) -> Array:
+    """Return how many times as large the odds of one suit are in hands kept as in cards drawn.
+
+    Among hands whose ranks are all different; others cannot be of one suit.
+
+    Args:
+        kept, one_suit: see `keep_some`. size: cards in a hand.
+
+    Returns:
+        float64[2], the dealer's and pone's.
+    """
+    can_be = holdings()[kept, DISTINCT] == size
+    share = one_suit.sum(axis=0) / can_be.sum(axis=0)
+    drawn = SUITS / SUITS**size
+    odds: Array = share / (1 - share) / (drawn / (1 - drawn))
+    return odds
 
 
 def keeping_rates(kept: Array, size: int) -> Array:
@@ -219,21 +247,24 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=2025, help="fixes everything")
     parser.add_argument("--out", type=Path, default=PATH, help="the file to write")
     given = parser.parse_args()
-    tables, rates = [], []
+    tables, rates, suited = [], [], []
     for name, seed in zip(GAMES, np.random.SeedSequence(given.seed).spawn(len(GAMES)), strict=True):
         started = time.perf_counter()
         rules = PRESETS[name]
         rng = np.zeros(WORDS, dtype=np.int64)
         seed_generator(rng, seed.generate_state(3).astype(np.int64))
-        kept = keep_some(rules, given.deals, rng)
+        kept, one_suit = keep_some(rules, given.deals, rng)
         learned, errors = fit(kept, rules, rng)
         tables.append(np.round(learned * UNIT).astype(np.int16))
         rates.append(keeping_rates(kept, rules.dealt - 2).astype(np.float32))
+        suited.append(suited_odds(kept, one_suit, rules.dealt - 2).round(3))
         print(f"{name}: {time.perf_counter() - started:.0f} s, mean squared error of the points "
               "to follow by pass " + " ".join(f"{error:.3f}" for error in errors))  # fmt: skip
+        print(f"odds of one suit, times those of cards drawn: dealer {suited[-1][DEALER]:.2f}, "
+              f"pone {suited[-1][PONE]:.2f}")  # fmt: skip
     made_by = f"python -m training.reflex --deals {given.deals} --seed {given.seed}"
     np.savez_compressed(given.out, version=VERSION, made_by=made_by, tables=np.stack(tables),
-                        kept=np.stack(rates))  # fmt: skip
+                        kept=np.stack(rates), suited=np.stack(suited))  # fmt: skip
 
 
 if __name__ == "__main__":

@@ -16,8 +16,10 @@ from agents.expert.belief import hypothesise, thin
 from agents.expert.course import POSITION, POSITIONS_T
 from agents.expert.holdings import FIRST, MOST, RANKS, holdings, number
 from agents.expert.jit import entry
+from agents.expert.model import MODEL_T
+from agents.expert.model import load as load_model
 from agents.expert.outcomes import COUNT_SIZE
-from agents.expert.pegging_tables import laying_rates, load
+from agents.expert.pegging_tables import load
 from agents.expert.reflex import SIZE
 from agents.expert.search import FINDINGS, WORTH, search_card
 from agents.expert.show import look_ahead
@@ -33,11 +35,14 @@ SCRATCH = np.dtype(
     [
         ("held", np.int64, (int(FIRST[MOST + 1] - FIRST[MOST]),)),  # hypotheses: holdings
         ("ways", np.float64, (int(FIRST[MOST + 1] - FIRST[MOST]),)),  # and their weights
-        ("counts", np.int64, (DRAWN,)),  # what the other seat's hand counts under them
+        ("counts", np.int64, (DRAWN,)),  # what the other seat's hand counts under them by rank
+        ("flush", np.float64, (DRAWN,)),  # and the chances that it is a flush besides
+        ("nob", np.float64, (DRAWN,)),  # or holds his nob
         ("shared", np.float64, (RANKS,)),
         ("chance", np.float64, (MOST,)),
         ("crib", np.float64, (COUNT_SIZE,)),
         ("count", np.int64),  # what this seat's hand counts
+        ("flush_points", np.int64),  # what a flush does; the starter's point is left aside
         ("base", np.int64),  # where the game's tables begin
         ("single", np.int64),
         ("i_deal", np.int64),
@@ -49,7 +54,7 @@ POSITIONS = 4  # that a search needs
 
 
 @kernel
-def find(v, hands, weights, kept, laid, worths, table, positions, s, found):
+def find(v, hands, weights, kept, suited, model, worths, table, positions, s, found):
     """Write what each card of the view that may be played brings into ``found``, by its rank.
 
     Args:
@@ -61,7 +66,7 @@ def find(v, hands, weights, kept, laid, worths, table, positions, s, found):
     s["i_deal"] = v["is_dealer"]
     n = hypothesise(v, positions[0], s, hands, weights, kept[other])
     n = thin(n, DRAWN, s)
-    look_ahead(v, n, s, hands, laid[other], table)
+    look_ahead(v, n, s, hands, model, suited[other], table)
     counted = 0
     ranks = 0
     for k in range(v["hand_n"]):
@@ -89,19 +94,20 @@ def only_rank(v):
 
 @entry(
     void(
-        VIEWS_T, int64[:, ::1], float64[::1], float64[:, ::1], float64[:, ::1], float64[:, :, ::1],
-        TABLE_T, POSITIONS_T, SCRATCH_T, int64, float64[:, :, ::1], int64[::1],
+        VIEWS_T, int64[:, ::1], float64[::1], float64[:, ::1], float64[::1], MODEL_T,
+        float64[:, :, ::1], TABLE_T, POSITIONS_T, SCRATCH_T, int64, float64[:, :, ::1], int64[::1],
     )
 )  # fmt: skip
 def play_views(
-    views, hands, weights, kept, laid, worths, table, positions, scratch, forced, found, actions
+    views, hands, weights, kept, suited, model, worths, table, positions, scratch, forced, found,
+    actions,
 ):  # fmt: skip
     """Write a card for each view, of equal worth the higher.
 
     Args:
         views: all judged by ``worths``.
-        hands: `holdings`. weights, kept: see `agents.expert.pegging_tables.load`.
-        laid: see `laying_rates` there. table: the show table.
+        hands: `holdings`. weights, kept, suited: see `agents.expert.pegging_tables.load`.
+        model: the record of `agents.expert.model`. table: the show table.
         positions, scratch: POSITIONS of `POSITION` and one `SCRATCH`, no matter what is in them.
         forced: 1 to search even where there is no choice.
         found: float64[1 or B, RANKS, FINDINGS], written for the ranks that may be played, of the
@@ -113,7 +119,9 @@ def play_views(
         at = found[i if found.shape[0] > 1 else 0]
         open_choice = only_rank(v) == NONE
         if open_choice or forced:
-            find(v, hands, weights, kept, laid, worths, table, positions, scratch[0], at)
+            find(
+                v, hands, weights, kept, suited, model[0], worths, table, positions, scratch[0], at
+            )
         card = NONE
         for k in range(v["hand_n"]):
             if v["legal"] >> k & 1:
@@ -172,15 +180,16 @@ class PlayExpert:
         if (views["phase"] != PLAY).any():
             raise ValueError(f"{self.name} plays cards and lays none away: for whole deals use "
                              "agents.PhasedAgent(discard=..., pegging=...)")  # fmt: skip
-        tables, kept = load()
+        tables, kept, suited = load()
         positions = np.zeros(POSITIONS, dtype=POSITION)
         scratch = np.zeros(1, dtype=SCRATCH)
         actions = np.empty(len(views), dtype=np.int64)
         for worths, which in by_worths(views):
             here = found if len(found) == 1 else found[which]
             cards = np.empty(len(which), dtype=np.int64)
+            model = load_model(int(views["dealt"][which[0]]))
             play_views(
-                np.ascontiguousarray(views[which]), holdings(), tables, kept, laying_rates(),
+                np.ascontiguousarray(views[which]), holdings(), tables, kept, suited, model,
                 worths, show_table(), positions, scratch, forced, here, cards,
             )  # fmt: skip
             actions[which] = cards

@@ -42,38 +42,55 @@ def play_out(p, seat, mine, theirs, s, hands, weights):
 
 
 @kernel
-def add_end(p, likely, count, s, worths, found):
-    """Add the end ``p`` of the play, so ``likely``, to the findings.
-
-    Args:
-        count: what the other seat's hand counts.
-        worths: see `agents.expert.worth.worths`.
-    """
+def counted(p, others, s, worths):
+    """Return the worth of the end ``p`` of the play if the other seat's hand counts ``others``."""
     mine = p["needs"][ME]
     theirs = p["needs"][THEM]
     if s["i_deal"]:
-        worth = after_play(worths, 1, theirs, mine, count, s["count"], s["crib"])
-    else:
-        worth = after_play(worths, 0, mine, theirs, s["count"], count, s["crib"])
-    found[WORTH] += likely * worth
-    found[MY_POINTS] -= likely * max(mine, 0)
-    found[THEIR_POINTS] -= likely * max(theirs, 0)
+        return after_play(worths, 1, theirs, mine, others, s["count"], s["crib"])
+    return after_play(worths, 0, mine, theirs, s["count"], others, s["crib"])
 
 
 @kernel
-def add_ends(q, seat, likely, mine, theirs, count, p, s, hands, weights, worths, found):
-    """Add to the findings how one hypothesis ends that goes on from ``q``; ``p`` is scratch.
+def with_nob(p, others, nob, s, worths):
+    """Return `counted`, his nob being in the other seat's hand with the chance ``nob``."""
+    worth = counted(p, others, s, worths)
+    if nob > 0.0:
+        worth += nob * (counted(p, others + 1, s, worths) - worth)
+    return worth
+
+
+@kernel
+def add_end(p, likely, j, s, worths, found):
+    """Add the end ``p`` of the play under hypothesis ``j``, so ``likely``, to the findings.
+
+    Args:
+        worths: see `agents.expert.worth.worths`.
+    """
+    others = s["counts"][j]
+    nob = s["nob"][j]
+    flush = s["flush"][j]
+    worth = with_nob(p, others, nob, s, worths)
+    if flush > 0.0:
+        worth += flush * (with_nob(p, others + s["flush_points"], nob, s, worths) - worth)
+    found[WORTH] += likely * worth
+    found[MY_POINTS] -= likely * max(p["needs"][ME], 0)
+    found[THEIR_POINTS] -= likely * max(p["needs"][THEM], 0)
+
+
+@kernel
+def add_ends(q, seat, likely, mine, theirs, j, p, s, hands, weights, worths, found):
+    """Add to the findings how hypothesis ``j`` ends that goes on from ``q``; ``p`` is scratch.
 
     Args:
         seat: to play, or NONE. If it is the other seat's turn, it may play any of its cards.
         likely: the hypothesis' weight.
         mine, theirs: what the seats hold.
-        count: what the other seat's hand counts.
     """
     if seat != THEM:
         copy(q, p)
         play_out(p, seat, mine, theirs, s, hands, weights)
-        add_end(p, likely, count, s, worths, found)
+        add_end(p, likely, j, s, worths, found)
         return
     chance = s["chance"]
     soften(q, theirs, hands, weights, s["base"], s["shared"], chance)
@@ -86,7 +103,7 @@ def add_ends(q, seat, likely, mine, theirs, count, p, s, hands, weights, worths,
             put(p, THEM, r)
             turn = go_on(p, s["single"], hands[rest, LOWEST], hands[mine, LOWEST])
             play_out(p, turn, mine, rest, s, hands, weights)
-            add_end(p, likely * chance[k], count, s, worths, found)
+            add_end(p, likely * chance[k], j, s, worths, found)
 
 
 @kernel
@@ -100,7 +117,6 @@ def search_card(r, mine, n, positions, s, hands, weights, worths, found):
     """
     held = s["held"]
     ways = s["ways"]
-    counts = s["counts"]
     heard = positions[1]  # after the card, where the other seat can answer it
     passed = positions[2]  # and where it cannot
     rest = hands[mine, r]
@@ -118,11 +134,11 @@ def search_card(r, mine, n, positions, s, hands, weights, worths, found):
         all_in_public(heard, THEM, weights, s["base"], s["shared"])
         for j in range(n):
             if hands[held[j], LOWEST] <= room:
-                add_ends(heard, THEM, ways[j], rest, held[j], counts[j], positions[3], s, hands,
+                add_ends(heard, THEM, ways[j], rest, held[j], j, positions[3], s, hands,
                          weights, worths, found)  # fmt: skip
     if turn == THEM:
         all_in_public(passed, THEM, weights, s["base"], s["shared"])
     for j in range(n):
         if hands[held[j], LOWEST] > room:
-            add_ends(passed, turn, ways[j], rest, held[j], counts[j], positions[3], s, hands,
+            add_ends(passed, turn, ways[j], rest, held[j], j, positions[3], s, hands,
                      weights, worths, found)  # fmt: skip
