@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import re
+import shlex
 from itertools import combinations
+from pathlib import Path
 from types import ModuleType
 
 import numpy as np
@@ -93,6 +96,16 @@ def test_the_command_line(capsys: pytest.CaptureFixture[str]) -> None:
           "(TS) 5D (7H)", "--json"])  # fmt: skip
     choices = json.loads(capsys.readouterr().out)
     assert choices[0]["card"] == "6D"
+
+
+def test_the_page_shows_what_the_command_prints(capsys: pytest.CaptureFixture[str]) -> None:
+    page = (Path(__file__).parents[1] / "docs" / "analysis.md").read_text()
+    shown = re.findall(r"```sh\npython -m agents.analyze (.*)\n```\n\n```\n(.*)\.\.\.\n```", page,
+                       flags=re.DOTALL)  # fmt: skip
+    assert shown
+    for words, lines in shown:
+        main(shlex.split(words))
+        assert capsys.readouterr().out.startswith(lines)
 
 
 @pytest.mark.parametrize(
