@@ -82,11 +82,13 @@ def beside_schell(found: Round) -> tuple[str, dict[str, Any]]:
     laid, laid_half = by_rank_pairs(found.laid_cribs)
     rows = []
     differences = {}
+    laid_apart = []
     for pair, published in SCHELL.items():
         a, b = (TEXT.index(rank) for rank in pair)
         for role, theirs in zip((DEALER, PONE), published, strict=True):
             difference = float(mean[role, a, b] - theirs)
             differences[f"{pair} {'own' if role else 'opponent'}"] = difference
+            laid_apart.append(laid[role, a, b] - theirs)
             mark = "**" if abs(difference) > APART else ""
             rows.append(
                 [
@@ -94,13 +96,11 @@ def beside_schell(found: Round) -> tuple[str, dict[str, Any]]:
                     f"{mean[role, a, b]:.2f} ± {half[role, a, b]:.2f}",
                     f"{theirs:.2f}",
                     f"{mark}{difference:+.2f}{mark}",
-                    f"{laid[role, a, b]:.2f} ± {laid_half[role, a, b]:.2f}",
-                    f"{laid[role, a, b] - theirs:+.2f}",
+                    *beside(laid[role, a, b], laid_half[role, a, b], theirs),
                 ]
             )
     apart = np.array(list(differences.values()))
     plain = np.abs(without_play() - np.array(list(SCHELL.values()))).mean()
-    when_laid = np.array([float(row[5]) for row in rows])
     head = ["pair, crib", "whenever dealt", "Schell", "difference", "when laid", "difference"]
     text = f"""### Beside Schell's averages
 
@@ -108,7 +108,8 @@ Ours are means over every deal in which a seat was dealt the pair, whether it wo
 with what the other seat did lay; "when laid" are those in which `expert` lays it itself, from hands
 that are then known not to hold better. The mean difference from Schell's averages is
 {apart.mean():+.3f}, the mean absolute difference {np.abs(apart).mean():.3f} (when laid
-{when_laid.mean():+.3f} and {np.abs(when_laid).mean():.3f}); more than {APART} apart in bold.
+{np.nanmean(laid_apart):+.3f} and {np.nanmean(np.abs(laid_apart)):.3f}); more than {APART} apart in
+bold.
 
 Charts found in the same way by seats that weigh hand and crib alone
 (`python -m training.crib_tables`) lie {plain:.3f} from Schell's on average. So what sets ours apart
@@ -135,6 +136,13 @@ def laying_rows(found: Round) -> list[list[str]]:
         for how, rates in (("", share[role]), (", by hand and crib alone", 1 - kept[0, place])):
             rows.append([f"{name}{how}", *(f"{100 * rate:.0f}" for rate in rates)])
     return rows
+
+
+def beside(mean: float, half: float, published: float) -> list[str]:
+    """Return a mean and how far it is from the published one, as text; dashes if there is none."""
+    if np.isnan(mean):
+        return ["–", "–"]
+    return [f"{mean:.2f} ± {half:.2f}", f"{mean - published:+.2f}"]
 
 
 def without_play() -> Array:
