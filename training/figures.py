@@ -33,10 +33,11 @@ def figures(
         names: what the two are called, each by a name of its own.
         games: whole games.
         deals: single deals from 0-0.
-        episode: what ``games`` are: games, or matches, which know no skunks.
+        episode: what ``games`` are: games, or matches. Matches know no skunks, nor does Table Top.
     """
     whole_games, whole_deals = games.whole(), deals.whole()
-    skunks = games.margin if episode == "game" else games.margin[:0]
+    known = episode == "game" and family.name == "two_hand"
+    skunks = games.margin if known else games.margin[:0]
     return {
         "won": _shown(estimate(shares_won(games))),
         "won_as_first_dealer": _shown(_as_dealer(games)),
