@@ -6,6 +6,7 @@ of the rules, and the first to the target wins at once (C5): heels and play, pon
 dealer's hand, the crib. What they bring is `agents.expert.outcomes`.
 
 Scores are given as points still to make, so one table serves all starts and any shorter target.
+A view says nothing of skunks nor of who deals the next game of a match: Hoyle's rules are taken.
 """
 
 from __future__ import annotations
