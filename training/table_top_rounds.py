@@ -81,7 +81,7 @@ def measure(
         chosen = np.zeros(rounds, dtype=np.int64)
         analysis = np.zeros((rounds, ACTIONS, COLUMNS))
         act_views(
-            views, show_table(), tables.load(), np.zeros(RANKS), ALIKE, np.ones(2),
+            views, every, show_table(), tables.load(), np.zeros(RANKS), ALIKE, np.ones(2),
             *BUDGETS[budget - 1], *(getattr(work, field.name) for field in fields(work)), chosen,
             analysis,
         )  # fmt: skip

@@ -31,22 +31,23 @@ COLUMNS = 4
 
 @entry(
     void(
-        VIEWS_T, TABLE_T, float64[:, ::1], float64[::1], float64[:, :, ::1], float64[::1], int64,
-        int64, POSITIONS_T, float64[:, :, ::1], float64[:, ::1], float64[:, ::1], int64[::1],
-        float64[:, :, ::1],
+        VIEWS_T, int64[::1], TABLE_T, float64[:, ::1], float64[::1], float64[:, :, ::1],
+        float64[::1], int64, int64, POSITIONS_T, float64[:, :, ::1], float64[:, ::1],
+        float64[:, ::1], int64[::1], float64[:, :, ::1],
     )
 )  # fmt: skip
 def act_views(
-    views, table, values, mix, worths, weights, actions, answers, line, gains, kept, ahead, chosen,
-    analysis,
+    views, which, table, values, mix, worths, weights, actions, answers, line, gains, kept, ahead,
+    chosen, analysis,
 ):  # fmt: skip
-    """Write an action for each view.
+    """Write an action for each view that is to be judged by ``worths``.
 
     Args:
+        which: indices of these views.
         analysis: float64[B, ACTIONS, COLUMNS], filled for every legal action unless B is 0,
             but for its worths.
     """
-    for i in range(views.shape[0]):
+    for i in which:
         v = views[i]
         legal = v["legal"]
         if legal & (legal - 1) == 0 and analysis.shape[0] == 0:
@@ -164,12 +165,10 @@ class TableTopExpert:
                              "is not to move")  # fmt: skip
         chosen = np.empty(len(views), dtype=np.int64)
         work = Work.new()
+        views = np.ascontiguousarray(views)
         for worths, which in by_worths(views):
-            some = np.zeros(len(which), dtype=np.int64)
             act_views(
-                np.ascontiguousarray(views[which]), show_table(), tables.load(), np.zeros(RANKS),
-                worths, np.ones(2), *budget, *(getattr(work, field.name) for field in fields(work)),
-                some, analysis,
+                views, which, show_table(), tables.load(), np.zeros(RANKS), worths, np.ones(2),
+                *budget, *(getattr(work, field.name) for field in fields(work)), chosen, analysis,
             )  # fmt: skip
-            chosen[which] = some
         return chosen

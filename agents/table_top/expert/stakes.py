@@ -27,10 +27,14 @@ def by_worths(views: Views) -> Iterator[tuple[Array, npt.NDArray[np.intp]]]:
         a table of `worths`, or `ALIKE`, and the indices of the views it is for.
     """
     keys = np.stack([views[field] for field in FIELDS], axis=1)
-    distinct, which = np.unique(keys, axis=0, return_inverse=True)
-    for i, (episode, score_difference, players, target) in enumerate(distinct.tolist()):
+    left = np.arange(len(views))
+    while len(left):
+        key = keys[left[0]]
+        episode, score_difference, players, target = key.tolist()
         weighed = episode == GAME and not score_difference
-        yield worths(players, target) if weighed else ALIKE, np.flatnonzero(which.ravel() == i)
+        alike = (keys[left] == key).all(axis=1)
+        yield worths(players, target) if weighed else ALIKE, left[alike]
+        left = left[~alike]
 
 
 def chance_of(view: np.void, mine: Array, theirs: Array) -> Array:
