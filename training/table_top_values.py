@@ -61,7 +61,8 @@ def learn(preset: str, rounds: int, seed: np.random.SeedSequence) -> Array:
             began = time.perf_counter()
             self_play(
                 states, family.rules_record(RULES[preset], "round", players), NO_DECKS,
-                show_table(), values, visits, np.zeros(RANKS), np.zeros(TURNS, dtype=TABLE_VIEW),
+                show_table(), values, visits, np.zeros(RANKS), np.ones(2),
+                np.zeros(TURNS, dtype=TABLE_VIEW),
                 np.zeros(TURNS + 1, dtype=POSITION), np.zeros((GAINS, DECK)), np.zeros(ACTIONS),
                 np.zeros(LOG_SIZE, dtype=np.int64), len(points), whole, explore, rate, points,
             )  # fmt: skip

@@ -197,20 +197,21 @@ def learn_sides(table, values, mix, views, past, rate):
 
 @entry(
     void(
-        STATES_T, RULES_T, DECKS_T, TABLE_T, float64[::1], float64[::1], float64[::1], VIEWS_T,
-        POSITIONS_T, float64[:, ::1], float64[::1], LOG_T, int64, int64, int64, float64,
-        int64[:, ::1],
+        STATES_T, RULES_T, DECKS_T, TABLE_T, float64[::1], float64[::1], float64[::1],
+        float64[::1], VIEWS_T, POSITIONS_T, float64[:, ::1], float64[::1], LOG_T, int64, int64,
+        int64, float64, int64[:, ::1],
     )
 )  # fmt: skip
 def self_play(
-    states, rules, decks, table, values, visits, mix, views, past, gains, ahead, log, rounds,
-    whole, explore, rate, points,
+    states, rules, decks, table, values, visits, mix, weights, views, past, gains, ahead, log,
+    rounds, whole, explore, rate, points,
 ):  # fmt: skip
     """Play rounds and learn from each.
 
     Args:
         values, visits: float64[VALUES], what is learned and how often it was corrected.
         mix, gains, ahead: as `score_now` works in.
+        weights: float64[2], of the sides' points.
         views: [TURNS] views and past: [TURNS + 1] positions, to work in.
         whole: 1 to learn by sides, 0 by lines.
         explore: one action in so many is drawn at random; 0 for none.
@@ -228,7 +229,7 @@ def self_play(
             legal = v["legal"]
             take_up(v, p)
             fill_mix(p["unseen"], mix)
-            score_now(v, table, values, mix, p, legal, gains, ahead)
+            score_now(v, table, values, mix, weights, p, legal, gains, ahead)
             if explore and below(s["rng"], explore) == 0:
                 action = any_of(s["rng"], legal)
             else:

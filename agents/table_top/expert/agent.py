@@ -13,7 +13,8 @@ from agents.table_top.expert.gains import DECK, GAINS
 from agents.table_top.expert.jit import entry
 from agents.table_top.expert.position import POSITION, POSITIONS_T, pass_on, put, take_back
 from agents.table_top.expert.search import narrow, score_actions
-from agents.table_top.expert.worth import side_value
+from agents.table_top.expert.stakes import by_worths, chance_of
+from agents.table_top.expert.worth import MINE, THEIRS, side_value
 from agents.table_top.lines import RANKS
 from crib_env.engine.records import TABLE_T
 from crib_env.engine.table_top.layout import lowest
@@ -24,25 +25,29 @@ from crib_env.opponents import Actions, Views
 ACTIONS = TO_CRIB + 1
 # What each budget looks into: so many actions, and so many answers to every next card.
 BUDGETS = ((0, 0), (ACTIONS, 0), (4, 3), (8, 6))
-MINE, THEIRS, VALUE = range(3)
-COLUMNS = 3
+VALUE, WORTH = 2, 3  # the columns of an analysis after both sides' points
+COLUMNS = 4
 
 
 @entry(
     void(
-        VIEWS_T, TABLE_T, float64[:, ::1], float64[::1], int64, int64, POSITIONS_T,
-        float64[:, :, ::1], float64[:, ::1], float64[:, ::1], int64[::1], float64[:, :, ::1],
+        VIEWS_T, int64[::1], TABLE_T, float64[:, ::1], float64[::1], float64[:, :, ::1],
+        float64[::1], int64, int64, POSITIONS_T, float64[:, :, ::1], float64[:, ::1],
+        float64[:, ::1], int64[::1], float64[:, :, ::1],
     )
 )  # fmt: skip
 def act_views(
-    views, table, values, mix, actions, answers, line, gains, kept, ahead, chosen, analysis
-):
-    """Write an action for each view.
+    views, which, table, values, mix, worths, weights, actions, answers, line, gains, kept, ahead,
+    chosen, analysis,
+):  # fmt: skip
+    """Write an action for each view that is to be judged by ``worths``.
 
     Args:
-        analysis: float64[B, ACTIONS, COLUMNS], filled for every legal action unless B is 0.
+        which: indices of these views.
+        analysis: float64[B, ACTIONS, COLUMNS], filled for every legal action unless B is 0,
+            but for its worths.
     """
-    for i in range(views.shape[0]):
+    for i in which:
         v = views[i]
         legal = v["legal"]
         if legal & (legal - 1) == 0 and analysis.shape[0] == 0:
@@ -50,7 +55,7 @@ def act_views(
             continue
         learned = values[0 if v["flush_size"] == SIZE else 1]
         best = score_actions(
-            v, table, learned, mix, actions, answers, line, gains, kept, ahead
+            v, table, learned, mix, worths, weights, actions, answers, line, gains, kept, ahead
         )  # fmt: skip
         chosen[i] = lowest(narrow(ahead[0], best, 1, 1))
         if analysis.shape[0] == 0:
@@ -90,7 +95,9 @@ class TableTopExpert:
     """Places each card where the round is expected to end best, and looks ahead.
 
     It values a position by the points each side is expected to make, from tables learned in play
-    against itself, and takes the action of the greatest difference. It does not play to the score.
+    against itself, and takes the action of the greatest difference. In a game whose points are
+    added to the score, those of the two sides are weighed by what they do for the chance of winning
+    it; in a round by itself, and where only the difference counts (T13), they weigh alike.
 
     Attributes:
         name: what tables call it.
@@ -129,10 +136,12 @@ class TableTopExpert:
         """Return what each action is expected to come to, for the seat of one view to move.
 
         Returns:
-            float64[26, 3]: my side's points in the count of the round, the other side's, and the
-            value of the action: their difference as the search of this budget finds it, which it
-            runs for every action. At budget 1 it is just their difference. Rows of illegal
-            actions are NaN. Heels (T3) are not in it.
+            float64[26, 4]: my side's points in the count of the round and the other side's, heels
+            (T3) not among them; the value of the action, their difference, each side's weighed by
+            what it does for winning the game, as the search of this budget finds it, which it runs
+            for every action (at budget 1 it is just that); and the worth of those points, the
+            chance of winning the game, or the round if there is no more. Rows of illegal actions
+            are NaN.
 
         Raises:
             ValueError: the view is not Table Top's, or not of a seat to move.
@@ -141,6 +150,7 @@ class TableTopExpert:
         analysis = np.full((ACTIONS, COLUMNS), np.nan)
         actions, answers = BUDGETS[self.budget - 1]
         self._search(views, (ACTIONS if actions else 0, answers), analysis[None])
+        analysis[:, WORTH] = chance_of(view, analysis[:, MINE], analysis[:, THEIRS])
         return analysis
 
     def _search(
@@ -155,8 +165,10 @@ class TableTopExpert:
                              "is not to move")  # fmt: skip
         chosen = np.empty(len(views), dtype=np.int64)
         work = Work.new()
-        act_views(
-            np.ascontiguousarray(views), show_table(), tables.load(), np.zeros(RANKS), *budget,
-            *(getattr(work, field.name) for field in fields(work)), chosen, analysis,
-        )  # fmt: skip
+        views = np.ascontiguousarray(views)
+        for worths, which in by_worths(views):
+            act_views(
+                views, which, show_table(), tables.load(), np.zeros(RANKS), worths, np.ones(2),
+                *budget, *(getattr(work, field.name) for field in fields(work)), chosen, analysis,
+            )  # fmt: skip
         return chosen

@@ -18,7 +18,7 @@ from agents.table_top.expert.values import (
     nob_value,
     phase_of,
 )
-from agents.table_top.expert.worth import nob_in, role_of, sign_of
+from agents.table_top.expert.worth import MINE, THEIRS, nob_in, role_of, sign_of, weight_of
 from agents.table_top.lines import RANKS, SUIT, nob_of
 from crib_env.engine.jit import kernel
 from crib_env.engine.table_top.layout import bit_count, lowest
@@ -31,7 +31,7 @@ DECK = 52
 
 
 @kernel
-def line_gains(v, table, values, mix, p, line, drawn, gain):
+def line_gains(v, table, values, mix, weights, p, line, drawn, gain):
     """Fill ``gain`` (float64[52]) with what each card of ``drawn`` adds to a line for my side.
 
     Returns:
@@ -40,6 +40,7 @@ def line_gains(v, table, values, mix, p, line, drawn, gain):
     cards = p["lines"][line]
     n = bit_count(cards)
     sign = sign_of(v, line)
+    weight = weight_of(weights, sign)
     role = 1 - role_of(sign, p["mover"])  # the other side moves next
     phase = phase_of(TURNS - 1 - p["turn"])
     size = v["flush_size"]
@@ -49,7 +50,7 @@ def line_gains(v, table, values, mix, p, line, drawn, gain):
     before += by_suit(values, n, most, role, phase, size)
     now = before + nob_value(values, nob, cards, role, phase, p["unseen"])
     if n == SIZE:
-        return sign * now
+        return weight * now
     suit_0 = by_suit(values, n + 1, max(most, bit_count(cards & SUIT) + 1), role, phase, size)
     suit_1 = by_suit(values, n + 1, max(most, bit_count(cards & SUIT << 1) + 1), role, phase, size)
     suit_2 = by_suit(values, n + 1, max(most, bit_count(cards & SUIT << 2) + 1), role, phase, size)
@@ -62,25 +63,25 @@ def line_gains(v, table, values, mix, p, line, drawn, gain):
         if left:
             longer = cards | (left & -left) << (4 * rank)
             more = by_rank(values, mix, table, longer, role, phase) - before + hope
-            gain[4 * rank] = sign * (more + suit_0)
-            gain[4 * rank + 1] = sign * (more + suit_1)
-            gain[4 * rank + 2] = sign * (more + suit_2)
-            gain[4 * rank + 3] = sign * (more + suit_3)
+            gain[4 * rank] = weight * (more + suit_0)
+            gain[4 * rank + 1] = weight * (more + suit_1)
+            gain[4 * rank + 2] = weight * (more + suit_2)
+            gain[4 * rank + 3] = weight * (more + suit_3)
     if nob & drawn:  # wherever it goes no line can hope for it any more: see `lost_hope`
-        gain[lowest(nob)] += sign * (1.0 - hope)
-    return sign * now
+        gain[lowest(nob)] += weight * (1.0 - hope)
+    return weight * now
 
 
 @kernel
-def share_margin(values, role, turns_left, mine, theirs):
+def share_margin(values, weights, role, turns_left, mine, theirs):
     """Return what the cards owed to the crib add for my side, which moves next if ``role`` is 1."""
-    return by_share(values, role, turns_left, mine, theirs) - by_share(
-        values, 1 - role, turns_left, theirs, mine
-    )
+    my_lines = by_share(values, role, turns_left, mine, theirs)
+    their_lines = by_share(values, 1 - role, turns_left, theirs, mine)
+    return weights[MINE] * my_lines - weights[THEIRS] * their_lines
 
 
 @kernel
-def crib_gains(v, table, values, p, drawn, gain):
+def crib_gains(v, table, values, weights, p, drawn, gain):
     """Fill ``gain`` with what each card of ``drawn`` adds for my side if it goes to the crib.
 
     Returns:
@@ -89,38 +90,39 @@ def crib_gains(v, table, values, p, drawn, gain):
     """
     side = p["mover"] & 1
     turns_left = TURNS - 1 - p["turn"]
-    sign = 1 if v["my_crib"] else -1
+    weight = weight_of(weights, 1 if v["my_crib"] else -1)
     nob = nob_of(v)
     mine = owed_by(p, 0)
     theirs = owed_by(p, 1)
     crib = crib_value(values, table, p["crib"], v["my_crib"], nob)
-    share = share_margin(values, side, turns_left, mine, theirs)
+    share = share_margin(values, weights, side, turns_left, mine, theirs)
     if p["owed"][p["mover"]]:
-        less = share_margin(values, side, turns_left, mine - 1 + side, theirs - side) - share
+        less = -share
+        less += share_margin(values, weights, side, turns_left, mine - 1 + side, theirs - side)
         for rank in range(RANKS):
             left = drawn >> (4 * rank) & 15
             if left:
                 longer = p["crib"] | (left & -left) << (4 * rank)
-                more = less + sign * (crib_value(values, table, longer, v["my_crib"], 0) - crib)
+                more = less + weight * (crib_value(values, table, longer, v["my_crib"], 0) - crib)
                 if nob & p["crib"]:
-                    more += sign
+                    more += weight
                 for suit in range(4):
                     gain[4 * rank + suit] = more
         if nob & drawn:
-            gain[lowest(nob)] += sign
-    return sign * crib + share
+            gain[lowest(nob)] += weight
+    return weight * crib + share
 
 
 @kernel
-def fill_gains(v, table, values, mix, p, drawn, gains):
+def fill_gains(v, table, values, mix, weights, p, drawn, gains):
     """Fill ``gains`` (float64[GAINS, 52]) with what each card of ``drawn`` adds to what it joins.
 
     Returns:
         the value of the position but for the mover's next card.
     """
-    total = crib_gains(v, table, values, p, drawn, gains[CRIB_ROW])
+    total = crib_gains(v, table, values, weights, p, drawn, gains[CRIB_ROW])
     for i in range(LINES):
-        total += line_gains(v, table, values, mix, p, i, drawn, gains[i])
+        total += line_gains(v, table, values, mix, weights, p, i, drawn, gains[i])
     return total
 
 
@@ -150,7 +152,7 @@ def best_gain(gains, actions, card, sign):
 
 
 @kernel
-def lost_hope(v, values, p):
+def lost_hope(v, values, weights, p):
     """Return what the hopes for his nob are worth to my side: they are gone once it is drawn."""
     nob = nob_of(v)
     phase = phase_of(TURNS - 1 - p["turn"])
@@ -160,12 +162,13 @@ def lost_hope(v, values, p):
             if nob_in(v, line):
                 sign = sign_of(v, line)
                 role = 1 - role_of(sign, p["mover"])
-                total += sign * by_nob(values, bit_count(p["lines"][line]), role, phase)
+                hope = by_nob(values, bit_count(p["lines"][line]), role, phase)
+                total += weight_of(weights, sign) * hope
     return total
 
 
 @kernel
-def mean_best_gain(v, values, p, gains):
+def mean_best_gain(v, values, weights, p, gains):
     """Return the mean for my side, over every next card, of what its best action gains."""
     actions = open_to_mover(p, v["players"], v["adjacency"])
     sign = 1 - 2 * (p["mover"] & 1)
@@ -174,4 +177,4 @@ def mean_best_gain(v, values, p, gains):
     while unseen:
         total += best_gain(gains, actions, lowest(unseen), sign)
         unseen &= unseen - 1
-    return (sign * total - lost_hope(v, values, p)) / bit_count(p["unseen"])
+    return (sign * total - lost_hope(v, values, weights, p)) / bit_count(p["unseen"])

@@ -1,7 +1,8 @@
 """Search over the cards to come: every action, the mean over the next card, the best answer to it.
 
-Positions are valued for my side, seat 0's: its points still to be counted less the other side's.
-Answers may be looked into the same way, the best few of them by what they gain at once.
+Positions are valued for my side, seat 0's: its points still to be counted less the other side's,
+both by their weights. Answers may be looked into the same way, the best few of them by what they
+gain at once.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from agents.table_top.expert.gains import (
 )
 from agents.table_top.expert.position import open_to_mover, pass_on, put, take_back, take_up
 from agents.table_top.expert.values import fill_mix
-from agents.table_top.expert.worth import value
+from agents.table_top.expert.worth import value, weigh
 from crib_env.engine.jit import kernel
 from crib_env.engine.records import NONE
 from crib_env.engine.table_top.layout import bit_count, lowest
@@ -33,7 +34,7 @@ def copy_row(row, to):
 
 
 @kernel
-def look_ahead(v, table, values, mix, p, card, actions, after, gains, kept, ahead):
+def look_ahead(v, table, values, mix, weights, p, card, actions, after, gains, kept, ahead):
     """Fill ``ahead[action]`` with the value of each action by the best answers to every next card.
 
     Args:
@@ -46,32 +47,36 @@ def look_ahead(v, table, values, mix, p, card, actions, after, gains, kept, ahea
     pass_on(p, after, card, v["players"])
     last = after["turn"] == TURNS
     unseen = after["unseen"]
-    total = 0.0 if last else fill_gains(v, table, values, mix, after, unseen, gains)
+    total = 0.0 if last else fill_gains(v, table, values, mix, weights, after, unseen, gains)
     while actions:
         action = lowest(actions)
         actions &= actions - 1
         if last:
             put(after, mover, card, action)
-            ahead[action] = value(v, table, values, mix, after)
+            ahead[action] = value(v, table, values, mix, weights, after)
             take_back(after, mover, card, action)
         elif action == TO_CRIB:
-            total_0 = crib_gains(v, table, values, after, unseen, gains[CRIB_ROW])
+            total_0 = crib_gains(v, table, values, weights, after, unseen, gains[CRIB_ROW])
             put(after, mover, card, action)
-            total_1 = crib_gains(v, table, values, after, unseen, gains[CRIB_ROW])
-            ahead[action] = total - total_0 + total_1 + mean_best_gain(v, values, after, gains)
+            total_1 = crib_gains(v, table, values, weights, after, unseen, gains[CRIB_ROW])
+            ahead[action] = (
+                total - total_0 + total_1 + mean_best_gain(v, values, weights, after, gains)
+            )
             take_back(after, mover, card, action)
-            crib_gains(v, table, values, after, unseen, gains[CRIB_ROW])
+            crib_gains(v, table, values, weights, after, unseen, gains[CRIB_ROW])
         else:
             row = action // SIZE
             column = SIZE + action % SIZE
             copy_row(gains[row], kept[0])
             copy_row(gains[column], kept[1])
-            changed = -line_gains(v, table, values, mix, after, row, 0, gains[row])
-            changed -= line_gains(v, table, values, mix, after, column, 0, gains[column])
+            changed = -line_gains(v, table, values, mix, weights, after, row, 0, gains[row])
+            changed -= line_gains(v, table, values, mix, weights, after, column, 0, gains[column])
             put(after, mover, card, action)
-            changed += line_gains(v, table, values, mix, after, row, unseen, gains[row])
-            changed += line_gains(v, table, values, mix, after, column, unseen, gains[column])
-            ahead[action] = total + changed + mean_best_gain(v, values, after, gains)
+            changed += line_gains(v, table, values, mix, weights, after, row, unseen, gains[row])
+            changed += line_gains(
+                v, table, values, mix, weights, after, column, unseen, gains[column]
+            )
+            ahead[action] = total + changed + mean_best_gain(v, values, weights, after, gains)
             take_back(after, mover, card, action)
             copy_row(kept[0], gains[row])
             copy_row(kept[1], gains[column])
@@ -106,7 +111,9 @@ def best_score(scores, actions, sign):
 
 
 @kernel
-def look_further(v, table, values, mix, p, card, actions, breadth, line, gains, kept, ahead):
+def look_further(
+    v, table, values, mix, weights, p, card, actions, breadth, line, gains, kept, ahead
+):
     """Fill ``ahead[0, action]`` with each action's value by answers that look ahead themselves.
 
     Args:
@@ -122,12 +129,12 @@ def look_further(v, table, values, mix, p, card, actions, breadth, line, gains, 
         pass_on(p, after, card, v["players"])
         put(after, mover, card, action)
         if after["turn"] == TURNS:
-            ahead[0, action] = value(v, table, values, mix, after)
+            ahead[0, action] = value(v, table, values, mix, weights, after)
             continue
         sign = 1 - 2 * (after["mover"] & 1)
         answers = open_to_mover(after, v["players"], v["adjacency"])
         unseen = after["unseen"]
-        fill_gains(v, table, values, mix, after, unseen, gains[0])
+        fill_gains(v, table, values, mix, weights, after, unseen, gains[0])
         total = 0.0
         while unseen:
             answer_card = lowest(unseen)
@@ -139,17 +146,18 @@ def look_further(v, table, values, mix, p, card, actions, breadth, line, gains, 
                 ahead[1, answer] = gain_of(gains[0], answer, answer_card)
             best = narrow(ahead[1], answers, breadth, sign)
             look_ahead(
-                v, table, values, mix, after, answer_card, best, line[1], gains[1], kept, ahead[1]
-            )
+                v, table, values, mix, weights, after, answer_card, best, line[1], gains[1], kept,
+                ahead[1],
+            )  # fmt: skip
             total += best_score(ahead[1], best, sign)
         ahead[0, action] = total / bit_count(after["unseen"])
 
 
 @kernel
-def score_now(v, table, values, mix, p, actions, gains, ahead):
+def score_now(v, table, values, mix, weights, p, actions, gains, ahead):
     """Fill ``ahead[action]`` with each action's value without search, of the view's position."""
     card = v["card"]
-    total = fill_gains(v, table, values, mix, p, 1 << card, gains)
+    total = fill_gains(v, table, values, mix, weights, p, 1 << card, gains)
     while actions:
         action = lowest(actions)
         actions &= actions - 1
@@ -157,11 +165,15 @@ def score_now(v, table, values, mix, p, actions, gains, ahead):
 
 
 @kernel
-def score_actions(v, table, values, mix, actions, answers, line, gains, kept, ahead):
+def score_actions(
+    v, table, values, mix, worths, weights, actions, answers, line, gains, kept, ahead
+):
     """Fill ``ahead[0, action]`` with the value of each legal action of the view ``v``.
 
     Args:
         mix: float64[13], to work in.
+        worths: the chance of winning by what both sides come to, see `weigh`.
+        weights: float64[2], filled with what their points are worth.
         actions: how many are looked into at most, the best by a ply less; 0 for no search.
         answers: how many answers to each card are looked into, the best by what they gain at
             once; 0 for none.
@@ -176,12 +188,15 @@ def score_actions(v, table, values, mix, actions, answers, line, gains, kept, ah
     card = v["card"]
     take_up(v, p)
     fill_mix(p["unseen"], mix)
+    weigh(v, table, values, mix, p, worths, weights)
     if actions == 0:
-        score_now(v, table, values, mix, p, legal, gains[0], ahead[0])
+        score_now(v, table, values, mix, weights, p, legal, gains[0], ahead[0])
         return legal
-    look_ahead(v, table, values, mix, p, card, legal, line[1], gains[0], kept, ahead[0])
+    look_ahead(v, table, values, mix, weights, p, card, legal, line[1], gains[0], kept, ahead[0])
     if answers == 0:
         return legal
     legal = narrow(ahead[0], legal, actions, 1)
-    look_further(v, table, values, mix, p, card, legal, answers, line[1:], gains, kept, ahead)
+    look_further(
+        v, table, values, mix, weights, p, card, legal, answers, line[1:], gains, kept, ahead
+    )
     return legal
