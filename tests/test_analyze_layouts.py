@@ -118,7 +118,7 @@ def test_cards_owed_to_the_crib_must_still_fit() -> None:
 def test_the_command_line(capsys: pytest.CaptureFixture[str]) -> None:
     main(["6D", "--layout", LAYOUT, "--columns", "--others-crib", "1"])
     lines = capsys.readouterr().out.splitlines()
-    assert lines[0].split() == ["place", "action", "mine", "theirs", "value"]
+    assert lines[0].split() == ["place", "action", "mine", "theirs", "value", "win"]
     assert len(lines) > 10
     with pytest.raises(SystemExit, match="no matches"):
         main(["6D", "--layout", LAYOUT, "--episode", "match"])

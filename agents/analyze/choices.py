@@ -11,7 +11,8 @@ from agents.analyze.positions import Views
 from agents.expert import keep, search
 from agents.expert.play import PlayExpert
 from agents.table_top.expert import TableTopExpert
-from agents.table_top.expert.agent import MINE, THEIRS, VALUE
+from agents.table_top.expert.agent import VALUE, WORTH
+from agents.table_top.expert.worth import MINE, THEIRS
 from crib_env.cards import format_card, format_cards
 from crib_env.engine.families import format_cell
 from crib_env.engine.records import LAY_AWAY, VIEW
@@ -72,7 +73,9 @@ class Cell:
         action: the environment's action.
         mine: points this seat's side is expected to make in the round.
         theirs: points the other side is.
-        value: the difference, as a search over the next cards finds it.
+        value: the difference, as a search over the next cards finds it; near the end of a game
+            points are weighed in it by what they do to the chance of winning.
+        win: the chance of winning the game with these points; of a single round, of making more.
     """
 
     place: str
@@ -80,6 +83,7 @@ class Cell:
     mine: float
     theirs: float
     value: float
+    win: float
 
 
 Choice = Discard | Card | Cell
@@ -170,7 +174,7 @@ def cells(views: Views) -> list[Cell]:
     """Return every place for the card in turn at Table Top, the best first."""
     columns = TableTopExpert().analyze(views[0])
     found = [
-        Cell(format_cell(action), action, float(row[MINE]), float(row[THEIRS]), float(row[VALUE]))
+        Cell(format_cell(action), action, *(float(row[k]) for k in (MINE, THEIRS, VALUE, WORTH)))
         for action, row in enumerate(columns)
         if not np.isnan(row[VALUE])
     ]
