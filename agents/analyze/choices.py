@@ -73,7 +73,7 @@ class Cell:
         action: the environment's action.
         mine: points this seat's side is expected to make in the round.
         theirs: points the other side is.
-        value: the difference, as a search over the next cards finds it; near the end of a game
+        value: the difference, as a search over the next cards finds it; in a game each side's
             points are weighed in it by what they do to the chance of winning.
         win: the chance of winning the game with these points; of a single round, of making more.
     """
