@@ -114,6 +114,8 @@ def test_the_page_shows_what_the_command_prints(capsys: pytest.CaptureFixture[st
         (["5H 5D"], "6 cards dealt, got 2"),
         (["6D 4S 9C", "--laid", "KC QC"], "both --laid and --starter"),
         ([HAND, "--rules", "bridge"], "bridge"),
+        ([HAND, "--others-crib", "1"], "--others-crib is for Table Top"),
+        (["6D", "--layout", "...../...../..7H../...../.....", "--dealer"], "--dealer is for six"),
         ([HAND, "--scores", "0", "130"], "0 to 120"),
     ],
 )  # fmt: skip

@@ -21,6 +21,10 @@ from agents.analyze.choices import Choice, analyze
 from agents.analyze.layouts import layout_view
 from agents.analyze.positions import Views, laying_view, play_view
 
+# Options that belong to one kind of game alone.
+OF_CARDS = ("dealer", "laid", "starter", "pile", "games")
+OF_CELLS = ("columns", "crib", "partners_crib", "others_crib", "players")
+
 
 def table(choices: Sequence[Choice]) -> str:
     """Return choices in columns: points to two places, what they are worth in per cent."""
@@ -51,6 +55,12 @@ def position(args: argparse.Namespace) -> Views:
     Raises:
         ValueError: it describes no position.
     """
+    of_cards = [name for name in OF_CARDS if getattr(args, name) not in (None, False, (0, 0))]
+    of_cells = [name for name in OF_CELLS if getattr(args, name) not in (False, "", 0, 2)]
+    strange = of_cards if args.layout is not None else of_cells
+    if strange:
+        other = "six and five cards" if args.layout is not None else "Table Top, with --layout"
+        raise ValueError(f"--{strange[0].replace('_', '-')} is for {other}")
     if args.layout is not None:
         if args.episode == "match":
             raise ValueError("Table Top has no matches")

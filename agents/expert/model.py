@@ -2,8 +2,9 @@
 
 Three data files go into it, to be made in this order: what a deal brings
 (`training/deal_outcomes.py`, read by `agents.expert.outcomes`), what each kept hand pegs
-(`training/kept_play.py`), by the same agent, and what each role lays away
-(`training/laid_away.py`), which follows from the others.
+(`training/kept_play.py`), and what each role lays away (`training/laid_away.py`), which follows
+from the others. The first is of `expert`, the second of `rule_based`, of which many more deals can
+be played: it compares hands well, but all of them peg a little less against better play.
 """
 
 from __future__ import annotations

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from training.environments import load_agent
-from training.numbers import agents, table_top, two_hand
+from training.numbers import agents, table_top, two_hand, winning
 from training.numbers.pages import write
 from training.numbers.run import Run
 
@@ -54,6 +54,8 @@ def main(words: Sequence[str] | None = None) -> None:
     unknown = [page for page in args.pages if page not in PAGES]
     if unknown:
         parser.error(f"no page is called {unknown[0]!r}: choose from {', '.join(PAGES)}")
+    if args.games < winning.PARTS:
+        parser.error(f"--games must be at least {winning.PARTS}, got {args.games}")
     args.out.mkdir(parents=True, exist_ok=True)
     for name in args.pages or PAGES:
         print(f"{name} ...", flush=True)

@@ -17,6 +17,7 @@ from training.numbers.run import Run
 Array = npt.NDArray[Any]
 
 SEAT_0 = 0
+PARTS = 4  # of all the games of a run one part is played from each of the other starts
 
 
 def winning(rules: Rules) -> Array:
@@ -44,7 +45,9 @@ def checked(rules: Rules, run: Run) -> tuple[str, dict[str, Any]]:
     rows = []
     data = {}
     for dealer, pone in starts(rules):
-        games = run.play(rules, "game", run.games // 4, first_dealer=SEAT_0, scores=(dealer, pone))
+        games = run.play(
+            rules, "game", run.games // PARTS, first_dealer=SEAT_0, scores=(dealer, pone)
+        )
         won = estimate(games.result == 1)
         solved = float(chance[dealer, pone])
         rows.append([f"{dealer}-{pone}", f"{100 * solved:.2f} %", percent(won)])
