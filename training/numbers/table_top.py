@@ -93,9 +93,9 @@ def section(preset: str, players: int, run: Run, counted: int) -> tuple[str, dic
 
 {table(["points a line of the side", *LINES, "all", "five lines", "crib"], rows)}
 
-The dealer's side moves last of all and has the crib. What its five lines make less the other
-side's, which is what moving last is worth, is {points(last)} points a round; with the crib
-{points(whole)}.
+The dealer's side moves last of all and has the crib, to which it can send good cards and the other
+side has to send bad ones. What its five lines make less the other side's, moving last against the
+cards sent away, is {points(last)} points a round; with the crib {points(whole)}.
 
 {table(["", "mean"], list(zip(facts, shown, strict=True)))}
 """
