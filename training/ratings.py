@@ -120,7 +120,7 @@ def rate(
     seed: int,
     anchor: int | None = None,
 ) -> tuple[Array, Array, Array]:
-    """Return the ratings with their 95 % intervals (percentiles of the bootstrap).
+    """Return the ratings with their 95 % intervals: percentiles of the bootstrap, and the estimate.
 
     Args:
         scores: as for `resampled_wins`.
@@ -135,7 +135,8 @@ def rate(
     rng = np.random.default_rng(seed)
     again = bradley_terry(resampled_wins(scores, agents, rng), anchor)
     low, high = np.percentile(again, [2.5, 97.5], axis=0)
-    return ratings, low, high
+    # Where an agent won all its games, the game nobody played can leave the estimate outside.
+    return ratings, np.minimum(low, ratings), np.maximum(high, ratings)
 
 
 def expected_share(ratings: Array) -> Array:
