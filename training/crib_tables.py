@@ -58,6 +58,27 @@ def crib_points(table, a, b, c, d, starter, smallest):
     return table[key] + score_flush_and_nob(suits, 4, starter, smallest, nob)
 
 
+@kernel
+def draw(rng, used):
+    """Return a card drawn from those not in the mask ``used``."""
+    card = below(rng, 52)
+    while used >> card & 1:
+        card = below(rng, 52)
+    return card
+
+
+@kernel
+def deal_hands(views, rng):
+    """Deal a hand to each of two views, and return the cards dealt as a mask."""
+    n = views[0]["dealt"]
+    used = 0
+    for i in range(2 * n):
+        card = draw(rng, used)
+        used |= 1 << card
+        views[i // n]["hand"][i % n] = card
+    return used
+
+
 @entry(
     void(
         VIEWS_T, TABLE_T, float64[::1], int64[::1], int64, float64[:, ::1], float64[:, ::1],
@@ -75,17 +96,7 @@ def sample(views, table, weights, rng, deals, sums, squares, samples, kept):
     """
     n = views[0]["dealt"]
     for _ in range(deals):
-        used = 0
-        starter = NONE
-        for i in range(2 * n + 1):
-            card = below(rng, 52)
-            while used >> card & 1:
-                card = below(rng, 52)
-            used |= 1 << card
-            if i < 2 * n:
-                views[i // n]["hand"][i % n] = card
-            else:
-                starter = card
+        starter = draw(rng, deal_hands(views, rng))
         dealer_pair = best_pair(hand_and_crib, views[0], table, weights)
         pone_pair = best_pair(hand_and_crib, views[1], table, weights)
         for role in range(2):

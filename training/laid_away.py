@@ -40,14 +40,16 @@ from agents.expert.keep import (
 )
 from agents.expert.model import LAID_AWAY, MODEL_T, ROLES, VERSION, build, habits, kept_play
 from agents.expert.worth import worths
-from crib_env.engine.records import DEAL, NONE, TABLE_T, VIEWS_T
-from crib_env.engine.rng import WORDS, below
+from crib_env.engine.records import DEAL, TABLE_T, VIEWS_T
+from crib_env.engine.rng import WORDS
 from crib_env.engine.tables import show_table
 from crib_env.rules import PRESETS, Rules
 from training.crib_tables import (
     GAMES,
     compare_with_schell,
     crib_points,
+    deal_hands,
+    draw,
     laying_views,
     seed_generator,
     write,
@@ -79,17 +81,7 @@ def sample(views, worths, model, table, scratch, columns, rng, deals, laid, crib
     """
     n = views[0]["dealt"]
     for _ in range(deals):
-        used = 0
-        starter = NONE
-        for i in range(2 * n + 1):
-            card = below(rng, 52)
-            while used >> card & 1:
-                card = below(rng, 52)
-            used |= 1 << card
-            if i < 2 * n:
-                views[i // n]["hand"][i % n] = card
-            else:
-                starter = card
+        starter = draw(rng, deal_hands(views, rng))
         fill_columns(views[0], worths, model[0], table, NEAR, scratch[0], columns[0])
         pone_pair = best_pair(views[0], scratch[0], columns[0])
         fill_columns(views[1], worths, model[0], table, NEAR, scratch[0], columns[1])

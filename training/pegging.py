@@ -11,19 +11,17 @@ discards, and the expert's decisions a second.
 from __future__ import annotations
 
 import argparse
-import time
 from collections.abc import Callable
-
-import numpy as np
 
 from agents import PhasedAgent
 from agents.expert.play import PlayExpert
 from crib_env.engine.families import find_family
-from crib_env.opponents import Actions, Agent, Views, find_agent
+from crib_env.opponents import Agent, find_agent
 from crib_env.rules import PRESETS
 from training.crib_tables import GAMES
 from training.duplicate import Estimate, Pairs, estimate, play_pairs
 from training.open_hands import OpenHanded
+from training.timed import Timed
 
 PEGGING: dict[str, Callable[[], Agent]] = {
     "expert": PlayExpert,
@@ -31,29 +29,6 @@ PEGGING: dict[str, Callable[[], Agent]] = {
     "greedy": lambda: find_agent("greedy"),
     "open_handed": OpenHanded,
 }
-
-
-class Timed:
-    """An agent under a stop-watch.
-
-    Attributes:
-        decisions: how many it has made.
-        seconds: how long they took.
-    """
-
-    def __init__(self, agent: Agent) -> None:
-        self.agent = agent
-        self.name = agent.name
-        self.decisions = 0
-        self.seconds = 0.0
-
-    def act(self, views: Views, rng: np.random.Generator) -> Actions:
-        """Return what the agent answers."""
-        started = time.perf_counter()
-        actions = self.agent.act(views, rng)
-        self.seconds += time.perf_counter() - started
-        self.decisions += len(views)
-        return actions
 
 
 def match(game: str, episode: str, first: Agent, second: Agent, pairs: int, seed: int) -> Pairs:

@@ -41,10 +41,10 @@ from agents.lay_away import best_pair
 from agents.rule_based import default_weights, hand_and_crib
 from crib_env.engine.jit import kernel
 from crib_env.engine.records import NONE, TABLE_T, VIEWS_T
-from crib_env.engine.rng import WORDS, below, next_word
+from crib_env.engine.rng import WORDS, next_word
 from crib_env.engine.tables import show_table
 from crib_env.rules import PRESETS, Rules
-from training.crib_tables import GAMES, laying_views, seed_generator
+from training.crib_tables import GAMES, deal_hands, laying_views, seed_generator
 from training.jit import entry
 
 Array = npt.NDArray[Any]
@@ -66,13 +66,7 @@ def keep_hands(views, table, weights, rng, kept, one_suit):
     """
     n = views[0]["dealt"]
     for i in range(kept.shape[0]):
-        used = 0
-        for j in range(2 * n):
-            card = below(rng, 52)
-            while used >> card & 1:
-                card = below(rng, 52)
-            used |= 1 << card
-            views[j // n]["hand"][j % n] = card
+        deal_hands(views, rng)
         for role in range(2):
             pair = best_pair(hand_and_crib, views[role], table, weights)
             counted = 0

@@ -12,48 +12,22 @@ from __future__ import annotations
 
 import argparse
 import sys
-import time
 from dataclasses import dataclass
-
-import numpy as np
 
 from agents.table_top.expert import TableTopExpert
 from agents.table_top.expert.agent import BUDGETS
 from agents.table_top.expert.tables import PRESETS
 from crib_env.engine.families import find_family
 from crib_env.engine.table_top.numbers import PLAYERS
-from crib_env.opponents import Actions, Agent, Views
+from crib_env.opponents import Agent
 from crib_env.rules import PRESETS as RULES
 from training.duplicate import Estimate, estimate, play_pairs
 from training.environments import load_agent
+from training.timed import Timed
 
 HEADER = """\
 | rules | players | budget | decisions/s | games won | points a round more |
 |---|---|---|---|---|---|"""
-
-
-class Timed:
-    """An agent, with how long its decisions took.
-
-    Attributes:
-        name: the agent's.
-        decisions: how many it has made.
-        seconds: how long they took in all.
-    """
-
-    def __init__(self, agent: Agent) -> None:
-        self.agent = agent
-        self.name = agent.name
-        self.decisions = 0
-        self.seconds = 0.0
-
-    def act(self, views: Views, rng: np.random.Generator) -> Actions:
-        """Return the agent's actions."""
-        began = time.perf_counter()
-        actions = self.agent.act(views, rng)
-        self.seconds += time.perf_counter() - began
-        self.decisions += len(views)
-        return actions
 
 
 @dataclass(frozen=True)
