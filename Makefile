@@ -28,7 +28,7 @@ help: ## List the targets
 		while IFS='|' read -r name text; do printf '  %-12s %s\n' "$$name" "$$text"; done
 
 demo: $(INSTALLED) ## Train MaskablePPO for about four minutes and evaluate it *
-	@$(PY) -m training.demo $(ARGS)
+	@$(PY) -m crib_training.learn.demo $(ARGS)
 
 test: $(INSTALLED) ## Run the quick tests *
 	@$(PY) -m pytest $(ARGS)

@@ -2,7 +2,7 @@
 
     python -m benchmarks.agents
 
-Whole six-card games to 121 through `training.duplicate.play_pairs`: the way tournaments and
+Whole six-card games to 121 through `crib_training.evaluation.duplicate.play_pairs`: the way tournaments and
 evaluations play, every decision made from a view.
 """
 
@@ -11,12 +11,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from itertools import count
 
+from crib_training.evaluation.duplicate import play_pairs
+
 from benchmarks import report
 from benchmarks.timing import FULL, Contender, Findings, Settings, race, rate_of
-from crib_env.engine.families import find_family
-from crib_env.opponents import find_agent
+from crib_env.engine.family import find_family
+from crib_env.policy import find_agent
 from crib_env.rules import PRESETS
-from training.duplicate import play_pairs
 
 NAMES = {"random": None, "greedy": None, "rule_based": "rule_based"}
 

@@ -21,7 +21,7 @@ from benchmarks.timing import (
     rate_of,
     ratio,
 )
-from crib_env.engine.records import LAY_AWAY, PLAY
+from crib_env.engine.two_hand.records import LAY_AWAY, PLAY
 
 MANY = 4096
 

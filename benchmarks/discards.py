@@ -11,12 +11,12 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
+from crib_agents.expert.two_hand.discard.keep import rank_discards
+from crib_training.evaluation.self_play import SelfPlay
 
-from agents.expert.keep import rank_discards
 from benchmarks import report
 from benchmarks.timing import FULL, Contender, Findings, Settings, race, rate_of
 from crib_env.rules import PRESETS
-from training.self_play import SelfPlay
 
 POINTS_LEFT = {"far from the end": None, "with 30 points to make": 30}
 

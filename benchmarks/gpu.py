@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 from benchmarks import report
 from benchmarks.lanes import Lanes
 from benchmarks.timing import FULL, Contender, Findings, Row, Settings, race, rate_of, ratio
-from crib_env.engine.families import find_family
+from crib_env.engine.family import find_family
 from crib_env.rules import PRESETS
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ import gymnasium
 from benchmarks import report
 from benchmarks.aec import sample
 from benchmarks.timing import FULL, Contender, Findings, Settings, race, rate_of
-from crib_env.opponents import CompiledAgent, find_agent
+from crib_env.policy import CompiledAgent, find_agent
 from crib_env.registration import ENVIRONMENTS
 
 ID = f"crib_env/{ENVIRONMENTS['six_card_v0']}"

@@ -23,10 +23,11 @@ import numba
 import numpy as np
 
 from crib_env import discard_v0, pegging_v0, sample_legal, six_card_v0
-from crib_env.engine import families, rng
+from crib_env.engine import family as families
+from crib_env.engine import rng
 from crib_env.engine.jit import OPTIONS
-from crib_env.engine.records import NO_DECKS
 from crib_env.engine.tables import show_table
+from crib_env.engine.two_hand.records import NO_DECKS
 from crib_env.rules import PRESETS
 
 BASELINE = Path(__file__).parent / "perf_baseline.json"

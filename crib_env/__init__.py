@@ -19,7 +19,7 @@ from crib_env.cards import (
 from crib_env.errors import EpisodeOverError, IllegalActionError
 from crib_env.events import Event
 from crib_env.layout import observation_layout
-from crib_env.opponents import Agent, agent_names, find_agent
+from crib_env.policy import Agent, agent_names, find_agent
 from crib_env.registration import ENVIRONMENTS, register_environments
 from crib_env.rules import PRESETS, Rules
 from crib_env.sampling import sample_legal

@@ -57,8 +57,8 @@ Two single cards by each seat, non-dealer first, without either learning the oth
 
 from __future__ import annotations
 
-from crib_env.engine.families import two_hand
-from crib_env.engine.records import PLAY
+from crib_env.engine.family import two_hand
+from crib_env.engine.two_hand.records import PLAY
 from crib_env.envs.makers import HouseKeyword, Maker
 
 maker = Maker(

@@ -52,8 +52,6 @@ import numpy as np
 import numpy.typing as npt
 
 from crib_env.cards import format_card, parse_card, pip
-from crib_env.engine import numbers
-from crib_env.engine.records import HAND, LAY_AWAY, NONE, OVER, PLAY, TWO_HAND
 from crib_env.engine.table_top import numbers as table_numbers
 from crib_env.engine.table_top.records import (
     CELLS,
@@ -63,6 +61,8 @@ from crib_env.engine.table_top.records import (
     TABLE_TOP,
     TURNS,
 )
+from crib_env.engine.two_hand import numbers
+from crib_env.engine.two_hand.records import HAND, LAY_AWAY, NONE, OVER, PLAY, TWO_HAND
 from crib_env.rules import PRESETS, Rules
 
 Record = Any

@@ -57,8 +57,8 @@ more, 0 if both pegged as much. His heels are no part of the play: they are not 
 
 from __future__ import annotations
 
-from crib_env.engine.families import two_hand
-from crib_env.engine.records import LAY_AWAY
+from crib_env.engine.family import two_hand
+from crib_env.engine.two_hand.records import LAY_AWAY
 from crib_env.envs.makers import HouseKeyword, Maker
 
 maker = Maker(

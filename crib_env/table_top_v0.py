@@ -64,7 +64,7 @@ those turned at an episode's start are paid with its first step.
 
 from __future__ import annotations
 
-from crib_env.engine.families import table_top
+from crib_env.engine.family import table_top
 from crib_env.envs.makers import Maker
 
 maker = Maker(

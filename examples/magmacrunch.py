@@ -1,7 +1,7 @@
 """The computer player of magmacrunch-cribbage, a terminal game on PyPI, as an agent.
 
     pip install magmacrunch-cribbage
-    python -m training.tournament rule_based examples.magmacrunch:Magmacrunch --pairs 500
+    python -m crib_training.tournament.run rule_based examples.magmacrunch:Magmacrunch --pairs 500
 
 That package's licence is PolyForm Noncommercial: it is no part of crib-env, and it is here for
 comparison only. Its player chooses both its discards and its play by a hand-made score.
@@ -9,10 +9,9 @@ comparison only. Its player chooses both its discards and its play by a hand-mad
 
 from __future__ import annotations
 
+from crib_agents.adapters.plain import PlainAgent
 from cribbage import ai
 from cribbage.cards import Card
-
-from training.plain_agent import PlainAgent
 
 SUITS = {"C": "clubs", "D": "diamonds", "H": "hearts", "S": "spades"}
 

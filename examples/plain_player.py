@@ -1,13 +1,13 @@
 """A player in plain Python, and how it does against the built-in agents.
 
-    python -m training.tournament examples.plain_player:KeepsFives rule_based random --pairs 500
+    python -m crib_training.tournament.run examples.plain_player:KeepsFives rule_based random --pairs 500
 
 It needs nothing but the two questions of `PlainAgent`: no arrays, no compiled code.
 """
 
 from __future__ import annotations
 
-from training.plain_agent import PlainAgent
+from crib_agents.adapters.plain import PlainAgent
 
 RANKS = "A23456789TJQK"
 

@@ -12,8 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-
-from agents import GreedyAgent
+from crib_agents import GreedyAgent
 
 FATAL = 0  # the ace of clubs
 

@@ -18,28 +18,36 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pytest
+from crib_agents import GreedyAgent, RandomAgent, RuleBasedAgent
+from crib_agents.compiled import CompiledBot
+from crib_agents.data import crib_tables as tables
+from crib_agents.kernels import pegging
+from crib_agents.kernels.counting import certain_points, line_of
+from crib_agents.kernels.lay_away import starters_total
+from crib_agents.kernels.pegging import least_pip
+from crib_training.evaluation.duplicate import estimate, play_pairs
+from crib_training.tables.crib_tables import SCHELL, sample_round
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import agents
-from agents import GreedyAgent, RandomAgent, RuleBasedAgent, pegging
-from agents import crib_tables as tables
-from agents.compiled import CompiledBot
-from agents.counting import certain_points, line_of
-from agents.lay_away import starters_total
-from agents.pegging import least_pip
 from crib_env import format_cards, parse_card, parse_cards
-from crib_env.engine import batch
-from crib_env.engine.families import find_family
-from crib_env.engine.records import HAND, LAY_AWAY, LOG_SIZE, NO_DECKS, NONE, TWO_HAND, VIEW
+from crib_env.engine.family import find_family
 from crib_env.engine.rng import seed_states
 from crib_env.engine.tables import show_table
-from crib_env.opponents import Agent, CompiledAgent
+from crib_env.engine.two_hand import batch
+from crib_env.engine.two_hand.records import (
+    HAND,
+    LAY_AWAY,
+    LOG_SIZE,
+    NO_DECKS,
+    NONE,
+    TWO_HAND,
+    VIEW,
+)
+from crib_env.policy import Agent, CompiledAgent
 from crib_env.rules import PRESETS, Rules
 from reference import scoring
 from stacked import Table, deal
-from training.crib_tables import SCHELL, sample_round
-from training.duplicate import estimate, play_pairs
 
 Array = npt.NDArray[Any]
 

@@ -15,15 +15,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pytest
+from crib_agents import GreedyAgent, RandomAgent, RuleBasedAgent
+from crib_agents.compiled import CompiledBot
+from crib_agents.kernels.lines import points_so_far
+from crib_agents.table_top import rule_based
+from crib_training.evaluation.duplicate import estimate, play_pairs
 
-from agents import GreedyAgent, RandomAgent, RuleBasedAgent
-from agents.compiled import CompiledBot
-from agents.table_top import rule_based
-from agents.table_top.lines import points_so_far
 from crib_env import parse_card, table_top_v0
-from crib_env.engine.batch import CONTINUE
-from crib_env.engine.families import find_family
-from crib_env.engine.records import NO_DECKS, NONE
+from crib_env.engine.family import find_family
 from crib_env.engine.rng import WORDS, seed_states
 from crib_env.engine.table_top import batch, encode
 from crib_env.engine.table_top.records import (
@@ -35,10 +34,11 @@ from crib_env.engine.table_top.records import (
     TURNS,
 )
 from crib_env.engine.tables import show_table
-from crib_env.opponents import Agent, find_agent
+from crib_env.engine.two_hand.batch import CONTINUE
+from crib_env.engine.two_hand.records import NO_DECKS, NONE
+from crib_env.policy import Agent, find_agent
 from crib_env.rules import PRESETS
 from reference import scoring
-from training.duplicate import estimate, play_pairs
 
 Array = npt.NDArray[Any]
 

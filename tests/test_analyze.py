@@ -11,13 +11,13 @@ from types import ModuleType
 
 import numpy as np
 import pytest
+from crib_agents.analyze import Discard, analyze, laying_view, play_view
+from crib_agents.analyze.__main__ import main
+from crib_agents.expert.agent import ExpertAgent
 
-from agents.analyze import Discard, analyze, laying_view, play_view
-from agents.analyze.__main__ import main
-from agents.expert.agent import ExpertAgent
 from crib_env import five_card_v0, six_card_v0
 from crib_env.cards import parse_card, parse_cards
-from crib_env.engine.records import LAY_AWAY
+from crib_env.engine.two_hand.records import LAY_AWAY
 from reference.scoring import score_show
 
 HAND = "5H 5D JC 4S 6S KH"

@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from crib_agents.analyze import Cell, analyze, layout_view
+from crib_agents.analyze.__main__ import main
+from crib_agents.expert.agent import ExpertAgent
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agents.analyze import Cell, analyze, layout_view
-from agents.analyze.__main__ import main
-from agents.expert.agent import ExpertAgent
 from crib_env import table_top_v0
 from crib_env.cards import format_card, format_cards
 

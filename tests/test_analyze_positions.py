@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from crib_agents.analyze.positions import laying_view, play_view
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agents.analyze.positions import laying_view, play_view
 from crib_env import five_card_v0, six_card_v0
 from crib_env.cards import format_card, format_cards
-from crib_env.engine.records import LAY_AWAY
+from crib_env.engine.two_hand.records import LAY_AWAY
 from crib_env.envs.aec import CribbageAEC
 
 GAMES = {"hoyle": six_card_v0, "five_card": five_card_v0}

@@ -16,10 +16,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from crib_env.engine.families import find_family
-from crib_env.engine.records import NO_DECKS, NONE
+from crib_env.engine.family import find_family
 from crib_env.engine.rng import seed_states
 from crib_env.engine.tables import show_table
+from crib_env.engine.two_hand.records import NO_DECKS, NONE
 from crib_env.rules import PRESETS
 from test_engine import python
 

@@ -20,7 +20,6 @@ from hypothesis import strategies as st
 import crib_env
 from crib_env import ENVIRONMENTS, agent_names
 from crib_env.engine import rng
-from crib_env.engine.jit import cache_folder
 from stacked import sfc32
 from test_contract import gym_id, lowest_legal, module, trajectory
 
@@ -223,31 +222,6 @@ def test_an_edited_helper_is_compiled_anew_and_the_stale_code_removed(tmp_path: 
     assert not set(compiled_files(package)) & set(cached)  # the old machine code is gone
     helper.write_text(source)
     assert python(TABLE, path=tmp_path) == before
-
-
-def test_cache_folders_are_named_by_their_sources_and_pruned(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    sources, cache = tmp_path / "package" / "kernels", tmp_path / "cache"
-    other = tmp_path / "package" / "others"
-    for folder in (sources, other):
-        folder.mkdir(parents=True)
-        (folder / "a.py").write_text("x = 1\n")
-    monkeypatch.setenv("NUMBA_CACHE_DIR", str(cache))
-    first, beside = cache_folder(sources), cache_folder(other)
-    assert first.parent == cache
-    for folder in (first, beside):
-        folder.mkdir()
-        (folder / "code").touch()
-    assert cache_folder(sources) == first
-    (sources / "a.py").write_text("x = 2\n")
-    second = cache_folder(sources)
-    assert second != first
-    assert not first.exists()  # what no source stands behind any more
-    assert beside.exists()  # and nothing else
-    (sources / "a.py").write_text("x = 1\n")
-    assert cache_folder(sources) == first
-    assert cache_folder(sources, other) != first
 
 
 def test_numba_cache_dir_is_honoured(tmp_path: Path) -> None:

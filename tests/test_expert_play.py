@@ -16,12 +16,14 @@ from typing import Any
 
 import numpy as np
 import pytest
-
-from agents import PhasedAgent, RandomAgent
-from agents.crib_tables import cell
-from agents.expert import belief, model, pegging_tables, reflex
-from agents.expert.course import ME, POSITION, THEM, begin_play, go_on, put
-from agents.expert.holdings import (
+from crib_agents import PhasedAgent, RandomAgent
+from crib_agents.data.crib_tables import cell
+from crib_agents.expert.two_hand.judge import model
+from crib_agents.expert.two_hand.judge.outcomes import COUNT_SIZE
+from crib_agents.expert.two_hand.judge.worth import worths
+from crib_agents.expert.two_hand.pegging import belief, pegging_tables, reflex
+from crib_agents.expert.two_hand.pegging.course import ME, POSITION, THEM, begin_play, go_on, put
+from crib_agents.expert.two_hand.pegging.holdings import (
     COUNTED,
     DISTINCT,
     EMPTY,
@@ -32,20 +34,19 @@ from agents.expert.holdings import (
     holdings,
     number,
 )
-from agents.expert.outcomes import COUNT_SIZE
-from agents.expert.play import PlayExpert
-from agents.expert.search import MY_POINTS, POINTS_NOW, THEIR_POINTS, WORTH
-from agents.expert.worth import worths
+from crib_agents.expert.two_hand.pegging.play import PlayExpert
+from crib_agents.expert.two_hand.pegging.search import MY_POINTS, POINTS_NOW, THEIR_POINTS, WORTH
+from crib_training.evaluation.duplicate import estimate, play_pairs
+from crib_training.tables.open_hands import OpenHanded
+from crib_training.tables.reflex import keeping_rates
+
 from crib_env import find_agent, format_card, parse_cards
-from crib_env.engine.families import find_family
-from crib_env.engine.records import GAME, HAND, LAY_AWAY, NONE, PLAY, PLAY_ONLY, VIEW
+from crib_env.engine.family import find_family
+from crib_env.engine.two_hand.records import GAME, HAND, LAY_AWAY, NONE, PLAY, PLAY_ONLY, VIEW
 from crib_env.rules import PRESETS
 from reference import scoring
 from reference.pegging import NUMBERS, Pegging, Position
 from test_agents import Lanes, choose, redraw_hidden
-from training.duplicate import estimate, play_pairs
-from training.open_hands import OpenHanded
-from training.reflex import keeping_rates
 
 GAMES = ("hoyle", "five_card")
 # Uncompiled the tests run the same checks on less.

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from crib_agents import GreedyAgent, PhasedAgent
+from crib_agents.adapters.process import ProcessAgent
+from crib_training.evaluation.duplicate import Pairs, play_chunk, play_pairs
+from crib_training.evaluation.figures import figures
+from crib_training.loading import load_agent
+from crib_training.tournament.referee import PATIENCE, Referee
 
 import failing_agents
-from agents import GreedyAgent, PhasedAgent
 from crib_env import IllegalActionError, six_card_v0
-from crib_env.engine.records import LAY_AWAY, NONE, PILE, VIEW
+from crib_env.engine.two_hand.records import LAY_AWAY, NONE, PILE, VIEW
 from crib_env.rules import PRESETS
-from training.duplicate import Pairs, play_chunk, play_pairs
-from training.environments import load_agent
-from training.figures import figures
-from training.process_agent import ProcessAgent
-from training.referee import PATIENCE, Referee
 
 FAMILY = six_card_v0.maker.family()
 RULES = PRESETS["hoyle"]

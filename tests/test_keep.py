@@ -12,13 +12,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
-
-from agents import PhasedAgent, RandomAgent
-from agents.crib_tables import CELLS, cell
-from agents.expert import ahead, crib, keep, model
-from agents.expert.keep import (
+from crib_agents import PhasedAgent, RandomAgent
+from crib_agents.data.crib_tables import CELLS, cell
+from crib_agents.expert.two_hand.discard import ahead, crib, keep
+from crib_agents.expert.two_hand.discard.keep import (
     CRIB_MEAN,
     HAND_MEAN,
     LETS_PEG,
@@ -28,19 +25,23 @@ from agents.expert.keep import (
     KeepExpert,
     rank_discards,
 )
-from agents.expert.model import KEPT_HANDS, MODEL, ROLES, kept_index
-from agents.expert.win import WON, chances
-from agents.expert.worth import worths
+from crib_agents.expert.two_hand.judge import model
+from crib_agents.expert.two_hand.judge.model import KEPT_HANDS, MODEL, ROLES, kept_index
+from crib_agents.expert.two_hand.judge.win import WON, chances
+from crib_agents.expert.two_hand.judge.worth import worths
+from crib_training.evaluation.duplicate import estimate, play_pairs
+from crib_training.tables.kept_play import kept_ranks, shrunk
+from crib_training.tables.laid_away import sample_round
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
 from crib_env import format_cards, parse_cards
-from crib_env.engine.families import find_family
-from crib_env.engine.records import DEAL, GAME, LAY_AWAY, NONE, PLAY, VIEW
+from crib_env.engine.family import find_family
+from crib_env.engine.two_hand.records import DEAL, GAME, LAY_AWAY, NONE, PLAY, VIEW
 from crib_env.rules import PRESETS
 from reference import scoring
 from test_agents import SLOW, Lanes, after_laying, dealt, laying_view, redraw_hidden
 from test_win import COUNTS, PLAYS, distribution, small_deal
-from training.duplicate import estimate, play_pairs
-from training.kept_play import kept_ranks, shrunk
-from training.laid_away import sample_round
 
 Array = npt.NDArray[Any]
 

@@ -1,4 +1,4 @@
-"""The pages of figures, `training.numbers`: small runs whose parts must agree with each other."""
+"""The pages of figures, `docs.numbers.make`: small runs whose parts must agree with each other."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ import pytest
 
 from crib_env import find_agent
 from crib_env.errors import IllegalActionError
-from crib_env.opponents import Actions, Views
+from crib_env.policy import Actions, Views
 from crib_env.rules import PRESETS
-from training.numbers import agents, table_top, two_hand, winning
-from training.numbers.__main__ import main
-from training.numbers.episodes import self_play
-from training.numbers.pages import write
-from training.numbers.run import Run
+from docs.numbers.make import agents, table_top, two_hand, winning
+from docs.numbers.make.__main__ import main
+from docs.numbers.make.episodes import self_play
+from docs.numbers.make.pages import write
+from docs.numbers.make.run import Run
 
 
 def run_of(deals: int, games: int) -> Run:
@@ -72,9 +72,9 @@ def test_the_chance_of_winning_is_one_less_the_others() -> None:
 def test_a_page_says_how_it_was_made(tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
     text, data = two_hand.page("six_card", "hoyle", run_of(200, 80), tmp_path)
-    write(tmp_path, "six_card", text, data, "python -m training.numbers six_card")
+    write(tmp_path, "six_card", text, data, "python -m docs.numbers.make six_card")
     page = (tmp_path / "six_card.md").read_text()
-    assert "python -m training.numbers six_card" in page
+    assert "python -m docs.numbers.make six_card" in page
     assert "200 deals" in page
     assert "80 games" in page
     assert "| 5-5 opponent |" in page  # a pair that nobody laid in so few deals

@@ -7,12 +7,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 import pytest
+from crib_agents import GreedyAgent
+from crib_agents.compiled import CompiledBot, Plays
+from crib_agents.random_agent import RandomAgent
 from numba.core import config
 
 import crib_env
-from agents import GreedyAgent
-from agents.compiled import CompiledBot, Plays
-from agents.random_agent import RandomAgent
 from crib_env import (
     IllegalActionError,
     discard_v0,
@@ -21,11 +21,12 @@ from crib_env import (
     pegging_v0,
     six_card_v0,
 )
-from crib_env.engine import batch, phases
-from crib_env.engine.families import two_hand
-from crib_env.engine.records import LAY_AWAY, NO_DECKS, NONE, PLAY, VIEW
+from crib_env.engine import phases
+from crib_env.engine.family import two_hand
 from crib_env.engine.rng import seed_states
 from crib_env.engine.tables import show_table
+from crib_env.engine.two_hand import batch
+from crib_env.engine.two_hand.records import LAY_AWAY, NO_DECKS, NONE, PLAY, VIEW
 from crib_env.rules import PRESETS
 from test_vector import picture
 

@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from crib_agents.adapters.plain import PlainAgent
+from crib_training.evaluation.duplicate import play_pairs
 
 from crib_env import (
     find_agent,
@@ -18,8 +20,6 @@ from crib_env import (
 from crib_env.cards import pip
 from crib_env.rules import PRESETS
 from examples.plain_player import KeepsFives
-from training.duplicate import play_pairs
-from training.plain_agent import PlainAgent
 
 
 class Recorder(KeepsFives):

@@ -6,8 +6,13 @@ import math
 
 import numpy as np
 import pytest
-
-from training.ratings import ADDED, bradley_terry, expected_share, rate, resampled_wins
+from crib_training.evaluation.ratings import (
+    ADDED,
+    bradley_terry,
+    expected_share,
+    rate,
+    resampled_wins,
+)
 
 
 def closed_form(won: float, lost: float) -> float:

@@ -8,10 +8,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-
-from training.chunks import Setup, play
-from training.tournament import tournament
-from training.workers import Here, Ray, play_alike
+from crib_training.tournament.chunks import Setup, play
+from crib_training.tournament.run import tournament
+from crib_training.tournament.workers import Here, Ray, play_alike
 
 ray = pytest.importorskip("ray", reason="Ray is not installed: make check-ray")
 pytestmark = pytest.mark.slow

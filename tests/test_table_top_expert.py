@@ -16,12 +16,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-
-from agents import RandomAgent
-from agents.table_top import rule_based
-from agents.table_top.expert import TableTopExpert, tables
-from agents.table_top.expert.agent import ACTIONS, BUDGETS, MINE, THEIRS, VALUE
-from agents.table_top.expert.values import (
+from crib_agents import RandomAgent
+from crib_agents.expert.table_top import TableTopExpert, tables
+from crib_agents.expert.table_top.agent import ACTIONS, BUDGETS, MINE, THEIRS, VALUE
+from crib_agents.expert.table_top.values import (
     FIRST_SHAPE,
     SHAPES,
     VALUES,
@@ -29,19 +27,21 @@ from agents.table_top.expert.values import (
     line_value,
     shape,
 )
-from agents.table_top.lines import RANKS
+from crib_agents.kernels.lines import RANKS
+from crib_agents.table_top import rule_based
+from crib_training.evaluation.duplicate import estimate, play_pairs
+from crib_training.evaluation.strength import measure
+from crib_training.tables.table_top_values import learn
+from crib_training.tables.table_top_weights import FITTED, fit
+
 from crib_env import find_agent
-from crib_env.engine.families import find_family
-from crib_env.engine.records import NONE
+from crib_env.engine.family import find_family
 from crib_env.engine.table_top.records import CENTRE, TABLE_VIEW, TO_CRIB, TURNS
 from crib_env.engine.tables import show_table
+from crib_env.engine.two_hand.records import NONE
 from crib_env.rules import PRESETS
 from reference import scoring
 from test_agents_table_top import VARIANTS, Lanes, mask_of, position, redraw_hidden
-from training.duplicate import estimate, play_pairs
-from training.table_top_strength import measure
-from training.table_top_values import learn
-from training.table_top_weights import FITTED, fit
 
 # Uncompiled the tests run the same checks on less.
 SLOW = os.environ.get("NUMBA_DISABLE_JIT", "0") != "0"

@@ -9,17 +9,17 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pytest
+from crib_agents.expert.table_top import TableTopExpert, rounds, win
+from crib_agents.expert.table_top.agent import ACTIONS, VALUE, WORTH
+from crib_agents.expert.table_top.stakes import chance_of
+from crib_agents.expert.table_top.worth import MINE, THEIRS
+from crib_training.evaluation.duplicate import estimate, play_pairs
+from crib_training.tables.table_top_rounds import ByPoints, gain, measure
 
-from agents.table_top.expert import TableTopExpert, rounds, win
-from agents.table_top.expert.agent import ACTIONS, VALUE, WORTH
-from agents.table_top.expert.stakes import chance_of
-from agents.table_top.expert.worth import MINE, THEIRS
-from crib_env.engine.families import find_family
+from crib_env.engine.family import find_family
 from crib_env.engine.table_top.records import GAME, TURNS
 from crib_env.rules import PRESETS
 from test_agents_table_top import VARIANTS, Lanes, position
-from training.duplicate import estimate, play_pairs
-from training.table_top_rounds import ByPoints, gain, measure
 
 Array = npt.NDArray[Any]
 

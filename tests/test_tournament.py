@@ -15,18 +15,18 @@ from typing import Any
 
 import numpy as np
 import pytest
+from crib_agents.adapters.learned import LearnedAgent, header
+from crib_training.evaluation.duplicate import Pairs, play_chunk
+from crib_training.evaluation.evaluate import evaluate
+from crib_training.tournament import chunks
+from crib_training.tournament import report as reports
+from crib_training.tournament.chunks import Setup, play, read_pairs
+from crib_training.tournament.ledger import FILE
+from crib_training.tournament.report import report
+from crib_training.tournament.run import ROUND, tournament
+from crib_training.tournament.workers import Here, Processes, Ray
 
-from agents.learned import LearnedAgent, header
-from crib_env.engine.families import find_family
-from training import chunks
-from training import report as reports
-from training.chunks import Setup, play, read_pairs
-from training.duplicate import Pairs, play_chunk
-from training.evaluate import evaluate
-from training.ledger import FILE
-from training.report import report
-from training.tournament import ROUND, tournament
-from training.workers import Here, Processes, Ray
+from crib_env.engine.family import find_family
 
 FIELD = ("greedy", "random", "failing_agents:Cheats")
 SMALL = Setup(FIELD, chunk=10, seed=3)
@@ -68,7 +68,9 @@ def test_a_stopped_tournament_taken_up_again_comes_to_the_same(
     kept = [lines[0], lines[4], lines[2], lines[7][:90]]  # in another order, the last cut short
     (tmp_path / FILE).write_text("".join(kept))
     anew = []
-    monkeypatch.setattr("training.workers.play", lambda *a: (anew.append(a[1]), play(*a))[1])
+    monkeypatch.setattr(
+        "crib_training.tournament.workers.play", lambda *a: (anew.append(a[1]), play(*a))[1]
+    )
     tournament(SMALL, 25, tmp_path, Here())
     assert contents(tmp_path) == contents(played)
     assert len(anew) == len(lines) - 3
@@ -83,7 +85,9 @@ def test_more_pairs_and_more_agents_keep_what_was_played(
 ) -> None:
     shutil.copy(played / FILE, tmp_path)
     anew = []
-    monkeypatch.setattr("training.workers.play", lambda *a: (anew.append(a[1]), play(*a))[1])
+    monkeypatch.setattr(
+        "crib_training.tournament.workers.play", lambda *a: (anew.append(a[1]), play(*a))[1]
+    )
     larger = Setup((*FIELD, "rule_based"), chunk=10, seed=3)
     found = tournament(larger, 30, tmp_path, Here())
     # Three old pairings lack their last chunk (5 pairs before, 10 now); three are new.
@@ -127,7 +131,7 @@ def test_chunks_of_other_code_are_refused(
     played: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     shutil.copy(played / FILE, tmp_path)
-    monkeypatch.setattr("training.chunks._code_digest", lambda: "0123")
+    monkeypatch.setattr("crib_training.tournament.chunks._code_digest", lambda: "0123")
     with pytest.raises(ValueError, match=r"the code of crib_env, .* has changed"):
         tournament(SMALL, 25, tmp_path, Here())
 
@@ -165,7 +169,7 @@ def test_workers_and_their_agents_die_with_the_command(tmp_path: Path) -> None:
     command = [
         sys.executable,
         "-m",
-        "training.tournament",
+        "crib_training.tournament.run",
         "greedy",
         "process:failing_agents:Waits",
     ]
@@ -328,7 +332,7 @@ def test_the_swapped_games_are_played_by_instances_of_their_own(
         sides.append((args[3], args[7]))
         return play_chunk(*args)
 
-    monkeypatch.setattr("training.chunks.play_chunk", watch)
+    monkeypatch.setattr("crib_training.tournament.chunks.play_chunk", watch)
     play(SMALL, SMALL.chunks(0, 1, 5)[0])
     assert len(sides) == 2
     for once, again in sides:
@@ -445,7 +449,15 @@ def test_a_tournament_that_cannot_be_played_says_why(
 
 
 def test_the_command_line_plays_writes_and_complains(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "training.tournament", "greedy", "random", "--out", tmp_path]
+    command = [
+        sys.executable,
+        "-m",
+        "crib_training.tournament.run",
+        "greedy",
+        "random",
+        "--out",
+        tmp_path,
+    ]
     words = ["--pairs", "6", "--chunk", "3", "--workers", "0"]
     run = subprocess.run([*command, *words], capture_output=True, text=True, check=True)
     assert run.stdout.startswith("# Tournament: six_card_v0")

@@ -9,16 +9,16 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from crib_agents import LearnedAgent, PhasedAgent
+from crib_training.evaluation.duplicate import estimate, play_pairs
+from crib_training.evaluation.evaluate import evaluate
+from crib_training.evaluation.figures import phase_table, table
+from crib_training.learn import ppo
+from crib_training.learn.demo import replay
+from crib_training.loading import load_agent
 
-from agents import LearnedAgent, PhasedAgent
 from crib_env import find_agent, six_card_v0, table_top_v0
 from crib_env.rules import PRESETS
-from training import ppo
-from training.demo import replay
-from training.duplicate import estimate, play_pairs
-from training.environments import load_agent
-from training.evaluate import evaluate
-from training.figures import phase_table, table
 
 SMALL = ["--lanes", "16", "--steps", "8", "--batch-size", "64", "--epochs", "1", "--width", "16",
          "--no-progress", "--opponent", "random"]  # fmt: skip
@@ -196,7 +196,9 @@ def test_the_replay_shows_every_position_of_a_game() -> None:
 )  # fmt: skip
 def test_the_command_line_says_what_was_wrong(words: list[str], said: str) -> None:
     run = subprocess.run(
-        [sys.executable, "-m", "training.evaluate", *words], capture_output=True, text=True
+        [sys.executable, "-m", "crib_training.evaluation.evaluate", *words],
+        capture_output=True,
+        text=True,
     )
     assert run.returncode != 0
     assert said in run.stderr
@@ -205,7 +207,7 @@ def test_the_command_line_says_what_was_wrong(words: list[str], said: str) -> No
 
 def test_shaping_pays_cards_when_placed_and_nothing_over_a_round() -> None:
     """The shaped rewards of a round add up to its own: the potential starts and ends at 0."""
-    from training.shaping import LineShaping
+    from crib_training.learn.shaping import LineShaping
 
     plain = table_top_v0.sb3_env(8, episode="round", reward="points", opponent="random", seat=0)
     env = LineShaping(plain)

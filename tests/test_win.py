@@ -10,16 +10,22 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pytest
+from crib_agents.expert.two_hand.judge import outcomes, win, worth
+from crib_agents.expert.two_hand.judge.outcomes import COUNT_SIZE, PLAY_SIZE, Outcomes
+from crib_agents.expert.two_hand.judge.worth import (
+    after_deal,
+    after_hands,
+    after_play,
+    slope,
+    worths,
+)
+from crib_training.tables.deal_outcomes import STARTS, as_json, dealer_wins, measure
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agents.expert import outcomes, win, worth
-from agents.expert.outcomes import COUNT_SIZE, PLAY_SIZE, Outcomes
-from agents.expert.worth import after_deal, after_hands, after_play, slope, worths
 from crib_env import find_agent
-from crib_env.engine.records import DEAL, GAME, MATCH, PLAY_ONLY, VIEW
+from crib_env.engine.two_hand.records import DEAL, GAME, MATCH, PLAY_ONLY, VIEW
 from crib_env.rules import PRESETS
-from training.deal_outcomes import STARTS, as_json, dealer_wins, measure
 
 Array = npt.NDArray[Any]
 

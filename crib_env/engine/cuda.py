@@ -17,16 +17,17 @@ import numpy as np
 import numpy.typing as npt
 from numba import int64
 
-from crib_env.engine import batch, encode, two_hand, views
-from crib_env.engine.families import Family, find_family
+from crib_env.engine.family import Family, find_family
 from crib_env.engine.jit import kernel
-from crib_env.engine.records import HAND, NO_DECKS, NONE
 from crib_env.engine.rng import WORDS, seed_states
 from crib_env.engine.table_top import batch as table_batch
 from crib_env.engine.table_top import encode as table_encode
-from crib_env.engine.table_top import table_top
+from crib_env.engine.table_top import rules as table_top
 from crib_env.engine.table_top import views as table_views
 from crib_env.engine.tables import show_table
+from crib_env.engine.two_hand import batch, encode, views
+from crib_env.engine.two_hand import rules as two_hand
+from crib_env.engine.two_hand.records import HAND, NO_DECKS, NONE
 from crib_env.rules import Rules
 
 if find_spec("numba_cuda") is None:

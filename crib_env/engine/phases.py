@@ -9,7 +9,9 @@ from __future__ import annotations
 
 from numba import float64, int64, void
 
-from crib_env.engine.batch import (
+from crib_env.engine.jit import entry, kernel
+from crib_env.engine.rng import below
+from crib_env.engine.two_hand.batch import (
     CONTINUE,
     FLAGS_T,
     MASKS_T,
@@ -19,12 +21,18 @@ from crib_env.engine.batch import (
     episode_reward,
     random_slot,
 )
-from crib_env.engine.encode import encode, encode_mask
-from crib_env.engine.jit import entry, kernel
-from crib_env.engine.records import DECKS_T, LOG_T, NONE, RULES_T, STATES_T, TABLE_T, VIEWS_T
-from crib_env.engine.rng import below
-from crib_env.engine.two_hand import begin_episode, slot_of, step
-from crib_env.engine.views import view
+from crib_env.engine.two_hand.encode import encode, encode_mask
+from crib_env.engine.two_hand.records import (
+    DECKS_T,
+    LOG_T,
+    NONE,
+    RULES_T,
+    STATES_T,
+    TABLE_T,
+    VIEWS_T,
+)
+from crib_env.engine.two_hand.rules import begin_episode, slot_of, step
+from crib_env.engine.two_hand.views import view
 
 # Whom a game can wait for besides the learner.
 OPPONENT = 0

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from crib_env.engine.show import TABLE_SIZE
-from crib_env.engine.single import fill_table
+from crib_env.engine.two_hand.single import fill_table
 
 
 @cache

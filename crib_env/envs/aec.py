@@ -15,18 +15,18 @@ from gymnasium import spaces
 from pettingzoo import AECEnv
 from pettingzoo.utils.env_logger import EnvLogger
 
-from crib_env.engine.families import Family, find_family
-from crib_env.engine.records import NONE
+from crib_env.engine.family import Family, find_family
 from crib_env.engine.rng import seed_states
-from crib_env.engine.single import GAIN_OFFSET, ILLEGAL
 from crib_env.engine.tables import show_table
+from crib_env.engine.two_hand.records import NONE
+from crib_env.engine.two_hand.single import GAIN_OFFSET, ILLEGAL
 from crib_env.envs import positions
 from crib_env.envs.checks import ILLEGAL_REWARD, check_choice, set_scores, whole_action
 from crib_env.envs.house import House
 from crib_env.errors import EpisodeOverError, IllegalActionError
 from crib_env.events import Event, read_log
-from crib_env.opponents import check_actions
 from crib_env.options import ResetOptions, check_seed, read_options
+from crib_env.policy import check_actions
 from crib_env.rules import Rules
 
 Observation = dict[str, npt.NDArray[Any]]
@@ -113,8 +113,8 @@ class CribbageAEC(AECEnv[str, Observation, "int | None"]):
         """Take hold of the compiled entries, which neither copies nor pickles carry."""
         single = self.family.single
         self._table = show_table()
-        self._step = single.step.direct
-        self._observe = single.observe.direct
+        self._step = single.step.unchecked
+        self._observe = single.observe.unchecked
         self._over_shift = self.family.seat_bits
         self._seat_mask = (1 << self.family.seat_bits) - 1
 

@@ -9,13 +9,13 @@ import numpy as np
 import numpy.typing as npt
 from gymnasium import spaces
 
-from crib_env.engine.families import Family
+from crib_env.engine.family import Family
 from crib_env.envs.checks import check_choice, whole_action
 from crib_env.envs.house import House
 from crib_env.envs.learner import LearnerBatch
 from crib_env.errors import EpisodeOverError, IllegalActionError
-from crib_env.opponents import Opponent
 from crib_env.options import check_seed, read_options
+from crib_env.policy import Opponent
 from crib_env.rules import Rules
 
 

@@ -10,10 +10,10 @@ import numpy as np
 import numpy.typing as npt
 
 from crib_env.engine import phases
-from crib_env.engine.families import Family
-from crib_env.engine.records import NONE
+from crib_env.engine.family import Family
+from crib_env.engine.two_hand.records import NONE
 from crib_env.errors import IllegalActionError
-from crib_env.opponents import Agent, CompiledAgent
+from crib_env.policy import Agent, CompiledAgent
 
 if TYPE_CHECKING:
     from crib_env.envs.learner import LearnerBatch
@@ -25,7 +25,7 @@ class House:
 
     Attributes:
         agent: who decides.
-        phase: the phase it decides in: ``LAY_AWAY`` or ``PLAY`` of `crib_env.engine.records`.
+        phase: the phase it decides in: ``LAY_AWAY`` or ``PLAY`` of `crib_env.engine.two_hand.records`.
     """
 
     agent: Agent
@@ -69,18 +69,18 @@ class CompiledHouse:
         """Do in the lanes ``lo`` to ``hi`` what `vector_step_range` does where no house plays."""
         views, log = games._views[thread], games._logs[thread]
         shared = games.states, games.rules_record, games.decks
-        waiting = phases.learners_act.direct(
+        waiting = phases.learners_act.unchecked(
             *shared, games._table, log, lo, hi, self.phase, games.seats, actions, games.rewards,
             games.dones, self._waiting,
         )  # fmt: skip
         self._play(games, thread, lo, waiting)
-        waiting = phases.settle.direct(
+        waiting = phases.settle.unchecked(
             *shared, views, log, lo, hi, self.phase, int(games.points), int(games.autoreset),
             int(games.seat is None), games.seats, actions, games.rewards, games.dones,
             games.final_obs, games.final_masks, self._waiting,
         )  # fmt: skip
         self._play(games, thread, lo, waiting)
-        phases.observe_range.direct(
+        phases.observe_range.unchecked(
             games.states, games.rules_record, views, lo, hi, games.seats, games.obs, games.masks
         )
 
@@ -111,5 +111,5 @@ def compile_house(
         if entry is None:
             return None
         weights = np.ascontiguousarray(agent.weights, dtype=np.float64)
-        players.append(Player(part, agent.name, weights, entry.direct))
+        players.append(Player(part, agent.name, weights, entry.unchecked))
     return CompiledHouse(house.phase, players, num_envs)

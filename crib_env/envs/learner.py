@@ -14,15 +14,15 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from crib_env.engine.families import Family, find_family
-from crib_env.engine.records import NO_DECKS, NONE
+from crib_env.engine.family import Family, find_family
 from crib_env.engine.rng import seed_states
 from crib_env.engine.tables import show_table
+from crib_env.engine.two_hand.records import NO_DECKS, NONE
 from crib_env.envs.checks import ILLEGAL_REWARD, check_choice, set_scores
 from crib_env.envs.house import House, compile_house
 from crib_env.errors import EpisodeOverError, IllegalActionError
-from crib_env.opponents import Agent, CompiledAgent, Opponent, check_actions, find_agent
 from crib_env.options import ResetOptions
+from crib_env.policy import Agent, CompiledAgent, Opponent, check_actions, find_agent
 from crib_env.rules import Rules
 
 Array = npt.NDArray[Any]
@@ -130,7 +130,7 @@ class LearnerBatch:
         elif self.partner is self.opponent and isinstance(self.opponent, CompiledAgent):
             entry = self.opponent.vector_step_for(self.family.name)
             if entry is not None:
-                self._vector_step = entry.direct
+                self._vector_step = entry.unchecked
                 self._weights = np.ascontiguousarray(self.opponent.weights, dtype=np.float64)
         self._pool = ThreadPoolExecutor(self.threads - 1) if self.threads > 1 else None
 

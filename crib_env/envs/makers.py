@@ -6,13 +6,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from crib_env.engine.families import Family
+from crib_env.engine.family import Family
 from crib_env.envs.aec import CribbageAEC
 from crib_env.envs.checks import check_choice
 from crib_env.envs.gym import CribbageEnv
 from crib_env.envs.house import House
 from crib_env.envs.vector import CribbageVectorEnv
-from crib_env.opponents import find_agent
+from crib_env.policy import find_agent
 from crib_env.rules import Rules, find_rules
 
 if TYPE_CHECKING:

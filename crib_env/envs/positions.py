@@ -8,7 +8,7 @@ from __future__ import annotations
 import copy
 from typing import TYPE_CHECKING, Any
 
-from crib_env.engine.records import NONE
+from crib_env.engine.two_hand.records import NONE
 from crib_env.envs.checks import whole_action
 from crib_env.errors import IllegalActionError
 

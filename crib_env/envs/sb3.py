@@ -10,7 +10,7 @@ import numpy.typing as npt
 from gymnasium import spaces
 from stable_baselines3.common.vec_env.base_vec_env import VecEnv
 
-from crib_env.engine.families import Family
+from crib_env.engine.family import Family
 from crib_env.envs.learner import LearnerBatch
 from crib_env.options import check_seed, read_options
 from crib_env.rules import Rules

@@ -10,7 +10,7 @@ from gymnasium import spaces
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
-from crib_env.engine.families import Family
+from crib_env.engine.family import Family
 from crib_env.envs.learner import LearnerBatch
 from crib_env.options import check_seed, read_options
 from crib_env.rules import Rules

@@ -9,11 +9,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from crib_env.engine.table_top import text as table_top
+from crib_env.engine.two_hand import text as two_hand
 from crib_env.errors import EpisodeOverError
-from crib_env.render import table_top, two_hand
 
 if TYPE_CHECKING:
-    from crib_env.engine.families import Family
+    from crib_env.engine.family import Family
     from crib_env.envs.aec import CribbageAEC
     from crib_env.events import Event
     from crib_env.rules import Rules

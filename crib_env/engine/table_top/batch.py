@@ -9,8 +9,15 @@ from __future__ import annotations
 import numpy as np
 from numba import float64, int64, void
 
-from crib_env.engine.batch import CONTINUE, FLAGS_T, MASKS_T, OBS_T, RNGS_T, WEIGHTS_T
-from crib_env.engine.records import (
+from crib_env.engine.jit import entry, kernel
+from crib_env.engine.rng import below
+from crib_env.engine.table_top.cells import bit_count, lowest
+from crib_env.engine.table_top.encode import encode, encode_mask
+from crib_env.engine.table_top.records import DIFFERENCE, RULES_T, SEATS, STATES_T, VIEWS_T
+from crib_env.engine.table_top.rules import begin_episode, is_legal, legal_mask, result, step
+from crib_env.engine.table_top.views import view
+from crib_env.engine.two_hand.batch import CONTINUE, FLAGS_T, MASKS_T, OBS_T, RNGS_T, WEIGHTS_T
+from crib_env.engine.two_hand.records import (
     CRIB,
     DECKS_T,
     HEELS,
@@ -20,13 +27,6 @@ from crib_env.engine.records import (
     TABLE_T,
     Array,
 )
-from crib_env.engine.rng import below
-from crib_env.engine.table_top.encode import encode, encode_mask
-from crib_env.engine.table_top.jit import entry, kernel
-from crib_env.engine.table_top.layout import bit_count, lowest
-from crib_env.engine.table_top.records import DIFFERENCE, RULES_T, SEATS, STATES_T, VIEWS_T
-from crib_env.engine.table_top.table_top import begin_episode, is_legal, legal_mask, result, step
-from crib_env.engine.table_top.views import view
 
 # How many points a tally row keeps apart: heels, lines, crib.
 TALLY = 3

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from crib_env.engine.records import CRIB, LOG_WIDTH
+from crib_env.engine.jit import kernel
 from crib_env.engine.show import JACK, KEYS
-from crib_env.engine.table_top.jit import kernel
 from crib_env.engine.table_top.records import CENTRE, LINE, SIZE
+from crib_env.engine.two_hand.records import CRIB, LOG_WIDTH
 
 MIDDLE = CENTRE % SIZE  # the row, and the column, that holds the starter
 

@@ -7,11 +7,11 @@ absolute too. All entries are 0 or 1.
 
 from __future__ import annotations
 
-from crib_env.engine.encode import NEED, TENS, encode_need, offsets
-from crib_env.engine.records import NONE
-from crib_env.engine.table_top.jit import kernel
-from crib_env.engine.table_top.layout import lowest
+from crib_env.engine.jit import kernel
+from crib_env.engine.table_top.cells import lowest
 from crib_env.engine.table_top.records import CELLS, CENTRE, CRIB_CARDS, SEATS, TO_CRIB, TURNS
+from crib_env.engine.two_hand.encode import NEED, TENS, encode_need, offsets
+from crib_env.engine.two_hand.records import NONE
 
 ACTIONS = TO_CRIB + 1
 LAPS = TURNS // SEATS

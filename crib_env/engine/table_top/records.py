@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from numba import from_dtype, types
 
-from crib_env.engine.records import LOG_WIDTH, _record
+from crib_env.engine.two_hand.records import LOG_WIDTH, _record
 
 SIZE = 5
 CELLS = SIZE * SIZE
@@ -23,7 +23,7 @@ TO_CRIB = CELLS  # the action that lays the card in the crib; 0 to 24 place it o
 ROUND = 0
 GAME = 1
 
-# What points are scored for, beside HEELS and CRIB of crib_env.engine.records, whose list these
+# What points are scored for, beside HEELS and CRIB of crib_env.engine.two_hand.records, whose list these
 # continue. Where only the difference counts (T13), HEELS, LINE and CRIB are hand points and
 # DIFFERENCE alone changes the score.
 LINE = 10

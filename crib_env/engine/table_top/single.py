@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from numba import int8, int64, uint8, void
 
-from crib_env.engine.records import DECKS_T, LOG_T, TABLE_T
+from crib_env.engine.jit import entry
 from crib_env.engine.table_top.encode import encode, encode_mask
-from crib_env.engine.table_top.jit import entry
 from crib_env.engine.table_top.records import RULES_T, STATES_T, VIEWS_T
-from crib_env.engine.table_top.table_top import begin_episode, is_legal, result
-from crib_env.engine.table_top.table_top import step as step_kernel
+from crib_env.engine.table_top.rules import begin_episode, is_legal, result
+from crib_env.engine.table_top.rules import step as step_kernel
 from crib_env.engine.table_top.views import view as view_kernel
+from crib_env.engine.two_hand.records import DECKS_T, LOG_T, TABLE_T
 
 ILLEGAL = -1
 SEAT_MASK = 3

@@ -1,0 +1,37 @@
+"""One agent from two: one lays away, the other plays the cards."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from crib_env.engine.two_hand.records import LAY_AWAY
+from crib_env.policy import Actions, Opponent, Views, check_actions, find_agent
+
+
+class PhasedAgent:
+    """Asks one agent in the discard phase and another in the play of a two-hand game.
+
+    Args:
+        discard: who lays away: a name, an agent or a function; trained on ``discard_v0``, say.
+        pegging: who plays the cards; trained on ``pegging_v0``, say.
+        name: what tables call it; by default made of the two names.
+    """
+
+    def __init__(self, discard: Opponent, pegging: Opponent, name: str | None = None) -> None:
+        self.discard = find_agent(discard)
+        self.pegging = find_agent(pegging)
+        self.name = name or f"{self.discard.name}+{self.pegging.name}"
+
+    def act(self, views: Views, rng: np.random.Generator) -> Actions:
+        """Return one card for each two-hand view, int64[B].
+
+        Raises:
+            ValueError: what one of the two answered is not one integer for each view.
+        """
+        actions = np.empty(len(views), dtype=np.int64)
+        laying = views["phase"] == LAY_AWAY
+        for chosen, agent in ((laying, self.discard), (~laying, self.pegging)):
+            if chosen.any():
+                asked = views[chosen]
+                actions[chosen] = check_actions(agent.act(asked, rng), len(asked))
+        return actions

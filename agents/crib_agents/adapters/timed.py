@@ -1,0 +1,33 @@
+"""How long an agent takes for its decisions."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+
+from crib_env.policy import Actions, Agent, Views
+
+
+class Timed:
+    """An agent under a stop-watch.
+
+    Attributes:
+        name: the agent's.
+        decisions: how many it has made.
+        seconds: how long they took.
+    """
+
+    def __init__(self, agent: Agent) -> None:
+        self.agent = agent
+        self.name = agent.name
+        self.decisions = 0
+        self.seconds = 0.0
+
+    def act(self, views: Views, rng: np.random.Generator) -> Actions:
+        """Return what the agent answers."""
+        started = time.perf_counter()
+        actions = self.agent.act(views, rng)
+        self.seconds += time.perf_counter() - started
+        self.decisions += len(views)
+        return actions

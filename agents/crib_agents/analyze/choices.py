@@ -1,0 +1,182 @@
+"""What every choice in a position is worth, as `expert` sees it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+
+from crib_agents.analyze.positions import Views
+from crib_agents.expert.table_top import TableTopExpert
+from crib_agents.expert.table_top.agent import VALUE, WORTH
+from crib_agents.expert.table_top.worth import MINE, THEIRS
+from crib_agents.expert.two_hand.discard import keep
+from crib_agents.expert.two_hand.pegging import search
+from crib_agents.expert.two_hand.pegging.play import PlayExpert
+from crib_env.cards import format_card, format_cards
+from crib_env.engine.family import format_cell
+from crib_env.engine.two_hand.records import LAY_AWAY, VIEW
+from crib_env.rules import LARGEST_TARGET
+
+
+@dataclass(frozen=True)
+class Discard:
+    """A pair to lay away, and what it brings.
+
+    Attributes:
+        lay: the pair, such as ``"KH 6S"``.
+        keep: the hand kept.
+        hand: mean points of the hand over the starters.
+        crib: mean points of the crib, less than 0 if it is the other seat's.
+        play: points expected to be pegged in the play, less those the other seat pegs.
+        points: the sum of the three.
+        win: what it is worth, 0 to 1: the chance of winning the game, or the match; in a single
+            deal the difference in points, scaled.
+    """
+
+    lay: str
+    keep: str
+    hand: float
+    crib: float
+    play: float
+    points: float
+    win: float
+
+
+@dataclass(frozen=True)
+class Card:
+    """A card to play, and what it brings.
+
+    Attributes:
+        card: the card.
+        now: points it makes at once.
+        mine: points expected to be pegged in the rest of the play.
+        theirs: points the other seat is expected to peg in it.
+        points: ``now`` and ``mine`` less ``theirs``.
+        win: what it is worth, 0 to 1; see `Discard`.
+    """
+
+    card: str
+    now: float
+    mine: float
+    theirs: float
+    points: float
+    win: float
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A place for the card in turn at Table Top, and what it brings.
+
+    Attributes:
+        place: ``"row 1, column 2"``, counted from 0, or ``"the crib"``.
+        action: the environment's action.
+        mine: points this seat's side is expected to make in the round.
+        theirs: points the other side is.
+        value: the difference, as a search over the next cards finds it; in a game each side's
+            points are weighed in it by what they do to the chance of winning.
+        win: the chance of winning the game with these points; of a single round, of making more.
+    """
+
+    place: str
+    action: int
+    mine: float
+    theirs: float
+    value: float
+    win: float
+
+
+Choice = Discard | Card | Cell
+
+
+def analyze(views: Views) -> list[Discard] | list[Card] | list[Cell]:
+    """Return every choice in a position, the best first.
+
+    The first is what ``expert`` does, but that far from the end ``expert`` takes the worth of a
+    pair to lay away as linear in points, to save time, and here it never is. The records
+    are dataclasses, so that ``pandas.DataFrame(analyze(views))`` is a table of them.
+
+    Args:
+        views: records [1] of a view of a seat to move, such as `laying_view`, `play_view` or
+            `layout_view` make, or ``np.array([env.unwrapped.view(seat)])``.
+
+    Raises:
+        ValueError: more than one view, or one of a seat that is not to move.
+    """
+    if views.shape != (1,):
+        raise ValueError(f"analyze takes one view, records [1], got an array of {views.shape}")
+    view = views[0]
+    if not view["to_move"]:
+        raise ValueError("the view is of a seat that is not to move: it has nothing to choose")
+    if views.dtype != VIEW:
+        return cells(views)
+    return discards(views) if view["phase"] == LAY_AWAY else cards(views)
+
+
+def discards(views: Views) -> list[Discard]:
+    """Return every pair the seat may lay away, the best first.
+
+    After the first card of a pair is laid, the pairs that hold it.
+    """
+    view = views[0]
+    laid = view["laid"][: view["laid_n"]].tolist()
+    dealt = sorted(view["hand"][: view["hand_n"]].tolist() + laid)
+    _, columns = keep.rank_discards(views, near=LARGEST_TARGET)
+    found = []
+    for pair, row in zip(combinations(dealt, 2), columns[0], strict=False):
+        if not set(laid) <= set(pair):
+            continue
+        hand, crib = float(row[keep.HAND_MEAN]), float(row[keep.CRIB_MEAN])
+        pegs = float(row[keep.PEGS] - row[keep.LETS_PEG])
+        found.append(
+            (
+                (float(row[keep.WORTH]), pair[::-1]),
+                Discard(
+                    lay=format_cards(pair[::-1]),
+                    keep=format_cards(card for card in reversed(dealt) if card not in pair),
+                    hand=hand,
+                    crib=crib,
+                    play=pegs,
+                    points=hand + crib + pegs,
+                    win=float(row[keep.WORTH]),
+                ),
+            )
+        )
+    return [choice for _, choice in sorted(found, key=lambda each: each[0], reverse=True)]
+
+
+def cards(views: Views) -> list[Card]:
+    """Return every card the seat may play, the best first."""
+    view = views[0]
+    found = []
+    for card, row in zip(view["hand"].tolist(), PlayExpert().findings(views)[0], strict=True):
+        if np.isnan(row[search.WORTH]):
+            continue
+        now, mine = float(row[search.POINTS_NOW]), float(row[search.MY_POINTS])
+        theirs = float(row[search.THEIR_POINTS])
+        found.append(
+            (
+                (float(row[search.WORTH]), card),
+                Card(
+                    format_card(card),
+                    now,
+                    mine,
+                    theirs,
+                    now + mine - theirs,
+                    float(row[search.WORTH]),
+                ),
+            )
+        )
+    return [choice for _, choice in sorted(found, key=lambda each: each[0], reverse=True)]
+
+
+def cells(views: Views) -> list[Cell]:
+    """Return every place for the card in turn at Table Top, the best first."""
+    columns = TableTopExpert().analyze(views[0])
+    found = [
+        Cell(format_cell(action), action, *(float(row[k]) for k in (MINE, THEIRS, VALUE, WORTH)))
+        for action, row in enumerate(columns)
+        if not np.isnan(row[VALUE])
+    ]
+    return sorted(found, key=lambda cell: -cell.value)

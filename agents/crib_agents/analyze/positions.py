@@ -1,0 +1,250 @@
+"""Positions of a two-hand game, as one seat knows them, from cards written as text.
+
+What the seat cannot see is filled in with any cards that fit, the deal is played through the
+engine, and the position is looked at through the one gate, `view`: so a position that no deal
+reaches is refused, and what was filled in cannot be seen.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from crib_env.cards import DECK_SIZE, format_card, format_cards, parse_card, parse_cards
+from crib_env.engine.family import Family, two_hand
+from crib_env.engine.tables import show_table
+from crib_env.engine.two_hand.records import NO_DECKS, NONE, OVER
+from crib_env.rules import Rules, find_rules
+
+Views = npt.NDArray[np.void]
+
+LAID = 2  # cards each seat lays in the crib
+ME, OTHER = 0, 1
+
+
+def laying_view(
+    hand: str,
+    *,
+    dealer: bool,
+    scores: tuple[int, int] = (0, 0),
+    games: tuple[int, int] = (0, 0),
+    rules: str | Rules = "hoyle",
+    episode: str = "game",
+) -> Views:
+    """Return the view of a seat about to lay away.
+
+    Args:
+        hand: the cards dealt to it, such as ``"5H 5D JC 4S 6S KH"``.
+        dealer: whether it deals, so that the crib is its own.
+        scores: its score and the other's.
+        games: its game points in the match and the other's, where ``episode`` is ``"match"``.
+        rules: a preset's name, or `Rules`, of a two-hand game.
+        episode: what is at stake: ``"game"``, ``"match"`` or, for points alone, ``"deal"``.
+
+    Returns:
+        records [1] of the two-hand view.
+
+    Raises:
+        ValueError: cards that are none, a wrong number of them, scores beyond the target.
+    """
+    chosen = find_rules(rules, "two_hand")
+    mine = read_cards("hand", hand)
+    if len(mine) != chosen.dealt:
+        raise ValueError(f"hand must be the {chosen.dealt} cards dealt, got {len(mine)}: {hand!r}")
+    refuse_twice(mine)
+    hidden = _hidden(mine)
+    table = _Table(chosen, episode, mine, hidden[: chosen.dealt], hidden[-1], dealer)
+    if not dealer:
+        return table.seen(scores, games)
+    for card in hidden[:LAID]:
+        table.step(OTHER, card)
+    return table.seen(scores, games)
+
+
+def play_view(
+    hand: str,
+    *,
+    laid: str,
+    starter: str,
+    dealer: bool,
+    pile: str = "",
+    scores: tuple[int, int] = (0, 0),
+    games: tuple[int, int] = (0, 0),
+    rules: str | Rules = "hoyle",
+    episode: str = "game",
+) -> Views:
+    """Return the view of a seat about to play a card.
+
+    Args:
+        hand: the cards it still holds, such as ``"6D 4S"``.
+        laid: the two it laid away.
+        starter: the card turned up.
+        dealer: whether it deals.
+        pile: the cards played in this deal in order, the other seat's in brackets:
+            ``"5D (TS) 7H (9C)"``. Where a count ends follows from them.
+        scores: its score and the other's, as they stand now.
+        games: its game points in the match and the other's, where ``episode`` is ``"match"``.
+        rules: a preset's name, or `Rules`, of a two-hand game.
+        episode: what is at stake: ``"game"``, ``"match"`` or, for points alone, ``"deal"``.
+
+    Returns:
+        records [1] of the two-hand view.
+
+    Raises:
+        ValueError: cards that are none or come twice, a wrong number of them, a pile that cannot
+            have been played, or a position in which it is not this seat's turn.
+    """
+    chosen = find_rules(rules, "two_hand")
+    held, away, up = read_cards("hand", hand), read_cards("laid", laid), parse_card(starter)
+    played = _pile(pile)
+    mine = held + away + [card for seat, card in played if seat == ME]
+    theirs = [card for seat, card in played if seat == OTHER]
+    kept = chosen.dealt - LAID
+    if len(away) != LAID:
+        raise ValueError(f"laid must be {LAID} cards, got {len(away)}: {laid!r}")
+    if len(mine) != chosen.dealt:
+        raise ValueError(
+            f"a seat keeps {kept} cards; hand ({len(held)}) and its own in the pile "
+            f"({len(mine) - len(held) - len(away)}) are {len(mine) - len(away)}"
+        )
+    if len(theirs) > kept:
+        raise ValueError(f"the other seat keeps {kept} cards, and {len(theirs)} are in the pile")
+    refuse_twice([*mine, *theirs, up])
+    # The highest cards not seen: where the other seat could not play, they do not fit either.
+    hidden = _hidden([*mine, *theirs, up])
+    unknown = kept - len(theirs)
+    filled = theirs + hidden[len(hidden) - unknown :]
+    table = _Table(chosen, episode, mine, filled + hidden[:LAID], up, dealer)
+    lays = [(OTHER, card) for card in hidden[:LAID]]
+    mine_away = [(ME, card) for card in away]
+    for seat, card in lays + mine_away if dealer else mine_away + lays:
+        table.step(seat, card)
+    for seat, card in played:
+        table.play(seat, card)
+    return table.seen(scores, games)
+
+
+class _Table:
+    """A deal with every card laid open, played through the engine.
+
+    Args:
+        mine: the cards dealt to the seat that asks, seat 0.
+        theirs: the cards dealt to the other.
+        starter: the starter.
+        dealer: whether seat 0 deals.
+    """
+
+    def __init__(
+        self,
+        rules: Rules,
+        episode: str,
+        mine: Sequence[int],
+        theirs: Sequence[int],
+        starter: int,
+        dealer: bool,
+    ) -> None:
+        self.family = two_hand()
+        self.rules = rules
+        self.record = self.family.rules_record(rules, episode, 2)
+        self.states = np.zeros(1, dtype=self.family.state)
+        self.log = np.zeros(self.family.log_size, dtype=np.int64)
+        self.tally = np.zeros((1, 2, self.family.batch.TALLY), dtype=np.int64)
+        pone, deals = (theirs, mine) if dealer else (mine, theirs)
+        known = [card for pair in zip(pone, deals, strict=True) for card in pair] + [starter]
+        deck = np.array([known + [c for c in range(DECK_SIZE) if c not in known]], dtype=np.int64)
+        self.lane = np.zeros(1, dtype=np.int64)
+        dealers = np.array([ME if dealer else OTHER])
+        self.family.batch.start_lanes(self.states, self.record, deck, self.lane, dealers, self.log)
+
+    @property
+    def state(self) -> Any:
+        """The engine's record."""
+        return self.states[0]
+
+    def step(self, seat: int, card: int) -> None:
+        """Use a card that is known to be legal."""
+        assert self.state["to_move"] == seat
+        bad = self.family.batch.step_lanes(
+            self.states, self.record, NO_DECKS, show_table(), self.lane, np.array([card]),
+            self.log, self.tally,
+        )  # fmt: skip
+        assert bad == NONE
+        self.states["scores"] = 0  # nobody goes out on the way
+
+    def play(self, seat: int, card: int) -> None:
+        """Play a card of the pile.
+
+        Raises:
+            ValueError: it cannot have been played then.
+        """
+        shown = format_card(card) if seat == ME else f"({format_card(card)})"
+        count = int(self.state["count"])
+        if self.state["phase"] == OVER or self.state["to_move"] != seat:
+            whose = "this seat's" if seat == OTHER else "the other seat's"
+            raise ValueError(f"pile: {shown} cannot have been played at a count of {count}, for it "
+                             f"was {whose} turn")  # fmt: skip
+        if count + min((card >> 2) + 1, 10) > 31:
+            raise ValueError(f"pile: {shown} would take the count from {count} past 31, and "
+                             "another card fitted")  # fmt: skip
+        self.step(seat, card)
+
+    def seen(self, scores: tuple[int, int], games: tuple[int, int]) -> Views:
+        """Return the view of seat 0, to move, at these scores.
+
+        Raises:
+            ValueError: it is not to move, or the scores are none.
+        """
+        if self.state["phase"] == OVER or self.state["to_move"] != ME:
+            raise ValueError("it is not this seat's turn in this position: nothing to choose")
+        target = self.rules.target
+        for name, pair, end in (("scores", scores, target), ("games", games,
+                                                            self.rules.match_target)):  # fmt: skip
+            if not all(0 <= x < end for x in pair):
+                raise ValueError(f"{name} must be two numbers from 0 to {end - 1}, got {pair!r}")
+        for field, pair in (("scores", scores), ("rear", scores), ("games", games)):
+            self.states[field] = pair
+        return seen_by(self.family, self.states, self.record, ME)
+
+
+def seen_by(family: Family, states: Views, record: Views, seat: int) -> Views:
+    """Return what ``seat`` sees of one state, records [1] of the family's view."""
+    views = np.zeros(1, dtype=family.view)
+    family.batch.view_lanes(states, record, np.zeros(1, dtype=np.int64), np.array([seat]), views)
+    return views
+
+
+def read_cards(name: str, text: str) -> list[int]:
+    """Return the cards of an argument called ``name``.
+
+    Raises:
+        ValueError: they are none; the message names the argument.
+    """
+    try:
+        return parse_cards(text)
+    except ValueError as error:
+        raise ValueError(f"{name}: {error}") from None
+
+
+def _pile(text: str) -> list[tuple[int, int]]:
+    """Return the cards of a pile as (seat, card)."""
+    played = []
+    for word in text.split():
+        bracketed = re.fullmatch(r"\((.*)\)", word)
+        card = read_cards("pile", bracketed[1] if bracketed else word)
+        played += [(OTHER if bracketed else ME, c) for c in card]
+    return played
+
+
+def _hidden(seen: Sequence[int]) -> list[int]:
+    return [card for card in range(DECK_SIZE) if card not in seen]
+
+
+def refuse_twice(cards: Sequence[int]) -> None:
+    """Raise if a card comes more than once."""
+    twice = sorted({card for card in cards if cards.count(card) > 1})
+    if twice:
+        raise ValueError(f"{format_cards(twice)} given more than once")

@@ -1,0 +1,174 @@
+"""`expert` at Table Top: what every line is worth by learned tables, and search on top of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+
+import numpy as np
+import numpy.typing as npt
+from numba import float64, int64, void
+
+from crib_agents.expert.table_top import tables
+from crib_agents.expert.table_top.gains import DECK, GAINS
+from crib_agents.expert.table_top.position import POSITION, POSITIONS_T, pass_on, put, take_back
+from crib_agents.expert.table_top.search import narrow, score_actions
+from crib_agents.expert.table_top.stakes import by_worths, chance_of
+from crib_agents.expert.table_top.worth import MINE, THEIRS, side_value
+from crib_agents.kernels.lines import RANKS
+from crib_env.engine.jit import entry
+from crib_env.engine.table_top.cells import lowest
+from crib_env.engine.table_top.records import SIZE, TABLE_VIEW, TO_CRIB, VIEWS_T
+from crib_env.engine.tables import show_table
+from crib_env.engine.two_hand.records import TABLE_T
+from crib_env.policy import Actions, Views
+
+ACTIONS = TO_CRIB + 1
+# What each budget looks into: so many actions, and so many answers to every next card.
+BUDGETS = ((0, 0), (ACTIONS, 0), (4, 3), (8, 6))
+VALUE, WORTH = 2, 3  # the columns of an analysis after both sides' points
+COLUMNS = 4
+
+
+@entry(
+    void(
+        VIEWS_T, int64[::1], TABLE_T, float64[:, ::1], float64[::1], float64[:, :, ::1],
+        float64[::1], int64, int64, POSITIONS_T, float64[:, :, ::1], float64[:, ::1],
+        float64[:, ::1], int64[::1], float64[:, :, ::1],
+    )
+)  # fmt: skip
+def act_views(
+    views, which, table, values, mix, worths, weights, actions, answers, line, gains, kept, ahead,
+    chosen, analysis,
+):  # fmt: skip
+    """Write an action for each view that is to be judged by ``worths``.
+
+    Args:
+        which: indices of these views.
+        analysis: float64[B, ACTIONS, COLUMNS], filled for every legal action unless B is 0,
+            but for its worths.
+    """
+    for i in which:
+        v = views[i]
+        legal = v["legal"]
+        if legal & (legal - 1) == 0 and analysis.shape[0] == 0:
+            chosen[i] = lowest(legal)
+            continue
+        learned = values[0 if v["flush_size"] == SIZE else 1]
+        best = score_actions(
+            v, table, learned, mix, worths, weights, actions, answers, line, gains, kept, ahead
+        )  # fmt: skip
+        chosen[i] = lowest(narrow(ahead[0], best, 1, 1))
+        if analysis.shape[0] == 0:
+            continue
+        pass_on(line[0], line[1], v["card"], v["players"])
+        while legal:
+            action = lowest(legal)
+            legal &= legal - 1
+            put(line[1], 0, v["card"], action)
+            for side in range(2):
+                analysis[i, action, side] = side_value(v, table, learned, mix, line[1], side)
+            analysis[i, action, VALUE] = ahead[0, action]
+            take_back(line[1], 0, v["card"], action)
+
+
+@dataclass
+class Work:
+    """The arrays the search works in, in the order the entry takes them."""
+
+    line: npt.NDArray[np.void]
+    gains: npt.NDArray[np.float64]
+    kept: npt.NDArray[np.float64]
+    ahead: npt.NDArray[np.float64]
+
+    @classmethod
+    def new(cls) -> Work:
+        """Return fresh arrays, so that threads may share an agent."""
+        return cls(
+            line=np.zeros(3, dtype=POSITION),
+            gains=np.zeros((2, GAINS, DECK)),
+            kept=np.zeros((2, DECK)),
+            ahead=np.zeros((2, ACTIONS)),
+        )
+
+
+class TableTopExpert:
+    """Places each card where the round is expected to end best, and looks ahead.
+
+    It values a position by the points each side is expected to make, from tables learned in play
+    against itself, and takes the action of the greatest difference. In a game whose points are
+    added to the score, those of the two sides are weighed by what they do for the chance of winning
+    it; in a round by itself, and where only the difference counts (T13), they weigh alike.
+
+    Attributes:
+        name: what tables call it.
+        budget: how far it looks: 1, the values after its action alone; 2, the best answer to
+            every card that may come next; 3 (the default) and 4, a card further, into the best 4
+            or 8 actions and the best 3 or 6 answers.
+    """
+
+    name = "expert"
+
+    def __init__(self, budget: int = 3) -> None:
+        if isinstance(budget, bool) or budget not in range(1, len(BUDGETS) + 1):
+            raise ValueError(f"budget must be a whole number from 1 to {len(BUDGETS)}, "
+                             f"got {budget!r}")  # fmt: skip
+        self.budget = budget
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}(budget={self.budget})"
+
+    def act(self, views: Views, rng: np.random.Generator) -> Actions:
+        """Return a legal action for each view; ``rng`` is left alone.
+
+        Args:
+            views: structured array [B] of `TABLE_VIEW`, each of a seat to move.
+            rng: not needed: the choice has no chance in it.
+
+        Returns:
+            int64[B], actions.
+
+        Raises:
+            ValueError: the views are not Table Top's.
+        """
+        return self._search(views, BUDGETS[self.budget - 1], np.zeros((0, ACTIONS, COLUMNS)))
+
+    def analyze(self, view: np.void) -> npt.NDArray[np.float64]:
+        """Return what each action is expected to come to, for the seat of one view to move.
+
+        Returns:
+            float64[26, 4]: my side's points in the count of the round and the other side's, heels
+            (T3) not among them; the value of the action, their difference, each side's weighed by
+            what it does for winning the game, as the search of this budget finds it, which it runs
+            for every action (at budget 1 it is just that); and the worth of those points, the
+            chance of winning the game, or the round if there is no more. Rows of illegal actions
+            are NaN.
+
+        Raises:
+            ValueError: the view is not Table Top's, or not of a seat to move.
+        """
+        views = np.array([view])
+        analysis = np.full((ACTIONS, COLUMNS), np.nan)
+        actions, answers = BUDGETS[self.budget - 1]
+        self._search(views, (ACTIONS if actions else 0, answers), analysis[None])
+        analysis[:, WORTH] = chance_of(view, analysis[:, MINE], analysis[:, THEIRS])
+        return analysis
+
+    def _search(
+        self, views: Views, budget: tuple[int, int], analysis: npt.NDArray[np.float64]
+    ) -> Actions:
+        if views.dtype != TABLE_VIEW:
+            raise ValueError(f"{self.name} plays table_top alone, got views of fields "
+                             f"{', '.join(views.dtype.names or ('none',))}")  # fmt: skip
+        if not views["legal"].all():
+            i = int(np.flatnonzero(views["legal"] == 0)[0])
+            raise ValueError(f"{self.name} was given view {i} of seat {views['seat'][i]}, which "
+                             "is not to move")  # fmt: skip
+        chosen = np.empty(len(views), dtype=np.int64)
+        work = Work.new()
+        views = np.ascontiguousarray(views)
+        for worths, which in by_worths(views):
+            act_views(
+                views, which, show_table(), tables.load(), np.zeros(RANKS), worths, np.ones(2),
+                *budget, *(getattr(work, field.name) for field in fields(work)), chosen, analysis,
+            )  # fmt: skip
+        return chosen

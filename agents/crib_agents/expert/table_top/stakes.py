@@ -1,0 +1,62 @@
+"""What is at stake in a view: `crib_agents.expert.table_top.win` for its game and its score."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import numpy.typing as npt
+
+from crib_agents.expert.table_top.win import between, round_worths, worths
+from crib_env.engine.show import JACK
+from crib_env.engine.table_top.records import GAME
+from crib_env.policy import Views
+
+Array = npt.NDArray[np.float64]
+
+ALIKE = np.zeros((0, 0, 0))  # no worths: points weigh alike
+# What a table of worths depends on; views alike in these share one.
+FIELDS = ("episode", "score_difference", "players", "target")
+HEELS_POINTS = 2  # T3
+
+
+def by_worths(views: Views) -> Iterator[tuple[Array, npt.NDArray[np.intp]]]:
+    """Sort views by the table that weighs their sides' points.
+
+    Yields:
+        a table of `worths`, or `ALIKE`, and the indices of the views it is for.
+    """
+    keys = np.stack([views[field] for field in FIELDS], axis=1)
+    left = np.arange(len(views))
+    while len(left):
+        key = keys[left[0]]
+        episode, score_difference, players, target = key.tolist()
+        weighed = episode == GAME and not score_difference
+        alike = (keys[left] == key).all(axis=1)
+        yield worths(players, target) if weighed else ALIKE, left[alike]
+        left = left[~alike]
+
+
+def chance_of(view: np.void, mine: Array, theirs: Array) -> Array:
+    """Return the chance of winning by what both sides are expected to make.
+
+    Args:
+        view: of a game; or of a round by itself, which the side that makes more in it wins.
+        mine, theirs: float64[n], points in the count of the round, heels not among them.
+
+    Returns:
+        float64[n], NaN where the points are.
+    """
+    game, i_deal = view["episode"] == GAME, view["my_crib"] == 1
+    dealer, other = (mine, theirs) if i_deal else (theirs, mine)
+    if view["starter"] >> 2 == JACK and (view["score_difference"] or not game):
+        dealer = dealer + HEELS_POINTS  # elsewhere they are in the score
+    target = int(view["target"]) if game else 0
+    scores = view["scores"][:: 1 if i_deal else -1].tolist() if game else (0, 0)
+    past = max(0, *(score - target for score in scores))  # only the difference matters there
+    table = round_worths(
+        int(view["score_difference"]), int(view["players"]), target, int(view["turn"]),
+        *(max(0, score - past) for score in scores),
+    )  # fmt: skip
+    chance = between(table, dealer, other)
+    return chance if i_deal else 1.0 - chance

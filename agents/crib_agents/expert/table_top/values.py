@@ -1,0 +1,149 @@
+"""What a line, or the crib, is likely to come to: the learned tables and how they are read.
+
+A line of fewer than five cards is worth what lines of its ranks came to when the expert played
+against itself, by how many turns are left and by whether its owner moves next; corrections by the
+ranks still unseen, by its suits and for his nob stand in tables of their own. A full line is its
+points.
+"""
+
+from __future__ import annotations
+
+from math import comb
+
+import numpy as np
+
+from crib_agents.kernels.lines import RANKS, SUIT, rank_key, rank_points
+from crib_env.engine.jit import kernel
+from crib_env.engine.table_top.cells import bit_count, lowest
+from crib_env.engine.table_top.records import SIZE, TURNS
+
+ROLES = 2  # the line's owner does not move next, or does
+PHASES = TURNS // 2  # two turns each: the last two turns of a round are phase 0
+# Multisets of up to four ranks, the smaller first: how many there are before those of n ranks.
+FIRST_SHAPE = np.array(
+    [sum(comb(RANKS + k - 1, k) for k in range(n)) for n in range(SIZE + 1)], dtype=np.int64
+)
+SHAPES = int(FIRST_SHAPE[SIZE])
+# Among those of n ranks in rising order, the i-th being r, each adds COUNTED[i, r].
+COUNTED = np.array([[comb(r + i, i + 1) for r in range(RANKS)] for i in range(SIZE)])
+OWED = 3  # a side owes the crib two, one or no cards
+
+# Where each table begins in the flat array of values.
+LINE = 0  # [ROLES, PHASES, SHAPES]
+SUITED = LINE + ROLES * PHASES * SHAPES  # [ROLES, PHASES, cards, most of one suit]
+NOB = SUITED + ROLES * PHASES * SIZE * SIZE  # [ROLES, PHASES, cards]
+CRIB = NOB + ROLES * PHASES * SIZE  # [the crib is the other side's or mine, SHAPES]
+SHARE = CRIB + 2 * SHAPES  # [line owner's ROLES, PHASES, owner owes, the other side owes]
+MIXED = SHARE + ROLES * PHASES * OWED * OWED  # [SHAPES, RANKS]
+VALUES = MIXED + SHAPES * RANKS
+
+
+@kernel
+def shape(cards):
+    """Return the number of the rank multiset of at most four cards."""
+    n = 0
+    number = 0
+    while cards:
+        number += COUNTED[n, lowest(cards) >> 2]
+        cards &= cards - 1
+        n += 1
+    return FIRST_SHAPE[n] + number
+
+
+@kernel
+def most_of_a_suit(cards):
+    """Return how many cards there are of the suit that has the most."""
+    most = 0
+    for suit in range(4):
+        most = max(most, bit_count(cards & SUIT << suit))
+    return most
+
+
+@kernel
+def by_rank(values, mix, table, cards, role, phase):
+    """Return what a line is likely to come to by its ranks, exactly if it is full.
+
+    Args:
+        mix: float64[13], the unseen ranks by `fill_mix`.
+    """
+    if bit_count(cards) == SIZE:
+        return float(table[rank_key(cards)])
+    at = shape(cards)
+    value = values[LINE + (role * PHASES + phase) * SHAPES + at]
+    for rank in range(RANKS):
+        value += values[MIXED + at * RANKS + rank] * mix[rank]
+    return value
+
+
+@kernel
+def by_suit(values, n, most, role, phase, flush_size):
+    """Return what the suits of ``n`` cards add, ``most`` being of one; exactly if they are five."""
+    if n == SIZE:
+        return float(most) if most >= flush_size else 0.0
+    return values[SUITED + ((role * PHASES + phase) * SIZE + n) * SIZE + most]
+
+
+@kernel
+def by_nob(values, n, role, phase):
+    """Return what the unseen jack of the starter's suit adds to a centre line of ``n`` cards."""
+    return 0.0 if n == SIZE else values[NOB + (role * PHASES + phase) * SIZE + n]
+
+
+@kernel
+def nob_value(values, nob, cards, role, phase, unseen):
+    """Return what his nob adds to a line: 1 if it is there, a hope if it may still come."""
+    if nob & cards:
+        return 1.0
+    return by_nob(values, bit_count(cards), role, phase) if nob & unseen else 0.0
+
+
+@kernel
+def by_share(values, role, turns_left, owner_owes, other_owes):
+    """Return what the cards owed to the crib add to the lines of a side, all together."""
+    if turns_left == 0:
+        return 0.0
+    at = (role * PHASES + phase_of(turns_left)) * OWED + owner_owes
+    return values[SHARE + at * OWED + other_owes]
+
+
+@kernel
+def line_value(values, mix, table, cards, role, phase, flush_size, nob, unseen):
+    """Return what a line is likely to come to.
+
+    Args:
+        role: 1 if its owner moves next.
+        phase: of the round, `phase_of` the turns left.
+        nob: the jack that would score one in this line, as a mask, or 0.
+        unseen: the cards that may still come, as a mask.
+    """
+    value = by_rank(values, mix, table, cards, role, phase)
+    value += by_suit(values, bit_count(cards), most_of_a_suit(cards), role, phase, flush_size)
+    return value + nob_value(values, nob, cards, role, phase, unseen)
+
+
+@kernel
+def crib_value(values, table, cards, mine, nob):
+    """Return what a crib is likely to come to, of which these cards and the starter are known.
+
+    Args:
+        cards: the known cards and the starter, as a mask.
+        mine: 1 if it is the crib of the side that knows them.
+    """
+    value = 1.0 if nob & cards else 0.0
+    if bit_count(cards) == SIZE:
+        return value + float(rank_points(table, cards))
+    return value + values[CRIB + mine * SHAPES + shape(cards)]
+
+
+@kernel
+def phase_of(turns_left):
+    """Return the phase of a round with so many turns left."""
+    return turns_left >> 1
+
+
+@kernel
+def fill_mix(unseen, mix):
+    """Fill ``mix`` (float64[13]) with how much more than its share of the unseen each rank has."""
+    n = bit_count(unseen)
+    for rank in range(RANKS):
+        mix[rank] = bit_count(unseen >> (4 * rank) & 15) * RANKS / n - 1.0

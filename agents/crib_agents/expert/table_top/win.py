@@ -1,0 +1,137 @@
+"""The chance of winning a game of Table Top, at the end of a round and within one.
+
+A game is solved backwards over the totals of both sides by what a round brings,
+`crib_agents.expert.table_top.rounds`: it ends when a side has the target or more after a full count, the
+higher total wins, and a tie plays on (T9). Within a round each side's points are what it expects
+plus a normal error, which shrinks as cards come.
+
+Totals past the target matter by their difference alone, so tables end some way beyond it.
+"""
+
+from __future__ import annotations
+
+from functools import cache, lru_cache
+
+import numpy as np
+import numpy.typing as npt
+
+from crib_agents.expert.table_top import rounds
+from crib_agents.expert.table_top.rounds import POINTS
+
+Array = npt.NDArray[np.float64]
+
+
+@cache
+def chances(score_difference: int, players: int, target: int) -> Array:
+    """Return the chance of winning a game at the end of a round.
+
+    Args:
+        score_difference: 1 where only the difference counts (T13).
+        players: 2 or 4.
+        target: the points that win.
+
+    Returns:
+        float64[target + 80, target + 80], for the side that has dealt the round, by its total and
+        the other side's.
+    """
+    table = solve(rounds.load(score_difference, players).points, target).clip(0.0, 1.0)
+    table.setflags(write=False)
+    return table
+
+
+def solve(points: Array, target: int) -> Array:
+    """Return the chances of `chances` where a round brings ``points``, float64[n, n].
+
+    Solved for one sum of totals after another: a round ends at that sum or further on. The deal
+    passes, so the side that dealt is the other one in the next round.
+    """
+    n = len(points)
+    blank = points[0, 0]  # the chance of a round without a point, which only passes the deal
+    total = np.arange(target + n)
+    ended = won(target + n)
+    # A tie past the target goes to whoever scores more in the next round that is not itself a tie.
+    level = np.trace(points)
+    ended[total, total] = 1.0 - (np.tril(points, -1).sum() + level) / (1.0 + level)
+    brought = np.argwhere(points > 0.0)
+    dealer, other = brought[brought.any(axis=1)].T[:, :, None]
+    weights = points[dealer, other].ravel()
+    for both in range(2 * target - 2, -1, -1):
+        a = np.arange(max(0, both - target + 1), min(target - 1, both) + 1)
+        # The chance of the side that deals next, with total a to b, in a round with a point.
+        scored = weights @ ended[a + dealer, both - a + other]
+        deals = (scored + blank * (1.0 - scored[::-1] - blank)) / (1.0 - blank**2)
+        ended[a, both - a] = 1.0 - deals[::-1]
+    return ended
+
+
+def won(size: int) -> Array:
+    """Return who has won by both totals, float64[size, size]: 1 for the first, a half at a tie."""
+    total = np.arange(size, dtype=np.float64)
+    found: Array = np.sign(total[:, None] - total[None, :]) / 2.0 + 0.5
+    return found
+
+
+def smoothed(worth: Array, spread: Array) -> Array:
+    """Return the means of a table about each of its points, by a normal spread.
+
+    Args:
+        worth: float64[a, b]; beyond its edges it stays as it is there.
+        spread: float64[..., 2, 2], covariances of what the two axes stand for.
+
+    Returns:
+        float64[..., a, b].
+    """
+    margin = 6 * int(np.ceil(np.sqrt(spread.max()))) + 1  # the transform goes round in circles
+    wide = np.pad(worth, margin, mode="edge")
+    p, q = (2.0 * np.pi * np.fft.fftfreq(size) for size in wide.shape)
+    waves = np.stack(np.broadcast_arrays(p[:, None], q), axis=-1)
+    damped = np.exp(-0.5 * np.einsum("abi,...ij,abj->...ab", waves, spread, waves))
+    found = np.fft.ifft2(np.fft.fft2(wide) * damped).real
+    return np.ascontiguousarray(found[..., margin:-margin, margin:-margin]).clip(0.0, 1.0)
+
+
+@lru_cache(maxsize=8)
+def worths(players: int, target: int) -> Array:
+    """Return the chance of winning within a round whose points are added to the score.
+
+    Returns:
+        float64[28, target + 80, target + 80], for the side that deals the round, by the turn and
+        what its total and the other side's are expected to be at the end.
+    """
+    return smoothed(chances(0, players, target), rounds.load(0, players).spread)
+
+
+def round_worths(
+    score_difference: int, players: int, target: int, turn: int, dealer: int, other: int
+) -> Array:
+    """Return the chance of winning within a round by the points both sides are expected to make.
+
+    Args:
+        score_difference, players, target: as for `chances`; a target of 0 is that of a round by
+            itself, which the side with more points wins.
+        turn: of the round, 0 to 27.
+        dealer: the score of the side that deals the round, up to the target. other: the other's.
+
+    Returns:
+        float64[80, 80], for the side that deals the round.
+    """
+    points = np.arange(POINTS)
+    a, b = np.broadcast_arrays(points[:, None], points[None, :])
+    if score_difference:
+        a, b = (a - b).clip(0), (b - a).clip(0)
+    table = chances(score_difference, players, target) if target else won(POINTS)
+    return smoothed(
+        table[dealer + a, other + b], rounds.load(score_difference, players).spread[turn]
+    )
+
+
+def between(table: Array, a: Array, b: Array) -> Array:
+    """Return a table's values at float64[n] places, linear between its entries; NaN at NaN."""
+    i, j = (
+        np.floor(np.nan_to_num(at)).clip(0, size - 2).astype(np.int64)
+        for at, size in zip((a, b), table.shape, strict=True)
+    )
+    x, y = a - i, b - j
+    low = (1.0 - x) * table[i, j] + x * table[i + 1, j]
+    high = (1.0 - x) * table[i, j + 1] + x * table[i + 1, j + 1]
+    return (1.0 - y) * low + y * high

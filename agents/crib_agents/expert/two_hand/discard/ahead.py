@@ -1,0 +1,120 @@
+"""What a deal is worth before its play, in the order of its events: the staged expectation.
+
+The play, both hands and the crib are independent (see `crib_agents.expert.two_hand.judge.outcomes`), so the worth is
+worked out backwards, one stage after another: before the dealer's counts, before pone's, before the
+play. Used where a seat may go out soon; elsewhere worth is nearly linear in points.
+"""
+
+from __future__ import annotations
+
+from math import floor
+
+from crib_agents.expert.two_hand.judge.outcomes import COUNT_SIZE, MOST_PLAY, PLAY_SIZE
+from crib_agents.expert.two_hand.judge.worth import after_deal
+from crib_env.engine.jit import kernel
+
+BEFORE_PLAY = PLAY_SIZE + 1  # scores after the play that matter, and one more to interpolate
+BEFORE_HANDS = BEFORE_PLAY + COUNT_SIZE
+TOTAL_SIZE = 2 * COUNT_SIZE - 1
+
+
+@kernel
+def after_shift(points, shift):
+    """Return how far there is to go for a seat that pegs ``shift`` more than its role does.
+
+    A hand that pegs well is points already made; but it makes no point certain, so the way shrinks
+    without an end.
+    """
+    return points * points / (points + shift) if shift > 0.0 else points - shift
+
+
+@kernel
+def within(worths, i_deal, pone, dealer):
+    """Return what the end of the deal is worth, at the table's edge beyond it."""
+    last = worths.shape[1] - 1
+    return after_deal(worths, i_deal, min(pone, last), min(dealer, last))
+
+
+@kernel
+def fill_stages(worths, i_deal, pone, dealer, s):
+    """Fill ``s["after_play"][i, j]`` with the worth once the play has left i and j points less.
+
+    Of ``pone`` and ``dealer`` points to make; pone's hand, then the dealer's hand and crib are
+    still to count: ``s["pone_hand"]``, ``s["dealer_hand"]`` and ``s["crib"]``, float64[30] each.
+    """
+    total = s["total"]
+    for t in range(TOTAL_SIZE):
+        total[t] = 0.0
+    for h in range(COUNT_SIZE):
+        if s["dealer_hand"][h] > 0.0:
+            for c in range(COUNT_SIZE):
+                total[h + c] += s["dealer_hand"][h] * s["crib"][c]
+    for j in range(min(BEFORE_PLAY, dealer)):
+        for i in range(min(BEFORE_HANDS, pone)):
+            worth = 0.0
+            for t in range(TOTAL_SIZE):
+                if total[t] > 0.0:
+                    worth += total[t] * within(worths, i_deal, pone - i, dealer - j - t)
+            s["after_hand"][i, j] = worth
+        won = within(worths, i_deal, 0, dealer - j)
+        for i in range(min(BEFORE_PLAY, pone)):
+            worth = 0.0
+            for h in range(COUNT_SIZE):
+                if s["pone_hand"][h] > 0.0:
+                    after = won if h >= pone - i else s["after_hand"][i + h, j]
+                    worth += s["pone_hand"][h] * after
+            s["after_play"][i, j] = worth
+
+
+@kernel
+def before_play(worths, i_deal, pone, dealer, model, s, i, j):
+    """Return the worth with ``pone - i`` and ``dealer - j`` points to make, 0 <= i, j <= 1.
+
+    Args:
+        model: the record of `crib_agents.expert.two_hand.judge.model`. s: the scratch record after `fill_stages`.
+    """
+    a = pone - i
+    b = dealer - j
+    if a <= 0:
+        return within(worths, i_deal, 0, max(b, 1))  # pone leads: of two without a way to go, first
+    if b <= 0:
+        return within(worths, i_deal, a, 0)
+    worth = 0.0
+    for p in range(min(PLAY_SIZE, a)):
+        for d in range(min(PLAY_SIZE, b)):
+            if model["play"][p, d] > 0.0:
+                worth += model["play"][p, d] * s["after_play"][i + p, j + d]
+    if a <= MOST_PLAY:
+        for d in range(min(PLAY_SIZE, b)):
+            worth += model["pone_out"][a, d] * within(worths, i_deal, 0, b - d)
+    if b <= MOST_PLAY:
+        for p in range(min(PLAY_SIZE, a)):
+            worth += model["dealer_out"][b, p] * within(worths, i_deal, a - p, 0)
+    return worth
+
+
+@kernel
+def deal_worth(worths, i_deal, pone, dealer, model, pone_more, dealer_more, s):
+    """Return what the deal is worth to this seat before the play.
+
+    Args:
+        worths: the table of `crib_agents.expert.two_hand.judge.worth.worths`. i_deal: 1 if this seat deals.
+        pone: points pone still has to make. dealer: those the dealer has to.
+        model: the record of `crib_agents.expert.two_hand.judge.model`, the play and going out in it among it.
+        pone_more: points of the play that pone is expected to make beyond the mean of its role.
+        dealer_more: the same of the dealer.
+        s: the scratch record; its ``pone_hand``, ``dealer_hand`` and ``crib`` are the chances of
+            what is counted, float64[30].
+    """
+    to_pone = after_shift(float(pone), pone_more)
+    to_dealer = after_shift(float(dealer), dealer_more)
+    a = floor(to_pone) + 1
+    b = floor(to_dealer) + 1
+    x = a - to_pone
+    y = b - to_dealer
+    fill_stages(worths, i_deal, a, b, s)
+    far = before_play(worths, i_deal, a, b, model, s, 0, 0)
+    pone_near = before_play(worths, i_deal, a, b, model, s, 1, 0)
+    dealer_near = before_play(worths, i_deal, a, b, model, s, 0, 1)
+    near = before_play(worths, i_deal, a, b, model, s, 1, 1)
+    return (1.0 - x) * ((1.0 - y) * far + y * dealer_near) + x * ((1.0 - y) * pone_near + y * near)

@@ -1,0 +1,292 @@
+"""Laying away: every pair with its mean hand, mean crib, expected play, and what it is worth.
+
+The hand is exact over the starters not seen, the crib exact under the other's habit but for a
+measured correction (see `crib_agents.expert.two_hand.discard.crib`), the play the mean of hands of the kept ranks. Far
+from the end a pair's worth is linear in these; where a seat may go out in this deal or the next, it
+is the staged expectation of `crib_agents.expert.two_hand.discard.ahead`, which knows who counts first.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+from numba import float64, from_dtype, int64, types, void
+
+from crib_agents.data.crib_tables import RANKS, cell
+from crib_agents.expert.two_hand.discard.ahead import (
+    BEFORE_HANDS,
+    BEFORE_PLAY,
+    TOTAL_SIZE,
+    deal_worth,
+)
+from crib_agents.expert.two_hand.discard.crib import (
+    DECK,
+    SUITS,
+    fill_crib,
+    mean,
+    shift,
+    weigh_pairs,
+)
+from crib_agents.expert.two_hand.judge.model import HEELS, MODEL_T, kept_index, load
+from crib_agents.expert.two_hand.judge.outcomes import COUNT_SIZE
+from crib_agents.expert.two_hand.judge.worth import after_deal, by_worths, slope
+from crib_agents.kernels.counting import dealt_card
+from crib_env.engine.hands import with_starter
+from crib_env.engine.jit import entry, kernel
+from crib_env.engine.show import JACK, KEYS
+from crib_env.engine.tables import show_table
+from crib_env.engine.two_hand.records import HAND, LAY_AWAY, NONE, TABLE_T, VIEW, VIEWS_T
+from crib_env.policy import Actions, Views
+
+PAIRS = 15  # of six cards; ten of five
+# Points to make within which a seat may well go out in this deal or the next. Beyond, choosing by
+# the linear worth costs a hundredth of a percent of a game or less.
+NEAR = 45
+SWING = 10  # points each way over which worth is taken as linear farther from the end
+
+# The columns of what is known of a pair to lay away.
+HAND_MEAN = 0  # mean points of the hand kept
+CRIB_MEAN = 1  # mean points of the crib, less than 0 if it is the other's
+PEGS = 2  # points this seat is expected to peg in the play
+LETS_PEG = 3  # points the other is
+WORTH = 4  # what the pair is worth, 0 to 1; see crib_agents.expert.two_hand.judge.worth
+COLUMNS = 5
+
+SCRATCH = np.dtype(
+    [
+        ("cards", np.int64, (HAND,)),
+        ("kept", np.int64, (HAND,)),
+        ("unseen", np.int64, (DECK,)),
+        ("in_suit", np.int64, (SUITS,)),
+        ("ranks", np.float64, (RANKS, RANKS)),
+        ("starter", np.float64, (SUITS,)),
+        ("both", np.float64, (SUITS,)),
+        ("flush", np.float64, (SUITS,)),
+        ("nob", np.float64),
+        ("pone_hand", np.float64, (COUNT_SIZE,)),
+        ("dealer_hand", np.float64, (COUNT_SIZE,)),
+        ("crib", np.float64, (COUNT_SIZE,)),
+        ("total", np.float64, (TOTAL_SIZE,)),
+        ("after_hand", np.float64, (BEFORE_HANDS, BEFORE_PLAY)),
+        ("after_play", np.float64, (BEFORE_PLAY, BEFORE_PLAY)),
+    ],
+    align=True,
+)
+SCRATCH_T = types.Array(from_dtype(SCRATCH), 1, "C")
+
+
+@kernel
+def sort_cards(v, s):
+    """Write the cards dealt to the seat, in order of ids, to ``s["cards"]``; return how many."""
+    n = v["hand_n"] + v["laid_n"]
+    for i in range(n):
+        card = dealt_card(v, i)
+        j = i
+        while j > 0 and s["cards"][j - 1] > card:
+            s["cards"][j] = s["cards"][j - 1]
+            j -= 1
+        s["cards"][j] = card
+    return n
+
+
+@kernel
+def fill_hand(table, s, n, i, j, flush_size, hand):
+    """Fill ``hand`` (float64[30]) with the chances of the hand's points without two of the cards.
+
+    Over every starter not seen, flushes and his nob included (C2, C4, H8, F6). Writes the ranks
+    kept to ``s["kept"]``.
+
+    Args:
+        n: cards dealt, in ``s["cards"]``. i, j: which of them are laid away.
+    """
+    key = 0
+    suits = 0
+    jacks = 0
+    held = 0
+    seen = 0
+    for k in range(n):
+        card = s["cards"][k]
+        seen |= 1 << card
+        if k != i and k != j:
+            key += KEYS[card >> 2]
+            suits += 1 << (8 * (card & 3))
+            if card >> 2 == JACK:
+                jacks |= 1 << (card & 3)
+            s["kept"][held] = card >> 2
+            held += 1
+    for points in range(COUNT_SIZE):
+        hand[points] = 0.0
+    chance = 1.0 / (DECK - n)
+    for starter in range(DECK):
+        if seen >> starter & 1 == 0:
+            hand[with_starter(table, key, suits, jacks, held, starter, flush_size)] += chance
+
+
+@kernel
+def fill_columns(v, worths, model, table, near, s, columns):
+    """Fill ``columns`` (float64[15, COLUMNS]) for every pair the seat of ``v`` was dealt.
+
+    Row k is of the k-th pair of its cards in order, as ``itertools.combinations`` counts pairs. It
+    does not depend on which card has been laid already, nor on the order of the cards.
+
+    Args:
+        v: the view, of a seat laying away. worths: the table of `crib_agents.expert.two_hand.judge.worth.worths`.
+        model: the record of `crib_agents.expert.two_hand.judge.model`. table: the show table. s: a `SCRATCH` record.
+        near: how many points from the target worth is worked out in stages.
+    """
+    n = sort_cards(v, s)
+    i_deal = v["is_dealer"]
+    mine = v["target"] - v["scores"][0]
+    theirs = v["target"] - v["scores"][1]
+    pone = theirs if i_deal else mine
+    dealer = mine if i_deal else theirs
+    unseen = 0
+    ranks = 0
+    for card in range(DECK):
+        unseen |= 1 << card
+        ranks += 1 << (4 * (card >> 2))
+    for k in range(n):
+        unseen ^= 1 << s["cards"][k]
+        ranks -= 1 << (4 * (s["cards"][k] >> 2))
+    weigh_pairs(model["habit"][1 - i_deal], unseen, s)
+    hand = s["dealer_hand"] if i_deal else s["pone_hand"]
+    other = s["pone_hand"] if i_deal else s["dealer_hand"]
+    for points in range(COUNT_SIZE):
+        other[points] = model["hand"][1 - i_deal, points]
+    # Where a deal is expected to end, and what a point more is worth there to either seat.
+    by_pone = int(model["mean_pegs"][0] + model["mean_hand"][0])
+    by_dealer = int(model["mean_pegs"][1] + HEELS + model["mean_hand"][1] + model["mean_crib"])
+    level = after_deal(worths, i_deal, pone - by_pone, dealer - by_dealer)
+    pone_point = slope(worths, i_deal, pone - by_pone, dealer - by_dealer, 0, SWING)
+    dealer_point = slope(worths, i_deal, pone - by_pone, dealer - by_dealer, 1, SWING)
+    k = 0
+    for i in range(n):
+        for j in range(i + 1, n):
+            row = columns[k]
+            k += 1
+            fill_hand(table, s, n, i, j, v["flush_size"], hand)
+            kept = s["kept"]
+            at = kept_index(kept[0], kept[1], kept[2], kept[3] if n == HAND else NONE)
+            low = s["cards"][i]
+            high = s["cards"][j]
+            fill_crib(table, s, ranks, low, high, v["crib_flush_size"], s["crib"])
+            shift(s["crib"], model["excess"][i_deal, cell(low, high)])
+            crib = mean(s["crib"])
+            row[HAND_MEAN] = mean(hand)
+            row[CRIB_MEAN] = crib if i_deal else -crib
+            row[PEGS] = model["pegs"][i_deal, at, 0]
+            row[LETS_PEG] = model["pegs"][i_deal, at, 1]
+            if min(mine, theirs) <= near:
+                more = row[PEGS] - model["mean_pegs"][i_deal]
+                let = row[LETS_PEG] - model["mean_pegs"][1 - i_deal]
+                row[WORTH] = deal_worth(
+                    worths, i_deal, pone, dealer, model, let if i_deal else more,
+                    more if i_deal else let, s,
+                )  # fmt: skip
+            else:
+                own = row[HAND_MEAN] + row[PEGS]
+                others = model["mean_hand"][1 - i_deal] + row[LETS_PEG]
+                pone_more = (others if i_deal else own) - by_pone
+                dealer_more = (own if i_deal else others) + HEELS + crib - by_dealer
+                row[WORTH] = level + pone_point * pone_more + dealer_point * dealer_more
+    return k
+
+
+@kernel
+def best_pair(v, s, columns):
+    """Return the best pair to lay away as ``64 * higher + lower`` card id; ties: the higher cards.
+
+    Once a card is laid, the best pair with it; that is the same pair if the card was of it.
+
+    Args:
+        v: the view. s: the scratch record and ``columns`` as `fill_columns` left them.
+    """
+    n = v["hand_n"] + v["laid_n"]
+    laid = v["laid"][0] if v["laid_n"] == 1 else NONE
+    best = NONE
+    most = 0.0
+    k = 0
+    for i in range(n):
+        for j in range(i + 1, n):
+            low = s["cards"][i]
+            high = s["cards"][j]
+            worth = columns[k, WORTH]
+            k += 1
+            if laid != NONE and laid != low and laid != high:
+                continue
+            pair = 64 * high + low
+            if best == NONE or worth > most or (worth == most and pair > best):
+                best = pair
+                most = worth
+    return best
+
+
+@kernel
+def best_card(v, s, columns):
+    """Return the card to lay away: the pair's higher card first, then the other."""
+    pair = best_pair(v, s, columns)
+    high = pair >> 6
+    return pair & 63 if v["laid_n"] == 1 and v["laid"][0] == high else high
+
+
+@entry(
+    void(
+        VIEWS_T, int64[::1], float64[:, :, ::1], MODEL_T, TABLE_T, int64, SCRATCH_T,
+        float64[:, :, ::1], int64[::1],
+    )
+)  # fmt: skip
+def lay_away_views(views, which, worths, model, table, near, scratch, columns, actions):
+    """Fill the columns and choose the card for the views ``which``, all judged by one table.
+
+    Args:
+        columns: float64[B, 15, COLUMNS]. actions: int64[B].
+    """
+    for k in which:
+        fill_columns(views[k], worths, model[0], table, near, scratch[0], columns[k])
+        actions[k] = best_card(views[k], scratch[0], columns[k])
+
+
+def rank_discards(views: Views, near: int = NEAR) -> tuple[Actions, npt.NDArray[np.float64]]:
+    """Return the cards to lay away, and what is known of every pair.
+
+    Args:
+        views: structured array [B] of views, each of a seat laying away.
+        near: within how many points of the target worth is worked out in stages; farther away it
+            is linear, which ranks pairs as well but may lie some hundredths off.
+
+    Returns:
+        int64[B], the cards; float64[B, 15, COLUMNS], a row for each pair of the view's cards in
+        order of ids, as `itertools.combinations` counts them (five cards have ten).
+
+    Raises:
+        ValueError: a view is of a seat that is not laying away.
+    """
+    if views.dtype != VIEW or (views["phase"] != LAY_AWAY).any():
+        raise ValueError("keep lays away alone: pair it with who plays the cards, as in "
+                         "PhasedAgent(discard=KeepExpert(), pegging='rule_based')")  # fmt: skip
+    views = np.ascontiguousarray(views)
+    actions = np.empty(len(views), dtype=np.int64)
+    columns = np.zeros((len(views), PAIRS, COLUMNS))
+    scratch = np.zeros(1, dtype=SCRATCH)
+    for judge, which in by_worths(views):
+        model = load(int(views["dealt"][which[0]]))
+        lay_away_views(views, which, judge, model, show_table(), near, scratch, columns, actions)
+    return actions, columns
+
+
+class KeepExpert:
+    """Lays away as `expert` does; it does not play the cards.
+
+    Attributes:
+        name: what tables call it.
+    """
+
+    name = "keep"
+
+    def act(self, views: Views, rng: np.random.Generator) -> Actions:
+        """Return the card to lay away for each view, int64[B].
+
+        Raises:
+            ValueError: a view is of a seat that is not laying away.
+        """
+        return rank_discards(views)[0]

@@ -1,0 +1,141 @@
+"""How a game ends, by the score and who deals: a table solved backwards from the last hole.
+
+A deal pegs at least one point, so every deal's end lies nearer the target than its start, and the
+chances at a score follow from those at scores further on. Within a deal points come in the order
+of the rules, and the first to the target wins at once (C5): heels and play, pone's hand, the
+dealer's hand, the crib. What they bring is `crib_agents.expert.two_hand.judge.outcomes`.
+
+Scores are given as points still to make, so one table serves all starts and any shorter target.
+A view says nothing of skunks nor of who deals the next game of a match: Hoyle's rules are taken.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+
+import numpy as np
+import numpy.typing as npt
+
+from crib_agents.expert.two_hand.judge import outcomes
+from crib_env.rules import PRESETS
+
+Array = npt.NDArray[np.float64]
+
+# How a game ends for a seat: it wins by a double skunk, a skunk, plainly; loses plainly, by a
+# skunk, a double skunk. The margin is what the loser still has to make (H11).
+ENDS = 6
+WON = slice(0, 3)
+HOYLE = PRESETS["hoyle"]
+GAME_POINTS = (HOYLE.double_skunk_points, HOYLE.skunk_points, 1)
+LARGEST_MATCH = 99  # game points that a match can be played to
+
+
+def ending(margin: int) -> int:
+    """Return which of the ways to win a game it is to win by ``margin`` points."""
+    if margin > HOYLE.double_skunk_margin:
+        return 0
+    return 1 if margin > HOYLE.skunk_margin else 2
+
+
+def ended(target: int) -> Array:
+    """Return float64[target + 1, 6]: how a game has ended that is won by so many points."""
+    return np.eye(ENDS)[[ending(margin) for margin in range(target + 1)]]
+
+
+@cache
+def chances(dealt: int, target: int) -> Array:
+    """Return how a game ends from every score, at the start of a deal.
+
+    Args:
+        dealt: cards dealt to a seat, 6 or 5.
+        target: the most points still to make.
+
+    Returns:
+        float64[2, target + 1, target + 1, 6], by whether this seat deals, the points it still has
+        to make and those of the other: the chances of the six ends for this seat. Where one has
+        none to make it has won.
+    """
+    pone = solve(outcomes.load(dealt), target)
+    both = np.stack([pone, np.flip(pone.transpose(1, 0, 2), axis=2)])
+    both.setflags(write=False)
+    return both
+
+
+def solve(deal: outcomes.Outcomes, target: int) -> Array:
+    """Return the six chances for pone, float64[target + 1, target + 1, 6] by (pone's, dealer's).
+
+    Solved for one sum of points after another: a deal starts at that sum, and its counts end there
+    at most. The arrays have a margin of zeros before index 0, for what the bounds leave out.
+    """
+    play, hand = outcomes.PLAY_SIZE, outcomes.COUNT_SIZE
+    total = np.convolve(deal.dealer_hand, deal.crib)
+    margin = max(play, hand)
+    size = target + 1 + margin
+    # By pone's and the dealer's points to make: at the start of a deal in which the roles stand as
+    # they do (`starts`) or are changed (`nexts`), after pone's hand and after the play.
+    starts, nexts, after_pone, after_play = np.zeros((4, size, size, ENDS))
+    won = ended(target)
+    starts[margin, margin + 1 :] = nexts[margin, margin + 1 :] = won[1:]
+    starts[margin + 1 :, margin] = nexts[margin + 1 :, margin] = won[1:, ::-1]
+    in_play = [(p, d) for p, d in np.argwhere(deal.play > 0)]
+    assert (0, 0) not in in_play, "a deal without a point in the play has no end to start from"
+    p, d = np.array(in_play).T[:, :, None]
+    weights = deal.play[p, d].ravel()
+    # A row more: points that are never made within the play.
+    pone_out = np.vstack([deal.pone_out, np.zeros(play)])
+    dealer_out = np.vstack([deal.dealer_out, np.zeros(play)])
+    x, h, t = np.arange(play)[:, None], np.arange(hand)[:, None], np.arange(len(total))[:, None]
+    tail = np.append(np.cumsum(deal.pone_hand[::-1])[::-1], 0.0)  # chance of so many or more
+    for both in range(2, 2 * target + 1):
+        a = np.arange(max(1, both - target), min(target, both - 1) + 1)
+        b = both - a
+        at = a + margin, b + margin
+        starts[at] = (
+            np.tensordot(weights, after_play[at[0] - p, at[1] - d], 1)
+            + np.einsum("xn,xne->ne", pone_out[np.minimum(a, play), x],
+                        starts[margin, np.maximum(at[1] - x, 0)])
+            + np.einsum("xn,xne->ne", dealer_out[np.minimum(b, play), x],
+                        starts[np.maximum(at[0] - x, 0), margin])
+        )  # fmt: skip
+        nexts[at[1], at[0]] = starts[at][:, ::-1]
+        after_pone[at] = np.tensordot(total, nexts[at[0], np.maximum(at[1] - t, margin)], 1)
+        after_play[at] = np.tensordot(deal.pone_hand, after_pone[at[0] - h, at[1]], 1)
+        after_play[at] += tail[np.minimum(a, hand)][:, None] * starts[margin, at[1]]
+    return starts[margin:, margin:].copy()
+
+
+@cache
+def match_chances(dealt: int, target: int) -> Array:
+    """Return the chance of winning a match at the start of a game (H11).
+
+    The loser of a game deals first in the next (H10). Five-card pone begins with three for last.
+
+    Returns:
+        float64[2, 100, 100], by whether this seat deals first and the game points it and the other
+        still have to win.
+    """
+    for_last = next(r.for_last for r in PRESETS.values() if r.dealt == dealt)
+    start = max(1, target - for_last)
+    table = chances(dealt, target)
+    as_pone, as_dealer = table[0, start, target], table[1, target, start]
+    found = np.zeros((2, LARGEST_MATCH + 1, LARGEST_MATCH + 1))
+    found[:, 0, 1:] = 1.0
+    for mine in range(1, LARGEST_MATCH + 1):
+        for theirs in range(1, LARGEST_MATCH + 1):
+            stakes = match_stakes(found, mine, theirs)
+            found[0, mine, theirs] = as_pone @ stakes
+            found[1, mine, theirs] = as_dealer @ stakes
+    return found
+
+
+def match_stakes(matches: Array, mine: int, theirs: int) -> Array:
+    """Return float64[6]: the chance of winning the match after each end of the present game.
+
+    Args:
+        matches: the chances at the start of a game, of `match_chances`.
+        mine: game points this seat still has to win.
+        theirs: those of the other.
+    """
+    won = [matches[0, max(0, mine - n), theirs] for n in GAME_POINTS]
+    lost = [matches[1, mine, max(0, theirs - n)] for n in reversed(GAME_POINTS)]
+    return np.array(won + lost)

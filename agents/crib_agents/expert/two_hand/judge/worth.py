@@ -1,0 +1,159 @@
+"""What a score is worth to a seat: the judge of both halves of `expert`.
+
+In a game that is the chance of winning it; in a match the chance of winning the match, so that a
+skunk counts for what it brings there; in a single deal, which has no more than its points, the
+difference in points, scaled into 0 to 1. One table holds it, by what each still has to make when a
+deal has ended, so a search looks worths up and asks nothing of the episode.
+
+The kernels follow the count in its order (C5, H8, F6), and name the seats by their roles in the
+deal they are in: ``i_deal`` says which is ours.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import lru_cache
+
+import numpy as np
+import numpy.typing as npt
+
+from crib_agents.expert.two_hand.judge.outcomes import COUNT_SIZE
+from crib_agents.expert.two_hand.judge.win import (
+    LARGEST_MATCH,
+    WON,
+    chances,
+    match_chances,
+    match_stakes,
+)
+from crib_env.engine.jit import kernel
+from crib_env.engine.two_hand.records import GAME, MATCH
+from crib_env.policy import Views
+
+Array = npt.NDArray[np.float64]
+
+# What a table of worths depends on; two views alike in these share one.
+FIELDS = ("dealt", "target", "episode", "match_target")
+
+
+def stakes(dealt: int, target: int, mine: int, theirs: int) -> Array:
+    """Return what the six ends of a game (see `crib_agents.expert.two_hand.judge.win`) are worth in a match.
+
+    Args:
+        dealt: cards dealt to a seat.
+        target: points that win a game.
+        mine: game points this seat still has to win.
+        theirs: those of the other.
+
+    Returns:
+        float64[6], chances of winning the match.
+    """
+    return match_stakes(match_chances(dealt, target), mine, theirs)
+
+
+@lru_cache(maxsize=128)
+def worths(dealt: int, target: int, episode: int, mine: int = 1, theirs: int = 1) -> Array:
+    """Return what the end of a deal is worth to a seat.
+
+    Args:
+        dealt: cards dealt to a seat, 6 or 5.
+        target: points that win a game.
+        episode: DEAL, GAME, MATCH or PLAY_ONLY.
+        mine: in a match, game points this seat still has to win.
+        theirs: those of the other.
+
+    Returns:
+        float64[2, target + 1, target + 1], 0 to 1, by whether this seat dealt the deal that has
+        ended and the points that its pone and its dealer still have to make; 0 for one who has won.
+    """
+    if episode not in (GAME, MATCH):
+        left = np.arange(target + 1)
+        dealt_it = (target + left[:, None] - left[None, :]) / (2.0 * target)
+        return np.ascontiguousarray(np.stack([1.0 - dealt_it, dealt_it]))
+    table = chances(dealt, target)
+    if episode == MATCH:
+        valued = table @ stakes(dealt, target, mine, theirs)
+    else:
+        valued = table[..., WON].sum(axis=3)
+    # Pone now deals the next deal, and where the dealer is this seat, pone is the other.
+    return np.ascontiguousarray(np.stack([valued[1], valued[0].T]))
+
+
+def by_worths(views: Views) -> Iterator[tuple[Array, npt.NDArray[np.intp]]]:
+    """Sort views by the table they are judged by.
+
+    Yields:
+        a table of `worths` and the indices of the views it is for.
+    """
+    keys = np.stack([views[field] for field in FIELDS] + [views["games"][:, 0],
+                    views["games"][:, 1]], axis=1)  # fmt: skip
+    keys[views["episode"] != MATCH, 3:] = 0  # game points matter in a match alone
+    distinct, which = np.unique(keys, axis=0, return_inverse=True)
+    for i, (dealt, target, episode, match_target, mine, theirs) in enumerate(distinct.tolist()):
+        left = [min(max(1, match_target - won), LARGEST_MATCH) for won in (mine, theirs)]
+        yield worths(dealt, target, episode, *left), np.flatnonzero(which.ravel() == i)
+
+
+@kernel
+def after_deal(worths, i_deal, pone, dealer):
+    """Return what it is worth that a deal ends with so many points to make; see `worths`.
+
+    A seat with none or less has won, at the expense of the other.
+    """
+    return worths[i_deal, max(pone, 0), max(dealer, 0)]
+
+
+@kernel
+def after_hands(worths, i_deal, pone, dealer, crib):
+    """Return what a score is worth before the crib is counted.
+
+    Args:
+        pone: points pone still has to make. dealer: points the dealer has to.
+        crib: float64[30], the chances of the crib's points.
+    """
+    if pone <= 0 or dealer <= 0:
+        return after_deal(worths, i_deal, pone, dealer)
+    total = 0.0
+    for points in range(COUNT_SIZE):
+        if crib[points] > 0.0:
+            total += crib[points] * after_deal(worths, i_deal, pone, dealer - points)
+    return total
+
+
+@kernel
+def after_play(worths, i_deal, pone, dealer, pone_hand, dealer_hand, crib):
+    """Return what a score is worth when the play is over and both hands are known.
+
+    Pone counts first, then the dealer, then the crib; the first to the target has won (C5).
+
+    Args:
+        pone: points pone still has to make. dealer: points the dealer has to.
+        pone_hand: the points of pone's hand. dealer_hand: those of the dealer's.
+        crib: float64[30], the chances of the crib's points.
+    """
+    if pone <= 0 or dealer <= 0:
+        return after_deal(worths, i_deal, pone, dealer)
+    if pone_hand >= pone:
+        return after_deal(worths, i_deal, 0, dealer)
+    return after_hands(worths, i_deal, pone - pone_hand, dealer - dealer_hand, crib)
+
+
+@kernel
+def slope(worths, i_deal, pone, dealer, by_dealer, width):
+    """Return what one point more for a seat is worth near a score that is far from the target.
+
+    The difference over ``width`` points each way, so that one deal's swings are within it.
+
+    Args:
+        by_dealer: 1 for the dealer's points, 0 for pone's. Points of the other are worth less
+            than 0.
+    """
+    d = width if by_dealer else 0
+    p = 0 if by_dealer else width
+    last = worths.shape[1] - 1
+    pone_low = min(max(pone, 0) + p, last)
+    pone_high = max(pone - p, 0)
+    dealer_low = min(max(dealer, 0) + d, last)
+    dealer_high = max(dealer - d, 0)
+    gain = after_deal(worths, i_deal, pone_high, dealer_high)
+    gain -= after_deal(worths, i_deal, pone_low, dealer_low)
+    return gain / (pone_low - pone_high if p else dealer_low - dealer_high)

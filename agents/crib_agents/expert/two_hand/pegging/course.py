@@ -1,0 +1,124 @@
+"""The course of the play: what a card pegs, the go and last points, who plays next.
+
+The same rules as `crib_env.engine.two_hand.rules.play`, over what both seats know of a position. Holdings
+are kept apart from it, since the other seat's is a hypothesis; the kernels here ask only for the
+least pip value a seat holds.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import from_dtype, types
+
+from crib_agents.kernels.counting import line_points
+from crib_env.engine.jit import kernel
+from crib_env.engine.two_hand.records import NONE
+
+ME = 0
+THEM = 1
+
+POSITION = np.dtype(
+    [
+        ("line", np.int64),  # of the present count, see `crib_agents.kernels.counting`
+        ("n", np.int64),  # its cards
+        ("count", np.int64),
+        ("go", np.int64),  # 1 once this count's go point is pegged (H5)
+        ("last", np.int64),  # who played its newest card
+        ("left", np.int64, (2,)),  # cards left to each seat
+        ("least", np.int64, (2,)),  # the least pip each can hold, by what it could not play
+        ("needs", np.int64, (2,)),  # points each still has to make to go out
+    ],
+    align=True,
+)
+POSITIONS_T = types.Array(from_dtype(POSITION), 1, "C")
+ENDLESS = 1 << 20  # as what a seat needs: nobody can go out
+
+
+@kernel
+def begin_play(p, size):
+    """Make ``p`` the position before the first lead, hands of ``size`` cards, nobody near out."""
+    for seat in range(2):
+        p["left"][seat] = size
+        p["least"][seat] = 1
+        p["needs"][seat] = ENDLESS
+    begin_count(p)
+
+
+@kernel
+def begin_count(p):
+    """Begin a count at zero (H7)."""
+    p["line"] = 0
+    p["n"] = 0
+    p["count"] = 0
+    p["go"] = 0
+    p["last"] = NONE
+
+
+@kernel
+def copy(p, q):
+    """Make ``q`` the position ``p``."""
+    q["line"] = p["line"]
+    q["n"] = p["n"]
+    q["count"] = p["count"]
+    q["go"] = p["go"]
+    q["last"] = p["last"]
+    for seat in range(2):
+        q["left"][seat] = p["left"][seat]
+        q["least"][seat] = p["least"][seat]
+        q["needs"][seat] = p["needs"][seat]
+
+
+@kernel
+def put(p, seat, r):
+    """Let the seat play a card of rank ``r`` and peg what it makes; `go_on` does what follows."""
+    p["line"] = p["line"] << 4 | r
+    p["n"] += 1
+    p["count"] += min(r + 1, 10)
+    p["last"] = seat
+    p["left"][seat] -= 1
+    p["needs"][seat] -= line_points(p["line"], p["n"], p["count"], p["go"])
+
+
+@kernel
+def could_not_play(p, seat):
+    """Note that none of the cards the seat holds, if any, fits the present count."""
+    if p["left"][seat] > 0:
+        p["least"][seat] = max(p["least"][seat], 32 - p["count"])
+
+
+@kernel
+def go_on(p, single, lowest, others):
+    """Peg the go or last point if the newest card earns it, and return who plays next.
+
+    Args:
+        p: the position after the card, see `put`; taken on to the next lead if the count is over.
+        single: 1 if the play ends with its first count (F4).
+        lowest, others: the least pip value held by the seat of the card and by the other seat;
+            more than any count leaves room for if it holds nothing.
+
+    Returns:
+        the seat to play, or NONE at the end: of the play, or of the game, once a seat is out (C5).
+    """
+    seat = p["last"]
+    other = 1 - seat
+    if p["needs"][seat] <= 0:
+        return NONE
+    room = 31 - p["count"]
+    if room > 0:
+        if others <= room:
+            return other
+        alone = lowest <= room
+        could_not_play(p, other)
+        # Six-card pegs the go at once (H5, H7), five-card one for last when the play ends (F5).
+        if p["go"] == 0 and not (alone and single):
+            p["go"] = 1
+            p["needs"][seat] -= 1
+            if p["needs"][seat] <= 0:
+                return NONE
+        if alone:
+            return seat
+        could_not_play(p, seat)
+    if single or (p["left"][0] == 0 and p["left"][1] == 0):
+        return NONE
+    begin_count(p)
+    return other if p["left"][other] > 0 else seat

@@ -1,0 +1,67 @@
+"""Holdings: the rank multisets of up to four cards that a seat may hold in the play, numbered.
+
+Suits do not matter in the play, so there are 1 + 13 + 91 + 455 + 1,820 holdings. A holding's number
+grows with its size; within a size it is the multiset's combinadic. What kernels ask of a holding is
+a row of the array `holdings`, which they are passed: made once in a process, 300 kB.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from itertools import combinations_with_replacement
+from math import comb
+
+import numpy as np
+import numpy.typing as npt
+
+from crib_env.engine.jit import kernel
+from crib_env.engine.show import KEYS
+from crib_env.engine.two_hand.records import NONE
+
+RANKS = 13
+MOST = 4  # cards in the largest holding
+FIRST = np.array([comb(RANKS + size - 1, RANKS) for size in range(MOST + 2)], dtype=np.int64)
+HOLDINGS = int(FIRST[MOST + 1])
+
+# Columns of `holdings`; column r is the holding left once a card of rank r is played, or NONE.
+LOWEST = RANKS  # the least pip value held, `EMPTY` for nothing held
+DISTINCT = RANKS + 1  # how many ranks are held
+LISTED = RANKS + 2  # those ranks, ascending, four bits each, the lowest in the lowest bits
+COUNTED = RANKS + 3  # how many cards of each rank, four bits a rank
+KEY = RANKS + 4  # the sum of the ranks' keys, see `crib_env.engine.show`
+COLUMNS = RANKS + 5
+EMPTY = 99
+
+_CHOOSE = np.array([[comb(n, k) for k in range(MOST + 1)] for n in range(RANKS + MOST)],
+                   dtype=np.int64)  # fmt: skip
+
+
+@kernel
+def number(counted):
+    """Return the number of the holding with ``counted`` cards of each rank, four bits a rank."""
+    held = 0
+    place = 0
+    for r in range(RANKS):
+        for _ in range(counted >> (4 * r) & 15):
+            place += _CHOOSE[r + held, held + 1]
+            held += 1
+    return FIRST[held] + place
+
+
+@cache
+def holdings() -> npt.NDArray[np.int64]:
+    """Return what kernels ask of every holding, int64[HOLDINGS, COLUMNS]."""
+    rows = np.full((HOLDINGS, COLUMNS), NONE, dtype=np.int64)
+    for size in range(MOST + 1):
+        for ranks in combinations_with_replacement(range(RANKS), size):
+            counted = sum(1 << (4 * r) for r in ranks)
+            row = rows[number(counted)]
+            distinct = sorted(set(ranks))
+            for r in distinct:
+                row[r] = number(counted - (1 << (4 * r)))
+            row[LOWEST] = min(ranks[0] + 1, 10) if ranks else EMPTY
+            row[DISTINCT] = len(distinct)
+            row[LISTED] = sum(r << (4 * i) for i, r in enumerate(distinct))
+            row[COUNTED] = counted
+            row[KEY] = sum(KEYS[r] for r in ranks)
+    return rows

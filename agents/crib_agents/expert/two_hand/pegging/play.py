@@ -1,0 +1,197 @@
+"""`PlayExpert`: the pegging half of `expert`, by belief and search, judged by worth.
+
+It lays nothing away: put it together with something that does, as in
+``PhasedAgent(discard="rule_based", pegging=PlayExpert())``. It draws nothing: the card depends on
+the view alone.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+from numba import float64, from_dtype, int64, types, void
+
+from crib_agents.data.crib_tables import chart
+from crib_agents.expert.two_hand.judge.model import MODEL_T
+from crib_agents.expert.two_hand.judge.model import load as load_model
+from crib_agents.expert.two_hand.judge.outcomes import COUNT_SIZE
+from crib_agents.expert.two_hand.judge.worth import by_worths
+from crib_agents.expert.two_hand.pegging.belief import hypothesise, thin
+from crib_agents.expert.two_hand.pegging.course import POSITION, POSITIONS_T
+from crib_agents.expert.two_hand.pegging.holdings import FIRST, MOST, RANKS, holdings, number
+from crib_agents.expert.two_hand.pegging.pegging_tables import load
+from crib_agents.expert.two_hand.pegging.reflex import SIZE
+from crib_agents.expert.two_hand.pegging.search import FINDINGS, WORTH, search_card
+from crib_agents.expert.two_hand.pegging.show import look_ahead
+from crib_env.engine.jit import entry, kernel
+from crib_env.engine.tables import show_table
+from crib_env.engine.two_hand.records import HAND, NONE, PLAY, TABLE_T, VIEW, VIEWS_T
+from crib_env.policy import Actions, Views
+
+DRAWN = 256  # hypotheses searched, of up to 1,820
+
+SCRATCH = np.dtype(
+    [
+        ("held", np.int64, (int(FIRST[MOST + 1] - FIRST[MOST]),)),  # hypotheses: holdings
+        ("ways", np.float64, (int(FIRST[MOST + 1] - FIRST[MOST]),)),  # and their weights
+        ("counts", np.int64, (DRAWN,)),  # what the other seat's hand counts under them by rank
+        ("flush", np.float64, (DRAWN,)),  # and the chances that it is a flush besides
+        ("nob", np.float64, (DRAWN,)),  # or holds his nob
+        ("shared", np.float64, (RANKS,)),
+        ("chance", np.float64, (MOST,)),
+        ("crib", np.float64, (COUNT_SIZE,)),
+        ("count", np.int64),  # what this seat's hand counts
+        ("flush_points", np.int64),  # what a flush does; the starter's point is left aside
+        ("base", np.int64),  # where the game's tables begin
+        ("single", np.int64),
+        ("i_deal", np.int64),
+    ],
+    align=True,
+)
+SCRATCH_T = types.Array(from_dtype(SCRATCH), 1, "C")
+POSITIONS = 4  # that a search needs
+
+
+@kernel
+def find(v, hands, weights, kept, suited, model, worths, table, positions, s, found):
+    """Write what each card of the view that may be played brings into ``found``, by its rank.
+
+    Args:
+        found: float64[RANKS, FINDINGS].
+    """
+    other = chart(v, 1 - v["is_dealer"])
+    s["base"] = 0 if v["dealt"] == 6 else SIZE
+    s["single"] = v["single_count"]
+    s["i_deal"] = v["is_dealer"]
+    n = hypothesise(v, positions[0], s, hands, weights, kept[other])
+    n = thin(n, DRAWN, s)
+    look_ahead(v, n, s, hands, model, suited[other], table)
+    counted = 0
+    ranks = 0
+    for k in range(v["hand_n"]):
+        r = v["hand"][k] >> 2
+        counted += 1 << (4 * r)
+        ranks |= (v["legal"] >> k & 1) << r
+    mine = number(counted)
+    for r in range(RANKS):
+        if ranks >> r & 1:
+            search_card(r, mine, n, positions, s, hands, weights, worths, found[r])
+
+
+@kernel
+def only_rank(v):
+    """Return the rank of the cards that may be played if they are of one, else NONE."""
+    only = NONE
+    for k in range(v["hand_n"]):
+        if v["legal"] >> k & 1:
+            r = v["hand"][k] >> 2
+            if only != NONE and only != r:
+                return NONE
+            only = r
+    return only
+
+
+@entry(
+    void(
+        VIEWS_T, int64[:, ::1], float64[::1], float64[:, ::1], float64[::1], MODEL_T,
+        float64[:, :, ::1], TABLE_T, POSITIONS_T, SCRATCH_T, int64, float64[:, :, ::1], int64[::1],
+    )
+)  # fmt: skip
+def play_views(
+    views, hands, weights, kept, suited, model, worths, table, positions, scratch, forced, found,
+    actions,
+):  # fmt: skip
+    """Write a card for each view, of equal worth the higher.
+
+    Args:
+        views: all judged by ``worths``.
+        hands: `holdings`. weights, kept, suited: see `crib_agents.expert.two_hand.pegging.pegging_tables.load`.
+        model: the record of `crib_agents.expert.two_hand.judge.model`. table: the show table.
+        positions, scratch: POSITIONS of `POSITION` and one `SCRATCH`, no matter what is in them.
+        forced: 1 to search even where there is no choice.
+        found: float64[1 or B, RANKS, FINDINGS], written for the ranks that may be played, of the
+            view or, with room for one, of each view in turn.
+        actions: int64[B], written.
+    """
+    for i in range(views.shape[0]):
+        v = views[i]
+        at = found[i if found.shape[0] > 1 else 0]
+        open_choice = only_rank(v) == NONE
+        if open_choice or forced:
+            find(
+                v, hands, weights, kept, suited, model[0], worths, table, positions, scratch[0], at
+            )
+        card = NONE
+        for k in range(v["hand_n"]):
+            if v["legal"] >> k & 1:
+                c = v["hand"][k]
+                if card == NONE or (c >> 2 == card >> 2 and c > card):
+                    card = c
+                elif open_choice:
+                    more = at[c >> 2, WORTH] - at[card >> 2, WORTH]
+                    if more > 0.0 or (more == 0.0 and c > card):
+                        card = c
+        actions[i] = card
+
+
+class PlayExpert:
+    """Plays the cards by belief and search."""
+
+    name = "play_expert"
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}()"
+
+    def act(self, views: Views, rng: np.random.Generator) -> Actions:
+        """Return a legal card for each view, int64[B]; ``rng`` is left alone.
+
+        Raises:
+            ValueError: a view is not of the play of a two-hand game.
+        """
+        return self._play(views, np.zeros((1, RANKS, FINDINGS)), forced=False)
+
+    def findings(self, views: Views) -> npt.NDArray[np.float64]:
+        """Return what each card held would bring, for analysis.
+
+        Args:
+            views: structured array [B] of views, each of a seat to play.
+
+        Returns:
+            float64[B, 6, FINDINGS], one row for each card of ``hand``, NaN where it may not be
+            played. The columns are `WORTH` (0 to 1, see `crib_agents.expert.two_hand.judge.worth`), `POINTS_NOW` that
+            the card makes, and `MY_POINTS` and `THEIR_POINTS`, expected of the rest of the play.
+
+        Raises:
+            ValueError: a view is not of the play of a two-hand game.
+        """
+        by_rank = np.full((max(2, len(views)), RANKS, FINDINGS), np.nan)
+        self._play(views, by_rank, forced=True)
+        hands = views["hand"]
+        which = np.arange(len(views))[:, None]
+        by_card: npt.NDArray[np.float64] = by_rank[which, np.maximum(hands, 0) >> 2]
+        by_card[(views["legal"][:, None] >> np.arange(HAND) & 1) == 0] = np.nan
+        return by_card
+
+    def _play(self, views: Views, found: npt.NDArray[np.float64], *, forced: bool) -> Actions:
+        if views.dtype != VIEW:
+            raise ValueError(f"{self.name} plays two_hand alone, got views of fields "
+                             f"{', '.join(views.dtype.names or ('none',))}")  # fmt: skip
+        if (views["phase"] != PLAY).any():
+            raise ValueError(f"{self.name} plays cards and lays none away: for whole deals use "
+                             "agents.PhasedAgent(discard=..., pegging=...)")  # fmt: skip
+        tables, kept, suited = load()
+        positions = np.zeros(POSITIONS, dtype=POSITION)
+        scratch = np.zeros(1, dtype=SCRATCH)
+        actions = np.empty(len(views), dtype=np.int64)
+        for worths, which in by_worths(views):
+            here = found if len(found) == 1 else found[which]
+            cards = np.empty(len(which), dtype=np.int64)
+            model = load_model(int(views["dealt"][which[0]]))
+            play_views(
+                np.ascontiguousarray(views[which]), holdings(), tables, kept, suited, model,
+                worths, show_table(), positions, scratch, forced, here, cards,
+            )  # fmt: skip
+            actions[which] = cards
+            if len(found) > 1:
+                found[which] = here
+        return actions

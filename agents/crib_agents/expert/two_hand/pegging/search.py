@@ -1,0 +1,144 @@
+"""Search: what a card is worth over all the other seat may hold.
+
+After this seat's card every hypothesis is played out to the end of the deal's play. The other seat
+may answer with any card it holds, each as likely as the reflex, softened, makes it; from there on
+both seats play by the reflex, which knows no more than a seat does: neither chooses by what it
+could not see. The end is judged by `crib_agents.expert.two_hand.judge.worth`, over the counts still to come.
+"""
+
+from __future__ import annotations
+
+from crib_agents.expert.two_hand.judge.worth import after_play
+from crib_agents.expert.two_hand.pegging.course import ME, THEM, copy, go_on, put
+from crib_agents.expert.two_hand.pegging.holdings import DISTINCT, EMPTY, LISTED, LOWEST
+from crib_agents.expert.two_hand.pegging.reflex import all_in_public, glance, soften
+from crib_env.engine.jit import kernel
+from crib_env.engine.two_hand.records import NONE
+
+STUCK = 32  # as a least pip: the seat holds cards, but none that fits
+
+# What a row of findings tells of a card.
+WORTH = 0
+POINTS_NOW = 1  # what it is sure to peg when it is played
+MY_POINTS = 2  # expected of the rest of the play, without those
+THEIR_POINTS = 3
+FINDINGS = 4
+
+
+@kernel
+def play_out(p, seat, mine, theirs, s, hands, weights):
+    """Play on from ``p`` to the end by the reflex; the seats hold ``mine`` and ``theirs``."""
+    while seat != NONE:
+        if seat == ME:
+            r = glance(p, ME, mine, hands, weights, s["base"])
+            mine = hands[mine, r]
+            put(p, ME, r)
+            seat = go_on(p, s["single"], hands[mine, LOWEST], hands[theirs, LOWEST])
+        else:
+            r = glance(p, THEM, theirs, hands, weights, s["base"])
+            theirs = hands[theirs, r]
+            put(p, THEM, r)
+            seat = go_on(p, s["single"], hands[theirs, LOWEST], hands[mine, LOWEST])
+
+
+@kernel
+def counted(p, others, s, worths):
+    """Return the worth of the end ``p`` of the play if the other seat's hand counts ``others``."""
+    mine = p["needs"][ME]
+    theirs = p["needs"][THEM]
+    if s["i_deal"]:
+        return after_play(worths, 1, theirs, mine, others, s["count"], s["crib"])
+    return after_play(worths, 0, mine, theirs, s["count"], others, s["crib"])
+
+
+@kernel
+def with_nob(p, others, nob, s, worths):
+    """Return `counted`, his nob being in the other seat's hand with the chance ``nob``."""
+    worth = counted(p, others, s, worths)
+    if nob > 0.0:
+        worth += nob * (counted(p, others + 1, s, worths) - worth)
+    return worth
+
+
+@kernel
+def add_end(p, likely, j, s, worths, found):
+    """Add the end ``p`` of the play under hypothesis ``j``, so ``likely``, to the findings.
+
+    Args:
+        worths: see `crib_agents.expert.two_hand.judge.worth.worths`.
+    """
+    others = s["counts"][j]
+    nob = s["nob"][j]
+    flush = s["flush"][j]
+    worth = with_nob(p, others, nob, s, worths)
+    if flush > 0.0:
+        worth += flush * (with_nob(p, others + s["flush_points"], nob, s, worths) - worth)
+    found[WORTH] += likely * worth
+    found[MY_POINTS] -= likely * max(p["needs"][ME], 0)
+    found[THEIR_POINTS] -= likely * max(p["needs"][THEM], 0)
+
+
+@kernel
+def add_ends(q, seat, likely, mine, theirs, j, p, s, hands, weights, worths, found):
+    """Add to the findings how hypothesis ``j`` ends that goes on from ``q``; ``p`` is scratch.
+
+    Args:
+        seat: to play, or NONE. If it is the other seat's turn, it may play any of its cards.
+        likely: the hypothesis' weight.
+        mine, theirs: what the seats hold.
+    """
+    if seat != THEM:
+        copy(q, p)
+        play_out(p, seat, mine, theirs, s, hands, weights)
+        add_end(p, likely, j, s, worths, found)
+        return
+    chance = s["chance"]
+    soften(q, theirs, hands, weights, s["base"], s["shared"], chance)
+    listed = hands[theirs, LISTED]
+    for k in range(hands[theirs, DISTINCT]):
+        if chance[k] > 0.0:
+            r = listed >> (4 * k) & 15
+            rest = hands[theirs, r]
+            copy(q, p)
+            put(p, THEM, r)
+            turn = go_on(p, s["single"], hands[rest, LOWEST], hands[mine, LOWEST])
+            play_out(p, turn, mine, rest, s, hands, weights)
+            add_end(p, likely * chance[k], j, s, worths, found)
+
+
+@kernel
+def search_card(r, mine, n, positions, s, hands, weights, worths, found):
+    """Write what playing rank ``r`` brings into ``found``, float64[FINDINGS].
+
+    Args:
+        mine: this seat's holding.
+        n: how many hypotheses `thin` left in the scratch record ``s``.
+        positions: four of `POSITION`: the play as it stands, then scratch.
+    """
+    held = s["held"]
+    ways = s["ways"]
+    heard = positions[1]  # after the card, where the other seat can answer it
+    passed = positions[2]  # and where it cannot
+    rest = hands[mine, r]
+    copy(positions[0], heard)
+    put(heard, ME, r)
+    copy(heard, passed)
+    nothing = EMPTY if heard["left"][THEM] == 0 else STUCK
+    turn = go_on(passed, s["single"], hands[rest, LOWEST], nothing)
+    room = 31 - heard["count"] if heard["needs"][ME] > 0 else 0
+    found[WORTH] = 0.0
+    found[POINTS_NOW] = positions[0]["needs"][ME] - max(heard["needs"][ME], 0)
+    found[MY_POINTS] = max(heard["needs"][ME], 0)
+    found[THEIR_POINTS] = heard["needs"][THEM]
+    if room > 0:
+        all_in_public(heard, THEM, weights, s["base"], s["shared"])
+        for j in range(n):
+            if hands[held[j], LOWEST] <= room:
+                add_ends(heard, THEM, ways[j], rest, held[j], j, positions[3], s, hands,
+                         weights, worths, found)  # fmt: skip
+    if turn == THEM:
+        all_in_public(passed, THEM, weights, s["base"], s["shared"])
+    for j in range(n):
+        if hands[held[j], LOWEST] > room:
+            add_ends(passed, turn, ways[j], rest, held[j], j, positions[3], s, hands,
+                     weights, worths, found)  # fmt: skip

@@ -1,0 +1,167 @@
+"""What the counts after the play will bring, as far as a seat knows while the play goes on.
+
+Its own hand it can count. Of the other seat's hand it supposes the ranks, and how likely these make
+a flush or hold his nob: hands of one suit are kept more often than they are dealt. Of the crib it
+knows its own pair and the starter, and by which habit the other seat's role lays away.
+"""
+
+from __future__ import annotations
+
+from crib_agents.data.crib_tables import cell
+from crib_agents.expert.two_hand.discard.crib import DECK, SUITS, shift
+from crib_agents.expert.two_hand.judge.outcomes import COUNT_SIZE
+from crib_agents.expert.two_hand.pegging.holdings import COUNTED, KEY, RANKS
+from crib_agents.kernels.counting import unseen_ranks
+from crib_env.engine.jit import kernel
+from crib_env.engine.show import FOUR, JACK, KEYS, score_flush_and_nob
+from crib_env.engine.two_hand.records import PLAY_ONLY
+
+EVERY_SUIT = (1 << SUITS) - 1
+
+
+@kernel
+def count_own(v, table):
+    """Return what this seat's hand counts, the cards it has played included (H8, F6)."""
+    starter = v["starter"]
+    key = KEYS[starter >> 2]
+    suits = 0
+    nob = 0
+    held = v["dealt"] - 2
+    for i in range(v["hand_n"] + v["pile_n"]):
+        if i < v["hand_n"]:
+            card = v["hand"][i]
+        elif v["pile_mine"] >> (i - v["hand_n"]) & 1:
+            card = v["pile"][i - v["hand_n"]]
+        else:
+            continue
+        key += KEYS[card >> 2]
+        suits += 1 << (8 * (card & 3))
+        nob |= card == 4 * JACK + (starter & 3)
+    if held == 3:
+        key += FOUR
+    return table[key] + score_flush_and_nob(suits, held, starter, v["flush_size"], nob)
+
+
+@kernel
+def unseen_cards(v):
+    """Return the cards a seat in the play has not seen, as a 52-bit mask."""
+    unseen = (1 << DECK) - 1 - (1 << v["starter"])
+    for i in range(v["hand_n"]):
+        unseen -= 1 << v["hand"][i]
+    for i in range(v["laid_n"]):
+        unseen -= 1 << v["laid"][i]
+    for i in range(v["pile_n"]):
+        unseen -= 1 << v["pile"][i]
+    return unseen
+
+
+@kernel
+def in_one_suit(counted, suits, unseen, ranks):
+    """Return the chance that cards drawn for the ranks held are all of one of the suits.
+
+    Args:
+        counted: how many of each rank are held, four bits a rank.
+        suits: a bit for each suit.
+        unseen: the cards not seen, as a mask. ranks: how many of each rank that is.
+    """
+    total = 0.0
+    for suit in range(SUITS):
+        if suits >> suit & 1:
+            chance = 1.0
+            for r in range(RANKS):
+                n = counted >> (4 * r) & 15
+                if n > 0:
+                    there = unseen >> (4 * r + suit) & 1
+                    chance = chance * there / (ranks >> (4 * r) & 15) if n == 1 else 0.0
+            total += chance
+    return total
+
+
+@kernel
+def count_others(v, n, s, hands, suited, table):
+    """Write what the other seat's hand counts under each of ``n`` hypotheses.
+
+    By its ranks, and apart from them the chances of a flush and of his nob.
+
+    Args:
+        suited: how many times the odds of one suit are those of cards drawn at random.
+    """
+    starter = v["starter"]
+    his_nob = 4 * JACK + (starter & 3)
+    key = KEYS[starter >> 2] + (FOUR if v["dealt"] == 5 else 0)
+    # Where only the starter can complete a flush, it is of the starter's suit.
+    suits = EVERY_SUIT if v["flush_size"] <= v["dealt"] - 2 else 1 << (starter & 3)
+    shown = 0
+    for i in range(v["pile_n"]):
+        if v["pile_mine"] >> i & 1 == 0:
+            card = v["pile"][i]
+            key += KEYS[card >> 2]
+            suits &= 1 << (card & 3)
+            shown |= card == his_nob
+    unseen = unseen_cards(v)
+    ranks = unseen_ranks(v)
+    jacks = ranks >> (4 * JACK) & 15
+    for j in range(n):
+        held = s["held"][j]
+        counted = hands[held, COUNTED]
+        s["counts"][j] = table[key + hands[held, KEY]] + shown
+        one_suit = in_one_suit(counted, suits, unseen, ranks)
+        s["flush"][j] = suited * one_suit / (1.0 - one_suit + suited * one_suit)
+        s["nob"][j] = 0.0
+        if unseen >> his_nob & 1:
+            s["nob"][j] = (counted >> (4 * JACK) & 15) / jacks
+
+
+@kernel
+def fill_crib(v, s, model, table):
+    """Write the chances of the crib's points into ``s["crib"]``: exact, under the other's habit.
+
+    What such cribs were measured to make beyond that is added; see `crib_agents.expert.two_hand.discard.crib`.
+    """
+    crib = s["crib"]
+    starter = v["starter"]
+    his_nob = 4 * JACK + (starter & 3)
+    low = min(v["laid"][0], v["laid"][1])
+    high = max(v["laid"][0], v["laid"][1])
+    key = KEYS[starter >> 2] + KEYS[low >> 2] + KEYS[high >> 2]
+    suits = (1 << (8 * (low & 3))) + (1 << (8 * (high & 3)))
+    mine = low == his_nob or high == his_nob
+    habit = model["habit"][1 - v["is_dealer"]]
+    unseen = unseen_cards(v)
+    total = 0.0
+    for x in range(DECK):
+        if unseen >> x & 1 == 0:
+            continue
+        for y in range(x + 1, DECK):
+            if unseen >> y & 1:
+                likely = habit[cell(x, y)]
+                all_suits = suits + (1 << (8 * (x & 3))) + (1 << (8 * (y & 3)))
+                nob = 1 if mine or x == his_nob or y == his_nob else 0
+                points = table[key + KEYS[x >> 2] + KEYS[y >> 2]] + score_flush_and_nob(
+                    all_suits, 4, starter, v["crib_flush_size"], nob
+                )
+                crib[points] += likely
+                total += likely
+    for points in range(COUNT_SIZE):
+        crib[points] /= total
+    shift(crib, model["excess"][v["is_dealer"], cell(low, high)])
+
+
+@kernel
+def look_ahead(v, n, s, hands, model, suited, table):
+    """Write what the counts will bring: nothing where the play is all there is."""
+    crib = s["crib"]
+    for points in range(COUNT_SIZE):
+        crib[points] = 0.0
+    s["flush_points"] = v["flush_size"]
+    if v["episode"] == PLAY_ONLY:
+        s["count"] = 0
+        for j in range(n):
+            s["counts"][j] = 0
+            s["flush"][j] = 0.0
+            s["nob"][j] = 0.0
+        crib[0] = 1.0
+        return
+    s["count"] = count_own(v, table)
+    count_others(v, n, s, hands, suited, table)
+    fill_crib(v, s, model, table)

@@ -1,0 +1,131 @@
+"""Kernels for laying away: the pair of the highest value, by one measure or another.
+
+Laying away is two decisions of one card. Both look for the best pair among all the cards dealt,
+the second among the pairs that hold the card already laid, so they agree on one pair. Values of a
+pair must not depend on the order of the cards, or the two decisions could differ by rounding.
+"""
+
+from __future__ import annotations
+
+from crib_agents.kernels.counting import dealt_card, unseen_ranks
+from crib_env.engine.jit import kernel
+from crib_env.engine.show import FOUR, JACK, KEYS
+from crib_env.engine.two_hand.records import NONE
+
+DECK = 52
+IN_SUIT = 13
+
+
+@kernel
+def best_pair(value, v, table, weights):
+    """Return the pair to lay away as ``64 * higher + lower`` card id; ties: the higher cards.
+
+    Args:
+        value: kernel ``value(view, table, weights, low, high)``, what laying that pair is worth.
+    """
+    n = v["hand_n"] + v["laid_n"]
+    best = NONE
+    most = 0.0
+    for j in range(n):
+        if v["laid_n"] == 1 and j < n - 1:
+            continue  # the card laid is the last of `dealt_card`, and must be of the pair
+        for i in range(n if v["laid_n"] == 1 else j):
+            if i == j:
+                continue
+            low = min(dealt_card(v, i), dealt_card(v, j))
+            high = max(dealt_card(v, i), dealt_card(v, j))
+            worth = value(v, table, weights, low, high)
+            pair = 64 * high + low
+            if best == NONE or worth > most or (worth == most and pair > best):
+                best = pair
+                most = worth
+    return best
+
+
+@kernel
+def lay_away(value, v, table, weights):
+    """Return the card to lay away: the pair's higher card first, then the other."""
+    pair = best_pair(value, v, table, weights)
+    high = pair >> 6
+    return pair & 63 if v["laid_n"] == 1 and v["laid"][0] == high else high
+
+
+@kernel
+def kept_points(v, low, high):
+    """Return what the hand kept after laying ``low`` and ``high`` scores as it stands (C2, H8)."""
+    ranks = 0
+    line = 0
+    kept = 0
+    suit = NONE
+    flush = 1
+    for i in range(v["hand_n"] + v["laid_n"]):
+        card = dealt_card(v, i)
+        if card != low and card != high:
+            ranks += 1 << (4 * (card >> 2))
+            line = line << 4 | card >> 2
+            kept += 1
+            if suit == NONE:
+                suit = card & 3
+            elif card & 3 != suit:
+                flush = 0
+    points = kept if flush and kept >= v["flush_size"] else 0
+    for chosen in range(1, 1 << kept):
+        total = 0
+        for i in range(kept):
+            if chosen >> i & 1:
+                total += min((line >> (4 * i) & 15) + 1, 10)
+        if total == 15:
+            points += 2
+    length = 0
+    ways = 1
+    for r in range(14):  # one past the king, to end the last run
+        n = ranks >> (4 * r) & 15
+        if n > 0:
+            points += n * (n - 1)
+            length += 1
+            ways *= n
+        else:
+            if length >= 3:
+                points += length * ways
+            length = 0
+            ways = 1
+    return points
+
+
+@kernel
+def starters_total(v, table, low, high):
+    """Return the points of the hand kept, added up over every starter the seat has not seen.
+
+    Exact, flushes and his nob included (C2, C4, H8, F6); ``low`` and ``high`` are laid away.
+    """
+    n = v["hand_n"] + v["laid_n"]
+    key = 0
+    kept = 0
+    suits = 0  # of all the cards dealt, packed in bytes
+    kept_suits = 0
+    jacks = 0
+    for i in range(n):
+        card = dealt_card(v, i)
+        suits += 1 << (8 * (card & 3))
+        if card != low and card != high:
+            key += KEYS[card >> 2]
+            kept += 1
+            kept_suits += 1 << (8 * (card & 3))
+            if card >> 2 == JACK:
+                jacks |= 1 << (card & 3)
+    if kept == 3:
+        key += FOUR  # three cards and the starter are a set of four
+    unseen = unseen_ranks(v)
+    total = 0
+    for r in range(13):
+        total += (unseen >> (4 * r) & 15) * table[key + KEYS[r]]
+    for suit in range(4):
+        of_suit = IN_SUIT - (suits >> (8 * suit) & 255)
+        if jacks >> suit & 1:
+            total += of_suit
+        if kept_suits >> (8 * suit) & 255 == kept:
+            if kept + 1 >= v["flush_size"]:
+                total += (kept + 1) * of_suit
+            if kept >= v["flush_size"]:
+                total += kept * (DECK - n - of_suit)
+    return total

@@ -1,0 +1,154 @@
+"""How `rule_based` pegs: points now, less what the reply is likely to peg, plus the answer to it.
+
+The other seat is taken to hold any unseen card, by how often its rank is kept, and to score if it
+can. What a beginner learns as a list of rules follows from that: do not lead a five or leave a
+count of 5 or 21 (sixteen cards are worth ten), do not pair up or build runs cheaply, lead from a
+pair or a low card, take pairs when a third is unlikely. `HEURISTICS` weighs the parts.
+"""
+
+from __future__ import annotations
+
+from crib_agents.data.crib_tables import CRIBS_SIZE, KEPT_SIZE, RANKS, chart
+from crib_agents.kernels.counting import alone, certain_points, line_of, line_points, unseen_ranks
+from crib_env.engine.jit import kernel
+from crib_env.engine.show import pip
+from crib_env.engine.two_hand.records import NONE
+
+HEURISTICS: tuple[tuple[str, float, str], ...] = (
+    ("reply", 0.8, "a point the other is likely to peg next costs less than one: it may be wrong"),
+    ("answer", 0.6, "a point we could answer with: less still, for it may play something else"),
+    ("go", 1.0, "the point for a go or last, by how likely the other has no card that fits"),
+    ("low", 0.1, "a card below five is kept, for each pip below: low cards win the go later"),
+    ("lead", 0.2, "the same for a lead where there is one count: after 31 none comes to use it in"),
+)
+
+KEPT = CRIBS_SIZE
+REPLY = CRIBS_SIZE + KEPT_SIZE
+ANSWER = REPLY + 1
+GO = REPLY + 2
+LOW = REPLY + 3
+LEAD = REPLY + 4
+WIN = 1000.0  # more than any sum of the parts: a card that wins the game is played
+
+
+@kernel
+def least_pip(v):
+    """Return the least pip value the other seat's cards can have, by what it could not play.
+
+    It could not play where this seat played twice running, nor at the end of a count.
+    """
+    least = 1
+    count = 0
+    for i in range(v["pile_n"]):
+        card = pip(v["pile"][i])
+        ended = count == 31 or count + card > 31
+        twice = i > 0 and v["pile_mine"] >> (i - 1) & v["pile_mine"] >> i & 1
+        if ended or (twice and count > 0):
+            least = max(least, 32 - count)
+        count = card if ended else count + card
+    return least
+
+
+@kernel
+def best_answer(v, k, line, n, count, go):
+    """Return the most this seat could peg next without the card ``hand[k]`` it plays now."""
+    most = 0
+    for i in range(v["hand_n"]):
+        card = v["hand"][i]
+        total = count + pip(card)
+        if i != k and total <= 31:
+            most = max(most, line_points(line << 4 | card >> 2, n + 1, total, go))
+    return most
+
+
+@kernel
+def held_weight(v, weights, unseen, r):
+    """Return the weight of rank ``r`` among the cards the other seat may hold."""
+    return (unseen >> (4 * r) & 15) * weights[KEPT + RANKS * chart(v, 1 - v["is_dealer"]) + r]
+
+
+@kernel
+def after(v, weights, k, line, count, go, unseen, least, total):
+    """Return what is likely to follow ``hand[k]`` in this count, to this seat's gain.
+
+    Args:
+        line, count, go: the line of play with that card, its count, whether the go is pegged.
+        unseen: the ranks not seen. least: the least pip value the other seat may hold.
+        total: the weight of all the cards it may hold.
+    """
+    n = v["pile_n"] - v["pile_from"] + 1
+    held = v["other_n"]
+    fits = 0.0
+    scoring = 0.0
+    loss = 0.0
+    answers = 0.0
+    quiet = 0.0
+    quiet_answers = 0.0
+    for r in range(RANKS):
+        p = min(r + 1, 10)
+        share = held_weight(v, weights, unseen, r) / total
+        if p < least or count + p > 31 or share == 0.0:
+            continue
+        fits += share
+        reply = line << 4 | r
+        points = line_points(reply, n + 1, count + p, go)
+        answer = best_answer(v, k, reply, n + 1, count + p, go)
+        if points > 0:
+            chance = min(1.0, held * share)
+            scoring += chance
+            loss += chance * points
+            answers += chance * answer
+        else:
+            quiet += share
+            quiet_answers += share * answer
+    if scoring > 1.0:  # it plays one card, however many would score
+        loss /= scoring
+        answers /= scoring
+        scoring = 1.0
+    no_fit = (1.0 - min(1.0, fits)) ** held
+    if quiet > 0.0:
+        answers += max(0.0, 1.0 - scoring - no_fit) * quiet_answers / quiet
+    value = weights[ANSWER] * answers - weights[REPLY] * loss
+    if go == 0:
+        value += weights[GO] * no_fit
+    return value
+
+
+@kernel
+def best_card(v, weights):
+    """Return the legal card of the highest value, of equals the higher."""
+    unseen = unseen_ranks(v)
+    least = least_pip(v)
+    total = 0.0
+    for r in range(RANKS):
+        if min(r + 1, 10) >= least:
+            total += held_weight(v, weights, unseen, r)
+    line = line_of(v)
+    mine_alone = alone(v)
+    best = NONE
+    most = 0.0
+    for k in range(v["hand_n"]):
+        if not v["legal"] >> k & 1:
+            continue
+        card = v["hand"][k]
+        count = v["count"] + pip(card)
+        longer = line << 4 | card >> 2
+        now = certain_points(v, k, line)
+        value = float(now)
+        low = max(0, 5 - pip(card))
+        if v["count"] > 0:
+            value -= weights[LOW] * low
+        elif v["single_count"]:
+            value -= weights[LEAD] * low
+        if now >= v["target"] - v["scores"][0]:
+            value += WIN
+        if count < 31 and mine_alone:
+            n = v["pile_n"] - v["pile_from"] + 1
+            # A go the other seat could not answer has been pegged, or is by this card.
+            value += best_answer(v, k, longer, n, count, 1 - v["single_count"])
+        elif count < 31 and total > 0.0:
+            value += after(v, weights, k, longer, count, v["go"], unseen, least, total)
+        if best == NONE or value > most or (value == most and card > best):
+            best = card
+            most = value
+    return best

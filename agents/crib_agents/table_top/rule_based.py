@@ -1,0 +1,204 @@
+"""`rule_based` at Table Top: what each line is likely to come to, its own and the other side's.
+
+A line is worth the points that lie in it, what its cards may make with those to come, and what
+those make among themselves. For the second it takes what the next card adds in the mean, exactly,
+over every card the seat has not seen, flushes and his nob included, times a weight for how many
+are to come. Each cell is worth what the card there makes of its own side's line, less what it
+makes of the other's: a card that spoils is as good as one that helps. The crib takes the cards
+that do neither, and is counted for or against its side as a sixth line. It does not play to the
+score.
+
+`HEURISTICS` weighs the parts. Those of the lines are least-squares fits, rounded, of what lines
+came to in 6,000 rounds it played against itself, fitted and played anew until they stood still.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from crib_agents.compiled import Plays, passable
+from crib_agents.kernels.lines import (
+    RANKS,
+    SUIT,
+    adds,
+    crib_known,
+    line_through,
+    nob_of,
+    nob_through,
+    points_so_far,
+    rank_key,
+    rank_points,
+    run_of_three,
+    subset_sums,
+    unseen_cards,
+)
+from crib_env.engine.jit import entry, kernel
+from crib_env.engine.show import FOUR, KEYS
+from crib_env.engine.table_top.batch import ACT_VIEWS, VECTOR_STEP, vector_step_range
+from crib_env.engine.table_top.cells import bit_count, lowest
+from crib_env.engine.table_top.records import SIZE, TABLE_VIEW, TO_CRIB
+
+HEURISTICS: tuple[tuple[str, float, str], ...] = (
+    ("line_0", 5.1, "an empty line: five cards to come make about what any hand of five makes"),
+    ("line_1", 4.6, "one card: what the four to come make among themselves"),
+    ("line_2", 2.8, "two: three to come still make fifteens and pairs of their own"),
+    ("line_3", 1.2, "three: of two to come little more than a pair or a fifteen"),
+    ("line_4", 0.2, "four: one to come makes nothing alone, but its owner has some choice of it"),
+    ("line_5", 0.0, "a full line is its points"),
+    ("next_0", 0.0, "an empty line has no card for the next one to score with"),
+    ("next_1", 2.1, "of four to come, about two fit as well as a card drawn blindly: one side "
+     "sends what fits, the other what does not, and each takes up room"),
+    ("next_2", 2.8, "of three to come nearly all: with the second card runs begin to grow"),
+    ("next_3", 2.0, "of two to come both"),
+    ("next_4", 1.0, "the last card: helper and spoiler are even"),
+    ("next_5", 0.0, "none comes to a full line"),
+    ("draft", 0.2, "two short of a flush: seldom made, for one card of another suit ends it"),
+    ("other", 1.1, "a point the other side does not make is as good as a point made; one or a "
+     "little more did equally well in rounds against itself"),
+    ("crib_next", 1.5, "two or three cards of the crib are others', picked for it by one side and "
+     "against it by the other"),
+    ("throw", -0.3, "a place in the crib is kept for a worse card, unless this one fits nowhere"),
+)  # fmt: skip
+
+LINE = 0
+NEXT = LINE + SIZE + 1
+DRAFT = NEXT + SIZE + 1
+OTHER = DRAFT + 1
+CRIB_NEXT = OTHER + 1
+THROW = CRIB_NEXT + 1
+NEVER = -1000.0  # less than the value of any cell
+WEIGHTS = np.array([value for _, value, _ in HEURISTICS], dtype=np.float64)
+
+
+@kernel
+def next_by_rank(table, cards, unseen):
+    """Return the fifteens, pairs and runs that a next card adds to ``cards``, one to four.
+
+    Added up over every unseen card; divided by their number it is the mean.
+    """
+    n = bit_count(cards)
+    sums = subset_sums(cards)
+    now = rank_points(table, cards)
+    key = rank_key(cards) + (FOUR if n == 3 else 0)
+    total = 0
+    for rank in range(RANKS):
+        left = unseen >> (4 * rank) & 15
+        if left == 0:
+            continue
+        if n >= 3:
+            more = np.int64(table[key + KEYS[rank]]) - now
+        else:
+            more = adds(cards, sums, rank)
+            if n == 2:
+                more += run_of_three(cards | (left & -left) << (4 * rank))
+        total += bit_count(left) * more
+    return total
+
+
+@kernel
+def likely_points(table, weights, cards, unseen, flush_size, nob):
+    """Return what a line that holds ``cards`` is likely to come to.
+
+    Args:
+        unseen: the cards that may still come.
+        nob: the jack that would score one in this line, as a mask, or 0.
+    """
+    n = bit_count(cards)
+    value = weights[LINE + n] + points_so_far(table, cards, flush_size, nob)
+    if n == 0 or n == SIZE:
+        return value
+    total = next_by_rank(table, cards, unseen)
+    if nob & unseen:
+        total += 1
+    for suit in range(4):
+        held = bit_count(cards & SUIT << suit)
+        short = flush_size - held
+        if short <= 1:
+            more = held + 1 if short == 1 else 1
+            total += more * bit_count(unseen & SUIT << suit)
+        elif short == 2 and n <= SIZE - 2:
+            value += weights[DRAFT]
+    return value + weights[NEXT + n] * total / bit_count(unseen)
+
+
+@kernel
+def line_gain(v, table, weights, unseen, cell, rows):
+    """Return what the card in turn on ``cell`` makes of its row (``rows`` 1) or its column."""
+    line = line_through(v, cell, rows)
+    nob = nob_through(v, cell, rows)
+    size = v["flush_size"]
+    longer = line | 1 << v["card"]
+    return likely_points(table, weights, longer, unseen, size, nob) - likely_points(
+        table, weights, line, unseen, size, nob
+    )
+
+
+@kernel
+def crib_worth(v, table, weights, cards, unseen):
+    """Return what a crib of which these cards are known is worth, but for the unknown ones."""
+    nob = nob_of(v)
+    value = float(points_so_far(table, cards, v["crib_flush_size"], nob))
+    if bit_count(cards) < SIZE:
+        total = next_by_rank(table, cards, unseen)
+        value += weights[CRIB_NEXT] * total / bit_count(unseen)
+    return value
+
+
+@kernel
+def crib_gain(v, table, weights, unseen):
+    """Return what it is worth to lay the card in turn in the crib."""
+    crib = crib_known(v)
+    longer = crib | 1 << v["card"]
+    gain = crib_worth(v, table, weights, longer, unseen) - crib_worth(
+        v, table, weights, crib, unseen
+    )
+    return weights[THROW] + (gain if v["my_crib"] else -gain)
+
+
+@kernel
+def best_action(v, table, weights):
+    """Return the legal action of the highest value, of equals the first."""
+    unseen = unseen_cards(v)
+    mine = v["scores_rows"]
+    best = TO_CRIB
+    most = NEVER
+    if v["legal"] >> TO_CRIB & 1:
+        most = crib_gain(v, table, weights, unseen)
+    cells = v["legal"] & ~(1 << TO_CRIB)
+    while cells:
+        cell = lowest(cells)
+        cells &= cells - 1
+        value = line_gain(v, table, weights, unseen, cell, mine)
+        value -= weights[OTHER] * line_gain(v, table, weights, unseen, cell, 1 - mine)
+        if value > most:
+            best = cell
+            most = value
+    return best
+
+
+@passable
+def act(v, rng, table, weights):
+    """Return the rule-based action for the view ``v``; the two-hand ``weights`` are not for it."""
+    return best_action(v, table, WEIGHTS)
+
+
+@entry(ACT_VIEWS)
+def act_views(views, rngs, table, weights, actions):
+    """Write an action for each view."""
+    for i in range(views.shape[0]):
+        actions[i] = act(views[i], rngs[i], table, weights)
+
+
+@entry(VECTOR_STEP)
+def vector_step(
+    states, rules, decks, table, weights, rngs, views, log, lo, hi, points, autoreset,
+    drawn_seat, seats, actions, obs, masks, rewards, dones, final_obs, final_masks,
+):  # fmt: skip
+    """Step lanes for a learner among seats of this agent; see `vector_step_range`."""
+    return vector_step_range(
+        act, act, states, rules, decks, table, weights, weights, rngs, views, log, lo, hi, points,
+        autoreset, drawn_seat, seats, actions, obs, masks, rewards, dones, final_obs, final_masks,
+    )  # fmt: skip
+
+
+PLAYS = Plays(TABLE_VIEW, act_views, vector_step)

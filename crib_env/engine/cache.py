@@ -1,0 +1,154 @@
+"""Where machine code is kept between starts.
+
+One file an entry, named after the entry and the fingerprint of its code, so that sources of
+different versions can share a folder and nothing stale is ever read. A file that is damaged, or a
+folder that cannot be written, costs a compilation and nothing else.
+
+The folder is ``NUMBA_CACHE_DIR`` if that is set, else ``__pycache__`` beside the engine's sources,
+else (a read-only installation) the user's own cache folder, else one in the temporary directory
+that belongs to this user alone; where there is none of them, nothing is kept.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import pickle
+import stat
+import tempfile
+from collections.abc import Callable, Iterator, Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from numba.core.caching import CompileResultCacheImpl, NullCache
+from numba.core.serialize import dumps
+
+from crib_env.engine.fingerprint import fingerprint
+
+KEPT = 8  # files of one entry: so many versions may share a folder
+SEAL = hashlib.sha256().digest_size
+ENDING = ".kernel"
+
+
+def _bases() -> Iterator[Path]:
+    """Yield the folders that may hold the cache, the best first."""
+    if os.environ.get("NUMBA_CACHE_DIR"):
+        yield Path(os.environ["NUMBA_CACHE_DIR"])
+    yield Path(__file__).parent / "__pycache__"
+    with contextlib.suppress(RuntimeError):  # a user without a home folder
+        yield Path.home() / ".cache" / "crib_env"
+    user = os.getuid() if hasattr(os, "getuid") else os.environ.get("USERNAME", "")
+    yield Path(tempfile.gettempdir()) / f"crib_env-{user}"
+
+
+def _usable(folder: Path) -> bool:
+    """Return whether the folder can be written and nobody else can put code into it."""
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            pass
+        if not hasattr(os, "getuid"):
+            return True
+        about = folder.lstat()
+    except OSError:
+        return False
+    mine = about.st_uid in (os.getuid(), 0) and stat.S_ISDIR(about.st_mode)
+    return mine and not (about.st_mode & stat.S_IWOTH)
+
+
+@cache
+def _folder(chosen: str | None) -> Path | None:
+    return next((base for base in _bases() if _usable(base)), None)
+
+
+def cache_folder() -> Path | None:
+    """Return the folder that machine code is kept in, or None where there is no such place."""
+    return _folder(os.environ.get("NUMBA_CACHE_DIR"))
+
+
+class _Pack(CompileResultCacheImpl):
+    """Numba's own way to take compiled code apart and put it together again."""
+
+    class _Place:
+        def __init__(self, file: str) -> None:
+            self._py_file = file
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self._lineno = function.__code__.co_firstlineno
+        self._locator = self._Place(function.__code__.co_filename)
+
+
+class KernelCache(NullCache):
+    """The cache of one entry, in the form that Numba's dispatchers ask for.
+
+    Args:
+        function: the entry's function. name: the first part of its file's name.
+        options: what it is compiled with.
+    """
+
+    def __init__(
+        self, function: Callable[..., Any], name: str, options: Mapping[str, object]
+    ) -> None:
+        self._function = function
+        self._name = name
+        self._options = dict(options)
+        self._pack = _Pack(function)
+
+    def _path(self, signature: object, codegen: Any) -> Path | None:
+        folder = cache_folder()
+        if folder is None:
+            return None
+        more = self._options, signature, codegen.magic_tuple()
+        return folder / f"{self._name}-{fingerprint(self._function, *more)}{ENDING}"
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        """Return the compiled code if it is kept, whole and readable; else None."""
+        target_context.refresh()
+        try:
+            path = self._path(sig, target_context.codegen())
+            if path is None:
+                return None
+            data = path.read_bytes()
+            if hashlib.sha256(data[SEAL:]).digest() != data[:SEAL]:
+                return None
+            return self._pack.rebuild(target_context, pickle.loads(data[SEAL:]))
+        except FileNotFoundError:
+            return None
+        except Exception:  # whatever is wrong with what is kept: compile anew
+            return None
+
+    def save_overload(self, sig: Any, data: Any) -> None:
+        """Keep compiled code, if there is a place for it; remove the oldest of its versions."""
+        try:
+            path = self._path(sig, data.codegen)
+            if path is None or not self._pack.check_cachable(data):
+                return
+            packed = dumps(self._pack.reduce(data))
+            _write(path, hashlib.sha256(packed).digest() + packed)
+            kept = sorted(path.parent.glob(f"{self._name}-*{ENDING}"), key=_age)
+            for old in kept[KEPT:]:
+                old.unlink(missing_ok=True)
+        except OSError:  # full or unwritable: the code runs all the same
+            return
+
+
+def _age(path: Path) -> float:
+    try:
+        return -path.stat().st_mtime
+    except OSError:
+        return 0.0
+
+
+def _write(path: Path, data: bytes) -> None:
+    """Write a file beside its place and move it there: nobody reads half a file."""
+    handle, beside = tempfile.mkstemp(dir=path.parent, prefix=path.name)
+    try:
+        with open(handle, "wb") as file:
+            file.write(data)
+        os.replace(beside, path)
+    except OSError:
+        with contextlib.suppress(OSError):
+            os.unlink(beside)
+        raise

@@ -1,0 +1,210 @@
+"""The rules of Table Top (T1 to T13) over one `TABLE_TOP` record.
+
+`begin_episode` and `step` are all a caller needs; `step` takes a legal action, and `legal_mask`
+says which are.
+"""
+
+from __future__ import annotations
+
+from crib_env.engine.jit import kernel
+from crib_env.engine.rng import below
+from crib_env.engine.show import JACK
+from crib_env.engine.table_top.cells import EVERY_CELL, touching
+from crib_env.engine.table_top.count import count_crib, count_lines, note
+from crib_env.engine.table_top.records import (
+    CELLS,
+    CENTRE,
+    CRIB_CARDS,
+    DIFFERENCE,
+    ROUND,
+    SEATS,
+    TO_CRIB,
+    TURNS,
+)
+from crib_env.engine.two_hand.records import HEELS, NONE
+
+
+@kernel
+def score(s, side, points):
+    """Add points to a side's score. There is no cap: the higher total wins (T9)."""
+    s["scores"][side] += points
+    s["gain"][side] += points
+
+
+@kernel
+def draw_for_deal(s, rules):
+    """Draw a card for every seat; the lowest deals (T10), or the highest if the rules say so.
+
+    If two or more seats tie for it, all draw again: no seat gains or loses by that.
+    """
+    sign = -1 if rules["high_card_deals"] else 1
+    while True:
+        dealer = 0
+        best = sign * (below(s["rng"], 52) >> 2)
+        alone = True
+        for seat in range(1, rules["players"]):
+            rank = sign * (below(s["rng"], 52) >> 2)
+            if rank < best:
+                best = rank
+                dealer = seat
+                alone = True
+            elif rank == best:
+                alone = False
+        if alone:
+            return dealer
+
+
+@kernel
+def begin_episode(s, rules, decks, dealer, log):
+    """Start an episode and its first round with no points but its heels.
+
+    Args:
+        dealer: the seat of the first dealer, or NONE to draw for it.
+    """
+    log[0] = 0
+    s["players"] = rules["players"]
+    s["rounds"] = 0
+    s["given"] = 0
+    s["over"] = 0
+    s["winner"] = NONE
+    for side in range(2):
+        s["scores"][side] = 0
+        s["start"][side] = 0
+        s["gain"][side] = 0
+    s["dealer"] = draw_for_deal(s, rules) if dealer == NONE else dealer
+    deal(s, rules, decks, log)
+
+
+@kernel
+def deal(s, rules, decks, log):
+    """Deal a round and turn up the starter (T2, T3).
+
+    The deck is the one given for this round, if any is, else drawn from the record's generator,
+    which play never touches: equal seeds give equal rounds whatever is played.
+    """
+    given = s["given"] < decks.shape[0]
+    used = 0
+    for turn in range(TURNS + 1):
+        if given:
+            card = decks[s["given"], turn]
+        else:
+            card = below(s["rng"], 52)
+            while used >> card & 1:
+                card = below(s["rng"], 52)
+            used |= 1 << card
+        s["deck"][turn] = card
+    for cell in range(CELLS):
+        s["layout"][cell] = NONE
+        s["turns"][cell] = NONE
+    for i in range(CRIB_CARDS):
+        s["crib"][i] = NONE
+    for seat in range(SEATS):
+        s["owed"][seat] = CRIB_CARDS // s["players"] if seat < s["players"] else 0  # T6
+    s["given"] += given
+    s["rounds"] += 1
+    s["turn"] = 0
+    s["crib_n"] = 0
+    s["to_move"] = (s["dealer"] + 1) & (s["players"] - 1)  # T4
+    starter = s["deck"][TURNS]
+    s["layout"][CENTRE] = starter
+    s["placed"] = 1 << CENTRE
+    if starter >> 2 == JACK:  # T3; where only the difference scores, the count adds it (T13)
+        note(log, s["dealer"] & 1, 2, HEELS, 1 << starter)
+        if not rules["score_difference"]:
+            score(s, s["dealer"] & 1, 2)
+
+
+@kernel
+def legal_mask(s, rules):
+    """Return the actions open to the seat to move, one bit each: cells, and `TO_CRIB` (T5 to T7).
+
+    It is 0 only once the episode is over: the shares of T6 leave a vacant cell for every turn
+    that may place a card, and some vacant cell always touches a placed one.
+    """
+    turn = s["turn"]
+    if turn == TURNS:
+        return 0
+    owed = s["owed"][s["to_move"]]
+    laps = (TURNS - 1 - turn) >> (s["players"] >> 1)  # a division by two or four players
+    if owed == laps + 1:
+        return 1 << TO_CRIB  # T6
+    placed = s["placed"]
+    cells = touching(placed) if rules["adjacency"] else EVERY_CELL & ~placed  # T5, T11
+    return cells | (1 << TO_CRIB) if owed else cells
+
+
+@kernel
+def is_legal(s, rules, action):
+    """Return whether the seat to move may choose ``action``, which may be any number."""
+    return 0 <= action <= TO_CRIB and legal_mask(s, rules) >> action & 1 == 1
+
+
+@kernel
+def step(s, rules, decks, table, action, log):
+    """Take a legal action for the seat to move, and go on to the next decision.
+
+    ``log`` (int64[LOG_SIZE]) receives what is scored, in order: ``log[0]`` rows of side, points,
+    reason and cards.
+    """
+    log[0] = 0
+    turn = s["turn"]
+    seat = s["to_move"]
+    if action == TO_CRIB:
+        s["crib"][s["crib_n"]] = turn
+        s["crib_n"] += 1
+        s["owed"][seat] -= 1
+    else:
+        s["layout"][action] = s["deck"][turn]
+        s["turns"][action] = turn
+        s["placed"] |= 1 << action
+    s["turn"] = turn + 1
+    if turn + 1 < TURNS:
+        s["to_move"] = (seat + 1) & (s["players"] - 1)
+    else:
+        end_round(s, rules, decks, table, log)
+
+
+@kernel
+def end_round(s, rules, decks, table, log):
+    """Count the round (T8, T13); end the episode, or pass the deal to the left (T9)."""
+    rows = count_lines(s, rules, table, 0, log)
+    columns = count_lines(s, rules, table, 1, log)
+    extra = count_crib(s, rules, table, log)
+    if rules["score_difference"]:
+        if s["deck"][TURNS] >> 2 == JACK:
+            extra += 2
+        margin = rows - columns + (extra if s["dealer"] & 1 == 0 else -extra)
+        side = 0 if margin > 0 else 1
+        score(s, side, abs(margin))
+        note(log, side, abs(margin), DIFFERENCE, 0)
+    else:
+        score(s, 0, rows)
+        score(s, 1, columns)
+        score(s, s["dealer"] & 1, extra)
+    s["winner"] = leader(s, rules)
+    if s["winner"] != NONE or rules["episode"] == ROUND:
+        s["over"] = 1
+        return
+    s["dealer"] = (s["dealer"] + 1) & (s["players"] - 1)
+    deal(s, rules, decks, log)
+
+
+@kernel
+def leader(s, rules):
+    """Return the side that has won after a full count: the higher at the target, or NONE (T9)."""
+    margin = s["scores"][0] - s["scores"][1]
+    if margin == 0 or max(s["scores"][0], s["scores"][1]) < rules["target"]:
+        return NONE
+    return 0 if margin > 0 else 1
+
+
+@kernel
+def result(s, rules):
+    """Return 1 if side 0 won the ended episode, -1 if side 1 did, 0 for a drawn round.
+
+    A game by who won it, a round by who won the game with it or else scored more in it.
+    """
+    if s["winner"] != NONE:
+        return 1 if s["winner"] == 0 else -1
+    margin = s["scores"][0] - s["start"][0] - s["scores"][1] + s["start"][1]
+    return 1 if margin > 0 else (-1 if margin < 0 else 0)

@@ -1,0 +1,125 @@
+"""Table Top as text, from one seat's view and what has been scored."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from crib_env.cards import format_card, format_cards
+from crib_env.engine.table_top.records import CELLS, CENTRE, CRIB_CARDS, SIZE, TO_CRIB, TURNS
+from crib_env.engine.two_hand.records import NONE
+from crib_env.events import Event
+from crib_env.render.words import pegged
+from crib_env.rules import Rules
+from crib_env.scoring import score_line
+
+View = Any
+
+HIDDEN = "??"
+SIDES = ("rows", "columns")
+WIDTH = 5
+LABEL = 12
+
+
+def render(view: View, rules: Rules, name: str, deals: int, events: Sequence[Event]) -> str:
+    """Return the game as the seat of ``view`` may see it.
+
+    The layout shows its cards, the number of each cell open to the seat's card, and beside each
+    row and under each column what it scores as it stands.
+
+    Args:
+        view: a `TABLE_VIEW` record.
+        rules: the rules.
+        name: the environment's name.
+        deals: rounds dealt in this episode.
+        events: what was scored since the last decision.
+    """
+    seat = int(view["seat"])
+    players = int(view["players"])
+    dealer = (seat + int(view["dealer"])) % players
+    lines = [
+        f"{name}, {rules.name} to {rules.target}, {players} players, round {deals} dealt by "
+        f"player_{dealer}",
+        "",
+        *_layout(view, rules),
+        "",
+        f"{'crib':<{LABEL}}{_crib(view)}  of the {SIDES[dealer % 2]}",
+        f"{'owed':<{LABEL}}{_owed(view, seat, players)}",
+        f"{'scores':<{LABEL}}{_scores(view, seat)}",
+        "",
+        _turn(view, seat, players),
+        *(
+            f"{'' if i else 'calls':<{LABEL}}{SIDES[event.seat]}: "
+            f"{pegged(event.reason, event.points, len(event.cards))}"
+            + (f" ({format_cards(event.cards)})" if event.cards else "")
+            for i, event in enumerate(events)
+        ),
+    ]
+    return "\n".join(line.rstrip() for line in lines)
+
+
+def line_values(view: View, rules: Rules) -> tuple[list[int], list[int]]:
+    """Return what the five rows and the five columns score as they stand."""
+    starter = int(view["starter"])
+    cells = [int(card) for card in view["layout"]]
+
+    def value(line: list[int]) -> int:
+        cards = [card for card in line if card != NONE]
+        held = starter if starter in cards else None
+        return score_line(cards, rules, held, partial=True).points
+
+    rows = [value(cells[at : at + SIZE]) for at in range(0, CELLS, SIZE)]
+    return rows, [value(cells[at::SIZE]) for at in range(SIZE)]
+
+
+def _layout(view: View, rules: Rules) -> list[str]:
+    rows, columns = line_values(view, rules)
+    lines = []
+    for row in range(SIZE):
+        shown = ""
+        for cell in range(SIZE * row, SIZE * row + SIZE):
+            card = int(view["layout"][cell])
+            if card != NONE:
+                text = format_card(card)
+                text = f"[{text}]" if cell == CENTRE else f"{text} "
+            else:
+                text = f"{cell} " if view["legal"] >> cell & 1 else ". "
+            shown += f"{text:>{WIDTH}}"
+        lines.append(f"{shown}{'|':>3}{rows[row]:>4}")
+    lines.append(f"{'':>2}{'-' * (SIZE * WIDTH)}")
+    lines.append("".join(f"{f'{value} ':>{WIDTH}}" for value in columns))
+    return lines
+
+
+def _crib(view: View) -> str:
+    n = int(view["crib_n"])
+    cards = (HIDDEN if card == NONE else format_card(int(card)) for card in view["crib"][:n])
+    return " ".join(cards) or "none yet"
+
+
+def _owed(view: View, seat: int, players: int) -> str:
+    owed = {(seat + i) % players: int(view["owed"][i]) for i in range(players)}
+    return ", ".join(f"player_{p} {owed[p]}" for p in sorted(owed)) + f" of {CRIB_CARDS} crib cards"
+
+
+def _scores(view: View, seat: int) -> str:
+    mine = seat % 2
+    scores = {mine: int(view["scores"][0]), 1 - mine: int(view["scores"][1])}
+    return ", ".join(f"{SIDES[side]} {scores[side]}" for side in range(2))
+
+
+def _turn(view: View, seat: int, players: int) -> str:
+    if view["over"]:
+        return "the episode is over"
+    mover = (seat + int(view["mover"])) % players
+    turn = f"turn {int(view['turn']) + 1} of {TURNS}: player_{mover} ({SIDES[mover % 2]}) to move"
+    if view["partner_card"] != NONE:
+        return f"{turn}, whose card is {format_card(int(view['partner_card']))}"
+    if not view["to_move"]:
+        return turn
+    choices = []
+    if view["legal"] & ((1 << CELLS) - 1):
+        choices.append("place it on a numbered cell")
+    if view["legal"] >> TO_CRIB & 1:
+        choices.append(f"lay it in the crib ({TO_CRIB})")
+    return f"{turn} {format_card(int(view['card']))}: {' or '.join(choices)}"

@@ -1,0 +1,111 @@
+"""The observation of the two-hand games: a view as a vector of bits, and the action mask.
+
+`LAYOUT` names every slice; `crib_env.observation_layout` shows it to users. Within a deal the
+vector holds all the seat has seen and done (perfect recall). All entries are 0 or 1.
+"""
+
+from __future__ import annotations
+
+from crib_env.engine.jit import kernel
+from crib_env.engine.two_hand.records import HAND, MATCH, NONE, PILE, PLAY
+
+ACTIONS = 52
+SLOT = 19  # of the pile: rank 13, suit 4, played by me, still in the present count
+TENS = 20  # thermometer of the tens of points still to make
+NEED = TENS + 10
+GAMES = 7
+MAX_TARGET = 10 * (TENS + 1) - 1  # the largest score the thermometer tells apart
+
+LAYOUT: tuple[tuple[str, int, str], ...] = (
+    ("hand", 52, "cards held, by card id"),
+    ("laid_away", 52, "cards this seat laid in the crib, by card id"),
+    ("starter", 52, "the starter once it is turned, by card id"),
+    ("pile", PILE * SLOT, "cards played this deal in order, 19 bits each: rank 13, suit 4, "
+     "played by me, still in the present count"),
+    ("count", 32, "the present count, 0 to 31"),
+    ("other_cards", 7, "how many cards the other seat holds, 0 to 6"),
+    ("need", NEED, "points I still need: a thermometer of tens, then the units one-hot"),
+    ("other_need", NEED, "points the other seat still needs, likewise"),
+    ("games", GAMES, "my game points of a match as a thermometer"),
+    ("other_games", GAMES, "the other's game points, likewise"),
+    ("dealer", 1, "I deal"),
+    ("play", 1, "the play has begun (0: laying away)"),
+    ("go", 1, "this count's go point has been pegged"),
+    ("to_move", 1, "it is my turn"),
+)  # fmt: skip
+
+
+def offsets(layout: tuple[tuple[str, int, str], ...]) -> dict[str, int]:
+    """Return where each slice of a layout begins, and under ``"end"`` the vector's length."""
+    begins, at = {}, 0
+    for name, size, _ in layout:
+        begins[name] = at
+        at += size
+    begins["end"] = at
+    return begins
+
+
+_AT = offsets(LAYOUT)
+OBS_SIZE = _AT["end"]
+LAID = _AT["laid_away"]
+STARTER = _AT["starter"]
+PILE_AT = _AT["pile"]
+COUNT = _AT["count"]
+OTHER_N = _AT["other_cards"]
+NEED_AT = _AT["need"]
+OTHER_NEED = _AT["other_need"]
+GAMES_AT = _AT["games"]
+OTHER_GAMES = _AT["other_games"]
+DEALER = _AT["dealer"]
+IN_PLAY = _AT["play"]
+GO_AT = _AT["go"]
+TO_MOVE = _AT["to_move"]
+
+
+@kernel
+def encode_need(obs, at, need):
+    """Write points still to make: a thermometer of tens, then the units one-hot."""
+    for i in range(min(need // 10, TENS)):
+        obs[at + i] = 1
+    obs[at + TENS + need % 10] = 1
+
+
+@kernel
+def encode(v, obs):
+    """Write the view ``v`` into ``obs`` (uint8[OBS_SIZE])."""
+    obs[:] = 0  # then the few ones: far cheaper than writing every bit
+    for i in range(v["hand_n"]):
+        obs[v["hand"][i]] = 1
+    for i in range(v["laid_n"]):
+        obs[LAID + v["laid"][i]] = 1
+    if v["starter"] != NONE:
+        obs[STARTER + v["starter"]] = 1
+    for i in range(v["pile_n"]):
+        card = v["pile"][i]
+        at = PILE_AT + SLOT * i
+        obs[at + (card >> 2)] = 1
+        obs[at + 13 + (card & 3)] = 1
+        obs[at + 17] = v["pile_mine"] >> i & 1
+        obs[at + 18] = 1 if i >= v["pile_from"] else 0
+    obs[COUNT + v["count"]] = 1
+    obs[OTHER_N + v["other_n"]] = 1
+    encode_need(obs, NEED_AT, v["target"] - v["scores"][0])
+    encode_need(obs, OTHER_NEED, v["target"] - v["scores"][1])
+    if v["episode"] == MATCH:
+        for i in range(min(v["games"][0], GAMES)):
+            obs[GAMES_AT + i] = 1
+        for i in range(min(v["games"][1], GAMES)):
+            obs[OTHER_GAMES + i] = 1
+    obs[DEALER] = v["is_dealer"]
+    obs[IN_PLAY] = 1 if v["phase"] == PLAY else 0
+    obs[GO_AT] = v["go"]
+    obs[TO_MOVE] = v["to_move"]
+
+
+@kernel
+def encode_mask(v, mask):
+    """Write the legal actions of the view into ``mask`` (int8[52]): zeros if it is not to move."""
+    mask[:] = 0
+    for i in range(HAND):
+        if v["legal"] >> i & 1:
+            mask[v["hand"][i]] = 1

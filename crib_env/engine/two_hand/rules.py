@@ -1,0 +1,373 @@
+"""The rules of the two-hand games, six-card and five-card cribbage, over one `TWO_HAND` record.
+
+`begin_episode` and `step` are all a caller needs; `step` takes a legal card, and `legal_slots`
+says which are. Comments name the clauses: H six-card, F five-card, C common to both.
+"""
+
+from __future__ import annotations
+
+from crib_env.engine.jit import kernel
+from crib_env.engine.rng import below
+from crib_env.engine.show import FOUR, JACK, KEYS, pip, score_flush_and_nob
+from crib_env.engine.two_hand.records import (
+    CRIB,
+    DEAL,
+    FIFTEEN,
+    FOR_LAST,
+    GAME,
+    GO,
+    HAND,
+    HEELS,
+    LAST,
+    LAY_AWAY,
+    LOG_ROWS,
+    LOG_WIDTH,
+    MATCH,
+    NONE,
+    OVER,
+    PAIR,
+    PLAY,
+    PLAY_ONLY,
+    RUN,
+    SHOW,
+    THIRTY_ONE,
+)
+
+
+@kernel
+def peg(s, rules, log, seat, points, reason, cards):
+    """Peg points at once; the first to reach the target wins and nothing more is pegged (C5)."""
+    if s["winner"] != NONE or points == 0:
+        return
+    points = min(points, rules["target"] - s["scores"][seat])
+    s["rear"][seat] = s["scores"][seat]
+    s["scores"][seat] += points
+    s["gain"][seat] += points
+    n = log[0]
+    if n < LOG_ROWS:
+        row = 1 + LOG_WIDTH * n
+        log[row] = seat
+        log[row + 1] = points
+        log[row + 2] = reason
+        log[row + 3] = cards
+        log[0] = n + 1
+    if s["scores"][seat] >= rules["target"]:
+        s["winner"] = seat
+
+
+@kernel
+def cut_for_deal(s, rules):
+    """Cut until the cards differ; the lower deals (H10, F1), the higher if the rules say so."""
+    while True:
+        first = below(s["rng"], 52)
+        second = below(s["rng"], 52)
+        if first >> 2 != second >> 2:
+            lower = 0 if first >> 2 < second >> 2 else 1
+            return 1 - lower if rules["high_card_deals"] else lower
+
+
+@kernel
+def begin_episode(s, rules, decks, dealer, log):
+    """Start an episode: a match at no game points, the first game, its first deal.
+
+    Args:
+        dealer: the seat of the first dealer, or NONE to cut for it.
+    """
+    log[0] = 0
+    s["games"][0] = 0
+    s["games"][1] = 0
+    s["deals"] = 0
+    s["given"] = 0
+    s["over"] = 0
+    if dealer == NONE:
+        dealer = cut_for_deal(s, rules)
+    begin_game(s, rules, dealer, log)
+    for seat in range(2):
+        s["start"][seat] = s["scores"][seat]
+        s["gain"][seat] = 0
+    deal(s, rules, decks)
+
+
+@kernel
+def begin_game(s, rules, dealer, log):
+    """Clear the board; in five-card cribbage pone pegs three for last (F1)."""
+    s["dealer"] = dealer
+    s["winner"] = NONE
+    for seat in range(2):
+        s["scores"][seat] = 0
+        s["rear"][seat] = 0
+    peg(s, rules, log, 1 - dealer, rules["for_last"], FOR_LAST, 0)
+
+
+@kernel
+def deal(s, rules, decks):
+    """Deal one card at a time, pone first (H1, F2); the next card will be the starter.
+
+    The deck is the one given for this deal, if any is, else drawn from the record's generator,
+    which play never touches: equal seeds give equal deals whatever is played.
+    """
+    given = s["given"] < decks.shape[0]
+    pone = 1 - s["dealer"]
+    used = 0
+    cards = 2 * rules["dealt"]
+    for i in range(cards + 1):
+        if given:
+            card = decks[s["given"], i]
+        else:
+            card = below(s["rng"], 52)
+            while used >> card & 1:
+                card = below(s["rng"], 52)
+            used |= 1 << card
+        if i == cards:
+            s["starter"] = card
+        else:
+            seat = pone if i % 2 == 0 else s["dealer"]
+            s["dealt"][HAND * seat + i // 2] = card
+    s["given"] += given
+    s["deals"] += 1
+    s["phase"] = LAY_AWAY
+    s["to_move"] = pone
+    s["count"] = 0
+    s["go"] = 0
+    s["pile_n"] = 0
+    s["pile_from"] = 0
+    s["pile_seats"] = 0
+    for seat in range(2):
+        s["held"][seat] = (1 << rules["dealt"]) - 1
+        s["laid"][seat] = 0
+
+
+@kernel
+def legal_slots(s, seat):
+    """Return which of the seat's dealt cards it may use now, one bit a card (H1, H3)."""
+    held = s["held"][seat]
+    if s["phase"] == LAY_AWAY:
+        return held
+    room = 31 - s["count"]
+    if room >= 10:
+        return held
+    fitting = 0
+    for i in range(HAND):  # without branches: which cards fit cannot be foretold
+        fitting |= (pip(s["dealt"][HAND * seat + i]) <= room) << i
+    return held & fitting
+
+
+@kernel
+def slot_of(s, seat, card):
+    """Return the slot of a card the seat may use now, or NONE."""
+    slots = legal_slots(s, seat)
+    slot = NONE
+    for i in range(HAND):  # without branches: where the card lies cannot be foretold
+        slot = i if (s["dealt"][HAND * seat + i] == card) & (slots >> i & 1) else slot
+    return slot
+
+
+@kernel
+def step(s, rules, decks, table, slot, log):
+    """Use the card in a legal slot of the seat to move, and go on to the next decision.
+
+    ``log`` (int64[LOG_SIZE]) receives what is pegged, in order: ``log[0]`` rows of seat, points,
+    reason and cards.
+    """
+    log[0] = 0
+    seat = s["to_move"]
+    s["held"][seat] &= ~(1 << slot)
+    if s["phase"] == LAY_AWAY:
+        lay_away(s, rules, seat, slot, log)
+    else:
+        play(s, rules, table, seat, s["dealt"][HAND * seat + slot], log)
+    if s["winner"] != NONE:
+        end_game(s, rules, decks, log)
+    elif s["phase"] == OVER:
+        end_deal(s, rules, decks)
+
+
+@kernel
+def lay_away(s, rules, seat, slot, log):
+    """Lay a card in the crib; when both have laid two the starter is turned (H1, H2, F3)."""
+    s["laid"][seat] |= 1 << slot
+    laid = s["laid"][seat]
+    if laid & (laid - 1) == 0:
+        return
+    if seat != s["dealer"]:
+        s["to_move"] = s["dealer"]
+        return
+    s["phase"] = PLAY
+    s["to_move"] = 1 - s["dealer"]
+    if s["starter"] >> 2 == JACK and rules["episode"] != PLAY_ONLY:
+        peg(s, rules, log, s["dealer"], 2, HEELS, 1 << s["starter"])  # C3
+
+
+@kernel
+def play(s, rules, table, seat, card, log):
+    """Play a card: what it makes, then who plays next, the end of the count or of the play."""
+    n = s["pile_n"]
+    s["pile"][n] = card
+    s["pile_seats"] |= seat << n
+    s["pile_n"] = n + 1
+    s["count"] += pip(card)
+    other = 1 - seat
+    count = s["count"]
+    if count == 15:
+        peg(s, rules, log, seat, 2, FIFTEEN, pile_cards(s, s["pile_from"]))
+    alike = paired(s)
+    if alike > 1:
+        peg(s, rules, log, seat, alike * (alike - 1), PAIR, pile_cards(s, n + 1 - alike))
+    length = run_length(s)
+    if length > 2:
+        peg(s, rules, log, seat, length, RUN, pile_cards(s, n + 1 - length))
+    if count == 31:
+        # Where one go point a count is pegged and has been, 31 is worth the other point (H6, F5).
+        points = 1 if s["go"] else 2
+        peg(s, rules, log, seat, points, THIRTY_ONE, pile_cards(s, s["pile_from"]))
+    elif legal_slots(s, other):
+        s["to_move"] = other
+        return
+    else:
+        alone = legal_slots(s, seat) != 0
+        # Six-card pegs the go at once (H5); five-card one for last when the play ends (F5).
+        if s["go"] == 0 and not (alone and rules["single_count"]):
+            s["go"] = 1
+            last = s["held"][0] == 0 and s["held"][1] == 0
+            reason = LAST if last or rules["single_count"] else GO
+            peg(s, rules, log, seat, 1, reason, 1 << card)
+        if alone:
+            return
+    if rules["single_count"] or (s["held"][0] == 0 and s["held"][1] == 0):
+        show(s, rules, table, log)
+        return
+    s["count"] = 0  # H7
+    s["go"] = 0
+    s["pile_from"] = s["pile_n"]
+    s["to_move"] = other if s["held"][other] else seat
+
+
+@kernel
+def pile_cards(s, start):
+    """Return the cards of the pile from ``start`` on as a mask."""
+    mask = 0
+    for i in range(start, s["pile_n"]):
+        mask |= 1 << s["pile"][i]
+    return mask
+
+
+@kernel
+def paired(s):
+    """Return how many cards of the last rank end the present count (H4)."""
+    n = s["pile_n"]
+    r = s["pile"][n - 1] >> 2
+    alike = 1
+    for i in range(n - 2, s["pile_from"] - 1, -1):
+        if s["pile"][i] >> 2 != r:
+            break
+        alike += 1
+    return alike
+
+
+@kernel
+def run_length(s):
+    """Return the length of the longest run that ends the present count, 0 for none (H4)."""
+    low = 12
+    high = 0
+    seen = 0
+    longest = 0
+    n = s["pile_n"]
+    for cards in range(1, n - s["pile_from"] + 1):
+        r = s["pile"][n - cards] >> 2
+        if seen >> r & 1:
+            break
+        seen |= 1 << r
+        low = min(low, r)
+        high = max(high, r)
+        longest = cards if high - low == cards - 1 else longest
+    return longest if longest > 2 else 0
+
+
+@kernel
+def show(s, rules, table, log):
+    """Count pone's hand, the dealer's hand and the crib, in this order (H8, F6)."""
+    s["phase"] = OVER
+    if rules["episode"] == PLAY_ONLY:
+        return
+    dealer = s["dealer"]
+    everything = (1 << rules["dealt"]) - 1
+    for turn in range(2):
+        seat = 1 - dealer if turn == 0 else dealer
+        kept = everything & ~s["laid"][seat]
+        mine = kept if seat == 0 else 0
+        theirs = kept if seat == 1 else 0
+        points, cards = show_points(s, table, mine, theirs, rules["flush_size"])
+        peg(s, rules, log, seat, points, SHOW, cards)
+    points, cards = show_points(s, table, s["laid"][0], s["laid"][1], rules["crib_flush_size"])
+    peg(s, rules, log, dealer, points, CRIB, cards)
+
+
+@kernel
+def show_points(s, table, first, second, flush_size):
+    """Return the points of the cards in these slots of each seat, and the cards as a mask."""
+    starter = s["starter"]
+    key = KEYS[starter >> 2]
+    nob_card = 4 * JACK + (starter & 3)
+    slots = first | second << HAND
+    suits = 0
+    held = 0
+    cards = 0
+    for i in range(2 * HAND):  # without branches: which slots are set cannot be foretold
+        card = s["dealt"][i]
+        one = slots >> i & 1
+        key += KEYS[card >> 2] * one
+        suits += one << (8 * (card & 3))
+        held += one
+        cards |= one << card
+    nob = cards >> nob_card & 1
+    if held == 3:
+        key += FOUR
+    return table[key] + score_flush_and_nob(suits, held, starter, flush_size, nob), cards
+
+
+@kernel
+def end_deal(s, rules, decks):
+    """End the episode if it is one deal, else pass the deal (H10)."""
+    if rules["episode"] == DEAL or rules["episode"] == PLAY_ONLY:
+        s["over"] = 1
+        return
+    s["dealer"] = 1 - s["dealer"]
+    deal(s, rules, decks)
+
+
+@kernel
+def game_points(rules, margin):
+    """Return what a game won by ``margin`` points counts in a match (H11)."""
+    if margin > rules["double_skunk_margin"]:
+        return rules["double_skunk_points"]
+    if margin > rules["skunk_margin"]:
+        return rules["skunk_points"]
+    return 1
+
+
+@kernel
+def end_game(s, rules, decks, log):
+    """End the episode, or begin the match's next game with the loser dealing (H10, H11)."""
+    winner = s["winner"]
+    margin = s["scores"][winner] - s["scores"][1 - winner]
+    s["games"][winner] += game_points(rules, margin)
+    s["phase"] = OVER
+    if rules["episode"] != MATCH or s["games"][winner] >= rules["match_target"]:
+        s["over"] = 1
+        return
+    dealer = winner if rules["winner_deals"] else 1 - winner
+    begin_game(s, rules, dealer, log)
+    deal(s, rules, decks)
+
+
+@kernel
+def result(s, rules):
+    """Return 1 if seat 0 won the ended episode, -1 if seat 1 did, 0 for a deal both made alike.
+
+    A match by its game points, a game by who reached the target, a deal by who reached it or else
+    made more points.
+    """
+    if rules["episode"] == GAME or rules["episode"] == MATCH or s["winner"] != NONE:
+        return 1 if s["winner"] == 0 else -1
+    margin = s["scores"][0] - s["start"][0] - s["scores"][1] + s["start"][1]
+    return 1 if margin > 0 else (-1 if margin < 0 else 0)

@@ -1,0 +1,78 @@
+"""The view boundary: the one function that copies what a seat may know out of the full state.
+
+Observations, opponents and renderings take a view and nothing else, so a leak has one place to
+hide. A seat knows its own cards held, laid away and played, the pile with who played what, the
+starter once turned, how many cards the other holds, and the board.
+"""
+
+from __future__ import annotations
+
+from crib_env.engine.jit import kernel
+from crib_env.engine.two_hand.records import HAND, LAY_AWAY, NONE, OVER, PILE
+from crib_env.engine.two_hand.rules import legal_slots
+
+
+@kernel
+def view(s, rules, seat, v):
+    """Fill the `VIEW` record ``v`` with what ``seat`` may know of the state ``s``."""
+    other = 1 - seat
+    phase = s["phase"]
+    moving = 1 if s["to_move"] == seat and phase != OVER else 0
+    v["seat"] = seat
+    v["to_move"] = moving
+    v["phase"] = phase
+    v["is_dealer"] = 1 if s["dealer"] == seat else 0
+    v["starter"] = NONE if phase == LAY_AWAY else s["starter"]
+    slots = legal_slots(s, seat) if moving else 0
+    held = s["held"][seat]
+    laid = s["laid"][seat]
+    hand_n = 0
+    laid_n = 0
+    legal = 0
+    first = NONE
+    second = NONE
+    for i in range(HAND):  # without branches: which cards are held cannot be foretold
+        card = s["dealt"][HAND * seat + i]
+        holds = held >> i & 1
+        v["hand"][hand_n] = card  # where it is not held, the next card overwrites it
+        legal |= (slots >> i & holds) << hand_n
+        hand_n += holds
+        lays = laid >> i & 1
+        second = card if lays & laid_n else second
+        first = card if lays & (1 - laid_n) else first
+        laid_n += lays
+    for i in range(HAND):
+        v["hand"][i] = v["hand"][i] if i < hand_n else NONE
+    v["laid"][0] = first
+    v["laid"][1] = second
+    v["hand_n"] = hand_n
+    v["laid_n"] = laid_n
+    v["legal"] = legal
+    n = s["pile_n"]
+    for i in range(PILE):
+        v["pile"][i] = s["pile"][i] if i < n else NONE
+    other_held = 0
+    for i in range(HAND):
+        other_held += s["held"][other] >> i & 1
+    # While the other lays away, how far it has got is its own affair: laying away is simultaneous.
+    # Since seats move in turn, a seat to move sees the other with all its cards or all laid away.
+    v["other_n"] = rules["dealt"] if phase == LAY_AWAY else other_held
+    v["pile_n"] = n
+    v["pile_from"] = s["pile_from"]
+    mine = s["pile_seats"] if seat else ~s["pile_seats"]
+    v["pile_mine"] = mine & ((1 << n) - 1)
+    v["count"] = s["count"]
+    v["go"] = s["go"]
+    v["scores"][0] = s["scores"][seat]
+    v["scores"][1] = s["scores"][other]
+    v["rear"][0] = s["rear"][seat]
+    v["rear"][1] = s["rear"][other]
+    v["games"][0] = s["games"][seat]
+    v["games"][1] = s["games"][other]
+    v["target"] = rules["target"]
+    v["match_target"] = rules["match_target"]
+    v["dealt"] = rules["dealt"]
+    v["single_count"] = rules["single_count"]
+    v["flush_size"] = rules["flush_size"]
+    v["crib_flush_size"] = rules["crib_flush_size"]
+    v["episode"] = rules["episode"]

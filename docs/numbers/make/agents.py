@@ -1,0 +1,81 @@
+"""The page of the agents' strength: a tournament at every game."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from crib_training.tournament.chunks import Setup
+from crib_training.tournament.report import conditions, cross_table, draw, ratings_table
+from crib_training.tournament.run import tournament
+from crib_training.tournament.workers import Processes
+
+FIELD = ("expert", "rule_based", "greedy", "random")
+# A published bot of six-card cribbage, in plain Python; it comes with the extra "bench".
+GUEST = "examples.magmacrunch:Magmacrunch"
+GUESTS_PACKAGE = "cribbage"
+
+
+@dataclass(frozen=True)
+class Table:
+    """One tournament: its title, its environment, rules and players, and who may join the field."""
+
+    title: str
+    environment: str
+    rules: str | None = None
+    players: int = 2
+    guest: str | None = None
+
+
+TABLES = (
+    Table("Six cards", "six_card_v0", guest=GUEST),
+    Table("Five cards", "five_card_v0"),
+    Table("Table Top, two players", "table_top_v0"),
+    Table("Table Top, four players", "table_top_v0", players=4),
+    Table("Ship's variation, two players", "table_top_v0", "table_top_ship"),
+    Table("Ship's variation, four players", "table_top_v0", "table_top_ship", 4),
+)
+
+
+def field(table: Table) -> tuple[str, ...]:
+    """Return who plays; the guest too if its package is installed."""
+    if table.guest and find_spec(GUESTS_PACKAGE) and find_spec("examples"):
+        return (*FIELD, table.guest)
+    return FIELD
+
+
+def page(pairs: int, seed: int, folder: Path, runs: Path) -> tuple[str, dict[str, Any]]:
+    """Return the page and the figures, and draw the ratings of each tournament.
+
+    Args:
+        pairs: duplicate pairs of games a pairing.
+        seed: fixes everything.
+        folder: of the pictures.
+        runs: where the tournaments keep what has been played, to go on from.
+    """
+    texts = []
+    data = {}
+    for table in TABLES:
+        setup = Setup(
+            agents=field(table), environment=table.environment, rules=table.rules,
+            players=table.players, seed=seed,
+        )  # fmt: skip
+        name = table.title.lower().replace(",", "").replace("'", "").replace(" ", "_")
+        workers = Processes(os.cpu_count() or 1)
+        results = tournament(setup, pairs, runs / name, workers)
+        draw(results, folder / f"agents_{name}.png")
+        data[table.title] = results
+        texts.append(
+            f"## {table.title}\n\n{conditions(results)}\n\n{ratings_table(results)}\n\n"
+            f"Games won in per cent, by the agent of the row from that of the column:\n\n"
+            f"{cross_table(results)}\n\n![Ratings](agents_{name}.png)\n"
+        )
+    head = (
+        "Bradley-Terry ratings on the Elo scale with a mean of 0, from duplicate pairs of games "
+        "(same cards, seats swapped) between every two agents; intervals by a bootstrap over "
+        "pairs. `magmacrunch` is a published bot (`magmacrunch-cribbage` on PyPI).\n"
+    )
+    return "\n".join([head, *texts]), data

@@ -1,0 +1,101 @@
+"""An agent in every seat of many episodes: what comes out of equal play.
+
+`crib_training.evaluation.duplicate` compares two agents; this describes one. Episodes are independent, so
+intervals are over episodes.
+"""
+
+from __future__ import annotations
+
+import math
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, fields
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from crib_training.evaluation.self_play import SelfPlay
+
+from crib_env.policy import Agent
+from crib_env.rules import Rules
+
+Array = npt.NDArray[Any]
+AT_ONCE = 2048  # lanes side by side: more win nothing, fewer leave the agent's batches short
+
+
+@dataclass(frozen=True)
+class Episodes:
+    """What came of E episodes. A side is a seat, or two partners at Table Top.
+
+    Attributes:
+        first_dealer: int64[E], the side that dealt first.
+        result: int64[E], 1 where side 0 won, -1 where side 1 did, 0 where a deal was drawn.
+        scores: int64[E, 2], final scores by side.
+        deals: int64[E], deals or rounds played.
+        points: int64[E, 2, 3], points made by side and phase (the family's ``phases``).
+        states: the final states, records [E] of the family's state.
+    """
+
+    first_dealer: Array
+    result: Array
+    scores: Array
+    deals: Array
+    points: Array
+    states: Array
+
+
+def self_play(
+    rules: Rules,
+    episode: str,
+    agent: Agent,
+    episodes: int,
+    seed: int,
+    *,
+    players: int = 2,
+    workers: int = 1,
+    first_dealer: int | None = None,
+    scores: tuple[int, int] | None = None,
+) -> Episodes:
+    """Play episodes with one agent in every seat.
+
+    Args:
+        rules: the rules.
+        episode: an episode of the game, such as ``"deal"`` or ``"game"``.
+        agent: who plays; it sees its views and nothing else.
+        episodes: how many, at least 1.
+        seed: fixes the deals and the agent's own chance, whatever the workers.
+        players: seats.
+        workers: threads.
+        first_dealer: the seat that deals first; None to cut for it.
+        scores: what sides 0 and 1 start with; None for the game's own start.
+
+    Raises:
+        ValueError: no episodes asked for.
+        IllegalActionError: the agent chose an illegal action; the message names it.
+    """
+    if episodes < 1:
+        raise ValueError(f"episodes must be at least 1, got {episodes!r}")
+
+    def chunk(k: int) -> Episodes:
+        games = SelfPlay(
+            rules, episode, min(AT_ONCE, episodes - k * AT_ONCE),
+            np.random.SeedSequence(seed, spawn_key=(k,)), players=players,
+            first_dealer=first_dealer, scores=scores,
+        )  # fmt: skip
+        return _played(games, agent)
+
+    chunks = range(math.ceil(episodes / AT_ONCE))
+    with ThreadPoolExecutor(workers) as pool:
+        played = list(pool.map(chunk, chunks))
+    return Episodes(
+        *(np.concatenate([getattr(c, field.name) for c in played]) for field in fields(Episodes))
+    )
+
+
+def _played(games: SelfPlay, agent: Agent) -> Episodes:
+    states = games.states
+    dealt = states["dealer"] % 2
+    for _ in games.play(agent):
+        pass
+    counted = "deals" if "deals" in (states.dtype.names or ()) else "rounds"
+    result = games.family.batch.outcomes(states, games.record)
+    return Episodes(dealt, result, states["scores"], states[counted], games.tally, states)

@@ -1,0 +1,51 @@
+"""What the pages of figures share: estimates as text, tables, and how a page was made."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Sequence
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from crib_training.evaluation.duplicate import Estimate
+
+PACKAGES = ("crib-env", "numpy", "numba")
+
+
+def percent(value: Estimate) -> str:
+    """Return a share as per cent with its 95 % interval."""
+    return f"{100 * value.mean:.2f} ± {100 * value.half:.2f} %"
+
+
+def points(value: Estimate) -> str:
+    """Return a mean of points with its 95 % interval."""
+    return f"{value.mean:.3f} ± {value.half:.3f}"
+
+
+def table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+    """Return a Markdown table; the first column is left-aligned, the others right."""
+    lines = ["| " + " | ".join(head) + " |", "|---" + "|---:" * (len(head) - 1) + "|"]
+    lines += ["| " + " | ".join(map(str, row)) + " |" for row in rows]
+    return "\n".join(lines)
+
+
+def write(folder: Path, name: str, page: str, data: dict[str, Any], command: str) -> None:
+    """Write ``name.md`` and, with every figure in full, ``name.json``.
+
+    Args:
+        folder: of the pages.
+        name: of the page.
+        page: its text.
+        data: its figures; Estimates become objects of mean, half, n.
+        command: what makes the page again.
+    """
+    versions = {package: version(package) for package in PACKAGES}
+    made = ", ".join(f"{package} {number}" for package, number in versions.items())
+    text = f"{page.rstrip()}\n\nMade by `{command}` ({made}). All intervals are 95 %.\n"
+    (folder / f"{name}.md").write_text(text)
+    data = {"command": command, "versions": versions, **data}
+    figures = json.dumps(data, indent=1, default=vars)
+    figures = re.sub(r"\[[^\[\]{}]+\]", lambda row: " ".join(row[0].split()), figures)
+    (folder / f"{name}.json").write_text(figures + "\n")

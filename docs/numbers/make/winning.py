@@ -1,0 +1,131 @@
+"""The part of a two-hand game's page on the chance of winning, by score and dealer."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from crib_agents.expert.two_hand.judge.win import WON, chances, match_chances
+from crib_training.evaluation.duplicate import estimate
+
+from crib_env.rules import Rules
+from docs.numbers.make.pages import percent, table
+from docs.numbers.make.run import Run
+
+Array = npt.NDArray[Any]
+
+SEAT_0 = 0
+PARTS = 4  # of all the games of a run one part is played from each of the other starts
+
+
+def winning(rules: Rules) -> Array:
+    """Return float64[2, target, target], the chance of winning for the seat about to play a deal.
+
+    By whether it deals, its score and the other's.
+    """
+    to_make = chances(rules.dealt, rules.target)[..., WON].sum(axis=-1)
+    return np.flip(to_make[:, 1:, 1:], axis=(1, 2))
+
+
+def starts(rules: Rules) -> list[tuple[int, int]]:
+    """Return the scores of dealer and pone at which the table is compared with games played."""
+    target = rules.target
+    near, middle, far = target // 12, target // 2, target - target // 5
+    return [
+        (0, 0), (middle, middle), (far, far), (target - near, far), (far, target - near),
+        (target - near, target - near),
+    ]  # fmt: skip
+
+
+def checked(rules: Rules, run: Run) -> tuple[str, dict[str, Any]]:
+    """Return a table of chances solved beside games played from the same scores."""
+    chance = winning(rules)[1]
+    rows = []
+    data = {}
+    for dealer, pone in starts(rules):
+        games = run.play(
+            rules, "game", run.games // PARTS, first_dealer=SEAT_0, scores=(dealer, pone)
+        )
+        won = estimate(games.result == 1)
+        solved = float(chance[dealer, pone])
+        rows.append([f"{dealer}-{pone}", f"{100 * solved:.2f} %", percent(won)])
+        data[f"{dealer}-{pone}"] = {"solved": solved, "played": won}
+    return table(["dealer-pone", "solved", "played"], rows), data
+
+
+def draw(rules: Rules, picture: Path) -> None:
+    """Draw the chance of winning for the dealer and for pone at every score."""
+    import matplotlib.pyplot as plt
+
+    figure, axes = plt.subplots(1, 2, figsize=(10, 4.6), sharey=True, layout="constrained")
+    for axis, deals, role in ((axes[0], 1, "dealer"), (axes[1], 0, "pone")):
+        chance = 100 * winning(rules)[deals].T
+        image = axis.imshow(chance, origin="lower", cmap="RdBu", vmin=0, vmax=100)
+        lines = axis.contour(chance, levels=range(10, 100, 10), colors="black", linewidths=0.5)
+        axis.clabel(lines, fmt="%d", fontsize=7)
+        axis.set_xlabel(f"score of the {role}" if deals else "score of pone")
+        axis.set_ylabel("score of the other")
+        axis.set_title(f"{role} to win, per cent", fontsize=10)
+    figure.colorbar(image, ax=axes, shrink=0.8)
+    figure.savefig(picture, dpi=120)
+    plt.close(figure)
+
+
+def matches_section(rules: Rules) -> tuple[str, dict[str, Any]]:
+    """Return the text and the figures on matches (H11)."""
+    chance = match_chances(rules.dealt, rules.target)[1]
+    left = range(rules.match_target, 0, -1)
+    won = [str(rules.match_target - n) for n in left]
+    rows = [
+        [own, *(f"{100 * chance[mine, theirs]:.1f}" for theirs in left)]
+        for own, mine in zip(won, left, strict=True)
+    ]
+    text = f"""## Matches
+
+The first dealer's chance in per cent of winning a match to {rules.match_target} game points, by its
+own game points (rows) and the other's (columns), at the start of a game:
+
+{table(["", *won], rows)}
+"""
+    return text, {"match_as_first_dealer": chance[np.ix_(left, left)].round(4).tolist()}
+
+
+def section(rules: Rules, run: Run, picture: Path) -> tuple[str, dict[str, Any]]:
+    """Return the text and the figures on the chance of winning, and draw them."""
+    chance = winning(rules)
+    scores = list(range(0, rules.target, 10))
+    charts = []
+    for deals in (1, 0):
+        rows = [
+            [str(mine), *(f"{100 * chance[deals, mine, theirs]:.1f}" for theirs in scores)]
+            for mine in scores
+        ]
+        charts.append(table(["", *map(str, scores)], rows))
+    compared, check = checked(rules, run)
+    draw(rules, picture)
+    text = f"""## Winning, by score and dealer
+
+The chance of winning at the start of a deal, solved backwards from the target from what a deal
+brings (`python -m crib_training.tables.deal_outcomes`). Beside games played from the same scores, in which the
+agent plays to the score, while a deal of the table is an average one:
+
+{compared}
+
+The dealer's chance in per cent, by its own score (rows) and pone's (columns):
+
+{charts[0]}
+
+Pone's chance in per cent, by its own score (rows) and the dealer's (columns):
+
+{charts[1]}
+
+![The chance of winning at every score]({picture.name})
+"""
+    data = {
+        "solved_and_played": check,
+        "dealer": chance[1].round(4).tolist(),
+        "pone": chance[0].round(4).tolist(),
+    }
+    return text, data

@@ -1,0 +1,245 @@
+"""Duplicate deals: every sequence of deals is played twice, with the seats swapped.
+
+The luck of the cards then falls on both agents alike, so a pair of games says more than two games.
+Intervals are computed over pairs, never over games: the two games of a pair share their cards.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from crib_env.engine.family import Family
+from crib_env.engine.rng import seed_states
+from crib_env.engine.tables import show_table
+from crib_env.engine.two_hand.records import NO_DECKS, NONE
+from crib_env.errors import IllegalActionError
+from crib_env.policy import Agent, check_actions
+from crib_env.rules import Rules
+from crib_training.tournament.referee import ILLEGAL, Failure, Referee
+
+Array = npt.NDArray[Any]
+PAIRS_AT_ONCE = 4096
+ARRAYS = ("result", "margin", "first_dealt", "points", "forfeits")
+
+Sides = tuple[Agent | Referee, Agent | Referee]
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """The outcome of duplicate games between agents ``first`` and ``second``.
+
+    In game 0 of a pair ``first`` has seat 0, in game 1 seat 1.
+
+    Attributes:
+        result: int64[pairs, 2], 1 where ``first`` won, -1 where it lost, 0 where a deal was drawn.
+        margin: int64[pairs, 2], ``first``'s final score less ``second``'s: points, or in a match
+            game points (H11). 0 in a game that was forfeited.
+        first_dealt: bool[pairs, 2], whether ``first`` dealt first.
+        points: int64[pairs, 2, 2, 3], points pegged by (first, second) in play, hands, cribs.
+        forfeits: bool[pairs, 2, 2], whether (first, second) lost the game by a failure.
+        failures: what those failures were.
+    """
+
+    result: Array
+    margin: Array
+    first_dealt: Array
+    points: Array
+    forfeits: Array
+    failures: tuple[Failure, ...] = ()
+
+    @classmethod
+    def joined(cls, parts: Sequence[Pairs]) -> Pairs:
+        """Return the pairs of all parts, in their order."""
+        arrays: dict[str, Any] = {
+            name: np.concatenate([getattr(part, name) for part in parts]) for name in ARRAYS
+        }
+        return cls(**arrays, failures=tuple(f for part in parts for f in part.failures))
+
+    def whole(self) -> Pairs:
+        """Return the pairs in which no game was forfeited."""
+        played = ~self.forfeits.any(axis=(1, 2))
+        arrays: dict[str, Any] = {name: getattr(self, name)[played] for name in ARRAYS}
+        return Pairs(**arrays)
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A mean with its 95 % interval.
+
+    Attributes:
+        mean: the mean.
+        half: half the interval's width; NaN from fewer than two pairs (so is the mean of none).
+        n: the number of pairs it is computed over.
+    """
+
+    mean: float
+    half: float
+    n: int
+
+
+def estimate(per_pair: Array) -> Estimate:
+    """Return the mean of one value a pair, with its 95 % interval (normal approximation)."""
+    values = np.asarray(per_pair, dtype=np.float64)
+    n = len(values)
+    half = 1.96 * float(values.std(ddof=1)) / math.sqrt(n) if n > 1 else math.nan
+    return Estimate(float(values.mean()) if n else math.nan, half, n)
+
+
+def play_pairs(
+    family: Family,
+    rules: Rules,
+    episode: str,
+    first: Agent,
+    second: Agent,
+    pairs: int,
+    seed: int,
+    *,
+    players: int = 2,
+) -> Pairs:
+    """Play ``pairs`` duplicate pairs and return their outcome.
+
+    Nothing but its views reaches an agent. But it plays both games of a pair, one after the other:
+    one that remembers cards could know them again. A tournament gives it no such chance.
+
+    Args:
+        family: the engine of the game.
+        rules: the rules.
+        episode: what is played: an episode of the family.
+        first: an agent.
+        second: another, or the same.
+        pairs: how many pairs, at least 1.
+        seed: fixes the deals and the agents' own chance.
+        players: seats in a game; of four each agent plays the two of one side.
+
+    Raises:
+        ValueError: no pairs asked for.
+        IllegalActionError: an agent chose an illegal action; the message names it.
+    """
+    if pairs < 1:
+        raise ValueError(f"pairs must be at least 1, got {pairs!r}")
+    chunks = []
+    for chunk in range(math.ceil(pairs / PAIRS_AT_ONCE)):
+        n = min(PAIRS_AT_ONCE, pairs - chunk * PAIRS_AT_ONCE)
+        entropy = np.random.SeedSequence(seed, spawn_key=(chunk,))
+        chunks.append(play_chunk(family, rules, episode, (first, second), n, entropy, players))
+    return Pairs.joined(chunks)
+
+
+def play_chunk(
+    family: Family,
+    rules: Rules,
+    episode: str,
+    agents: Sides,
+    n: int,
+    entropy: np.random.SeedSequence,
+    players: int = 2,
+    again: Sides | None = None,
+) -> Pairs:
+    """Play n pairs: n games side by side, then the same deals with the seats swapped.
+
+    Args:
+        family, rules, episode, players: as for `play_pairs`.
+        agents: first and second. A failure of an agent given with its referee costs it the game;
+            another's is raised.
+        n: how many pairs.
+        entropy: fixes the deals and, apart from them and from each other, the agents' chance.
+        again: the two who play the swapped games. One who played the others has seen the cards of
+            both seats by then: other instances of the same agents have not. By default the same.
+
+    Raises:
+        IllegalActionError: an agent without a referee chose an illegal action.
+    """
+    deals, chance = entropy.spawn(2)
+    # A generator tells what it was seeded from. It must not tell an agent where the deals' was.
+    rngs = [np.random.default_rng(one.generate_state(4)) for one in chance.spawn(4)]
+    games = family, rules, episode
+    halves = [
+        _play_half(*games, agents, n, deals, rngs[:2], players, swapped=0),
+        _play_half(*games, again or agents, n, deals, rngs[2:], players, swapped=1),
+    ]
+    arrays: dict[str, Any] = {
+        name: np.stack([half[name] for half, _ in halves], axis=1) for name in ARRAYS
+    }
+    return Pairs(**arrays, failures=tuple(f for _, failures in halves for f in failures))
+
+
+def _play_half(
+    family: Family,
+    rules: Rules,
+    episode: str,
+    agents: Sides,
+    n: int,
+    deals: np.random.SeedSequence,
+    rngs: Sequence[np.random.Generator],
+    players: int,
+    swapped: int,
+) -> tuple[dict[str, Array], list[Failure]]:
+    """Play the game of each pair in which ``agents[swapped]`` has seat 0.
+
+    Returns:
+        the fields of `Pairs` by name, each without its second axis, and the failures.
+    """
+    batch = family.batch
+    states = np.zeros(n, dtype=family.state)
+    seed_states(states, deals)
+    record = family.rules_record(rules, episode, players)
+    table = show_table()
+    log = np.zeros(family.log_size, dtype=np.int64)
+    tally = np.zeros((n, 2, batch.TALLY), dtype=np.int64)
+    running = np.arange(n)
+    batch.start_lanes(states, record, NO_DECKS, running, np.full(n, NONE), log)
+    first_dealt = states["dealer"] % 2 == swapped
+    forfeits = np.zeros((n, 2), dtype=bool)
+    failures: list[Failure] = []
+
+    def seen(lanes: Array) -> Array:
+        views = np.zeros(len(lanes), dtype=family.view)
+        batch.view_lanes(states, record, lanes, states["to_move"][lanes], views)
+        return views
+
+    while len(running):
+        mover = states["to_move"][running] % 2 ^ swapped
+        for player, agent in enumerate(agents):
+            lanes = running[mover == player]
+            if not len(lanes):
+                continue
+            views = seen(lanes)
+            if not isinstance(agent, Referee):
+                actions = check_actions(agent.act(views, rngs[player]), len(lanes))
+            else:
+                actions, failed = agent.ask(views, rngs[player])
+                if failed:
+                    failures += failed.values()
+                    forfeits[lanes[list(failed)], player] = True
+                    answered = ~forfeits[lanes, player]
+                    lanes, actions = lanes[answered], actions[answered]
+            while len(lanes):
+                bad = batch.step_lanes(states, record, NO_DECKS, table, lanes, actions, log, tally)
+                if bad == NONE:
+                    break
+                why = family.why_illegal(seen(lanes[bad : bad + 1])[0], int(actions[bad]))
+                if not isinstance(agent, Referee):
+                    raise IllegalActionError(f"{agent.name} erred: {why}")
+                failures.append(Failure(agent.name, ILLEGAL, why))
+                forfeits[lanes[bad], player] = True
+                lanes, actions = lanes[bad + 1 :], actions[bad + 1 :]
+        running = running[states["over"][running] == 0]
+        if failures:
+            running = running[~forfeits[running].any(axis=1)]
+    sign = 1 - 2 * swapped
+    lost = forfeits[:, 0].astype(np.int64) - forfeits[:, 1]
+    board = states["games"] if episode == "match" else states["scores"]
+    outcome = {
+        "result": np.where(lost != 0, -lost, batch.outcomes(states, record) * sign),
+        "margin": np.where(lost != 0, 0, (board[:, 0] - board[:, 1]) * sign),
+        "first_dealt": first_dealt,
+        "points": tally[:, ::-1] if swapped else tally,
+        "forfeits": forfeits,
+    }
+    return outcome, failures

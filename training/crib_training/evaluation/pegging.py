@@ -1,0 +1,95 @@
+"""Measure the play of the cards alone: agents that peg, over the same discards.
+
+    python -m crib_training.evaluation.pegging --pairs 4000 --seed 1
+
+Every agent plays the hands that `rule_based` keeps, on duplicate deals, so hands and cribs cancel
+and what is left is the pegging. Printed are the points a deal more with 95 % intervals over pairs,
+the points of the play by role (his heels are among the dealer's), whole games won at the same
+discards, and the expert's decisions a second.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+
+from crib_agents import PhasedAgent
+from crib_agents.adapters.timed import Timed
+from crib_agents.expert.two_hand.pegging.play import PlayExpert
+
+from crib_env.engine.family import find_family
+from crib_env.policy import Agent, find_agent
+from crib_env.rules import PRESETS
+from crib_training.evaluation.duplicate import Estimate, Pairs, estimate, play_pairs
+from crib_training.tables.crib_tables import GAMES
+from crib_training.tables.open_hands import OpenHanded
+
+PEGGING: dict[str, Callable[[], Agent]] = {
+    "expert": PlayExpert,
+    "rule_based": lambda: find_agent("rule_based"),
+    "greedy": lambda: find_agent("greedy"),
+    "open_handed": OpenHanded,
+}
+
+
+def match(game: str, episode: str, first: Agent, second: Agent, pairs: int, seed: int) -> Pairs:
+    """Play duplicate pairs in which `rule_based` lays away for both agents."""
+    agents = [PhasedAgent("rule_based", agent) for agent in (first, second)]
+    return play_pairs(
+        find_family("two_hand"), PRESETS[game], episode, agents[0], agents[1], pairs, seed
+    )
+
+
+def more(deals: Pairs) -> Estimate:
+    """Return how many points a deal more the first agent pegs."""
+    play = deals.points[:, :, :, 0]
+    return estimate((play[:, :, 0] - play[:, :, 1]).mean(axis=1))
+
+
+def by_role(deals: Pairs, player: int, dealer: bool) -> Estimate:
+    """Return an agent's points of the play in one role, which it has once in each pair."""
+    dealt = deals.first_dealt if player == 0 else ~deals.first_dealt
+    return estimate(deals.points[:, :, player, 0][dealt == dealer])
+
+
+def shown(value: Estimate, scale: float = 1.0) -> str:
+    """Return an estimate as text."""
+    return f"{scale * value.mean:.2f} ± {scale * value.half:.2f}"
+
+
+def main() -> None:
+    """Play every pairing of both games and print the table."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("--pairs", type=int, default=4000, help="of deals (default: %(default)s)")
+    parser.add_argument("--games", type=int, default=1000, help="pairs of games; 0 for none")
+    parser.add_argument("--agents", nargs="+", default=list(PEGGING), choices=list(PEGGING))
+    parser.add_argument("--seed", type=int, default=1, help="fixes everything")
+    given = parser.parse_args()
+    print("| game | pegging | against | points a deal more | as pone | as dealer | games won |")
+    print("|---" * 7 + "|")
+    for game in GAMES:
+        timed = Timed(PlayExpert())
+        match(game, "play", timed, timed, 1, given.seed)  # compiled, or read from the cache
+        timed.decisions, timed.seconds = 0, 0.0
+        for i, name in enumerate(given.agents):
+            for against in given.agents[i + 1 :]:
+                first = timed if name == "expert" else PEGGING[name]()
+                second = PEGGING[against]()
+                deals = match(game, "play", first, second, given.pairs, given.seed)
+                won = "-"
+                if given.games and name == "expert":
+                    games = match(game, "game", first, second, given.games, given.seed)
+                    won = shown(estimate((games.result == 1).mean(axis=1)), 100.0) + " %"
+                roles = [
+                    f"{shown(by_role(deals, 0, dealer))} to {by_role(deals, 1, dealer).mean:.2f}"
+                    for dealer in (False, True)
+                ]
+                print(f"| {game} | {name} | {against} | {shown(more(deals))} | {roles[0]} | "
+                      f"{roles[1]} | {won} |", flush=True)  # fmt: skip
+        if timed.decisions:
+            print(f"{game}: the expert made {timed.decisions / timed.seconds:.0f} decisions a "
+                  f"second, {timed.decisions} in all", flush=True)  # fmt: skip
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,52 @@
+"""Potential-based shaping for Table Top: a placed card is paid when it is placed.
+
+A round pays at its end alone, 14 of the learner's decisions after the first. Each step's reward is
+given what the lines as they lie are worth more to the learner's side than before. The potential is
+0 where an episode ends, so the best policy is the same as without (Ng, Harada and Russell, 1999).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from crib_agents.table_top.potential import lines_so_far
+from stable_baselines3.common.vec_env import VecEnvWrapper
+
+from crib_env.engine.tables import show_table
+from crib_env.envs.sb3 import CribbageVecEnv
+
+Array = npt.NDArray[Any]
+
+
+class LineShaping(VecEnvWrapper):
+    """Adds the change of the lines' potential to every reward of a Table Top environment."""
+
+    def __init__(self, venv: CribbageVecEnv) -> None:
+        super().__init__(venv)
+        self._games = venv.games
+        self._before = np.zeros(self.num_envs, dtype=np.int64)
+
+    def reset(self) -> Any:
+        """Begin episodes, from the potential they begin with."""
+        observations = self.venv.reset()
+        self._before = self._potential()
+        return observations
+
+    def step_wait(self) -> tuple[Any, Array, Array, list[dict[str, Any]]]:
+        """Return the step with the shaped reward; where an episode ended, its end counts 0."""
+        observations, rewards, dones, infos = self.venv.step_wait()
+        now = self._potential()
+        shaped = rewards + np.where(dones, 0, now) - self._before
+        self._before = now
+        return observations, shaped.astype(np.float32), dones, infos
+
+    def _potential(self) -> npt.NDArray[np.int64]:
+        games = self._games
+        views = np.zeros(self.num_envs, dtype=games.family.view)
+        lanes = np.arange(self.num_envs)
+        games.family.batch.view_lanes(games.states, games.rules_record, lanes, games.seats, views)
+        differences = np.zeros(self.num_envs, dtype=np.int64)
+        lines_so_far(views, show_table(), differences)
+        return differences

@@ -1,0 +1,158 @@
+"""Measure what a deal brings, ``agents/data/deal_outcomes.json``, for the win table.
+
+    python -m crib_training.tables.deal_outcomes --agent rule_based
+
+Single deals from 0-0 of an agent against itself (a few seconds each 100,000). Prints the means and
+how far the parts are from independent, which the win table takes them to be, and the first dealer's
+chances that follow; ``--check`` plays games from several scores and prints, beside the table's
+chance of winning, how often the dealer did win.
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from crib_agents.expert.two_hand.judge.outcomes import (
+    COUNT_SIZE,
+    MOST_PLAY,
+    PATH,
+    PLAY_SIZE,
+    VERSION,
+)
+from crib_agents.expert.two_hand.judge.win import WON, chances
+
+from crib_env.policy import Agent
+from crib_env.rules import PRESETS, Rules
+from crib_training.evaluation.duplicate import Estimate, estimate
+from crib_training.evaluation.self_play import SelfPlay
+from crib_training.loading import load_agent
+from crib_training.tables.crib_tables import GAMES, write
+
+Array = npt.NDArray[Any]
+
+DEALER, PONE = 0, 1
+LANES = 100_000
+PARTS = ("pone's play", "dealer's play", "pone's hand", "dealer's hand", "crib")
+STARTS = {  # points still to make by the dealer and by pone
+    "hoyle": ((121, 121), (61, 61), (61, 36), (31, 46), (26, 21), (16, 16), (10, 5), (4, 8)),
+    "five_card": ((61, 58), (41, 41), (31, 21), (21, 26), (16, 16), (11, 6), (4, 8)),
+}
+
+
+def measure(
+    rules: Rules, agent: Agent, deals: int, entropy: np.random.SeedSequence
+) -> tuple[Array, Array]:
+    """Play ``deals`` deals of an agent against itself and return what they brought.
+
+    Returns:
+        int64[deals, 5], the points of each deal in the order of `PARTS`; and int64[2, 16, 16], in
+        how many deals, when the seat of the first index first had as many points of the play as
+        the second or more, the other had as many as the third.
+    """
+    outs = np.zeros((2, PLAY_SIZE, PLAY_SIZE), dtype=np.int64)
+    points = []
+    for chunk in entropy.spawn(-(-deals // LANES)):
+        games = SelfPlay(rules, "deal", min(LANES, deals), chunk)
+        before = np.zeros((len(games.states), 2), dtype=np.int64)
+        for lanes in games.play(agent):
+            now = np.minimum(games.tally[lanes, :, 0], MOST_PLAY)
+            was = before[lanes]
+            for seat in (DEALER, PONE):
+                for more in range(1, PLAY_SIZE):  # one card can pass several holes
+                    passed = was[:, seat] + more <= now[:, seat]
+                    if not passed.any():
+                        break
+                    to = was[passed, seat] + more
+                    np.add.at(outs[seat], (to, was[passed, 1 - seat]), 1)
+            before[lanes] = now
+        t = games.tally
+        points.append(np.stack([t[:, PONE, 0], t[:, DEALER, 0], t[:, PONE, 1], t[:, DEALER, 1],
+                                t[:, DEALER, 2]], axis=1))  # fmt: skip
+        deals -= len(games.states)
+    return np.concatenate(points), outs
+
+
+def as_json(points: Array, outs: Array, rules: Rules) -> dict[str, Any]:
+    """Return a game's entry of the data file: counts of deals."""
+    play = np.zeros((PLAY_SIZE, PLAY_SIZE), dtype=np.int64)
+    capped = np.minimum(points[:, :2], MOST_PLAY)
+    np.add.at(play, (capped[:, 0], capped[:, 1]), 1)
+    hands = [np.bincount(points[:, i], minlength=COUNT_SIZE).tolist() for i in (2, 3, 4)]
+    return {
+        "dealt": rules.dealt,
+        "deals": len(points),
+        "play": play.tolist(),
+        "pone_out": outs[PONE].tolist(),
+        "dealer_out": outs[DEALER].tolist(),
+        **dict(zip(("pone_hand", "dealer_hand", "crib"), hands, strict=True)),
+    }
+
+
+def dealer_wins(
+    rules: Rules, agent: Agent, needs: tuple[int, int], games: int, seed: int
+) -> Estimate:
+    """Return how often the dealer wins games of an agent against itself begun at a score.
+
+    Args:
+        needs: points the dealer and pone still have to make.
+    """
+    start = rules.target - needs[0], rules.target - needs[1]
+    play = SelfPlay(rules, "game", games, np.random.SeedSequence(seed), scores=start)
+    for _ in play.play(agent):
+        pass
+    return estimate(play.states["winner"] == DEALER)
+
+
+def compare(rules: Rules, agent: Agent, games: int, seed: int) -> str:
+    """Return the win table's chances at `STARTS` beside the games won from there, as text."""
+    lines = ["to make, dealer  pone   table   games won by the dealer"]
+    for needs in STARTS[rules.name]:
+        won = dealer_wins(rules, agent, needs, games, seed)
+        expected = chances(rules.dealt, rules.target)[1, needs[0], needs[1], WON].sum()
+        lines.append(f"{needs[0]:15d} {needs[1]:5d} {100 * expected:6.1f} %   "
+                     f"{100 * won.mean:.1f} ± {100 * won.half:.1f} %")  # fmt: skip
+    return "\n".join(lines)
+
+
+def main() -> None:
+    """Measure both games and write the file, or check the table made from it."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("--agent", default="rule_based", help="who plays (default: %(default)s)")
+    parser.add_argument("--deals", type=int, default=2_000_000, help="of each game (%(default)s)")
+    parser.add_argument("--seed", type=int, default=2026, help="fixes everything (%(default)s)")
+    parser.add_argument("--out", type=Path, default=PATH, help="the file to write")
+    parser.add_argument("--check", type=int, metavar="GAMES", default=0,
+                        help="measure nothing; play so many games from several scores")  # fmt: skip
+    given = parser.parse_args()
+    agent = load_agent(given.agent)
+    if given.check:
+        for name in GAMES:
+            print(f"{name}, {given.check} games of {agent.name} from each score, 95 % intervals")
+            print(compare(PRESETS[name], agent, given.check, given.seed))
+        return
+    games = {}
+    for name, entropy in zip(GAMES, np.random.SeedSequence(given.seed).spawn(2), strict=True):
+        points, outs = measure(PRESETS[name], agent, given.deals, entropy)
+        games[name] = as_json(points, outs, PRESETS[name])
+        means = ", ".join(f"{p} {m:.3f}" for p, m in zip(PARTS, points.mean(axis=0), strict=True))
+        print(f"{name}: {means}")
+        print("correlations:")
+        for part, row in zip(PARTS, np.corrcoef(points.T), strict=True):
+            print(f"  {part:14}" + "".join(f"{value:7.3f}" for value in row))
+    made_by = (f"python -m crib_training.tables.deal_outcomes --agent {given.agent} --deals {given.deals} "
+               f"--seed {given.seed}")  # fmt: skip
+    write(given.out, {"version": VERSION, "made_by": made_by, "seed": given.seed, "games": games})
+    for name in GAMES:
+        rules = PRESETS[name]
+        first = chances(rules.dealt, rules.target)[1, rules.target, rules.target - rules.for_last]
+        print(f"{name}: the first dealer wins {100 * first[WON].sum():.2f} % of games; by a double "
+              "skunk, a skunk, plainly, and loses plainly, by a skunk, a double skunk: "
+              + ", ".join(f"{100 * share:.1f}" for share in first))  # fmt: skip
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,154 @@
+"""Measure what each kept hand pegs, ``agents/data/kept_play.json``.
+
+    python -m crib_training.tables.kept_play --agent rule_based
+
+Single deals of an agent against itself (under a minute for each million). In half of them one
+seat lays away at random, so that hands seldom kept are seen too; its own play is counted then, and
+the other's is not. For each role and the ranks of each kept hand the file has the mean points that
+the seat pegs in the play and that the other does, without heels, which no hand brings about.
+
+Means of few samples are drawn towards an additive model, a share for each card kept, as far as the
+scatter of all hands about that model and of the samples about their means says (empirical Bayes).
+"""
+
+from __future__ import annotations
+
+import argparse
+from itertools import combinations_with_replacement
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from crib_agents.data.crib_tables import RANKS
+from crib_agents.expert.two_hand.judge.model import (
+    KEPT_HANDS,
+    KEPT_PLAY,
+    ROLES,
+    VERSION,
+    kept_index,
+)
+
+from crib_env.engine.show import JACK
+from crib_env.engine.two_hand.records import HAND, LAY_AWAY, NONE
+from crib_env.policy import Agent
+from crib_env.rules import PRESETS, Rules
+from crib_training.evaluation.self_play import SelfPlay
+from crib_training.loading import load_agent
+from crib_training.tables.crib_tables import GAMES, write
+
+Array = npt.NDArray[Any]
+
+LANES = 100_000
+DEALER = 0  # its seat in `SelfPlay`
+
+
+def kept_ranks(cards: int) -> Array:
+    """Return the ranks of every hand of ``cards`` kept, int64[hands, cards], in file order."""
+    hands = list(combinations_with_replacement(range(RANKS), cards))
+    ranks = np.zeros((len(hands), cards), dtype=np.int64)
+    for hand in hands:
+        a, b, c, *rest = hand
+        ranks[kept_index(a, b, c, rest[0] if rest else NONE)] = hand
+    return ranks
+
+
+def sample(rules: Rules, agent: Agent, deals: int, entropy: np.random.SeedSequence) -> Array:
+    """Play deals; return float64[2, hands, 2, 3] by role and kept hand.
+
+    For the points this seat and the other pegged: the number of deals, their sum, that of squares.
+    """
+    places = {tuple(hand): i for i, hand in enumerate(kept_ranks(rules.dealt - 2).tolist())}
+    look_up = np.zeros([RANKS] * (rules.dealt - 2), dtype=np.int64)
+    for hand, at in places.items():
+        look_up[hand] = at
+    sums = np.zeros((2, len(places), 2, 3))
+    for chunk in entropy.spawn(-(-deals // LANES)):
+        games = SelfPlay(rules, "deal", LANES, chunk)
+        # The seat that lays away at random, or NONE.
+        wild = games.rng.choice([NONE, NONE, 0, 1], size=LANES)
+        lanes = np.arange(LANES)
+        while len(lanes):
+            views = games.views(lanes)
+            cards = agent.act(views, games.rng)
+            random = (views["phase"] == LAY_AWAY) & (views["seat"] == wild[lanes])
+            drawn = games.rng.integers(views["hand_n"])
+            cards[random] = views["hand"][np.arange(len(lanes)), drawn][random]
+            games.step(lanes, cards)
+            lanes = lanes[games.states["over"][lanes] == 0]
+        states = games.states
+        pegged = games.tally[:, :, 0].copy()
+        pegged[:, DEALER] -= np.where(states["starter"] // 4 == JACK, 2, 0)
+        slots = np.arange(rules.dealt)
+        for seat in (0, 1):
+            told = np.flatnonzero((wild == NONE) | (wild == seat))
+            dealt = states["dealt"][told][:, HAND * seat + slots] // 4
+            kept = (states["laid"][told, seat][:, None] >> slots & 1) == 0
+            hands = np.sort(dealt[kept].reshape(len(told), -1), axis=1)
+            at = look_up[tuple(hands.T)]
+            role = ROLES.index("dealer" if seat == DEALER else "pone")
+            for whose, points in enumerate((pegged[told, seat], pegged[told, 1 - seat])):
+                for power in range(3):
+                    np.add.at(sums[role, :, whose, power], at, points.astype(np.float64) ** power)
+    return sums
+
+
+def shrunk(ranks: Array, sums: Array) -> tuple[Array, dict[str, float]]:
+    """Return the means drawn towards an additive model, and what was found on the way.
+
+    Args:
+        ranks: int64[hands, cards], the kept ranks.
+        sums: float64[hands, 3], number, sum and sum of squares of the points.
+    """
+    n, total, squares = sums.T
+    mean = total / np.maximum(n, 1)
+    noise = float((squares.sum() - (total * mean).sum()) / (n.sum() - (n > 0).sum()))
+    counts = (ranks[:, :, None] == np.arange(RANKS)).sum(axis=1).astype(np.float64)
+    spread = 0.0
+    for _ in range(20):  # weights by the scatter found, the scatter by the weights
+        weight = np.where(n > 0, 1.0 / (spread + noise / np.maximum(n, 1)), 0.0)
+        share = np.linalg.solve((counts.T * weight) @ counts, (counts.T * weight) @ mean)
+        model = counts @ share
+        excess = (mean - model) ** 2 - noise / np.maximum(n, 1)
+        spread = max(float((weight**2 * excess).sum() / (weight**2).sum()), 1e-6)
+    trust = n * spread / (n * spread + noise)
+    return trust * mean + (1 - trust) * model, {
+        "noise": noise**0.5,
+        "spread": spread**0.5,
+        "fewest": float(n.min()),
+        "median": float(np.median(n)),
+    }
+
+
+def main() -> None:
+    """Measure both games, print what was found, and write the file."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("--agent", default="rule_based", help="who plays (default: %(default)s)")
+    parser.add_argument("--deals", type=int, default=4_000_000, help="of each game (%(default)s)")
+    parser.add_argument("--seed", type=int, default=2027, help="fixes everything (%(default)s)")
+    parser.add_argument("--out", type=Path, default=KEPT_PLAY, help="the file to write")
+    given = parser.parse_args()
+    agent = load_agent(given.agent)
+    games: dict[str, Any] = {}
+    for name, entropy in zip(GAMES, np.random.SeedSequence(given.seed).spawn(2), strict=True):
+        rules = PRESETS[name]
+        ranks = kept_ranks(rules.dealt - 2)
+        assert len(ranks) == KEPT_HANDS[rules.dealt]
+        sums = sample(rules, agent, given.deals, entropy)
+        games[name] = {"dealt": rules.dealt}
+        for i, role in enumerate(ROLES):
+            games[name][role] = {}
+            for whose, key in enumerate(("mine", "theirs")):
+                means, found = shrunk(ranks, sums[i, :, whose])
+                games[name][role][key] = means.round(3).tolist()
+                print(f"{name}, {role}, {key}: hands' means from {means.min():.2f} to "
+                      f"{means.max():.2f}; a deal scatters by {found['noise']:.2f}, hands about "
+                      f"the additive model by {found['spread']:.2f}; samples of a hand: fewest "
+                      f"{found['fewest']:.0f}, median {found['median']:.0f}")  # fmt: skip
+    made_by = (f"python -m crib_training.tables.kept_play --agent {given.agent} --deals {given.deals} "
+               f"--seed {given.seed}")  # fmt: skip
+    write(given.out, {"version": VERSION, "made_by": made_by, "seed": given.seed, "games": games})
+
+
+if __name__ == "__main__":
+    main()

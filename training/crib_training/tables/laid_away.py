@@ -1,0 +1,278 @@
+"""Compute what each role lays away, ``agents/data/laid_away.json``, the habits `expert` reckons by.
+
+    python -m crib_training.tables.laid_away
+
+For each two-hand game deals are drawn at random and both seats lay away by `crib_agents.expert.two_hand.discard.keep`,
+each for the most points on average, taking the other's role to lay pairs at the rates found so far.
+Of every pair that a role was dealt it is counted whether it was laid. The rates, by the two ranks
+and whether the cards are of one suit, are the next habits; a few rounds, each of fresh deals, reach
+a fixed point. Every pair that was dealt is also scored in the crib with what the other did lay and
+the starter, and what that makes beyond what was expected is kept by the pair's ranks. Needs
+``kept_play.json`` and ``deal_outcomes.json``.
+
+Printed: how far the cribs of the pairs that were laid are from those expected of them; and for six
+cards the mean crib of each pair beside Schell's averages.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from crib_agents.data.crib_tables import CELLS, RANKS, cell
+from crib_agents.expert.two_hand.discard.keep import (
+    COLUMNS,
+    CRIB_MEAN,
+    NEAR,
+    PAIRS,
+    SCRATCH,
+    SCRATCH_T,
+    best_pair,
+    fill_columns,
+    sort_cards,
+)
+from crib_agents.expert.two_hand.judge.model import (
+    LAID_AWAY,
+    MODEL_T,
+    ROLES,
+    VERSION,
+    build,
+    habits,
+    kept_play,
+)
+from crib_agents.expert.two_hand.judge.worth import worths
+from numba import float64, int64, void
+
+from crib_env.engine.jit import entry
+from crib_env.engine.rng import WORDS
+from crib_env.engine.tables import show_table
+from crib_env.engine.two_hand.records import DEAL, TABLE_T, VIEWS_T
+from crib_env.rules import PRESETS, Rules
+from crib_training.tables.crib_tables import (
+    GAMES,
+    compare_with_schell,
+    crib_points,
+    deal_hands,
+    draw,
+    laying_views,
+    seed_generator,
+    write,
+)
+
+Array = npt.NDArray[Any]
+
+
+@entry(
+    void(
+        VIEWS_T, float64[:, :, ::1], MODEL_T, TABLE_T, SCRATCH_T, float64[:, :, ::1], int64[::1],
+        int64, int64[:, :, ::1], float64[:, :, ::1], float64[:, ::1],
+    )
+)  # fmt: skip
+def sample(views, worths, model, table, scratch, columns, rng, deals, laid, cribs, own):
+    """Draw deals and count, by role (pone, dealer) and cell, what was dealt and what was laid.
+
+    Args:
+        views: the two views, pone's and the dealer's; their rules must be set.
+        columns: float64[2, 15, COLUMNS], scratch.
+        rng: int64[4], the generator.
+        laid: int64[2, CELLS, 2], pairs dealt and laid.
+        cribs: float64[2, CELLS, 5], of the pairs dealt the crib with what the other did lay, how
+            far it was beyond the crib expected, and its square; of the pairs laid the crib and its
+            square; all added up.
+        own: float64[2, 3], of the pairs laid the crib expected, how far the crib was beyond it,
+            and the square of that, added up.
+    """
+    n = views[0]["dealt"]
+    for _ in range(deals):
+        starter = draw(rng, deal_hands(views, rng))
+        fill_columns(views[0], worths, model[0], table, NEAR, scratch[0], columns[0])
+        pone_pair = best_pair(views[0], scratch[0], columns[0])
+        fill_columns(views[1], worths, model[0], table, NEAR, scratch[0], columns[1])
+        dealer_pair = best_pair(views[1], scratch[0], columns[1])
+        for role in range(2):
+            sort_cards(views[role], scratch[0])
+            pair = dealer_pair if role else pone_pair
+            other = pone_pair if role else dealer_pair
+            k = 0
+            for i in range(n):
+                for j in range(i + 1, n):
+                    low = scratch[0]["cards"][i]
+                    high = scratch[0]["cards"][j]
+                    expected = abs(columns[role, k, CRIB_MEAN])
+                    k += 1
+                    points = crib_points(
+                        table, low, high, other >> 6, other & 63, starter,
+                        views[0]["crib_flush_size"],
+                    )  # fmt: skip
+                    beyond = points - expected
+                    at = cell(low, high)
+                    laid[role, at, 0] += 1
+                    cribs[role, at, 0] += points
+                    cribs[role, at, 1] += beyond
+                    cribs[role, at, 2] += points * points
+                    if pair == 64 * high + low:
+                        laid[role, at, 1] += 1
+                        cribs[role, at, 3] += points
+                        cribs[role, at, 4] += points * points
+                        own[role, 0] += expected
+                        own[role, 1] += beyond
+                        own[role, 2] += beyond * beyond
+
+
+@dataclass
+class Round:
+    """What one round of sampling found, by role (pone, dealer).
+
+    Attributes:
+        laid: float64[2, CELLS], how often a pair that was dealt was laid.
+        error: float64[2, CELLS], the standard errors.
+        cribs: float64[2, CELLS, 3], of the cribs of a pair whenever it was dealt their number, sum
+            and sum of squares.
+        laid_cribs: float64[2, CELLS, 3], the same of the times it was laid.
+        beyond: float64[2, CELLS], how far it was beyond the mean expected, by ranks alone.
+        own: float64[2, 3], of the pairs laid the mean crib expected, how far the cribs were beyond
+            it, and 1.96 standard errors of that.
+    """
+
+    laid: Array
+    error: Array
+    cribs: Array
+    laid_cribs: Array
+    beyond: Array
+    own: Array
+
+
+def sample_round(
+    rules: Rules, habit: Array, excess: Array, deals: int, seed: np.random.SeedSequence
+) -> Round:
+    """Sample deals in which both seats reckon by ``habit`` and ``excess``, float64[2, CELLS]."""
+    model = build(rules.dealt, habit, excess, kept_play(rules.dealt))
+    views = laying_views(rules)[::-1].copy()  # the dealer's is first there
+    rng = np.zeros(WORDS, dtype=np.int64)
+    seed_generator(rng, seed.generate_state(3).astype(np.int64))
+    laid = np.zeros((2, CELLS, 2), dtype=np.int64)
+    cribs = np.zeros((2, CELLS, 5))
+    own = np.zeros((2, 3))
+    sample(views, worths(rules.dealt, rules.target, DEAL), model, show_table(),
+           np.zeros(1, dtype=SCRATCH), np.zeros((2, PAIRS, COLUMNS)), rng, deals, laid, cribs,
+           own)  # fmt: skip
+    dealt = np.maximum(laid[:, :, 0], 1)
+    rate = laid[:, :, 1] / dealt
+    own /= deals
+    own[:, 2] = 1.96 * np.sqrt((own[:, 2] - own[:, 1] ** 2) / deals)
+    error = np.sqrt(rate * (1 - rate) / dealt)
+    beyond = by_ranks(cribs[:, :, 1]) / by_ranks(dealt)
+    every = np.stack([laid[:, :, 0], cribs[:, :, 0], cribs[:, :, 2]], axis=2)
+    chosen = np.stack([laid[:, :, 1], cribs[:, :, 3], cribs[:, :, 4]], axis=2)
+    return Round(rate, error, every, chosen, beyond, own)
+
+
+def by_ranks(chart: Array) -> Array:
+    """Return charts, [2, CELLS], with pairs of one suit and of two added up."""
+    square = chart.reshape(2, RANKS, RANKS)
+    both: Array = (square + square.transpose(0, 2, 1)).reshape(2, CELLS)
+    return both
+
+
+@dataclass
+class FixedPoint:
+    """Where the rounds lead to.
+
+    Attributes:
+        habit: float64[2, CELLS], how often a role lays a pair that it was dealt.
+        excess: float64[2, CELLS], what its crib makes beyond what the other's habit explains.
+        changes: by round, how far on average the rates found were from the habits so far.
+        last: the last round.
+    """
+
+    habit: Array
+    excess: Array
+    changes: list[float]
+    last: Round
+
+
+def fixed_point(rules: Rules, deals: int, rounds: int, seed: np.random.SeedSequence) -> FixedPoint:
+    """Iterate from every pair being laid as often.
+
+    Each role answers the mean of what the other did so far (fictitious play): answering the last
+    round alone, the two go round in circles that grow.
+    """
+    point = FixedPoint(np.ones((2, CELLS)), np.zeros((2, CELLS)), [], Round(*np.zeros((6, 1))))
+    for i, child in enumerate(seed.spawn(rounds)):
+        found = sample_round(rules, point.habit, point.excess, deals, child)
+        point.changes.append(float(np.abs(found.laid - point.habit).mean()))
+        # The first round, which answers no habit at all, is forgotten by the second.
+        # Later rounds answer better habits, and weigh more.
+        step = 2.0 / max(2, i + 1)
+        point.habit += step * (found.laid - point.habit)
+        point.excess += step * found.beyond
+        point.last = found
+    return point
+
+
+def as_json(point: FixedPoint, rules: Rules) -> dict[str, Any]:
+    """Return a game's entry of the data file."""
+    roles = {
+        role: {
+            "laid": point.habit[i].reshape(RANKS, RANKS).round(5).tolist(),
+            "excess": point.excess[i].reshape(RANKS, RANKS).round(4).tolist(),
+        }
+        for i, role in enumerate(ROLES)
+    }
+    return {"dealt": rules.dealt, **roles}
+
+
+def describe(rules: Rules, found: Round) -> str:
+    """Return how the cribs compare with those expected, and with Schell's, as text."""
+    lines = [
+        f"{role}: crib expected of the pairs laid {found.own[i, 0]:.3f}, made "
+        f"{found.own[i, 1]:+.3f} ± {found.own[i, 2]:.3f} beyond"
+        for i, role in enumerate(ROLES)
+    ]
+    if rules.dealt == 6:
+        lines.append(
+            compare_with_schell(found.cribs[::-1, :, 1] / np.maximum(found.cribs[::-1, :, 0], 1))
+        )
+    return "\n".join(lines)
+
+
+def main() -> None:
+    """Compute both games' habits, print what they bring, and write the file."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("--deals", type=int, default=120_000, help="deals a round")
+    parser.add_argument("--rounds", type=int, default=10, help="rounds of each game")
+    parser.add_argument("--seed", type=int, default=2028, help="seed of all rounds")
+    parser.add_argument("--out", type=Path, default=LAID_AWAY, help="the file to write")
+    parser.add_argument("--show", action="store_true",
+                        help="compute nothing anew: one round at the file's habits")  # fmt: skip
+    given = parser.parse_args()
+    games: dict[str, Any] = {}
+    for name, seed in zip(GAMES, np.random.SeedSequence(given.seed).spawn(len(GAMES)), strict=True):
+        started = time.perf_counter()
+        rules = PRESETS[name]
+        if given.show:
+            habit, excess = habits(rules.dealt)
+            last = sample_round(rules, habit, excess, given.deals, seed)
+            changes = [float(np.abs(last.laid - habit).mean())]
+        else:
+            point = fixed_point(rules, given.deals, given.rounds, seed)
+            games[name] = as_json(point, rules)
+            last, changes = point.last, point.changes
+        print(f"{name}: {time.perf_counter() - started:.0f} s, mean change by round "
+              + " ".join(f"{change:.4f}" for change in changes)
+              + f", mean standard error {last.error.mean():.4f}")  # fmt: skip
+        print(describe(rules, last), flush=True)
+    if not given.show:
+        made_by = (f"python -m crib_training.tables.laid_away --deals {given.deals} --rounds {given.rounds} "
+                   f"--seed {given.seed}")  # fmt: skip
+        write(given.out, {"version": VERSION, "made_by": made_by, "seed": given.seed,
+                          "rounds": given.rounds, "games": games})  # fmt: skip
+
+
+if __name__ == "__main__":
+    main()

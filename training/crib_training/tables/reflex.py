@@ -1,0 +1,277 @@
+"""Fit what the pegging expert knows by heart, ``agents/data/pegging.npz``, by self-play.
+
+Run ``python -m crib_training.tables.reflex`` (about three minutes on one core). For each two-hand game deals
+are drawn and both seats lay away as `rule_based` does. The hands they keep give how often a holding
+is kept, by role, of the times it is dealt, and how much rather one of a single suit. The play of
+those hands, both seats by the reflex of `crib_agents.expert.two_hand.pegging.reflex`, softened so that every card is
+tried, gives the points that followed each card; the tables learn their mean by stochastic gradient
+descent, in passes of falling step.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from crib_agents.data.crib_tables import ROLES
+from crib_agents.expert.two_hand.discard.crib import SUITS
+from crib_agents.expert.two_hand.pegging.course import (
+    ENDLESS,
+    POSITION,
+    POSITIONS_T,
+    begin_play,
+    go_on,
+    put,
+)
+from crib_agents.expert.two_hand.pegging.holdings import (
+    COUNTED,
+    DISTINCT,
+    FIRST,
+    HOLDINGS,
+    LISTED,
+    LOWEST,
+    MOST,
+    RANKS,
+    holdings,
+    number,
+)
+from crib_agents.expert.two_hand.pegging.pegging_tables import PATH, UNIT, VERSION
+from crib_agents.expert.two_hand.pegging.reflex import (
+    SIZE,
+    TABLES,
+    all_in_public,
+    soften,
+    write_places,
+)
+from crib_agents.kernels.lay_away import best_pair
+from crib_agents.rule_based import default_weights, hand_and_crib
+from numba import float64, int64, void
+
+from crib_env.engine.jit import entry, kernel
+from crib_env.engine.rng import WORDS, next_word
+from crib_env.engine.tables import show_table
+from crib_env.engine.two_hand.records import NONE, TABLE_T, VIEWS_T
+from crib_env.rules import PRESETS, Rules
+from crib_training.tables.crib_tables import GAMES, deal_hands, laying_views, seed_generator
+
+Array = npt.NDArray[Any]
+DEALER = 0
+PONE = 1
+PLAYS = 8  # the most cards played in a deal
+WORDS_DRAWN = float(1 << 32)  # how many words the generator draws from
+STEPS = (0.05, 0.03, 0.02, 0.02, 0.01, 0.01, 0.005, 0.005, 0.002, 0.002, 0.001)
+
+
+@entry(void(VIEWS_T, TABLE_T, float64[::1], int64[::1], int64[:, ::1], int64[:, ::1]))
+def keep_hands(views, table, weights, rng, kept, one_suit):
+    """Deal, lay away by `rule_based`, and write the holdings kept, dealer's and pone's.
+
+    Args:
+        views: two views, the dealer's and pone's; their rules must be set.
+        kept: int64[deals, 2].
+        one_suit: int64[deals, 2], 1 for a hand of one suit.
+    """
+    n = views[0]["dealt"]
+    for i in range(kept.shape[0]):
+        deal_hands(views, rng)
+        for role in range(2):
+            pair = best_pair(hand_and_crib, views[role], table, weights)
+            counted = 0
+            suits = 0
+            for j in range(n):
+                card = views[role]["hand"][j]
+                if card != pair >> 6 and card != pair & 63:
+                    counted += 1 << (4 * (card >> 2))
+                    suits |= 1 << (card & 3)
+            kept[i, role] = number(counted)
+            one_suit[i, role] = suits & (suits - 1) == 0
+
+
+@kernel
+def choose(p, seat, held, hands, weights, shared, chance, rng):
+    """Draw a rank for the seat to play, each as likely as the reflex, softened, makes it."""
+    listed = hands[held, LISTED]
+    n = hands[held, DISTINCT]
+    if n == 1:
+        return listed
+    all_in_public(p, seat, weights, 0, shared)
+    soften(p, held, hands, weights, 0, shared, chance)
+    draw = next_word(rng) / WORDS_DRAWN
+    best = 0
+    for k in range(n):
+        draw -= chance[k]
+        if draw < 0.0:
+            return listed >> (4 * k) & 15
+        if chance[k] > chance[best]:
+            best = k
+    return listed >> (4 * best) & 15  # the draw fell into what rounding left
+
+
+@entry(
+    float64(
+        int64[:, ::1], int64[:, ::1], float64[::1], int64[::1], int64, int64, float64,
+        POSITIONS_T, int64[:, ::1], int64[:, ::1], float64[::1], float64[::1],
+    )
+)  # fmt: skip
+def self_play(
+    kept, hands, weights, rng, size, single, rate, positions, places, made, shared,
+    chance,
+):  # fmt: skip
+    """Play every deal of ``kept`` and move the tables towards the points that followed each card.
+
+    Args:
+        kept: int64[deals, 2], holdings of the dealer and of pone.
+        hands: `holdings`.
+        weights: float64[SIZE], the tables, updated.
+        rng: int64[4], the generator.
+        size: cards in a hand. single: 1 if the play ends with its first count (F4).
+        rate: the step, for each table.
+        positions: one `POSITION`, scratch.
+        places, made: scratch, int64[PLAYS, TABLES + 1], int64[PLAYS, 2].
+        shared, chance: scratch, float64[RANKS], float64[MOST].
+
+    Returns:
+        the mean squared error of a card's value as the tables had it before they learned of it.
+    """
+    p = positions[0]
+    squares = 0.0
+    cards = 0
+    for i in range(kept.shape[0]):
+        begin_play(p, size)
+        dealers = kept[i, DEALER]
+        pones = kept[i, PONE]
+        seat = PONE
+        plays = 0
+        while seat != NONE:
+            held = dealers if seat == DEALER else pones
+            r = choose(p, seat, held, hands, weights, shared, chance, rng)
+            put(p, seat, r)
+            rest = hands[held, r]
+            write_places(p, seat, rest, places[plays])
+            places[plays, TABLES] = seat
+            made[plays, DEALER] = ENDLESS - p["needs"][DEALER]
+            made[plays, PONE] = ENDLESS - p["needs"][PONE]
+            plays += 1
+            if seat == DEALER:
+                dealers = rest
+                seat = go_on(p, single, hands[rest, LOWEST], hands[pones, LOWEST])
+            else:
+                pones = rest
+                seat = go_on(p, single, hands[rest, LOWEST], hands[dealers, LOWEST])
+        for k in range(plays):
+            seat = places[k, TABLES]
+            other = 1 - seat
+            error = float(ENDLESS - p["needs"][seat] - made[k, seat])
+            error -= ENDLESS - p["needs"][other] - made[k, other]
+            for t in range(TABLES):
+                error -= weights[places[k, t]]
+            for t in range(TABLES):
+                weights[places[k, t]] += rate * error
+            squares += error * error
+            cards += 1
+    return squares / cards
+
+
+def keep_some(rules: Rules, deals: int, rng: Array) -> tuple[Array, Array]:
+    """Return the hands kept in so many deals by the dealer and by pone.
+
+    Returns:
+        int64[deals, 2], their holdings; int64[deals, 2], 1 for those of one suit.
+    """
+    kept, one_suit = np.zeros((2, deals, len(ROLES)), dtype=np.int64)
+    keep_hands(laying_views(rules), show_table(), default_weights(), rng, kept, one_suit)
+    return kept, one_suit
+
+
+def suited_odds(kept: Array, one_suit: Array, size: int) -> Array:
+    """Return how many times as large the odds of one suit are in hands kept as in cards drawn.
+
+    Among hands whose ranks are all different; others cannot be of one suit.
+
+    Args:
+        kept, one_suit: see `keep_some`. size: cards in a hand.
+
+    Returns:
+        float64[2], the dealer's and pone's.
+    """
+    can_be = holdings()[kept, DISTINCT] == size
+    share = one_suit.sum(axis=0) / can_be.sum(axis=0)
+    drawn = SUITS / SUITS**size
+    odds: Array = share / (1 - share) / (drawn / (1 - drawn))
+    return odds
+
+
+def keeping_rates(kept: Array, size: int) -> Array:
+    """Return how often each holding of ``size`` cards is kept, of the times it is dealt.
+
+    Args:
+        kept: int64[deals, 2], the holdings kept by the dealer and by pone.
+
+    Returns:
+        float64[2, HOLDINGS], relative to the mean; 0 for holdings of other sizes. Half a hand more
+        than was seen of each, so that none is taken to be impossible.
+    """
+    of_size = slice(int(FIRST[size]), int(FIRST[size + 1]))
+    ways = np.array([
+        math.prod(math.comb(4, int(counted) >> (4 * r) & 15) for r in range(RANKS))
+        for counted in holdings()[of_size, COUNTED]
+    ])  # fmt: skip
+    rates = np.zeros((len(ROLES), HOLDINGS))
+    for role in range(len(ROLES)):
+        seen = np.bincount(kept[:, role], minlength=HOLDINGS)[of_size] + 0.5
+        rates[role, of_size] = seen / ways * (ways.sum() / seen.sum())
+    return rates
+
+
+def fit(kept: Array, rules: Rules, rng: Array) -> tuple[Array, list[float]]:
+    """Return the reflex's tables, float64[SIZE], and the mean squared error of each pass."""
+    tables = np.zeros(SIZE)
+    scratch = (
+        np.zeros(1, dtype=POSITION),
+        np.zeros((PLAYS, TABLES + 1), dtype=np.int64),
+        np.zeros((PLAYS, 2), dtype=np.int64),
+        np.zeros(RANKS),
+        np.zeros(MOST),
+    )
+    size = rules.dealt - 2
+    errors = [
+        self_play(kept, holdings(), tables, rng, size, rules.single_count, step, *scratch)
+        for step in STEPS
+    ]
+    return tables, errors
+
+
+def main() -> None:
+    """Fit both games' tables, print how well they foretell, and write the file."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("--deals", type=int, default=4_000_000, help="deals of each game")
+    parser.add_argument("--seed", type=int, default=2025, help="fixes everything")
+    parser.add_argument("--out", type=Path, default=PATH, help="the file to write")
+    given = parser.parse_args()
+    tables, rates, suited = [], [], []
+    for name, seed in zip(GAMES, np.random.SeedSequence(given.seed).spawn(len(GAMES)), strict=True):
+        started = time.perf_counter()
+        rules = PRESETS[name]
+        rng = np.zeros(WORDS, dtype=np.int64)
+        seed_generator(rng, seed.generate_state(3).astype(np.int64))
+        kept, one_suit = keep_some(rules, given.deals, rng)
+        learned, errors = fit(kept, rules, rng)
+        tables.append(np.round(learned * UNIT).astype(np.int16))
+        rates.append(keeping_rates(kept, rules.dealt - 2).astype(np.float32))
+        suited.append(suited_odds(kept, one_suit, rules.dealt - 2).round(3))
+        print(f"{name}: {time.perf_counter() - started:.0f} s, mean squared error of the points "
+              "to follow by pass " + " ".join(f"{error:.3f}" for error in errors))  # fmt: skip
+        print(f"odds of one suit, times those of cards drawn: dealer {suited[-1][DEALER]:.2f}, "
+              f"pone {suited[-1][PONE]:.2f}")  # fmt: skip
+    made_by = f"python -m crib_training.tables.reflex --deals {given.deals} --seed {given.seed}"
+    np.savez_compressed(given.out, version=VERSION, made_by=made_by, tables=np.stack(tables),
+                        kept=np.stack(rates), suited=np.stack(suited))  # fmt: skip
+
+
+if __name__ == "__main__":
+    main()

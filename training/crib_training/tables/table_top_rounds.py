@@ -1,0 +1,146 @@
+"""Measure what a round of Table Top brings, ``agents/table_top/expert/rounds.npz``.
+
+    python -m crib_training.tables.table_top_rounds
+
+For both sets of rules and both numbers of players the expert plays rounds against itself for
+points (a few minutes each), and prints what they brought and the first dealer's chance of winning a
+game that follows. ``--check`` measures nothing: it plays duplicate pairs of games against the same
+expert judging by points, and prints the games won.
+"""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from crib_agents.expert.table_top import TableTopExpert, tables
+from crib_agents.expert.table_top.agent import ACTIONS, BUDGETS, COLUMNS, Work, act_views
+from crib_agents.expert.table_top.rounds import COUNTED, MOST_POINTS, PATH, PRESETS, SPREAD, save
+from crib_agents.expert.table_top.stakes import ALIKE
+from crib_agents.expert.table_top.win import chances
+from crib_agents.expert.table_top.worth import MINE, THEIRS
+from crib_agents.kernels.lines import RANKS
+
+from crib_env.engine.family import find_family
+from crib_env.engine.rng import seed_states
+from crib_env.engine.table_top import batch
+from crib_env.engine.table_top.numbers import PLAYERS, rules_record
+from crib_env.engine.table_top.records import LOG_SIZE, ROUND, TABLE_TOP, TABLE_VIEW, TURNS
+from crib_env.engine.tables import show_table
+from crib_env.engine.two_hand.records import NO_DECKS, NONE
+from crib_env.policy import Actions, Views
+from crib_env.rules import PRESETS as RULES
+from crib_training.evaluation.duplicate import Estimate, estimate, play_pairs
+
+Array = npt.NDArray[Any]
+
+DEALER = 1  # the seat that deals: its side has the odd turns, and comes second in scores
+DEALER_FIRST = slice(None, None, -1)
+
+
+class ByPoints:
+    """The expert where it takes every round for one by itself, so that it judges by points."""
+
+    def __init__(self, expert: TableTopExpert) -> None:
+        self.name = f"{expert.name} by points"
+        self._expert = expert
+
+    def act(self, views: Views, rng: np.random.Generator) -> Actions:
+        """Return the expert's actions."""
+        views = views.copy()
+        views["episode"] = ROUND
+        return self._expert.act(views, rng)
+
+
+def measure(
+    preset: str, players: int, budget: int, rounds: int, entropy: np.random.SeedSequence
+) -> tuple[Array, Array]:
+    """Play rounds of the expert against itself, for points, and return what they brought.
+
+    Returns:
+        int64[rounds, 2], what the dealer's side and the other scored; and float64[28, rounds, 2],
+        after each turn the points in the count that its mover expected of them, less what they
+        came to.
+    """
+    states = np.zeros(rounds, dtype=TABLE_TOP)
+    seed_states(states, entropy)
+    record = rules_record(RULES[preset], "round", players)
+    log = np.zeros(LOG_SIZE, dtype=np.int64)
+    tally = np.zeros((rounds, 2, batch.TALLY), dtype=np.int64)
+    every = np.arange(rounds)
+    batch.start_lanes(states, record, NO_DECKS, every, np.full(rounds, DEALER), log)
+    expected = np.zeros((TURNS, rounds, 2))
+    work = Work.new()
+    for turn in range(TURNS):
+        views = np.zeros(rounds, dtype=TABLE_VIEW)
+        batch.view_lanes(states, record, every, states["to_move"].copy(), views)
+        chosen = np.zeros(rounds, dtype=np.int64)
+        analysis = np.zeros((rounds, ACTIONS, COLUMNS))
+        act_views(
+            views, every, show_table(), tables.load(), np.zeros(RANKS), ALIKE, np.ones(2),
+            *BUDGETS[budget - 1], *(getattr(work, field.name) for field in fields(work)), chosen,
+            analysis,
+        )  # fmt: skip
+        sides = [MINE, THEIRS] if turn % 2 == DEALER else [THEIRS, MINE]
+        expected[turn] = analysis[every, chosen][:, sides]
+        bad = batch.step_lanes(
+            states, record, NO_DECKS, show_table(), every, chosen, log, tally
+        )  # fmt: skip
+        assert bad == NONE, f"illegal action {chosen[bad]}"
+    came_to = tally.sum(axis=2)[:, DEALER_FIRST]  # without heels, which are scored at the start
+    return states["scores"][:, DEALER_FIRST], expected - came_to
+
+
+def gain(preset: str, players: int, budget: int, pairs: int, seed: int) -> Estimate:
+    """Return the games that the expert wins against itself by points, over duplicate pairs."""
+    expert = TableTopExpert(budget)
+    games = play_pairs(find_family("table_top"), RULES[preset], "game", expert, ByPoints(expert),
+                       pairs, seed, players=players)  # fmt: skip
+    return estimate((games.result == 1).mean(axis=1))
+
+
+def main() -> None:
+    """Measure and write the file, or print the gain that comes of it."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("--rounds", type=int, default=40_000, help="of each kind (%(default)s)")
+    parser.add_argument("--budget", type=int, default=2, help="the expert's (default: %(default)s)")
+    parser.add_argument("--seed", type=int, default=1, help="fixes everything (%(default)s)")
+    parser.add_argument("--out", type=Path, default=PATH, help="the file to write")
+    parser.add_argument("--check", type=int, metavar="PAIRS", default=0,
+                        help="measure nothing; play so many pairs of games")  # fmt: skip
+    given = parser.parse_args()
+    if given.check:
+        for players in PLAYERS:
+            won = gain(PRESETS[0], players, given.budget, given.check, given.seed)
+            print(f"{PRESETS[0]}, {players} players, budget {given.budget}: the expert wins "
+                  f"{100 * won.mean:.2f} ± {100 * won.half:.2f} % of games against itself by "
+                  f"points, {given.check} pairs", flush=True)  # fmt: skip
+        return
+    counted = np.zeros(COUNTED, dtype=np.int64)
+    spread = np.zeros(SPREAD)
+    seeds = iter(np.random.SeedSequence(given.seed).spawn(len(PRESETS) * len(PLAYERS)))
+    for i, preset in enumerate(PRESETS):
+        for j, players in enumerate(PLAYERS):
+            scored, errors = measure(preset, players, given.budget, given.rounds, next(seeds))
+            np.add.at(counted[i, j], tuple(scored.clip(max=MOST_POINTS).T), 1)
+            spread[i, j] = [np.cov(turn.T) for turn in errors]
+            dealer, other = scored.mean(axis=0)
+            left = ", ".join(f"{(e[:, 0] - e[:, 1]).std():.1f}" for e in errors[[0, 13, 26]])
+            print(f"{preset}, {players} players: the dealer's side scores {dealer:.2f} a round, "
+                  f"the other {other:.2f}; their difference spreads by {left} about what is "
+                  "expected after turns 1, 14 and 27", flush=True)  # fmt: skip
+    save(counted, spread, given.out)
+    if given.out == PATH:
+        for i, preset in enumerate(PRESETS):
+            for players in PLAYERS:
+                first = 1.0 - chances(i, players, RULES[preset].target)[0, 0]
+                print(f"{preset}, {players} players: the first dealer's side wins "
+                      f"{100 * first:.1f} % of games")  # fmt: skip
+
+
+if __name__ == "__main__":
+    main()

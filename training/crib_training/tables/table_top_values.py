@@ -1,0 +1,89 @@
+"""Learn the values of the Table Top expert, ``agents/table_top/expert/values.npz``.
+
+Run ``python -m crib_training.tables.table_top_values`` (some ten minutes on one core). For each set of rules
+the expert plays rounds against itself, in turn with two and four players, choosing by its values
+alone, and corrects them; see `crib_training.tables.table_top.learning`. It starts from no values at all. Equal
+seeds give equal files.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+from crib_agents.expert.table_top.agent import ACTIONS
+from crib_agents.expert.table_top.gains import DECK, GAINS
+from crib_agents.expert.table_top.position import POSITION
+from crib_agents.expert.table_top.tables import PATH, PRESETS, save
+from crib_agents.expert.table_top.values import VALUES
+from crib_agents.kernels.lines import RANKS
+
+from crib_env.engine.family import find_family
+from crib_env.engine.rng import seed_states
+from crib_env.engine.table_top.numbers import PLAYERS
+from crib_env.engine.table_top.records import LOG_SIZE, TABLE_TOP, TABLE_VIEW, TURNS
+from crib_env.engine.tables import show_table
+from crib_env.engine.two_hand.records import NO_DECKS
+from crib_env.rules import PRESETS as RULES
+from crib_training.tables.table_top.learning import self_play
+
+Array = npt.NDArray[np.float64]
+
+# By whole sides or by single lines; one action in so many at random; the rate; parts of --rounds.
+STAGES = (
+    (0, 20, 0.05, 1),
+    (0, 30, 0.01, 1),
+    (0, 40, 0.003, 1),
+    (1, 100, 0.003, 2),
+    (1, 100, 0.001, 2),
+    (1, 100, 0.0003, 2),
+)
+KEPT_VISITS = 20.0  # what a stage finds first weighs as one more find after so many
+
+
+def learn(preset: str, rounds: int, seed: np.random.SeedSequence) -> Array:
+    """Return values, float64[VALUES], learned under the rules called ``preset``.
+
+    Args:
+        rounds: played with each number of players in a stage of one part.
+    """
+    family = find_family("table_top")
+    states = np.zeros(1, dtype=TABLE_TOP)
+    seed_states(states, seed)
+    values = np.zeros(VALUES)
+    for stage, (whole, explore, rate, parts) in enumerate(STAGES):
+        visits = np.full(VALUES, KEPT_VISITS if stage else 0.0)
+        for players in PLAYERS:
+            points = np.zeros((parts * rounds, 2), dtype=np.int64)
+            began = time.perf_counter()
+            self_play(
+                states, family.rules_record(RULES[preset], "round", players), NO_DECKS,
+                show_table(), values, visits, np.zeros(RANKS), np.ones(2),
+                np.zeros(TURNS, dtype=TABLE_VIEW),
+                np.zeros(TURNS + 1, dtype=POSITION), np.zeros((GAINS, DECK)), np.zeros(ACTIONS),
+                np.zeros(LOG_SIZE, dtype=np.int64), len(points), whole, explore, rate, points,
+            )  # fmt: skip
+            margin = points[:, 0] - points[:, 1]
+            print(f"{preset}, {players} players, {'sides' if whole else 'lines'} at {rate}: "
+                  f"{time.perf_counter() - began:.0f} s, {points.mean():.2f} points a side, "
+                  f"margins' spread {margin.std():.2f}", flush=True)  # fmt: skip
+    return values
+
+
+def main() -> None:
+    """Learn both rules' values, and write the file."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("--rounds", type=int, default=200_000, help="(default: %(default)s)")
+    parser.add_argument("--seed", type=int, default=1, help="fixes everything")
+    parser.add_argument("--out", type=Path, default=PATH, help="the file to write")
+    given = parser.parse_args()
+    seeds = np.random.SeedSequence(given.seed).spawn(len(PRESETS))
+    pairs = zip(PRESETS, seeds, strict=True)
+    save(np.array([learn(preset, given.rounds, seed) for preset, seed in pairs]), given.out)
+
+
+if __name__ == "__main__":
+    main()

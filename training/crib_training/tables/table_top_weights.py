@@ -1,0 +1,80 @@
+"""Fit the weights of Table Top's `rule_based` anew, and print them beside those it has.
+
+    python -m crib_training.tables.table_top_weights --rounds 6000 --fits 4 --seed 1
+
+The agent plays rounds against itself. What every line came to, less its points as it lay, is fitted
+by least squares to the parts of `crib_agents.table_top.rule_based.HEURISTICS` that value a line: a
+constant and the mean of what the next card adds, by the cards in the line, and the chance of a
+flush. With the weights found it plays anew, and so on. The other weights (``other``, ``crib_next``,
+``throw``) are no part of a line's value; they stay as they are. Nothing is written: the weights of
+the agent are rounded, and change with its version only.
+"""
+
+from __future__ import annotations
+
+import argparse
+
+import numpy as np
+import numpy.typing as npt
+from crib_agents.table_top.rule_based import DRAFT, HEURISTICS, NEXT, WEIGHTS
+
+from crib_env.engine.family import find_family
+from crib_env.engine.rng import seed_states
+from crib_env.engine.table_top.numbers import PLAYERS
+from crib_env.engine.table_top.records import LOG_SIZE, SIZE, TABLE_TOP, TABLE_VIEW, TURNS
+from crib_env.engine.tables import show_table
+from crib_env.engine.two_hand.records import NO_DECKS
+from crib_env.rules import PRESETS, Rules
+from crib_training.tables.table_top.fitting import PARTS, sample
+
+Array = npt.NDArray[np.float64]
+
+FITTED = [i for i in range(PARTS) if i % (SIZE + 1) != SIZE and i != NEXT]  # no card, no next one
+
+
+def fit(rules: Rules, weights: Array, rounds: int, seed: np.random.SeedSequence) -> Array:
+    """Return the weights with those of the lines fitted to rounds played with ``weights``.
+
+    Args:
+        rounds: played with each number of players.
+    """
+    states = np.zeros(1, dtype=TABLE_TOP)
+    seed_states(states, seed)
+    ones = np.zeros((2, len(weights)))
+    ones[0, NEXT : NEXT + SIZE + 1] = 1.0
+    ones[1, DRAFT] = 1.0
+    products, totals = np.zeros((PARTS, PARTS)), np.zeros(PARTS)
+    for players in PLAYERS:
+        record = find_family("table_top").rules_record(rules, "round", players)
+        sample(
+            states, record, NO_DECKS, show_table(), weights, np.zeros(TURNS + 1, dtype=TABLE_VIEW),
+            np.zeros(LOG_SIZE, dtype=np.int64), rounds, ones, np.zeros(PARTS), products, totals,
+        )  # fmt: skip
+    fitted = weights.copy()
+    fitted[FITTED] = np.linalg.solve(products[np.ix_(FITTED, FITTED)], totals[FITTED])
+    return fitted
+
+
+def main() -> None:
+    """Fit under both sets of rules, and print the weights beside the agent's."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--rounds", type=int, default=6000, help="with two and with four players")
+    parser.add_argument("--fits", type=int, default=4, help="each of fresh rounds")
+    parser.add_argument("--seed", type=int, default=1, help="fixes everything")
+    given = parser.parse_args()
+    found = []
+    for preset in ("table_top", "table_top_ship"):
+        weights = WEIGHTS
+        for seed in np.random.SeedSequence(given.seed).spawn(given.fits):
+            weights = fit(PRESETS[preset], weights, given.rounds, seed)
+        found.append(weights)
+    print("| weight | rule_based | table_top | table_top_ship |\n|---|---|---|---|")
+    for i in FITTED:
+        name, value, _ = HEURISTICS[i]
+        print(f"| {name} | {value} | {found[0][i]:.2f} | {found[1][i]:.2f} |")
+    print(f"\n{given.fits} fits, each to {given.rounds} rounds of two and of four players, "
+          f"seed {given.seed}")  # fmt: skip
+
+
+if __name__ == "__main__":
+    main()

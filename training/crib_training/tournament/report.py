@@ -1,0 +1,178 @@
+"""A tournament's results as a page of Markdown and as a picture."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from crib_training.evaluation.figures import ROLES, shown_percent, shown_plain, table
+from crib_training.tournament.standings import won_by
+
+REASONS = 3  # shown for each kind of an agent's failures
+
+
+def ranked(results: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return the agents, the highest rating first."""
+    return sorted(results["agents"], key=lambda agent: -agent["rating"])
+
+
+def report(results: dict[str, Any]) -> str:
+    """Return the results as a page of Markdown."""
+    zero = f"{results['anchor']} is 0" if results["anchor"] else "their mean is 0"
+    parts = [
+        f"# Tournament: {results['environment']}",
+        "",
+        conditions(results),
+        "",
+        "## Ratings",
+        "",
+        f"Bradley-Terry ratings on the Elo scale; {zero}. Intervals are 95 %, by a bootstrap over "
+        "pairs. Games won are the mean over opponents.",
+        "",
+        ratings_table(results),
+        "",
+        f"No pairing's games won differ from what the ratings expect by more than "
+        f"{100 * results['largest_misfit']:.1f} percentage points.",
+        "",
+        "## Games won",
+        "",
+        f"Percent of {results['episode']}s that the agent of the row won from that of the column.",
+        "",
+        cross_table(results),
+        "",
+        "## Pairings",
+        "",
+        table(results["pairings"]),
+        "",
+        _dealers_table(results),
+        "",
+        "## Points a deal",
+        "",
+        "From single deals from 0-0, the mean over opponents.",
+        "",
+        _phases_table(results),
+        "",
+    ]
+    if results["until"] is not None:
+        parts += [
+            f"A pairing ended once its games won were known to within {results['until']:g} "
+            f"percentage points, looked at after every round of chunks, or after "
+            f"{results['pairs']:,} pairs. Intervals found by waiting for a narrow one "
+            "hold slightly less often than 95 %, the more so the fewer pairs were played.",
+            "",
+        ]
+    if results["failures"]:
+        parts += [
+            "## Failures",
+            "",
+            "Each cost the agent the game, or the single deal, it was in. Points and the first "
+            "dealer's advantage are over pairs without one, which flatters an agent that fails "
+            "where its cards are bad.",
+            "",
+            _failures_list(results),
+            "",
+        ]
+    return "\n".join(parts)
+
+
+def conditions(results: dict[str, Any]) -> str:
+    """Return under what conditions was played, as a sentence."""
+    played = [r["pairs"] for r in results["pairings"]]
+    pairs = f"{played[0]:,}" if len(set(played)) == 1 else f"{min(played):,} to {max(played):,}"
+    limit = results["move_seconds"]
+    return (
+        f"{pairs} duplicate pairs of {results['episode']}s a pairing (same cards, seats swapped), "
+        f"and as many of single deals; rules {results['rules']}, {results['players']} players, "
+        f"seed {results['seed']}, "
+        + ("" if limit is None else f"{limit:g} s a decision, ")
+        + ", ".join(f"{name} {number}" for name, number in results["versions"].items())
+        + "."
+    )
+
+
+def ratings_table(results: dict[str, Any]) -> str:
+    """Return the agents with their ratings as a Markdown table, the highest first."""
+    lines = ["| | agent | Elo | 95 % | games won | forfeits |", "|---" * 6 + "|"]
+    for place, agent in enumerate(ranked(results), start=1):
+        lines.append(
+            f"| {place} | {agent['name']} | {agent['rating']:+.0f} | "
+            f"{agent['low']:+.0f} to {agent['high']:+.0f} | {shown_percent(agent['won'])} | "
+            f"{agent['forfeits']} |"
+        )
+    return "\n".join(lines)
+
+
+def cross_table(results: dict[str, Any]) -> str:
+    """Return the games won by each agent from each other as a Markdown table."""
+    names = [agent["name"] for agent in ranked(results)]
+    won = {}
+    for r in results["pairings"]:
+        won[r["first"], r["second"]] = won_by(r, r["first"])
+        won[r["second"], r["first"]] = won_by(r, r["second"])
+    lines = [f"| | {' | '.join(names)} |", "|---" * (1 + len(names)) + "|"]
+    for row in names:
+        cells = ["" if row == name else shown_percent(won[row, name])[:-2] for name in names]
+        lines.append(f"| {row} | {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
+def _dealers_table(results: dict[str, Any]) -> str:
+    unit = "points" if results["episode"] == "game" else "game points"
+    lines = [f"| agents | won by the first dealer | {unit} more |", "|---" * 3 + "|"]
+    for r in results["pairings"]:
+        lines.append(
+            f"| {r['first']}, {r['second']} | {shown_percent(r['first_dealer_won'])} | "
+            f"{shown_plain(r['margin'])} |"
+        )
+    return "\n".join(lines)
+
+
+def _phases_table(results: dict[str, Any]) -> str:
+    phases = tuple(results["agents"][0]["points_a_deal"]["dealer"])
+    lines = [f"| role | agent | {' | '.join(phases)} |", "|---" * (2 + len(phases)) + "|"]
+    for role in ROLES:
+        for agent in ranked(results):
+            points = agent["points_a_deal"][role]
+            cells = " | ".join(shown_plain(points[phase]) for phase in phases)
+            lines.append(f"| {role} | {agent['name']} | {cells} |")
+    return "\n".join(lines)
+
+
+def _failures_list(results: dict[str, Any]) -> str:
+    """Return what each agent failed by, with the first few reasons."""
+    kinds: dict[tuple[str, str], list[dict[str, Any]]] = {}
+    for failure in results["failures"]:
+        kinds.setdefault((failure["agent"], failure["kind"]), []).append(failure)
+    lines = []
+    for (agent, kind), failures in kinds.items():
+        lines.append(f"- {agent}, {kind}: {sum(f['times'] for f in failures)}")
+        lines += [f"  - {f['why']} ({f['times']})" for f in failures[:REASONS]]
+        if len(failures) > REASONS:
+            lines.append(f"  - {len(failures) - REASONS} other reasons, in results.json")
+    return "\n".join(lines)
+
+
+def draw(results: dict[str, Any], path: Path) -> bool:
+    """Draw the ratings with their intervals; return False where matplotlib is not installed."""
+    try:
+        from matplotlib.figure import Figure
+    except ModuleNotFoundError:
+        return False
+    agents = ranked(results)[::-1]
+    ratings = np.array([agent["rating"] for agent in agents])
+    low = ratings - [agent["low"] for agent in agents]
+    high = np.array([agent["high"] for agent in agents]) - ratings
+    figure = Figure(figsize=(7, 1.2 + 0.4 * len(agents)), layout="constrained")
+    axes = figure.subplots()
+    # A percentile interval need not hold the estimate, and matplotlib wants no negative lengths.
+    errors = np.maximum([low, high], 0)
+    axes.errorbar(ratings, range(len(agents)), xerr=errors, fmt="o", capsize=4, color="tab:blue")
+    axes.set_yticks(range(len(agents)), [agent["name"] for agent in agents])
+    axes.set_ylim(-0.6, len(agents) - 0.4)
+    axes.set_xlabel("Elo, 95 % interval over duplicate pairs")
+    axes.set_title(f"{results['environment']}, {results['rules']}, seed {results['seed']}")
+    axes.grid(axis="x", alpha=0.3)
+    figure.savefig(path, dpi=150)
+    return True

@@ -1,0 +1,222 @@
+"""Rate agents by a round-robin of duplicate games.
+
+    python -m crib_training.tournament.run rule_based greedy random --pairs 2000 --out runs/tournament
+
+Every two agents meet in duplicate pairs: each sequence of deals is played twice, with the seats
+swapped. Writes ``results.json``, ``report.md`` and ``ratings.png`` to the folder, and as it goes
+``chunks.jsonl``, from which a tournament that was stopped is taken up again. An agent that fails,
+by an illegal action, an exception or running over time, loses that game by name and the tournament
+goes on. Results depend on the set-up alone, not on the number of workers.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from crib_training.evaluation.duplicate import Pairs, estimate
+from crib_training.evaluation.figures import shares_won
+from crib_training.tournament.chunks import KINDS, Chunk, Setup, label_agents, read_pairs
+from crib_training.tournament.ledger import Ledger
+from crib_training.tournament.report import draw, report
+from crib_training.tournament.standings import standings
+from crib_training.tournament.workers import Here, Processes, Ray, Workers
+
+ROUND = 4  # chunks between two looks at an interval
+NEWS_SECONDS = 10.0
+
+
+def tournament(
+    setup: Setup,
+    pairs: int,
+    out: Path,
+    workers: Workers,
+    *,
+    until: float | None = None,
+    anchor: str | None = None,
+) -> dict[str, Any]:
+    """Play a tournament, or take one up again, and return its results, ready for JSON.
+
+    Args:
+        setup: who plays what.
+        pairs: duplicate pairs a pairing; with ``until`` the most.
+        out: the folder for chunks, results, report and picture.
+        workers: who plays.
+        until: stop a pairing once the 95 % interval of its games won is within this many
+            percentage points to either side. Looked at after every ``ROUND`` complete chunks, so
+            that what is played does not depend on which chunk was finished first.
+        anchor: the name of the agent rated 0; None sets the mean to 0.
+
+    Raises:
+        ValueError: a wrong argument, or a folder with a tournament of another set-up.
+        RuntimeError: a worker died; what was finished is kept.
+    """
+    if pairs < 1:
+        raise ValueError(f"pairs must be at least 1, got {pairs!r}")
+    if until is not None and until <= 0:
+        raise ValueError(f"until must be above 0 percentage points, got {until!r}")
+    names = label_agents(setup)
+    if anchor is not None and anchor not in names:
+        raise ValueError(f"the anchor {anchor!r} is not in the field: {', '.join(names)}")
+    ledger = Ledger(out, setup)
+    news = News(len(ledger.records))
+    plans = {p: _plan(setup, ledger, p, pairs, until) for p in setup.pairings}
+    with workers:
+        for chunk in sorted(chunk for plan in plans.values() for chunk in plan.missing):
+            workers.submit(setup, chunk)  # all pairings side by side
+        while (record := workers.next_record()) is not None:
+            pairing = record["first"], record["second"]
+            plans[pairing].missing.discard(ledger.add(record))
+            if not plans[pairing].missing:
+                plans[pairing] = _plan(setup, ledger, pairing, pairs, until)
+                for chunk in sorted(plans[pairing].missing):
+                    workers.submit(setup, chunk)
+            news.finished(record["pairs"])
+    played = {}
+    for pairing, plan in plans.items():
+        records = [ledger.records[chunk] for chunk in plan.chunks]
+        games, deals = (
+            Pairs.joined([read_pairs(record[kind]) for record in records]) for kind in KINDS
+        )
+        played[pairing] = games, deals
+    results = standings(setup, names, played, pairs, until, anchor)
+    (out / "results.json").write_text(json.dumps(results, indent=2) + "\n")
+    (out / "report.md").write_text(report(results))
+    drawn = draw(results, out / "ratings.png")
+    news.close(out, drawn)
+    return results
+
+
+@dataclass
+class Plan:
+    """What is known of a pairing's games by now.
+
+    Attributes:
+        chunks: those that make up its result, as far as can be told.
+        missing: those of them that have still to be played.
+    """
+
+    chunks: list[Chunk]
+    missing: set[Chunk]
+
+
+def _plan(
+    setup: Setup, ledger: Ledger, pairing: tuple[int, int], pairs: int, until: float | None
+) -> Plan:
+    """Return a pairing's plan: all its chunks, or with ``until`` those of the rounds so far.
+
+    Rounds are read in order, and after each complete one the interval decides on the next.
+    """
+    chunks = setup.chunks(*pairing, pairs)
+    step = len(chunks) if until is None else ROUND
+    known: list[Chunk] = []
+    for end in range(step, len(chunks) + step, step):
+        known = chunks[:end]
+        missing = {chunk for chunk in known if chunk not in ledger.records}
+        if missing:
+            return Plan(known, missing)
+        if until is not None:
+            games = Pairs.joined([read_pairs(ledger.records[chunk]["games"]) for chunk in known])
+            # With a pair won and one lost besides, so that a few pairs alike do not seem certain.
+            if 100 * estimate(np.append(shares_won(games), [1, 0])).half <= until:
+                break
+    return Plan(known, set())
+
+
+class News:
+    """Says now and then how far a tournament is, and at its end how fast it was."""
+
+    def __init__(self, resumed: int) -> None:
+        self._began = self._said = time.perf_counter()
+        self._resumed = resumed
+        self._games = 0
+
+    def finished(self, pairs: int) -> None:
+        """Note a chunk."""
+        self._games += 2 * pairs
+        now = time.perf_counter()
+        if now - self._said > NEWS_SECONDS:
+            self._said = now
+            print(self._speed(), file=sys.stderr)
+
+    def close(self, out: Path, drawn: bool) -> None:
+        """Say what was done, and where it lies."""
+        kept = f"; {self._resumed} chunks were there already" if self._resumed else ""
+        picture = ", ratings.png" if drawn else " (no ratings.png: matplotlib is not installed)"
+        print(f"{self._speed()}{kept}. In {out}: results.json, report.md{picture}", file=sys.stderr)
+
+    def _speed(self) -> str:
+        seconds = time.perf_counter() - self._began
+        return (
+            f"{self._games:,} games (and as many single deals) in {seconds:.1f} s: "
+            f"{self._games / seconds:,.0f} games/s"
+        )
+
+
+def arguments() -> argparse.ArgumentParser:
+    """Return the command line."""
+    parser = argparse.ArgumentParser(
+        prog="python -m crib_training.tournament.run", description=(__doc__ or "").split("\n\n")[0]
+    )
+    add = parser.add_argument
+    add("agents", nargs="+", help="names, .safetensors files, package.module:Class; process: "
+        "before one puts it into a process of its own")  # fmt: skip
+    add("--env", default="six_card_v0", help="the game (default: %(default)s)")
+    add("--rules", help="a preset of rules other than the game's own")
+    add("--episode", default="game", help="game or match (default: %(default)s)")
+    add("--players", type=int, default=2, help="2, or 4 in Table Top")
+    add("--pairs", type=int, default=2000, help="a pairing (default: %(default)s)")
+    add("--until", type=float, metavar="W", help="stop a pairing once its games won are known to "
+        "within W percentage points; --pairs is then the most")  # fmt: skip
+    add("--seed", type=int, default=1, help="fixes everything")
+    add("--chunk", type=int, default=250, help="pairs played at a time (default: %(default)s)")
+    add("--move-seconds", type=float, help="the longest an agent may take for a decision")
+    add("--anchor", help="the agent rated 0; without one the mean is")
+    add("--workers", type=int, default=os.cpu_count() or 1, help="processes (default: %(default)s)")
+    add("--ray-address", help="play on this Ray cluster instead")
+    add("--out", type=Path, default=Path("runs/tournament"), help="folder (default: %(default)s)")
+    return parser
+
+
+def main() -> None:
+    """Run the command line."""
+    args = arguments().parse_args()
+    try:
+        setup = Setup(
+            agents=tuple(args.agents),
+            environment=args.env,
+            rules=args.rules,
+            episode=args.episode,
+            players=args.players,
+            seed=args.seed,
+            chunk=args.chunk,
+            move_seconds=args.move_seconds,
+        )
+        if args.workers < 0:
+            raise ValueError(
+                f"workers must be 0 (none but this process) or more, got {args.workers}"
+            )
+        if args.ray_address is not None:
+            workers: Workers = Ray(args.ray_address)
+        else:
+            workers = Processes(args.workers) if args.workers else Here()
+        results = tournament(
+            setup, args.pairs, args.out, workers, until=args.until, anchor=args.anchor
+        )
+    except (ValueError, RuntimeError, OSError) as error:
+        sys.exit(f"error: {error}")
+    except KeyboardInterrupt:
+        sys.exit(f"stopped: the same command goes on from the chunks in {args.out}")
+    print(report(results))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,124 @@
+"""What a tournament comes to: ratings with intervals, every pairing, every failure."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from crib_env.rules import find_rules
+from crib_training.evaluation.duplicate import Pairs
+from crib_training.evaluation.evaluate import versions
+from crib_training.evaluation.figures import ROLES, figures, shares_won
+from crib_training.evaluation.ratings import expected_share, rate
+from crib_training.loading import find_maker
+from crib_training.tournament.chunks import Setup
+
+Played = Mapping[tuple[int, int], tuple[Pairs, Pairs]]
+
+
+def standings(
+    setup: Setup,
+    names: list[str],
+    played: Played,
+    pairs: int,
+    until: float | None,
+    anchor: str | None,
+) -> dict[str, Any]:
+    """Return a tournament's results, ready for JSON.
+
+    Args:
+        setup: who played what.
+        names: what to call each agent.
+        played: for each pairing its pairs of games, and of single deals.
+        pairs: the pairs asked for.
+        until: the interval asked for, in percentage points.
+        anchor: the agent rated 0; None sets the mean to 0.
+    """
+    maker = find_maker(setup.environment)
+    family = maker.family()
+    rules = find_rules(setup.rules or maker.rules, family.name)
+    shares = {pairing: shares_won(games) for pairing, (games, _) in played.items()}
+    scores = {pairing: 2 * share for pairing, share in shares.items()}
+    zero = None if anchor is None else names.index(anchor)
+    ratings, low, high = rate(scores, len(names), setup.seed, zero)
+    pairings = [
+        {
+            "first": names[i],
+            "second": names[j],
+            "pairs": len(games.result),
+            **figures(family, rules, (names[i], names[j]), games, deals, setup.episode),
+        }
+        for (i, j), (games, deals) in played.items()
+    ]
+    expected = expected_share(ratings)
+    misfits = [abs(float(share.mean()) - expected[pair]) for pair, share in shares.items()]
+    label = dict(zip(setup.agents, names, strict=True))
+    failures = Counter(f for pair in played.values() for kind in pair for f in kind.failures)
+    return {
+        "environment": setup.environment,
+        "rules": rules.name,
+        "episode": setup.episode,
+        "players": setup.players,
+        "pairs": pairs,
+        "until": until,
+        "chunk": setup.chunk,
+        "seed": setup.seed,
+        "move_seconds": setup.move_seconds,
+        "versions": versions(),
+        "anchor": anchor,
+        "agents": [
+            {
+                "name": name,
+                "given": setup.agents[place],
+                "rating": float(ratings[place]),
+                "low": float(low[place]),
+                "high": float(high[place]),
+                **_overall(name, [r for r in pairings if name in (r["first"], r["second"])]),
+            }
+            for place, name in enumerate(names)
+        ],
+        "pairings": pairings,
+        "largest_misfit": max(misfits),
+        "failures": [
+            {"agent": label[f.agent], "kind": f.kind, "why": f.why, "times": times}
+            for f, times in failures.most_common()
+        ],
+    }
+
+
+def _overall(name: str, pairings: list[dict[str, Any]]) -> dict[str, Any]:
+    """Return an agent's figures over its pairings, each opponent with equal weight."""
+    points = [{role: r["points_a_deal"][role][name] for role in ROLES} for r in pairings]
+    return {
+        "won": _mean([won_by(r, name) for r in pairings]),
+        "points_a_deal": {
+            role: {phase: _mean([p[role][phase] for p in points]) for phase in points[0][role]}
+            for role in ROLES
+        },
+        "forfeits": sum(r["forfeits"][name] for r in pairings),
+    }
+
+
+def won_by(r: dict[str, Any], name: str) -> dict[str, float | None]:
+    """Return the share of a pairing's games that the agent of that name won."""
+    won: dict[str, float | None] = r["won"]
+    if name == r["first"] or won["mean"] is None:
+        return won
+    return {"mean": 1 - won["mean"], "half_interval": won["half_interval"]}
+
+
+def _mean(values: list[dict[str, float | None]]) -> dict[str, float | None]:
+    """Return the mean of estimates made independently of each other, each with equal weight."""
+    known = [v for v in values if v["mean"] is not None]
+    if not known:
+        return {"mean": None, "half_interval": None}
+    halves = [math.nan if v["half_interval"] is None else v["half_interval"] for v in known]
+    half = math.hypot(*halves) / len(known)
+    return {
+        "mean": float(np.mean([v["mean"] for v in known])),
+        "half_interval": None if math.isnan(half) else half,
+    }

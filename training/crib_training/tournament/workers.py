@@ -1,0 +1,205 @@
+"""Who plays a tournament's chunks: this process, several on this machine, or a Ray cluster.
+
+All three take chunks and give back their records in the order they are finished. What a chunk
+comes to does not depend on who played it; `crib_training.tournament.chunks` sees to that.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+import signal
+from collections import deque
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
+from multiprocessing import active_children, get_context, parent_process
+from threading import Thread
+from types import TracebackType
+from typing import Any, Protocol
+
+from crib_training.tournament.chunks import Chunk, Record, Setup, play
+
+# One thread for each process: several would fight for the cores, and the order in which a matrix
+# product is summed, so its last bit, may depend on their number.
+THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+
+PATIENCE = 2.0  # seconds for a worker to end by itself
+
+
+class Workers(Protocol):
+    """Players of chunks, used in a ``with`` block."""
+
+    def submit(self, setup: Setup, chunk: Chunk) -> None:
+        """Have a chunk played."""
+
+    def next_record(self) -> Record | None:
+        """Return the record of a chunk that is finished, None once all are."""
+
+    def __enter__(self) -> Workers: ...
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None: ...
+
+
+class Here:
+    """Plays in this process, chunk by chunk: for a debugger, and for the tests."""
+
+    def __init__(self) -> None:
+        self._waiting: deque[tuple[Setup, Chunk]] = deque()
+
+    def __enter__(self) -> Here:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._waiting.clear()
+
+    def submit(self, setup: Setup, chunk: Chunk) -> None:
+        """Have a chunk played."""
+        self._waiting.append((setup, chunk))
+
+    def next_record(self) -> Record | None:
+        """Return the record of the next chunk."""
+        return play(*self._waiting.popleft()) if self._waiting else None
+
+
+def _end_with_parent() -> None:
+    """Let a worker end when its parent says so or dies, and with it its agents' processes."""
+
+    def end(*_: object) -> None:
+        for child in active_children():
+            child.kill()
+            child.join()
+        os._exit(1)
+
+    def watch() -> None:
+        parent = parent_process()
+        assert parent is not None
+        parent.join()
+        end()
+
+    Thread(target=watch, daemon=True).start()
+    signal.signal(signal.SIGTERM, end)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the parent, who ends us
+
+
+class Processes:
+    """Plays in processes of this machine.
+
+    Processes, though kernels release the interpreter's lock and threads would do for them: agents
+    in plain Python need them, and one that brings its process down does not end the tournament.
+    """
+
+    def __init__(self, count: int) -> None:
+        self._pool = ProcessPoolExecutor(count, get_context("spawn"), initializer=_end_with_parent)
+        self._running: set[Future[Record]] = set()
+        self._threads: dict[str, str | None] = {}
+
+    def __enter__(self) -> Processes:
+        # Read when a child starts, which is at a later submit.
+        self._threads = {name: os.environ.get(name) for name in THREADS}
+        os.environ.update(dict.fromkeys(THREADS, "1"))
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        for name, value in self._threads.items():
+            if value is None:
+                del os.environ[name]
+            else:
+                os.environ[name] = value
+        children = list((self._pool._processes or {}).values())  # a shutdown forgets them
+        if error[0] is None:
+            self._pool.shutdown()
+            return
+        # An agent may hang: unfinished chunks are not waited for.
+        self._pool.shutdown(wait=False, cancel_futures=True)
+        for child in children:
+            child.terminate()
+        for child in children:
+            child.join(PATIENCE)
+            child.kill()
+
+    def submit(self, setup: Setup, chunk: Chunk) -> None:
+        """Have a chunk played."""
+        self._running.add(self._pool.submit(play, setup, chunk))
+
+    def next_record(self) -> Record | None:
+        """Return the record of a chunk that is finished, None once all are.
+
+        Raises:
+            RuntimeError: a worker died.
+        """
+        if not self._running:
+            return None
+        done = next(iter(wait(self._running, return_when=FIRST_COMPLETED).done))
+        self._running.remove(done)
+        try:
+            return done.result()
+        except BrokenProcessPool as error:
+            raise RuntimeError(
+                "a worker's process died, by an agent's doing or for want of memory; finished "
+                "chunks are kept. Written process:NAME, an agent has a process of its own and "
+                "only loses its game"
+            ) from error
+
+
+class Ray:
+    """Plays on a Ray cluster, each chunk one task on one core.
+
+    Every node needs this package and the agents' own, in the same versions, and weights files
+    under the same path. Ray plays again what a node that dies has left.
+
+    Args:
+        address: of the cluster: ``"auto"`` on one of its nodes, ``"ray://..."`` from elsewhere.
+
+    Raises:
+        ValueError: Ray is not installed.
+    """
+
+    def __init__(self, address: str) -> None:
+        try:
+            import ray
+        except ModuleNotFoundError as error:
+            raise ValueError('Ray is not installed: pip install "crib-env[cluster]"') from error
+        self._ray = ray
+        self._address = address
+        self._running: list[Any] = []
+
+    def __enter__(self) -> Ray:
+        self._ray.init(address=self._address, ignore_reinit_error=True, log_to_driver=False)
+        self._task = self._ray.remote(play_alike)
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        for task in self._running:
+            self._ray.cancel(task)
+        self._ray.shutdown()
+
+    def submit(self, setup: Setup, chunk: Chunk) -> None:
+        """Have a chunk played."""
+        self._running.append(self._task.remote(setup, chunk, setup.identity()))
+
+    def next_record(self) -> Record | None:
+        """Return the record of a chunk that is finished, None once all are."""
+        if not self._running:
+            return None
+        done, self._running = self._ray.wait(self._running, num_returns=1)
+        record: Record = self._ray.get(done[0])
+        return record
+
+
+def play_alike(setup: Setup, chunk: Chunk, identity: dict[str, Any]) -> Record:
+    """Play a chunk if this node would play it as the tournament's own would.
+
+    Raises:
+        RuntimeError: its code, or a weights file on it, is another.
+    """
+    if setup.identity() != identity:
+        raise RuntimeError(
+            f"node {platform.node()} has other code or weights files than the tournament's own: "
+            "install the same version on every node"
+        )
+    return play(setup, chunk)
