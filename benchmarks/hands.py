@@ -13,7 +13,7 @@ import numpy as np
 from benchmarks import report
 from benchmarks.timing import FULL, Contender, Findings, Settings, race, rate_of
 from crib_env.engine import hands
-from crib_env.engine.tables import show_table
+from crib_env.engine.show import show_table
 from crib_env.rules import PRESETS
 
 HELD = 4

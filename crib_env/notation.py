@@ -52,17 +52,10 @@ import numpy as np
 import numpy.typing as npt
 
 from crib_env.cards import format_card, parse_card, pip
-from crib_env.engine.table_top import numbers as table_numbers
-from crib_env.engine.table_top.records import (
-    CELLS,
-    CENTRE,
-    CRIB_CARDS,
-    SIZE,
-    TABLE_TOP,
-    TURNS,
-)
-from crib_env.engine.two_hand import numbers
-from crib_env.engine.two_hand.records import HAND, LAY_AWAY, NONE, OVER, PLAY, TWO_HAND
+from crib_env.engine.family import find_family
+from crib_env.engine.record import NONE
+from crib_env.engine.table_top.records import CELLS, CENTRE, CRIB_CARDS, SIZE, TABLE_TOP, TURNS
+from crib_env.engine.two_hand.records import HAND, LAY_AWAY, OVER, PLAY, TWO_HAND
 from crib_env.rules import PRESETS, Rules
 
 Record = Any
@@ -106,7 +99,7 @@ def format_state(state: State, rules: Rules, episode: str) -> str:
     if state.dtype not in (TWO_HAND, TABLE_TOP):
         raise ValueError(f"a state is a record of a two-hand game or Table Top, got {state.dtype}")
     body = _two_hand_body if state.dtype == TWO_HAND else _table_top_body
-    deals = int(s["deals" if state.dtype == TWO_HAND else "rounds"])
+    deals = int(s["deals"])
     if deals == 0:
         raise ValueError("the state holds no deal yet: begin an episode first")
     head = [_rules_text(rules), episode, f"#{deals}", f"d{s['dealer']}", f"m{s['to_move']}"]
@@ -134,7 +127,7 @@ def parse_state(text: str) -> Position:
         raise ValueError(f"a position begins with rules, episode, deal, dealer and mover: {text!r}")
     rules = _parse_rules(words[0])
     two_hand = rules.family == "two_hand"
-    episodes = numbers.EPISODES if two_hand else table_numbers.EPISODES
+    episodes = find_family(rules.engine).episodes
     episode = words[1]
     if episode not in episodes:
         raise ValueError(f"episode must be one of {', '.join(episodes)}, got {episode!r}")
@@ -144,7 +137,7 @@ def parse_state(text: str) -> Position:
     players = 2 if two_hand else _number("players", words[5], "p", 2, 4)
     state = np.zeros(1, dtype=TWO_HAND if two_hand else TABLE_TOP)
     s = state[0]
-    s["deals" if two_hand else "rounds"] = _number("deal", words[2], "#", 1, 10**9)
+    s["deals"] = _number("deal", words[2], "#", 1, 10**9)
     s["dealer"] = _number("dealer", words[3], "d", 0, players - 1)
     s["to_move"] = _number("mover", words[4], "m", 0, players - 1)
     s["winner"] = NONE
@@ -164,7 +157,7 @@ def canonical(state: State) -> State:
     Nor does the text say how many given decks have been used: decks are not part of it.
     """
     copy = state.copy()
-    copy["given"] = 0
+    copy["given"] = copy["given_end"] = 0
     if state.dtype == TWO_HAND:
         copy["pile"][0, copy["pile_n"][0] :] = 0
     return copy

@@ -117,6 +117,21 @@ class Rules:
             raise ValueError("single_count and for_last belong to the two-hand games: Table Top "
                              "has no play of the cards")  # fmt: skip
 
+    @property
+    def engine(self) -> str:
+        """The import path of the package that plays these rules."""
+        return f"crib_env.engine.{self.family}"
+
+    @property
+    def high_card_deals(self) -> bool:
+        """Whether the higher card cut deals first."""
+        return self.first_dealer == "high_card"
+
+    @property
+    def winner_deals(self) -> bool:
+        """Whether a game's winner deals first in a match's next game."""
+        return self.next_dealer == "winner"
+
     @classmethod
     def preset(cls, name: str, **changes: Any) -> Rules:
         """Return the rules called ``name``, with ``changes`` to single fields.

@@ -32,18 +32,11 @@ from hypothesis import strategies as st
 
 from crib_env import format_cards, parse_card, parse_cards
 from crib_env.engine.family import find_family
+from crib_env.engine.record import NO_DECKS, NONE
 from crib_env.engine.rng import seed_states
-from crib_env.engine.tables import show_table
+from crib_env.engine.show import show_table
 from crib_env.engine.two_hand import batch
-from crib_env.engine.two_hand.records import (
-    HAND,
-    LAY_AWAY,
-    LOG_SIZE,
-    NO_DECKS,
-    NONE,
-    TWO_HAND,
-    VIEW,
-)
+from crib_env.engine.two_hand.records import HAND, LAY_AWAY, LOG_SIZE, TWO_HAND, VIEW
 from crib_env.policy import Agent, CompiledAgent
 from crib_env.rules import PRESETS, Rules
 from reference import scoring

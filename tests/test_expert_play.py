@@ -42,7 +42,8 @@ from crib_training.tables.reflex import keeping_rates
 
 from crib_env import find_agent, format_card, parse_cards
 from crib_env.engine.family import find_family
-from crib_env.engine.two_hand.records import GAME, HAND, LAY_AWAY, NONE, PLAY, PLAY_ONLY, VIEW
+from crib_env.engine.record import NONE
+from crib_env.engine.two_hand.records import GAME, HAND, LAY_AWAY, PLAY, PLAY_ONLY, VIEW
 from crib_env.rules import PRESETS
 from reference import scoring
 from reference.pegging import NUMBERS, Pegging, Position

@@ -13,7 +13,8 @@ from crib_training.tournament.referee import PATIENCE, Referee
 
 import failing_agents
 from crib_env import IllegalActionError, six_card_v0
-from crib_env.engine.two_hand.records import LAY_AWAY, NONE, PILE, VIEW
+from crib_env.engine.record import NONE
+from crib_env.engine.two_hand.records import LAY_AWAY, PILE, VIEW
 from crib_env.rules import PRESETS
 
 FAMILY = six_card_v0.maker.family()

@@ -37,7 +37,8 @@ from hypothesis import strategies as st
 
 from crib_env import format_cards, parse_cards
 from crib_env.engine.family import find_family
-from crib_env.engine.two_hand.records import DEAL, GAME, LAY_AWAY, NONE, PLAY, VIEW
+from crib_env.engine.record import NONE
+from crib_env.engine.two_hand.records import DEAL, GAME, LAY_AWAY, PLAY, VIEW
 from crib_env.rules import PRESETS
 from reference import scoring
 from test_agents import SLOW, Lanes, after_laying, dealt, laying_view, redraw_hidden

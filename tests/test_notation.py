@@ -13,10 +13,11 @@ import pytest
 
 import crib_env
 from crib_env import ENVIRONMENTS, notation, six_card_v0
+from crib_env.engine.record import NO_DECKS
 from crib_env.engine.rng import seed_states
+from crib_env.engine.show import show_table
 from crib_env.engine.table_top import encode, numbers, records, single
-from crib_env.engine.tables import show_table
-from crib_env.engine.two_hand.records import LAY_AWAY, NO_DECKS, TWO_HAND
+from crib_env.engine.two_hand.records import LAY_AWAY, TWO_HAND
 from crib_env.notation import canonical, format_state, parse_state
 from crib_env.rules import PRESETS, Rules
 

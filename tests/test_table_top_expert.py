@@ -36,9 +36,9 @@ from crib_training.tables.table_top_weights import FITTED, fit
 
 from crib_env import find_agent
 from crib_env.engine.family import find_family
+from crib_env.engine.record import NONE
+from crib_env.engine.show import show_table
 from crib_env.engine.table_top.records import CENTRE, TABLE_VIEW, TO_CRIB, TURNS
-from crib_env.engine.tables import show_table
-from crib_env.engine.two_hand.records import NONE
 from crib_env.rules import PRESETS
 from reference import scoring
 from test_agents_table_top import VARIANTS, Lanes, mask_of, position, redraw_hidden

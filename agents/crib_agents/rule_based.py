@@ -12,15 +12,13 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from crib_agents.compiled import CompiledBot, Plays, passable
+from crib_agents.compiled import passable
 from crib_agents.data.crib_tables import CELLS, cell, chart, load
 from crib_agents.kernels.lay_away import DECK, lay_away, starters_total
 from crib_agents.kernels.pegging import HEURISTICS, best_card
 from crib_agents.table_top import rule_based as table_top
-from crib_env.engine.jit import entry
-from crib_env.engine.phases import TAKE_TURNS, take_turns_range
-from crib_env.engine.two_hand.batch import ACT_VIEWS, VECTOR_STEP, vector_step_range
-from crib_env.engine.two_hand.records import LAY_AWAY, VIEW
+from crib_env.engine.two_hand.records import LAY_AWAY
+from crib_env.policy import Act, CompiledAgent
 
 
 @passable
@@ -32,42 +30,11 @@ def hand_and_crib(v, table, weights, low, high):
     return hand + crib if dealer else hand - crib
 
 
-@passable
 def act(v, rng, table, weights):
     """Return the rule-based card for the view ``v``."""
     if v["phase"] == LAY_AWAY:
         return lay_away(hand_and_crib, v, table, weights)
     return best_card(v, weights)
-
-
-@entry(ACT_VIEWS)
-def act_views(views, rngs, table, weights, actions):
-    """Write a card for each view."""
-    for i in range(views.shape[0]):
-        actions[i] = act(views[i], rngs[i], table, weights)
-
-
-@entry(VECTOR_STEP)
-def vector_step(
-    states, rules, decks, table, weights, rngs, views, log, lo, hi, points, autoreset,
-    drawn_seat, seats, actions, obs, masks, rewards, dones, final_obs, final_masks,
-):  # fmt: skip
-    """Step lanes for a learner against this agent; see `vector_step_range`."""
-    return vector_step_range(
-        act, states, rules, decks, table, weights, rngs, views, log, lo, hi, points, autoreset,
-        drawn_seat, seats, actions, obs, masks, rewards, dones, final_obs, final_masks,
-    )  # fmt: skip
-
-
-@entry(TAKE_TURNS)
-def take_turns(
-    states, rules, decks, table, weights, rngs, views, log, house, part, seats, waiting, lo, n
-):
-    """Make this agent's decisions in the lanes that wait for it; see `take_turns_range`."""
-    return take_turns_range(
-        act, states, rules, decks, table, weights, rngs, views, log, house, part, seats, waiting,
-        lo, n,
-    )  # fmt: skip
 
 
 def default_weights() -> npt.NDArray[np.float64]:
@@ -77,14 +44,11 @@ def default_weights() -> npt.NDArray[np.float64]:
     return np.concatenate([cribs.ravel(), kept.ravel(), heuristics])
 
 
-class RuleBasedAgent(CompiledBot):
+class RuleBasedAgent(CompiledAgent):
     """Keeps the best hand and crib on average, and pegs with care."""
 
     name = "rule_based"
-    plays: ClassVar[dict[str, Plays]] = {
-        "two_hand": Plays(VIEW, act_views, vector_step, take_turns),
-        "table_top": table_top.PLAYS,
-    }
+    acts: ClassVar[dict[str, Act]] = {"two_hand": act, "table_top": table_top.act}
 
     def __init__(self) -> None:
         super().__init__(default_weights())

@@ -5,8 +5,8 @@ from __future__ import annotations
 from numba import int64, void
 
 from crib_env.engine.jit import entry, kernel
+from crib_env.engine.record import TABLE_T
 from crib_env.engine.show import FOUR, JACK, KEYS, score_flush_and_nob
-from crib_env.engine.two_hand.records import TABLE_T
 
 ILLEGAL = -1
 HIGHEST = 29

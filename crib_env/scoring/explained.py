@@ -276,7 +276,7 @@ def score_hands(
             message names the first such row.
     """
     from crib_env.engine import hands as kernels
-    from crib_env.engine.tables import show_table
+    from crib_env.engine.show import show_table
 
     held = np.asarray(hands)
     up = np.asarray(starters)
@@ -317,7 +317,7 @@ def score_histogram(rules: str | Rules = "hoyle", crib: bool = False) -> npt.NDA
         three.
     """
     from crib_env.engine import hands as kernels
-    from crib_env.engine.tables import show_table
+    from crib_env.engine.show import show_table
 
     size, smallest = _sizes(rules, crib)
     counts = np.zeros(HIGHEST_HAND + 1, dtype=np.int64)

@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 
 from crib_env.cards import format_card, parse_card
-from crib_env.engine.two_hand.records import LAY_AWAY, NONE, VIEW
+from crib_env.engine.record import NONE
+from crib_env.engine.two_hand.records import LAY_AWAY, VIEW
 from crib_env.policy import Actions, Views
 
 

@@ -12,8 +12,8 @@ import numpy as np
 from crib_agents.analyze.positions import Views, read_cards, refuse_twice, seen_by
 from crib_env.cards import DECK_SIZE, parse_card
 from crib_env.engine.family import table_top
+from crib_env.engine.record import NONE
 from crib_env.engine.table_top.records import CELLS, CENTRE, CRIB_CARDS, SEATS, SIZE, TURNS
-from crib_env.engine.two_hand.records import NONE
 from crib_env.rules import Rules, find_rules
 
 VACANT = "."

@@ -16,8 +16,9 @@ import numpy.typing as npt
 
 from crib_env.cards import DECK_SIZE, format_card, format_cards, parse_card, parse_cards
 from crib_env.engine.family import Family, two_hand
-from crib_env.engine.tables import show_table
-from crib_env.engine.two_hand.records import NO_DECKS, NONE, OVER
+from crib_env.engine.record import NO_DECKS, NONE
+from crib_env.engine.show import show_table
+from crib_env.engine.two_hand.records import OVER
 from crib_env.rules import Rules, find_rules
 
 Views = npt.NDArray[np.void]

@@ -7,8 +7,8 @@ holds the eight cards of a deal in an int64, and the next card is one shift away
 from __future__ import annotations
 
 from crib_env.engine.jit import kernel
+from crib_env.engine.record import NONE
 from crib_env.engine.show import pip
-from crib_env.engine.two_hand.records import NONE
 
 ALL_RANKS = 0x4444444444444  # four of each rank, four bits a rank
 

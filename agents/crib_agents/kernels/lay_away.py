@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from crib_agents.kernels.counting import dealt_card, unseen_ranks
 from crib_env.engine.jit import kernel
+from crib_env.engine.record import NONE
 from crib_env.engine.show import FOUR, JACK, KEYS
-from crib_env.engine.two_hand.records import NONE
 
 DECK = 52
 IN_SUIT = 13

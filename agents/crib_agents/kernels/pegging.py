@@ -11,8 +11,8 @@ from __future__ import annotations
 from crib_agents.data.crib_tables import CRIBS_SIZE, KEPT_SIZE, RANKS, chart
 from crib_agents.kernels.counting import alone, certain_points, line_of, line_points, unseen_ranks
 from crib_env.engine.jit import kernel
+from crib_env.engine.record import NONE
 from crib_env.engine.show import pip
-from crib_env.engine.two_hand.records import NONE
 
 HEURISTICS: tuple[tuple[str, float, str], ...] = (
     ("reply", 0.8, "a point the other is likely to peg next costs less than one: it may be wrong"),

@@ -18,9 +18,9 @@ from crib_agents.adapters.timed import Timed
 from crib_agents.expert.table_top import TableTopExpert
 from crib_agents.expert.table_top.agent import BUDGETS
 from crib_agents.expert.table_top.tables import PRESETS
+from crib_env.engine.table_top.numbers import PLAYERS
 
 from crib_env.engine.family import find_family
-from crib_env.engine.table_top.numbers import PLAYERS
 from crib_env.policy import Agent
 from crib_env.rules import PRESETS as RULES
 from crib_training.evaluation.duplicate import Estimate, estimate, play_pairs

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from crib_agents.table_top.potential import lines_so_far
 from stable_baselines3.common.vec_env import VecEnvWrapper
 
-from crib_env.engine.tables import show_table
+from crib_env.engine.show import show_table
 from crib_env.envs.sb3 import CribbageVecEnv
 
 Array = npt.NDArray[Any]

@@ -25,10 +25,10 @@ from crib_agents.rule_based import hand_and_crib
 from numba import float64, int64, void
 
 from crib_env.engine.jit import entry, kernel
+from crib_env.engine.record import NONE, TABLE_T
 from crib_env.engine.rng import WORDS, below, seed_words
-from crib_env.engine.show import JACK, KEYS, score_flush_and_nob
-from crib_env.engine.tables import show_table
-from crib_env.engine.two_hand.records import HAND, NONE, TABLE_T, VIEW, VIEWS_T
+from crib_env.engine.show import JACK, KEYS, score_flush_and_nob, show_table
+from crib_env.engine.two_hand.records import HAND, VIEW, VIEWS_T
 from crib_env.rules import PRESETS, Rules
 
 Array = npt.NDArray[Any]

@@ -29,8 +29,9 @@ from crib_agents.expert.two_hand.judge.model import (
     kept_index,
 )
 
+from crib_env.engine.record import NONE
 from crib_env.engine.show import JACK
-from crib_env.engine.two_hand.records import HAND, LAY_AWAY, NONE
+from crib_env.engine.two_hand.records import HAND, LAY_AWAY
 from crib_env.policy import Agent
 from crib_env.rules import PRESETS, Rules
 from crib_training.evaluation.self_play import SelfPlay

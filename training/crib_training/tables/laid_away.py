@@ -49,9 +49,10 @@ from crib_agents.expert.two_hand.judge.worth import worths
 from numba import float64, int64, void
 
 from crib_env.engine.jit import entry
+from crib_env.engine.record import TABLE_T
 from crib_env.engine.rng import WORDS
-from crib_env.engine.tables import show_table
-from crib_env.engine.two_hand.records import DEAL, TABLE_T, VIEWS_T
+from crib_env.engine.show import show_table
+from crib_env.engine.two_hand.records import DEAL, VIEWS_T
 from crib_env.rules import PRESETS, Rules
 from crib_training.tables.crib_tables import (
     GAMES,

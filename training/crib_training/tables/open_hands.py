@@ -27,7 +27,8 @@ from crib_agents.expert.two_hand.pegging.reflex import SIZE
 from numba import float64, from_dtype, int64, types, void
 
 from crib_env.engine.jit import entry, kernel
-from crib_env.engine.two_hand.records import NONE, VIEWS_T
+from crib_env.engine.record import NONE
+from crib_env.engine.two_hand.records import VIEWS_T
 from crib_env.policy import Actions, Views
 
 SOLVED = 48  # hands solved for a card, of those the other may hold

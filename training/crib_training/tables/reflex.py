@@ -53,9 +53,10 @@ from crib_agents.rule_based import default_weights, hand_and_crib
 from numba import float64, int64, void
 
 from crib_env.engine.jit import entry, kernel
+from crib_env.engine.record import NONE, TABLE_T
 from crib_env.engine.rng import WORDS, next_word
-from crib_env.engine.tables import show_table
-from crib_env.engine.two_hand.records import NONE, TABLE_T, VIEWS_T
+from crib_env.engine.show import show_table
+from crib_env.engine.two_hand.records import VIEWS_T
 from crib_env.rules import PRESETS, Rules
 from crib_training.tables.crib_tables import GAMES, deal_hands, laying_views, seed_generator
 

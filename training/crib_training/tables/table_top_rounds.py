@@ -24,14 +24,14 @@ from crib_agents.expert.table_top.stakes import ALIKE
 from crib_agents.expert.table_top.win import chances
 from crib_agents.expert.table_top.worth import MINE, THEIRS
 from crib_agents.kernels.lines import RANKS
+from crib_env.engine.table_top.numbers import PLAYERS, rules_record
 
 from crib_env.engine.family import find_family
+from crib_env.engine.record import NO_DECKS, NONE
 from crib_env.engine.rng import seed_states
+from crib_env.engine.show import show_table
 from crib_env.engine.table_top import batch
-from crib_env.engine.table_top.numbers import PLAYERS, rules_record
 from crib_env.engine.table_top.records import LOG_SIZE, ROUND, TABLE_TOP, TABLE_VIEW, TURNS
-from crib_env.engine.tables import show_table
-from crib_env.engine.two_hand.records import NO_DECKS, NONE
 from crib_env.policy import Actions, Views
 from crib_env.rules import PRESETS as RULES
 from crib_training.evaluation.duplicate import Estimate, estimate, play_pairs

@@ -20,13 +20,13 @@ from crib_agents.expert.table_top.position import POSITION
 from crib_agents.expert.table_top.tables import PATH, PRESETS, save
 from crib_agents.expert.table_top.values import VALUES
 from crib_agents.kernels.lines import RANKS
+from crib_env.engine.table_top.numbers import PLAYERS
 
 from crib_env.engine.family import find_family
+from crib_env.engine.record import NO_DECKS
 from crib_env.engine.rng import seed_states
-from crib_env.engine.table_top.numbers import PLAYERS
+from crib_env.engine.show import show_table
 from crib_env.engine.table_top.records import LOG_SIZE, TABLE_TOP, TABLE_VIEW, TURNS
-from crib_env.engine.tables import show_table
-from crib_env.engine.two_hand.records import NO_DECKS
 from crib_env.rules import PRESETS as RULES
 from crib_training.tables.table_top.learning import self_play
 

@@ -16,10 +16,10 @@ from crib_agents.expert.table_top.stakes import by_worths, chance_of
 from crib_agents.expert.table_top.worth import MINE, THEIRS, side_value
 from crib_agents.kernels.lines import RANKS
 from crib_env.engine.jit import entry
+from crib_env.engine.record import TABLE_T
+from crib_env.engine.show import show_table
 from crib_env.engine.table_top.cells import lowest
 from crib_env.engine.table_top.records import SIZE, TABLE_VIEW, TO_CRIB, VIEWS_T
-from crib_env.engine.tables import show_table
-from crib_env.engine.two_hand.records import TABLE_T
 from crib_env.policy import Actions, Views
 
 ACTIONS = TO_CRIB + 1

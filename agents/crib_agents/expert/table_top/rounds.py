@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from crib_env.engine.table_top.numbers import PLAYERS
+from crib_env.engine.table_top import PLAYERS
 from crib_env.engine.table_top.records import TURNS
 
 PATH = Path(__file__).parent / "rounds.npz"

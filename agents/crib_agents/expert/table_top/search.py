@@ -21,9 +21,9 @@ from crib_agents.expert.table_top.position import open_to_mover, pass_on, put, t
 from crib_agents.expert.table_top.values import fill_mix
 from crib_agents.expert.table_top.worth import value, weigh
 from crib_env.engine.jit import kernel
+from crib_env.engine.record import NONE
 from crib_env.engine.table_top.cells import bit_count, lowest
 from crib_env.engine.table_top.records import SIZE, TO_CRIB, TURNS
-from crib_env.engine.two_hand.records import NONE
 
 
 @kernel

@@ -35,6 +35,7 @@ from crib_agents.kernels.lines import RANKS, nob_of, points_so_far
 from numba import float64, int64, void
 
 from crib_env.engine.jit import entry, kernel
+from crib_env.engine.record import DECKS_T, LOG_T, NONE, TABLE_T
 from crib_env.engine.rng import below
 from crib_env.engine.table_top.cells import bit_count, lowest
 from crib_env.engine.table_top.records import (
@@ -48,7 +49,6 @@ from crib_env.engine.table_top.records import (
 )
 from crib_env.engine.table_top.rules import begin_episode, step
 from crib_env.engine.table_top.views import view
-from crib_env.engine.two_hand.records import DECKS_T, LOG_T, NONE, TABLE_T
 
 TRACE = 0.9  # lambda: how much of a correction goes on to the turns before
 SLOWER = 0.1  # tables that most lines share learn by so much less in `learn_sides`

@@ -12,7 +12,7 @@ from numba import from_dtype, types
 
 from crib_agents.kernels.counting import line_points
 from crib_env.engine.jit import kernel
-from crib_env.engine.two_hand.records import NONE
+from crib_env.engine.record import NONE
 
 ME = 0
 THEM = 1

@@ -15,8 +15,8 @@ import numpy as np
 import numpy.typing as npt
 
 from crib_env.engine.jit import kernel
+from crib_env.engine.record import NONE
 from crib_env.engine.show import KEYS
-from crib_env.engine.two_hand.records import NONE
 
 RANKS = 13
 MOST = 4  # cards in the largest holding

@@ -24,8 +24,9 @@ from crib_agents.expert.two_hand.pegging.reflex import SIZE
 from crib_agents.expert.two_hand.pegging.search import FINDINGS, WORTH, search_card
 from crib_agents.expert.two_hand.pegging.show import look_ahead
 from crib_env.engine.jit import entry, kernel
-from crib_env.engine.tables import show_table
-from crib_env.engine.two_hand.records import HAND, NONE, PLAY, TABLE_T, VIEW, VIEWS_T
+from crib_env.engine.record import NONE, TABLE_T
+from crib_env.engine.show import show_table
+from crib_env.engine.two_hand.records import HAND, PLAY, VIEW, VIEWS_T
 from crib_env.policy import Actions, Views
 
 DRAWN = 256  # hypotheses searched, of up to 1,820

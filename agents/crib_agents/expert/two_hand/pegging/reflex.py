@@ -21,7 +21,7 @@ import math
 from crib_agents.expert.two_hand.pegging.holdings import DISTINCT, FIRST, LISTED, MOST, RANKS
 from crib_agents.kernels.counting import line_points
 from crib_env.engine.jit import kernel
-from crib_env.engine.two_hand.records import NONE
+from crib_env.engine.record import NONE
 
 SEEN = RANKS + 1  # a rank in the line, or none
 COUNTS = 32

@@ -13,7 +13,7 @@ from crib_agents.expert.two_hand.pegging.course import ME, THEM, copy, go_on, pu
 from crib_agents.expert.two_hand.pegging.holdings import DISTINCT, EMPTY, LISTED, LOWEST
 from crib_agents.expert.two_hand.pegging.reflex import all_in_public, glance, soften
 from crib_env.engine.jit import kernel
-from crib_env.engine.two_hand.records import NONE
+from crib_env.engine.record import NONE
 
 STUCK = 32  # as a least pip: the seat holds cards, but none that fits
 
