@@ -6,28 +6,24 @@ the game does.
 
 from __future__ import annotations
 
-import copy
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from gymnasium import spaces
 from pettingzoo.utils.env_logger import EnvLogger
 
 from crib_env.engine.record import NONE
 from crib_env.engine.single import ILLEGAL, unpack
-from crib_env.envs.beyond import EnvSnapshot, GameAccess
-from crib_env.envs.checks import ILLEGAL_REWARD, check_choice, whole_action
+from crib_env.envs.access import EnvSnapshot, GameAccess
+from crib_env.envs.books import Books
+from crib_env.envs.checks import check_choice, whole_action
 from crib_env.envs.phase_policy import PhasePolicy
 from crib_env.errors import EpisodeOverError, IllegalActionError
 from crib_env.game import Game
 from crib_env.options import check_seed, read_options
-from crib_env.policy import check_actions
-
-Observation = dict[str, npt.NDArray[Any]]
 
 
-class CribbageAEC(GameAccess):
+class CribbageAEC(GameAccess, Books):
     """A card game as an agent-environment cycle.
 
     Args:
@@ -51,7 +47,7 @@ class CribbageAEC(GameAccess):
         on_illegal: str = "terminate",
         phase_policy: PhasePolicy | None = None,
     ) -> None:
-        super().__init__()
+        super().__init__(game.players, game.family.obs_size, game.family.actions)
         self.metadata: dict[str, Any] = {
             "name": name,
             "render_modes": ["ansi"],
@@ -71,35 +67,15 @@ class CribbageAEC(GameAccess):
         self.render_mode = render_mode
         self.on_illegal = on_illegal
         self.phase_policy = phase_policy
-        self.possible_agents = [f"player_{seat}" for seat in range(game.players)]
-        self.agents: list[str] = []
-        self._seat_of = {agent: seat for seat, agent in enumerate(self.possible_agents)}
-        obs_size, actions = game.family.obs_size, game.family.actions
-        space = spaces.Dict(
-            {
-                "observation": spaces.Box(0, 1, (obs_size,), np.uint8),
-                "action_mask": spaces.Box(0, 1, (actions,), np.int8),
-            }
-        )
-        self.observation_spaces = {agent: copy.deepcopy(space) for agent in self.possible_agents}
-        self.action_spaces = {agent: spaces.Discrete(actions) for agent in self.possible_agents}
-        self.state_space = spaces.Box(0, 1, (game.players * obs_size + 52,), np.uint8)
+        size = game.players * game.family.obs_size + 52
+        self.state_space = spaces.Box(0, 1, (size,), np.uint8)
         self._chance = None
         self._observed = NONE  # the seat whose observation the game's arrays hold
         self._seeded = False
-        self._over = True
         self._taken: list[EnvSnapshot] = []
         self._points = reward == "points"
 
     # --- PettingZoo's interface -----------------------------------------------------------------
-
-    def observation_space(self, agent: str) -> spaces.Space[Any]:
-        """Return the space of ``agent``'s observations."""
-        return self.observation_spaces[agent]
-
-    def action_space(self, agent: str) -> spaces.Space[Any]:
-        """Return the space of ``agent``'s actions."""
-        return self.action_spaces[agent]
 
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
         """Begin an episode.
@@ -124,16 +100,9 @@ class CribbageAEC(GameAccess):
 
     def _resume(self) -> None:
         self._taken.clear()
-        self._over = False
-        self.agents = []
-        self._phase_policy_acts(0)
-        self.agents = self.possible_agents[:]
-        self.rewards = dict.fromkeys(self.agents, 0.0)
-        self._cumulative_rewards = dict.fromkeys(self.agents, 0.0)
-        self.terminations = dict.fromkeys(self.agents, False)
-        self.truncations = dict.fromkeys(self.agents, False)
-        self.infos: dict[str, dict[str, Any]] = {agent: {} for agent in self.agents}
-        self._skip_agent_selection: str | None = None
+        self.agents = []  # until the phase policy has done its part
+        self._play_phase()
+        self._open_books()
         self._look(self.game.seat)
         self.agent_selection = self.possible_agents[self._observed]
         if self.game.over:  # a position of an ended game
@@ -166,57 +135,23 @@ class CribbageAEC(GameAccess):
         except OverflowError:  # a number that no 64 bits hold is no action either
             code = ILLEGAL
         if code < 0:
-            self._illegal(agent, action)
+            if self.on_illegal == "raise":
+                view = self.view(self._seat_of[agent])
+                raise IllegalActionError(self.family.why_illegal(view, action))
+            self._punish(agent)
+            self._observed = NONE
             return
         self._cumulative_rewards[agent] = 0.0
         seat, over, gain = unpack(code)
         if self.phase_policy is not None and not over:
-            seat, over, gain = self._phase_policy_acts(gain)
+            gain += self._play_phase()
+            seat, over = self.game.seat, self.game.over
         self._observed = seat
         self.agent_selection = self.possible_agents[seat]
         if over:
             self._finish(gain)
         elif self._points:
             self._pay(float(gain))
-
-    def observe(self, agent: str) -> Observation:
-        """Return ``{"observation": uint8[obs_size], "action_mask": int8[actions]}``, new arrays.
-
-        The mask is all zeros for a seat not to move.
-        """
-        seat = self._seat_of[agent]
-        if self._observed != seat:
-            self._look(seat)
-        return {"observation": self.game.obs.copy(), "action_mask": self.game.mask.copy()}
-
-    def last(
-        self, observe: bool = True
-    ) -> tuple[Observation | None, float, bool, bool, dict[str, Any]]:
-        """Return observation, reward since it last acted, ends and info of ``agent_selection``."""
-        if not self.agents:
-            raise EpisodeOverError("last() without a running episode: call reset() first")
-        agent = self.agent_selection
-        return (
-            self.observe(agent) if observe else None,
-            self._cumulative_rewards[agent],
-            self.terminations[agent],
-            self.truncations[agent],
-            self.infos[agent],
-        )
-
-    def state(self) -> npt.NDArray[np.uint8]:
-        """Return everything, for centralised critics.
-
-        That is every seat's observation, then a card by id: the starter, turned or not; in Table
-        Top the card in turn.
-
-        Returns:
-            uint8[players * obs_size + 52].
-        """
-        parts = [self.observe(agent)["observation"] for agent in self.possible_agents]
-        hidden = np.zeros(52, dtype=np.uint8)
-        hidden[self.family.hidden_card(self.game.states[0])] = 1
-        return np.concatenate([*parts, hidden])
 
     def render(self) -> str | None:
         """Return the game as text, for the seat to move (``render_mode="ansi"``)."""
@@ -227,71 +162,22 @@ class CribbageAEC(GameAccess):
         self._look(seat)
         return self.game.text(seat, self.metadata["name"])
 
-    def close(self) -> None:
-        """Do nothing: there is nothing to release."""
-
     # --- inside ---------------------------------------------------------------------------------
 
-    def _look(self, seat: int) -> None:
-        if not self._seeded:
-            raise EpisodeOverError("there is nothing to see before the first reset(): call it")
-        self.game.look(seat)
-        self._observed = seat
-        if self._over:
-            self.game.mask[:] = 0  # also where an illegal action ended the episode
-
-    def _forget(self) -> None:
+    def _finish(self, gain: float) -> None:
+        self._pay(float(gain if self._points else self.game.result))
         self._observed = NONE
+        self._close_books(truncated=False)
 
-    def _phase_policy_acts(self, gain: int) -> tuple[int, int, int]:
-        """Let the phase policy make its decisions; return seat to move, end, gain so far.
+    def _play_phase(self) -> int:
+        """Let the phase policy make its decisions; return side 0's points of them less side 1's.
 
         Where it fails the episode is over: no seat has an action until the next reset.
         """
-        game, policy = self.game, self.phase_policy
+        if self.phase_policy is None:
+            return 0
+        assert self._chance is not None
         agents, self.agents = self.agents, []
-        over = int(game.over)
-        while policy is not None and not over and game.states["phase"][0] == policy.phase:
-            view = game.view(game.seat)
-            assert self._chance is not None
-            answer = policy.agent.act(np.array([view]), self._chance)
-            action = int(check_actions(answer, 1)[0])
-            code = game.advance(action)
-            if code < 0:
-                why = self.family.why_illegal(view, action)
-                raise IllegalActionError(f"the phase policy {policy.agent.name!r} erred: {why}")
-            _, over, more = unpack(code)
-            gain += more
+        gain = self.phase_policy.play(self.game, self._chance)
         self.agents = agents
-        return game.seat, over, gain
-
-    def _pay(self, gain: float) -> None:
-        rewards, total = self.rewards, self._cumulative_rewards
-        for seat, agent in enumerate(self.agents):
-            reward = gain if seat % 2 == 0 else -gain
-            rewards[agent] = reward
-            total[agent] += reward
-
-    def _finish(self, gain: float) -> None:
-        if not self._points:
-            gain = self.game.result
-        self._pay(float(gain))
-        self._over = True
-        self._observed = NONE
-        self.terminations = dict.fromkeys(self.agents, True)
-        self._deads_step_first()
-
-    def _illegal(self, agent: str, action: int) -> None:
-        if self.on_illegal == "raise":
-            view = self.view(self._seat_of[agent])
-            raise IllegalActionError(self.family.why_illegal(view, action))
-        EnvLogger.warn_on_illegal_move()
-        self._cumulative_rewards[agent] = 0.0
-        self.rewards = dict.fromkeys(self.agents, 0.0)
-        self.rewards[agent] = ILLEGAL_REWARD
-        self._accumulate_rewards()
-        self.terminations = dict.fromkeys(self.agents, True)
-        self.truncations = dict.fromkeys(self.agents, True)
-        self._over = True
-        self._observed = NONE
-        self._deads_step_first()
+        return gain

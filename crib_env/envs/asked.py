@@ -51,18 +51,18 @@ def play_asked(batch: LearnerBatch, actions: Array) -> None:
 def _play_others(batch: LearnerBatch, lanes: Array) -> None:
     """Let the other seats and the phase policy act until the learner is to move, or the end."""
     games, policy = batch.games, batch.phase_policy
-    chance, partners_chance, policys_chance = batch.chances
+    chance = batch.chance
     while True:
         lanes = games.running(lanes)
         left_out = np.zeros(len(lanes), dtype=np.bool_)
         if policy is not None:
             left_out = batch.states["phase"][lanes] == policy.phase
-            games.ask(policy.agent, lanes[left_out], policys_chance)
+            games.ask(policy.agent, lanes[left_out], chance.phase_policy)
         movers = games.movers(lanes)
         others = ~left_out & (movers != batch.seats[lanes])
         partners = others & (movers % 2 == batch.seats[lanes] % 2)
-        games.ask(batch.partner, lanes[partners], partners_chance)
-        games.ask(batch.opponent, lanes[others & ~partners], chance)
+        games.ask(batch.partner, lanes[partners], chance.partner)
+        games.ask(batch.opponent, lanes[others & ~partners], chance.opponent)
         lanes = lanes[left_out | others]
         if not len(lanes):
             return

@@ -19,6 +19,7 @@ from crib_env.engine.family import Family
 from crib_env.engine.learners import AgentEntries
 from crib_env.engine.record import NONE
 from crib_env.engine.show import show_table
+from crib_env.envs.checks import whole_number
 from crib_env.envs.phase_policy import PhasePolicy
 from crib_env.errors import IllegalActionError
 from crib_env.policy import Agent, CompiledAgent
@@ -27,6 +28,14 @@ if TYPE_CHECKING:
     from crib_env.envs.learner import LearnerBatch
 
 Array = npt.NDArray[Any]
+LANES_PER_THREAD = 2048  # fewer are not worth handing to a thread
+
+
+def choose_threads(threads: int | None, n: int) -> int:
+    """Return how many threads step n games: as asked for, else by n and the machine's cores."""
+    if threads is None:
+        return max(1, min(os.cpu_count() or 1, n // LANES_PER_THREAD))
+    return whole_number("threads", threads, 1)
 
 
 @dataclass(frozen=True)
@@ -114,8 +123,8 @@ class CompiledPlay:
         self, batch: LearnerBatch, actions: Array, thread: int, lo: int, hi: int
     ) -> None:
         bad = self.opponent.entries.step_range.unchecked(
-            batch.states, batch.rules_record, batch.games.decks, self._table, self.opponent.weights,
-            batch.rngs, self._views[thread], self._logs[thread], lo, hi, int(batch.points),
+            batch.states, batch.games.record, batch.games.decks, self._table, self.opponent.weights,
+            batch.chance.rngs, self._views[thread], self._logs[thread], lo, hi, int(batch.points),
             int(batch.autoreset), int(batch.seat is None), batch.seats, actions, batch.obs,
             batch.masks, batch.rewards, batch.dones, batch.final_obs, batch.final_masks,
         )  # fmt: skip
@@ -149,7 +158,7 @@ class PhasedPlay(CompiledPlay):
         self, batch: LearnerBatch, actions: Array, thread: int, lo: int, hi: int
     ) -> None:
         views, log = self._views[thread], self._logs[thread]
-        game = batch.states, batch.rules_record, batch.games.decks
+        game = batch.states, batch.games.record, batch.games.decks
         waiting = self._entries.learners_act.unchecked(
             *game, self._table, log, lo, hi, self.phase, batch.seats, actions, batch.rewards,
             batch.dones, self._waiting,
@@ -162,19 +171,19 @@ class PhasedPlay(CompiledPlay):
         )  # fmt: skip
         self._take_turns(batch, thread, lo, waiting)
         self._entries.observe.unchecked(
-            batch.states, batch.rules_record, views, lo, hi, batch.seats, batch.obs, batch.masks
+            batch.states, batch.games.record, views, lo, hi, batch.seats, batch.obs, batch.masks
         )
 
     def _take_turns(self, batch: LearnerBatch, thread: int, lo: int, waiting: int) -> None:
         """Let policy and opponent take turns until no lane waits for either."""
         players = (
-            (phases.PHASE_POLICY, "phase policy", self.policy, batch.phase_rngs),
-            (phases.OPPONENT, "opponent", self.opponent, batch.rngs),
+            (phases.PHASE_POLICY, "phase policy", self.policy, batch.chance.phase_rngs),
+            (phases.OPPONENT, "opponent", self.opponent, batch.chance.rngs),
         )
         while waiting:
             for role, word, player, rngs in players:
                 waiting = player.entries.take_turns.unchecked(
-                    batch.states, batch.rules_record, batch.games.decks, self._table, player.weights,
+                    batch.states, batch.games.record, batch.games.decks, self._table, player.weights,
                     rngs, self._views[thread], self._logs[thread], self.phase, role, batch.seats,
                     self._waiting, lo, waiting,
                 )  # fmt: skip

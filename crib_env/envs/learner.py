@@ -7,7 +7,6 @@ observations.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from typing import Any
 
@@ -17,10 +16,11 @@ import numpy.typing as npt
 from crib_env.engine.family import find_family
 from crib_env.engine.lanes import lane_entries
 from crib_env.engine.rewards import CONTINUE
-from crib_env.engine.rng import WORDS, seed_states
+from crib_env.envs.arrays import Array, LearnerArrays
 from crib_env.envs.asked import play_asked
+from crib_env.envs.chance import Chance
 from crib_env.envs.checks import check_choice, whole_number
-from crib_env.envs.compiled import compiled_play
+from crib_env.envs.compiled import choose_threads, compiled_play
 from crib_env.envs.phase_policy import PhasePolicy
 from crib_env.errors import EpisodeOverError, IllegalActionError
 from crib_env.games import Games
@@ -28,11 +28,8 @@ from crib_env.options import ResetOptions
 from crib_env.policy import Opponent, find_agent
 from crib_env.rules import Rules
 
-Array = npt.NDArray[Any]
-LANES_PER_THREAD = 2048  # fewer are not worth handing to a thread
 
-
-class LearnerBatch:
+class LearnerBatch(LearnerArrays):
     """N games in which one seat is the learner's and an opponent plays the others.
 
     Args:
@@ -49,12 +46,6 @@ class LearnerBatch:
         autoreset: begin a new episode at once where one ended.
         threads: how many threads step the games; None chooses by N and the machine's cores.
         phase_policy: who makes the decisions that the environment leaves out, if any.
-
-    Attributes:
-        obs: uint8[N, obs_size], masks: int8[N, actions]: of the learner to move.
-        rewards: float64[N]. dones: bool[N].
-        final_obs, final_masks: where ``dones``, the ended episode's last.
-        seats: int64[N], the learner's seats.
     """
 
     def __init__(
@@ -74,12 +65,10 @@ class LearnerBatch:
         phase_policy: PhasePolicy | None = None,
     ) -> None:
         n = whole_number("num_envs", num_envs, 1)
-        if threads is None:
-            threads = max(1, min(os.cpu_count() or 1, n // LANES_PER_THREAD))
-        self.threads = whole_number("threads", threads, 1)
+        self.threads = choose_threads(threads, n)
         check_choice("reward", reward, ("win", "points"))
         check_choice("on_illegal", on_illegal, ("terminate", "raise"))
-        self.family = family = find_family(rules.engine)
+        family = find_family(rules.engine)
         self.players = family.players[0] if players is None else players
         self.games = Games(rules, n, players=self.players, episode=episode)
         if seat is not None and (isinstance(seat, bool) or seat not in range(self.players)):
@@ -89,7 +78,6 @@ class LearnerBatch:
                 f"partner={partner!r} needs four players; this game has {self.players}"
             )
         self.rules = rules
-        self.num_envs = n
         self.opponent = find_agent(opponent)
         self.partner = self.opponent if partner is None else find_agent(partner)
         self.seat = seat
@@ -97,19 +85,9 @@ class LearnerBatch:
         self.phase_policy = phase_policy
         self.autoreset = autoreset
         self.points = reward == "points"
-        self.rules_record, self.states = self.games.record, self.games.states
-        self.seats = np.full(n, 0 if seat is None else seat, dtype=np.int64)
-        self.obs = np.zeros((n, family.obs_size), dtype=np.uint8)
-        self.masks = np.zeros((n, family.actions), dtype=np.int8)
-        self.final_obs = np.zeros_like(self.obs)
-        self.final_masks = np.zeros_like(self.masks)
-        self.rewards = np.zeros(n)
-        self.dones = np.zeros(n, dtype=np.bool_)
-        self.lanes = np.arange(n)
-        self._nowhere = np.zeros(n, dtype=np.bool_)
-        self.rngs = np.zeros((n, WORDS), dtype=np.int64)
-        self.phase_rngs = np.zeros((n, WORDS), dtype=np.int64)
-        self.chances = [np.random.default_rng() for _ in range(3)]
+        self.states = self.games.states
+        super().__init__(n, family, 0 if seat is None else seat)
+        self.chance = Chance(n)
         self._seeded = False
         self._running = False
         self._bind()
@@ -132,43 +110,20 @@ class LearnerBatch:
         self.states = self.games.states
         self._bind()
 
-    def seed(self, seed: int | None) -> None:
-        """Start every generator from ``seed``; None takes fresh entropy.
+    def seed(self, seed: int | Sequence[int | None] | None) -> None:
+        """Start every generator.
 
-        Opponent, partner and phase policy each draw from generators of their own.
+        Args:
+            seed: one for all; None takes fresh entropy. N of them start those of each lane by its
+                own, as a batch of that game alone would; where it is None the lane goes on.
         """
-        deals, players, agent = np.random.SeedSequence(seed).spawn(3)
-        self.games.seed(deals)
-        self.rngs[:] = players.generate_state(WORDS * self.num_envs).reshape(-1, WORDS)
-        words = players.spawn(1)[0].generate_state(WORDS * self.num_envs)
-        self.phase_rngs[:] = words.reshape(-1, WORDS)
-        self.chances = self._chances(agent)
+        if isinstance(seed, Sequence):
+            if not self._seeded:
+                self.seed(None)
+            self.chance.seed_each(seed, self.states)
+        else:
+            self.games.seed(self.chance.seed(seed))
         self._seeded = True
-
-    def seed_each(self, seeds: Sequence[int | None]) -> None:
-        """Start each lane's generators from its own seed, as a batch of that game alone would.
-
-        Lanes without a seed go on with theirs. Agents asked in Python draw from generators that all
-        lanes share; those start from the first seed.
-        """
-        if not self._seeded:
-            self.seed(None)
-        for lane, seed in enumerate(seeds):
-            if seed is not None:
-                deals, players, _ = np.random.SeedSequence(int(seed)).spawn(3)
-                seed_states(self.states[lane : lane + 1], deals)
-                self.rngs[lane] = players.generate_state(WORDS)
-                self.phase_rngs[lane] = players.spawn(1)[0].generate_state(WORDS)
-        if seeds[0] is not None:
-            self.chances = self._chances(np.random.SeedSequence(int(seeds[0])).spawn(3)[2])
-
-    def _chances(self, entropy: np.random.SeedSequence) -> list[np.random.Generator]:
-        """Return generators for opponent, partner and phase policy.
-
-        Seeded by words: one that knew its sequence would tell an agent of the deals'.
-        """
-        sources = [entropy, *entropy.spawn(2)]
-        return [np.random.default_rng(one.generate_state(4)) for one in sources]
 
     def reset(self, options: Sequence[ResetOptions] | None = None) -> None:
         """Begin an episode in every lane and bring it to the learner's first decision.
@@ -199,7 +154,7 @@ class LearnerBatch:
     def draw_seats(self, lanes: Array) -> None:
         """Draw the learner's seat in each lane, if it is to be drawn."""
         if self.seat is None:
-            lane_entries(self.family).draw_seats(self.states, self.rules_record, lanes, self.seats)
+            lane_entries(self.family).draw_seats(self.states, self.games.record, lanes, self.seats)
 
     def step(self, actions: Array, anew: npt.NDArray[np.bool_] | None = None) -> None:
         """Act for every learner; the results are in the attributes.
@@ -224,7 +179,11 @@ class LearnerBatch:
             )
         anew = self._nowhere if anew is None else anew
         if self.on_illegal == "raise":
-            self._refuse_illegal(given, ~anew)
+            legal = self.legal(given) | anew
+            if not legal.all():
+                lane = int(np.flatnonzero(~legal)[0])
+                why = self.family.why_illegal(self.view(lane), int(given[lane]))
+                raise IllegalActionError(why if self.num_envs == 1 else f"game {lane}: {why}")
         # Any number below 0 is as illegal as -1; CONTINUE, which is one, is not for callers.
         given = np.maximum(given, -1, dtype=np.int64)
         if anew.any():
@@ -246,18 +205,3 @@ class LearnerBatch:
         lanes = np.array([lane])
         record: np.void = self.games.views(lanes, self.seats[lanes])[0]
         return record
-
-    def legal(self, actions: Array) -> npt.NDArray[np.bool_]:
-        """Return which of ``actions``, int[N], any numbers, are legal in their games, bool[N]."""
-        inside = (actions >= 0) & (actions < self.family.actions)
-        legal: npt.NDArray[np.bool_] = (
-            self.masks[self.lanes, np.where(inside, actions, 0)].astype(np.bool_) & inside
-        )
-        return legal
-
-    def _refuse_illegal(self, actions: Array, acting: Array) -> None:
-        legal = self.legal(actions) | ~acting
-        if not legal.all():
-            lane = int(np.flatnonzero(~legal)[0])
-            why = self.family.why_illegal(self.view(lane), int(actions[lane]))
-            raise IllegalActionError(why if self.num_envs == 1 else f"game {lane}: {why}")

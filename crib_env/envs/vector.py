@@ -92,10 +92,8 @@ class CribbageVectorEnv(VectorEnv[Array, Array, Array]):
             raise ValueError(f"seed must be one or {self.num_envs}, got {len(seeds)} seeds")
         chosen = read_options(options, batch.players, self.rules.target)
         super().reset(seed=seeds[0])
-        if several:
-            batch.seed_each(seeds)
-        elif seeds[0] is not None:
-            batch.seed(seeds[0])
+        if several or seeds[0] is not None:
+            batch.seed(seeds if several else seeds[0])
         batch.reset([chosen] * self.num_envs if options else None)
         self._ended[:] = False
         return self._own(batch.obs), self._info()

@@ -1,4 +1,4 @@
-"""What an AEC environment offers beyond PettingZoo: its game, and positions."""
+"""The part of an AEC environment that is about its game: what seats see, and positions."""
 
 from __future__ import annotations
 
@@ -8,10 +8,11 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from pettingzoo import AECEnv
 
+from crib_env.engine.record import NONE
+from crib_env.envs.books import Observation
 from crib_env.envs.checks import whole_action
-from crib_env.errors import IllegalActionError
+from crib_env.errors import EpisodeOverError, IllegalActionError
 from crib_env.events import Event
 from crib_env.game import Game
 from crib_env.positions import Snapshot
@@ -38,17 +39,56 @@ class EnvSnapshot:
     chance: np.random.Generator | None
 
 
-class GameAccess(AECEnv[str, dict[str, npt.NDArray[Any]], "int | None"]):
-    """An AEC environment over one `Game`.
+class GameAccess:
+    """The part of an AEC environment that is about its one `Game`.
 
     Attributes:
         game: the game; what changes it other than by the environment's methods is not seen by them.
     """
 
     game: Game
+    possible_agents: list[str]
+    _seat_of: dict[str, int]
+    _observed: int  # the seat whose observation the game's arrays hold, or NONE
+    _seeded: bool
     _over: bool
     _chance: np.random.Generator | None
     _taken: list[EnvSnapshot]  # positions before the moves that pop takes back
+
+    def observe(self, agent: str) -> Observation:
+        """Return ``{"observation": uint8[obs_size], "action_mask": int8[actions]}``, new arrays.
+
+        The mask is all zeros for a seat not to move.
+        """
+        seat = self._seat_of[agent]
+        if self._observed != seat:
+            self._look(seat)
+        return {"observation": self.game.obs.copy(), "action_mask": self.game.mask.copy()}
+
+    def state(self) -> npt.NDArray[np.uint8]:
+        """Return everything, for centralised critics.
+
+        That is every seat's observation, then a card by id: the starter, turned or not; in Table
+        Top the card in turn.
+
+        Returns:
+            uint8[players * obs_size + 52].
+        """
+        parts = [self.observe(agent)["observation"] for agent in self.possible_agents]
+        hidden = np.zeros(52, dtype=np.uint8)
+        hidden[self.game.family.hidden_card(self.game.states[0])] = 1
+        return np.concatenate([*parts, hidden])
+
+    def _look(self, seat: int) -> None:
+        if not self._seeded:
+            raise EpisodeOverError("there is nothing to see before the first reset(): call it")
+        self.game.look(seat)
+        self._observed = seat
+        if self._over:
+            self.game.mask[:] = 0  # also where an illegal action ended the episode
+
+    def _forget(self) -> None:
+        self._observed = NONE
 
     @property
     def scores(self) -> tuple[int, int]:
@@ -136,11 +176,12 @@ class GameAccess(AECEnv[str, dict[str, npt.NDArray[Any]], "int | None"]):
         self.game.take(text)
         self._resume()
 
-    def _look(self, seat: int) -> None:
+    def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
+        """Begin an episode."""
         raise NotImplementedError
 
-    def _forget(self) -> None:
-        """Forget which seat the game was last observed for."""
+    def step(self, action: int | None) -> None:
+        """Act for the seat to move."""
         raise NotImplementedError
 
     def _resume(self) -> None:
