@@ -21,7 +21,6 @@ from crib_env.engine.table_top import numbers as table_top_numbers
 from crib_env.engine.table_top import records as table_top_records
 from crib_env.engine.table_top import single as table_top_single
 from crib_env.engine.two_hand import batch, encode, numbers, records, single
-from crib_env.rules import Family as FamilyName
 from crib_env.rules import Rules
 
 Array = npt.NDArray[Any]
@@ -48,7 +47,7 @@ class Family:
         why_illegal: why an action is not legal for the seat of a view, as a sentence.
     """
 
-    name: FamilyName
+    name: str
     state: np.dtype[np.void]
     view: np.dtype[np.void]
     actions: int

@@ -36,7 +36,7 @@ from crib_env.cards import (
     suit,
 )
 from crib_env.render.words import reason_name, spoken
-from crib_env.rules import Rules, find_rules
+from crib_env.rules import Rules, TwoHandRules, find_rules
 
 Card = int | str
 Cards = str | Iterable[Card]
@@ -119,7 +119,7 @@ def score_hand(
     Raises:
         ValueError: not a card, a card given twice, a wrong number of cards, or unknown rules.
     """
-    chosen = find_rules(rules, "two_hand")
+    chosen = find_rules(rules, TwoHandRules)
     held = _read(cards)
     up = _read([starter])[0]
     size = CRIB if crib else chosen.dealt - 2
@@ -327,7 +327,7 @@ def score_histogram(rules: str | Rules = "hoyle", crib: bool = False) -> npt.NDA
 
 def _sizes(rules: str | Rules, crib: bool) -> tuple[int, int]:
     """Return how many cards are held, and the smallest flush."""
-    chosen = find_rules(rules, "two_hand")
+    chosen = find_rules(rules, TwoHandRules)
     return (CRIB, chosen.crib_flush_size) if crib else (chosen.dealt - 2, chosen.flush_size)
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from crib_env.engine.table_top.records import GAME, ROUND, TABLE_RULES
-from crib_env.rules import Rules
+from crib_env.rules import Rules, TableTopRules, find_rules
 
 EPISODES = {"round": ROUND, "game": GAME}
 PLAYERS = (2, 4)
@@ -16,8 +16,10 @@ def rules_record(rules: Rules, episode: str, players: int) -> npt.NDArray[np.voi
     """Return the `TABLE_RULES` record, shape [1], of Table Top rules for an episode.
 
     Raises:
-        ValueError: an unknown episode, or another number of players than two or four (T1).
+        ValueError: rules of another game, an unknown episode, or another number of players than
+            two or four (T1).
     """
+    rules = find_rules(rules, TableTopRules)
     if episode not in EPISODES:
         raise ValueError(
             f"episode must be one of {', '.join(map(repr, EPISODES))}, got {episode!r}"
