@@ -8,12 +8,16 @@ from __future__ import annotations
 import copy
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+import numpy.typing as npt
+
 from crib_env.engine.two_hand.records import NONE
 from crib_env.envs.checks import whole_action
 from crib_env.errors import IllegalActionError
 
 if TYPE_CHECKING:
     from crib_env.envs.aec import CribbageAEC
+    from crib_env.rules import Rules
 
 # What a snapshot holds besides the engine's record: PettingZoo's own bookkeeping.
 _BOOKS = (
@@ -28,14 +32,22 @@ def snapshot(env: CribbageAEC) -> dict[str, Any]:
     return copy.deepcopy(
         {
             "books": books, "states": env._states, "log": env._log, "decks": env._decks,
-            "over": env._over, "seeded": env._seeded,
+            "over": env._over, "seeded": env._seeded, "game": _game(env),
             "house_rng": getattr(env, "_house_rng", None),
         }
     )  # fmt: skip
 
 
 def restore(env: CribbageAEC, taken: dict[str, Any]) -> None:
-    """Go back to a position taken by `snapshot` of an environment of the same rules."""
+    """Go back to a position taken by `snapshot` of an environment of the same game.
+
+    Raises:
+        ValueError: no snapshot, or one of another game; nothing has changed then.
+    """
+    given: object = taken
+    if not isinstance(given, dict) or not taken.keys() >= {"game", "states", "books", "over"}:
+        raise ValueError("restore() takes what snapshot() returned")
+    check_position(env, taken["states"], taken["game"], bool(taken["over"]))
     taken = copy.deepcopy(taken)
     for name, value in taken["books"].items():
         setattr(env, name, value)
@@ -46,6 +58,35 @@ def restore(env: CribbageAEC, taken: dict[str, Any]) -> None:
     env._seeded = taken["seeded"]
     env._house_rng = taken["house_rng"]
     env._observed = NONE
+
+
+def _game(env: CribbageAEC) -> tuple[Rules, str, int]:
+    return env.rules, env.episode, env.players
+
+
+def check_position(
+    env: CribbageAEC, states: npt.NDArray[np.void], game: tuple[Rules, str, int], over: bool
+) -> None:
+    """Raise a ValueError unless a position is one of the environment's own game.
+
+    Args:
+        env: the environment that is to take it up.
+        states: the full state, a record [1].
+        game: the rules, the episode and the number of players it belongs to.
+        over: whether its episode is over.
+    """
+    if tuple(game) != _game(env) or states.dtype != env.family.state or states.shape != (1,):
+        names = ("rules", "episode", "players")
+        other = [
+            f"{name} {theirs!r}, not {ours!r}"
+            for name, theirs, ours in zip(names, game, _game(env), strict=True)
+            if theirs != ours
+        ]
+        raise ValueError(f"the position is of another game than this environment's: "
+                         f"{'; '.join(other) or 'its record has other fields'}")  # fmt: skip
+    if env.house is not None and not over and states["phase"][0] == env.house.phase:
+        raise ValueError(f"{env.metadata['name']} plays this phase of the deal itself: a position "
+                         "must leave the choice to the seats")  # fmt: skip
 
 
 def push(env: CribbageAEC, action: int) -> None:
@@ -90,9 +131,7 @@ def from_notation(env: CribbageAEC, text: str) -> None:
     from crib_env.notation import parse_state
 
     position = parse_state(text)
-    mine = (env.rules, env.episode, env.players)
-    if position[1:] != mine:
-        raise ValueError(f"the position is of {position[1:]}, this environment plays {mine}")
+    check_position(env, position.state, position[1:], bool(position.state["over"][0]))
     env.reset()
     rng = env._states["rng"].copy()
     env._states = position.state
