@@ -90,3 +90,18 @@ def score_flush_and_nob(suits, held, starter, smallest, nob):
             if n >= smallest:
                 points += n
     return points
+
+
+@kernel
+def with_starter(table, key, suits, jacks, held, starter, flush_size):
+    """Return the points of held cards with the starter.
+
+    Args:
+        key: the sum of the held cards' keys.
+        suits: the number of held cards of each suit, packed in bytes.
+        jacks: the suits of the held jacks, one bit each.
+        held: how many cards are held, 3 or 4.
+    """
+    at = key + KEYS[starter >> 2] + (FOUR if held == 3 else 0)
+    nob = jacks >> (starter & 3) & 1
+    return table[at] + score_flush_and_nob(suits, held, starter, flush_size, nob)
