@@ -40,6 +40,7 @@ class Games:
         states: the full states, records [N] of the family's ``state``.
         decks: int64[D, 52], all the decks given; a lane's are those between its state's ``given``
             and ``given_end``.
+        log: what the last lane stepped pegged; see `crib_env.engine.log`.
         tally: int64[N, 2, 3], points made by side and phase (the family's ``phases``) since the
             lane last began.
     """
@@ -61,7 +62,7 @@ class Games:
         self.record = self.family.rules_record(rules, episode, players)
         self.states = np.zeros(n, dtype=self.family.state)
         self.tally = np.zeros((n, 2, len(self.family.phases)), dtype=np.int64)
-        self._log = np.zeros(self.family.log_size, dtype=np.int64)
+        self.log = np.zeros(self.family.log_size, dtype=np.int64)
         self.decks = NO_DECKS
         self.seed(entropy)
 
@@ -115,7 +116,7 @@ class Games:
 
     def _start(self, lanes: Array, dealers: Array) -> None:
         start = lane_entries(self.family).start
-        start(self.states, self.record, self.decks, lanes, dealers, self._log)
+        start(self.states, self.record, self.decks, lanes, dealers, self.log)
         self.tally[lanes] = 0
 
     def _set_scores(self, lanes: Array, scores: npt.ArrayLike) -> None:
@@ -156,7 +157,7 @@ class Games:
             None, or the first k whose action is illegal: lanes before it have been stepped.
         """
         bad = lane_entries(self.family).step(
-            self.states, self.record, self.decks, show_table(), lanes, actions, self._log,
+            self.states, self.record, self.decks, show_table(), lanes, actions, self.log,
             self.tally,
         )  # fmt: skip
         return None if bad == NONE else int(bad)

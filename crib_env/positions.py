@@ -87,6 +87,10 @@ class Positions:
         Raises:
             ValueError: of another game, by rules, episode or players; nothing has changed then.
         """
+        if not isinstance(taken, Snapshot):
+            raise ValueError(
+                f"restore() takes what snapshot() returned, got {type(taken).__name__}"
+            )
         theirs = (taken.rules, taken.episode, taken.players)
         if theirs != (self.rules, self.episode, self.players):
             raise ValueError(f"the snapshot is of {theirs}, this game is "

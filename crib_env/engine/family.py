@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from crib_env.engine.notation import Notation
 from crib_env.engine.record import Array, array_of
 from crib_env.rules import Rules
 
@@ -80,6 +81,7 @@ class Family:
             turn.
         why_illegal: of a view and an action that is not legal for its seat: why, as a sentence.
         text: of a view, rules, name, number of the deal and events: the game in text.
+        notation: how its positions are written and read.
     """
 
     engine: str
@@ -96,6 +98,7 @@ class Family:
     hidden_card: Callable[[Any], int]
     why_illegal: Callable[[Any, int], str]
     text: Callable[..., str]
+    notation: Notation
 
     def __reduce__(self) -> tuple[Callable[[str], Family], tuple[str]]:
         return find_family, (self.engine,)

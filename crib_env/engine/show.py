@@ -97,6 +97,21 @@ def score_flush_and_nob(suits, held, starter, smallest, nob):
     return points
 
 
+@kernel
+def with_starter(table, key, suits, jacks, held, starter, flush_size):
+    """Return the points of held cards with the starter.
+
+    Args:
+        key: the sum of the held cards' keys.
+        suits: the number of held cards of each suit, packed in bytes.
+        jacks: the suits of the held jacks, one bit each.
+        held: how many cards are held, 3 or 4.
+    """
+    at = key + KEYS[starter >> 2] + (FOUR if held == 3 else 0)
+    nob = jacks >> (starter & 3) & 1
+    return table[at] + score_flush_and_nob(suits, held, starter, flush_size, nob)
+
+
 @cache
 def show_table() -> npt.NDArray[np.uint8]:
     """Return the points of every rank multiset of four or five cards, uint8[TABLE_SIZE]."""

@@ -12,6 +12,7 @@ import numpy.typing as npt
 from crib_env.engine.record import NONE
 from crib_env.envs.books import Observation
 from crib_env.envs.checks import whole_action
+from crib_env.envs.phase_policy import PhasePolicy
 from crib_env.errors import EpisodeOverError, IllegalActionError
 from crib_env.events import Event
 from crib_env.game import Game
@@ -47,6 +48,7 @@ class GameAccess:
     """
 
     game: Game
+    phase_policy: PhasePolicy | None
     possible_agents: list[str]
     _seat_of: dict[str, int]
     _observed: int  # the seat whose observation the game's arrays hold, or NONE
@@ -171,7 +173,11 @@ class GameAccess:
             ValueError: text that is no position, or one of another game than this environment's;
                 nothing has changed then.
         """
-        self.game.read(text)
+        position = self.game.read(text).state[0]
+        policy = self.phase_policy
+        if policy is not None and not position["over"] and position["phase"] == policy.phase:
+            raise ValueError("this environment plays that phase of the deal itself: a position must "
+                             "leave the choice to the seats")  # fmt: skip
         self.reset()
         self.game.take(text)
         self._resume()

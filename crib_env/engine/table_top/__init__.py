@@ -2,7 +2,7 @@
 
 `records` holds the state and the view, `cells` the geometry of the 5x5 layout, `count` the points
 of lines and crib, `rules` the turns, `views` the only gate to what a seat may know, `encode` the
-observation, `text` the game in words.
+observation, `notation` and `text` the game in writing.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from crib_env.engine.family import Family, Verbs
 from crib_env.engine.record import NONE
 from crib_env.engine.table_top import records
 from crib_env.engine.table_top.encode import ACTIONS, LAYOUT, encode, encode_mask
+from crib_env.engine.table_top.notation import NOTATION
 from crib_env.engine.table_top.records import SIZE, TO_CRIB, TURNS
 from crib_env.engine.table_top.rules import (
     begin_episode,
@@ -79,4 +80,5 @@ FAMILY = Family(
     hidden_card=lambda state: int(state["deck"][min(int(state["turn"]), TURNS - 1)]),
     why_illegal=why_illegal,
     text=render,
+    notation=NOTATION,
 )

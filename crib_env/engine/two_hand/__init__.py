@@ -1,7 +1,7 @@
 """The two-hand games, six-card and five-card cribbage (clauses H and F), as one family.
 
 `records` holds the state and the view, `rules` the play, `views` the only gate to what a seat may
-know, `encode` the observation, `text` the game in words.
+know, `encode` the observation, `notation` and `text` the game in writing.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from crib_env.cards import format_card, format_cards, pip
 from crib_env.engine.family import Family, Verbs
 from crib_env.engine.two_hand import records
 from crib_env.engine.two_hand.encode import ACTIONS, LAYOUT, encode, encode_mask
+from crib_env.engine.two_hand.notation import NOTATION
 from crib_env.engine.two_hand.rules import (
     begin_episode,
     card_in,
@@ -73,4 +74,5 @@ FAMILY = Family(
     hidden_card=lambda state: int(state["starter"]),
     why_illegal=why_illegal,
     text=render,
+    notation=NOTATION,
 )
