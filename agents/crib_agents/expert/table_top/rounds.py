@@ -17,7 +17,7 @@ import numpy.typing as npt
 from crib_env.engine.table_top.numbers import PLAYERS
 from crib_env.engine.table_top.records import TURNS
 
-PATH = Path(__file__).parent / "rounds.npz"
+PATH = Path(__file__).parents[2] / "data" / "table_top_rounds.npz"
 VERSION = 1
 PRESETS = ("table_top", "table_top_ship")  # what rounds were played under, by `score_difference`
 MOST_POINTS = 79  # a side's points of a round above this, none yet seen, count as this many

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from crib_agents.expert.table_top.values import VALUES
 
-PATH = Path(__file__).parent / "values.npz"
+PATH = Path(__file__).parents[2] / "data" / "table_top_values.npz"
 VERSION = 1
 PRESETS = ("table_top", "table_top_ship")  # the rules the rows of the values were learned under
 

@@ -18,7 +18,7 @@ from crib_agents.data.crib_tables import DEALT, ROLES
 from crib_agents.expert.two_hand.pegging.holdings import HOLDINGS
 from crib_agents.expert.two_hand.pegging.reflex import SIZE
 
-PATH = Path(__file__).parents[3] / "data" / "pegging.npz"
+PATH = Path(__file__).parents[3] / "data" / "reflex.npz"
 VERSION = 2
 UNIT = 1024.0  # parts of a point in the file
 
