@@ -1,8 +1,9 @@
-"""What every choice in a position is worth, best first.
+r"""What every choice in a position is worth, best first.
 
-    python -m agents.analyze "5H 5D JC 4S 6S KH" --dealer --scores 60 75
-    python -m agents.analyze "6D 4S 9C" --laid "KC QC" --starter JH --dealer --pile "(TS) 5D (7H)"
-    python -m agents.analyze 6D --layout "...../.4C.../..7H../...8H./....." --columns
+    python -m crib_agents.analyze "5H 5D JC 4S 6S KH" --dealer --scores 60 75
+    python -m crib_agents.analyze "6D 4S 9C" --laid "KC QC" --starter JH --dealer \
+        --pile "(TS) 5D (7H)"
+    python -m crib_agents.analyze 6D --layout "...../.4C.../..7H../...8H./....." --columns
 
 The first form is a hand about to lay away; the second (with ``--laid`` and ``--starter``) a hand
 about to play a card, the other seat's cards in the pile in brackets; the third (with ``--layout``)
@@ -84,7 +85,7 @@ def position(args: argparse.Namespace) -> Views:
 def main(words: Sequence[str] | None = None) -> None:
     """Run the command line."""
     parser = argparse.ArgumentParser(
-        prog="python -m agents.analyze", description=(__doc__ or "").split("\n\n")[0]
+        prog="python -m crib_agents.analyze", description=(__doc__ or "").split("\n\n")[0]
     )
     parser.add_argument("cards", help="the cards held, such as '5H 5D JC 4S 6S KH'; at Table Top "
                         "the card in turn")  # fmt: skip

@@ -128,7 +128,7 @@ def discards(views: Views) -> list[Discard]:
         if not set(laid) <= set(pair):
             continue
         hand, crib = float(row[keep.HAND_MEAN]), float(row[keep.CRIB_MEAN])
-        pegs = float(row[keep.PEGS] - row[keep.LETS_PEG])
+        pegs = float(row[keep.OWN_PEGS] - row[keep.OTHER_PEGS])
         found.append(
             (
                 (float(row[keep.WORTH]), pair[::-1]),

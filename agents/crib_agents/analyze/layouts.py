@@ -1,6 +1,6 @@
 """Positions of Table Top, as one seat knows them, from a layout written as text.
 
-As in `agents.analyze.positions` the hidden cards are filled in with any that are left, and the
+As in `positions` the hidden cards are filled in with any that are left, and the
 position is looked at through the one gate, `view`. Which turn placed which card is not said and is
 made up: nothing the expert asks depends on it.
 """

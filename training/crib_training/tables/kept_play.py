@@ -20,12 +20,9 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from crib_agents.data.crib_tables import RANKS
+from crib_agents.data.tables import KEPT_PLAY, RANKS, ROLES
 from crib_agents.expert.two_hand.judge.model import (
     KEPT_HANDS,
-    KEPT_PLAY,
-    ROLES,
-    VERSION,
     kept_index,
 )
 
@@ -126,7 +123,7 @@ def main() -> None:
     parser.add_argument("--agent", default="rule_based", help="who plays (default: %(default)s)")
     parser.add_argument("--deals", type=int, default=4_000_000, help="of each game (%(default)s)")
     parser.add_argument("--seed", type=int, default=2027, help="fixes everything (%(default)s)")
-    parser.add_argument("--out", type=Path, default=KEPT_PLAY, help="the file to write")
+    parser.add_argument("--out", type=Path, default=KEPT_PLAY.path, help="the file to write")
     given = parser.parse_args()
     agent = load_agent(given.agent)
     games: dict[str, Any] = {}
@@ -147,7 +144,7 @@ def main() -> None:
                       f"{found['fewest']:.0f}, median {found['median']:.0f}")  # fmt: skip
     made_by = (f"python -m crib_training.tables.kept_play --agent {given.agent} --deals {given.deals} "
                f"--seed {given.seed}")  # fmt: skip
-    write(given.out, {"version": VERSION, "made_by": made_by, "seed": given.seed, "games": games})
+    write(given.out, {"version": KEPT_PLAY.version, "made_by": made_by, "seed": given.seed, "games": games})
 
 
 if __name__ == "__main__":

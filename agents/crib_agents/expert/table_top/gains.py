@@ -10,8 +10,8 @@ from __future__ import annotations
 from crib_agents.expert.table_top.position import LINES, open_to_mover, owed_by
 from crib_agents.expert.table_top.values import (
     by_nob,
+    by_owed,
     by_rank,
-    by_share,
     by_suit,
     crib_value,
     most_of_a_suit,
@@ -31,7 +31,7 @@ DECK = 52
 
 
 @kernel
-def line_gains(v, table, values, mix, weights, p, line, drawn, gain):
+def line_gains(v, table, values, surplus, weights, p, line, drawn, gain):
     """Fill ``gain`` (float64[52]) with what each card of ``drawn`` adds to a line for my side.
 
     Returns:
@@ -46,7 +46,7 @@ def line_gains(v, table, values, mix, weights, p, line, drawn, gain):
     size = v["flush_size"]
     nob = nob_in(v, line)
     most = most_of_a_suit(cards)
-    before = by_rank(values, mix, table, cards, role, phase)
+    before = by_rank(values, surplus, table, cards, role, phase)
     before += by_suit(values, n, most, role, phase, size)
     now = before + nob_value(values, nob, cards, role, phase, p["unseen"])
     if n == SIZE:
@@ -62,7 +62,7 @@ def line_gains(v, table, values, mix, weights, p, line, drawn, gain):
         left = drawn >> (4 * rank) & 15
         if left:
             longer = cards | (left & -left) << (4 * rank)
-            more = by_rank(values, mix, table, longer, role, phase) - before + hope
+            more = by_rank(values, surplus, table, longer, role, phase) - before + hope
             gain[4 * rank] = weight * (more + suit_0)
             gain[4 * rank + 1] = weight * (more + suit_1)
             gain[4 * rank + 2] = weight * (more + suit_2)
@@ -73,10 +73,10 @@ def line_gains(v, table, values, mix, weights, p, line, drawn, gain):
 
 
 @kernel
-def share_margin(values, weights, role, turns_left, mine, theirs):
+def owed_margin(values, weights, role, turns_left, mine, theirs):
     """Return what the cards owed to the crib add for my side, which moves next if ``role`` is 1."""
-    my_lines = by_share(values, role, turns_left, mine, theirs)
-    their_lines = by_share(values, 1 - role, turns_left, theirs, mine)
+    my_lines = by_owed(values, role, turns_left, mine, theirs)
+    their_lines = by_owed(values, 1 - role, turns_left, theirs, mine)
     return weights[MINE] * my_lines - weights[THEIRS] * their_lines
 
 
@@ -95,10 +95,10 @@ def crib_gains(v, table, values, weights, p, drawn, gain):
     mine = owed_by(p, 0)
     theirs = owed_by(p, 1)
     crib = crib_value(values, table, p["crib"], v["my_crib"], nob)
-    share = share_margin(values, weights, side, turns_left, mine, theirs)
+    share = owed_margin(values, weights, side, turns_left, mine, theirs)
     if p["owed"][p["mover"]]:
         less = -share
-        less += share_margin(values, weights, side, turns_left, mine - 1 + side, theirs - side)
+        less += owed_margin(values, weights, side, turns_left, mine - 1 + side, theirs - side)
         for rank in range(RANKS):
             left = drawn >> (4 * rank) & 15
             if left:
@@ -114,7 +114,7 @@ def crib_gains(v, table, values, weights, p, drawn, gain):
 
 
 @kernel
-def fill_gains(v, table, values, mix, weights, p, drawn, gains):
+def fill_gains(v, table, values, surplus, weights, p, drawn, gains):
     """Fill ``gains`` (float64[GAINS, 52]) with what each card of ``drawn`` adds to what it joins.
 
     Returns:
@@ -122,7 +122,7 @@ def fill_gains(v, table, values, mix, weights, p, drawn, gains):
     """
     total = crib_gains(v, table, values, weights, p, drawn, gains[CRIB_ROW])
     for i in range(LINES):
-        total += line_gains(v, table, values, mix, weights, p, i, drawn, gains[i])
+        total += line_gains(v, table, values, surplus, weights, p, i, drawn, gains[i])
     return total
 
 

@@ -33,9 +33,9 @@ LINE = 0  # [ROLES, PHASES, SHAPES]
 SUITED = LINE + ROLES * PHASES * SHAPES  # [ROLES, PHASES, cards, most of one suit]
 NOB = SUITED + ROLES * PHASES * SIZE * SIZE  # [ROLES, PHASES, cards]
 CRIB = NOB + ROLES * PHASES * SIZE  # [the crib is the other side's or mine, SHAPES]
-SHARE = CRIB + 2 * SHAPES  # [line owner's ROLES, PHASES, owner owes, the other side owes]
-MIXED = SHARE + ROLES * PHASES * OWED * OWED  # [SHAPES, RANKS]
-VALUES = MIXED + SHAPES * RANKS
+OWED_LINES = CRIB + 2 * SHAPES  # [line owner's ROLES, PHASES, owner owes, the other side owes]
+SURPLUS = OWED_LINES + ROLES * PHASES * OWED * OWED  # [SHAPES, RANKS]
+VALUES = SURPLUS + SHAPES * RANKS
 
 
 @kernel
@@ -60,18 +60,18 @@ def most_of_a_suit(cards):
 
 
 @kernel
-def by_rank(values, mix, table, cards, role, phase):
+def by_rank(values, surplus, table, cards, role, phase):
     """Return what a line is likely to come to by its ranks, exactly if it is full.
 
     Args:
-        mix: float64[13], the unseen ranks by `fill_mix`.
+        surplus: float64[13], the unseen ranks by `fill_surplus`.
     """
     if bit_count(cards) == SIZE:
         return float(table[rank_key(cards)])
     at = shape(cards)
     value = values[LINE + (role * PHASES + phase) * SHAPES + at]
     for rank in range(RANKS):
-        value += values[MIXED + at * RANKS + rank] * mix[rank]
+        value += values[SURPLUS + at * RANKS + rank] * surplus[rank]
     return value
 
 
@@ -98,16 +98,16 @@ def nob_value(values, nob, cards, role, phase, unseen):
 
 
 @kernel
-def by_share(values, role, turns_left, owner_owes, other_owes):
+def by_owed(values, role, turns_left, owner_owes, other_owes):
     """Return what the cards owed to the crib add to the lines of a side, all together."""
     if turns_left == 0:
         return 0.0
     at = (role * PHASES + phase_of(turns_left)) * OWED + owner_owes
-    return values[SHARE + at * OWED + other_owes]
+    return values[OWED_LINES + at * OWED + other_owes]
 
 
 @kernel
-def line_value(values, mix, table, cards, role, phase, flush_size, nob, unseen):
+def line_value(values, surplus, table, cards, role, phase, flush_size, nob, unseen):
     """Return what a line is likely to come to.
 
     Args:
@@ -116,7 +116,7 @@ def line_value(values, mix, table, cards, role, phase, flush_size, nob, unseen):
         nob: the jack that would score one in this line, as a mask, or 0.
         unseen: the cards that may still come, as a mask.
     """
-    value = by_rank(values, mix, table, cards, role, phase)
+    value = by_rank(values, surplus, table, cards, role, phase)
     value += by_suit(values, bit_count(cards), most_of_a_suit(cards), role, phase, flush_size)
     return value + nob_value(values, nob, cards, role, phase, unseen)
 
@@ -142,8 +142,8 @@ def phase_of(turns_left):
 
 
 @kernel
-def fill_mix(unseen, mix):
-    """Fill ``mix`` (float64[13]) with how much more than its share of the unseen each rank has."""
+def fill_surplus(unseen, surplus):
+    """Fill ``surplus``, float64[13]: how much more than its share of the unseen a rank has."""
     n = bit_count(unseen)
     for rank in range(RANKS):
-        mix[rank] = bit_count(unseen >> (4 * rank) & 15) * RANKS / n - 1.0
+        surplus[rank] = bit_count(unseen >> (4 * rank) & 15) * RANKS / n - 1.0

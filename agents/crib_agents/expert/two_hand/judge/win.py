@@ -3,7 +3,7 @@
 A deal pegs at least one point, so every deal's end lies nearer the target than its start, and the
 chances at a score follow from those at scores further on. Within a deal points come in the order
 of the rules, and the first to the target wins at once (C5): heels and play, pone's hand, the
-dealer's hand, the crib. What they bring is `crib_agents.expert.two_hand.judge.outcomes`.
+dealer's hand, the crib. What they bring is `outcomes`.
 
 Scores are given as points still to make, so one table serves all starts and any shorter target.
 A view says nothing of skunks nor of who deals the next game of a match: Hoyle's rules are taken.
@@ -14,12 +14,10 @@ from __future__ import annotations
 from functools import cache
 
 import numpy as np
-import numpy.typing as npt
 
+from crib_agents.data.tables import Array
 from crib_agents.expert.two_hand.judge import outcomes
 from crib_env.rules import PRESETS
-
-Array = npt.NDArray[np.float64]
 
 # How a game ends for a seat: it wins by a double skunk, a skunk, plainly; loses plainly, by a
 # skunk, a double skunk. The margin is what the loser still has to make (H11).
