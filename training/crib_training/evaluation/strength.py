@@ -18,13 +18,13 @@ from crib_agents.adapters.timed import Timed
 from crib_agents.data.tables import VARIANTS
 from crib_agents.expert.table_top import TableTopExpert
 from crib_agents.expert.table_top.agent import BUDGETS
+from crib_agents.loading import load_agent
 
 from crib_env.engine.family import find_family
 from crib_env.engine.table_top.numbers import PLAYERS
 from crib_env.policy import Agent
 from crib_env.rules import PRESETS as RULES
 from crib_training.evaluation.duplicate import Estimate, estimate, play_pairs
-from crib_training.loading import load_agent
 
 HEADER = """\
 | rules | players | budget | decisions/s | games won | points a round more |

@@ -23,12 +23,12 @@ from crib_agents.expert.two_hand.judge.outcomes import (
     PLAY_SIZE,
 )
 from crib_agents.expert.two_hand.judge.win import WON, chances
+from crib_agents.loading import load_agent
 
 from crib_env.policy import Agent
 from crib_env.rules import PRESETS, Rules
 from crib_training.evaluation.duplicate import Estimate, estimate
 from crib_training.evaluation.self_play import SelfPlay
-from crib_training.loading import load_agent
 from crib_training.tables.crib_tables import GAMES, write
 
 Array = npt.NDArray[Any]

@@ -25,13 +25,13 @@ from crib_agents.expert.two_hand.judge.model import (
     KEPT_HANDS,
     kept_index,
 )
+from crib_agents.loading import load_agent
 
 from crib_env.engine.show import JACK
 from crib_env.engine.two_hand.records import HAND, LAY_AWAY, NONE
 from crib_env.policy import Agent
 from crib_env.rules import PRESETS, Rules
 from crib_training.evaluation.self_play import SelfPlay
-from crib_training.loading import load_agent
 from crib_training.tables.crib_tables import GAMES, write
 
 Array = npt.NDArray[Any]

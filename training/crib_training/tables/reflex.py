@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from crib_agents.data.tables import REFLEX, ROLES, save
+from crib_agents.data.tables import RANKS, REFLEX, ROLES, save
 from crib_agents.expert.two_hand.discard.crib import SUITS
 from crib_agents.expert.two_hand.pegging.course import (
     ENDLESS,
@@ -36,7 +36,6 @@ from crib_agents.expert.two_hand.pegging.holdings import (
     LISTED,
     LOWEST,
     MOST,
-    RANKS,
     holdings,
     number,
 )

@@ -8,15 +8,17 @@ import numpy as np
 import numpy.typing as npt
 from numba import float64, int64, void
 
+from crib_agents.checks import refuse_other_views
 from crib_agents.data.tables import RANKS, TABLE_TOP_VALUES, load
 from crib_agents.expert.table_top.gains import DECK, GAINS
 from crib_agents.expert.table_top.position import POSITION, POSITIONS_T, pass_on, put, take_back
 from crib_agents.expert.table_top.search import narrow, score_actions
 from crib_agents.expert.table_top.stakes import by_worths, chance_of
 from crib_agents.expert.table_top.worth import MINE, THEIRS, side_value
+from crib_env.engine.family import find_family
 from crib_env.engine.jit import entry
 from crib_env.engine.table_top.cells import lowest
-from crib_env.engine.table_top.records import SIZE, TABLE_VIEW, TO_CRIB, VIEWS_T
+from crib_env.engine.table_top.records import SIZE, TO_CRIB, VIEWS_T
 from crib_env.engine.tables import show_table
 from crib_env.engine.two_hand.records import TABLE_T
 from crib_env.policy import Actions, Views
@@ -157,9 +159,7 @@ class TableTopExpert:
     def _search(
         self, views: Views, budget: tuple[int, int], analysis: npt.NDArray[np.float64]
     ) -> Actions:
-        if views.dtype != TABLE_VIEW:
-            raise ValueError(f"{self.name} plays table_top alone, got views of fields "
-                             f"{', '.join(views.dtype.names or ('none',))}")  # fmt: skip
+        refuse_other_views(self.name, views, find_family("table_top"))
         if not views["legal"].all():
             i = int(np.flatnonzero(views["legal"] == 0)[0])
             raise ValueError(f"{self.name} was given view {i} of seat {views['seat'][i]}, which "

@@ -10,6 +10,7 @@ it adds to the whole.
 
 from __future__ import annotations
 
+from crib_agents.data.tables import RANKS
 from crib_agents.expert.table_top.gains import NEVER
 from crib_agents.expert.table_top.position import LINES, POSITIONS_T, owed_by, pass_on, put, take_up
 from crib_agents.expert.table_top.search import score_now
@@ -31,7 +32,7 @@ from crib_agents.expert.table_top.values import (
     shape,
 )
 from crib_agents.expert.table_top.worth import nob_in, role_of, side_value, sign_of
-from crib_agents.kernels.lines import RANKS, nob_of, points_so_far
+from crib_agents.kernels.lines import nob_of, points_so_far
 from numba import float64, int64, void
 
 from crib_env.engine.jit import entry, kernel

@@ -12,7 +12,9 @@ from functools import cache
 import numpy as np
 from numba import float64, from_dtype, int64, types, void
 
+from crib_agents.checks import refuse_other_views
 from crib_agents.data import tables
+from crib_agents.data.tables import RANKS
 from crib_agents.expert.two_hand.judge.model import MODEL_T
 from crib_agents.expert.two_hand.judge.model import load as load_model
 from crib_agents.expert.two_hand.judge.outcomes import COUNT_SIZE
@@ -23,7 +25,6 @@ from crib_agents.expert.two_hand.pegging.holdings import (
     FIRST,
     HOLDINGS,
     MOST,
-    RANKS,
     holdings,
     number,
 )
@@ -31,9 +32,10 @@ from crib_agents.expert.two_hand.pegging.reflex import SIZE
 from crib_agents.expert.two_hand.pegging.search import FINDINGS, WORTH, search_card
 from crib_agents.expert.two_hand.pegging.show import look_ahead
 from crib_agents.kernels.charts import chart_of
+from crib_env.engine.family import find_family
 from crib_env.engine.jit import entry, kernel
 from crib_env.engine.tables import show_table
-from crib_env.engine.two_hand.records import HAND, NONE, PLAY, TABLE_T, VIEW, VIEWS_T
+from crib_env.engine.two_hand.records import HAND, NONE, PLAY, TABLE_T, VIEWS_T
 from crib_env.policy import Actions, Views
 
 DRAWN = 256  # hypotheses searched, of up to 1,820
@@ -201,12 +203,10 @@ class PlayExpert:
         return by_card
 
     def _play(self, views: Views, found: Array, *, forced: bool) -> Actions:
-        if views.dtype != VIEW:
-            raise ValueError(f"{self.name} plays two_hand alone, got views of fields "
-                             f"{', '.join(views.dtype.names or ('none',))}")  # fmt: skip
+        refuse_other_views(self.name, views, find_family("two_hand"))
         if (views["phase"] != PLAY).any():
             raise ValueError(f"{self.name} plays cards and lays none away: for whole deals use "
-                             "agents.PhasedAgent(discard=..., pegging=...)")  # fmt: skip
+                             "PhasedAgent(discard=..., pegging=...)")  # fmt: skip
         known = read_tables()
         positions = np.zeros(POSITIONS, dtype=POSITION)
         scratch = np.zeros(1, dtype=SCRATCH)
