@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 from crib_agents import RandomAgent
 from crib_agents.data import tables
-from crib_agents.data.tables import TABLE_TOP_VALUES, load, save
+from crib_agents.data.tables import RANKS, TABLE_TOP_VALUES, load, save
 from crib_agents.expert.table_top import TableTopExpert
 from crib_agents.expert.table_top.agent import ACTIONS, BUDGETS, MINE, THEIRS, VALUE
 from crib_agents.expert.table_top.values import (
@@ -28,7 +28,6 @@ from crib_agents.expert.table_top.values import (
     line_value,
     shape,
 )
-from crib_agents.kernels.lines import RANKS
 from crib_agents.table_top import rule_based
 from crib_training.evaluation.duplicate import estimate, play_pairs
 from crib_training.evaluation.strength import measure

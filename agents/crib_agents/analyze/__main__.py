@@ -20,7 +20,8 @@ from dataclasses import asdict, fields
 
 from crib_agents.analyze.choices import Choice, analyze
 from crib_agents.analyze.layouts import layout_view
-from crib_agents.analyze.positions import Views, laying_view, play_view
+from crib_agents.analyze.positions import laying_view, play_view
+from crib_env.policy import Views
 
 # Options that belong to one kind of game alone.
 OF_CARDS = ("dealer", "laid", "starter", "pile", "games")

@@ -7,7 +7,6 @@ from itertools import combinations
 
 import numpy as np
 
-from crib_agents.analyze.positions import Views
 from crib_agents.expert.table_top import TableTopExpert
 from crib_agents.expert.table_top.agent import VALUE, WORTH
 from crib_agents.expert.table_top.worth import MINE, THEIRS
@@ -17,6 +16,7 @@ from crib_agents.expert.two_hand.pegging.play import PlayExpert
 from crib_env.cards import format_card, format_cards
 from crib_env.engine.family import format_cell
 from crib_env.engine.two_hand.records import LAY_AWAY, VIEW
+from crib_env.policy import Views
 from crib_env.rules import LARGEST_TARGET
 
 

@@ -29,7 +29,7 @@ class Table:
     """A file of arrays, and what is expected of it.
 
     Attributes:
-        file: its name; without the ending, the name of what makes it in `crib_training.tables`.
+        file: its name; without the ending, what ``crib tables`` calls it.
         version: of its form.
         shapes: the shapes of its arrays. The first axis is the game (`DEALT` or `VARIANTS`).
         five_card: the length of the last axis in the five-card game where that is shorter; what is
@@ -49,7 +49,7 @@ class Table:
     @property
     def made_by(self) -> str:
         """The command that makes it."""
-        return f"python -m crib_training.tables.{self.path.stem}"
+        return f"crib tables {self.path.stem}"
 
 
 CHARTS = (len(DEALT), len(ROLES), RANKS, RANKS)

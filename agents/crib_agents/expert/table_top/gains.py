@@ -7,6 +7,7 @@ eleven places, each found once.
 
 from __future__ import annotations
 
+from crib_agents.data.tables import RANKS
 from crib_agents.expert.table_top.position import LINES, open_to_mover, owed_by
 from crib_agents.expert.table_top.values import (
     by_nob,
@@ -19,7 +20,7 @@ from crib_agents.expert.table_top.values import (
     phase_of,
 )
 from crib_agents.expert.table_top.worth import MINE, THEIRS, nob_in, role_of, sign_of, weight_of
-from crib_agents.kernels.lines import RANKS, SUIT, nob_of
+from crib_agents.kernels.lines import SUIT, nob_of
 from crib_env.engine.jit import kernel
 from crib_env.engine.table_top.cells import bit_count, lowest
 from crib_env.engine.table_top.records import SIZE, TO_CRIB, TURNS

@@ -18,7 +18,8 @@ from __future__ import annotations
 
 import math
 
-from crib_agents.expert.two_hand.pegging.holdings import DISTINCT, FIRST, LISTED, MOST, RANKS
+from crib_agents.data.tables import RANKS
+from crib_agents.expert.two_hand.pegging.holdings import DISTINCT, FIRST, LISTED, MOST
 from crib_agents.kernels.counting import sequence_points
 from crib_env.engine.jit import kernel
 from crib_env.engine.two_hand.records import NONE

@@ -7,9 +7,10 @@ knows its own pair and the starter, and by which habit the other seat's role lay
 
 from __future__ import annotations
 
+from crib_agents.data.tables import RANKS
 from crib_agents.expert.two_hand.discard.crib import DECK, SUITS, shift
 from crib_agents.expert.two_hand.judge.outcomes import COUNT_SIZE
-from crib_agents.expert.two_hand.pegging.holdings import COUNTED, KEY, RANKS
+from crib_agents.expert.two_hand.pegging.holdings import COUNTED, KEY
 from crib_agents.kernels.charts import cell
 from crib_agents.kernels.counting import unseen_ranks
 from crib_env.engine.jit import kernel
