@@ -28,7 +28,7 @@ OF_CARDS = ("dealer", "laid", "starter", "pile", "games")
 OF_CELLS = ("columns", "crib", "partners_crib", "others_crib", "players")
 
 
-def table(choices: Sequence[Choice]) -> str:
+def in_columns(choices: Sequence[Choice]) -> str:
     """Return choices in columns: points to two places, what they are worth in per cent."""
     rows = [[field.name for field in fields(choices[0])]]
     for choice in choices:
@@ -120,7 +120,7 @@ def main(words: Sequence[str] | None = None) -> None:
     if args.json:
         print(json.dumps([asdict(choice) for choice in choices], indent=1))
     else:
-        print(table(choices))
+        print(in_columns(choices))
 
 
 if __name__ == "__main__":

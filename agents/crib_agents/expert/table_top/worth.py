@@ -39,7 +39,7 @@ def nob_in(v, line):
 
 
 @kernel
-def role_of(sign, mover):
+def owner_moves_next(sign, mover):
     """Return 1 if the owner of a line, mine if ``sign`` is 1, is the side of ``mover``."""
     return 1 if (sign == 1) == (mover & 1 == 0) else 0
 
@@ -48,13 +48,13 @@ def role_of(sign, mover):
 def side_value(v, table, values, surplus, p, side):
     """Return the points that a side is likely to make in the round from the position ``p``."""
     phase = phase_of(TURNS - p["turn"])
-    role = 1 if p["mover"] & 1 == side else 0
-    total = by_owed(values, role, TURNS - p["turn"], owed_by(p, side), owed_by(p, 1 - side))
+    owner_next = 1 if p["mover"] & 1 == side else 0
+    total = by_owed(values, owner_next, TURNS - p["turn"], owed_by(p, side), owed_by(p, 1 - side))
     for i in range(LINES):
         if (sign_of(v, i) == 1) == (side == 0):
             total += line_value(
-                values, surplus, table, p["lines"][i], role, phase, v["flush_size"], nob_in(v, i),
-                p["unseen"],
+                values, surplus, table, p["lines"][i], owner_next, phase, v["flush_size"],
+                nob_in(v, i), p["unseen"],
             )  # fmt: skip
     if (v["my_crib"] == 1) == (side == 0):
         total += crib_value(values, table, p["crib"], v["my_crib"], nob_of(v))

@@ -31,7 +31,7 @@ from crib_agents.expert.table_top.values import (
     phase_of,
     shape,
 )
-from crib_agents.expert.table_top.worth import nob_in, role_of, side_value, sign_of
+from crib_agents.expert.table_top.worth import nob_in, owner_moves_next, side_value, sign_of
 from crib_agents.kernels.lines import nob_of, points_so_far
 from numba import float64, int64, void
 
@@ -94,9 +94,9 @@ def correct_mixed(values, surplus, cards, error):
 
 
 @kernel
-def owed_at(role, phase, owner_owes, other_owes):
+def owed_at(owner_next, phase, owner_owes, other_owes):
     """Return where the values hold what is owed to the crib."""
-    return OWED_LINES + ((role * PHASES + phase) * OWED + owner_owes) * OWED + other_owes
+    return OWED_LINES + ((owner_next * PHASES + phase) * OWED + owner_owes) * OWED + other_owes
 
 
 @kernel
@@ -117,15 +117,15 @@ def learn_lines(table, values, visits, surplus, v, q, end, rate):
         if n == SIZE:
             continue
         sign = sign_of(v, i)
-        role = role_of(sign, q["mover"])
+        owner_next = owner_moves_next(sign, q["mover"])
         nob = nob_in(v, i)
         error = points_so_far(table, end["lines"][i], size, nob)
-        error -= line_value(values, surplus, table, cards, role, phase, size, nob, q["unseen"])
+        error -= line_value(values, surplus, table, cards, owner_next, phase, size, nob, q["unseen"])
         if sign > 0:
             mine += error
         else:
             theirs += error
-        at = role * PHASES + phase
+        at = owner_next * PHASES + phase
         correct_mixed(values, surplus, cards, error * rate * SURPLUS_RATE)
         correct(values, visits, LINE + at * SHAPES + shape(cards), error, rate)
         correct(values, visits, SUITED + (at * SIZE + n) * SIZE + most_of_a_suit(cards), error,
@@ -166,7 +166,7 @@ def spread(values, surplus, v, q, mine, theirs, rate):
             continue
         sign = sign_of(v, i)
         error = rate * (mine if sign > 0 else theirs)
-        at = role_of(sign, q["mover"]) * PHASES + phase
+        at = owner_moves_next(sign, q["mover"]) * PHASES + phase
         correct_mixed(values, surplus, cards, error)
         values[LINE + at * SHAPES + shape(cards)] += error
         values[SUITED + (at * SIZE + n) * SIZE + most_of_a_suit(cards)] += SLOWER * error

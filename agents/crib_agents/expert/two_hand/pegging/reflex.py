@@ -1,4 +1,4 @@
-"""A reflex: what a card is worth in the play at a glance, without search or belief.
+"""A reflex: what a card is worth in the play, without search or belief.
 
 The value of playing a card is what it pegs, plus the sum of five table entries: the points, mine
 less the other's, that follow to the end of the play on average. Each table sees the position after
@@ -11,7 +11,7 @@ the card through a few features:
 5. the last three cards.
 
 `training/reflex.py` fits them by self-play. The search plays hypotheses out by the reflex, and
-takes the other seat to play by it, softened: a softmax over the values of its cards.
+takes the other seat to play by a softmax over its values.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Search: what a card is worth over all the other seat may hold.
 
 After this seat's card every hypothesis is played out to the end of the deal's play. The other seat
-may answer with any card it holds, each as likely as the reflex, softened, makes it; from there on
-both seats play by the reflex, which knows no more than a seat does: neither chooses by what it
+may answer with any card it holds, each as likely as a softmax over the reflex makes it; then both
+seats play by the reflex, which knows no more than a seat does: neither chooses by what it
 could not see. The end is judged by `worth`, over the counts still to come.
 """
 
