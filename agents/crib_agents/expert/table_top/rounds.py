@@ -20,7 +20,7 @@ POINTS = MOST_POINTS + 1
 
 @dataclass(frozen=True)
 class Rounds:
-    """What a round brings the dealer's side and the other, in this order throughout.
+    """What a round brings, as the dealing side sees it: its own points, then the other side's.
 
     Attributes:
         points: float64[80, 80], the chances of what they score: both their points, heels and crib
