@@ -64,9 +64,7 @@ def test_a_table_that_does_not_fit_is_refused(tmp_path: Path) -> None:
     arrays = {name: np.zeros(shape) for name, shape in REFLEX.shapes.items()}
     path = tmp_path / "short.npz"
     save(REFLEX, path, **{**arrays, "kept": np.zeros((2, 2, 7))})
-    with pytest.raises(
-        ValueError, match=r"holds kept of shape \(2, 2, 7\), expected"
-    ):
+    with pytest.raises(ValueError, match=r"holds kept of shape \(2, 2, 7\), expected"):
         load(REFLEX, path)
     path = tmp_path / "less.npz"
     save(REFLEX, path, tables=arrays["tables"])
