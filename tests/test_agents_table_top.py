@@ -28,14 +28,7 @@ from crib_env.engine.rewards import CONTINUE
 from crib_env.engine.rng import WORDS, seed_states
 from crib_env.engine.show import show_table
 from crib_env.engine.table_top import batch, encode
-from crib_env.engine.table_top.records import (
-    CENTRE,
-    LOG_SIZE,
-    TABLE_TOP,
-    TABLE_VIEW,
-    TO_CRIB,
-    TURNS,
-)
+from crib_env.engine.table_top.records import CENTRE, LOG_SIZE, TABLE_TOP, TABLE_VIEW, TO_CRIB, TURNS
 from crib_env.policy import Agent, find_agent
 from crib_env.rules import PRESETS
 from reference import scoring

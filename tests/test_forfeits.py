@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from crib_agents import GreedyAgent, PhasedAgent
 from crib_agents.adapters.process import ProcessAgent
+from crib_agents.loading import load_agent
 from crib_training.evaluation.duplicate import Pairs, play_chunk, play_pairs
 from crib_training.evaluation.figures import figures
-from crib_training.loading import load_agent
 from crib_training.tournament.referee import PATIENCE, Referee
 
 import failing_agents

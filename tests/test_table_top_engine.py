@@ -25,14 +25,7 @@ from crib_env.engine.show import show_table
 from crib_env.engine.table_top import batch, encode, numbers, single
 from crib_env.engine.table_top.cells import bit_count, lowest, touching
 from crib_env.engine.table_top.count import line_points, nob
-from crib_env.engine.table_top.records import (
-    CENTRE,
-    LOG_SIZE,
-    TABLE_TOP,
-    TABLE_VIEW,
-    TO_CRIB,
-    TURNS,
-)
+from crib_env.engine.table_top.records import CENTRE, LOG_SIZE, TABLE_TOP, TABLE_VIEW, TO_CRIB, TURNS
 from crib_env.rules import Rules
 from reference import TableTopReferee
 

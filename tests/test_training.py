@@ -10,12 +10,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 from crib_agents import LearnedAgent, PhasedAgent
+from crib_agents.loading import load_agent
 from crib_training.evaluation.duplicate import estimate, play_pairs
 from crib_training.evaluation.evaluate import evaluate
 from crib_training.evaluation.figures import phase_table, table
 from crib_training.learn import ppo
 from crib_training.learn.demo import replay
-from crib_training.loading import load_agent
 
 from crib_env import find_agent, six_card_v0, table_top_v0
 from crib_env.rules import PRESETS

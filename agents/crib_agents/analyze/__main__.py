@@ -1,8 +1,9 @@
-"""What every choice in a position is worth, best first.
+r"""What every choice in a position is worth, best first.
 
-    python -m agents.analyze "5H 5D JC 4S 6S KH" --dealer --scores 60 75
-    python -m agents.analyze "6D 4S 9C" --laid "KC QC" --starter JH --dealer --pile "(TS) 5D (7H)"
-    python -m agents.analyze 6D --layout "...../.4C.../..7H../...8H./....." --columns
+    python -m crib_agents.analyze "5H 5D JC 4S 6S KH" --dealer --scores 60 75
+    python -m crib_agents.analyze "6D 4S 9C" --laid "KC QC" --starter JH --dealer \
+        --pile "(TS) 5D (7H)"
+    python -m crib_agents.analyze 6D --layout "...../.4C.../..7H../...8H./....." --columns
 
 The first form is a hand about to lay away; the second (with ``--laid`` and ``--starter``) a hand
 about to play a card, the other seat's cards in the pile in brackets; the third (with ``--layout``)
@@ -19,14 +20,15 @@ from dataclasses import asdict, fields
 
 from crib_agents.analyze.choices import Choice, analyze
 from crib_agents.analyze.layouts import layout_view
-from crib_agents.analyze.positions import Views, laying_view, play_view
+from crib_agents.analyze.positions import laying_view, play_view
+from crib_env.policy import Views
 
 # Options that belong to one kind of game alone.
 OF_CARDS = ("dealer", "laid", "starter", "pile", "games")
 OF_CELLS = ("columns", "crib", "partners_crib", "others_crib", "players")
 
 
-def table(choices: Sequence[Choice]) -> str:
+def in_columns(choices: Sequence[Choice]) -> str:
     """Return choices in columns: points to two places, what they are worth in per cent."""
     rows = [[field.name for field in fields(choices[0])]]
     for choice in choices:
@@ -84,7 +86,7 @@ def position(args: argparse.Namespace) -> Views:
 def main(words: Sequence[str] | None = None) -> None:
     """Run the command line."""
     parser = argparse.ArgumentParser(
-        prog="python -m agents.analyze", description=(__doc__ or "").split("\n\n")[0]
+        prog="python -m crib_agents.analyze", description=(__doc__ or "").split("\n\n")[0]
     )
     parser.add_argument("cards", help="the cards held, such as '5H 5D JC 4S 6S KH'; at Table Top "
                         "the card in turn")  # fmt: skip
@@ -118,7 +120,7 @@ def main(words: Sequence[str] | None = None) -> None:
     if args.json:
         print(json.dumps([asdict(choice) for choice in choices], indent=1))
     else:
-        print(table(choices))
+        print(in_columns(choices))
 
 
 if __name__ == "__main__":

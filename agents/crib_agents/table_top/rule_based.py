@@ -16,8 +16,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from crib_agents.data.tables import RANKS
 from crib_agents.kernels.lines import (
-    RANKS,
     SUIT,
     adds,
     crib_known,

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from crib_training.loading import load_agent
+from crib_agents.loading import load_agent
 
 from docs.numbers.make import agents, table_top, two_hand, winning
 from docs.numbers.make.pages import write

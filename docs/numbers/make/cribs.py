@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from crib_agents.data.crib_tables import RANKS, load
+from crib_agents.data.tables import CRIB_TABLES, RANKS, load
 from crib_agents.expert.two_hand.judge.model import habits
 from crib_training.tables.crib_tables import SCHELL, TEXT
 from crib_training.tables.laid_away import Round, sample_round
@@ -130,7 +130,7 @@ def laying_rows(found: Round) -> list[list[str]]:
     pairs = found.laid_cribs[:, :, 0].reshape(2, RANKS, RANKS)
     cards = pairs.sum(axis=1) + pairs.sum(axis=2)
     share = cards / cards.sum(axis=1, keepdims=True) * RANKS * 2 / 6  # two of six cards are laid
-    _, kept = load()
+    kept = load(CRIB_TABLES)["kept"]
     rows = []
     for name, role, place in (("the dealer", DEALER, 0), ("pone", PONE, 1)):
         for how, rates in (("", share[role]), (", by hand and crib alone", 1 - kept[0, place])):
@@ -150,8 +150,7 @@ def without_play() -> Array:
 
     Three pairs of cards in four are of two suits; of one rank all are.
     """
-    cribs, _ = load()
-    six = cribs[0]
+    six = load(CRIB_TABLES)["crib"][0]
     means = []
     for pair in SCHELL:
         a, b = sorted(TEXT.index(rank) for rank in pair)

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from crib_agents import PhasedAgent
+from crib_agents.loading import load_agent
 
 from crib_env.engine.two_hand.records import PLAY
 from crib_env.envs.makers import HouseKeyword, Maker
@@ -26,7 +27,7 @@ from crib_env.policy import Agent
 from crib_env.rules import Rules, find_rules
 from crib_training.evaluation.duplicate import play_pairs
 from crib_training.evaluation.figures import figures, phase_table, table
-from crib_training.loading import find_maker, load_agent
+from crib_training.loading import find_maker
 
 PACKAGES = ("crib-env", "numpy", "numba", "gymnasium", "pettingzoo")
 

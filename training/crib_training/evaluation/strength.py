@@ -15,16 +15,15 @@ import sys
 from dataclasses import dataclass
 
 from crib_agents.adapters.timed import Timed
+from crib_agents.data.tables import VARIANTS
 from crib_agents.expert.table_top import TableTopExpert
 from crib_agents.expert.table_top.agent import BUDGETS
-from crib_agents.expert.table_top.tables import PRESETS
-from crib_env.engine.table_top.numbers import PLAYERS
+from crib_agents.loading import load_agent
 
 from crib_env.engine.family import find_family
 from crib_env.policy import Agent
 from crib_env.rules import PRESETS as RULES
 from crib_training.evaluation.duplicate import Estimate, estimate, play_pairs
-from crib_training.loading import load_agent
 
 HEADER = """\
 | rules | players | budget | decisions/s | games won | points a round more |
@@ -70,7 +69,7 @@ def main() -> None:
     parser.add_argument("--pairs", type=int, default=500, help="of games, and of rounds")
     parser.add_argument("--seed", type=int, default=1, help="fixes the deals")
     parser.add_argument("--budgets", type=int, nargs="+", default=range(1, len(BUDGETS) + 1))
-    parser.add_argument("--rules", nargs="+", default=PRESETS, choices=PRESETS)
+    parser.add_argument("--rules", nargs="+", default=VARIANTS, choices=VARIANTS)
     parser.add_argument("--players", type=int, nargs="+", default=PLAYERS, choices=PLAYERS)
     given = parser.parse_args()
     try:

@@ -26,6 +26,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import torch
 from crib_agents.adapters.learned import LearnedAgent, header
+from crib_agents.loading import load_agent
 from gymnasium import spaces
 from sb3_contrib import MaskablePPO
 from stable_baselines3.common.callbacks import BaseCallback, CallbackList, ProgressBarCallback
@@ -35,7 +36,7 @@ from stable_baselines3.common.vec_env import VecNormalize
 from crib_env.engine.family import Family
 from crib_env.envs.makers import Maker
 from crib_training.learn.shaping import LineShaping
-from crib_training.loading import find_maker, load_agent
+from crib_training.loading import find_maker
 
 
 def arguments() -> argparse.ArgumentParser:

@@ -19,8 +19,9 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from crib_agents.data.crib_tables import CELLS, DEALT, PATH, RANKS, ROLES, VERSION, cell
-from crib_agents.kernels.lay_away import best_pair
+from crib_agents.data.tables import CRIB_TABLES, DEALT, RANKS, ROLES
+from crib_agents.kernels.charts import CELLS, cell
+from crib_agents.kernels.lay_away import choose_pair
 from crib_agents.rule_based import hand_and_crib
 from numba import float64, int64, void
 
@@ -44,6 +45,8 @@ SCHELL: dict[str, tuple[float, float]] = {
     "9K": (3.06, 4.03), "TK": (2.84, 3.88), "JJ": (5.33, 6.42), "JQ": (4.81, 5.46),
     "QQ": (4.79, 5.79), "KK": (4.58, 5.65),
 }  # fmt: skip
+
+best_pair = choose_pair(hand_and_crib)
 
 
 @kernel
@@ -96,8 +99,8 @@ def sample(views, table, weights, rng, deals, sums, squares, samples, kept):
     n = views[0]["dealt"]
     for _ in range(deals):
         starter = draw(rng, deal_hands(views, rng))
-        dealer_pair = best_pair(hand_and_crib, views[0], table, weights)
-        pone_pair = best_pair(hand_and_crib, views[1], table, weights)
+        dealer_pair = best_pair(views[0], table, weights)
+        pone_pair = best_pair(views[1], table, weights)
         for role in range(2):
             hand = views[role]["hand"]
             own = dealer_pair if role == 0 else pone_pair
@@ -166,6 +169,8 @@ def sample_round(rules: Rules, crib: Array, deals: int, seed: np.random.SeedSequ
     kept = np.zeros((2, RANKS, 2), dtype=np.int64)
     sample(laying_views(rules), show_table(), weights.ravel(), rng, deals, sums, squares, samples,
            kept)  # fmt: skip
+    # The views are the dealer's and pone's; the order of what was found is `ROLES`.
+    sums, squares, samples, kept = sums[::-1], squares[::-1], samples[::-1], kept[::-1]
     n = np.maximum(samples, 1)
     means = sums / n
     error = np.sqrt((squares / n - means**2) / n)
@@ -207,7 +212,7 @@ def compare_with_schell(crib: Array) -> str:
         a, b = sorted(TEXT.index(rank) for rank in pair)
         row = f"{pair:4}"
         for role, width in ((0, 11), (1, 18)):
-            ours = crib[role].reshape(RANKS, RANKS)
+            ours = crib[1 - role].reshape(RANKS, RANKS)
             # Three pairs of cards in four are of two suits; of one rank all are.
             mean = ours[a, b] if a == b else 0.75 * ours[a, b] + 0.25 * ours[b, a]
             row += f"{mean:{width}.2f}{published[role]:8.2f}{mean - published[role]:+7.2f}"
@@ -234,7 +239,7 @@ def main() -> None:
     parser.add_argument("--deals", type=int, default=4_000_000, help="deals a round")
     parser.add_argument("--rounds", type=int, default=5, help="rounds of each game")
     parser.add_argument("--seed", type=int, default=2024, help="seed of all rounds")
-    parser.add_argument("--out", type=Path, default=PATH, help="the file to write")
+    parser.add_argument("--out", type=Path, default=CRIB_TABLES.path, help="the file to write")
     given = parser.parse_args()
     games: dict[str, Any] = {}
     for name, seed in zip(GAMES, np.random.SeedSequence(given.seed).spawn(len(GAMES)), strict=True):
@@ -249,7 +254,7 @@ def main() -> None:
             print(compare_with_schell(found.crib))
     made_by = (f"python -m crib_training.tables.crib_tables --deals {given.deals} --rounds {given.rounds} "
                f"--seed {given.seed}")  # fmt: skip
-    write(given.out, {"version": VERSION, "made_by": made_by, "seed": given.seed,
+    write(given.out, {"version": CRIB_TABLES.version, "made_by": made_by, "seed": given.seed,
                       "rounds": given.rounds, "games": games})  # fmt: skip
 
 

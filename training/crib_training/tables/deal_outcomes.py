@@ -16,20 +16,19 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from crib_agents.data.tables import DEAL_OUTCOMES
 from crib_agents.expert.two_hand.judge.outcomes import (
     COUNT_SIZE,
     MOST_PLAY,
-    PATH,
     PLAY_SIZE,
-    VERSION,
 )
 from crib_agents.expert.two_hand.judge.win import WON, chances
+from crib_agents.loading import load_agent
 
 from crib_env.policy import Agent
 from crib_env.rules import PRESETS, Rules
 from crib_training.evaluation.duplicate import Estimate, estimate
 from crib_training.evaluation.self_play import SelfPlay
-from crib_training.loading import load_agent
 from crib_training.tables.crib_tables import GAMES, write
 
 Array = npt.NDArray[Any]
@@ -124,7 +123,7 @@ def main() -> None:
     parser.add_argument("--agent", default="rule_based", help="who plays (default: %(default)s)")
     parser.add_argument("--deals", type=int, default=2_000_000, help="of each game (%(default)s)")
     parser.add_argument("--seed", type=int, default=2026, help="fixes everything (%(default)s)")
-    parser.add_argument("--out", type=Path, default=PATH, help="the file to write")
+    parser.add_argument("--out", type=Path, default=DEAL_OUTCOMES.path, help="the file to write")
     parser.add_argument("--check", type=int, metavar="GAMES", default=0,
                         help="measure nothing; play so many games from several scores")  # fmt: skip
     given = parser.parse_args()
@@ -145,7 +144,7 @@ def main() -> None:
             print(f"  {part:14}" + "".join(f"{value:7.3f}" for value in row))
     made_by = (f"python -m crib_training.tables.deal_outcomes --agent {given.agent} --deals {given.deals} "
                f"--seed {given.seed}")  # fmt: skip
-    write(given.out, {"version": VERSION, "made_by": made_by, "seed": given.seed, "games": games})
+    write(given.out, {"version": DEAL_OUTCOMES.version, "made_by": made_by, "seed": given.seed, "games": games})
     for name in GAMES:
         rules = PRESETS[name]
         first = chances(rules.dealt, rules.target)[1, rules.target, rules.target - rules.for_last]

@@ -20,14 +20,12 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from crib_agents.data.crib_tables import RANKS
+from crib_agents.data.tables import KEPT_PLAY, RANKS, ROLES
 from crib_agents.expert.two_hand.judge.model import (
     KEPT_HANDS,
-    KEPT_PLAY,
-    ROLES,
-    VERSION,
     kept_index,
 )
+from crib_agents.loading import load_agent
 
 from crib_env.engine.record import NONE
 from crib_env.engine.show import JACK
@@ -35,7 +33,6 @@ from crib_env.engine.two_hand.records import HAND, LAY_AWAY
 from crib_env.policy import Agent
 from crib_env.rules import PRESETS, Rules
 from crib_training.evaluation.self_play import SelfPlay
-from crib_training.loading import load_agent
 from crib_training.tables.crib_tables import GAMES, write
 
 Array = npt.NDArray[Any]
@@ -127,7 +124,7 @@ def main() -> None:
     parser.add_argument("--agent", default="rule_based", help="who plays (default: %(default)s)")
     parser.add_argument("--deals", type=int, default=4_000_000, help="of each game (%(default)s)")
     parser.add_argument("--seed", type=int, default=2027, help="fixes everything (%(default)s)")
-    parser.add_argument("--out", type=Path, default=KEPT_PLAY, help="the file to write")
+    parser.add_argument("--out", type=Path, default=KEPT_PLAY.path, help="the file to write")
     given = parser.parse_args()
     agent = load_agent(given.agent)
     games: dict[str, Any] = {}
@@ -148,7 +145,7 @@ def main() -> None:
                       f"{found['fewest']:.0f}, median {found['median']:.0f}")  # fmt: skip
     made_by = (f"python -m crib_training.tables.kept_play --agent {given.agent} --deals {given.deals} "
                f"--seed {given.seed}")  # fmt: skip
-    write(given.out, {"version": VERSION, "made_by": made_by, "seed": given.seed, "games": games})
+    write(given.out, {"version": KEPT_PLAY.version, "made_by": made_by, "seed": given.seed, "games": games})
 
 
 if __name__ == "__main__":

@@ -24,7 +24,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from crib_agents.data.crib_tables import CELLS, RANKS, cell
+from crib_agents.data.tables import LAID_AWAY, RANKS, ROLES
 from crib_agents.expert.two_hand.discard.keep import (
     COLUMNS,
     CRIB_MEAN,
@@ -37,15 +37,13 @@ from crib_agents.expert.two_hand.discard.keep import (
     sort_cards,
 )
 from crib_agents.expert.two_hand.judge.model import (
-    LAID_AWAY,
     MODEL_T,
-    ROLES,
-    VERSION,
     build,
     habits,
     kept_play,
 )
 from crib_agents.expert.two_hand.judge.worth import worths
+from crib_agents.kernels.charts import CELLS, cell
 from numba import float64, int64, void
 
 from crib_env.engine.jit import entry
@@ -237,7 +235,7 @@ def describe(rules: Rules, found: Round) -> str:
     ]
     if rules.dealt == 6:
         lines.append(
-            compare_with_schell(found.cribs[::-1, :, 1] / np.maximum(found.cribs[::-1, :, 0], 1))
+            compare_with_schell(found.cribs[:, :, 1] / np.maximum(found.cribs[:, :, 0], 1))
         )
     return "\n".join(lines)
 
@@ -248,7 +246,7 @@ def main() -> None:
     parser.add_argument("--deals", type=int, default=120_000, help="deals a round")
     parser.add_argument("--rounds", type=int, default=10, help="rounds of each game")
     parser.add_argument("--seed", type=int, default=2028, help="seed of all rounds")
-    parser.add_argument("--out", type=Path, default=LAID_AWAY, help="the file to write")
+    parser.add_argument("--out", type=Path, default=LAID_AWAY.path, help="the file to write")
     parser.add_argument("--show", action="store_true",
                         help="compute nothing anew: one round at the file's habits")  # fmt: skip
     given = parser.parse_args()
@@ -271,7 +269,7 @@ def main() -> None:
     if not given.show:
         made_by = (f"python -m crib_training.tables.laid_away --deals {given.deals} --rounds {given.rounds} "
                    f"--seed {given.seed}")  # fmt: skip
-        write(given.out, {"version": VERSION, "made_by": made_by, "seed": given.seed,
+        write(given.out, {"version": LAID_AWAY.version, "made_by": made_by, "seed": given.seed,
                           "rounds": given.rounds, "games": games})  # fmt: skip
 
 

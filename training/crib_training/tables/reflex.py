@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from crib_agents.data.crib_tables import ROLES
+from crib_agents.data.tables import RANKS, REFLEX, ROLES, save
 from crib_agents.expert.two_hand.discard.crib import SUITS
 from crib_agents.expert.two_hand.pegging.course import (
     ENDLESS,
@@ -36,20 +36,18 @@ from crib_agents.expert.two_hand.pegging.holdings import (
     LISTED,
     LOWEST,
     MOST,
-    RANKS,
     holdings,
     number,
 )
-from crib_agents.expert.two_hand.pegging.pegging_tables import PATH, UNIT, VERSION
+from crib_agents.expert.two_hand.pegging.play import UNIT
 from crib_agents.expert.two_hand.pegging.reflex import (
     SIZE,
     TABLES,
     all_in_public,
-    soften,
+    softmax,
     write_places,
 )
-from crib_agents.kernels.lay_away import best_pair
-from crib_agents.rule_based import default_weights, hand_and_crib
+from crib_agents.rule_based import default_weights
 from numba import float64, int64, void
 
 from crib_env.engine.jit import entry, kernel
@@ -58,7 +56,13 @@ from crib_env.engine.rng import WORDS, next_word
 from crib_env.engine.show import show_table
 from crib_env.engine.two_hand.records import VIEWS_T
 from crib_env.rules import PRESETS, Rules
-from crib_training.tables.crib_tables import GAMES, deal_hands, laying_views, seed_generator
+from crib_training.tables.crib_tables import (
+    GAMES,
+    best_pair,
+    deal_hands,
+    laying_views,
+    seed_generator,
+)
 
 Array = npt.NDArray[Any]
 DEALER = 0
@@ -81,7 +85,7 @@ def keep_hands(views, table, weights, rng, kept, one_suit):
     for i in range(kept.shape[0]):
         deal_hands(views, rng)
         for role in range(2):
-            pair = best_pair(hand_and_crib, views[role], table, weights)
+            pair = best_pair(views[role], table, weights)
             counted = 0
             suits = 0
             for j in range(n):
@@ -101,7 +105,7 @@ def choose(p, seat, held, hands, weights, shared, chance, rng):
     if n == 1:
         return listed
     all_in_public(p, seat, weights, 0, shared)
-    soften(p, held, hands, weights, 0, shared, chance)
+    softmax(p, held, hands, weights, 0, shared, chance)
     draw = next_word(rng) / WORDS_DRAWN
     best = 0
     for k in range(n):
@@ -252,7 +256,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--deals", type=int, default=4_000_000, help="deals of each game")
     parser.add_argument("--seed", type=int, default=2025, help="fixes everything")
-    parser.add_argument("--out", type=Path, default=PATH, help="the file to write")
+    parser.add_argument("--out", type=Path, default=REFLEX.path, help="the file to write")
     given = parser.parse_args()
     tables, rates, suited = [], [], []
     for name, seed in zip(GAMES, np.random.SeedSequence(given.seed).spawn(len(GAMES)), strict=True):
@@ -270,8 +274,8 @@ def main() -> None:
         print(f"odds of one suit, times those of cards drawn: dealer {suited[-1][DEALER]:.2f}, "
               f"pone {suited[-1][PONE]:.2f}")  # fmt: skip
     made_by = f"python -m crib_training.tables.reflex --deals {given.deals} --seed {given.seed}"
-    np.savez_compressed(given.out, version=VERSION, made_by=made_by, tables=np.stack(tables),
-                        kept=np.stack(rates), suited=np.stack(suited))  # fmt: skip
+    save(REFLEX, given.out, made_by=made_by, tables=np.stack(tables),
+         kept=np.stack(rates)[:, ::-1], suited=np.stack(suited)[:, ::-1])  # fmt: skip
 
 
 if __name__ == "__main__":

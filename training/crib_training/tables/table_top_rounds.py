@@ -17,14 +17,13 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from crib_agents.expert.table_top import TableTopExpert, tables
+from crib_agents.data.tables import RANKS, TABLE_TOP_ROUNDS, TABLE_TOP_VALUES, VARIANTS, load, save
+from crib_agents.expert.table_top import TableTopExpert
 from crib_agents.expert.table_top.agent import ACTIONS, BUDGETS, COLUMNS, Work, act_views
-from crib_agents.expert.table_top.rounds import COUNTED, MOST_POINTS, PATH, PRESETS, SPREAD, save
+from crib_agents.expert.table_top.rounds import MOST_POINTS
 from crib_agents.expert.table_top.stakes import ALIKE
 from crib_agents.expert.table_top.win import chances
 from crib_agents.expert.table_top.worth import MINE, THEIRS
-from crib_agents.kernels.lines import RANKS
-from crib_env.engine.table_top.numbers import PLAYERS, rules_record
 
 from crib_env.engine.family import find_family
 from crib_env.engine.record import NO_DECKS, NONE
@@ -81,7 +80,7 @@ def measure(
         chosen = np.zeros(rounds, dtype=np.int64)
         analysis = np.zeros((rounds, ACTIONS, COLUMNS))
         act_views(
-            views, every, show_table(), tables.load(), np.zeros(RANKS), ALIKE, np.ones(2),
+            views, every, show_table(), load(TABLE_TOP_VALUES)["values"], np.zeros(RANKS), ALIKE, np.ones(2),
             *BUDGETS[budget - 1], *(getattr(work, field.name) for field in fields(work)), chosen,
             analysis,
         )  # fmt: skip
@@ -109,21 +108,21 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=40_000, help="of each kind (%(default)s)")
     parser.add_argument("--budget", type=int, default=2, help="the expert's (default: %(default)s)")
     parser.add_argument("--seed", type=int, default=1, help="fixes everything (%(default)s)")
-    parser.add_argument("--out", type=Path, default=PATH, help="the file to write")
+    parser.add_argument("--out", type=Path, default=TABLE_TOP_ROUNDS.path, help="the file to write")
     parser.add_argument("--check", type=int, metavar="PAIRS", default=0,
                         help="measure nothing; play so many pairs of games")  # fmt: skip
     given = parser.parse_args()
     if given.check:
         for players in PLAYERS:
-            won = gain(PRESETS[0], players, given.budget, given.check, given.seed)
-            print(f"{PRESETS[0]}, {players} players, budget {given.budget}: the expert wins "
+            won = gain(VARIANTS[0], players, given.budget, given.check, given.seed)
+            print(f"{VARIANTS[0]}, {players} players, budget {given.budget}: the expert wins "
                   f"{100 * won.mean:.2f} ± {100 * won.half:.2f} % of games against itself by "
                   f"points, {given.check} pairs", flush=True)  # fmt: skip
         return
-    counted = np.zeros(COUNTED, dtype=np.int64)
-    spread = np.zeros(SPREAD)
-    seeds = iter(np.random.SeedSequence(given.seed).spawn(len(PRESETS) * len(PLAYERS)))
-    for i, preset in enumerate(PRESETS):
+    counted = np.zeros(TABLE_TOP_ROUNDS.shapes["counted"], dtype=np.int64)
+    spread = np.zeros(TABLE_TOP_ROUNDS.shapes["spread"])
+    seeds = iter(np.random.SeedSequence(given.seed).spawn(len(VARIANTS) * len(PLAYERS)))
+    for i, preset in enumerate(VARIANTS):
         for j, players in enumerate(PLAYERS):
             scored, errors = measure(preset, players, given.budget, given.rounds, next(seeds))
             np.add.at(counted[i, j], tuple(scored.clip(max=MOST_POINTS).T), 1)
@@ -133,9 +132,10 @@ def main() -> None:
             print(f"{preset}, {players} players: the dealer's side scores {dealer:.2f} a round, "
                   f"the other {other:.2f}; their difference spreads by {left} about what is "
                   "expected after turns 1, 14 and 27", flush=True)  # fmt: skip
-    save(counted, spread, given.out)
-    if given.out == PATH:
-        for i, preset in enumerate(PRESETS):
+    save(TABLE_TOP_ROUNDS, given.out, counted=counted.astype(np.int32),
+         spread=spread.round(3).astype(np.float32))  # fmt: skip
+    if given.out == TABLE_TOP_ROUNDS.path:
+        for i, preset in enumerate(VARIANTS):
             for players in PLAYERS:
                 first = 1.0 - chances(i, players, RULES[preset].target)[0, 0]
                 print(f"{preset}, {players} players: the first dealer's side wins "

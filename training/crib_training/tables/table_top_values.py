@@ -14,13 +14,11 @@ from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
+from crib_agents.data.tables import RANKS, TABLE_TOP_VALUES, VARIANTS, save
 from crib_agents.expert.table_top.agent import ACTIONS
 from crib_agents.expert.table_top.gains import DECK, GAINS
 from crib_agents.expert.table_top.position import POSITION
-from crib_agents.expert.table_top.tables import PATH, PRESETS, save
 from crib_agents.expert.table_top.values import VALUES
-from crib_agents.kernels.lines import RANKS
-from crib_env.engine.table_top.numbers import PLAYERS
 
 from crib_env.engine.family import find_family
 from crib_env.engine.record import NO_DECKS
@@ -78,11 +76,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--rounds", type=int, default=200_000, help="(default: %(default)s)")
     parser.add_argument("--seed", type=int, default=1, help="fixes everything")
-    parser.add_argument("--out", type=Path, default=PATH, help="the file to write")
+    parser.add_argument("--out", type=Path, default=TABLE_TOP_VALUES.path, help="the file to write")
     given = parser.parse_args()
-    seeds = np.random.SeedSequence(given.seed).spawn(len(PRESETS))
-    pairs = zip(PRESETS, seeds, strict=True)
-    save(np.array([learn(preset, given.rounds, seed) for preset, seed in pairs]), given.out)
+    seeds = np.random.SeedSequence(given.seed).spawn(len(VARIANTS))
+    pairs = zip(VARIANTS, seeds, strict=True)
+    learned = np.array([learn(preset, given.rounds, seed) for preset, seed in pairs])
+    save(TABLE_TOP_VALUES, given.out, values=learned.round(2).astype(np.float32))
 
 
 if __name__ == "__main__":

@@ -17,6 +17,7 @@ from typing import Any
 
 import crib_agents
 import numpy as np
+from crib_agents.loading import IN_PROCESS, agent_file, load_agent
 
 import crib_env
 from crib_env.options import check_seed
@@ -24,7 +25,7 @@ from crib_env.policy import Agent
 from crib_env.rules import find_rules
 from crib_training.evaluation.duplicate import ARRAYS, Array, Pairs, play_chunk
 from crib_training.evaluation.evaluate import in_phase, short
-from crib_training.loading import IN_PROCESS, agent_file, find_maker, load_agent
+from crib_training.loading import find_maker
 from crib_training.tournament.referee import Failure, Referee
 
 KINDS = ("games", "deals")
