@@ -63,6 +63,11 @@ class Rules:
         self.check_whole("crib_flush_size", 4, 5)
         self.check_choice("first_dealer", "low_card", "high_card")
 
+    @property
+    def high_card_deals(self) -> bool:
+        """Whether the higher card cut deals first."""
+        return self.first_dealer == "high_card"
+
     @classmethod
     def preset(cls, name: str, /, **changes: Any) -> Self:
         """Return the rules called ``name``, with ``changes`` to single fields.
@@ -155,6 +160,11 @@ class TwoHandRules(Rules):
                 f"flush_size {self.flush_size} is not possible with hands of {hand} cards: "
                 f"a flush takes the whole hand, so {hand}, or {hand + 1} with the starter"
             )
+
+    @property
+    def winner_deals(self) -> bool:
+        """Whether a game's winner deals first in a match's next game."""
+        return self.next_dealer == "winner"
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -31,6 +31,5 @@ def rules_record(rules: Rules, episode: str, players: int) -> npt.NDArray[np.voi
         if hasattr(rules, field):
             record[field] = getattr(rules, field)
     record["players"] = players
-    record["high_card_deals"] = rules.first_dealer == "high_card"
     record["episode"] = EPISODES[episode]
     return record

@@ -26,7 +26,5 @@ def rules_record(rules: Rules, episode: str) -> npt.NDArray[np.void]:
     for field in RULES.names or ():
         if hasattr(rules, field):
             record[field] = getattr(rules, field)
-    record["high_card_deals"] = rules.first_dealer == "high_card"
-    record["winner_deals"] = rules.next_dealer == "winner"
     record["episode"] = EPISODES[episode]
     return record
