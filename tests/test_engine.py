@@ -6,7 +6,6 @@ import hashlib
 import importlib
 import json
 import os
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -194,39 +193,6 @@ def test_compiled_and_plain_python_play_the_same_games(
     name: str, plain_digests: dict[str, str]
 ) -> None:
     assert plain_digests[name] == digest(name)
-
-
-# ---------------------------------------------------------------- machine code on disk
-
-TABLE = "from crib_env.engine.show import show_table; print(int(show_table().sum()))"
-
-
-def compiled_files(folder: Path) -> dict[Path, int]:
-    return {path: path.stat().st_mtime_ns for path in folder.rglob("*.nbc")}
-
-
-def test_an_edited_helper_is_compiled_anew_and_the_stale_code_removed(tmp_path: Path) -> None:
-    package = tmp_path / "crib_env"
-    shutil.copytree(ROOT / "crib_env", package, ignore=shutil.ignore_patterns("__pycache__"))
-    before = python(TABLE, path=tmp_path)
-    cached = compiled_files(package)
-    assert cached, "nothing was cached beside the sources"
-    assert python(TABLE, path=tmp_path) == before
-    assert compiled_files(package) == cached  # the second process read the cache
-    # The helper lies in show.py, the entry that compiles it in single.py.
-    helper = package / "engine" / "show.py"
-    source = helper.read_text()
-    assert source.count("total == 15") == 1, "the line this test edits has changed: edit another"
-    helper.write_text(source.replace("total == 15", "total == 14"))
-    assert python(TABLE, path=tmp_path) != before
-    assert not set(compiled_files(package)) & set(cached)  # the old machine code is gone
-    helper.write_text(source)
-    assert python(TABLE, path=tmp_path) == before
-
-
-def test_numba_cache_dir_is_honoured(tmp_path: Path) -> None:
-    python(TABLE, NUMBA_CACHE_DIR=str(tmp_path))
-    assert compiled_files(tmp_path)
 
 
 # ---------------------------------------------------------------- import and memory
