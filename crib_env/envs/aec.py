@@ -73,6 +73,7 @@ class CribbageAEC(GameAccess):
         self.phase_policy = phase_policy
         self.possible_agents = [f"player_{seat}" for seat in range(game.players)]
         self.agents: list[str] = []
+        self.agent_selection = self.possible_agents[0]  # until the first reset
         self._seat_of = {agent: seat for seat, agent in enumerate(self.possible_agents)}
         obs_size, actions = game.family.obs_size, game.family.actions
         space = spaces.Dict(
