@@ -235,8 +235,8 @@ def test_numba_cache_dir_is_honoured(tmp_path: Path) -> None:
 
 
 def test_importing_crib_env_loads_neither_numba_nor_agents_nor_training() -> None:
-    heavy = ("numba", "llvmlite", "crib_agents", "crib_training", "torch", "stable_baselines3", "scipy",
-             "matplotlib")  # fmt: skip
+    heavy = ("numba", "llvmlite", "crib_agents", "crib_training", "torch",
+             "stable_baselines3", "scipy", "matplotlib")  # fmt: skip
     code = (
         "import sys, crib_env\n"
         "crib_env.ENVIRONMENTS, crib_env.agent_names(), crib_env.Rules.preset('hoyle')\n"
