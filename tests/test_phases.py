@@ -14,7 +14,6 @@ from numba.core import config
 import crib_env
 from crib_env import (
     discard_v0,
-    find_agent,
     parse_cards,
     pegging_v0,
     six_card_v0,
@@ -25,24 +24,12 @@ from crib_env.engine.two_hand.records import LAY_AWAY, PLAY
 from crib_env.games import Games
 from crib_env.policy import CompiledAgent
 from crib_env.rules import PRESETS
-from test_vector import picture
+from test_vector import Asked, picture
 
 KEYWORD = {discard_v0: "playout", pegging_v0: "keep"}
 both = pytest.mark.parametrize("module", [discard_v0, pegging_v0], ids=["discard", "pegging"])
 LANES = 5 if config.DISABLE_JIT else 12
 STEPS = 12 if config.DISABLE_JIT else 80
-
-
-class Asked:
-    """An agent that can only be asked in Python."""
-
-    name = "asked"
-
-    def __init__(self, name: str) -> None:
-        self.agent = find_agent(name)
-
-    def act(self, views: Any, rng: np.random.Generator) -> Any:
-        return self.agent.act(views, rng)
 
 
 def make(module: ModuleType, policy: Any, opponent: Any, n: int = LANES, **keywords: Any) -> Any:

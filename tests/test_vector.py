@@ -34,6 +34,18 @@ class Lowest:
         return np.array([lowest(view, rng) for view in views], dtype=np.int64)
 
 
+class Asked:
+    """An agent that can only be asked in Python."""
+
+    name = "asked"
+
+    def __init__(self, name: str) -> None:
+        self.agent = find_agent(name)
+
+    def act(self, views: Any, rng: np.random.Generator) -> Any:
+        return self.agent.act(views, rng)
+
+
 def pick(info: dict[str, Any], rng: np.random.Generator) -> Any:
     """Draw a legal action in every lane."""
     noise = rng.random(info["action_mask"].shape)
@@ -270,17 +282,9 @@ def test_compiled_opponents_play_as_they_do_when_asked_in_python(
     """Over several episodes: the same deals, seats, rewards and observations."""
     if name not in agent_names():
         pytest.skip(f"no agent {name!r} is installed")
-    agent = find_agent(name)
-
-    class Asked:
-        name = "asked"
-
-        def act(self, views: Any, rng: np.random.Generator) -> Any:
-            return agent.act(views, rng)
-
     keywords = {"seat": None, "reward": reward, "episode": episode}
     compiled = six_card_v0.vector_env(6, opponent=name, **keywords)
-    asked = six_card_v0.vector_env(6, opponent=Asked(), **keywords)
+    asked = six_card_v0.vector_env(6, opponent=Asked(name), **keywords)
     steps = 40 if episode == "deal" else 160
     assert picture(compiled, seed=14, steps=steps) == picture(asked, seed=14, steps=steps)
 
