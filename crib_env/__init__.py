@@ -21,7 +21,7 @@ from crib_env.events import Event
 from crib_env.layout import observation_layout
 from crib_env.policy import Agent, CompiledAgent, agent_names, compile_policy, find_agent
 from crib_env.registration import ENVIRONMENTS, register_environments
-from crib_env.rules import PRESETS, Rules, TableTopRules, TwoHandRules, TableTopRules, TwoHandRules
+from crib_env.rules import PRESETS, Rules, TableTopRules, TwoHandRules
 from crib_env.sampling import sample_legal
 
 if TYPE_CHECKING:

@@ -26,6 +26,7 @@ from pettingzoo.test import api_test, performance_benchmark, seed_test
 
 import crib_env
 from crib_env import ENVIRONMENTS, IllegalActionError, agent_names, find_agent
+from crib_env.engine.lanes import lane_entries
 
 VARIANTS: dict[str, list[dict[str, Any]]] = {
     "six_card_v0": [{"episode": "match"}, {"episode": "deal"}, {"rules": "five_card"}],
@@ -61,7 +62,7 @@ def lowest_legal(family: Any) -> Callable[[Any, np.random.Generator], int]:
     def act(view: Any, rng: np.random.Generator) -> int:
         observation = np.zeros((1, family.obs_size), dtype=np.uint8)
         mask = np.zeros((1, family.actions), dtype=np.int8)
-        family.batch.encode_views(np.array([view], dtype=family.view), observation, mask)
+        lane_entries(family).encode(np.array([view], dtype=family.view), observation, mask)
         return int(mask[0].argmax())
 
     return act
@@ -392,7 +393,7 @@ def test_redrawing_hidden_cards_changes_nothing_a_seat_sees(
         everyone = [env.observe(agent)["observation"].tobytes() for agent in env.possible_agents]
         for seat, agent in enumerate(env.possible_agents):
             view, seen = env.view(seat).tobytes(), env.observe(agent)
-            state = taken["states"][0]
+            state = taken.game.states[0]
             known = cards_in(env.view(seat), VIEW_CARDS)
             assert cards_in(state, STATE_CARDS) >= known, f"decision {i}: unknown card fields"
             hidden = sorted(set(range(52)) - known)
@@ -401,8 +402,8 @@ def test_redrawing_hidden_cards_changes_nothing_a_seat_sees(
             changed = copy.deepcopy(taken)
             for field in STATE_CARDS:
                 if field in state.dtype.names:
-                    changed["states"][field] = place[changed["states"][field] + 1]
-            redrawn += changed["states"].tobytes() != taken["states"].tobytes()
+                    changed.game.states[field] = place[changed.game.states[field] + 1]
+            redrawn += changed.game.states.tobytes() != taken.game.states.tobytes()
             env.restore(changed)
             assert env.view(seat).tobytes() == view, f"decision {i}, {agent}"
             assert data_equivalence(env.observe(agent), seen), f"decision {i}, {agent}"
@@ -425,7 +426,7 @@ def test_observation_recalls_all_of_the_deal(name: str, keywords: dict[str, Any]
     env = module(name).raw_env(**keywords)
     env.reset(seed=52)
     for _ in walk(env, np.random.default_rng(52), decisions=300):
-        state = env.snapshot()["states"][0]
+        state = env.snapshot().game.states[0]
         for seat, agent in enumerate(env.possible_agents):
             bits = env.observe(agent)["observation"]
             parts = {part: np.flatnonzero(bits[where]).tolist() for part, where in layout.items()}

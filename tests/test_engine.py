@@ -112,7 +112,7 @@ def deals_of(env: Any, seed: int, prefer: Any) -> list[list[int]]:
     env.reset(seed=seed, options={"dealer": 0})
     deals, count = [], 0
     while not all(env.terminations.values()):
-        state = env.snapshot()["states"][0]
+        state = env.snapshot().game.states[0]
         if state["deals"] != count:
             count = int(state["deals"])
             pone, dealer = (state["dealt"][6 * s : 6 * s + 6].tolist()
@@ -139,9 +139,9 @@ def test_every_card_is_as_likely_in_every_place_of_the_deal() -> None:
         4096, opponent=lowest_legal(crib_env.six_card_v0.raw_env().family)
     )
     env.reset(seed=1)
-    assert len(np.unique(env.games.states["dealt"], axis=0)) == 4096  # lanes are independent
-    dealt = env.games.states["dealt"].T
-    for place in (*dealt, env.games.states["starter"]):
+    assert len(np.unique(env.batch.states["dealt"], axis=0)) == 4096  # lanes are independent
+    dealt = env.batch.states["dealt"].T
+    for place in (*dealt, env.batch.states["starter"]):
         counts = np.bincount(place, minlength=52)
         chi_squared = ((counts - 4096 / 52) ** 2 / (4096 / 52)).sum()
         assert chi_squared < 110  # 51 degrees of freedom: beyond it once in 300,000
@@ -157,7 +157,7 @@ def digest(name: str) -> str:
     env.reset(seed=17)
     for part in trajectory(env, seed=17, decisions=150):
         total.update(repr(part).encode())
-    total.update(env.snapshot()["states"].tobytes())
+    total.update(env.snapshot().game.states.tobytes())
     for opponent in (lowest_legal(env.family), *(n for n in ("greedy",) if n in agent_names())):
         batch = module(name).vector_env(3, opponent=opponent, reward="points")
         _, info = batch.reset(seed=18)
@@ -166,7 +166,7 @@ def digest(name: str) -> str:
             observations, rewards, ends, _, info = batch.step(np.array(legal))
             for array in (observations, rewards, ends, info["action_mask"]):
                 total.update(array.tobytes())
-        total.update(batch.games.states.tobytes())
+        total.update(batch.batch.states.tobytes())
     return total.hexdigest()
 
 
@@ -199,8 +199,8 @@ def test_compiled_and_plain_python_play_the_same_games(
 
 
 def test_importing_crib_env_loads_neither_numba_nor_agents_nor_training() -> None:
-    heavy = ("numba", "llvmlite", "agents", "training", "torch", "stable_baselines3", "scipy",
-             "matplotlib")  # fmt: skip
+    heavy = ("numba", "llvmlite", "crib_agents", "crib_training", "torch",
+             "stable_baselines3", "scipy", "matplotlib")  # fmt: skip
     code = (
         "import sys, crib_env\n"
         "crib_env.ENVIRONMENTS, crib_env.agent_names(), crib_env.Rules.preset('hoyle')\n"

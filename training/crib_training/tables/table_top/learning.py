@@ -39,15 +39,7 @@ from crib_env.engine.jit import entry, kernel
 from crib_env.engine.record import DECKS_T, LOG_T, NONE, TABLE_T
 from crib_env.engine.rng import below
 from crib_env.engine.table_top.cells import bit_count, lowest
-from crib_env.engine.table_top.records import (
-    CRIB_CARDS,
-    RULES_T,
-    SIZE,
-    STATES_T,
-    TO_CRIB,
-    TURNS,
-    VIEWS_T,
-)
+from crib_env.engine.table_top.records import CRIB_CARDS, RULES_T, SIZE, STATES_T, TO_CRIB, TURNS, VIEWS_T
 from crib_env.engine.table_top.rules import begin_episode, step
 from crib_env.engine.table_top.views import view
 
