@@ -20,7 +20,12 @@ from crib_env.errors import EpisodeOverError, IllegalActionError
 from crib_env.events import Event
 from crib_env.layout import observation_layout
 from crib_env.policy import Agent, agent_names, find_agent
-from crib_env.registration import ENVIRONMENTS, register_environments
+from crib_env.registration import (
+    ENVIRONMENTS,
+    find_page,
+    register_environment,
+    register_environments,
+)
 from crib_env.rules import PRESETS, Rules
 from crib_env.sampling import sample_legal
 
@@ -42,6 +47,7 @@ __all__ = [
     "observation_layout",
     "parse_card",
     "parse_cards",
+    "register_environment",
     "sample_legal",
 ]
 
@@ -49,6 +55,8 @@ register_environments()
 
 
 def __getattr__(name: str) -> ModuleType:
-    if name in ENVIRONMENTS or name in ("notation", "scoring"):
+    if name in ENVIRONMENTS:
+        return find_page(name)
+    if name in ("notation", "scoring"):
         return import_module(f"crib_env.{name}")
     raise AttributeError(f"module 'crib_env' has no attribute {name!r}")
