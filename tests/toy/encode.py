@@ -38,8 +38,8 @@ def encode(v, obs):
         obs[LAID + v["pile"][i]] = 1
     if v["starter"] != NONE:
         obs[STARTER + v["starter"]] = 1
-    encode_need(obs, NEED_AT, v["target"] - v["scores"][0])
-    encode_need(obs, OTHER_NEED, v["target"] - v["scores"][1])
+    encode_need(obs, NEED_AT, max(0, v["target"] - v["scores"][0]))
+    encode_need(obs, OTHER_NEED, max(0, v["target"] - v["scores"][1]))
     obs[DEALER] = v["is_dealer"]
     obs[TO_MOVE] = v["to_move"]
 

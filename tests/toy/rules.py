@@ -2,7 +2,7 @@
 
 Each seat is dealt two cards. Pone lays one face up, then the dealer; then the starter is turned. A
 jack pegs the dealer one; the card laid of more pips pegs its seat ``higher_points``; a card kept
-that is of the starter's suit pegs its seat one. The first to the target wins.
+that is of the starter's suit pegs its seat one. Who then has the target, and more than the other, wins.
 """
 
 from __future__ import annotations
@@ -100,30 +100,28 @@ def show(s, rules, log):
     dealer = s["dealer"]
     starter = s["starter"]
     if starter >> 2 == JACK:
-        peg(s, rules, log, dealer, 1, HEELS, 1 << starter)
+        peg(s, log, dealer, 1, HEELS, 1 << starter)
     more = pip(s["pile"][0]) - pip(s["pile"][1])
     if more != 0:
         seat = 1 - dealer if more > 0 else dealer
         card = s["pile"][0] if more > 0 else s["pile"][1]
-        peg(s, rules, log, seat, rules["higher_points"], SHOW, 1 << card)
+        peg(s, log, seat, rules["higher_points"], SHOW, 1 << card)
     for turn in range(2):
         seat = 1 - dealer if turn == 0 else dealer
         card = s["dealt"][HAND * seat + (s["held"][seat] >> 1)]
         if card & 3 == starter & 3:
-            peg(s, rules, log, seat, 1, CRIB, 1 << card)
+            peg(s, log, seat, 1, CRIB, 1 << card)
+    more = s["scores"][0] - s["scores"][1]
+    if max(s["scores"][0], s["scores"][1]) >= rules["target"] and more != 0:
+        s["winner"] = 0 if more > 0 else 1
 
 
 @kernel
-def peg(s, rules, log, seat, points, reason, cards):
-    """Peg points at once; the first to reach the target wins and nothing more is pegged."""
-    if s["winner"] != NONE:
-        return
-    points = min(points, rules["target"] - s["scores"][seat])
+def peg(s, log, seat, points, reason, cards):
+    """Peg points."""
     s["scores"][seat] += points
     s["gain"][seat] += points
     note(log, seat, points, reason, cards)
-    if s["scores"][seat] >= rules["target"]:
-        s["winner"] = seat
 
 
 @kernel
