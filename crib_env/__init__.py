@@ -20,7 +20,12 @@ from crib_env.errors import EpisodeOverError, IllegalActionError
 from crib_env.events import Event
 from crib_env.layout import observation_layout
 from crib_env.policy import Agent, CompiledAgent, agent_names, compile_policy, find_agent
-from crib_env.registration import ENVIRONMENTS, register_environments
+from crib_env.registration import (
+    ENVIRONMENTS,
+    find_page,
+    register_environment,
+    register_environments,
+)
 from crib_env.rules import PRESETS, Rules, TableTopRules, TwoHandRules
 from crib_env.sampling import sample_legal
 
@@ -43,8 +48,6 @@ __all__ = [
     "Rules",
     "TableTopRules",
     "TwoHandRules",
-    "TableTopRules",
-    "TwoHandRules",
     "agent_names",
     "card_name",
     "compile_policy",
@@ -54,6 +57,7 @@ __all__ = [
     "observation_layout",
     "parse_card",
     "parse_cards",
+    "register_environment",
     "sample_legal",
 ]
 
@@ -67,6 +71,8 @@ _LAZY = {"Game": "game", "Games": "games"}
 def __getattr__(name: str) -> Any:
     if name in _LAZY:
         return getattr(import_module(f"crib_env.{_LAZY[name]}"), name)
-    if name in ENVIRONMENTS or name in ("notation", "scoring"):
+    if name in ENVIRONMENTS:
+        return find_page(name)
+    if name in ("notation", "scoring"):
         return import_module(f"crib_env.{name}")
     raise AttributeError(f"module 'crib_env' has no attribute {name!r}")

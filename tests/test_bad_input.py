@@ -6,7 +6,7 @@ A message names what was given and what is accepted; `said` checks both.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import is_dataclass
+from dataclasses import dataclass, is_dataclass
 from itertools import product
 from typing import Any, ClassVar
 
