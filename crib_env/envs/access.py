@@ -181,8 +181,8 @@ class GameAccess:
         position = self.game.read(text).state[0]
         policy = self.phase_policy
         if policy is not None and not position["over"] and position["phase"] == policy.phase:
-            raise ValueError("this environment plays that phase of the deal itself: a position must "
-                             "leave the choice to the seats")  # fmt: skip
+            raise ValueError("this environment plays that phase of the deal itself: a position "
+                             "must leave the choice to the seats")  # fmt: skip
         self.reset()
         self.game.take(text)
         self._resume()

@@ -183,9 +183,9 @@ class PhasedPlay(CompiledPlay):
         while waiting:
             for role, word, player, rngs in players:
                 waiting = player.entries.take_turns.unchecked(
-                    batch.states, batch.games.record, batch.games.decks, self._table, player.weights,
-                    rngs, self._views[thread], self._logs[thread], self.phase, role, batch.seats,
-                    self._waiting, lo, waiting,
+                    batch.states, batch.games.record, batch.games.decks, self._table,
+                    player.weights, rngs, self._views[thread], self._logs[thread], self.phase,
+                    role, batch.seats, self._waiting, lo, waiting,
                 )  # fmt: skip
                 if waiting < 0:
                     self._refuse(player, word, NONE - waiting)
