@@ -37,8 +37,8 @@ from crib_agents.expert.two_hand.pegging.holdings import (
 from crib_agents.expert.two_hand.pegging.play import PlayExpert
 from crib_agents.expert.two_hand.pegging.search import MY_POINTS, POINTS_NOW, THEIR_POINTS, WORTH
 from crib_training.evaluation.duplicate import estimate, play_pairs
-from crib_training.tables.open_hands import OpenHanded
-from crib_training.tables.reflex import keeping_rates
+from crib_training.evaluation.open_hands import OpenHanded
+from crib_training.tables.two_hand.reflex import keeping_rates
 
 from crib_env import find_agent, format_card, parse_cards
 from crib_env.engine.family import find_family

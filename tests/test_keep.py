@@ -30,8 +30,8 @@ from crib_agents.expert.two_hand.judge.model import KEPT_HANDS, MODEL, ROLES, ke
 from crib_agents.expert.two_hand.judge.win import WON, chances
 from crib_agents.expert.two_hand.judge.worth import worths
 from crib_training.evaluation.duplicate import estimate, play_pairs
-from crib_training.tables.kept_play import kept_ranks, shrunk
-from crib_training.tables.laid_away import sample_round
+from crib_training.tables.two_hand.kept_play import kept_ranks, shrunk
+from crib_training.tables.two_hand.laid_away import sample_round
 from hypothesis import given, settings
 from hypothesis import strategies as st
 

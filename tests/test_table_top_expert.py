@@ -31,8 +31,8 @@ from crib_agents.kernels.lines import RANKS
 from crib_agents.table_top import rule_based
 from crib_training.evaluation.duplicate import estimate, play_pairs
 from crib_training.evaluation.strength import measure
-from crib_training.tables.table_top_values import learn
-from crib_training.tables.table_top_weights import FITTED, fit
+from crib_training.tables.table_top.values import learn
+from crib_training.tables.table_top.weights import FITTED, fit
 
 from crib_env import find_agent
 from crib_env.engine.family import find_family

@@ -14,7 +14,7 @@ from crib_agents.expert.table_top.agent import ACTIONS, VALUE, WORTH
 from crib_agents.expert.table_top.stakes import chance_of
 from crib_agents.expert.table_top.worth import MINE, THEIRS
 from crib_training.evaluation.duplicate import estimate, play_pairs
-from crib_training.tables.table_top_rounds import ByPoints, gain, measure
+from crib_training.tables.table_top.rounds import ByPoints, gain, measure
 
 from crib_env.engine.family import find_family
 from crib_env.engine.table_top.records import GAME, TURNS

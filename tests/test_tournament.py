@@ -214,7 +214,7 @@ def test_an_agent_whose_module_changed_is_refused(
 ) -> None:
     module = tmp_path / "an_agent_being_written.py"
     monkeypatch.syspath_prepend(str(tmp_path))
-    module.write_text("from agents import GreedyAgent as Mine\n")
+    module.write_text("from crib_agents import GreedyAgent as Mine\n")
     for given in ("an_agent_being_written:Mine", "process:an_agent_being_written:Mine"):
         before = Setup((given, "random"), chunk=5).identity()["files"]
         module.write_text(module.read_text() + "# a better idea\n")
@@ -342,7 +342,7 @@ def test_the_swapped_games_are_played_by_instances_of_their_own(
 
 
 def test_every_chunk_has_deals_of_its_own() -> None:
-    setup = Setup(("greedy", "agents.greedy:GreedyAgent", "rule_based"), chunk=6)
+    setup = Setup(("greedy", "crib_agents.greedy:GreedyAgent", "rule_based"), chunk=6)
     keys = [c for p in setup.pairings for c in setup.chunks(*p, 12)]
     first_deals = [
         tuple(read_pairs(play(setup, chunk)[kind]).points[:, 0].ravel())
@@ -353,7 +353,7 @@ def test_every_chunk_has_deals_of_its_own() -> None:
 
 
 def test_two_of_one_name_are_told_apart_by_how_they_were_given(tmp_path: Path) -> None:
-    setup = Setup(("greedy", "agents.greedy:GreedyAgent"), chunk=5)
+    setup = Setup(("greedy", "crib_agents.greedy:GreedyAgent"), chunk=5)
     found = tournament(setup, 5, tmp_path, Here())
     assert [agent["name"] for agent in found["agents"]] == list(setup.agents)
 

@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 from crib_agents.data.crib_tables import RANKS, load
 from crib_agents.expert.two_hand.judge.model import habits
-from crib_training.tables.crib_tables import SCHELL, TEXT
-from crib_training.tables.laid_away import Round, sample_round
+from crib_training.tables.two_hand.crib_tables import SCHELL, TEXT
+from crib_training.tables.two_hand.laid_away import Round, sample_round
 
 from crib_env.rules import Rules
 from docs.numbers.make.pages import table
@@ -112,7 +112,7 @@ that are then known not to hold better. The mean difference from Schell's averag
 bold.
 
 Charts found in the same way by seats that weigh hand and crib alone
-(`python -m crib_training.tables.crib_tables`) lie {plain:.3f} from Schell's on average. So what sets ours apart
+(`python -m crib_training.tables.two_hand.crib_tables`) lie {plain:.3f} from Schell's on average. So what sets ours apart
 is that both seats also keep cards for the play: the dealer keeps low cards and lays tens and court
 cards, which raises what pone's tens and court cards make in its crib and lowers what the rest do.
 How often a card that was dealt is laid away, in per cent:

@@ -108,7 +108,7 @@ def section(rules: Rules, run: Run, picture: Path) -> tuple[str, dict[str, Any]]
     text = f"""## Winning, by score and dealer
 
 The chance of winning at the start of a deal, solved backwards from the target from what a deal
-brings (`python -m crib_training.tables.deal_outcomes`). Beside games played from the same scores, in which the
+brings (`python -m crib_training.tables.two_hand.deal_outcomes`). Beside games played from the same scores, in which the
 agent plays to the score, while a deal of the table is an average one:
 
 {compared}

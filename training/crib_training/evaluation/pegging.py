@@ -21,8 +21,8 @@ from crib_env.engine.family import find_family
 from crib_env.policy import Agent, find_agent
 from crib_env.rules import PRESETS
 from crib_training.evaluation.duplicate import Estimate, Pairs, estimate, play_pairs
-from crib_training.tables.crib_tables import GAMES
-from crib_training.tables.open_hands import OpenHanded
+from crib_training.evaluation.open_hands import OpenHanded
+from crib_training.tables.two_hand.crib_tables import GAMES
 
 PEGGING: dict[str, Callable[[], Agent]] = {
     "expert": PlayExpert,

@@ -2,10 +2,10 @@
 
 `position` is a round in the form that moves are made on, `values` and `worth` say what it is worth
 by learned tables, `gains` what each card to come adds, `search` looks ahead, `agent` holds the
-class. `tables` reads the values, which `python -m crib_training.tables.table_top_values` learns.
+class. `tables` reads the values, which `python -m crib_training.tables.table_top.values` learns.
 
 In a game points are weighed by what they do for winning it: `rounds` reads what a round brings,
-which `python -m crib_training.tables.table_top_rounds` measures, `win` solves the game by it, and `stakes` says
+which `python -m crib_training.tables.table_top.rounds` measures, `win` solves the game by it, and `stakes` says
 which of its tables a view is judged by.
 """
 

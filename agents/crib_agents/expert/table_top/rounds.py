@@ -1,4 +1,4 @@
-"""What a round brings, as measured: `rounds.npz`, made by `python -m crib_training.tables.table_top_rounds`.
+"""What a round brings, as measured: `rounds.npz`, made by `python -m crib_training.tables.table_top.rounds`.
 
 For both sets of rules and both numbers of players it holds how often rounds of the expert against
 itself scored what for the dealer's side and the other, and how far the points of either still

@@ -1,4 +1,4 @@
-"""The file of learned values, `values.npz`, made by `python -m crib_training.tables.table_top_values`."""
+"""The file of learned values, `values.npz`, made by `python -m crib_training.tables.table_top.values`."""
 
 from __future__ import annotations
 

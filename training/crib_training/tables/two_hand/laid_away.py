@@ -1,6 +1,6 @@
 """Compute what each role lays away, ``agents/data/laid_away.json``, the habits `expert` reckons by.
 
-    python -m crib_training.tables.laid_away
+    python -m crib_training.tables.two_hand.laid_away
 
 For each two-hand game deals are drawn at random and both seats lay away by `crib_agents.expert.two_hand.discard.keep`,
 each for the most points on average, taking the other's role to lay pairs at the rates found so far.
@@ -53,7 +53,7 @@ from crib_env.engine.rng import WORDS
 from crib_env.engine.tables import show_table
 from crib_env.engine.two_hand.records import DEAL, TABLE_T, VIEWS_T
 from crib_env.rules import PRESETS, Rules
-from crib_training.tables.crib_tables import (
+from crib_training.tables.two_hand.crib_tables import (
     GAMES,
     compare_with_schell,
     crib_points,
@@ -268,7 +268,7 @@ def main() -> None:
               + f", mean standard error {last.error.mean():.4f}")  # fmt: skip
         print(describe(rules, last), flush=True)
     if not given.show:
-        made_by = (f"python -m crib_training.tables.laid_away --deals {given.deals} --rounds {given.rounds} "
+        made_by = (f"python -m crib_training.tables.two_hand.laid_away --deals {given.deals} --rounds {given.rounds} "
                    f"--seed {given.seed}")  # fmt: skip
         write(given.out, {"version": VERSION, "made_by": made_by, "seed": given.seed,
                           "rounds": given.rounds, "games": games})  # fmt: skip

@@ -1,6 +1,6 @@
 """Measure what a round of Table Top brings, ``agents/table_top/expert/rounds.npz``.
 
-    python -m crib_training.tables.table_top_rounds
+    python -m crib_training.tables.table_top.rounds
 
 For both sets of rules and both numbers of players the expert plays rounds against itself for
 points (a few minutes each), and prints what they brought and the first dealer's chance of winning a

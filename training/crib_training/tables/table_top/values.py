@@ -1,6 +1,6 @@
 """Learn the values of the Table Top expert, ``agents/table_top/expert/values.npz``.
 
-Run ``python -m crib_training.tables.table_top_values`` (some ten minutes on one core). For each set of rules
+Run ``python -m crib_training.tables.table_top.values`` (some ten minutes on one core). For each set of rules
 the expert plays rounds against itself, in turn with two and four players, choosing by its values
 alone, and corrects them; see `crib_training.tables.table_top.learning`. It starts from no values at all. Equal
 seeds give equal files.

@@ -1,6 +1,6 @@
 """Compute the crib tables that the opponents read, ``agents/data/crib_tables.json``.
 
-Run ``python -m crib_training.tables.crib_tables`` (about a minute on one core). For each two-hand game
+Run ``python -m crib_training.tables.two_hand.crib_tables`` (about a minute on one core). For each two-hand game
 deals are drawn at random and both seats lay away by the mean of the hand over its starters, plus
 or minus the table so far. Every pair each seat could have laid is then scored in the crib with
 what the other seat did lay and the starter, so that rare pairs get samples too. The means are the
@@ -247,7 +247,7 @@ def main() -> None:
               + f", largest standard error {found.error.max():.4f}")  # fmt: skip
         if name == "hoyle":
             print(compare_with_schell(found.crib))
-    made_by = (f"python -m crib_training.tables.crib_tables --deals {given.deals} --rounds {given.rounds} "
+    made_by = (f"python -m crib_training.tables.two_hand.crib_tables --deals {given.deals} --rounds {given.rounds} "
                f"--seed {given.seed}")  # fmt: skip
     write(given.out, {"version": VERSION, "made_by": made_by, "seed": given.seed,
                       "rounds": given.rounds, "games": games})  # fmt: skip

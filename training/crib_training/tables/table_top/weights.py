@@ -1,6 +1,6 @@
 """Fit the weights of Table Top's `rule_based` anew, and print them beside those it has.
 
-    python -m crib_training.tables.table_top_weights --rounds 6000 --fits 4 --seed 1
+    python -m crib_training.tables.table_top.weights --rounds 6000 --fits 4 --seed 1
 
 The agent plays rounds against itself. What every line came to, less its points as it lay, is fitted
 by least squares to the parts of `crib_agents.table_top.rule_based.HEURISTICS` that value a line: a

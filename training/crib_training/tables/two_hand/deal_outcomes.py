@@ -1,6 +1,6 @@
 """Measure what a deal brings, ``agents/data/deal_outcomes.json``, for the win table.
 
-    python -m crib_training.tables.deal_outcomes --agent rule_based
+    python -m crib_training.tables.two_hand.deal_outcomes --agent rule_based
 
 Single deals from 0-0 of an agent against itself (a few seconds each 100,000). Prints the means and
 how far the parts are from independent, which the win table takes them to be, and the first dealer's
@@ -30,7 +30,7 @@ from crib_env.rules import PRESETS, Rules
 from crib_training.evaluation.duplicate import Estimate, estimate
 from crib_training.evaluation.self_play import SelfPlay
 from crib_training.loading import load_agent
-from crib_training.tables.crib_tables import GAMES, write
+from crib_training.tables.two_hand.crib_tables import GAMES, write
 
 Array = npt.NDArray[Any]
 
@@ -143,7 +143,7 @@ def main() -> None:
         print("correlations:")
         for part, row in zip(PARTS, np.corrcoef(points.T), strict=True):
             print(f"  {part:14}" + "".join(f"{value:7.3f}" for value in row))
-    made_by = (f"python -m crib_training.tables.deal_outcomes --agent {given.agent} --deals {given.deals} "
+    made_by = (f"python -m crib_training.tables.two_hand.deal_outcomes --agent {given.agent} --deals {given.deals} "
                f"--seed {given.seed}")  # fmt: skip
     write(given.out, {"version": VERSION, "made_by": made_by, "seed": given.seed, "games": games})
     for name in GAMES:

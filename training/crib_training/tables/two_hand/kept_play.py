@@ -1,6 +1,6 @@
 """Measure what each kept hand pegs, ``agents/data/kept_play.json``.
 
-    python -m crib_training.tables.kept_play --agent rule_based
+    python -m crib_training.tables.two_hand.kept_play --agent rule_based
 
 Single deals of an agent against itself (under a minute for each million). In half of them one
 seat lays away at random, so that hands seldom kept are seen too; its own play is counted then, and
@@ -35,7 +35,7 @@ from crib_env.policy import Agent
 from crib_env.rules import PRESETS, Rules
 from crib_training.evaluation.self_play import SelfPlay
 from crib_training.loading import load_agent
-from crib_training.tables.crib_tables import GAMES, write
+from crib_training.tables.two_hand.crib_tables import GAMES, write
 
 Array = npt.NDArray[Any]
 
@@ -145,7 +145,7 @@ def main() -> None:
                       f"{means.max():.2f}; a deal scatters by {found['noise']:.2f}, hands about "
                       f"the additive model by {found['spread']:.2f}; samples of a hand: fewest "
                       f"{found['fewest']:.0f}, median {found['median']:.0f}")  # fmt: skip
-    made_by = (f"python -m crib_training.tables.kept_play --agent {given.agent} --deals {given.deals} "
+    made_by = (f"python -m crib_training.tables.two_hand.kept_play --agent {given.agent} --deals {given.deals} "
                f"--seed {given.seed}")  # fmt: skip
     write(given.out, {"version": VERSION, "made_by": made_by, "seed": given.seed, "games": games})
 

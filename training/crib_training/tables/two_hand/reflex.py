@@ -1,6 +1,6 @@
 """Fit what the pegging expert knows by heart, ``agents/data/pegging.npz``, by self-play.
 
-Run ``python -m crib_training.tables.reflex`` (about three minutes on one core). For each two-hand game deals
+Run ``python -m crib_training.tables.two_hand.reflex`` (about three minutes on one core). For each two-hand game deals
 are drawn and both seats lay away as `rule_based` does. The hands they keep give how often a holding
 is kept, by role, of the times it is dealt, and how much rather one of a single suit. The play of
 those hands, both seats by the reflex of `crib_agents.expert.two_hand.pegging.reflex`, softened so that every card is
@@ -57,7 +57,12 @@ from crib_env.engine.rng import WORDS, next_word
 from crib_env.engine.tables import show_table
 from crib_env.engine.two_hand.records import NONE, TABLE_T, VIEWS_T
 from crib_env.rules import PRESETS, Rules
-from crib_training.tables.crib_tables import GAMES, deal_hands, laying_views, seed_generator
+from crib_training.tables.two_hand.crib_tables import (
+    GAMES,
+    deal_hands,
+    laying_views,
+    seed_generator,
+)
 
 Array = npt.NDArray[Any]
 DEALER = 0
@@ -268,7 +273,7 @@ def main() -> None:
               "to follow by pass " + " ".join(f"{error:.3f}" for error in errors))  # fmt: skip
         print(f"odds of one suit, times those of cards drawn: dealer {suited[-1][DEALER]:.2f}, "
               f"pone {suited[-1][PONE]:.2f}")  # fmt: skip
-    made_by = f"python -m crib_training.tables.reflex --deals {given.deals} --seed {given.seed}"
+    made_by = f"python -m crib_training.tables.two_hand.reflex --deals {given.deals} --seed {given.seed}"
     np.savez_compressed(given.out, version=VERSION, made_by=made_by, tables=np.stack(tables),
                         kept=np.stack(rates), suited=np.stack(suited))  # fmt: skip
 

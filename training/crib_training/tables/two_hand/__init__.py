@@ -1,0 +1,1 @@
+"""Tables of the two-hand games, each made by a module of its own."""
