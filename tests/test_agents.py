@@ -608,7 +608,7 @@ def test_strength(
 ) -> None:
     """Duplicate pairs, seed 1: the lower end of the interval lies above ``least``."""
     pairs = play_pairs(
-        find_family("two_hand"), PRESETS[game], "game", better(), worse(), 3000, seed=1
+        PRESETS[game], "game", better(), worse(), 3000, seed=1
     )
     wins = estimate((pairs.result == 1).mean(axis=1))
     assert wins.mean - wins.half > least, wins.percent()
@@ -622,7 +622,7 @@ def test_rule_based_scores_as_experts_do() -> None:
     """
     agent = RuleBasedAgent()
     pairs = play_pairs(
-        find_family("two_hand"), PRESETS["hoyle"], "deal", agent, agent, 20_000, seed=3
+        PRESETS["hoyle"], "deal", agent, agent, 20_000, seed=3
     )
     dealer = np.where(pairs.first_dealt[:, :, None], pairs.points[:, :, 0], pairs.points[:, :, 1])
     pone = np.where(pairs.first_dealt[:, :, None], pairs.points[:, :, 1], pairs.points[:, :, 0])

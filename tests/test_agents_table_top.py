@@ -481,7 +481,7 @@ def test_rule_based_weights_are_named_and_explained() -> None:
 def test_each_agent_beats_the_one_below(better: str, worse: str, players: int, preset: str) -> None:
     """Over duplicate games the whole 95 % interval lies above half."""
     games = play_pairs(
-        find_family("table_top"), PRESETS[preset], "game", find_agent(better), find_agent(worse),
+        PRESETS[preset], "game", find_agent(better), find_agent(worse),
         100, 17, players=players,
     )  # fmt: skip
     won = estimate((games.result == 1).mean(axis=1))

@@ -41,7 +41,6 @@ from crib_training.evaluation.open_hands import OpenHanded
 from crib_training.tables.two_hand.reflex import keeping_rates
 
 from crib_env import find_agent, format_card, parse_cards
-from crib_env.engine.family import find_family
 from crib_env.engine.two_hand.records import GAME, HAND, LAY_AWAY, NONE, PLAY, PLAY_ONLY, VIEW
 from crib_env.rules import PRESETS
 from reference import scoring
@@ -553,7 +552,7 @@ def test_it_pegs_more_than_rule_based(game: str) -> None:
     """Points a deal more with the same discards, at the lower end of the interval."""
     least = {"hoyle": 0.2, "five_card": 0.02}[game]
     pairs = play_pairs(
-        find_family("two_hand"), PRESETS[game], "play", PhasedAgent("rule_based", PlayExpert()),
+        PRESETS[game], "play", PhasedAgent("rule_based", PlayExpert()),
         find_agent("rule_based"), 3000, seed=81,
     )  # fmt: skip
     made = pairs.points.sum(axis=3)

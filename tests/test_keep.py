@@ -36,7 +36,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crib_env import format_cards, parse_cards
-from crib_env.engine.family import find_family
 from crib_env.engine.two_hand.records import DEAL, GAME, LAY_AWAY, NONE, PLAY, VIEW
 from crib_env.rules import PRESETS
 from reference import scoring
@@ -424,8 +423,7 @@ def test_uncompiled_it_lays_the_same_cards() -> None:
 def test_it_lays_away_better_than_rule_based(game: str) -> None:
     """The same play of the cards: more points a deal, seed 1, the interval above zero."""
     agent = PhasedAgent(KeepExpert(), "rule_based")
-    family = find_family("two_hand")
     rule_based = PhasedAgent("rule_based", "rule_based")
-    deals = play_pairs(family, PRESETS[game], "deal", agent, rule_based, 8000, seed=1)
+    deals = play_pairs(PRESETS[game], "deal", agent, rule_based, 8000, seed=1)
     more = estimate(deals.margin.mean(axis=1))
     assert more.mean - more.half > 0, (more.mean, more.half)

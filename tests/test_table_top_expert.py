@@ -375,7 +375,7 @@ def test_each_budget_beats_rule_based(players: int, preset: str) -> None:
     """Over duplicate rounds the whole 95 % interval of the margin lies above 0."""
     for budget, pairs in ((1, 400), (3, 60)):
         rounds = play_pairs(
-            find_family("table_top"), PRESETS[preset], "round", TableTopExpert(budget),
+            PRESETS[preset], "round", TableTopExpert(budget),
             find_agent("rule_based"), pairs, 17, players=players,
         )  # fmt: skip
         margin = estimate(rounds.margin.mean(axis=1))

@@ -12,7 +12,7 @@ import pytest
 from crib_agents import LearnedAgent, PhasedAgent
 from crib_training.evaluation.duplicate import estimate, play_pairs
 from crib_training.evaluation.evaluate import evaluate
-from crib_training.evaluation.figures import phase_table, table
+from crib_training.evaluation.figures import comparison_table, phase_table
 from crib_training.learn import ppo
 from crib_training.learn.demo import replay
 from crib_training.loading import load_agent
@@ -22,7 +22,6 @@ from crib_env.rules import PRESETS
 
 SMALL = ["--lanes", "16", "--steps", "8", "--batch-size", "64", "--epochs", "1", "--width", "16",
          "--no-progress", "--opponent", "random"]  # fmt: skip
-TWO_HAND = six_card_v0.maker.family()
 
 
 @pytest.fixture(scope="module")
@@ -98,7 +97,7 @@ def test_a_file_that_is_no_policy_is_refused_with_a_reason(trained: Path, tmp_pa
 def test_duplicate_games_of_an_agent_with_itself_are_even() -> None:
     """The same deals with seats swapped: what one game gives, the other takes."""
     agent = find_agent("rule_based")
-    games = play_pairs(TWO_HAND, PRESETS["hoyle"], "game", agent, agent, 50, seed=3)
+    games = play_pairs(PRESETS["hoyle"], "game", agent, agent, 50, seed=3)
     assert (games.result.sum(axis=1) == 0).all()
     assert (games.margin.sum(axis=1) == 0).all()
     assert (games.first_dealt.sum(axis=1) == 1).all()
@@ -110,7 +109,7 @@ def test_duplicate_games_repeat_from_a_seed_and_differ_between_seeds() -> None:
 
     def margins(seed: int) -> list[list[int]]:
         rules = PRESETS["hoyle"]
-        return play_pairs(TWO_HAND, rules, "game", *agents, 20, seed).margin.tolist()
+        return play_pairs(rules, "game", *agents, 20, seed).margin.tolist()
 
     assert margins(1) == margins(1)
     assert margins(1) != margins(2)
@@ -118,7 +117,7 @@ def test_duplicate_games_repeat_from_a_seed_and_differ_between_seeds() -> None:
 
 def test_tallied_points_are_the_scores() -> None:
     agents = find_agent("greedy"), find_agent("random")
-    deals = play_pairs(TWO_HAND, PRESETS["hoyle"], "deal", *agents, 100, seed=4)
+    deals = play_pairs(PRESETS["hoyle"], "deal", *agents, 100, seed=4)
     made = deals.points.sum(axis=3)
     assert (made[:, :, 0] - made[:, :, 1] == deals.margin).all()
 
@@ -134,14 +133,14 @@ def test_evaluation_prints_a_row_and_the_phases() -> None:
     random, greedy = find_agent("random"), find_agent("greedy")
     result = evaluate(six_card_v0.maker, PRESETS["hoyle"], greedy, random, 60, seed=1)
     assert result["won"]["mean"] > 0.9
-    assert "| greedy | random |" in table([result])
+    assert "| greedy  | random    |" in comparison_table([result])
     assert phase_table(result).count("\n") == 5
     json.dumps(result)
     four = evaluate(table_top_v0.maker, PRESETS["table_top"], random, random, 4, 1, players=4)
     assert four["players"] == 4
     assert four["points_a_deal"]["pone"]["random"].keys() == {"heels", "lines", "crib"}
     assert four["skunks_for"]["mean"] is None  # T9 knows none
-    assert " | – / – % | " in table([four])
+    assert "| – / – % " in comparison_table([four])
 
 
 def test_an_agent_of_two_asks_each_in_its_phase() -> None:

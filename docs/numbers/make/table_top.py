@@ -8,8 +8,8 @@ import numpy as np
 import numpy.typing as npt
 from crib_training.evaluation.duplicate import estimate
 
-from crib_env.engine.family import find_family
 from crib_env.engine.table_top.records import CENTRE, SIZE
+from crib_env.games import Games
 from crib_env.rules import PRESETS, Rules
 from crib_env.scoring import score_line
 from docs.numbers.make.episodes import Episodes
@@ -29,13 +29,10 @@ def final_lines(rounds: Episodes, rules: Rules, players: int) -> Array:
 
     Side 0's lines are the rows, side 1's the columns (T1).
     """
-    family = find_family("table_top")
     n = len(rounds.states)
-    views = np.zeros(n, dtype=family.view)
-    lanes = np.arange(n)
-    record = family.rules_record(rules, "round", players)
-    family.batch.view_lanes(rounds.states, record, lanes, np.zeros(n, dtype=np.int64), views)
-    layouts = views["layout"].reshape(n, SIZE, SIZE)
+    games = Games(rules, n, players=players, episode="round")
+    games.states = rounds.states
+    layouts = games.views(np.arange(n), np.zeros(n, dtype=np.int64))["layout"].reshape(n, SIZE, SIZE)
     made = np.zeros((n, 2, SIZE), dtype=np.int64)
     for e, layout in enumerate(layouts):
         starter = int(layout.flat[CENTRE])

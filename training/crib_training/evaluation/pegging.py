@@ -17,7 +17,6 @@ from crib_agents import PhasedAgent
 from crib_agents.adapters.timed import Timed
 from crib_agents.expert.two_hand.pegging.play import PlayExpert
 
-from crib_env.engine.family import find_family
 from crib_env.policy import Agent, find_agent
 from crib_env.rules import PRESETS
 from crib_training.evaluation.duplicate import Estimate, Pairs, estimate, play_pairs
@@ -35,9 +34,7 @@ PEGGING: dict[str, Callable[[], Agent]] = {
 def match(game: str, episode: str, first: Agent, second: Agent, pairs: int, seed: int) -> Pairs:
     """Play duplicate pairs in which `rule_based` lays away for both agents."""
     agents = [PhasedAgent("rule_based", agent) for agent in (first, second)]
-    return play_pairs(
-        find_family("two_hand"), PRESETS[game], episode, agents[0], agents[1], pairs, seed
-    )
+    return play_pairs(PRESETS[game], episode, agents[0], agents[1], pairs, seed)
 
 
 def more(deals: Pairs) -> Estimate:

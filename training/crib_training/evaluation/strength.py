@@ -19,7 +19,6 @@ from crib_agents.expert.table_top import TableTopExpert
 from crib_agents.expert.table_top.agent import BUDGETS
 from crib_agents.expert.table_top.tables import PRESETS
 
-from crib_env.engine.family import find_family
 from crib_env.engine.table_top.numbers import PLAYERS
 from crib_env.policy import Agent
 from crib_env.rules import PRESETS as RULES
@@ -50,12 +49,12 @@ def measure(
     preset: str, players: int, budget: int, other: Agent, pairs: int, seed: int
 ) -> Strength:
     """Return what the expert with ``budget`` reaches against ``other`` in so many pairs."""
-    family, rules = find_family("table_top"), RULES[preset]
+    rules = RULES[preset]
     expert = TableTopExpert(budget)
-    play_pairs(family, rules, "round", expert, other, 1, seed, players=players)  # compiles
+    play_pairs(rules, "round", expert, other, 1, seed, players=players)  # compiles
     timed = Timed(expert)
-    games = play_pairs(family, rules, "game", timed, other, pairs, seed, players=players)
-    rounds = play_pairs(family, rules, "round", timed, other, pairs, seed, players=players)
+    games = play_pairs(rules, "game", timed, other, pairs, seed, players=players)
+    rounds = play_pairs(rules, "round", timed, other, pairs, seed, players=players)
     return Strength(
         won=estimate((games.result == 1).mean(axis=1)),
         more=estimate(rounds.margin.mean(axis=1)),

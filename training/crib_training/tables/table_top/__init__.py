@@ -1,1 +1,6 @@
-"""Kernels of the scripts `table_top_values` and `table_top_weights`: learning, and fitting."""
+"""What the agents know of Table Top.
+
+- `values`: what the expert holds lines to be worth, learned by self-play; `learning` has the kernels.
+- `rounds`: what a round brings, for the chance of winning.
+- `weights`: the weights of `rule_based` fitted anew, to compare; `fitting` has the kernel.
+"""

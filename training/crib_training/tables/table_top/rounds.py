@@ -25,13 +25,10 @@ from crib_agents.expert.table_top.win import chances
 from crib_agents.expert.table_top.worth import MINE, THEIRS
 from crib_agents.kernels.lines import RANKS
 
-from crib_env.engine.family import find_family
-from crib_env.engine.rng import seed_states
-from crib_env.engine.table_top import batch
-from crib_env.engine.table_top.numbers import PLAYERS, rules_record
-from crib_env.engine.table_top.records import LOG_SIZE, ROUND, TABLE_TOP, TABLE_VIEW, TURNS
+from crib_env.engine.table_top.numbers import PLAYERS
+from crib_env.engine.table_top.records import ROUND, TURNS
 from crib_env.engine.tables import show_table
-from crib_env.engine.two_hand.records import NO_DECKS, NONE
+from crib_env.games import Games
 from crib_env.policy import Actions, Views
 from crib_env.rules import PRESETS as RULES
 from crib_training.evaluation.duplicate import Estimate, estimate, play_pairs
@@ -66,39 +63,33 @@ def measure(
         after each turn the points in the count that its mover expected of them, less what they
         came to.
     """
-    states = np.zeros(rounds, dtype=TABLE_TOP)
-    seed_states(states, entropy)
-    record = rules_record(RULES[preset], "round", players)
-    log = np.zeros(LOG_SIZE, dtype=np.int64)
-    tally = np.zeros((rounds, 2, batch.TALLY), dtype=np.int64)
+    games = Games(RULES[preset], rounds, players=players, episode="round", entropy=entropy)
+    games.begin(dealer=DEALER)
     every = np.arange(rounds)
-    batch.start_lanes(states, record, NO_DECKS, every, np.full(rounds, DEALER), log)
     expected = np.zeros((TURNS, rounds, 2))
     work = Work.new()
     for turn in range(TURNS):
-        views = np.zeros(rounds, dtype=TABLE_VIEW)
-        batch.view_lanes(states, record, every, states["to_move"].copy(), views)
         chosen = np.zeros(rounds, dtype=np.int64)
         analysis = np.zeros((rounds, ACTIONS, COLUMNS))
         act_views(
-            views, every, show_table(), tables.load(), np.zeros(RANKS), ALIKE, np.ones(2),
+            games.views(every), every, show_table(), tables.load(), np.zeros(RANKS), ALIKE, np.ones(2),
             *BUDGETS[budget - 1], *(getattr(work, field.name) for field in fields(work)), chosen,
             analysis,
         )  # fmt: skip
         sides = [MINE, THEIRS] if turn % 2 == DEALER else [THEIRS, MINE]
         expected[turn] = analysis[every, chosen][:, sides]
-        bad = batch.step_lanes(
-            states, record, NO_DECKS, show_table(), every, chosen, log, tally
-        )  # fmt: skip
-        assert bad == NONE, f"illegal action {chosen[bad]}"
-    came_to = tally.sum(axis=2)[:, DEALER_FIRST]  # without heels, which are scored at the start
-    return states["scores"][:, DEALER_FIRST], expected - came_to
+        bad = games.step(every, chosen)
+        assert bad is None, games.why_illegal(int(every[bad]), int(chosen[bad]))
+    came_to = games.tally.sum(axis=2)[
+        :, DEALER_FIRST
+    ]  # without heels, which are scored at the start
+    return games.states["scores"][:, DEALER_FIRST], expected - came_to
 
 
 def gain(preset: str, players: int, budget: int, pairs: int, seed: int) -> Estimate:
     """Return the games that the expert wins against itself by points, over duplicate pairs."""
     expert = TableTopExpert(budget)
-    games = play_pairs(find_family("table_top"), RULES[preset], "game", expert, ByPoints(expert),
+    games = play_pairs(RULES[preset], "game", expert, ByPoints(expert),
                        pairs, seed, players=players)  # fmt: skip
     return estimate((games.result == 1).mean(axis=1))
 

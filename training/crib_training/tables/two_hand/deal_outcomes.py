@@ -25,10 +25,10 @@ from crib_agents.expert.two_hand.judge.outcomes import (
 )
 from crib_agents.expert.two_hand.judge.win import WON, chances
 
+from crib_env.games import Games
 from crib_env.policy import Agent
 from crib_env.rules import PRESETS, Rules
 from crib_training.evaluation.duplicate import Estimate, estimate
-from crib_training.evaluation.self_play import SelfPlay
 from crib_training.loading import load_agent
 from crib_training.tables.two_hand.crib_tables import GAMES, write
 
@@ -56,9 +56,11 @@ def measure(
     outs = np.zeros((2, PLAY_SIZE, PLAY_SIZE), dtype=np.int64)
     points = []
     for chunk in entropy.spawn(-(-deals // LANES)):
-        games = SelfPlay(rules, "deal", min(LANES, deals), chunk)
-        before = np.zeros((len(games.states), 2), dtype=np.int64)
-        for lanes in games.play(agent):
+        dealt, chance = chunk.spawn(2)
+        games = Games(rules, min(LANES, deals), episode="deal", entropy=dealt)
+        games.begin(dealer=DEALER)
+        before = np.zeros((games.n, 2), dtype=np.int64)
+        for lanes in games.play(agent, np.random.default_rng(chance)):
             now = np.minimum(games.tally[lanes, :, 0], MOST_PLAY)
             was = before[lanes]
             for seat in (DEALER, PONE):
@@ -72,7 +74,7 @@ def measure(
         t = games.tally
         points.append(np.stack([t[:, PONE, 0], t[:, DEALER, 0], t[:, PONE, 1], t[:, DEALER, 1],
                                 t[:, DEALER, 2]], axis=1))  # fmt: skip
-        deals -= len(games.states)
+        deals -= games.n
     return np.concatenate(points), outs
 
 
@@ -101,8 +103,10 @@ def dealer_wins(
         needs: points the dealer and pone still have to make.
     """
     start = rules.target - needs[0], rules.target - needs[1]
-    play = SelfPlay(rules, "game", games, np.random.SeedSequence(seed), scores=start)
-    for _ in play.play(agent):
+    deals, chance = np.random.SeedSequence(seed).spawn(2)
+    play = Games(rules, games, entropy=deals)
+    play.begin(dealer=DEALER, scores=start)
+    for _ in play.play(agent, np.random.default_rng(chance)):
         pass
     return estimate(play.states["winner"] == DEALER)
 

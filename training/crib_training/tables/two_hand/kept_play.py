@@ -31,16 +31,16 @@ from crib_agents.expert.two_hand.judge.model import (
 
 from crib_env.engine.show import JACK
 from crib_env.engine.two_hand.records import HAND, LAY_AWAY, NONE
+from crib_env.games import Games
 from crib_env.policy import Agent
 from crib_env.rules import PRESETS, Rules
-from crib_training.evaluation.self_play import SelfPlay
 from crib_training.loading import load_agent
 from crib_training.tables.two_hand.crib_tables import GAMES, write
 
 Array = npt.NDArray[Any]
 
 LANES = 100_000
-DEALER = 0  # its seat in `SelfPlay`
+DEALER = 0  # its seat
 
 
 def kept_ranks(cards: int) -> Array:
@@ -64,18 +64,22 @@ def sample(rules: Rules, agent: Agent, deals: int, entropy: np.random.SeedSequen
         look_up[hand] = at
     sums = np.zeros((2, len(places), 2, 3))
     for chunk in entropy.spawn(-(-deals // LANES)):
-        games = SelfPlay(rules, "deal", LANES, chunk)
+        dealt, chance = chunk.spawn(2)
+        rng = np.random.default_rng(chance)
+        games = Games(rules, LANES, episode="deal", entropy=dealt)
+        games.begin(dealer=DEALER)
         # The seat that lays away at random, or NONE.
-        wild = games.rng.choice([NONE, NONE, 0, 1], size=LANES)
-        lanes = np.arange(LANES)
+        wild = rng.choice([NONE, NONE, 0, 1], size=LANES)
+        lanes = games.running()
         while len(lanes):
             views = games.views(lanes)
-            cards = agent.act(views, games.rng)
+            cards = agent.act(views, rng)
             random = (views["phase"] == LAY_AWAY) & (views["seat"] == wild[lanes])
-            drawn = games.rng.integers(views["hand_n"])
+            drawn = rng.integers(views["hand_n"])
             cards[random] = views["hand"][np.arange(len(lanes)), drawn][random]
-            games.step(lanes, cards)
-            lanes = lanes[games.states["over"][lanes] == 0]
+            bad = games.step(lanes, cards)
+            assert bad is None, games.why_illegal(lanes[bad], cards[bad])
+            lanes = games.running(lanes)
         states = games.states
         pegged = games.tally[:, :, 0].copy()
         pegged[:, DEALER] -= np.where(states["starter"] // 4 == JACK, 2, 0)

@@ -273,7 +273,9 @@ def main() -> None:
               "to follow by pass " + " ".join(f"{error:.3f}" for error in errors))  # fmt: skip
         print(f"odds of one suit, times those of cards drawn: dealer {suited[-1][DEALER]:.2f}, "
               f"pone {suited[-1][PONE]:.2f}")  # fmt: skip
-    made_by = f"python -m crib_training.tables.two_hand.reflex --deals {given.deals} --seed {given.seed}"
+    made_by = (
+        f"python -m crib_training.tables.two_hand.reflex --deals {given.deals} --seed {given.seed}"
+    )
     np.savez_compressed(given.out, version=VERSION, made_by=made_by, tables=np.stack(tables),
                         kept=np.stack(rates), suited=np.stack(suited))  # fmt: skip
 
