@@ -26,7 +26,8 @@ from crib_agents.kernels.counting import certain_points, line_of
 from crib_agents.kernels.lay_away import starters_total
 from crib_agents.kernels.pegging import least_pip
 from crib_training.evaluation.duplicate import estimate, play_pairs
-from crib_training.tables.two_hand.crib_tables import SCHELL, sample_round
+from crib_training.tables.two_hand.crib_tables import sample_round
+from crib_training.tables.two_hand.schell import SCHELL
 from hypothesis import given, settings
 from hypothesis import strategies as st
 

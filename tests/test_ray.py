@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from crib_training.tournament.chunks import Setup, play
 from crib_training.tournament.run import tournament
-from crib_training.tournament.workers import ThisProcess, Ray, play_alike
+from crib_training.tournament.workers import Ray, ThisProcess, play_alike
 
 ray = pytest.importorskip("ray", reason="Ray is not installed: make check-ray")
 pytestmark = pytest.mark.slow

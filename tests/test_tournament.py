@@ -185,7 +185,7 @@ def test_a_chunk_of_another_tournament_is_refused(played: Path, tmp_path: Path) 
     lines = (played / FILE).read_text().splitlines(keepends=True)
     lines[1] = (tmp_path / FILE).read_text().splitlines(keepends=True)[1]
     (tmp_path / FILE).write_text("".join(lines))
-    with pytest.raises(RuntimeError, match="line 2 of .* of another tournament"):
+    with pytest.raises(RuntimeError, match=r"line 2 of .* of another tournament"):
         tournament(SMALL, 25, tmp_path, ThisProcess())
 
 

@@ -15,7 +15,6 @@ from collections.abc import Callable, Sequence
 from contextlib import contextmanager, redirect_stderr
 from difflib import get_close_matches
 from importlib import import_module
-from importlib.util import find_spec
 from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
@@ -27,11 +26,12 @@ COMMANDS = {
     "evaluate": ("crib_training.evaluation.evaluate", "compare two agents on duplicate deals"),
     "tournament": ("crib_training.tournament.run", "rate agents by a round-robin"),
     "analyze": ("crib_agents.analyze.__main__", "say what every choice in a position is worth"),
-    "tables": ("crib_training.tables", "make the tables that the agents read"),
+    "tables": ("crib_training.tables.__main__", "make the tables that the agents read"),
     "bench": ("benchmarks.__main__", "measure speed, in a checkout"),
     "warmup": ("crib_training.warmup", "compile everything, so that later starts are quick"),
 }
 INSTALL = 'pip install "crib-env[train]"'
+CHECKOUT = "it needs a checkout of crib-env"
 TRACEBACK = "CRIB_TRACEBACK"  # set, an unexpected error shows where it comes from
 
 S = TypeVar("S")
@@ -50,10 +50,7 @@ def main(words: Sequence[str] | None = None) -> None:
             meant = f"; did you mean {near[0]!r}?" if near else ""
             raise ValueError(f"no command is called {name!r}: see crib --help{meant}")
         sys.path.append(os.getcwd())  # as `python -m` would: an agent's class may lie here
-        place = COMMANDS[name][0]
-        if name == "bench" and find_spec("benchmarks") is None:
-            raise RuntimeError("the benchmarks are not installed: crib bench needs a checkout")
-        module = import_module(place)
+        module = import_module(COMMANDS[name][0])
         if hasattr(module, "Settings"):
             start(module.Settings, module.run, rest, f"crib {name}")
         else:  # it reads its words by itself
@@ -124,7 +121,8 @@ def one_line() -> Iterator[None]:
     except ModuleNotFoundError as error:
         if error.name is None or error.name.startswith("crib_"):
             raise
-        _end(f"error: {error.name} is not installed: {INSTALL}", 1)
+        cure = CHECKOUT if error.name == "benchmarks" else INSTALL
+        _end(f"error: {error.name} is not installed: {cure}", 1)
     except ValueError as error:
         _end(f"error: {error}", 1 if isinstance(error, IllegalActionError) else 2)
     except (RuntimeError, OSError) as error:

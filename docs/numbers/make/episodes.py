@@ -1,7 +1,7 @@
 """An agent in every seat of many episodes: what comes out of equal play.
 
-`crib_training.evaluation.duplicate` compares two agents; this describes one. Episodes are independent, so
-intervals are over episodes.
+`duplicate` compares two agents; this describes one. Episodes are independent, so intervals are
+over episodes.
 """
 
 from __future__ import annotations

@@ -14,9 +14,9 @@ import json
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
-from tyro.conf import Positional
+from tyro.conf import Positional, arg
 
 from crib_env.envs.makers import Maker
 from crib_env.options import check_seed
@@ -45,8 +45,8 @@ class Settings:
         json: a file to write the result to as well.
     """
 
-    first: Positional[str]
-    second: Positional[str]
+    first: Positional[Annotated[str, arg(metavar="FIRST")]]
+    second: Positional[Annotated[str, arg(metavar="SECOND")]]
     env: str = "six_card_v0"
     rules: str | None = None
     players: int = 2

@@ -17,10 +17,10 @@ import sys
 import time
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
-from tyro.conf import Positional
+from tyro.conf import Positional, arg
 
 from crib_training.command_line import start
 from crib_training.evaluation.duplicate import Pairs, estimate
@@ -58,7 +58,7 @@ class Settings:
         out: the folder for results.
     """
 
-    agents: Positional[tuple[str, ...]]
+    agents: Positional[Annotated[tuple[str, ...], arg(metavar="AGENT")]]
     env: str = "six_card_v0"
     rules: str | None = None
     episode: str = "game"

@@ -1,6 +1,6 @@
 """Measure what a round of Table Top brings, ``agents/table_top/expert/rounds.npz``.
 
-    python -m crib_training.tables.table_top.rounds
+    crib tables table_top_rounds
 
 For both sets of rules and both numbers of players the expert plays rounds against itself for
 points (a few minutes each), and prints what they brought and the first dealer's chance of winning a
@@ -10,8 +10,7 @@ expert judging by points, and prints the games won.
 
 from __future__ import annotations
 
-import argparse
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +30,7 @@ from crib_env.engine.tables import show_table
 from crib_env.games import Games
 from crib_env.policy import Actions, Views
 from crib_env.rules import PRESETS as RULES
+from crib_training.command_line import start
 from crib_training.evaluation.duplicate import Estimate, estimate, play_pairs
 
 Array = npt.NDArray[Any]
@@ -72,9 +72,9 @@ def measure(
         chosen = np.zeros(rounds, dtype=np.int64)
         analysis = np.zeros((rounds, ACTIONS, COLUMNS))
         act_views(
-            games.views(every), every, show_table(), tables.load(), np.zeros(RANKS), ALIKE, np.ones(2),
-            *BUDGETS[budget - 1], *(getattr(work, field.name) for field in fields(work)), chosen,
-            analysis,
+            games.views(every), every, show_table(), tables.load(), np.zeros(RANKS), ALIKE,
+            np.ones(2), *BUDGETS[budget - 1],
+            *(getattr(work, field.name) for field in fields(work)), chosen, analysis,
         )  # fmt: skip
         sides = [MINE, THEIRS] if turn % 2 == DEALER else [THEIRS, MINE]
         expected[turn] = analysis[every, chosen][:, sides]
@@ -94,29 +94,40 @@ def gain(preset: str, players: int, budget: int, pairs: int, seed: int) -> Estim
     return estimate((games.result == 1).mean(axis=1))
 
 
-def main() -> None:
+@dataclass(frozen=True)
+class Settings:
+    """Measure what a round of Table Top brings.
+
+    Attributes:
+        rounds: of each kind.
+        budget: the expert's.
+        seed: fixes everything.
+        out: the file to write.
+        check: measure nothing; play so many pairs of games.
+    """
+
+    rounds: int = 40_000
+    budget: int = 2
+    seed: int = 1
+    out: Path = PATH
+    check: int = 0
+
+
+def run(settings: Settings) -> None:
     """Measure and write the file, or print the gain that comes of it."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("--rounds", type=int, default=40_000, help="of each kind (%(default)s)")
-    parser.add_argument("--budget", type=int, default=2, help="the expert's (default: %(default)s)")
-    parser.add_argument("--seed", type=int, default=1, help="fixes everything (%(default)s)")
-    parser.add_argument("--out", type=Path, default=PATH, help="the file to write")
-    parser.add_argument("--check", type=int, metavar="PAIRS", default=0,
-                        help="measure nothing; play so many pairs of games")  # fmt: skip
-    given = parser.parse_args()
-    if given.check:
+    if settings.check:
         for players in PLAYERS:
-            won = gain(PRESETS[0], players, given.budget, given.check, given.seed)
-            print(f"{PRESETS[0]}, {players} players, budget {given.budget}: the expert wins "
+            won = gain(PRESETS[0], players, settings.budget, settings.check, settings.seed)
+            print(f"{PRESETS[0]}, {players} players, budget {settings.budget}: the expert wins "
                   f"{100 * won.mean:.2f} ± {100 * won.half:.2f} % of games against itself by "
-                  f"points, {given.check} pairs", flush=True)  # fmt: skip
+                  f"points, {settings.check} pairs", flush=True)  # fmt: skip
         return
     counted = np.zeros(COUNTED, dtype=np.int64)
     spread = np.zeros(SPREAD)
-    seeds = iter(np.random.SeedSequence(given.seed).spawn(len(PRESETS) * len(PLAYERS)))
+    seeds = iter(np.random.SeedSequence(settings.seed).spawn(len(PRESETS) * len(PLAYERS)))
     for i, preset in enumerate(PRESETS):
         for j, players in enumerate(PLAYERS):
-            scored, errors = measure(preset, players, given.budget, given.rounds, next(seeds))
+            scored, errors = measure(preset, players, settings.budget, settings.rounds, next(seeds))
             np.add.at(counted[i, j], tuple(scored.clip(max=MOST_POINTS).T), 1)
             spread[i, j] = [np.cov(turn.T) for turn in errors]
             dealer, other = scored.mean(axis=0)
@@ -124,8 +135,8 @@ def main() -> None:
             print(f"{preset}, {players} players: the dealer's side scores {dealer:.2f} a round, "
                   f"the other {other:.2f}; their difference spreads by {left} about what is "
                   "expected after turns 1, 14 and 27", flush=True)  # fmt: skip
-    save(counted, spread, given.out)
-    if given.out == PATH:
+    save(counted, spread, settings.out)
+    if settings.out == PATH:
         for i, preset in enumerate(PRESETS):
             for players in PLAYERS:
                 first = 1.0 - chances(i, players, RULES[preset].target)[0, 0]
@@ -134,4 +145,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    start(Settings, run)

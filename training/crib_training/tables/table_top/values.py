@@ -1,15 +1,14 @@
 """Learn the values of the Table Top expert, ``agents/table_top/expert/values.npz``.
 
-Run ``python -m crib_training.tables.table_top.values`` (some ten minutes on one core). For each set of rules
-the expert plays rounds against itself, in turn with two and four players, choosing by its values
-alone, and corrects them; see `crib_training.tables.table_top.learning`. It starts from no values at all. Equal
-seeds give equal files.
+Run ``crib tables table_top_values`` (some ten minutes on one core). For each set of rules the
+expert plays rounds against itself, in turn with two and four players, choosing by its values alone,
+and corrects them; see `learning`. It starts from no values at all. Equal seeds give equal files.
 """
 
 from __future__ import annotations
 
-import argparse
 import time
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -28,6 +27,7 @@ from crib_env.engine.table_top.records import LOG_SIZE, TABLE_TOP, TABLE_VIEW, T
 from crib_env.engine.tables import show_table
 from crib_env.engine.two_hand.records import NO_DECKS
 from crib_env.rules import PRESETS as RULES
+from crib_training.command_line import start
 from crib_training.tables.table_top.learning import self_play
 
 Array = npt.NDArray[np.float64]
@@ -73,17 +73,27 @@ def learn(preset: str, rounds: int, seed: np.random.SeedSequence) -> Array:
     return values
 
 
-def main() -> None:
+@dataclass(frozen=True)
+class Settings:
+    """Learn the values of the Table Top expert.
+
+    Attributes:
+        rounds: played with each number of players in a stage of one part.
+        seed: fixes everything.
+        out: the file to write.
+    """
+
+    rounds: int = 200_000
+    seed: int = 1
+    out: Path = PATH
+
+
+def run(settings: Settings) -> None:
     """Learn both rules' values, and write the file."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("--rounds", type=int, default=200_000, help="(default: %(default)s)")
-    parser.add_argument("--seed", type=int, default=1, help="fixes everything")
-    parser.add_argument("--out", type=Path, default=PATH, help="the file to write")
-    given = parser.parse_args()
-    seeds = np.random.SeedSequence(given.seed).spawn(len(PRESETS))
+    seeds = np.random.SeedSequence(settings.seed).spawn(len(PRESETS))
     pairs = zip(PRESETS, seeds, strict=True)
-    save(np.array([learn(preset, given.rounds, seed) for preset, seed in pairs]), given.out)
+    save(np.array([learn(preset, settings.rounds, seed) for preset, seed in pairs]), settings.out)
 
 
 if __name__ == "__main__":
-    main()
+    start(Settings, run)

@@ -1,6 +1,6 @@
 """Measure what a deal brings, ``agents/data/deal_outcomes.json``, for the win table.
 
-    python -m crib_training.tables.two_hand.deal_outcomes --agent rule_based
+    crib tables deal_outcomes --agent rule_based
 
 Single deals from 0-0 of an agent against itself (a few seconds each 100,000). Prints the means and
 how far the parts are from independent, which the win table takes them to be, and the first dealer's
@@ -10,7 +10,7 @@ chance of winning, how often the dealer did win.
 
 from __future__ import annotations
 
-import argparse
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -28,9 +28,11 @@ from crib_agents.expert.two_hand.judge.win import WON, chances
 from crib_env.games import Games
 from crib_env.policy import Agent
 from crib_env.rules import PRESETS, Rules
+from crib_training.command_line import start
 from crib_training.evaluation.duplicate import Estimate, estimate
 from crib_training.loading import load_agent
-from crib_training.tables.two_hand.crib_tables import GAMES, write
+from crib_training.tables.two_hand.dealing import GAMES
+from crib_training.tables.two_hand.files import write
 
 Array = npt.NDArray[Any]
 
@@ -56,8 +58,8 @@ def measure(
     outs = np.zeros((2, PLAY_SIZE, PLAY_SIZE), dtype=np.int64)
     points = []
     for chunk in entropy.spawn(-(-deals // LANES)):
-        dealt, chance = chunk.spawn(2)
-        games = Games(rules, min(LANES, deals), episode="deal", entropy=dealt)
+        deck, chance = chunk.spawn(2)
+        games = Games(rules, min(LANES, deals), episode="deal", entropy=deck)
         games.begin(dealer=DEALER)
         before = np.zeros((games.n, 2), dtype=np.int64)
         for lanes in games.play(agent, np.random.default_rng(chance)):
@@ -122,34 +124,48 @@ def compare(rules: Rules, agent: Agent, games: int, seed: int) -> str:
     return "\n".join(lines)
 
 
-def main() -> None:
+@dataclass(frozen=True)
+class Settings:
+    """Measure what a deal brings, for the win table.
+
+    Attributes:
+        agent: who plays.
+        deals: of each game.
+        seed: fixes everything.
+        out: the file to write.
+        check: measure nothing; play so many games from several scores.
+    """
+
+    agent: str = "rule_based"
+    deals: int = 2_000_000
+    seed: int = 2026
+    out: Path = PATH
+    check: int = 0
+
+
+def run(settings: Settings) -> None:
     """Measure both games and write the file, or check the table made from it."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("--agent", default="rule_based", help="who plays (default: %(default)s)")
-    parser.add_argument("--deals", type=int, default=2_000_000, help="of each game (%(default)s)")
-    parser.add_argument("--seed", type=int, default=2026, help="fixes everything (%(default)s)")
-    parser.add_argument("--out", type=Path, default=PATH, help="the file to write")
-    parser.add_argument("--check", type=int, metavar="GAMES", default=0,
-                        help="measure nothing; play so many games from several scores")  # fmt: skip
-    given = parser.parse_args()
-    agent = load_agent(given.agent)
-    if given.check:
+    agent = load_agent(settings.agent)
+    if settings.check:
         for name in GAMES:
-            print(f"{name}, {given.check} games of {agent.name} from each score, 95 % intervals")
-            print(compare(PRESETS[name], agent, given.check, given.seed))
+            print(f"{name}, {settings.check} games of {agent.name} from each score, 95 % intervals")
+            print(compare(PRESETS[name], agent, settings.check, settings.seed))
         return
     games = {}
-    for name, entropy in zip(GAMES, np.random.SeedSequence(given.seed).spawn(2), strict=True):
-        points, outs = measure(PRESETS[name], agent, given.deals, entropy)
+    for name, entropy in zip(GAMES, np.random.SeedSequence(settings.seed).spawn(2), strict=True):
+        points, outs = measure(PRESETS[name], agent, settings.deals, entropy)
         games[name] = as_json(points, outs, PRESETS[name])
         means = ", ".join(f"{p} {m:.3f}" for p, m in zip(PARTS, points.mean(axis=0), strict=True))
         print(f"{name}: {means}")
         print("correlations:")
         for part, row in zip(PARTS, np.corrcoef(points.T), strict=True):
             print(f"  {part:14}" + "".join(f"{value:7.3f}" for value in row))
-    made_by = (f"python -m crib_training.tables.two_hand.deal_outcomes --agent {given.agent} --deals {given.deals} "
-               f"--seed {given.seed}")  # fmt: skip
-    write(given.out, {"version": VERSION, "made_by": made_by, "seed": given.seed, "games": games})
+    made_by = (f"crib tables deal_outcomes --agent {settings.agent} --deals {settings.deals} "
+               f"--seed {settings.seed}")  # fmt: skip
+    write(
+        settings.out,
+        {"version": VERSION, "made_by": made_by, "seed": settings.seed, "games": games},
+    )
     for name in GAMES:
         rules = PRESETS[name]
         first = chances(rules.dealt, rules.target)[1, rules.target, rules.target - rules.for_last]
@@ -159,4 +175,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    start(Settings, run)

@@ -1,6 +1,6 @@
 """Measure what each kept hand pegs, ``agents/data/kept_play.json``.
 
-    python -m crib_training.tables.two_hand.kept_play --agent rule_based
+    crib tables kept_play --agent rule_based
 
 Single deals of an agent against itself (under a minute for each million). In half of them one
 seat lays away at random, so that hands seldom kept are seen too; its own play is counted then, and
@@ -13,7 +13,7 @@ scatter of all hands about that model and of the samples about their means says 
 
 from __future__ import annotations
 
-import argparse
+from dataclasses import dataclass
 from itertools import combinations_with_replacement
 from pathlib import Path
 from typing import Any
@@ -34,8 +34,10 @@ from crib_env.engine.two_hand.records import HAND, LAY_AWAY, NONE
 from crib_env.games import Games
 from crib_env.policy import Agent
 from crib_env.rules import PRESETS, Rules
+from crib_training.command_line import start
 from crib_training.loading import load_agent
-from crib_training.tables.two_hand.crib_tables import GAMES, write
+from crib_training.tables.two_hand.dealing import GAMES
+from crib_training.tables.two_hand.files import write
 
 Array = npt.NDArray[Any]
 
@@ -64,9 +66,9 @@ def sample(rules: Rules, agent: Agent, deals: int, entropy: np.random.SeedSequen
         look_up[hand] = at
     sums = np.zeros((2, len(places), 2, 3))
     for chunk in entropy.spawn(-(-deals // LANES)):
-        dealt, chance = chunk.spawn(2)
+        deck, chance = chunk.spawn(2)
         rng = np.random.default_rng(chance)
-        games = Games(rules, LANES, episode="deal", entropy=dealt)
+        games = Games(rules, LANES, episode="deal", entropy=deck)
         games.begin(dealer=DEALER)
         # The seat that lays away at random, or NONE.
         wild = rng.choice([NONE, NONE, 0, 1], size=LANES)
@@ -124,21 +126,32 @@ def shrunk(ranks: Array, sums: Array) -> tuple[Array, dict[str, float]]:
     }
 
 
-def main() -> None:
+@dataclass(frozen=True)
+class Settings:
+    """Measure what each kept hand pegs.
+
+    Attributes:
+        agent: who plays.
+        deals: of each game.
+        seed: fixes everything.
+        out: the file to write.
+    """
+
+    agent: str = "rule_based"
+    deals: int = 4_000_000
+    seed: int = 2027
+    out: Path = KEPT_PLAY
+
+
+def run(settings: Settings) -> None:
     """Measure both games, print what was found, and write the file."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("--agent", default="rule_based", help="who plays (default: %(default)s)")
-    parser.add_argument("--deals", type=int, default=4_000_000, help="of each game (%(default)s)")
-    parser.add_argument("--seed", type=int, default=2027, help="fixes everything (%(default)s)")
-    parser.add_argument("--out", type=Path, default=KEPT_PLAY, help="the file to write")
-    given = parser.parse_args()
-    agent = load_agent(given.agent)
+    agent = load_agent(settings.agent)
     games: dict[str, Any] = {}
-    for name, entropy in zip(GAMES, np.random.SeedSequence(given.seed).spawn(2), strict=True):
+    for name, entropy in zip(GAMES, np.random.SeedSequence(settings.seed).spawn(2), strict=True):
         rules = PRESETS[name]
         ranks = kept_ranks(rules.dealt - 2)
         assert len(ranks) == KEPT_HANDS[rules.dealt]
-        sums = sample(rules, agent, given.deals, entropy)
+        sums = sample(rules, agent, settings.deals, entropy)
         games[name] = {"dealt": rules.dealt}
         for i, role in enumerate(ROLES):
             games[name][role] = {}
@@ -149,10 +162,13 @@ def main() -> None:
                       f"{means.max():.2f}; a deal scatters by {found['noise']:.2f}, hands about "
                       f"the additive model by {found['spread']:.2f}; samples of a hand: fewest "
                       f"{found['fewest']:.0f}, median {found['median']:.0f}")  # fmt: skip
-    made_by = (f"python -m crib_training.tables.two_hand.kept_play --agent {given.agent} --deals {given.deals} "
-               f"--seed {given.seed}")  # fmt: skip
-    write(given.out, {"version": VERSION, "made_by": made_by, "seed": given.seed, "games": games})
+    made_by = (f"crib tables kept_play --agent {settings.agent} --deals {settings.deals} "
+               f"--seed {settings.seed}")  # fmt: skip
+    write(
+        settings.out,
+        {"version": VERSION, "made_by": made_by, "seed": settings.seed, "games": games},
+    )
 
 
 if __name__ == "__main__":
-    main()
+    start(Settings, run)

@@ -1,18 +1,18 @@
 """Fit what the pegging expert knows by heart, ``agents/data/pegging.npz``, by self-play.
 
-Run ``python -m crib_training.tables.two_hand.reflex`` (about three minutes on one core). For each two-hand game deals
-are drawn and both seats lay away as `rule_based` does. The hands they keep give how often a holding
-is kept, by role, of the times it is dealt, and how much rather one of a single suit. The play of
-those hands, both seats by the reflex of `crib_agents.expert.two_hand.pegging.reflex`, softened so that every card is
-tried, gives the points that followed each card; the tables learn their mean by stochastic gradient
-descent, in passes of falling step.
+Run ``crib tables reflex`` (about three minutes on one core). For each two-hand game deals are drawn
+and both seats lay away as `rule_based` does. The hands they keep give how often a holding is kept,
+by role, of the times it is dealt, and how much rather one of a single suit. The play of those
+hands, both seats by the expert's reflex, softened so that every card is tried, gives the points
+that followed each card; the tables learn their mean by stochastic gradient descent, in passes of
+falling step.
 """
 
 from __future__ import annotations
 
-import argparse
 import math
 import time
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -53,16 +53,12 @@ from crib_agents.rule_based import default_weights, hand_and_crib
 from numba import float64, int64, void
 
 from crib_env.engine.jit import entry, kernel
-from crib_env.engine.rng import WORDS, next_word
+from crib_env.engine.rng import next_word
 from crib_env.engine.tables import show_table
 from crib_env.engine.two_hand.records import NONE, TABLE_T, VIEWS_T
 from crib_env.rules import PRESETS, Rules
-from crib_training.tables.two_hand.crib_tables import (
-    GAMES,
-    deal_hands,
-    laying_views,
-    seed_generator,
-)
+from crib_training.command_line import start
+from crib_training.tables.two_hand.dealing import GAMES, deal_hands, generator, laying_views
 
 Array = npt.NDArray[Any]
 DEALER = 0
@@ -251,20 +247,31 @@ def fit(kept: Array, rules: Rules, rng: Array) -> tuple[Array, list[float]]:
     return tables, errors
 
 
-def main() -> None:
+@dataclass(frozen=True)
+class Settings:
+    """Fit what the pegging expert knows by heart, by self-play.
+
+    Attributes:
+        deals: deals of each game.
+        seed: fixes everything.
+        out: the file to write.
+    """
+
+    deals: int = 4_000_000
+    seed: int = 2025
+    out: Path = PATH
+
+
+def run(settings: Settings) -> None:
     """Fit both games' tables, print how well they foretell, and write the file."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("--deals", type=int, default=4_000_000, help="deals of each game")
-    parser.add_argument("--seed", type=int, default=2025, help="fixes everything")
-    parser.add_argument("--out", type=Path, default=PATH, help="the file to write")
-    given = parser.parse_args()
     tables, rates, suited = [], [], []
-    for name, seed in zip(GAMES, np.random.SeedSequence(given.seed).spawn(len(GAMES)), strict=True):
+    for name, seed in zip(
+        GAMES, np.random.SeedSequence(settings.seed).spawn(len(GAMES)), strict=True
+    ):
         started = time.perf_counter()
         rules = PRESETS[name]
-        rng = np.zeros(WORDS, dtype=np.int64)
-        seed_generator(rng, seed.generate_state(3).astype(np.int64))
-        kept, one_suit = keep_some(rules, given.deals, rng)
+        rng = generator(seed)
+        kept, one_suit = keep_some(rules, settings.deals, rng)
         learned, errors = fit(kept, rules, rng)
         tables.append(np.round(learned * UNIT).astype(np.int16))
         rates.append(keeping_rates(kept, rules.dealt - 2).astype(np.float32))
@@ -273,12 +280,10 @@ def main() -> None:
               "to follow by pass " + " ".join(f"{error:.3f}" for error in errors))  # fmt: skip
         print(f"odds of one suit, times those of cards drawn: dealer {suited[-1][DEALER]:.2f}, "
               f"pone {suited[-1][PONE]:.2f}")  # fmt: skip
-    made_by = (
-        f"python -m crib_training.tables.two_hand.reflex --deals {given.deals} --seed {given.seed}"
-    )
-    np.savez_compressed(given.out, version=VERSION, made_by=made_by, tables=np.stack(tables),
+    made_by = f"crib tables reflex --deals {settings.deals} --seed {settings.seed}"
+    np.savez_compressed(settings.out, version=VERSION, made_by=made_by, tables=np.stack(tables),
                         kept=np.stack(rates), suited=np.stack(suited))  # fmt: skip
 
 
 if __name__ == "__main__":
-    main()
+    start(Settings, run)
