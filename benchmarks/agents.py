@@ -2,7 +2,7 @@
 
     python -m benchmarks.agents
 
-Whole six-card games to 121 through `crib_training.evaluation.duplicate.play_pairs`: the way tournaments and
+Whole six-card games to 121 through `play_pairs`: the way tournaments and
 evaluations play, every decision made from a view.
 """
 
