@@ -298,7 +298,7 @@ def test_tables_are_made_after_what_they_read() -> None:
 
 def test_a_recipes_command_is_its_settings() -> None:
     settings = ppo.Settings(env="table_top_v0", **recipes.CHANGES["table_top_v0"])
-    words = recipes.command(settings).removeprefix("crib train ").split()
+    words = recipes.recipe_of(settings).removeprefix("crib train ").split()
     assert read(ppo.Settings, words, "crib train") == settings
 
 

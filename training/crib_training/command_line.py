@@ -11,11 +11,12 @@ from __future__ import annotations
 import io
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from contextlib import contextmanager, redirect_stderr
+from dataclasses import fields
 from difflib import get_close_matches
 from importlib import import_module
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -92,8 +93,22 @@ def read(settings: type[S], words: Sequence[str] | None, program: str) -> S:
             return tyro.cli(settings, prog=program, args=words)
     except SystemExit as end:
         if end.code:
-            print(f"error: {_said(said.getvalue())}; see {program} --help", file=sys.stderr)
+            print(
+                f"error: {_said(said.getvalue()).rstrip('.')}; see {program} --help",
+                file=sys.stderr,
+            )
         raise
+
+
+def command(program: str, settings: Any, leave_out: Collection[str] = ()) -> str:
+    """Return the command line of settings, a dataclass, but for the fields to leave out."""
+    words = [program]
+    for field in fields(settings):
+        if field.name not in leave_out:
+            value = getattr(settings, field.name)
+            option = "--" + field.name.replace("_", "-")
+            words.append(option if value is True else f"{option} {value}")
+    return " ".join(words)
 
 
 def _said(box: str) -> str:

@@ -21,7 +21,7 @@ from tyro.conf import Positional
 
 from crib_env.policy import find_agent
 from crib_env.registration import ENVIRONMENTS
-from crib_training.command_line import start
+from crib_training.command_line import command, start
 from crib_training.evaluation.evaluate import evaluate
 from crib_training.evaluation.figures import comparison_table
 from crib_training.learn import ppo
@@ -30,6 +30,7 @@ from crib_training.loading import find_game, find_maker
 OPPONENTS = ("random", "greedy", "rule_based")
 PAGE = Path("docs/recipes.md")
 FILE = "recipe.json"
+SHOWN = ("env", "timesteps", "seed", "out")  # in every recipe
 
 # What differs from the settings of `crib train`, and why.
 CHANGES: dict[str, dict[str, Any]] = {
@@ -50,22 +51,21 @@ NOTES: dict[str, str] = {
 }
 
 
-def command(settings: ppo.Settings) -> str:
+def recipe_of(settings: ppo.Settings) -> str:
     """Return the command that trains by these settings: what differs from the defaults."""
-    words = ["crib train"]
-    for field in fields(settings):
-        value = getattr(settings, field.name)
-        if field.name in ("env", "timesteps", "seed", "out") or value != field.default:
-            option = "--" + field.name.replace("_", "-")
-            words.append(option if value is True else f"{option} {value}")
-    return " ".join(words)
+    usual = {
+        field.name
+        for field in fields(settings)
+        if getattr(settings, field.name) == field.default and field.name not in SHOWN
+    }
+    return command("crib train", settings, leave_out=usual)
 
 
 def fit(name: str, timesteps: int, pairs: int, seed: int, out: Path) -> dict[str, Any]:
     """Train and evaluate one environment's baseline; return what the page says of it."""
     changes = CHANGES[name]
     settings = ppo.Settings(env=name, timesteps=timesteps, seed=seed, out=out / name, **changes)
-    print(command(settings), flush=True)
+    print(recipe_of(settings), flush=True)
     began = time.perf_counter()
     agent = ppo.train(settings)
     seconds = time.perf_counter() - began
@@ -75,7 +75,7 @@ def fit(name: str, timesteps: int, pairs: int, seed: int, out: Path) -> dict[str
         for opponent in OPPONENTS
     ]
     print(comparison_table(results), flush=True)
-    return {"name": name, "command": command(settings), "seconds": seconds, "results": results,
+    return {"name": name, "command": recipe_of(settings), "seconds": seconds, "results": results,
             "pairs": pairs}  # fmt: skip
 
 

@@ -173,10 +173,7 @@ def run(settings: Settings) -> None:
               + f", largest standard error {found.error.max():.4f}")  # fmt: skip
         if name == "hoyle":
             print(compare_with_schell(found.crib))
-    made_by = (f"crib tables crib_tables --deals {settings.deals} --rounds {settings.rounds} "
-               f"--seed {settings.seed}")  # fmt: skip
-    write(settings.out, {"version": VERSION, "made_by": made_by, "seed": settings.seed,
-                      "rounds": settings.rounds, "games": games})  # fmt: skip
+    write("crib_tables", settings, VERSION, games)
 
 
 if __name__ == "__main__":

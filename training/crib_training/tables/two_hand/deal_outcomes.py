@@ -38,7 +38,7 @@ Array = npt.NDArray[Any]
 
 DEALER, PONE = 0, 1
 LANES = 100_000
-PARTS = ("pone's play", "dealer's play", "pone's hand", "dealer's hand", "crib")
+COUNTS = ("pone's play", "dealer's play", "pone's hand", "dealer's hand", "crib")
 STARTS = {  # points still to make by the dealer and by pone
     "hoyle": ((121, 121), (61, 61), (61, 36), (31, 46), (26, 21), (16, 16), (10, 5), (4, 8)),
     "five_card": ((61, 58), (41, 41), (31, 21), (21, 26), (16, 16), (11, 6), (4, 8)),
@@ -51,7 +51,7 @@ def measure(
     """Play ``deals`` deals of an agent against itself and return what they brought.
 
     Returns:
-        int64[deals, 5], the points of each deal in the order of `PARTS`; and int64[2, 16, 16], in
+        int64[deals, 5], the points of each deal in the order of `COUNTS`; and int64[2, 16, 16], in
         how many deals, when the seat of the first index first had as many points of the play as
         the second or more, the other had as many as the third.
     """
@@ -155,17 +155,12 @@ def run(settings: Settings) -> None:
     for name, entropy in zip(GAMES, np.random.SeedSequence(settings.seed).spawn(2), strict=True):
         points, outs = measure(PRESETS[name], agent, settings.deals, entropy)
         games[name] = as_json(points, outs, PRESETS[name])
-        means = ", ".join(f"{p} {m:.3f}" for p, m in zip(PARTS, points.mean(axis=0), strict=True))
+        means = ", ".join(f"{p} {m:.3f}" for p, m in zip(COUNTS, points.mean(axis=0), strict=True))
         print(f"{name}: {means}")
         print("correlations:")
-        for part, row in zip(PARTS, np.corrcoef(points.T), strict=True):
-            print(f"  {part:14}" + "".join(f"{value:7.3f}" for value in row))
-    made_by = (f"crib tables deal_outcomes --agent {settings.agent} --deals {settings.deals} "
-               f"--seed {settings.seed}")  # fmt: skip
-    write(
-        settings.out,
-        {"version": VERSION, "made_by": made_by, "seed": settings.seed, "games": games},
-    )
+        for count, row in zip(COUNTS, np.corrcoef(points.T), strict=True):
+            print(f"  {count:14}" + "".join(f"{value:7.3f}" for value in row))
+    write("deal_outcomes", settings, VERSION, games)
     for name in GAMES:
         rules = PRESETS[name]
         first = chances(rules.dealt, rules.target)[1, rules.target, rules.target - rules.for_last]

@@ -4,13 +4,23 @@ from __future__ import annotations
 
 import json
 import re
-from pathlib import Path
 from typing import Any
 
+from crib_training.command_line import command
 
-def write(path: Path, data: dict[str, Any]) -> None:
-    """Write the data file, one row of a chart a line."""
+NO_MATTER = ("out", "check", "show")  # settings that change nothing in a table
+
+
+def made_by(name: str, settings: Any) -> str:
+    """Return the command that makes a table with these settings."""
+    return command(f"crib tables {name}", settings, leave_out=NO_MATTER)
+
+
+def write(name: str, settings: Any, version: int, games: dict[str, Any]) -> None:
+    """Write a table of both games to ``settings.out``, one row of a chart a line."""
+    data = {"version": version, "made_by": made_by(name, settings), "seed": settings.seed,
+            "games": games}  # fmt: skip
     text = json.dumps(data, indent=1)
     text = re.sub(r"\[[^\[\]]+\]", lambda row: " ".join(row[0].split()), text)
-    path.parent.mkdir(exist_ok=True)
-    path.write_text(text + "\n")
+    settings.out.parent.mkdir(exist_ok=True)
+    settings.out.write_text(text + "\n")

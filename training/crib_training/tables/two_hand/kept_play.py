@@ -162,12 +162,7 @@ def run(settings: Settings) -> None:
                       f"{means.max():.2f}; a deal scatters by {found['noise']:.2f}, hands about "
                       f"the additive model by {found['spread']:.2f}; samples of a hand: fewest "
                       f"{found['fewest']:.0f}, median {found['median']:.0f}")  # fmt: skip
-    made_by = (f"crib tables kept_play --agent {settings.agent} --deals {settings.deals} "
-               f"--seed {settings.seed}")  # fmt: skip
-    write(
-        settings.out,
-        {"version": VERSION, "made_by": made_by, "seed": settings.seed, "games": games},
-    )
+    write("kept_play", settings, VERSION, games)
 
 
 if __name__ == "__main__":

@@ -279,10 +279,7 @@ def run(settings: Settings) -> None:
               + f", mean standard error {last.error.mean():.4f}")  # fmt: skip
         print(describe(rules, last), flush=True)
     if not settings.show:
-        made_by = (f"crib tables laid_away --deals {settings.deals} --rounds {settings.rounds} "
-                   f"--seed {settings.seed}")  # fmt: skip
-        write(settings.out, {"version": VERSION, "made_by": made_by, "seed": settings.seed,
-                          "rounds": settings.rounds, "games": games})  # fmt: skip
+        write("laid_away", settings, VERSION, games)
 
 
 if __name__ == "__main__":

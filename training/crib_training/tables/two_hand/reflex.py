@@ -59,6 +59,7 @@ from crib_env.engine.two_hand.records import NONE, TABLE_T, VIEWS_T
 from crib_env.rules import PRESETS, Rules
 from crib_training.command_line import start
 from crib_training.tables.two_hand.dealing import GAMES, deal_hands, generator, laying_views
+from crib_training.tables.two_hand.files import made_by
 
 Array = npt.NDArray[Any]
 DEALER = 0
@@ -280,8 +281,8 @@ def run(settings: Settings) -> None:
               "to follow by pass " + " ".join(f"{error:.3f}" for error in errors))  # fmt: skip
         print(f"odds of one suit, times those of cards drawn: dealer {suited[-1][DEALER]:.2f}, "
               f"pone {suited[-1][PONE]:.2f}")  # fmt: skip
-    made_by = f"crib tables reflex --deals {settings.deals} --seed {settings.seed}"
-    np.savez_compressed(settings.out, version=VERSION, made_by=made_by, tables=np.stack(tables),
+    made = made_by("reflex", settings)
+    np.savez_compressed(settings.out, version=VERSION, made_by=made, tables=np.stack(tables),
                         kept=np.stack(rates), suited=np.stack(suited))  # fmt: skip
 
 
