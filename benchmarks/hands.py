@@ -12,9 +12,9 @@ import numpy as np
 
 from benchmarks import report
 from benchmarks.timing import FULL, Contender, Findings, Settings, race, rate_of
-from crib_env.engine import hands
-from crib_env.engine.tables import show_table
+from crib_env.engine.show import show_table
 from crib_env.rules import PRESETS
+from crib_env.scoring import many
 
 HELD = 4
 ALL = 12_994_800
@@ -30,15 +30,15 @@ def measure(settings: Settings = FULL) -> Findings:
     points = np.empty(n, dtype=np.int64)
     flush = PRESETS["hoyle"].flush_size
     table = show_table()
-    counts = np.zeros(hands.HIGHEST + 1, dtype=np.int64)
+    counts = np.zeros(many.HIGHEST + 1, dtype=np.int64)
 
     def given() -> int:
-        hands.score_hands(cards, starters, flush, table, points)
+        many.fill_points(cards, starters, flush, table, points)
         return n
 
     def enumerated() -> int:
         counts[:] = 0
-        hands.histogram(HELD, flush, table, counts)
+        many.fill_histogram(HELD, flush, table, counts)
         return ALL
 
     rows = race(

@@ -8,9 +8,10 @@ import numpy as np
 
 from crib_env.engine import phases
 from crib_env.engine.family import find_family
+from crib_env.engine.record import NO_DECKS, NONE
 from crib_env.engine.rng import WORDS, seed_states
-from crib_env.engine.tables import show_table
-from crib_env.engine.two_hand.records import LOG_SIZE, NO_DECKS, NONE
+from crib_env.engine.show import show_table
+from crib_env.engine.two_hand.records import LOG_SIZE
 from crib_env.rules import PRESETS
 
 A_PIECE = 200_000  # decisions between two looks at the clock: some tens of milliseconds

@@ -21,7 +21,7 @@ from crib_env.events import Event
 from crib_env.layout import observation_layout
 from crib_env.policy import Agent, agent_names, find_agent
 from crib_env.registration import ENVIRONMENTS, register_environments
-from crib_env.rules import PRESETS, Rules
+from crib_env.rules import PRESETS, Rules, TableTopRules, TwoHandRules
 from crib_env.sampling import sample_legal
 
 __version__ = "0.1.0"
@@ -34,6 +34,8 @@ __all__ = [
     "Event",
     "IllegalActionError",
     "Rules",
+    "TableTopRules",
+    "TwoHandRules",
     "agent_names",
     "card_name",
     "find_agent",

@@ -57,16 +57,16 @@ Two single cards by each seat, non-dealer first, without either learning the oth
 
 from __future__ import annotations
 
-from crib_env.engine.family import two_hand
+from crib_env.engine.two_hand import FAMILY
 from crib_env.engine.two_hand.records import PLAY
-from crib_env.envs.makers import HouseKeyword, Maker
+from crib_env.envs.makers import Maker, PhaseKeyword
 
 maker = Maker(
     "discard_v0",
-    two_hand,
+    FAMILY,
     "hoyle",
     episodes={"deal": "deal", "game": "game", "match": "match"},
-    house=HouseKeyword("playout", PLAY, "greedy"),
+    phase=PhaseKeyword("playout", PLAY, "greedy"),
 )
 
 env = maker.env

@@ -67,10 +67,10 @@ the opposite for seat 1; a seat's reward in ``last()`` is their sum since it las
 
 from __future__ import annotations
 
-from crib_env.engine.family import two_hand
+from crib_env.engine.two_hand import FAMILY
 from crib_env.envs.makers import Maker
 
-maker = Maker("five_card_v0", two_hand, "five_card")
+maker = Maker("five_card_v0", FAMILY, "five_card")
 
 env = maker.env
 raw_env = maker.raw_env

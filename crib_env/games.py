@@ -6,17 +6,19 @@ agent is handed views and nothing else; the script that measures sees the states
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from crib_env.engine.family import find_family
+from crib_env.engine.lanes import lane_entries
+from crib_env.engine.record import NO_DECKS, NONE
 from crib_env.engine.rng import seed_states
-from crib_env.engine.tables import show_table
-from crib_env.engine.two_hand.records import NO_DECKS, NONE
+from crib_env.engine.show import show_table
 from crib_env.errors import IllegalActionError
+from crib_env.options import ResetOptions, set_scores
 from crib_env.policy import Actions, Agent, Views, check_actions
 from crib_env.rules import Rules
 
@@ -36,6 +38,9 @@ class Games:
     Attributes:
         family: the engine that plays them. record: the rules as its record.
         states: the full states, records [N] of the family's ``state``.
+        decks: int64[D, 52], all the decks given; a lane's are those between its state's ``given``
+            and ``given_end``.
+        log: what the last lane stepped pegged; see `crib_env.engine.log`.
         tally: int64[N, 2, 3], points made by side and phase (the family's ``phases``) since the
             lane last began.
     """
@@ -56,9 +61,9 @@ class Games:
         self.n = n
         self.record = self.family.rules_record(rules, episode, players)
         self.states = np.zeros(n, dtype=self.family.state)
-        self.tally = np.zeros((n, 2, self.family.batch.TALLY), dtype=np.int64)
-        self._log = np.zeros(self.family.log_size, dtype=np.int64)
-        self._decks = NO_DECKS
+        self.tally = np.zeros((n, 2, len(self.family.phases)), dtype=np.int64)
+        self.log = np.zeros(self.family.log_size, dtype=np.int64)
+        self.decks = NO_DECKS
         self.seed(entropy)
 
     def seed(self, entropy: int | np.random.SeedSequence | None) -> None:
@@ -72,7 +77,7 @@ class Games:
         lanes: Array | None = None,
         *,
         dealer: int | None = None,
-        decks: Array = NO_DECKS,
+        decks: Array | None = None,
         scores: tuple[int, int] | None = None,
     ) -> None:
         """Begin an episode in ``lanes``, by default in all.
@@ -80,23 +85,44 @@ class Games:
         Args:
             lanes: int64[K].
             dealer: the seat that deals first; None to cut for it.
-            decks: int64[D, 52], of the first deals of every game begun from now on.
+            decks: int64[D, 52], for the first deals of each game; with all lanes alone.
             scores: where sides 0 and 1 start, if not where the rules have them start.
         """
+        if decks is not None:
+            self.begin_each([ResetOptions(decks, dealer, scores)] * self.n)
+            return
         if lanes is None:
             lanes = np.arange(self.n)
-        self._decks = decks
-        dealers = np.full(len(lanes), NONE if dealer is None else dealer)
-        self.family.batch.start_lanes(
-            self.states, self.record, decks, lanes, dealers, self._log
-        )
-        self.tally[lanes] = 0
+            self.decks = NO_DECKS
+            self.states["given"] = self.states["given_end"] = 0
+        self._start(lanes, np.full(len(lanes), NONE if dealer is None else dealer))
         if scores is not None:
-            heels = self.states["scores"][lanes] - self.states["start"][lanes]
-            self.states["scores"][lanes] = np.array(scores) + heels
-            self.states["start"][lanes] = scores
-            if "rear" in (self.states.dtype.names or ()):
-                self.states["rear"][lanes] = self.states["scores"][lanes]
+            self._set_scores(lanes, scores)
+
+    def begin_each(self, options: Sequence[ResetOptions]) -> None:
+        """Begin an episode in every lane, lane i with ``options[i]``."""
+        decks: dict[int, Array] = {id(one.decks): one.decks for one in options}
+        ends = np.cumsum([len(given) for given in decks.values()])
+        starts = dict(zip(decks, ends - [len(given) for given in decks.values()], strict=True))
+        self.decks = np.concatenate(list(decks.values()))
+        self.states["given"] = [starts[id(one.decks)] for one in options]
+        self.states["given_end"] = self.states["given"] + [len(one.decks) for one in options]
+        dealers = np.array([NONE if one.dealer is None else one.dealer for one in options])
+        self._start(np.arange(self.n), dealers)
+        scored = [(i, one.scores) for i, one in enumerate(options) if one.scores is not None]
+        if scored:
+            lanes, scores = zip(*scored, strict=True)
+            self._set_scores(np.array(lanes), np.array(scores))
+
+    def _start(self, lanes: Array, dealers: Array) -> None:
+        start = lane_entries(self.family).start
+        start(self.states, self.record, self.decks, lanes, dealers, self.log)
+        self.tally[lanes] = 0
+
+    def _set_scores(self, lanes: Array, scores: npt.ArrayLike) -> None:
+        begun = self.states[lanes]
+        set_scores(begun, scores)
+        self.states[lanes] = begun
 
     def running(self, lanes: Array | None = None) -> Array:
         """Return those of ``lanes`` (by default all) whose episode is not over, int64[K]."""
@@ -118,7 +144,7 @@ class Games:
         """
         views = np.zeros(len(lanes), dtype=self.family.view)
         seats = self.movers(lanes) if seats is None else seats
-        self.family.batch.view_lanes(self.states, self.record, lanes, seats, views)
+        lane_entries(self.family).view(self.states, self.record, lanes, seats, views)
         return views
 
     def step(self, lanes: Array, actions: Actions) -> int | None:
@@ -130,8 +156,8 @@ class Games:
         Returns:
             None, or the first k whose action is illegal: lanes before it have been stepped.
         """
-        bad = self.family.batch.step_lanes(
-            self.states, self.record, self._decks, show_table(), lanes, actions, self._log,
+        bad = lane_entries(self.family).step(
+            self.states, self.record, self.decks, show_table(), lanes, actions, self.log,
             self.tally,
         )  # fmt: skip
         return None if bad == NONE else int(bad)
@@ -148,6 +174,8 @@ class Games:
             ValueError: it did not answer with one whole number for each view.
             IllegalActionError: one of its actions is illegal. Both name the agent.
         """
+        if not len(lanes):
+            return
         try:
             actions = check_actions(agent.act(self.views(lanes), rng), len(lanes))
         except ValueError as error:
@@ -171,4 +199,4 @@ class Games:
 
     def results(self) -> Array:
         """Return int64[N], the result of each ended episode for side 0: 1, -1, or 0 for a draw."""
-        return self.family.batch.outcomes(self.states, self.record)
+        return lane_entries(self.family).results(self.states, self.record)

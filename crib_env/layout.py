@@ -22,7 +22,7 @@ def observation_layout(name: str) -> dict[str, slice]:
         raise ValueError(
             f"no environment is called {name!r}: choose from {', '.join(ENVIRONMENTS)}"
         )
-    family = import_module(f"crib_env.{module}").maker.family()
+    family = import_module(f"crib_env.{module}").maker.family
     slices, at = {}, 0
     for part, size, _ in family.layout:
         slices[part] = slice(at, at + size)

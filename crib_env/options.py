@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from crib_env.cards import DECK_SIZE, format_card
+from crib_env.engine.record import NO_DECKS
 
 NAMES = ("decks", "dealer", "scores")
 # PettingZoo's api_test passes this key to any environment to see that options are taken.
@@ -26,9 +27,7 @@ class ResetOptions:
         scores: the starting scores by side, or None for the rules' own.
     """
 
-    decks: npt.NDArray[np.int64] = field(
-        default_factory=lambda: np.empty((0, DECK_SIZE), dtype=np.int64)
-    )
+    decks: npt.NDArray[np.int64] = field(default_factory=lambda: NO_DECKS)
     dealer: int | None = None
     scores: tuple[int, int] | None = None
 
@@ -119,3 +118,16 @@ def _decks(decks: Any) -> npt.NDArray[np.int64]:
 
 def _shown(card: int) -> str:
     return format_card(card) if 0 <= card < DECK_SIZE else str(card)
+
+
+def set_scores(states: npt.NDArray[np.void], scores: npt.ArrayLike) -> None:
+    """Let episodes just begun start from ``scores``; heels already turned stay on top (T3).
+
+    Args:
+        states: records [N]. scores: two, by side, or int[N, 2].
+    """
+    heels = states["scores"] - states["start"]
+    states["start"] = scores
+    states["scores"] = states["start"] + heels
+    if "rear" in (states.dtype.names or ()):
+        states["rear"] = states["scores"]

@@ -57,16 +57,16 @@ more, 0 if both pegged as much. His heels are no part of the play: they are not 
 
 from __future__ import annotations
 
-from crib_env.engine.family import two_hand
+from crib_env.engine.two_hand import FAMILY
 from crib_env.engine.two_hand.records import LAY_AWAY
-from crib_env.envs.makers import HouseKeyword, Maker
+from crib_env.envs.makers import Maker, PhaseKeyword
 
 maker = Maker(
     "pegging_v0",
-    two_hand,
+    FAMILY,
     "hoyle",
     episodes={"deal": "play"},
-    house=HouseKeyword("keep", LAY_AWAY, "rule_based"),
+    phase=PhaseKeyword("keep", LAY_AWAY, "rule_based"),
 )
 
 env = maker.env

@@ -1,26 +1,34 @@
-"""What an opponent is, and how one is found by name.
+"""What plays: agents, how one is found by name, and how one function becomes a compiled agent.
 
-An `Agent` takes views and returns cards. Names are looked up in the entry-point group
+An `Agent` takes views and returns actions. Names are looked up in the entry-point group
 ``crib_env.agents``, so a package of anyone's can add its own.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from importlib.metadata import entry_points
+import warnings
+from collections.abc import Callable, Mapping
+from functools import cache
+from importlib.metadata import EntryPoint, entry_points
 from pkgutil import resolve_name
-from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
 
+from crib_env.errors import unknown
+
 if TYPE_CHECKING:
-    from crib_env.engine.jit import Entry
+    from crib_env.engine.family import Family
+    from crib_env.engine.learners import AgentEntries
 
 GROUP = "crib_env.agents"
+DISTRIBUTION = "crib-env"  # the one whose names cannot be taken over
 
 Views = npt.NDArray[np.void]
 Actions = npt.NDArray[np.int64]
+Act = Callable[..., Any]
+"""``act(view, rng, table, weights) -> action``, in the part of Python that Numba compiles."""
 
 
 @runtime_checkable
@@ -37,8 +45,8 @@ class Agent(Protocol):
         """Return one legal action for each view.
 
         Args:
-            views: structured array [B] of `crib_env.engine.two_hand.records.VIEW` (or the Table Top view);
-                every one is of a seat to move.
+            views: structured array [B] of the view record of one family of games, such as
+                `crib_env.engine.two_hand.records.VIEW`; every one is of a seat to move.
             rng: the source of any chance in the choice.
 
         Returns:
@@ -46,21 +54,89 @@ class Agent(Protocol):
         """
 
 
-@runtime_checkable
-class CompiledAgent(Agent, Protocol):
-    """An agent whose choice is a kernel, so that it can also play inside the compiled batch.
+@cache
+def compile_policy(act: Act, family: Family) -> AgentEntries:
+    """Return everything compiled that an agent needs, made of its one function.
+
+    Args:
+        act: ``act(view, rng, table, weights) -> action``: the view record of the seat to move, its
+            generator (int64[4]; draw with `crib_env.engine.rng.below`), the points of rank
+            multisets (`crib_env.engine.show.show_table`), and the agent's own float64[K].
+        family: the games it plays.
+    """
+    from crib_env.engine.jit import kernel
+    from crib_env.engine.learners import agent_entries
+
+    name = f"{act.__module__.rpartition('.')[2]}.{family.name}"
+    return agent_entries(act if hasattr(act, "py_func") else kernel(act), family, name)
+
+
+class CompiledAgent:
+    """An agent whose choice is a function that is compiled, so that it plays inside the batch.
+
+    A subclass names itself and its functions as class attributes, so that an instance holds nothing
+    but its weights: it pickles, and it costs nothing to copy.
 
     Attributes:
-        weights: float64[K], what its kernels read.
+        name: what tables call it.
+        acts: its function for each family of games that it plays, by the family's name.
+        draws: whether its choice uses chance; if not, `act` leaves the generator alone.
+        weights: float64[K], what its functions read.
     """
 
-    weights: npt.NDArray[np.float64]
+    name: str
+    acts: ClassVar[Mapping[str, Act]]
+    draws: ClassVar[bool] = False
 
-    def vector_step_for(self, family: str) -> Entry | None:
-        """Return its entry of signature ``VECTOR_STEP`` in that family's batch module, if any."""
+    def __init__(self, weights: npt.ArrayLike = ()) -> None:
+        self.weights = np.ascontiguousarray(weights, dtype=np.float64)
 
-    def take_turns_for(self, family: str) -> Entry | None:
-        """Return its entry of signature ``TAKE_TURNS`` in `crib_env.engine.phases`, if any."""
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}()"
+
+    def act(self, views: Views, rng: np.random.Generator) -> Actions:
+        """Return a legal action for each view.
+
+        Args:
+            views: structured array [B] of views, each of a seat to move.
+            rng: the source of any chance in the choice.
+
+        Returns:
+            int64[B], actions.
+
+        Raises:
+            ValueError: the views are of a family the agent does not play.
+        """
+        from crib_env.engine.rng import WORDS
+        from crib_env.engine.show import show_table
+
+        entries = compile_policy(*self._for_views(views))
+        actions = np.empty(len(views), dtype=np.int64)
+        shape = (len(views), WORDS)
+        rngs = rng.integers(1 << 32, size=shape) if self.draws else np.zeros(shape, dtype=np.int64)
+        entries.act_views(np.ascontiguousarray(views), rngs, show_table(), self.weights, actions)
+        return actions
+
+    def entries_for(self, family: Family) -> AgentEntries | None:
+        """Return what steps lanes of a family against this agent; None if it must be asked.
+
+        A subclass with an `act` of its own is to play by that, and not by our function.
+        """
+        if type(self).act is not CompiledAgent.act or family.name not in self.acts:
+            return None
+        return compile_policy(self.acts[family.name], family)
+
+    def _for_views(self, views: Views) -> tuple[Act, Family]:
+        from crib_env.engine.family import find_family
+
+        for name, act in self.acts.items():
+            family = find_family(name)
+            if views.dtype == family.view:
+                return act, family
+        raise ValueError(
+            f"{self.name} plays {', '.join(self.acts)} alone, got views of fields "
+            f"{', '.join(views.dtype.names or ('none',))}"
+        )
 
 
 def check_actions(answer: object, n: int) -> Actions:
@@ -94,17 +170,52 @@ class _Function:
 
 def agent_names() -> list[str]:
     """Return the names of all agents installed."""
-    return sorted(point.name for point in entry_points(group=GROUP))
+    return sorted({point.name for point in entry_points(group=GROUP)})
+
+
+def _package(point: EntryPoint) -> str:
+    return point.dist.name if point.dist is not None else point.value.partition(".")[0]
+
+
+def _installed(name: str) -> Agent:
+    """Return the installed agent of that name; a built-in name stays the built-in agent."""
+    points = [point for point in entry_points(group=GROUP) if point.name == name]
+    if not points:
+        raise unknown("agent", name, agent_names())
+    points.sort(key=lambda point: _package(point) != DISTRIBUTION)
+    for other in points[1:]:
+        if other.value != points[0].value:
+            warnings.warn(
+                f"the package {_package(other)!r} has an agent {name!r} too ({other.value}): the "
+                f"one of {_package(points[0])!r} is taken",
+                stacklevel=3,
+            )
+    package = _package(points[0])
+    try:
+        found = points[0].load()
+        agent = found() if isinstance(found, type) else found
+    except Exception as error:
+        raise ValueError(
+            f"the agent {name!r} of the package {package!r} cannot be loaded from "
+            f"{points[0].value}: {type(error).__name__}: {error}"
+        ) from error
+    if not isinstance(agent, Agent):
+        raise ValueError(
+            f"the agent {name!r} of the package {package!r} ({points[0].value}) is no agent: it "
+            "needs a name and act(views, rng)"
+        )
+    return agent
 
 
 def find_agent(opponent: Opponent) -> Agent:
     """Return an agent given by name, as an `Agent`, or as a function of a view and a generator.
 
-    A name is that of an installed agent, or ``"package.module:Name"`` of a class of agents whose
-    constructor takes no arguments.
+    A name is that of an installed agent, or ``"package.module:Name"`` of an agent, or of a class of
+    agents whose constructor takes no arguments.
 
     Raises:
-        ValueError: no agent of that name is installed; the message lists those that are.
+        ValueError: no agent of that name is installed (the message lists those that are), or it
+            cannot be loaded (the message names its package).
         TypeError: something that is no agent.
     """
     if isinstance(opponent, str) and ":" in opponent:
@@ -114,12 +225,7 @@ def find_agent(opponent: Opponent) -> Agent:
             raise ValueError(f"no agent is found at {opponent!r}: {error}") from error
         return find_agent(found() if isinstance(found, type) else found)
     if isinstance(opponent, str):
-        for point in entry_points(group=GROUP):
-            if point.name == opponent:
-                agent = point.load()()
-                assert isinstance(agent, Agent)
-                return agent
-        raise ValueError(f"no agent is called {opponent!r}: choose from {', '.join(agent_names())}")
+        return _installed(opponent)
     if isinstance(opponent, type):
         raise TypeError(
             f"an opponent is an agent, not its class: write {opponent.__name__}(), not "

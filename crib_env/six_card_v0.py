@@ -66,10 +66,10 @@ the opposite for seat 1; a seat's reward in ``last()`` is their sum since it las
 
 from __future__ import annotations
 
-from crib_env.engine.family import two_hand
+from crib_env.engine.two_hand import FAMILY
 from crib_env.envs.makers import Maker
 
-maker = Maker("six_card_v0", two_hand, "hoyle")
+maker = Maker("six_card_v0", FAMILY, "hoyle")
 
 env = maker.env
 raw_env = maker.raw_env

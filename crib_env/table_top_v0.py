@@ -64,15 +64,14 @@ those turned at an episode's start are paid with its first step.
 
 from __future__ import annotations
 
-from crib_env.engine.family import table_top
+from crib_env.engine.table_top import FAMILY
 from crib_env.envs.makers import Maker
 
 maker = Maker(
     "table_top_v0",
-    table_top,
+    FAMILY,
     "table_top",
     episodes={"game": "game", "round": "round"},
-    players=(2, 4),
 )
 
 env = maker.env

@@ -23,7 +23,10 @@ from crib_training.evaluation.duplicate import estimate, play_pairs
 
 from crib_env import parse_card, table_top_v0
 from crib_env.engine.family import find_family
+from crib_env.engine.record import NO_DECKS, NONE
+from crib_env.engine.rewards import CONTINUE
 from crib_env.engine.rng import WORDS, seed_states
+from crib_env.engine.show import show_table
 from crib_env.engine.table_top import batch, encode
 from crib_env.engine.table_top.records import (
     CENTRE,
@@ -33,9 +36,6 @@ from crib_env.engine.table_top.records import (
     TO_CRIB,
     TURNS,
 )
-from crib_env.engine.tables import show_table
-from crib_env.engine.two_hand.batch import CONTINUE
-from crib_env.engine.two_hand.records import NO_DECKS, NONE
 from crib_env.policy import Agent, find_agent
 from crib_env.rules import PRESETS
 from reference import scoring

@@ -6,8 +6,9 @@ A message names what was given and what is accepted; `said` checks both.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from itertools import product
-from typing import Any
+from typing import Any, ClassVar
 
 import gymnasium
 import numpy as np
@@ -26,6 +27,7 @@ from crib_env import (
     parse_cards,
     six_card_v0,
 )
+from crib_env.rules import TableTopRules, TwoHandRules, find_rules
 from stacked import Table, deal
 
 DECK = list(range(52))
@@ -609,16 +611,18 @@ def test_a_card_id_that_does_not_exist(card: int) -> None:
         ("hoyle", {"single_count": 1}, ("single_count", "1", "True or False")),
         ("hoyle", {"for_last": -1}, ("for_last", "-1")),
         ("hoyle", {"for_last": 121}, ("for_last", "121", "0 to 120")),
-        ("hoyle", {"muggins": True}, ("muggins", "automatic")),
+        ("hoyle", {"muggins": False}, ("no field 'muggins'", "match_target")),
+        ("hoyle", {"name": ""}, ("name", "''")),
         ("hoyle", {"match_target": 0}, ("match_target", "0")),
+        ("hoyle", {"match_target": 8}, ("match_target", "8", "1 to 7")),
         ("hoyle", {"double_skunk_margin": 20}, ("double_skunk_margin", "20", "30")),
         ("hoyle", {"skunk_points": 5}, ("double_skunk_points", "4", "5")),
         ("hoyle", {"first_dealer": "oldest"}, ("first_dealer", "'oldest'", "low_card")),
         ("hoyle", {"next_dealer": "nobody"}, ("next_dealer", "'nobody'", "loser", "winner")),
-        ("hoyle", {"family": "bridge"}, ("family", "'bridge'", "two_hand", "table_top")),
-        ("hoyle", {"score_difference": True}, ("score_difference", "Table Top")),
-        ("table_top", {"single_count": True}, ("single_count", "Table Top")),
-        ("table_top", {"for_last": 3}, ("for_last", "Table Top")),
+        ("hoyle", {"family": "table_top"}, ("no field 'family'", "dealt")),
+        ("hoyle", {"adjacency": False}, ("'hoyle'", "'adjacency'", "dealt", "for_last")),
+        ("table_top", {"single_count": True}, ("'single_count'", "score_difference")),
+        ("table_top_ship", {"adjacency": 0}, ("adjacency", "0", "True or False")),
         ("hoile", {}, ("'hoile'", "hoyle", "five_card", "table_top", "table_top_ship")),
     ],
 )
@@ -631,6 +635,45 @@ def test_rules_that_are_not_possible_are_refused_with_a_reason(
     with pytest.raises(ValueError, match=r".") as error:
         Rules.preset(preset, **changes)
     said(error, *words)
+
+
+def test_rules_of_no_game_are_refused() -> None:
+    with pytest.raises(TypeError, match=r"a TwoHandRules or a TableTopRules"):
+        Rules(name="mine")
+    with pytest.raises(ValueError, match=r"choose from hoyle, five_card$"):
+        TwoHandRules.preset("table_top")
+    assert TableTopRules.preset("table_top") is not None
+    with pytest.raises(TypeError, match="adjacency"):
+        TwoHandRules(name="mine", adjacency=False)  # type: ignore[call-arg]
+
+
+def test_rules_take_the_scalars_of_numpy_and_keep_plain_numbers() -> None:
+    rules = Rules.preset("hoyle", target=np.int32(91), single_count=np.bool_(True))
+    assert rules == Rules.preset("hoyle", target=91, single_count=True)
+    assert type(rules.target) is int
+    assert rules.single_count is True
+
+
+def test_another_package_brings_rules_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    @dataclass(frozen=True, kw_only=True)
+    class ToyRules(Rules):
+        family: ClassVar[str] = "toy"
+        engine: ClassVar[str] = "toys.engine"
+        cards: int = 2
+
+        def __post_init__(self) -> None:
+            super().__post_init__()
+            self.check_whole("cards", 1, 3)
+
+    monkeypatch.setitem(PRESETS, "toy", ToyRules(name="toy", target=5))
+    assert find_rules("toy", "toy") is PRESETS["toy"]
+    assert find_rules(Rules.preset("toy", cards=3), ToyRules).cards == 3
+    with pytest.raises(ValueError, match="cards must be a whole number from 1 to 3, got 4"):
+        Rules.preset("toy", cards=4)
+    with pytest.raises(ValueError, match="of the family 'toy'; this environment plays 'two_hand'"):
+        find_rules(PRESETS["toy"], "two_hand")
+    with pytest.raises(ValueError, match="choose from 'toy'"):
+        find_rules("hoyle", ToyRules)
 
 
 def test_presets_are_what_their_sources_say() -> None:

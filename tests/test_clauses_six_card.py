@@ -421,7 +421,7 @@ def test_h10_the_lower_cut_deals_first() -> None:
 
 @pytest.mark.parametrize("next_dealer", ["loser", "winner"])
 def test_h10_the_loser_of_a_game_deals_the_next(next_dealer: str) -> None:
-    rules = Rules.preset("hoyle", target=31, next_dealer=next_dealer, match_target=20)
+    rules = Rules.preset("hoyle", target=31, next_dealer=next_dealer)
     env = make(rules, episode="match")
     env.reset(seed=5)
     rng, games = Random(5), [0, 0]

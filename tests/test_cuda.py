@@ -17,9 +17,9 @@ import numpy as np
 import pytest
 
 from crib_env.engine.family import find_family
+from crib_env.engine.record import NO_DECKS, NONE
 from crib_env.engine.rng import seed_states
-from crib_env.engine.tables import show_table
-from crib_env.engine.two_hand.records import NO_DECKS, NONE
+from crib_env.engine.show import show_table
 from crib_env.rules import PRESETS
 from test_engine import python
 

@@ -198,7 +198,7 @@ def test_compiled_and_plain_python_play_the_same_games(
 
 # ---------------------------------------------------------------- machine code on disk
 
-TABLE = "from crib_env.engine.tables import show_table; print(int(show_table().sum()))"
+TABLE = "from crib_env.engine.show import show_table; print(int(show_table().sum()))"
 
 
 def compiled_files(folder: Path) -> dict[Path, int]:

@@ -11,17 +11,15 @@ from collections import Counter
 from dataclasses import replace
 from functools import cache
 from itertools import chain, combinations, product
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from crib_agents import PhasedAgent, RandomAgent
-from crib_agents.data.crib_tables import cell
 from crib_agents.expert.two_hand.judge import model
 from crib_agents.expert.two_hand.judge.outcomes import COUNT_SIZE
 from crib_agents.expert.two_hand.judge.worth import worths
-from crib_agents.expert.two_hand.pegging import belief, pegging_tables, reflex
+from crib_agents.expert.two_hand.pegging import belief, reflex
 from crib_agents.expert.two_hand.pegging.course import ME, POSITION, THEM, begin_play, go_on, put
 from crib_agents.expert.two_hand.pegging.holdings import (
     COUNTED,
@@ -34,14 +32,16 @@ from crib_agents.expert.two_hand.pegging.holdings import (
     holdings,
     number,
 )
-from crib_agents.expert.two_hand.pegging.play import PlayExpert
+from crib_agents.expert.two_hand.pegging.play import PlayExpert, read_tables
 from crib_agents.expert.two_hand.pegging.search import MY_POINTS, POINTS_NOW, THEIR_POINTS, WORTH
+from crib_agents.kernels.charts import cell
 from crib_training.evaluation.duplicate import estimate, play_pairs
 from crib_training.evaluation.open_hands import OpenHanded
 from crib_training.tables.two_hand.reflex import keeping_rates
 
 from crib_env import find_agent, format_card, parse_cards
-from crib_env.engine.two_hand.records import GAME, HAND, LAY_AWAY, NONE, PLAY, PLAY_ONLY, VIEW
+from crib_env.engine.record import NONE
+from crib_env.engine.two_hand.records import GAME, HAND, LAY_AWAY, PLAY, PLAY_ONLY, VIEW
 from crib_env.rules import PRESETS
 from reference import scoring
 from reference.pegging import NUMBERS, Pegging, Position
@@ -162,7 +162,7 @@ def test_h4_h5_h6_h7_f4_f5_the_course_is_the_engines(game: str) -> None:
                 line = [int(c) >> 2 for c in state["pile"][state["pile_from"] : state["pile_n"]]]
                 assert turn == state["to_move"]
                 assert (p["count"], p["n"], p["go"]) == (state["count"], len(line), state["go"])
-                assert p["line"] == sum(r << 4 * i for i, r in enumerate(reversed(line)))
+                assert p["sequence"] == sum(r << 4 * i for i, r in enumerate(reversed(line)))
                 assert p["left"].tolist() == [len(held_cards(state, s)) for s in range(2)]
                 for s in range(2):
                     held = [scoring.value(c) for c in held_cards(state, s)]
@@ -181,10 +181,10 @@ def held_cards(state: Any, seat: int) -> list[int]:
 
 def reference_of(view: Any) -> Pegging:
     """Return the slow expert for a view: its tables, and the worth of an end by direct counting."""
-    tables, kept, suited = pegging_tables.load()
+    tables, kept, suited = read_tables()
     half = reflex.SIZE * (0 if view["dealt"] == 6 else 1)
     mine_deals = bool(view["is_dealer"])
-    other = (0 if view["dealt"] == 6 else 2) + (1 if mine_deals else 0)
+    other = (0 if view["dealt"] == 6 else 2) + (0 if mine_deals else 1)
     judged = worths(int(view["dealt"]), int(view["target"]), int(view["episode"]))
     pile = [int(c) for c in view["pile"][: view["pile_n"]]]
     own = [int(c) for c in view["hand"][: view["hand_n"]]]
@@ -385,7 +385,7 @@ def test_the_true_holding_is_never_ruled_out(game: str) -> None:
     """Whatever was played, every card the other holds is among the hypotheses."""
     table = expert_at_the_table(game, "play", 5 if SLOW else 40, seed=51)
     rng = np.random.default_rng(52)
-    _, kept, _ = pegging_tables.load()
+    _, kept, _ = read_tables()
     assert (kept[:2, FIRST[4] :] > 0).all()
     assert (kept[2:, FIRST[3] : FIRST[4]] > 0).all()
     while len(lanes := table.running):
@@ -466,13 +466,6 @@ def test_what_it_does_not_play_is_refused() -> None:
         PlayExpert().act(laying, np.random.default_rng(0))
     with pytest.raises(ValueError, match=r"plays two_hand alone, got views of fields cell"):
         PlayExpert().act(np.zeros(1, dtype=[("cell", np.int64)]), np.random.default_rng(0))
-
-
-def test_a_data_file_of_another_version_is_refused(tmp_path: Path) -> None:
-    other = tmp_path / "pegging.npz"
-    np.savez(other, version=0)
-    with pytest.raises(ValueError, match=r"version 0, expected 2.*training/reflex.py"):
-        pegging_tables.load(other)
 
 
 # --- what players are taught ---------------------------------------------------------------------
@@ -575,7 +568,7 @@ def test_keeping_rates_are_by_the_ways_a_holding_can_be_dealt() -> None:
 @every_game
 def test_the_reflex_foretells_the_points_to_follow(game: str) -> None:
     """Of a hand the values differ as they should: leading a five is worse than a four."""
-    tables, _, _ = pegging_tables.load()
+    tables, _, _ = read_tables()
     rest = (9, 10) if game == "five_card" else (9, 10, 11)
     slow = reference_of(playing("4C TD JS" if game == "five_card" else "4C TD JS QH", game=game))
     hands = {r: tuple(sorted((r, *rest))) for r in (3, 4)}

@@ -6,14 +6,15 @@ import numpy as np
 import pytest
 from crib_agents import GreedyAgent, PhasedAgent
 from crib_agents.adapters.process import ProcessAgent
+from crib_agents.loading import load_agent
 from crib_training.evaluation.duplicate import Pairs, play_chunk, play_pairs
 from crib_training.evaluation.figures import figures
-from crib_training.loading import load_agent
 from crib_training.tournament.referee import PATIENCE, Referee
 
 import failing_agents
 from crib_env import IllegalActionError, six_card_v0
-from crib_env.engine.two_hand.records import LAY_AWAY, NONE, PILE, VIEW
+from crib_env.engine.record import NONE
+from crib_env.engine.two_hand.records import LAY_AWAY, PILE, VIEW
 from crib_env.rules import PRESETS
 
 RULES = PRESETS["hoyle"]

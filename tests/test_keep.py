@@ -13,22 +13,23 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 from crib_agents import PhasedAgent, RandomAgent
-from crib_agents.data.crib_tables import CELLS, cell
+from crib_agents.data.tables import ROLES
 from crib_agents.expert.two_hand.discard import ahead, crib, keep
 from crib_agents.expert.two_hand.discard.keep import (
     CRIB_MEAN,
     HAND_MEAN,
-    LETS_PEG,
-    PEGS,
+    OTHER_PEGS,
+    OWN_PEGS,
     SCRATCH,
     WORTH,
     KeepExpert,
     rank_discards,
 )
 from crib_agents.expert.two_hand.judge import model
-from crib_agents.expert.two_hand.judge.model import KEPT_HANDS, MODEL, ROLES, kept_index
+from crib_agents.expert.two_hand.judge.model import KEPT_HANDS, MODEL, kept_index
 from crib_agents.expert.two_hand.judge.win import WON, chances
 from crib_agents.expert.two_hand.judge.worth import worths
+from crib_agents.kernels.charts import CELLS, cell
 from crib_training.evaluation.duplicate import estimate, play_pairs
 from crib_training.tables.two_hand.kept_play import kept_ranks, shrunk
 from crib_training.tables.two_hand.laid_away import sample_round
@@ -36,7 +37,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crib_env import format_cards, parse_cards
-from crib_env.engine.two_hand.records import DEAL, GAME, LAY_AWAY, NONE, PLAY, VIEW
+from crib_env.engine.record import NONE
+from crib_env.engine.two_hand.records import DEAL, GAME, LAY_AWAY, PLAY, VIEW
 from crib_env.rules import PRESETS
 from reference import scoring
 from test_agents import SLOW, Lanes, after_laying, dealt, laying_view, redraw_hidden
@@ -320,7 +322,7 @@ def test_in_a_single_deal_the_most_points_are_best(game: str, dealer: bool) -> N
         view["episode"] = DEAL
         columns = columns_of(view)
         points = columns[:, HAND_MEAN] + columns[:, CRIB_MEAN]
-        points += columns[:, PEGS] - columns[:, LETS_PEG]
+        points += columns[:, OWN_PEGS] - columns[:, OTHER_PEGS]
         spread = 2 * rules.target * (columns[:, WORTH] - columns[0, WORTH])
         assert spread == pytest.approx(points - points[0], abs=1e-6)
         chosen = pairs_of(cards).index(laid(view))

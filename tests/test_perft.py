@@ -26,8 +26,8 @@ import pytest
 
 from crib_env import parse_cards, scoring
 from crib_env.engine import family as families
+from crib_env.engine.show import show_table
 from crib_env.engine.table_top.records import TURNS
-from crib_env.engine.tables import show_table
 from crib_env.engine.two_hand import records
 from crib_env.envs.aec import set_scores
 from crib_env.rules import Rules

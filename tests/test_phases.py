@@ -23,10 +23,11 @@ from crib_env import (
 )
 from crib_env.engine import phases
 from crib_env.engine.family import two_hand
+from crib_env.engine.record import NO_DECKS, NONE
 from crib_env.engine.rng import seed_states
-from crib_env.engine.tables import show_table
+from crib_env.engine.show import show_table
 from crib_env.engine.two_hand import batch
-from crib_env.engine.two_hand.records import LAY_AWAY, NO_DECKS, NONE, PLAY, VIEW
+from crib_env.engine.two_hand.records import LAY_AWAY, PLAY, VIEW
 from crib_env.rules import PRESETS
 from test_vector import picture
 

@@ -9,17 +9,18 @@ from typing import Any
 
 import numpy as np
 import pytest
+from crib_env.render.ansi import render
 
 import crib_env
 from crib_env import ENVIRONMENTS, format_card, parse_cards, six_card_v0
+from crib_env.engine.record import NO_DECKS
+from crib_env.engine.show import show_table
 from crib_env.engine.table_top import encode, numbers, records, single
 from crib_env.engine.table_top import text as table_top
-from crib_env.engine.tables import show_table
-from crib_env.engine.two_hand.records import LAY_AWAY, NO_DECKS
+from crib_env.engine.two_hand.records import LAY_AWAY
 from crib_env.errors import EpisodeOverError
 from crib_env.events import REASONS, Event
 from crib_env.notation import parse_state
-from crib_env.render.ansi import render
 from crib_env.render.board import track
 from crib_env.render.words import in_words, pegged, spoken
 from stacked import Table, deal

@@ -17,23 +17,22 @@ import pytest
 
 from crib_env.cards import parse_card, parse_cards
 from crib_env.engine.jit import kernel
+from crib_env.engine.log import CRIB, DIFFERENCE, HEELS, LINE
+from crib_env.engine.record import NONE
+from crib_env.engine.rewards import CONTINUE
 from crib_env.engine.rng import below, seed_states
+from crib_env.engine.show import show_table
 from crib_env.engine.table_top import batch, encode, numbers, single
 from crib_env.engine.table_top.cells import bit_count, lowest, touching
 from crib_env.engine.table_top.count import line_points, nob
 from crib_env.engine.table_top.records import (
     CENTRE,
-    DIFFERENCE,
-    LINE,
     LOG_SIZE,
     TABLE_TOP,
     TABLE_VIEW,
     TO_CRIB,
     TURNS,
 )
-from crib_env.engine.tables import show_table
-from crib_env.engine.two_hand.batch import CONTINUE
-from crib_env.engine.two_hand.records import CRIB, HEELS, NONE
 from crib_env.rules import Rules
 from reference import TableTopReferee
 

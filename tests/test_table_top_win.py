@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -117,23 +116,6 @@ def test_places_between_entries_are_linear() -> None:
     table = np.array([[0.0, 1.0], [2.0, 5.0]])
     found = win.between(table, np.array([0.5, 1.0, np.nan]), np.array([0.5, 1.0, np.nan]))
     np.testing.assert_allclose(found, [2.0, 5.0, np.nan])
-
-
-@pytest.mark.parametrize(
-    ("held", "reason"),
-    [
-        ({}, "of version 0, expected 1: make it again with training/table_top_rounds"),
-        ({"counted": np.zeros((2, 2)), "spread": np.zeros(rounds.SPREAD)},
-         r"counted of shape \(2, 2\), expected"),
-        ({"counted": np.zeros(rounds.COUNTED), "spread": np.zeros(5)}, "spread of shape"),
-    ],
-)  # fmt: skip
-def test_a_file_of_rounds_that_does_not_fit_is_refused(
-    held: dict[str, Any], reason: str, tmp_path: Path
-) -> None:
-    np.savez(tmp_path / "rounds.npz", version=rounds.VERSION if held else 0, **held)
-    with pytest.raises(ValueError, match=reason):
-        rounds.load(0, 2, tmp_path / "rounds.npz")
 
 
 # --- what views make of it -----------------------------------------------------------------------

@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from crib_agents import LearnedAgent, PhasedAgent
+from crib_agents.loading import load_agent
 from crib_training import warmup
 from crib_training.command_line import COMMANDS, read, start
 from crib_training.evaluation.duplicate import estimate, play_pairs
@@ -19,7 +20,6 @@ from crib_training.evaluation.evaluate import evaluate
 from crib_training.evaluation.figures import comparison_table, phase_table
 from crib_training.learn import ppo, recipes
 from crib_training.learn.demo import replay
-from crib_training.loading import load_agent
 from crib_training.tables.__main__ import ORDER
 
 from crib_env import ENVIRONMENTS, find_agent, six_card_v0, table_top_v0
@@ -327,6 +327,6 @@ def test_shaping_pays_cards_when_placed_and_nothing_over_a_round() -> None:
         midway += int((rewards[~dones] != 0).sum())
         for lane in np.flatnonzero(dones):
             # What the round paid at its end; heels aside nothing is paid before.
-            assert shaped[lane] == pytest.approx(plain.games.rewards[lane], abs=2)
+            assert shaped[lane] == pytest.approx(plain.batch.rewards[lane], abs=2)
             shaped[lane], rounds = 0.0, rounds + 1
     assert midway > 100

@@ -288,10 +288,3 @@ def test_the_crib_is_counted_in_its_chances() -> None:
     table, crib = worths(6, 121, GAME), distribution({0: 0.25, 4: 0.25, 12: 0.5})
     expected = 0.25 * table[1, 20, 10] + 0.25 * table[1, 20, 6] + 0.5 * table[1, 20, 0]
     assert after_hands(table, 1, 20, 10, crib) == pytest.approx(expected)
-
-
-def test_outcomes_of_another_version_are_refused(tmp_path: Any) -> None:
-    path = tmp_path / "old.json"
-    path.write_text('{"version": 0}')
-    with pytest.raises(ValueError, match=r"version 0, expected 1.*training/deal_outcomes"):
-        outcomes.load(6, path)

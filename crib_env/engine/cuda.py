@@ -7,7 +7,6 @@ what has been measured.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from importlib.util import find_spec
@@ -19,15 +18,9 @@ from numba import int64
 
 from crib_env.engine.family import Family, find_family
 from crib_env.engine.jit import kernel
+from crib_env.engine.record import NO_DECKS, NONE
 from crib_env.engine.rng import WORDS, seed_states
-from crib_env.engine.table_top import batch as table_batch
-from crib_env.engine.table_top import encode as table_encode
-from crib_env.engine.table_top import rules as table_top
-from crib_env.engine.table_top import views as table_views
-from crib_env.engine.tables import show_table
-from crib_env.engine.two_hand import batch, encode, views
-from crib_env.engine.two_hand import rules as two_hand
-from crib_env.engine.two_hand.records import HAND, NO_DECKS, NONE
+from crib_env.engine.show import show_table
 from crib_env.rules import Rules
 
 if find_spec("numba_cuda") is None:
@@ -44,31 +37,6 @@ DeviceArray = Any
 """An array in device memory, with ``__cuda_array_interface__`` and ``copy_to_host()``."""
 
 
-@kernel
-def take_card(s, rules, decks, table, card, log):
-    """Use a card if it is legal; return whether it was."""
-    slot = two_hand.slot_of(s, s["to_move"], card)
-    if slot == NONE:
-        return False
-    two_hand.step(s, rules, decks, table, slot, log)
-    return True
-
-
-@kernel
-def draw_card(s, rules, rng):
-    """Draw one of the legal cards of the seat to move, each as likely."""
-    return s["dealt"][HAND * s["to_move"] + batch.random_slot(s, rng)]
-
-
-@kernel
-def take_cell(s, rules, decks, table, action, log):
-    """Take a Table Top action if it is legal; return whether it was."""
-    if not table_top.is_legal(s, rules, action):
-        return False
-    table_top.step(s, rules, decks, table, action, log)
-    return True
-
-
 @dataclass(frozen=True)
 class Entries:
     """The ``@cuda.jit`` entries of an engine, each called with one thread a game."""
@@ -80,20 +48,12 @@ class Entries:
 
 
 @cache
-def entries(name: str) -> Entries:
-    """Return the entries of the engine called ``name``, compiled when first called."""
-    if name == "two_hand":
-        return _entries(find_family(name), two_hand, views, encode, take_card, draw_card)
-    draw = table_batch.random_action
-    return _entries(find_family(name), table_top, table_views, table_encode, take_cell, draw)
-
-
-def _entries(
-    family: Family, play: Any, seen: Any, coding: Any, take: Callable[..., Any], draw: Any
-) -> Entries:
-    """Put the CPU's kernels behind entries for a GPU."""
-    begin_episode, result, view = play.begin_episode, play.result, seen.view
-    encode, encode_mask = coding.encode, coding.encode_mask
+def entries(family: Family) -> Entries:
+    """Return the CPU's kernels behind entries for a GPU, compiled when first called."""
+    verbs = family.verbs
+    begin_episode, result, view = verbs.begin_episode, verbs.result, verbs.view
+    find_move, draw_move, action_of = verbs.find_move, verbs.draw_move, verbs.action_of
+    encode, encode_mask, step_move = verbs.encode, verbs.encode_mask, verbs.step
     view_dtype, log_size = family.view, family.log_size
 
     @kernel
@@ -131,8 +91,9 @@ def _entries(
             if s["over"]:
                 return
             mover = s["to_move"]
-            legal = take(s, r, decks, table, actions[i], log)
-            if legal:
+            move = find_move(s, r, actions[i])
+            if move != NONE:
+                step_move(s, r, decks, table, move, log)
                 lead = 0
                 if points:
                     lead = s["gain"][0] - s["gain"][1]
@@ -149,7 +110,7 @@ def _entries(
             if autoreset and s["over"]:
                 begin_episode(s, r, decks, NONE, log)
             movers[i] = s["to_move"]
-            if legal or autoreset:
+            if move != NONE or autoreset:
                 observe(s, r, v[0], obs[i], masks[i])
             else:  # what was seen before it stands
                 masks[i, :] = 0
@@ -159,7 +120,9 @@ def _entries(
         i = cuda.grid(1)
         if i < states.shape[0]:
             s = states[i]
-            actions[i] = 0 if s["over"] else draw(s, rules[0], rngs[i])
+            actions[i] = 0
+            if s["over"] == 0:
+                actions[i] = action_of(s, draw_move(s, rules[0], rngs[i]))
 
     @cuda.jit
     def rollout(states, rules, decks, table, rngs, steps, movers, obs, masks):
@@ -173,7 +136,7 @@ def _entries(
                 begin_episode(s, r, decks, NONE, log)
             for _ in range(steps):
                 observe(s, r, v[0], obs[i], masks[i])
-                take(s, r, decks, table, draw(s, r, rngs[i]), log)
+                step_move(s, r, decks, table, draw_move(s, r, rngs[i]), log)
                 if s["over"]:
                     begin_episode(s, r, decks, NONE, log)
             movers[i] = s["to_move"]
@@ -190,7 +153,6 @@ class CudaBatch:
     ``torch.as_tensor(batch.obs, device="cuda")`` copies nothing.
 
     Args:
-        family: the engine, ``find_family(rules.family)``.
         rules: the rules to play.
         num_envs: the number of games, N.
         players: seats in a game.
@@ -216,7 +178,6 @@ class CudaBatch:
 
     def __init__(
         self,
-        family: Family,
         rules: Rules,
         num_envs: int,
         *,
@@ -230,8 +191,7 @@ class CudaBatch:
             raise ValueError(f"num_envs must be a whole number from 1 up, got {num_envs!r}")
         if reward not in ("win", "points"):
             raise ValueError(f"reward must be one of 'win', 'points', got {reward!r}")
-        if rules.family != family.name:
-            raise ValueError(f"the rules {rules.name!r} are for {rules.family}, not {family.name}")
+        family = find_family(rules.engine)
         record = family.rules_record(rules, episode, players)
         n = num_envs
         self.family = family
@@ -239,7 +199,7 @@ class CudaBatch:
         self.num_envs = n
         self.points = int(reward == "points")
         self.autoreset = int(autoreset)
-        self._entries = entries(family.name)
+        self._entries = entries(family)
         self._grid = -(-n // THREADS), min(n, THREADS)
         self._rules = cuda.to_device(record)
         self._table = cuda.to_device(show_table())

@@ -1,160 +1,154 @@
-"""The two engines, two-hand and Table Top, under one description that the shells read.
+"""A family of games as all else sees it: its records, its verbs, its words.
 
-A shell (AEC, Gymnasium, vector, SB3) is written once against `Family` and plays every game.
+A family is one package with an attribute ``FAMILY``; whatever is written against `Family` (one
+game, many games, environments, agents, the GPU) plays every game of every family.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cache
-from types import ModuleType
-from typing import Any
+from importlib import import_module
+from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-from crib_env.cards import format_card, format_cards, pip
-from crib_env.engine.table_top import batch as table_top_batch
-from crib_env.engine.table_top import encode as table_top_encode
-from crib_env.engine.table_top import numbers as table_top_numbers
-from crib_env.engine.table_top import records as table_top_records
-from crib_env.engine.table_top import single as table_top_single
-from crib_env.engine.two_hand import batch, encode, numbers, records, single
-from crib_env.rules import Family as FamilyName
+from crib_env.engine.notation import Notation
+from crib_env.engine.record import Array, array_of
 from crib_env.rules import Rules
 
-Array = npt.NDArray[Any]
+Kernel = Callable[..., Any]
+Layout = tuple[tuple[str, int, str], ...]
 
 
-@dataclass(frozen=True)
-class Family:
-    """An engine as the shells see it.
+@dataclass(frozen=True, eq=False)
+class Verbs:
+    """The kernels of a family, under the names by which every entry calls them.
+
+    ``s`` is a state, ``rules`` a rules record, ``v`` a view, ``log`` int64[log_size]. An *action*
+    is what a seat chooses; a *move* is what `step` takes: in Table Top the action itself, in the
+    two-hand games the place of the card among those dealt, so that it is looked for once.
 
     Attributes:
-        name: ``"two_hand"`` or ``"table_top"``.
+        begin_episode: ``(s, rules, decks, dealer, log)``; ``dealer`` a seat, or NONE to cut.
+        find_move: ``(s, rules, action) -> move``, NONE if the action, any number, is not legal.
+        draw_move: ``(s, rules, rng) -> move``, each legal one as likely.
+        action_of: ``(s, move) -> action``.
+        step: ``(s, rules, decks, table, move, log)``, for the seat to move.
+        result: ``(s, rules)`` of an ended episode: 1 if side 0 won, -1 if side 1 did, 0 if neither.
+        view: ``(s, rules, seat, v)``: the one gate to what a seat may know.
+        encode: ``(v, obs)``, the observation. encode_mask: ``(v, mask)``, the legal actions.
+        phase_of: ``(reason) -> column``: where a tally keeps points of this reason, or NONE.
+    """
+
+    begin_episode: Kernel
+    find_move: Kernel
+    draw_move: Kernel
+    action_of: Kernel
+    step: Kernel
+    result: Kernel
+    view: Kernel
+    encode: Kernel
+    encode_mask: Kernel
+    phase_of: Kernel
+
+
+class RecordTypes(NamedTuple):
+    """Numba's types of arrays of a family's records."""
+
+    states: Any
+    rules: Any
+    views: Any
+
+
+@dataclass(frozen=True, eq=False)
+class Family:
+    """A family of games.
+
+    Attributes:
+        engine: the import path of its package, where ``FAMILY`` is found.
+        rules: the dtype of the rules in numbers.
         state: the dtype of a game's full state.
         view: the dtype of what a seat may know.
+        verbs: its kernels.
+        players: how many seats a game can have; the first is the default.
+        episodes: what an episode can be, with the number that stands for it in the rules record.
         actions: the size of the action space.
         layout: the observation's slices: name, size, meaning.
-        obs_size: the observation's length.
-        seat_bits: bits of the packed step result that hold the seat to move.
         log_size: the length of an event log.
-        phases: what a tally of points keeps apart.
-        secret: a state's card that no seat, or only one, knows: the starter; the card in turn.
-        single: the module of compiled entries for one game.
-        batch: the module of compiled entries for many.
-        rules_record: rules, an episode and the number of players as the engine's numbers.
-        why_illegal: why an action is not legal for the seat of a view, as a sentence.
+        phases: the three kinds of points that a tally keeps apart.
+        hidden_card: of a state, a card that no seat, or only one, knows: the starter; the card in
+            turn.
+        why_illegal: of a view and an action that is not legal for its seat: why, as a sentence.
+        text: of a view, rules, name, number of the deal and events: the game in text.
+        notation: how its positions are written and read.
     """
 
-    name: FamilyName
+    engine: str
+    rules: np.dtype[np.void]
     state: np.dtype[np.void]
     view: np.dtype[np.void]
+    verbs: Verbs
+    players: tuple[int, ...]
+    episodes: Mapping[str, int]
     actions: int
-    layout: tuple[tuple[str, int, str], ...]
-    obs_size: int
-    seat_bits: int
+    layout: Layout
     log_size: int
     phases: tuple[str, str, str]
-    secret: Callable[[Any], int]
-    single: ModuleType
-    batch: ModuleType
-    rules_record: Callable[[Rules, str, int], Array]
+    hidden_card: Callable[[Any], int]
     why_illegal: Callable[[Any, int], str]
+    text: Callable[..., str]
+    notation: Notation
+
+    def __reduce__(self) -> tuple[Callable[[str], Family], tuple[str]]:
+        return find_family, (self.engine,)
+
+    @property
+    def name(self) -> str:
+        """What the family is called: the last part of its package's path."""
+        return self.engine.rpartition(".")[2]
+
+    @property
+    def obs_size(self) -> int:
+        """The length of an observation."""
+        return sum(size for _, size, _ in self.layout)
+
+    @property
+    def types(self) -> RecordTypes:
+        """Numba's types of arrays of the records."""
+        return RecordTypes(array_of(self.state), array_of(self.rules), array_of(self.view))
+
+    def rules_record(self, rules: Rules, episode: str, players: int) -> Array:
+        """Return the rules, an episode and the number of players as a record, shape [1].
+
+        Raises:
+            ValueError: an unknown episode, or a number of players that no game of the family has.
+        """
+        if episode not in self.episodes:
+            known = ", ".join(map(repr, self.episodes))
+            raise ValueError(f"episode must be one of {known}, got {episode!r}")
+        if isinstance(players, bool) or players not in self.players:
+            known = " or ".join(map(str, self.players))
+            raise ValueError(f"players must be {known}, got {players!r}")
+        record = np.zeros(1, dtype=self.rules)
+        for field in self.rules.names or ():
+            if hasattr(rules, field):
+                record[field] = getattr(rules, field)
+        record["players"] = players
+        record["episode"] = self.episodes[episode]
+        return record
 
 
-def why_card_illegal(view: Any, card: int) -> str:
-    """Return why ``card`` may not be used by the seat of a two-hand ``view``."""
-    if not 0 <= card < encode.ACTIONS:
-        return f"{card} is no action: actions are the card ids 0 to 51"
-    hand = [int(c) for c in view["hand"][: view["hand_n"]]]
-    name = f"{format_card(card)} (action {card})"
-    holds = f"player_{int(view['seat'])} holds {format_cards(hand)}"
-    if card not in hand:
-        return f"{name} is not held: {holds}"
-    count = int(view["count"])
-    legal = [c for i, c in enumerate(hand) if view["legal"] >> i & 1]
-    return (
-        f"{name} would take the count from {count} to {count + pip(card)}, past 31: "
-        f"legal are {format_cards(legal)}"
-    )
-
-
-@cache
-def two_hand() -> Family:
-    """Return the engine of six-card and five-card cribbage."""
-    return Family(
-        name="two_hand",
-        state=records.TWO_HAND,
-        view=records.VIEW,
-        actions=encode.ACTIONS,
-        layout=encode.LAYOUT,
-        obs_size=encode.OBS_SIZE,
-        seat_bits=1,
-        log_size=records.LOG_SIZE,
-        phases=("play", "hand", "crib"),
-        secret=lambda state: int(state["starter"]),
-        single=single,
-        batch=batch,
-        rules_record=lambda rules, episode, players: numbers.rules_record(rules, episode),
-        why_illegal=why_card_illegal,
-    )
-
-
-def format_cell(action: int) -> str:
-    """Return a Table Top action in words."""
-    if action == table_top_records.TO_CRIB:
-        return "the crib"
-    row, column = divmod(action, table_top_records.SIZE)
-    return f"row {row}, column {column}"
-
-
-def why_cell_illegal(view: Any, action: int) -> str:
-    """Return why the seat of a Table Top ``view`` may not put its card there (T4-T6)."""
-    if not 0 <= action <= table_top_records.TO_CRIB:
-        return f"{action} is no action: 0 to 24 are cells (5 * row + column), 25 is the crib"
-    seat = f"player_{int(view['seat'])}"
-    place = f"{format_cell(action)} (action {action})"
-    if action == table_top_records.TO_CRIB:
-        return f"{place} is closed to {seat}: it owes the crib no more cards (T6)"
-    if view["layout"][action] != records.NONE:
-        return f"{place} is taken by {format_card(int(view['layout'][action]))}"
-    if int(view["legal"]) == 1 << table_top_records.TO_CRIB:
-        return f"{place} is closed: {seat} owes the crib all its cards to come (T6)"
-    return f"{place} touches no card (T5)"
-
-
-@cache
-def table_top() -> Family:
-    """Return the engine of Table Top cribbage."""
-    return Family(
-        name="table_top",
-        state=table_top_records.TABLE_TOP,
-        view=table_top_records.TABLE_VIEW,
-        actions=table_top_encode.ACTIONS,
-        layout=table_top_encode.LAYOUT,
-        obs_size=table_top_encode.OBS_SIZE,
-        seat_bits=2,
-        log_size=table_top_records.LOG_SIZE,
-        phases=("heels", "lines", "crib"),
-        secret=lambda state: int(state["deck"][min(int(state["turn"]), 27)]),
-        single=table_top_single,
-        batch=table_top_batch,
-        rules_record=table_top_numbers.rules_record,
-        why_illegal=why_cell_illegal,
-    )
-
-
-FAMILIES: dict[str, Callable[[], Family]] = {"two_hand": two_hand, "table_top": table_top}
-
-
-def find_family(name: str) -> Family:
-    """Return an engine by name.
+def find_family(engine: str) -> Family:
+    """Return the family whose package lies at ``engine``; a built-in one by its name alone too.
 
     Raises:
-        ValueError: no engine of that name.
+        ValueError: there is none.
     """
-    if name not in FAMILIES:
-        raise ValueError(f"no engine is called {name!r}: there are {', '.join(FAMILIES)}")
-    return FAMILIES[name]()
+    path = engine if "." in engine else f"crib_env.engine.{engine}"
+    try:
+        found = import_module(path).FAMILY
+    except (ImportError, AttributeError):
+        raise ValueError(f"no family of games is found at {engine!r}") from None
+    assert isinstance(found, Family)
+    return found

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from functools import cached_property
 from typing import Any, TypeVar, cast
 
 import numba
@@ -70,7 +71,7 @@ class Entry:
         dispatcher.disable_compile()
         return cast(Callable[..., Any], dispatcher)
 
-    @property
+    @cached_property
     def unchecked(self) -> Callable[..., Any]:
         """The machine code without Numba's choice by the arguments' types, for hot loops.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from numba import int8, int64
 
 from crib_env.engine.jit import entry
-from crib_env.engine.two_hand.records import NONE
+from crib_env.engine.record import NONE
 
 
 @entry(int64(int8[:, ::1], int64[::1], int64[::1]))

@@ -7,9 +7,14 @@ ones. The table is filled once at start by the direct count `count_ranks`, which
 
 from __future__ import annotations
 
-import numpy as np
+from functools import cache
 
-from crib_env.engine.jit import kernel
+import numpy as np
+import numpy.typing as npt
+from numba import void
+
+from crib_env.engine.jit import entry, kernel
+from crib_env.engine.record import TABLE_T
 
 KEYS = np.array([0, 1, 5, 22, 94, 312, 992, 2422, 5624, 12522, 19998, 43258, 79415], dtype=np.int64)
 FOUR = 360919  # where the four-card sums begin: one more than the largest sum of five keys
@@ -58,7 +63,7 @@ def count_ranks(a, b, c, d, e):
     return points
 
 
-@kernel
+@entry(void(TABLE_T))
 def fill_table(table):
     """Fill ``table`` (uint8[TABLE_SIZE]) with the points of every four or five ranks."""
     for a in range(13):
@@ -90,3 +95,26 @@ def score_flush_and_nob(suits, held, starter, smallest, nob):
             if n >= smallest:
                 points += n
     return points
+
+
+@kernel
+def with_starter(table, key, suits, jacks, held, starter, flush_size):
+    """Return the points of held cards with the starter.
+
+    Args:
+        key: the sum of the held cards' keys.
+        suits: the number of held cards of each suit, packed in bytes.
+        jacks: the suits of the held jacks, one bit each.
+        held: how many cards are held, 3 or 4.
+    """
+    at = key + KEYS[starter >> 2] + (FOUR if held == 3 else 0)
+    nob = jacks >> (starter & 3) & 1
+    return table[at] + score_flush_and_nob(suits, held, starter, flush_size, nob)
+
+
+@cache
+def show_table() -> npt.NDArray[np.uint8]:
+    """Return the points of every rank multiset of four or five cards, uint8[TABLE_SIZE]."""
+    table = np.zeros(TABLE_SIZE, dtype=np.uint8)
+    fill_table(table)
+    return table

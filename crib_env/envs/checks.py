@@ -1,9 +1,8 @@
-"""What the shells check alike, and what they set alike at the start of an episode."""
+"""What the shells check alike."""
 
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
 from crib_env.errors import IllegalActionError
 
@@ -14,6 +13,17 @@ def check_choice(name: str, value: object, accepted: tuple[str, ...]) -> None:
     """Raise a ValueError unless ``value`` is one of ``accepted``."""
     if value not in accepted:
         raise ValueError(f"{name} must be one of {', '.join(map(repr, accepted))}, got {value!r}")
+
+
+def whole_number(name: str, value: object, least: int) -> int:
+    """Return a setting given as any kind of whole number from ``least`` up.
+
+    Raises:
+        ValueError: it is none.
+    """
+    if isinstance(value, (int, np.integer)) and not isinstance(value, bool) and value >= least:
+        return int(value)
+    raise ValueError(f"{name} must be a whole number from {least} up, got {value!r}")
 
 
 def whole_action(action: object, actions: int) -> int:
@@ -27,12 +37,3 @@ def whole_action(action: object, actions: int) -> int:
     if isinstance(action, np.ndarray) and action.size == 1 and action.dtype.kind in "iu":
         return int(action.reshape(())[()])
     raise IllegalActionError(f"an action is a whole number from 0 to {actions - 1}, got {action!r}")
-
-
-def set_scores(states: npt.NDArray[np.void], scores: tuple[int, int]) -> None:
-    """Let episodes just begun start from ``scores``; heels already turned stay on top (T3)."""
-    heels = states["scores"] - states["start"]
-    states["scores"] = np.array(scores) + heels
-    states["start"] = scores
-    if "rear" in (states.dtype.names or ()):
-        states["rear"] = states["scores"]

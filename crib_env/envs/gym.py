@@ -9,10 +9,9 @@ import numpy as np
 import numpy.typing as npt
 from gymnasium import spaces
 
-from crib_env.engine.family import Family
 from crib_env.envs.checks import check_choice, whole_action
-from crib_env.envs.house import House
 from crib_env.envs.learner import LearnerBatch
+from crib_env.envs.phase_policy import PhasePolicy
 from crib_env.errors import EpisodeOverError, IllegalActionError
 from crib_env.options import check_seed, read_options
 from crib_env.policy import Opponent
@@ -26,10 +25,9 @@ class CribbageEnv(gymnasium.Env[npt.NDArray[np.uint8], np.int64]):
     `action_masks` (bool, as sb3-contrib's MaskablePPO asks for them).
 
     Args:
-        family: the engine.
         name: the environment's name with its version.
         rules: the rules to play.
-        players: seats in a game.
+        players: seats in a game; by default the fewest.
         episode: what one episode is.
         reward: ``"win"`` (+1 or -1 at the end) or ``"points"`` (the difference in points made
             since the learner's last action).
@@ -40,18 +38,17 @@ class CribbageEnv(gymnasium.Env[npt.NDArray[np.uint8], np.int64]):
         render_mode: None or one of ``metadata["render_modes"]``.
         on_illegal: ``"terminate"`` ends the episode at reward -1; ``"raise"`` an
             `IllegalActionError`.
-        house: who makes the decisions left to a built-in policy, if any.
+        phase_policy: who makes the decisions that the environment leaves out, if any.
     """
 
     metadata: dict[str, Any] = {"render_modes": ["ansi"], "render_fps": 2}  # noqa: RUF012
 
     def __init__(
         self,
-        family: Family,
         name: str,
         rules: Rules,
         *,
-        players: int = 2,
+        players: int | None = None,
         episode: str,
         reward: str = "win",
         opponent: Opponent = "random",
@@ -59,20 +56,20 @@ class CribbageEnv(gymnasium.Env[npt.NDArray[np.uint8], np.int64]):
         seat: int | None = None,
         render_mode: str | None = None,
         on_illegal: str = "terminate",
-        house: House | None = None,
+        phase_policy: PhasePolicy | None = None,
     ) -> None:
         if render_mode is not None:
             check_choice("render_mode", render_mode, tuple(self.metadata["render_modes"]))
         self.render_mode = render_mode
         self.name = name
         self.rules = rules
-        self.games = LearnerBatch(
-            family, rules, 1, players=players, episode=episode, reward=reward, opponent=opponent,
+        self.batch = batch = LearnerBatch(
+            rules, 1, players=players, episode=episode, reward=reward, opponent=opponent,
             partner=partner, seat=seat, on_illegal=on_illegal, autoreset=False, threads=1,
-            house=house,
+            phase_policy=phase_policy,
         )  # fmt: skip
-        self.observation_space = spaces.Box(0, 1, (family.obs_size,), np.uint8)
-        self.action_space = spaces.Discrete(family.actions)
+        self.observation_space = spaces.Box(0, 1, (batch.family.obs_size,), np.uint8)
+        self.action_space = spaces.Discrete(batch.family.actions)
         self._over = True
         self._action = np.zeros(1, dtype=np.int64)
 
@@ -89,13 +86,14 @@ class CribbageEnv(gymnasium.Env[npt.NDArray[np.uint8], np.int64]):
             ValueError: a seed or an option that does not fit; nothing has changed then.
         """
         check_seed(seed)
-        chosen = read_options(options, self.games.players, self.rules.target)
+        chosen = read_options(options, self.batch.players, self.rules.target)
         super().reset(seed=seed)
         if seed is not None:
-            self.games.seed(seed)
-        self.games.reset(chosen)
+            self.batch.seed(seed)
+        self._over = True  # until the opponent's first moves are made
+        self.batch.reset([chosen] if options else None)
         self._over = False
-        return self.games.obs[0].copy(), self._info()
+        return self.batch.obs[0].copy(), self._info()
 
     def step(
         self, action: int | np.int64
@@ -108,44 +106,42 @@ class CribbageEnv(gymnasium.Env[npt.NDArray[np.uint8], np.int64]):
         """
         if self._over:
             raise EpisodeOverError(f"step({action!r}) without a running episode: call reset()")
-        games = self.games
+        batch = self.batch
         if type(action) is not int:
-            action = whole_action(action, games.family.actions)
-        inside = 0 <= action < games.family.actions
-        if not inside and games.on_illegal == "raise":
-            raise IllegalActionError(games.family.why_illegal(games.view(0), int(action)))
+            action = whole_action(action, batch.family.actions)
+        inside = 0 <= action < batch.family.actions
+        if not inside and batch.on_illegal == "raise":
+            raise IllegalActionError(batch.family.why_illegal(batch.view(0), int(action)))
         self._action[0] = action if inside else -1
-        games.step(self._action)
-        self._over = bool(games.dones[0])
+        batch.step(self._action)
+        self._over = bool(batch.dones[0])
         if self._over:
-            games.masks[0] = 0
-        return games.obs[0].copy(), float(games.rewards[0]), self._over, False, self._info()
+            batch.masks[0] = 0
+        return batch.obs[0].copy(), float(batch.rewards[0]), self._over, False, self._info()
 
     def action_masks(self) -> npt.NDArray[np.bool_]:
         """Return which actions are legal, bool[actions]; none after the end."""
-        legal: npt.NDArray[np.bool_] = self.games.masks[0].astype(np.bool_)
+        legal: npt.NDArray[np.bool_] = self.batch.masks[0].astype(np.bool_)
         return legal
 
     def render(self) -> str | None:
         """Return the game as text, as the learner may see it (``render_mode="ansi"``)."""
         if self.render_mode is None:
             return None
-        from crib_env.render.ansi import render_view
-
-        games = self.games
-        view = games.view(0)
-        return render_view(games.family, games.rules, self.name, games.deals(0), view, [])
+        batch = self.batch
+        view, deals = batch.view(0), int(batch.states["deals"][0])
+        return batch.family.text(view, batch.rules, self.name, deals, [])
 
     def _info(self) -> dict[str, Any]:
-        return {"action_mask": self.games.masks[0].copy()}
+        return {"action_mask": self.batch.masks[0].copy()}
 
     @property
     def scores(self) -> tuple[int, int]:
         """The scores of the present game, by side."""
-        first, second = self.games.states["scores"][0]
+        first, second = self.batch.states["scores"][0]
         return int(first), int(second)
 
     @property
     def seat(self) -> int:
         """The learner's seat in this episode."""
-        return int(self.games.seats[0])
+        return int(self.batch.seats[0])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -10,8 +10,9 @@ from crib_env.engine.family import Family
 from crib_env.envs.aec import CribbageAEC
 from crib_env.envs.checks import check_choice
 from crib_env.envs.gym import CribbageEnv
-from crib_env.envs.house import House
+from crib_env.envs.phase_policy import PhasePolicy
 from crib_env.envs.vector import CribbageVectorEnv
+from crib_env.game import Game
 from crib_env.policy import find_agent
 from crib_env.rules import Rules, find_rules
 
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class HouseKeyword:
+class PhaseKeyword:
     """The keyword that names the built-in policy of a phase environment.
 
     Attributes:
@@ -40,21 +41,19 @@ class Maker:
 
     Attributes:
         name: the environment's name with its version.
-        family: returns its engine.
+        family: the games it plays.
         rules: the preset it plays unless told otherwise.
         episodes: what one episode can be, with the engine's name for it; the first is the default.
-        house: the keyword for the policy that plays the rest of the deal, in a phase environment.
-        players: how many seats a game can have.
+        phase: the keyword for the policy that plays the rest of the deal, in a phase environment.
     """
 
     name: str
-    family: Callable[[], Family]
+    family: Family
     rules: str
     episodes: Mapping[str, str] = field(
         default_factory=lambda: {"game": "game", "deal": "deal", "match": "match"}
     )
-    house: HouseKeyword | None = None
-    players: tuple[int, ...] = (2,)
+    phase: PhaseKeyword | None = None
 
     def raw_env(
         self,
@@ -77,15 +76,14 @@ class Maker:
             **kwargs: ``players`` (Table Top), ``playout`` or ``keep`` (the phase environments).
         """
         settled = self._settled(rules, episode, kwargs)
+        game = Game(
+            settled.pop("rules"), episode=settled.pop("episode"),
+            players=settled.pop("players", None),
+        )  # fmt: skip
         return CribbageAEC(
-            settled.pop("family"),
-            self.name,
-            settled.pop("rules"),
-            reward=reward,
-            render_mode=render_mode,
-            on_illegal=on_illegal,
+            game, self.name, reward=reward, render_mode=render_mode, on_illegal=on_illegal,
             **settled,
-        )
+        )  # fmt: skip
 
     def env(self, *, on_illegal: str = "terminate", **kwargs: Any) -> CribbageAEC:
         """Return the PettingZoo environment; an illegal action ends the episode at reward -1."""
@@ -96,7 +94,7 @@ class Maker:
     ) -> CribbageEnv:
         """Return the Gymnasium environment; see `CribbageEnv` for the keywords."""
         settled = self._settled(rules, episode, kwargs)
-        return CribbageEnv(settled.pop("family"), self.name, settled.pop("rules"), **settled)
+        return CribbageEnv(self.name, settled.pop("rules"), **settled)
 
     def vector_env(
         self,
@@ -108,8 +106,7 @@ class Maker:
     ) -> CribbageVectorEnv:
         """Return ``num_envs`` games as a Gymnasium vector environment."""
         settled = self._settled(rules, episode, kwargs)
-        family, chosen = settled.pop("family"), settled.pop("rules")
-        return CribbageVectorEnv(family, chosen, num_envs=num_envs, **settled)
+        return CribbageVectorEnv(settled.pop("rules"), num_envs=num_envs, **settled)
 
     def sb3_env(
         self,
@@ -123,29 +120,29 @@ class Maker:
         from crib_env.envs.sb3 import CribbageVecEnv
 
         settled = self._settled(rules, episode, kwargs)
-        return CribbageVecEnv(settled.pop("family"), settled.pop("rules"), num_envs, **settled)
+        return CribbageVecEnv(settled.pop("rules"), num_envs, **settled)
 
     def check_players(self, players: object) -> None:
         """Raise a ValueError unless a game can have ``players`` seats."""
-        if players not in self.players:
-            accepted = " or ".join(map(str, self.players))
-            raise ValueError(f"{self.name} has {accepted} players, got players={players!r}")
+        accepted = self.family.players
+        if isinstance(players, bool) or players not in accepted:
+            known = " or ".join(map(str, accepted))
+            raise ValueError(f"{self.name} has {known} players, got players={players!r}")
 
     def _settled(
         self, rules: str | Rules | None, episode: str | None, kwargs: dict[str, Any]
     ) -> dict[str, Any]:
         """Return the keywords all forms share, checked, with the caller's others among them."""
-        family = self.family()
         settled = dict(kwargs)
         if episode is None:
             episode = next(iter(self.episodes))
         check_choice("episode", episode, tuple(self.episodes))
-        self.check_players(settled.get("players", self.players[0]))
-        if self.house is not None:
-            agent = find_agent(settled.pop(self.house.name, self.house.default))
-            settled["house"] = House(agent, self.house.phase)
+        if settled.get("players") is not None:
+            self.check_players(settled["players"])
+        if self.phase is not None:
+            agent = find_agent(settled.pop(self.phase.name, self.phase.default))
+            settled["phase_policy"] = PhasePolicy(agent, self.phase.phase)
         return settled | {
-            "family": family,
-            "rules": find_rules(self.rules if rules is None else rules, family.name),
+            "rules": find_rules(self.rules if rules is None else rules, self.family.name),
             "episode": self.episodes[episode],
         }

@@ -10,7 +10,6 @@ import numpy.typing as npt
 from gymnasium import spaces
 from stable_baselines3.common.vec_env.base_vec_env import VecEnv
 
-from crib_env.engine.family import Family
 from crib_env.envs.learner import LearnerBatch
 from crib_env.options import check_seed, read_options
 from crib_env.rules import Rules
@@ -25,7 +24,6 @@ class CribbageVecEnv(VecEnv):
     ``l`` the learner's decisions), so no VecMonitor is needed.
 
     Args:
-        family: the engine.
         rules: the rules to play.
         num_envs: N.
         **kwargs: as `LearnerBatch` takes them.
@@ -33,8 +31,9 @@ class CribbageVecEnv(VecEnv):
 
     render_mode = None
 
-    def __init__(self, family: Family, rules: Rules, num_envs: int, **kwargs: Any) -> None:
-        self.games = LearnerBatch(family, rules, num_envs, **kwargs)
+    def __init__(self, rules: Rules, num_envs: int, **kwargs: Any) -> None:
+        self.batch = LearnerBatch(rules, num_envs, **kwargs)
+        family = self.batch.family
         self.rules = rules
         super().__init__(
             num_envs,
@@ -49,15 +48,18 @@ class CribbageVecEnv(VecEnv):
         """Begin an episode in every game; return observations uint8[N, obs_size]."""
         seed = self._seeds[0]
         check_seed(seed)
-        options = read_options(self._options[0] or None, self.games.players, self.rules.target)
+        batch = self.batch
+        options = [
+            read_options(one or None, batch.players, self.rules.target) for one in self._options
+        ]
         if seed is not None:
-            self.games.seed(int(seed))
-        self.games.reset(options)
+            batch.seed(int(seed))
+        batch.reset(options if any(self._options) else None)
         self._returns[:] = 0.0
         self._lengths[:] = 0
         self._reset_seeds()
         self._reset_options()
-        return self.games.obs.copy()
+        return self.batch.obs.copy()
 
     def step_async(self, actions: Array) -> None:
         """Take the actions, int[N]; `step_wait` plays them."""
@@ -65,14 +67,14 @@ class CribbageVecEnv(VecEnv):
 
     def step_wait(self) -> tuple[Array, Array, Array, list[dict[str, Any]]]:
         """Return observations, rewards float32[N], dones bool[N] and infos."""
-        games = self.games
-        games.step(self._actions)
-        self._returns += games.rewards
+        batch = self.batch
+        batch.step(self._actions)
+        self._returns += batch.rewards
         self._lengths += 1
         infos: list[dict[str, Any]] = [{} for _ in range(self.num_envs)]
-        for lane in games.dones.nonzero()[0]:
+        for lane in batch.dones.nonzero()[0]:
             infos[lane] = {
-                "terminal_observation": games.final_obs[lane].copy(),
+                "terminal_observation": batch.final_obs[lane].copy(),
                 "TimeLimit.truncated": False,
                 "episode": {
                     "r": float(self._returns[lane]),
@@ -82,11 +84,11 @@ class CribbageVecEnv(VecEnv):
             }
             self._returns[lane] = 0.0
             self._lengths[lane] = 0
-        return games.obs.copy(), games.rewards.astype(np.float32), games.dones.copy(), infos
+        return batch.obs.copy(), batch.rewards.astype(np.float32), batch.dones.copy(), infos
 
     def action_masks(self) -> npt.NDArray[np.bool_]:
         """Return which actions are legal in every game, bool[N, actions]."""
-        return self.games.masks.astype(np.bool_)
+        return self.batch.masks.astype(np.bool_)
 
     def close(self) -> None:
         """Do nothing: there is nothing to release."""

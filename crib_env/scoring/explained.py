@@ -1,19 +1,7 @@
 """Counting cards with explanations: which cards score, how much, and how a player would say it.
 
-    >>> from crib_env import scoring
-    >>> score = scoring.score_hand("5H JD QS KD", "2D")
-    >>> score.points
-    10
-    >>> score.call
-    'fifteen two, fifteen four, fifteen six, a run of three is nine, and his nob ten'
-    >>> print(score.parts[0])
-    fifteen 2 (5H JD)
-
-Plain Python that tries every combination, because it must name the cards; `score_hands` and
-`score_histogram` are the compiled counterparts for many hands. Importing this module is light: the
-engine (and Numba with it) loads when one of those two is called.
-
-Cards are ids or text everywhere: ``"5H JD"``, ``["5H", "JD"]`` and ``[18, 41]`` are the same.
+Plain Python that tries every combination, because it must name the cards; `crib_env.scoring.many`
+holds the compiled counterparts.
 """
 
 from __future__ import annotations
@@ -23,7 +11,6 @@ from dataclasses import dataclass
 from itertools import combinations, groupby
 
 import numpy as np
-import numpy.typing as npt
 
 from crib_env.cards import (
     DECK_SIZE,
@@ -36,7 +23,7 @@ from crib_env.cards import (
     suit,
 )
 from crib_env.render.words import reason_name, spoken
-from crib_env.rules import Rules, find_rules
+from crib_env.rules import Rules, TwoHandRules, find_rules
 
 Card = int | str
 Cards = str | Iterable[Card]
@@ -45,7 +32,6 @@ JACK = 10
 CRIB = 4
 LINE = 5
 LONGEST_PILE = 8
-HIGHEST_HAND = 29
 
 
 @dataclass(frozen=True)
@@ -119,7 +105,7 @@ def score_hand(
     Raises:
         ValueError: not a card, a card given twice, a wrong number of cards, or unknown rules.
     """
-    chosen = find_rules(rules, "two_hand")
+    chosen = find_rules(rules, TwoHandRules)
     held = _read(cards)
     up = _read([starter])[0]
     size = CRIB if crib else chosen.dealt - 2
@@ -248,87 +234,6 @@ def _nob(held: Sequence[int], starter: int) -> list[Part]:
 
 def _part(points: int, reason: str, cards: Iterable[int]) -> Part:
     return Part(points, reason, tuple(sorted(cards)))
-
-
-# --- many hands, compiled ---------------------------------------------------------------------
-
-
-def score_hands(
-    hands: npt.ArrayLike,
-    starters: npt.ArrayLike,
-    rules: str | Rules | None = None,
-    crib: bool = False,
-) -> npt.NDArray[np.int64]:
-    """Return the points of many hands with their starters, about 50 million a second.
-
-    Args:
-        hands: card ids, int[N, 4] or int[N, 3].
-        starters: card ids, int[N].
-        rules: the name of a preset, or `Rules`; None is ``"hoyle"`` for hands of four and cribs,
-            ``"five_card"`` for hands of three.
-        crib: the hands are cribs, which have their own rule for flushes.
-
-    Returns:
-        int64[N].
-
-    Raises:
-        ValueError: arrays of other shapes or types, or a row that is not of different cards; the
-            message names the first such row.
-    """
-    from crib_env.engine import hands as kernels
-    from crib_env.engine.tables import show_table
-
-    held = np.asarray(hands)
-    up = np.asarray(starters)
-    if held.ndim != 2 or held.shape[1] not in (3, 4) or up.shape != held.shape[:1]:
-        raise ValueError(
-            "hands must be of shape [N, 4] or [N, 3] and starters of shape [N], got "
-            f"{list(held.shape)} and {list(up.shape)}"
-        )
-    if held.dtype.kind not in "iu" or up.dtype.kind not in "iu":
-        raise ValueError(
-            f"hands and starters must be whole numbers, got {held.dtype} and {up.dtype}"
-        )
-    size, smallest = _sizes(rules or ("hoyle" if crib or held.shape[1] == 4 else "five_card"), crib)
-    if held.shape[1] != size:
-        raise ValueError(f"these rules score {size} cards and the starter, got {held.shape[1]}")
-    held = np.ascontiguousarray(held, dtype=np.int64)
-    up = np.ascontiguousarray(up, dtype=np.int64)
-    points = np.empty(len(held), dtype=np.int64)
-    kernels.score_hands(held, up, smallest, show_table(), points)
-    bad = np.flatnonzero(points == kernels.ILLEGAL)
-    if len(bad):
-        raise ValueError(
-            f"row {bad[0]} is not of different cards from 0 to 51: hand {held[bad[0]].tolist()}, "
-            f"starter {up[bad[0]]}"
-        )
-    return points
-
-
-def score_histogram(rules: str | Rules = "hoyle", crib: bool = False) -> npt.NDArray[np.int64]:
-    """Return how many of all hands (or cribs) with all starters score 0, 1, ... 29 points.
-
-    Args:
-        rules: the name of a preset, or `Rules`.
-        crib: count under the crib's rule for flushes.
-
-    Returns:
-        int64[30]; its sum is 12,994,800 for hands of four and for cribs, 1,082,900 for hands of
-        three.
-    """
-    from crib_env.engine import hands as kernels
-    from crib_env.engine.tables import show_table
-
-    size, smallest = _sizes(rules, crib)
-    counts = np.zeros(HIGHEST_HAND + 1, dtype=np.int64)
-    kernels.histogram(size, smallest, show_table(), counts)
-    return counts
-
-
-def _sizes(rules: str | Rules, crib: bool) -> tuple[int, int]:
-    """Return how many cards are held, and the smallest flush."""
-    chosen = find_rules(rules, "two_hand")
-    return (CRIB, chosen.crib_flush_size) if crib else (chosen.dealt - 2, chosen.flush_size)
 
 
 # --- reading cards ------------------------------------------------------------------------------

@@ -26,7 +26,7 @@ COMMANDS = {
     "train": ("crib_training.learn.ppo", "train an agent against an opponent"),
     "evaluate": ("crib_training.evaluation.evaluate", "compare two agents on duplicate deals"),
     "tournament": ("crib_training.tournament.run", "rate agents by a round-robin"),
-    "analyze": ("crib_agents.analyze.__main__", "say what every choice in a position is worth"),
+    "analyze": ("crib_training.analyze", "say what every choice in a position is worth"),
     "tables": ("crib_training.tables.__main__", "make the tables that the agents read"),
     "bench": ("benchmarks.__main__", "measure speed, in a checkout"),
     "warmup": ("crib_training.warmup", "compile everything, so that later starts are quick"),

@@ -13,11 +13,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from crib_env.errors import unknown
 from crib_env.policy import find_agent
 from crib_env.registration import ENVIRONMENTS
 from crib_training.command_line import start
 from crib_training.evaluation.duplicate import play_pairs
-from crib_training.loading import find_game, find_maker, in_phase, shortest_episode, unknown
+from crib_training.loading import find_game, find_maker, in_phase, shortest_episode
 
 LANES = 2  # the least with which a batch is one
 

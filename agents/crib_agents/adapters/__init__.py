@@ -1,0 +1,8 @@
+"""What makes an agent of something else.
+
+- `learned`: an observation and a network, read from a ``.safetensors`` file.
+- `phased`: two agents; one lays away, the other plays the cards.
+- `plain`: a player in plain Python, who is asked about cards as text.
+- `process`: an agent in a process of its own, which can be stopped.
+- `timed`: an agent under a stop-watch.
+"""

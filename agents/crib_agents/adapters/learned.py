@@ -1,20 +1,25 @@
 """A learned agent: the observation and a small network, read from a safetensors file.
 
 The network is the policy half of an MLP: ReLU layers and a last linear layer of one logit an
-action. It runs in NumPy, so playing against a trained agent needs no training library.
+action. It runs in NumPy, so playing against a trained agent needs no training library. It plays
+the game and the rules it was trained for and no others.
 """
 
 from __future__ import annotations
 
 import json
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from crib_agents.checks import refuse_other_views
 from crib_env.engine.family import Family, find_family
+from crib_env.engine.lanes import lane_entries
 from crib_env.policy import Actions, Views
+from crib_env.rules import PRESETS, Rules
 
 FORMAT = "crib_env policy"
 FORMAT_VERSION = 1
@@ -22,13 +27,21 @@ FORMAT_VERSION = 1
 Layers = list[tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]]
 
 
-def header(environment: str, rules: str, family: Family) -> dict[str, Any]:
-    """Return what a weights file says of itself."""
+def header(environment: str, rules: str | Rules, family: Family) -> dict[str, Any]:
+    """Return what a weights file says of itself.
+
+    Args:
+        environment: what the policy was trained in.
+        rules: the rules it was trained under, as such or by the name of a preset.
+        family: the engine that plays them.
+    """
+    chosen = Rules.preset(rules) if isinstance(rules, str) else rules
     return {
         "format": FORMAT,
         "version": FORMAT_VERSION,
         "environment": environment,
-        "rules": rules,
+        "rules": chosen.name,
+        "rules_fields": _fields(chosen),
         "family": family.name,
         "observation_layout": [[name, size] for name, size, _ in family.layout],
         "actions": family.actions,
@@ -43,6 +56,10 @@ class LearnedAgent:
         about: the header of the weights file; see `header`.
         name: what tables call it.
         sample: draw from the policy instead of taking its most likely action.
+
+    Raises:
+        ValueError: the header is of another observation, of other actions or of unknown rules, or
+            the layers do not fit it or each other.
     """
 
     def __init__(
@@ -52,15 +69,17 @@ class LearnedAgent:
         self.about = about
         self.name = name
         self.sample = sample
-        self._family = find_family(str(about["family"]))
+        self._family = _family_of(about)
+        self._rules = _rules_of(about)
+        _check_layers(layers, self._family)
 
     @classmethod
     def load(cls, path: str | Path, name: str | None = None, sample: bool = False) -> LearnedAgent:
         """Read an agent from a file written by `save`.
 
         Raises:
-            ValueError: the file is no such file, or was made for another observation; the message
-                says which.
+            ValueError: the file is no such file, or does not fit this version; the message says
+                what was expected and what was found.
         """
         from safetensors import SafetensorError, safe_open
 
@@ -70,27 +89,29 @@ class LearnedAgent:
                 tensors = {key: file.get_tensor(key) for key in file.keys()}  # noqa: SIM118
         except SafetensorError as error:
             raise ValueError(f"{path} is not a safetensors file: {error}") from error
-        about = json.loads(text)
+        try:
+            about = json.loads(text)
+        except ValueError as error:
+            raise ValueError(f"{path}: its header is not JSON: {error}") from error
+        if not isinstance(about, dict):
+            raise ValueError(f"{path}: its header is not a JSON object: {text}")
         if about.get("format") != FORMAT or about.get("version") != FORMAT_VERSION:
             raise ValueError(
                 f"{path} is not a policy of format {FORMAT!r} version {FORMAT_VERSION}: its header "
                 f"says {about.get('format')!r} version {about.get('version')!r}"
             )
-        family = find_family(about["family"])
-        expected = [[part, size] for part, size, _ in family.layout]
-        if about["observation_layout"] != expected:
+        count = max(1, len(tensors) // 2)
+        expected = {f"{i}.{part}" for i in range(count) for part in ("weight", "bias")}
+        if set(tensors) != expected:
             raise ValueError(
-                f"{path} was trained on another observation of {about['environment']}: its layout "
-                f"is {about['observation_layout']}, this version's is {expected}"
+                f"{path} holds the tensors {', '.join(sorted(tensors)) or 'none'}, expected "
+                f"{', '.join(sorted(expected))}"
             )
-        count = len(tensors) // 2
         layers = [(tensors[f"{i}.weight"], tensors[f"{i}.bias"]) for i in range(count)]
-        if layers[0][0].shape[1] != family.obs_size or layers[-1][0].shape[0] != family.actions:
-            raise ValueError(
-                f"{path} maps {layers[0][0].shape[1]} inputs to {layers[-1][0].shape[0]} actions, "
-                f"where {about['environment']} has {family.obs_size} and {family.actions}"
-            )
-        return cls(layers, about, name or Path(path).stem, sample)
+        try:
+            return cls(layers, about, name or Path(path).stem, sample)
+        except ValueError as error:
+            raise ValueError(f"{path}: {error}") from None
 
     def save(self, path: str | Path) -> None:
         """Write the weights with their header, for `load`."""
@@ -103,11 +124,16 @@ class LearnedAgent:
         save_file(tensors, path, metadata={"crib_env": json.dumps(self.about)})
 
     def act(self, views: Views, rng: np.random.Generator) -> Actions:
-        """Return one action for each view, int64[B]."""
+        """Return one action for each view, int64[B].
+
+        Raises:
+            ValueError: the views are of another game or other rules than the policy's.
+        """
+        self._check_views(views)
         family = self._family
         obs = np.empty((len(views), family.obs_size), dtype=np.uint8)
         masks = np.empty((len(views), family.actions), dtype=np.int8)
-        family.batch.encode_views(np.ascontiguousarray(views), obs, masks)
+        lane_entries(family).encode(np.ascontiguousarray(views), obs, masks)
         x = obs.astype(np.float32)
         for weight, bias in self.layers[:-1]:
             x = np.maximum(x @ weight.T + bias, 0.0)
@@ -117,3 +143,74 @@ class LearnedAgent:
             logits = logits + rng.gumbel(size=logits.shape)
         best: Actions = np.where(masks == 1, logits, -np.inf).argmax(axis=1)
         return best
+
+    def _check_views(self, views: Views) -> None:
+        """Raise a ValueError unless the first view is of the policy's game and rules."""
+        refuse_other_views(self.name, views, self._family)
+        names = views.dtype.names or ()
+        for field in names if len(views) else ():
+            expected = self._rules.get(field)
+            if expected is not None and views[field][0] != expected:
+                raise ValueError(
+                    f"{self.name} was trained under the rules {self.about.get('rules')!r}, {field} "
+                    f"{expected}: it does not play where {field} is {views[field][0]}"
+                )
+
+
+def _fields(rules: Rules) -> dict[str, Any]:
+    """Return what the rules say, without what they are called."""
+    fields = asdict(rules)
+    del fields["name"]
+    return fields
+
+
+def _family_of(about: dict[str, Any]) -> Family:
+    """Return the engine that a header names.
+
+    Raises:
+        ValueError: its observation or its actions are others now.
+    """
+    family = find_family(str(about.get("family")))
+    environment = about.get("environment")
+    found, expected = about.get("observation_layout"), [[n, size] for n, size, _ in family.layout]
+    if found != expected:
+        raise ValueError(f"it was trained on another observation of {environment}: its layout is "
+                         f"{found}, this version's is {expected}")  # fmt: skip
+    if about.get("actions") != family.actions:
+        raise ValueError(f"it was trained on {about.get('actions')} actions of {environment}, "
+                         f"which has {family.actions}")  # fmt: skip
+    return family
+
+
+def _rules_of(about: dict[str, Any]) -> dict[str, Any]:
+    """Return the fields of the rules that a header names; of older headers those of the preset.
+
+    Raises:
+        ValueError: an older header names no preset.
+    """
+    fields = about.get("rules_fields")
+    if fields is None and about.get("rules") in PRESETS:
+        fields = _fields(PRESETS[about["rules"]])
+    if not isinstance(fields, dict):
+        raise ValueError(f"it was trained under the rules {about.get('rules')!r}: its header must "
+                         f"say what they are, or name one of {', '.join(PRESETS)}")  # fmt: skip
+    return fields
+
+
+def _check_layers(layers: Layers, family: Family) -> None:
+    """Raise a ValueError unless the layers lead from the observation to the actions."""
+    size = family.obs_size
+    for i, (weight, bias) in enumerate(layers):
+        rows = family.actions if i == len(layers) - 1 else len(bias) if bias.ndim == 1 else -1
+        if weight.shape != (rows, size) or bias.shape != (rows,):
+            outs = "n" if rows < 0 else rows
+            raise ValueError(
+                f"layer {i} has a weight of shape {weight.shape} and a bias of shape {bias.shape}, "
+                f"expected ({outs}, {size}) and ({outs},): the observation has {family.obs_size} "
+                f"entries, and there are {family.actions} actions"
+            )
+        if not (np.isfinite(weight).all() and np.isfinite(bias).all()):
+            raise ValueError(f"layer {i} holds numbers that are not finite")
+        size = rows
+    if not layers:
+        raise ValueError("there are no layers")

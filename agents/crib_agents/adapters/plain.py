@@ -12,8 +12,11 @@ from typing import Any
 
 import numpy as np
 
+from crib_agents.checks import refuse_other_views
 from crib_env.cards import format_card, parse_card
-from crib_env.engine.two_hand.records import LAY_AWAY, NONE, VIEW
+from crib_env.engine.family import find_family
+from crib_env.engine.record import NONE
+from crib_env.engine.two_hand.records import LAY_AWAY
 from crib_env.policy import Actions, Views
 
 
@@ -74,8 +77,7 @@ class PlainAgent(ABC):
             ValueError: views of another game, or an answer that is not two cards of the hand, or
                 not a card.
         """
-        if views.dtype != VIEW:
-            raise ValueError(f"{self.name} plays the two-hand games alone")
+        refuse_other_views(self.name, views, find_family("two_hand"))
         return np.array([self._card(view) for view in views], dtype=np.int64)
 
     def _card(self, view: Any) -> int:

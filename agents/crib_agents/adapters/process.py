@@ -13,11 +13,12 @@ import json
 import multiprocessing
 import signal
 import time
+from collections.abc import Callable
 from multiprocessing.connection import Connection
 
 import numpy as np
 
-from crib_env.policy import Actions, Views
+from crib_env.policy import Actions, Agent, Views, find_agent
 
 AT_ONCE = 64
 START_SECONDS = 60.0  # for a child to import and make its agent; for its first call, to compile
@@ -32,13 +33,14 @@ class ProcessAgent:
     A child that does not answer in time or dies is killed; the next call starts another.
 
     Args:
-        agent: what `find_agent` takes as a name, or a ``.safetensors`` file.
+        agent: a name that ``load`` takes.
         move_seconds: the longest a decision may take; None to wait for ever. The limit of a call
             is this times its views. A child's first call has an allowance, since its kernels may
             have to be compiled: ``START_SECONDS``, half as much after each such call that hung,
             and once one was answered ``WARM`` times what that took.
         at_once: how many views the child is sent at a time, so that one that hangs is noticed
             after ``at_once * move_seconds``. After a first time-out it is 1: there may be more.
+        load: a function of a module, by which the child makes the agent of its name.
 
     Attributes:
         name: the agent's own name.
@@ -48,11 +50,16 @@ class ProcessAgent:
     """
 
     def __init__(
-        self, agent: str, move_seconds: float | None = None, at_once: int = AT_ONCE
+        self,
+        agent: str,
+        move_seconds: float | None = None,
+        at_once: int = AT_ONCE,
+        load: Callable[[str], Agent] = find_agent,
     ) -> None:
         self.agent = agent
         self.move_seconds = move_seconds
         self.at_once = at_once
+        self._load = load
         self._child: multiprocessing.process.BaseProcess | None = None
         self._allowance = START_SECONDS
         self._answered = False
@@ -88,7 +95,9 @@ class ProcessAgent:
     def _start(self) -> str:
         """Start a child and return the name of its agent."""
         self._pipe, theirs = _SPAWN.Pipe()
-        self._child = _SPAWN.Process(target=serve, args=(theirs, self.agent), daemon=True)
+        self._child = _SPAWN.Process(
+            target=serve, args=(theirs, self.agent, self._load), daemon=True
+        )
         self._child.start()
         theirs.close()
         self._fresh = True
@@ -139,13 +148,11 @@ class ProcessAgent:
         return kind, answer
 
 
-def serve(pipe: Connection, name: str) -> None:
+def serve(pipe: Connection, name: str, load: Callable[[str], Agent]) -> None:
     """Answer views with an agent's actions until the pipe is closed: the child's side."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the parent, who ends us
     try:
-        from crib_training.loading import load_agent
-
-        agent = load_agent(name)
+        agent = load(name)
     except Exception as error:
         _send(pipe, "refused", f"{type(error).__name__}: {error}")
         return

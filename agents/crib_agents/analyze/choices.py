@@ -7,7 +7,6 @@ from itertools import combinations
 
 import numpy as np
 
-from crib_agents.analyze.positions import Views
 from crib_agents.expert.table_top import TableTopExpert
 from crib_agents.expert.table_top.agent import VALUE, WORTH
 from crib_agents.expert.table_top.worth import MINE, THEIRS
@@ -15,8 +14,9 @@ from crib_agents.expert.two_hand.discard import keep
 from crib_agents.expert.two_hand.pegging import search
 from crib_agents.expert.two_hand.pegging.play import PlayExpert
 from crib_env.cards import format_card, format_cards
-from crib_env.engine.family import format_cell
+from crib_env.engine.table_top import format_cell
 from crib_env.engine.two_hand.records import LAY_AWAY, VIEW
+from crib_env.policy import Views
 from crib_env.rules import LARGEST_TARGET
 
 
@@ -128,7 +128,7 @@ def discards(views: Views) -> list[Discard]:
         if not set(laid) <= set(pair):
             continue
         hand, crib = float(row[keep.HAND_MEAN]), float(row[keep.CRIB_MEAN])
-        pegs = float(row[keep.PEGS] - row[keep.LETS_PEG])
+        pegs = float(row[keep.OWN_PEGS] - row[keep.OTHER_PEGS])
         found.append(
             (
                 (float(row[keep.WORTH]), pair[::-1]),

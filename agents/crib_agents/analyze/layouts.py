@@ -1,20 +1,23 @@
 """Positions of Table Top, as one seat knows them, from a layout written as text.
 
-As in `agents.analyze.positions` the hidden cards are filled in with any that are left, and the
+As in `positions` the hidden cards are filled in with any that are left, and the
 position is looked at through the one gate, `view`. Which turn placed which card is not said and is
 made up: nothing the expert asks depends on it.
 """
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
-from crib_agents.analyze.positions import Views, read_cards, refuse_twice, seen_by
+from crib_agents.analyze.positions import LANE, read_cards, refuse_twice
 from crib_env.cards import DECK_SIZE, parse_card
-from crib_env.engine.family import table_top
+from crib_env.engine.record import NONE
 from crib_env.engine.table_top.records import CELLS, CENTRE, CRIB_CARDS, SEATS, SIZE, TURNS
-from crib_env.engine.two_hand.records import NONE
-from crib_env.rules import Rules, find_rules
+from crib_env.games import Games
+from crib_env.policy import Views
+from crib_env.rules import Rules, TableTopRules, find_rules
 
 VACANT = "."
 
@@ -54,7 +57,7 @@ def layout_view(
         ValueError: cards that are none or come twice, a layout that no round reaches, more cards
             in the crib than are owed.
     """
-    chosen = find_rules(rules, "table_top")
+    chosen = find_rules(rules, TableTopRules)
     if players not in (2, SEATS):
         raise ValueError(f"players must be 2 or 4, got {players!r}")
     if partners_crib and players == 2:
@@ -70,21 +73,22 @@ def layout_view(
         (me + 2) % SEATS: read_cards("partners_crib", partners_crib),
     }
     laid = _laid(me, len(own[me]), len(own[(me + 2) % SEATS]), others_crib, players)
-    record = table_top().rules_record(chosen, episode, players)
-    states = _round(cells, parse_card(card), me, laid, own, players)
-    states["scores"] = states["start"] = scores if rows else scores[::-1]
-    return seen_by(table_top(), states, record, me)
+    games = Games(chosen, 1, players=players, episode=episode)
+    _fill(games.states[0], cells, parse_card(card), me, laid, own, players)
+    games.states["scores"] = games.states["start"] = scores if rows else scores[::-1]
+    return games.views(LANE, np.array([me]))
 
 
-def _round(
+def _fill(
+    s: Any,
     cells: list[int],
     card: int,
     me: int,
     laid: list[int],
     own: dict[int, list[int]],
     players: int,
-) -> Views:
-    """Return a state, records [1], in which it is seat ``me``'s turn with ``card``.
+) -> None:
+    """Make the state ``s`` one in which it is seat ``me``'s turn with ``card``.
 
     Args:
         cells: the layout.
@@ -98,11 +102,9 @@ def _round(
     turn = len(vacant) + sum(laid)
     if turn >= TURNS:
         raise ValueError(f"after {turn} turns the round is over: there is nothing to choose")
-    states = np.zeros(1, dtype=table_top().state)
-    s = states[0]
     dealer = (me - 1 - turn) % players  # T4: so that the seat is the one in turn
     s["players"], s["to_move"], s["dealer"], s["turn"] = players, me, dealer, turn
-    s["layout"], s["turns"], s["crib"], s["winner"], s["rounds"] = cells, NONE, NONE, NONE, 1
+    s["layout"], s["turns"], s["crib"], s["winner"], s["deals"] = cells, NONE, NONE, NONE, 1
     s["placed"] = sum((c != NONE) << cell for cell, c in enumerate(cells))
     to_lay = list(laid)
     for t in range(TURNS):
@@ -127,7 +129,6 @@ def _round(
             raise ValueError(f"the layout has {turn} turns taken, and a seat still owes the crib "
                              f"{owed} cards with {to_come} to come (T6)")  # fmt: skip
         s["owed"][seat] = owed
-    return states
 
 
 def _cells(layout: str) -> list[int]:

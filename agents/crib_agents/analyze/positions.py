@@ -12,18 +12,16 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from crib_env.cards import DECK_SIZE, format_card, format_cards, parse_card, parse_cards
-from crib_env.engine.family import Family, two_hand
-from crib_env.engine.tables import show_table
-from crib_env.engine.two_hand.records import NO_DECKS, NONE, OVER
-from crib_env.rules import Rules, find_rules
-
-Views = npt.NDArray[np.void]
+from crib_env.engine.two_hand.records import OVER
+from crib_env.games import Games
+from crib_env.policy import Views
+from crib_env.rules import Rules, TwoHandRules, find_rules
 
 LAID = 2  # cards each seat lays in the crib
 ME, OTHER = 0, 1
+LANE = np.zeros(1, dtype=np.int64)  # the one game of a `Games`
 
 
 def laying_view(
@@ -51,18 +49,18 @@ def laying_view(
     Raises:
         ValueError: cards that are none, a wrong number of them, scores beyond the target.
     """
-    chosen = find_rules(rules, "two_hand")
+    chosen = find_rules(rules, TwoHandRules)
     mine = read_cards("hand", hand)
     if len(mine) != chosen.dealt:
         raise ValueError(f"hand must be the {chosen.dealt} cards dealt, got {len(mine)}: {hand!r}")
     refuse_twice(mine)
     hidden = _hidden(mine)
-    table = _Table(chosen, episode, mine, hidden[: chosen.dealt], hidden[-1], dealer)
+    deal = _OpenDeal(chosen, episode, mine, hidden[: chosen.dealt], hidden[-1], dealer)
     if not dealer:
-        return table.seen(scores, games)
+        return deal.seen(scores, games)
     for card in hidden[:LAID]:
-        table.step(OTHER, card)
-    return table.seen(scores, games)
+        deal.step(OTHER, card)
+    return deal.seen(scores, games)
 
 
 def play_view(
@@ -98,7 +96,7 @@ def play_view(
         ValueError: cards that are none or come twice, a wrong number of them, a pile that cannot
             have been played, or a position in which it is not this seat's turn.
     """
-    chosen = find_rules(rules, "two_hand")
+    chosen = find_rules(rules, TwoHandRules)
     held, away, up = read_cards("hand", hand), read_cards("laid", laid), parse_card(starter)
     played = _pile(pile)
     mine = held + away + [card for seat, card in played if seat == ME]
@@ -118,17 +116,17 @@ def play_view(
     hidden = _hidden([*mine, *theirs, up])
     unknown = kept - len(theirs)
     filled = theirs + hidden[len(hidden) - unknown :]
-    table = _Table(chosen, episode, mine, filled + hidden[:LAID], up, dealer)
+    deal = _OpenDeal(chosen, episode, mine, filled + hidden[:LAID], up, dealer)
     lays = [(OTHER, card) for card in hidden[:LAID]]
     mine_away = [(ME, card) for card in away]
     for seat, card in lays + mine_away if dealer else mine_away + lays:
-        table.step(seat, card)
+        deal.step(seat, card)
     for seat, card in played:
-        table.play(seat, card)
-    return table.seen(scores, games)
+        deal.play(seat, card)
+    return deal.seen(scores, games)
 
 
-class _Table:
+class _OpenDeal:
     """A deal with every card laid open, played through the engine.
 
     Args:
@@ -147,33 +145,23 @@ class _Table:
         starter: int,
         dealer: bool,
     ) -> None:
-        self.family = two_hand()
-        self.rules = rules
-        self.record = self.family.rules_record(rules, episode, 2)
-        self.states = np.zeros(1, dtype=self.family.state)
-        self.log = np.zeros(self.family.log_size, dtype=np.int64)
-        self.tally = np.zeros((1, 2, self.family.batch.TALLY), dtype=np.int64)
+        self.games = Games(rules, 1, episode=episode)
         pone, deals = (theirs, mine) if dealer else (mine, theirs)
         known = [card for pair in zip(pone, deals, strict=True) for card in pair] + [starter]
         deck = np.array([known + [c for c in range(DECK_SIZE) if c not in known]], dtype=np.int64)
-        self.lane = np.zeros(1, dtype=np.int64)
-        dealers = np.array([ME if dealer else OTHER])
-        self.family.batch.start_lanes(self.states, self.record, deck, self.lane, dealers, self.log)
+        self.games.begin(dealer=ME if dealer else OTHER, decks=deck)
 
     @property
     def state(self) -> Any:
         """The engine's record."""
-        return self.states[0]
+        return self.games.states[0]
 
     def step(self, seat: int, card: int) -> None:
         """Use a card that is known to be legal."""
         assert self.state["to_move"] == seat
-        bad = self.family.batch.step_lanes(
-            self.states, self.record, NO_DECKS, show_table(), self.lane, np.array([card]),
-            self.log, self.tally,
-        )  # fmt: skip
-        assert bad == NONE
-        self.states["scores"] = 0  # nobody goes out on the way
+        bad = self.games.step(LANE, np.array([card]))
+        assert bad is None
+        self.games.states["scores"] = 0  # nobody goes out on the way
 
     def play(self, seat: int, card: int) -> None:
         """Play a card of the pile.
@@ -200,21 +188,16 @@ class _Table:
         """
         if self.state["phase"] == OVER or self.state["to_move"] != ME:
             raise ValueError("it is not this seat's turn in this position: nothing to choose")
-        target = self.rules.target
-        for name, pair, end in (("scores", scores, target), ("games", games,
-                                                            self.rules.match_target)):  # fmt: skip
+        rules, states = find_rules(self.games.rules, TwoHandRules), self.games.states
+        for name, pair, end in (
+            ("scores", scores, rules.target),
+            ("games", games, rules.match_target),
+        ):
             if not all(0 <= x < end for x in pair):
                 raise ValueError(f"{name} must be two numbers from 0 to {end - 1}, got {pair!r}")
         for field, pair in (("scores", scores), ("rear", scores), ("games", games)):
-            self.states[field] = pair
-        return seen_by(self.family, self.states, self.record, ME)
-
-
-def seen_by(family: Family, states: Views, record: Views, seat: int) -> Views:
-    """Return what ``seat`` sees of one state, records [1] of the family's view."""
-    views = np.zeros(1, dtype=family.view)
-    family.batch.view_lanes(states, record, np.zeros(1, dtype=np.int64), np.array([seat]), views)
-    return views
+            states[field] = pair
+        return self.games.views(LANE, np.array([ME]))
 
 
 def read_cards(name: str, text: str) -> list[int]:

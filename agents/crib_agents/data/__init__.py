@@ -1,0 +1,1 @@
+"""The tables that agents read, and `tables`, which reads them; see README.md beside this file."""

@@ -1,14 +1,14 @@
-"""Kernels that read a view: the cards dealt and unseen, the line of play, what a card pegs.
+"""Kernels that read a view: the cards dealt and unseen, the sequence of play, what a card pegs.
 
-A line of play is the cards of the present count as ranks, four bits each, the newest lowest: it
+A sequence of play is the cards of the present count as ranks, four bits each, the newest lowest: it
 holds the eight cards of a deal in an int64, and the next card is one shift away.
 """
 
 from __future__ import annotations
 
 from crib_env.engine.jit import kernel
+from crib_env.engine.record import NONE
 from crib_env.engine.show import pip
-from crib_env.engine.two_hand.records import NONE
 
 ALL_RANKS = 0x4444444444444  # four of each rank, four bits a rank
 
@@ -35,20 +35,20 @@ def unseen_ranks(v):
 
 
 @kernel
-def line_of(v):
-    """Return the line of play of the present count."""
-    line = 0
+def sequence_of(v):
+    """Return the sequence of play of the present count."""
+    sequence = 0
     for i in range(v["pile_from"], v["pile_n"]):
-        line = line << 4 | v["pile"][i] >> 2
-    return line
+        sequence = sequence << 4 | v["pile"][i] >> 2
+    return sequence
 
 
 @kernel
-def line_points(line, n, count, go):
-    """Return what the newest card of a line pegs by itself (H4, H6, F5).
+def sequence_points(sequence, n, count, go):
+    """Return what the newest card of a sequence pegs by itself (H4, H6, F5).
 
     Args:
-        line: the line of play with that card.
+        sequence: the sequence of play with that card.
         n: its cards.
         count: the count they make.
         go: 1 if this count's go point has been pegged, so that 31 is worth one point only.
@@ -58,18 +58,18 @@ def line_points(line, n, count, go):
         points = 2
     elif count == 31:
         points = 2 - go
-    newest = line & 15
+    newest = sequence & 15
     alike = 1
-    while alike < n and line >> (4 * alike) & 15 == newest:
+    while alike < n and sequence >> (4 * alike) & 15 == newest:
         alike += 1
-    if alike > 1:  # a pair ends the line, so no run does
+    if alike > 1:  # a pair ends the sequence, so no run does
         return points + alike * (alike - 1)
     low = newest
     high = newest
     seen = 1 << newest
     longest = 0
     for i in range(1, n):
-        r = line >> (4 * i) & 15
+        r = sequence >> (4 * i) & 15
         if seen >> r & 1:
             break
         seen |= 1 << r
@@ -93,7 +93,7 @@ def alone(v):
 
 
 @kernel
-def certain_points(v, k, line):
+def certain_points(v, k, sequence):
     """Return what the held card ``hand[k]`` is sure to peg if it is played now.
 
     That is what the card makes, and the point for a go or for last where the view proves it: the
@@ -102,7 +102,7 @@ def certain_points(v, k, line):
     card = v["hand"][k]
     count = v["count"] + pip(card)
     n = v["pile_n"] - v["pile_from"] + 1
-    points = line_points(line << 4 | card >> 2, n, count, v["go"])
+    points = sequence_points(sequence << 4 | card >> 2, n, count, v["go"])
     if count < 31 and v["go"] == 0 and alone(v):
         # One count: the point comes with the last card that fits. Else the go is pegged now.
         last = 1

@@ -9,52 +9,68 @@ from __future__ import annotations
 
 from crib_agents.kernels.counting import dealt_card, unseen_ranks
 from crib_env.engine.jit import kernel
+from crib_env.engine.record import NONE
 from crib_env.engine.show import FOUR, JACK, KEYS
-from crib_env.engine.two_hand.records import NONE
 
 DECK = 52
 IN_SUIT = 13
 
 
-@kernel
-def best_pair(value, v, table, weights):
-    """Return the pair to lay away as ``64 * higher + lower`` card id; ties: the higher cards.
+def choose_pair(value):
+    """Return a kernel ``best_pair(view, table, weights)`` by what a pair is worth to lay away.
+
+    It returns ``64 * higher + lower`` card id; of equals the pair of the higher cards.
 
     Args:
-        value: kernel ``value(view, table, weights, low, high)``, what laying that pair is worth.
+        value: kernel ``value(view, table, weights, low, high)``.
     """
-    n = v["hand_n"] + v["laid_n"]
-    best = NONE
-    most = 0.0
-    for j in range(n):
-        if v["laid_n"] == 1 and j < n - 1:
-            continue  # the card laid is the last of `dealt_card`, and must be of the pair
-        for i in range(n if v["laid_n"] == 1 else j):
-            if i == j:
-                continue
-            low = min(dealt_card(v, i), dealt_card(v, j))
-            high = max(dealt_card(v, i), dealt_card(v, j))
-            worth = value(v, table, weights, low, high)
-            pair = 64 * high + low
-            if best == NONE or worth > most or (worth == most and pair > best):
-                best = pair
-                most = worth
-    return best
+
+    @kernel
+    def best_pair(v, table, weights):
+        n = v["hand_n"] + v["laid_n"]
+        best = NONE
+        most = 0.0
+        for j in range(n):
+            if v["laid_n"] == 1 and j < n - 1:
+                continue  # the card laid is the last of `dealt_card`, and must be of the pair
+            for i in range(n if v["laid_n"] == 1 else j):
+                if i == j:
+                    continue
+                low = min(dealt_card(v, i), dealt_card(v, j))
+                high = max(dealt_card(v, i), dealt_card(v, j))
+                worth = value(v, table, weights, low, high)
+                pair = 64 * high + low
+                if best == NONE or worth > most or (worth == most and pair > best):
+                    best = pair
+                    most = worth
+        return best
+
+    return best_pair
 
 
 @kernel
-def lay_away(value, v, table, weights):
-    """Return the card to lay away: the pair's higher card first, then the other."""
-    pair = best_pair(value, v, table, weights)
+def card_of(v, pair):
+    """Return the card of a pair to lay away now: the higher card first, then the other."""
     high = pair >> 6
     return pair & 63 if v["laid_n"] == 1 and v["laid"][0] == high else high
+
+
+def lay_away_by(value):
+    """Return a kernel ``lay_away(view, table, weights) -> card``; ``value`` as in `choose_pair`."""
+    best_pair = choose_pair(value)
+
+    @kernel
+    def lay_away(v, table, weights):
+        return card_of(v, best_pair(v, table, weights))
+
+    return lay_away
 
 
 @kernel
 def kept_points(v, low, high):
     """Return what the hand kept after laying ``low`` and ``high`` scores as it stands (C2, H8)."""
     ranks = 0
-    line = 0
+    packed = 0
     kept = 0
     suit = NONE
     flush = 1
@@ -62,7 +78,7 @@ def kept_points(v, low, high):
         card = dealt_card(v, i)
         if card != low and card != high:
             ranks += 1 << (4 * (card >> 2))
-            line = line << 4 | card >> 2
+            packed = packed << 4 | card >> 2
             kept += 1
             if suit == NONE:
                 suit = card & 3
@@ -73,7 +89,7 @@ def kept_points(v, low, high):
         total = 0
         for i in range(kept):
             if chosen >> i & 1:
-                total += min((line >> (4 * i) & 15) + 1, 10)
+                total += min((packed >> (4 * i) & 15) + 1, 10)
         if total == 15:
             points += 2
     length = 0

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import numpy as np
 
+from crib_agents.data.tables import RANKS
 from crib_env.engine.jit import kernel
+from crib_env.engine.record import NONE
 from crib_env.engine.show import FOUR, JACK, KEYS, pip
 from crib_env.engine.table_top.cells import bit_count, lowest
 from crib_env.engine.table_top.records import CELLS, CENTRE, CRIB_CARDS, SIZE
-from crib_env.engine.two_hand.records import NONE
 
-RANKS = 13
 SUIT = sum(1 << (4 * rank) for rank in range(RANKS))  # the clubs; shifted by s, suit s
 EVERY_CARD = (1 << 52) - 1
 SUMS = (1 << 60) - 1  # fifteen places of four bits: how many subsets make 0 to 14

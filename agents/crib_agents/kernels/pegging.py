@@ -8,11 +8,18 @@ pair or a low card, take pairs when a third is unlikely. `HEURISTICS` weighs the
 
 from __future__ import annotations
 
-from crib_agents.data.crib_tables import CRIBS_SIZE, KEPT_SIZE, RANKS, chart
-from crib_agents.kernels.counting import alone, certain_points, line_of, line_points, unseen_ranks
+from crib_agents.data.tables import RANKS
+from crib_agents.kernels.charts import CELLS, CHARTS, chart_of
+from crib_agents.kernels.counting import (
+    alone,
+    certain_points,
+    sequence_of,
+    sequence_points,
+    unseen_ranks,
+)
 from crib_env.engine.jit import kernel
+from crib_env.engine.record import NONE
 from crib_env.engine.show import pip
-from crib_env.engine.two_hand.records import NONE
 
 HEURISTICS: tuple[tuple[str, float, str], ...] = (
     ("reply", 0.8, "a point the other is likely to peg next costs less than one: it may be wrong"),
@@ -22,8 +29,9 @@ HEURISTICS: tuple[tuple[str, float, str], ...] = (
     ("lead", 0.2, "the same for a lead where there is one count: after 31 none comes to use it in"),
 )
 
-KEPT = CRIBS_SIZE
-REPLY = CRIBS_SIZE + KEPT_SIZE
+# Where the weights hold what: the charts of cribs, how often each rank is kept, `HEURISTICS`.
+KEEPING_RATES = CHARTS * CELLS
+REPLY = KEEPING_RATES + CHARTS * RANKS
 ANSWER = REPLY + 1
 GO = REPLY + 2
 LOW = REPLY + 3
@@ -50,29 +58,30 @@ def least_pip(v):
 
 
 @kernel
-def best_answer(v, k, line, n, count, go):
+def best_answer(v, k, sequence, n, count, go):
     """Return the most this seat could peg next without the card ``hand[k]`` it plays now."""
     most = 0
     for i in range(v["hand_n"]):
         card = v["hand"][i]
         total = count + pip(card)
         if i != k and total <= 31:
-            most = max(most, line_points(line << 4 | card >> 2, n + 1, total, go))
+            most = max(most, sequence_points(sequence << 4 | card >> 2, n + 1, total, go))
     return most
 
 
 @kernel
 def held_weight(v, weights, unseen, r):
     """Return the weight of rank ``r`` among the cards the other seat may hold."""
-    return (unseen >> (4 * r) & 15) * weights[KEPT + RANKS * chart(v, 1 - v["is_dealer"]) + r]
+    chart = chart_of(v, 1 - v["is_dealer"])
+    return (unseen >> (4 * r) & 15) * weights[KEEPING_RATES + RANKS * chart + r]
 
 
 @kernel
-def after(v, weights, k, line, count, go, unseen, least, total):
+def after(v, weights, k, sequence, count, go, unseen, least, total):
     """Return what is likely to follow ``hand[k]`` in this count, to this seat's gain.
 
     Args:
-        line, count, go: the line of play with that card, its count, whether the go is pegged.
+        sequence, count, go: the play with that card, its count, whether the go is pegged.
         unseen: the ranks not seen. least: the least pip value the other seat may hold.
         total: the weight of all the cards it may hold.
     """
@@ -90,8 +99,8 @@ def after(v, weights, k, line, count, go, unseen, least, total):
         if p < least or count + p > 31 or share == 0.0:
             continue
         fits += share
-        reply = line << 4 | r
-        points = line_points(reply, n + 1, count + p, go)
+        reply = sequence << 4 | r
+        points = sequence_points(reply, n + 1, count + p, go)
         answer = best_answer(v, k, reply, n + 1, count + p, go)
         if points > 0:
             chance = min(1.0, held * share)
@@ -123,7 +132,7 @@ def best_card(v, weights):
     for r in range(RANKS):
         if min(r + 1, 10) >= least:
             total += held_weight(v, weights, unseen, r)
-    line = line_of(v)
+    sequence = sequence_of(v)
     mine_alone = alone(v)
     best = NONE
     most = 0.0
@@ -132,8 +141,8 @@ def best_card(v, weights):
             continue
         card = v["hand"][k]
         count = v["count"] + pip(card)
-        longer = line << 4 | card >> 2
-        now = certain_points(v, k, line)
+        longer = sequence << 4 | card >> 2
+        now = certain_points(v, k, sequence)
         value = float(now)
         low = max(0, 5 - pip(card))
         if v["count"] > 0:

@@ -7,12 +7,10 @@ add nothing or less, it goes to the crib, if that is open.
 
 from __future__ import annotations
 
-from crib_agents.compiled import Plays, passable
 from crib_agents.kernels.lines import line_through, nob_through, points_so_far
-from crib_env.engine.jit import entry, kernel
-from crib_env.engine.table_top.batch import ACT_VIEWS, VECTOR_STEP, vector_step_range
+from crib_env.engine.jit import kernel
 from crib_env.engine.table_top.cells import lowest
-from crib_env.engine.table_top.records import TABLE_VIEW, TO_CRIB
+from crib_env.engine.table_top.records import TO_CRIB
 
 
 @kernel
@@ -27,7 +25,6 @@ def points_added(v, table, cell, rows):
     )
 
 
-@passable
 def act(v, rng, table, weights):
     """Return the greedy action for the view ``v``."""
     crib = v["legal"] >> TO_CRIB & 1
@@ -43,25 +40,3 @@ def act(v, rng, table, weights):
             best = cell
             most = gain
     return best
-
-
-@entry(ACT_VIEWS)
-def act_views(views, rngs, table, weights, actions):
-    """Write an action for each view."""
-    for i in range(views.shape[0]):
-        actions[i] = act(views[i], rngs[i], table, weights)
-
-
-@entry(VECTOR_STEP)
-def vector_step(
-    states, rules, decks, table, weights, rngs, views, log, lo, hi, points, autoreset,
-    drawn_seat, seats, actions, obs, masks, rewards, dones, final_obs, final_masks,
-):  # fmt: skip
-    """Step lanes for a learner among seats of this agent; see `vector_step_range`."""
-    return vector_step_range(
-        act, act, states, rules, decks, table, weights, weights, rngs, views, log, lo, hi, points,
-        autoreset, drawn_seat, seats, actions, obs, masks, rewards, dones, final_obs, final_masks,
-    )  # fmt: skip
-
-
-PLAYS = Plays(TABLE_VIEW, act_views, vector_step)

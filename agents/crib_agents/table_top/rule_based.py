@@ -16,9 +16,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from crib_agents.compiled import Plays, passable
+from crib_agents.data.tables import RANKS
 from crib_agents.kernels.lines import (
-    RANKS,
     SUIT,
     adds,
     crib_known,
@@ -32,11 +31,10 @@ from crib_agents.kernels.lines import (
     subset_sums,
     unseen_cards,
 )
-from crib_env.engine.jit import entry, kernel
+from crib_env.engine.jit import kernel
 from crib_env.engine.show import FOUR, KEYS
-from crib_env.engine.table_top.batch import ACT_VIEWS, VECTOR_STEP, vector_step_range
 from crib_env.engine.table_top.cells import bit_count, lowest
-from crib_env.engine.table_top.records import SIZE, TABLE_VIEW, TO_CRIB
+from crib_env.engine.table_top.records import SIZE, TO_CRIB
 
 HEURISTICS: tuple[tuple[str, float, str], ...] = (
     ("line_0", 5.1, "an empty line: five cards to come make about what any hand of five makes"),
@@ -176,29 +174,6 @@ def best_action(v, table, weights):
     return best
 
 
-@passable
 def act(v, rng, table, weights):
     """Return the rule-based action for the view ``v``; the two-hand ``weights`` are not for it."""
     return best_action(v, table, WEIGHTS)
-
-
-@entry(ACT_VIEWS)
-def act_views(views, rngs, table, weights, actions):
-    """Write an action for each view."""
-    for i in range(views.shape[0]):
-        actions[i] = act(views[i], rngs[i], table, weights)
-
-
-@entry(VECTOR_STEP)
-def vector_step(
-    states, rules, decks, table, weights, rngs, views, log, lo, hi, points, autoreset,
-    drawn_seat, seats, actions, obs, masks, rewards, dones, final_obs, final_masks,
-):  # fmt: skip
-    """Step lanes for a learner among seats of this agent; see `vector_step_range`."""
-    return vector_step_range(
-        act, act, states, rules, decks, table, weights, weights, rngs, views, log, lo, hi, points,
-        autoreset, drawn_seat, seats, actions, obs, masks, rewards, dones, final_obs, final_masks,
-    )  # fmt: skip
-
-
-PLAYS = Plays(TABLE_VIEW, act_views, vector_step)

@@ -1,6 +1,84 @@
-"""The compiled engine of Table Top (T1 to T13), in the shape of the two-hand one beside it.
+"""Table Top (clauses T), as one family, under the file names of the two-hand games beside it.
 
-`records` holds the state and the view, `layout` the geometry of the 5x5 layout, `count` the points
-of lines and crib, `table_top` the rules, `views` the only gate to what a seat may know, `encode`
-the observation, `numbers` the rules as a record, `single` and `batch` the compiled entry points.
+`records` holds the state and the view, `cells` the geometry of the 5x5 layout, `count` the points
+of lines and crib, `rules` the turns, `views` the only gate to what a seat may know, `encode` the
+observation, `notation` and `text` the game in writing.
 """
+
+from __future__ import annotations
+
+from typing import Any
+
+from crib_env.cards import format_card
+from crib_env.engine.family import Family, Verbs
+from crib_env.engine.record import NONE
+from crib_env.engine.table_top import records
+from crib_env.engine.table_top.encode import ACTIONS, LAYOUT, encode, encode_mask
+from crib_env.engine.table_top.notation import NOTATION
+from crib_env.engine.table_top.records import SIZE, TO_CRIB, TURNS
+from crib_env.engine.table_top.rules import (
+    begin_episode,
+    draw_action,
+    find_action,
+    phase_of,
+    result,
+    same,
+    step,
+)
+from crib_env.engine.table_top.text import render
+from crib_env.engine.table_top.views import view
+
+
+def format_cell(action: int) -> str:
+    """Return an action in words."""
+    if action == TO_CRIB:
+        return "the crib"
+    row, column = divmod(action, SIZE)
+    return f"row {row}, column {column}"
+
+
+def why_illegal(view: Any, action: int) -> str:
+    """Return why the seat of a view may not put its card there (T4-T6)."""
+    if not 0 <= action <= TO_CRIB:
+        return f"{action} is no action: 0 to 24 are cells (5 * row + column), 25 is the crib"
+    seat = f"player_{int(view['seat'])}"
+    place = f"{format_cell(action)} (action {action})"
+    if action == TO_CRIB:
+        return f"{place} is closed to {seat}: it owes the crib no more cards (T6)"
+    if view["layout"][action] != NONE:
+        return f"{place} is taken by {format_card(int(view['layout'][action]))}"
+    if int(view["legal"]) == 1 << TO_CRIB:
+        return f"{place} is closed: {seat} owes the crib all its cards to come (T6)"
+    return f"{place} touches no card (T5)"
+
+
+PLAYERS = (2, 4)
+
+FAMILY = Family(
+    engine=__name__,
+    rules=records.TABLE_RULES,
+    state=records.TABLE_TOP,
+    view=records.TABLE_VIEW,
+    verbs=Verbs(
+        begin_episode=begin_episode,
+        find_move=find_action,
+        draw_move=draw_action,
+        action_of=same,
+        step=step,
+        result=result,
+        view=view,
+        encode=encode,
+        encode_mask=encode_mask,
+        phase_of=phase_of,
+    ),
+    players=PLAYERS,
+    episodes={"round": records.ROUND, "game": records.GAME},
+    actions=ACTIONS,
+    layout=LAYOUT,
+    log_size=records.LOG_SIZE,
+    phases=("heels", "lines", "crib"),
+    hidden_card=lambda state: int(state["deck"][min(int(state["turn"]), TURNS - 1)]),
+    why_illegal=why_illegal,
+    text=render,
+    notation=NOTATION,
+)

@@ -5,24 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from crib_env.engine.jit import kernel
+from crib_env.engine.log import CRIB, LINE, note
 from crib_env.engine.show import JACK, KEYS
-from crib_env.engine.table_top.records import CENTRE, LINE, SIZE
-from crib_env.engine.two_hand.records import CRIB, LOG_WIDTH
+from crib_env.engine.table_top.records import CENTRE, SIZE
 
 MIDDLE = CENTRE % SIZE  # the row, and the column, that holds the starter
-
-
-@kernel
-def note(log, side, points, reason, cards):
-    """Log points of a side, unless there are none or the log is full."""
-    n = log[0]
-    row = 1 + LOG_WIDTH * n
-    if points > 0 and row + LOG_WIDTH <= log.shape[0]:
-        log[row] = side
-        log[row + 1] = points
-        log[row + 2] = reason
-        log[row + 3] = cards
-        log[0] = n + 1
 
 
 @kernel

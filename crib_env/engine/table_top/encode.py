@@ -7,17 +7,16 @@ absolute too. All entries are 0 or 1.
 
 from __future__ import annotations
 
+from crib_env.engine.bits import NEED, encode_need, offsets
 from crib_env.engine.jit import kernel
+from crib_env.engine.record import NONE
 from crib_env.engine.table_top.cells import lowest
 from crib_env.engine.table_top.records import CELLS, CENTRE, CRIB_CARDS, SEATS, TO_CRIB, TURNS
-from crib_env.engine.two_hand.encode import NEED, TENS, encode_need, offsets
-from crib_env.engine.two_hand.records import NONE
 
 ACTIONS = TO_CRIB + 1
 LAPS = TURNS // SEATS
 CELL = 17 + SEATS + LAPS  # of a cell: rank 13, suit 4, and when it was filled
 LAID = 17  # of a crib card: rank 13, suit 4
-MAX_TARGET = 10 * (TENS + 1) - 1  # the largest score the thermometer tells apart
 
 LAYOUT: tuple[tuple[str, int, str], ...] = (
     ("layout", CELLS * CELL, "the cells row by row, 28 bits each: rank 13, suit 4, who placed the "

@@ -7,9 +7,8 @@ turn t belongs to seat ``(dealer + 1 + t) % players`` (T4).
 
 from __future__ import annotations
 
-from numba import from_dtype, types
-
-from crib_env.engine.two_hand.records import LOG_WIDTH, _record
+from crib_env.engine.log import log_size
+from crib_env.engine.record import array_of, record
 
 SIZE = 5
 CELLS = SIZE * SIZE
@@ -23,16 +22,10 @@ TO_CRIB = CELLS  # the action that lays the card in the crib; 0 to 24 place it o
 ROUND = 0
 GAME = 1
 
-# What points are scored for, beside HEELS and CRIB of crib_env.engine.two_hand.records, whose list these
-# continue. Where only the difference counts (T13), HEELS, LINE and CRIB are hand points and
-# DIFFERENCE alone changes the score.
-LINE = 10
-DIFFERENCE = 11
+# The most one action logs: ten lines, the crib, the difference, the next heels.
+LOG_SIZE = log_size(13)
 
-LOG_ROWS = 13  # the most one action logs: ten lines, the crib, the difference, the next heels
-LOG_SIZE = 1 + LOG_WIDTH * LOG_ROWS  # a row: side, points, reason, cards as a 52-bit mask
-
-TABLE_RULES = _record(
+TABLE_RULES = record(
     "players",
     "target",
     "adjacency",
@@ -44,7 +37,7 @@ TABLE_RULES = _record(
     "episode",
 )
 
-TABLE_TOP = _record(
+TABLE_TOP = record(
     ("rng", 4),
     "players",
     "to_move",
@@ -61,12 +54,13 @@ TABLE_TOP = _record(
     ("start", 2),  # scores at the start of the episode, before its first heels
     ("gain", 2),  # points scored since the caller last cleared them
     "winner",  # the side that won the game, or NONE
-    "rounds",  # dealt in this episode
-    "given",  # how many of the caller's decks have been used up
+    "deals",  # rounds dealt in this episode
+    "given",  # the next of the caller's decks
+    "given_end",  # and the first that is not for this game
     "over",  # 1 once the episode is
 )
 
-TABLE_VIEW = _record(
+TABLE_VIEW = record(
     "seat",
     "players",
     "to_move",  # 1 if this seat is
@@ -97,7 +91,4 @@ TABLE_VIEW = _record(
     "episode",
 )
 
-# Numba types of the entries' arguments; those not named here are the two-hand engine's.
-RULES_T = types.Array(from_dtype(TABLE_RULES), 1, "C")
-STATES_T = types.Array(from_dtype(TABLE_TOP), 1, "C")
-VIEWS_T = types.Array(from_dtype(TABLE_VIEW), 1, "C")
+VIEWS_T = array_of(TABLE_VIEW)

@@ -6,22 +6,23 @@ says which are.
 
 from __future__ import annotations
 
+from crib_env.engine.deck import has_deck, next_card
 from crib_env.engine.jit import kernel
+from crib_env.engine.log import CRIB, DIFFERENCE, HEELS, note
+from crib_env.engine.record import NONE
 from crib_env.engine.rng import below
 from crib_env.engine.show import JACK
-from crib_env.engine.table_top.cells import EVERY_CELL, touching
-from crib_env.engine.table_top.count import count_crib, count_lines, note
+from crib_env.engine.table_top.cells import EVERY_CELL, bit_count, lowest, touching
+from crib_env.engine.table_top.count import count_crib, count_lines
 from crib_env.engine.table_top.records import (
     CELLS,
     CENTRE,
     CRIB_CARDS,
-    DIFFERENCE,
     ROUND,
     SEATS,
     TO_CRIB,
     TURNS,
 )
-from crib_env.engine.two_hand.records import HEELS, NONE
 
 
 @kernel
@@ -63,8 +64,7 @@ def begin_episode(s, rules, decks, dealer, log):
     """
     log[0] = 0
     s["players"] = rules["players"]
-    s["rounds"] = 0
-    s["given"] = 0
+    s["deals"] = 0
     s["over"] = 0
     s["winner"] = NONE
     for side in range(2):
@@ -77,21 +77,12 @@ def begin_episode(s, rules, decks, dealer, log):
 
 @kernel
 def deal(s, rules, decks, log):
-    """Deal a round and turn up the starter (T2, T3).
-
-    The deck is the one given for this round, if any is, else drawn from the record's generator,
-    which play never touches: equal seeds give equal rounds whatever is played.
-    """
-    given = s["given"] < decks.shape[0]
+    """Deal a round and turn up the starter (T2, T3)."""
+    given = has_deck(s)
     used = 0
     for turn in range(TURNS + 1):
-        if given:
-            card = decks[s["given"], turn]
-        else:
-            card = below(s["rng"], 52)
-            while used >> card & 1:
-                card = below(s["rng"], 52)
-            used |= 1 << card
+        card = next_card(s, decks, given, turn, used)
+        used |= 1 << card
         s["deck"][turn] = card
     for cell in range(CELLS):
         s["layout"][cell] = NONE
@@ -101,7 +92,7 @@ def deal(s, rules, decks, log):
     for seat in range(SEATS):
         s["owed"][seat] = CRIB_CARDS // s["players"] if seat < s["players"] else 0  # T6
     s["given"] += given
-    s["rounds"] += 1
+    s["deals"] += 1
     s["turn"] = 0
     s["crib_n"] = 0
     s["to_move"] = (s["dealer"] + 1) & (s["players"] - 1)  # T4
@@ -134,9 +125,33 @@ def legal_mask(s, rules):
 
 
 @kernel
-def is_legal(s, rules, action):
-    """Return whether the seat to move may choose ``action``, which may be any number."""
-    return 0 <= action <= TO_CRIB and legal_mask(s, rules) >> action & 1 == 1
+def find_action(s, rules, action):
+    """Return ``action``, which may be any number, if the seat to move may choose it, else NONE."""
+    legal = 0 <= action <= TO_CRIB and legal_mask(s, rules) >> action & 1 == 1
+    return action if legal else NONE
+
+
+@kernel
+def draw_action(s, rules, rng):
+    """Draw one of the legal actions of the seat to move, each as likely."""
+    mask = legal_mask(s, rules)
+    for _ in range(below(rng, bit_count(mask))):
+        mask &= mask - 1
+    return lowest(mask)
+
+
+@kernel
+def same(s, action):
+    """Return the action: here a move is the action itself."""
+    return action
+
+
+@kernel
+def phase_of(reason):
+    """Return where a tally keeps points of the hand: heels, lines, crib; the difference nowhere."""
+    if reason == DIFFERENCE:
+        return NONE
+    return 0 if reason == HEELS else (2 if reason == CRIB else 1)
 
 
 @kernel

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from crib_env.cards import format_card, format_cards
+from crib_env.engine.record import NONE
 from crib_env.engine.table_top.records import CELLS, CENTRE, CRIB_CARDS, SIZE, TO_CRIB, TURNS
-from crib_env.engine.two_hand.records import NONE
 from crib_env.events import Event
 from crib_env.render.words import pegged
 from crib_env.rules import Rules

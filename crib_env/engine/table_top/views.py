@@ -8,9 +8,9 @@ crib, shared with its partner where partners confer (T2, T7). Cards still to com
 from __future__ import annotations
 
 from crib_env.engine.jit import kernel
+from crib_env.engine.record import NONE
 from crib_env.engine.table_top.records import CELLS, CENTRE, CRIB_CARDS, SEATS
 from crib_env.engine.table_top.rules import legal_mask
-from crib_env.engine.two_hand.records import NONE
 
 
 @kernel

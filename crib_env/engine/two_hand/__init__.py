@@ -1,0 +1,78 @@
+"""The two-hand games, six-card and five-card cribbage (clauses H and F), as one family.
+
+`records` holds the state and the view, `rules` the play, `views` the only gate to what a seat may
+know, `encode` the observation, `notation` and `text` the game in writing.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from crib_env.cards import format_card, format_cards, pip
+from crib_env.engine.family import Family, Verbs
+from crib_env.engine.two_hand import records
+from crib_env.engine.two_hand.encode import ACTIONS, LAYOUT, encode, encode_mask
+from crib_env.engine.two_hand.notation import NOTATION
+from crib_env.engine.two_hand.rules import (
+    begin_episode,
+    card_in,
+    draw_slot,
+    phase_of,
+    result,
+    slot_of,
+    step,
+)
+from crib_env.engine.two_hand.text import render
+from crib_env.engine.two_hand.views import view
+
+
+def why_illegal(view: Any, card: int) -> str:
+    """Return why ``card`` may not be used by the seat of a view (H3)."""
+    if not 0 <= card < ACTIONS:
+        return f"{card} is no action: actions are the card ids 0 to 51"
+    hand = [int(c) for c in view["hand"][: view["hand_n"]]]
+    name = f"{format_card(card)} (action {card})"
+    holds = f"player_{int(view['seat'])} holds {format_cards(hand)}"
+    if card not in hand:
+        return f"{name} is not held: {holds}"
+    count = int(view["count"])
+    legal = [c for i, c in enumerate(hand) if view["legal"] >> i & 1]
+    return (
+        f"{name} would take the count from {count} to {count + pip(card)}, past 31: "
+        f"legal are {format_cards(legal)}"
+    )
+
+
+FAMILY = Family(
+    engine=__name__,
+    rules=records.RULES,
+    state=records.TWO_HAND,
+    view=records.VIEW,
+    verbs=Verbs(
+        begin_episode=begin_episode,
+        find_move=slot_of,
+        draw_move=draw_slot,
+        action_of=card_in,
+        step=step,
+        result=result,
+        view=view,
+        encode=encode,
+        encode_mask=encode_mask,
+        phase_of=phase_of,
+    ),
+    players=(2,),
+    episodes={
+        "deal": records.DEAL,
+        "game": records.GAME,
+        "match": records.MATCH,
+        "play": records.PLAY_ONLY,
+    },
+    actions=ACTIONS,
+    layout=LAYOUT,
+    log_size=records.LOG_SIZE,
+    phases=("play", "hand", "crib"),
+    hidden_card=lambda state: int(state["starter"]),
+    why_illegal=why_illegal,
+    text=render,
+    notation=NOTATION,
+)

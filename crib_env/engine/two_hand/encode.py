@@ -6,15 +6,14 @@ vector holds all the seat has seen and done (perfect recall). All entries are 0 
 
 from __future__ import annotations
 
+from crib_env.engine.bits import NEED, encode_need, offsets
 from crib_env.engine.jit import kernel
-from crib_env.engine.two_hand.records import HAND, MATCH, NONE, PILE, PLAY
+from crib_env.engine.record import NONE
+from crib_env.engine.two_hand.records import HAND, MATCH, PILE, PLAY
 
 ACTIONS = 52
 SLOT = 19  # of the pile: rank 13, suit 4, played by me, still in the present count
-TENS = 20  # thermometer of the tens of points still to make
-NEED = TENS + 10
 GAMES = 7
-MAX_TARGET = 10 * (TENS + 1) - 1  # the largest score the thermometer tells apart
 
 LAYOUT: tuple[tuple[str, int, str], ...] = (
     ("hand", 52, "cards held, by card id"),
@@ -35,16 +34,6 @@ LAYOUT: tuple[tuple[str, int, str], ...] = (
 )  # fmt: skip
 
 
-def offsets(layout: tuple[tuple[str, int, str], ...]) -> dict[str, int]:
-    """Return where each slice of a layout begins, and under ``"end"`` the vector's length."""
-    begins, at = {}, 0
-    for name, size, _ in layout:
-        begins[name] = at
-        at += size
-    begins["end"] = at
-    return begins
-
-
 _AT = offsets(LAYOUT)
 OBS_SIZE = _AT["end"]
 LAID = _AT["laid_away"]
@@ -60,14 +49,6 @@ DEALER = _AT["dealer"]
 IN_PLAY = _AT["play"]
 GO_AT = _AT["go"]
 TO_MOVE = _AT["to_move"]
-
-
-@kernel
-def encode_need(obs, at, need):
-    """Write points still to make: a thermometer of tens, then the units one-hot."""
-    for i in range(min(need // 10, TENS)):
-        obs[at + i] = 1
-    obs[at + TENS + need % 10] = 1
 
 
 @kernel

@@ -1,20 +1,12 @@
-"""The records the kernels work on: the rules in numbers, a game's full state, and a seat's view.
-
-Every field is int64 (measured: smaller types gain nothing and overflow in plain Python), so a
-record is both one Numba type and one NumPy structured dtype.
-"""
+"""The records of the two-hand games: the rules in numbers, a game's full state, a seat's view."""
 
 from __future__ import annotations
 
-from typing import Any
-
-import numpy as np
-import numpy.typing as npt
-from numba import from_dtype, int64, types, uint8
+from crib_env.engine.log import log_size
+from crib_env.engine.record import array_of, record
 
 HAND = 6  # the most cards a two-hand game deals to a seat
 PILE = 8  # the most cards a deal's play can hold
-NONE = -1
 
 # Phases of a two-hand deal.
 LAY_AWAY = 0
@@ -27,31 +19,12 @@ GAME = 1
 MATCH = 2
 PLAY_ONLY = 3  # one deal in which nothing but the play is pegged
 
-# What points are pegged for; `REASONS` in crib_env.events names them.
-FOR_LAST = 0
-HEELS = 1
-FIFTEEN = 2
-PAIR = 3
-RUN = 4
-THIRTY_ONE = 5
-GO = 6
-LAST = 7
-SHOW = 8
-CRIB = 9
+LOG_SIZE = log_size(
+    12
+)  # the most pegged by one action: four in play, three counted, three for last
 
-LOG_WIDTH = 4  # seat, points, reason, cards as a 52-bit mask
-LOG_ROWS = 12  # the most pegged by one action: four in play, three counted, three for last
-LOG_SIZE = 1 + LOG_WIDTH * LOG_ROWS
-
-
-def _record(*fields: str | tuple[str, int]) -> np.dtype[np.void]:
-    return np.dtype(
-        [(f, np.int64) if isinstance(f, str) else (f[0], np.int64, (f[1],)) for f in fields],
-        align=True,
-    )
-
-
-RULES = _record(
+RULES = record(
+    "players",  # always two
     "dealt",
     "target",
     "single_count",
@@ -68,7 +41,7 @@ RULES = _record(
     "episode",
 )
 
-TWO_HAND = _record(
+TWO_HAND = record(
     ("rng", 4),
     "phase",
     "to_move",
@@ -90,11 +63,12 @@ TWO_HAND = _record(
     ("gain", 2),  # points pegged since the caller last cleared them
     "winner",  # of the present game, or NONE
     "deals",  # dealt in this episode
-    "given",  # how many of the caller's decks have been used up
+    "given",  # the next of the caller's decks
+    "given_end",  # and the first that is not for this game
     "over",  # 1 once the episode is
 )
 
-VIEW = _record(
+VIEW = record(
     "seat",
     "to_move",  # 1 if this seat is
     "phase",
@@ -124,12 +98,4 @@ VIEW = _record(
     "episode",
 )
 
-# Numba types of the entries' arguments.
-Array = npt.NDArray[Any]
-RULES_T = types.Array(from_dtype(RULES), 1, "C")
-STATES_T = types.Array(from_dtype(TWO_HAND), 1, "C")
-VIEWS_T = types.Array(from_dtype(VIEW), 1, "C")
-DECKS_T = int64[:, ::1]
-LOG_T = int64[::1]
-TABLE_T = uint8[::1]
-NO_DECKS = np.empty((0, 52), dtype=np.int64)
+VIEWS_T = array_of(VIEW)

@@ -1,37 +1,49 @@
 """The rules of the two-hand games, six-card and five-card cribbage, over one `TWO_HAND` record.
 
-`begin_episode` and `step` are all a caller needs; `step` takes a legal card, and `legal_slots`
-says which are. Comments name the clauses: H six-card, F five-card, C common to both.
+`begin_episode` and `step` are all a caller needs; `step` takes a legal slot, a card's place among
+those dealt to the seat, and `legal_slots` says which are. Comments name the clauses: H six-card, F
+five-card, C common to both.
 """
 
 from __future__ import annotations
 
+import numpy as np
+
+from crib_env.engine.deck import has_deck, next_card
 from crib_env.engine.jit import kernel
-from crib_env.engine.rng import below
-from crib_env.engine.show import FOUR, JACK, KEYS, pip, score_flush_and_nob
-from crib_env.engine.two_hand.records import (
+from crib_env.engine.log import (
     CRIB,
-    DEAL,
     FIFTEEN,
     FOR_LAST,
-    GAME,
     GO,
-    HAND,
     HEELS,
     LAST,
-    LAY_AWAY,
-    LOG_ROWS,
-    LOG_WIDTH,
-    MATCH,
-    NONE,
-    OVER,
     PAIR,
-    PLAY,
-    PLAY_ONLY,
     RUN,
     SHOW,
     THIRTY_ONE,
+    note,
 )
+from crib_env.engine.record import NONE
+from crib_env.engine.rng import below
+from crib_env.engine.show import FOUR, JACK, KEYS, pip, score_flush_and_nob
+from crib_env.engine.two_hand.records import (
+    DEAL,
+    GAME,
+    HAND,
+    LAY_AWAY,
+    MATCH,
+    OVER,
+    PLAY,
+    PLAY_ONLY,
+)
+
+# For every set of slots, how many it holds and where its k-th lies: a draw without branches.
+SLOT_COUNT = np.array([slots.bit_count() for slots in range(1 << HAND)], dtype=np.int64)
+NTH_SLOT = np.zeros((1 << HAND, HAND), dtype=np.int64)
+for _slots in range(1 << HAND):
+    for _k, _slot in enumerate(i for i in range(HAND) if _slots >> i & 1):
+        NTH_SLOT[_slots, _k] = _slot
 
 
 @kernel
@@ -43,14 +55,7 @@ def peg(s, rules, log, seat, points, reason, cards):
     s["rear"][seat] = s["scores"][seat]
     s["scores"][seat] += points
     s["gain"][seat] += points
-    n = log[0]
-    if n < LOG_ROWS:
-        row = 1 + LOG_WIDTH * n
-        log[row] = seat
-        log[row + 1] = points
-        log[row + 2] = reason
-        log[row + 3] = cards
-        log[0] = n + 1
+    note(log, seat, points, reason, cards)
     if s["scores"][seat] >= rules["target"]:
         s["winner"] = seat
 
@@ -77,7 +82,6 @@ def begin_episode(s, rules, decks, dealer, log):
     s["games"][0] = 0
     s["games"][1] = 0
     s["deals"] = 0
-    s["given"] = 0
     s["over"] = 0
     if dealer == NONE:
         dealer = cut_for_deal(s, rules)
@@ -103,21 +107,15 @@ def begin_game(s, rules, dealer, log):
 def deal(s, rules, decks):
     """Deal one card at a time, pone first (H1, F2); the next card will be the starter.
 
-    The deck is the one given for this deal, if any is, else drawn from the record's generator,
-    which play never touches: equal seeds give equal deals whatever is played.
+    Slots hold the cards of a seat for the whole deal; which are still held is kept beside them.
     """
-    given = s["given"] < decks.shape[0]
+    given = has_deck(s)
     pone = 1 - s["dealer"]
     used = 0
     cards = 2 * rules["dealt"]
     for i in range(cards + 1):
-        if given:
-            card = decks[s["given"], i]
-        else:
-            card = below(s["rng"], 52)
-            while used >> card & 1:
-                card = below(s["rng"], 52)
-            used |= 1 << card
+        card = next_card(s, decks, given, i, used)
+        used |= 1 << card
         if i == cards:
             s["starter"] = card
         else:
@@ -153,13 +151,33 @@ def legal_slots(s, seat):
 
 
 @kernel
-def slot_of(s, seat, card):
-    """Return the slot of a card the seat may use now, or NONE."""
+def slot_of(s, rules, card):
+    """Return the slot of a card the seat to move may use now, or NONE."""
+    seat = s["to_move"]
     slots = legal_slots(s, seat)
     slot = NONE
     for i in range(HAND):  # without branches: where the card lies cannot be foretold
         slot = i if (s["dealt"][HAND * seat + i] == card) & (slots >> i & 1) else slot
     return slot
+
+
+@kernel
+def draw_slot(s, rules, rng):
+    """Draw one of the legal slots of the seat to move, each as likely."""
+    slots = legal_slots(s, s["to_move"])
+    return NTH_SLOT[slots, below(rng, SLOT_COUNT[slots])]
+
+
+@kernel
+def card_in(s, slot):
+    """Return the card in a slot of the seat to move."""
+    return s["dealt"][HAND * s["to_move"] + slot]
+
+
+@kernel
+def phase_of(reason):
+    """Return where a tally keeps points: play with heels, hand, crib; three for last nowhere."""
+    return NONE if reason == FOR_LAST else max(0, reason - SHOW + 1)
 
 
 @kernel

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from crib_env.cards import format_card, format_cards
-from crib_env.engine.two_hand.records import LAY_AWAY, MATCH, NONE, OVER
+from crib_env.engine.record import NONE
+from crib_env.engine.two_hand.records import LAY_AWAY, MATCH, OVER
 from crib_env.events import Event
 from crib_env.render.board import track
 from crib_env.render.words import pegged

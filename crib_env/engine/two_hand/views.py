@@ -8,7 +8,8 @@ starter once turned, how many cards the other holds, and the board.
 from __future__ import annotations
 
 from crib_env.engine.jit import kernel
-from crib_env.engine.two_hand.records import HAND, LAY_AWAY, NONE, OVER, PILE
+from crib_env.engine.record import NONE
+from crib_env.engine.two_hand.records import HAND, LAY_AWAY, OVER, PILE
 from crib_env.engine.two_hand.rules import legal_slots
 
 

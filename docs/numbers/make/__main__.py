@@ -13,10 +13,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from crib_agents.loading import load_agent
 from crib_training.command_line import start
-from crib_training.loading import load_agent, unknown
 from tyro.conf import Positional
 
+from crib_env.errors import unknown
 from docs.numbers.make import agents, table_top, two_hand, winning
 from docs.numbers.make.pages import write
 from docs.numbers.make.run import Run

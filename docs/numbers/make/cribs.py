@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from crib_agents.data.crib_tables import RANKS, load
+from crib_agents.data.tables import CRIB_TABLES, RANKS, load
 from crib_agents.expert.two_hand.judge.model import habits
 from crib_training.evaluation.markdown import table
 from crib_training.tables.two_hand.laid_away import Round, sample_round
 from crib_training.tables.two_hand.schell import SCHELL, TEXT
 
-from crib_env.rules import Rules
+from crib_env.rules import TwoHandRules
 
 Array = npt.NDArray[Any]
 
@@ -130,10 +130,10 @@ def laying_rows(found: Round) -> list[list[str]]:
     pairs = found.laid_cribs[:, :, 0].reshape(2, RANKS, RANKS)
     cards = pairs.sum(axis=1) + pairs.sum(axis=2)
     share = cards / cards.sum(axis=1, keepdims=True) * RANKS * 2 / 6  # two of six cards are laid
-    _, kept = load()
+    kept = load(CRIB_TABLES)["kept"]
     rows = []
-    for name, role, place in (("the dealer", DEALER, 0), ("pone", PONE, 1)):
-        for how, rates in (("", share[role]), (", by hand and crib alone", 1 - kept[0, place])):
+    for name, role in (("the dealer", DEALER), ("pone", PONE)):
+        for how, rates in (("", share[role]), (", by hand and crib alone", 1 - kept[0, role])):
             rows.append([f"{name}{how}", *(f"{100 * rate:.0f}" for rate in rates)])
     return rows
 
@@ -150,8 +150,7 @@ def without_play() -> Array:
 
     Three pairs of cards in four are of two suits; of one rank all are.
     """
-    cribs, _ = load()
-    six = cribs[0]
+    six = load(CRIB_TABLES)["crib"][0, [DEALER, PONE]]
     means = []
     for pair in SCHELL:
         a, b = sorted(TEXT.index(rank) for rank in pair)
@@ -160,7 +159,9 @@ def without_play() -> Array:
     return np.array(means)
 
 
-def section(rules: Rules, deals: int, seed: int, picture: Path) -> tuple[str, dict[str, Any]]:
+def section(
+    rules: TwoHandRules, deals: int, seed: int, picture: Path
+) -> tuple[str, dict[str, Any]]:
     """Return the text and the figures on cribs, and draw them.
 
     Args:

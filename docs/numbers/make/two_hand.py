@@ -10,7 +10,7 @@ import numpy.typing as npt
 from crib_training.evaluation.duplicate import Estimate, estimate
 from crib_training.evaluation.markdown import table
 
-from crib_env.rules import PRESETS, Rules
+from crib_env.rules import TwoHandRules
 from docs.numbers.make import cribs, winning
 from docs.numbers.make.episodes import Episodes
 from docs.numbers.make.pages import percent, points
@@ -74,7 +74,7 @@ def draw_deals(made: Array, picture: Path) -> None:
     plt.close(figure)
 
 
-def games_section(rules: Rules, games: Episodes) -> tuple[str, dict[str, Any]]:
+def games_section(rules: TwoHandRules, games: Episodes) -> tuple[str, dict[str, Any]]:
     """Return the text and the figures on whole games."""
     every = np.arange(len(games.result))
     winner = np.where(games.result == 1, 0, 1)
@@ -110,7 +110,7 @@ def page(name: str, preset: str, run: Run, folder: Path) -> tuple[str, dict[str,
         run: how much is played.
         folder: of the pictures.
     """
-    rules = PRESETS[preset]
+    rules = TwoHandRules.preset(preset)
     sections = [
         deals_section(run.play(rules, "deal", run.deals), folder / f"{name}_deals.png"),
         games_section(rules, run.play(rules, "game", run.games)),

@@ -11,7 +11,7 @@ from crib_agents.expert.two_hand.judge.win import WON, chances, match_chances
 from crib_training.evaluation.duplicate import estimate
 from crib_training.evaluation.markdown import table
 
-from crib_env.rules import Rules
+from crib_env.rules import TwoHandRules
 from docs.numbers.make.pages import percent
 from docs.numbers.make.run import Run
 
@@ -21,7 +21,7 @@ SEAT_0 = 0
 SHARE = 4  # of all the games of a run, one in so many is played from each of the other starts
 
 
-def winning(rules: Rules) -> Array:
+def winning(rules: TwoHandRules) -> Array:
     """Return float64[2, target, target], the chance of winning for the seat about to play a deal.
 
     By whether it deals, its score and the other's.
@@ -30,7 +30,7 @@ def winning(rules: Rules) -> Array:
     return np.flip(to_make[:, 1:, 1:], axis=(1, 2))
 
 
-def starts(rules: Rules) -> list[tuple[int, int]]:
+def starts(rules: TwoHandRules) -> list[tuple[int, int]]:
     """Return the scores of dealer and pone at which the table is compared with games played."""
     target = rules.target
     near, middle, far = target // 12, target // 2, target - target // 5
@@ -40,7 +40,7 @@ def starts(rules: Rules) -> list[tuple[int, int]]:
     ]  # fmt: skip
 
 
-def checked(rules: Rules, run: Run) -> tuple[str, dict[str, Any]]:
+def checked(rules: TwoHandRules, run: Run) -> tuple[str, dict[str, Any]]:
     """Return a table of chances solved beside games played from the same scores."""
     chance = winning(rules)[1]
     rows = []
@@ -56,7 +56,7 @@ def checked(rules: Rules, run: Run) -> tuple[str, dict[str, Any]]:
     return table(["dealer-pone", "solved", "played"], rows, numbers=True), data
 
 
-def draw(rules: Rules, picture: Path) -> None:
+def draw(rules: TwoHandRules, picture: Path) -> None:
     """Draw the chance of winning for the dealer and for pone at every score."""
     import matplotlib.pyplot as plt
 
@@ -74,7 +74,7 @@ def draw(rules: Rules, picture: Path) -> None:
     plt.close(figure)
 
 
-def matches_section(rules: Rules) -> tuple[str, dict[str, Any]]:
+def matches_section(rules: TwoHandRules) -> tuple[str, dict[str, Any]]:
     """Return the text and the figures on matches (H11)."""
     chance = match_chances(rules.dealt, rules.target)[1]
     left = range(rules.match_target, 0, -1)
@@ -93,7 +93,7 @@ own game points (rows) and the other's (columns), at the start of a game:
     return text, {"match_as_first_dealer": chance[np.ix_(left, left)].round(4).tolist()}
 
 
-def section(rules: Rules, run: Run, picture: Path) -> tuple[str, dict[str, Any]]:
+def section(rules: TwoHandRules, run: Run, picture: Path) -> tuple[str, dict[str, Any]]:
     """Return the text and the figures on the chance of winning, and draw them."""
     chance = winning(rules)
     scores = list(range(0, rules.target, 10))

@@ -16,6 +16,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Annotated, Any
 
+from crib_agents.loading import load_agent
 from tyro.conf import Positional, arg
 
 from crib_env.envs.makers import Maker
@@ -25,7 +26,7 @@ from crib_env.rules import Rules
 from crib_training.command_line import start
 from crib_training.evaluation.duplicate import play_pairs
 from crib_training.evaluation.figures import comparison_table, figures, phase_table
-from crib_training.loading import find_game, in_phase, load_agent, shortest_episode
+from crib_training.loading import find_game, in_phase, shortest_episode
 
 PACKAGES = ("crib-env", "numpy", "numba", "gymnasium", "pettingzoo")
 
@@ -67,7 +68,7 @@ def evaluate(
     """Return how ``first`` does against ``second``, ready for JSON.
 
     Args:
-        maker: of the environment. In a phase environment the house plays the other phase for both.
+        maker: of the environment. In a phase environment its policy plays the other phase for both.
         rules: the rules.
         first: an agent.
         second: another.

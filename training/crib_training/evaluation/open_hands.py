@@ -9,7 +9,6 @@ weakness of this method, which `crib_agents.expert.two_hand.pegging.search` avoi
 from __future__ import annotations
 
 import numpy as np
-from crib_agents.data.crib_tables import chart
 from crib_agents.expert.two_hand.pegging.belief import hypothesise, thin
 from crib_agents.expert.two_hand.pegging.course import (
     ME,
@@ -21,13 +20,14 @@ from crib_agents.expert.two_hand.pegging.course import (
     put,
 )
 from crib_agents.expert.two_hand.pegging.holdings import DISTINCT, LISTED, LOWEST, holdings, number
-from crib_agents.expert.two_hand.pegging.pegging_tables import load
-from crib_agents.expert.two_hand.pegging.play import SCRATCH, SCRATCH_T
+from crib_agents.expert.two_hand.pegging.play import SCRATCH, SCRATCH_T, read_tables
 from crib_agents.expert.two_hand.pegging.reflex import SIZE
+from crib_agents.kernels.charts import chart_of
 from numba import float64, from_dtype, int64, types, void
 
 from crib_env.engine.jit import entry, kernel
-from crib_env.engine.two_hand.records import NONE, VIEWS_T
+from crib_env.engine.record import NONE
+from crib_env.engine.two_hand.records import VIEWS_T
 from crib_env.policy import Actions, Views
 
 SOLVED = 48  # hands solved for a card, of those the other may hold
@@ -130,7 +130,7 @@ def solve_views(views, hands, weights, kept, positions, nodes, scratch, actions)
     for i in range(views.shape[0]):
         v = views[i]
         s["base"] = 0 if v["dealt"] == 6 else SIZE
-        n = hypothesise(v, positions[0], s, hands, weights, kept[chart(v, 1 - v["is_dealer"])])
+        n = hypothesise(v, positions[0], s, hands, weights, kept[chart_of(v, 1 - v["is_dealer"])])
         n = thin(n, SOLVED, s)
         counted = 0
         for k in range(v["hand_n"]):
@@ -167,7 +167,7 @@ class OpenHanded:
 
     def act(self, views: Views, rng: np.random.Generator) -> Actions:
         """Return a legal card for each view, int64[B]; ``rng`` is left alone."""
-        tables, kept, _ = load()
+        tables, kept, _ = read_tables()
         positions = np.zeros(LEVELS, dtype=POSITION)
         nodes = np.zeros(LEVELS, dtype=NODE)
         scratch = np.zeros(1, dtype=SCRATCH)

@@ -17,13 +17,13 @@ from typing import Literal
 from crib_agents.adapters.timed import Timed
 from crib_agents.expert.table_top import TableTopExpert
 from crib_agents.expert.table_top.agent import BUDGETS
+from crib_agents.loading import load_agent
 
 from crib_env.policy import Agent
 from crib_env.rules import PRESETS as RULES
 from crib_training.command_line import start
 from crib_training.evaluation.duplicate import Estimate, estimate, play_pairs
 from crib_training.evaluation.markdown import table
-from crib_training.loading import load_agent
 
 HEAD = ("rules", "players", "budget", "decisions/s", "games won", "points a round more")
 

@@ -25,6 +25,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import torch
 from crib_agents.adapters.learned import LearnedAgent, header
+from crib_agents.loading import load_agent
 from gymnasium import spaces
 from sb3_contrib import MaskablePPO
 from stable_baselines3.common.callbacks import BaseCallback, CallbackList, ProgressBarCallback
@@ -35,7 +36,7 @@ from crib_env.engine.family import Family
 from crib_env.envs.makers import Maker
 from crib_training.command_line import start
 from crib_training.learn.shaping import LineShaping
-from crib_training.loading import find_game, load_agent, shortest_episode
+from crib_training.loading import find_game, shortest_episode
 
 
 @dataclass(frozen=True)
@@ -188,7 +189,7 @@ def train(settings: Settings) -> LearnedAgent:
                 "net_arch": [settings.width, settings.width],
                 "activation_fn": torch.nn.ReLU,
                 "features_extractor_class": RankFeatures,
-                "features_extractor_kwargs": {"blocks": card_blocks(maker.family())},
+                "features_extractor_kwargs": {"blocks": card_blocks(maker.family)},
             },
             stats_window_size=2000,
             tensorboard_log=str(settings.out / "tb"),
@@ -218,7 +219,7 @@ def policy_agent(model: MaskablePPO, maker: Maker, rules: str) -> LearnedAgent:
     layers = [(state[f"{name}.weight"], state[f"{name}.bias"]) for name in [*names, "action_net"]]
     (weight, bias), ranks = layers[0], state["features_extractor.ranks"]
     layers[0] = weight[:, : len(ranks)] + weight[:, len(ranks) :] @ ranks.T, bias
-    return LearnedAgent(layers, header(maker.name, rules, maker.family()), name="ppo")
+    return LearnedAgent(layers, header(maker.name, rules, maker.family), name="ppo")
 
 
 def draw(rows: list[tuple[int, float, float]], out: Path, opponent: str, reward: str) -> None:

@@ -86,8 +86,8 @@ def page(recipes: list[dict[str, Any]]) -> str:
         "",
         "A baseline for every environment: MaskablePPO against the environment's `rule_based` "
         "opponent, evaluated on duplicate deals. In the phase environments both sides play the "
-        "other phase alike, by the house's policy. Intervals are 95 %, over pairs. Everything on "
-        "this page is printed by `python -m crib_training.learn.recipes`.",
+        "other phase alike, by the environment's policy. Intervals are 95 %, over pairs. "
+        "Everything on this page is printed by `python -m crib_training.learn.recipes`.",
     ]
     for recipe in recipes:
         lines += [

@@ -11,8 +11,8 @@ import sys
 from collections.abc import Sequence
 from importlib import import_module
 
+from crib_env.errors import unknown
 from crib_training.command_line import one_line, start
-from crib_training.loading import unknown
 
 # Name and module; what reads another's table comes after it.
 ORDER = {

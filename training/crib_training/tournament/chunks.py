@@ -17,20 +17,13 @@ from typing import Any
 
 import crib_agents
 import numpy as np
+from crib_agents.loading import IN_PROCESS, agent_file, load_agent
 
 import crib_env
 from crib_env.options import check_seed
 from crib_env.policy import Agent
 from crib_training.evaluation.duplicate import ARRAYS, Array, Pairs, play_chunk
-from crib_training.loading import (
-    IN_PROCESS,
-    agent_file,
-    find_game,
-    find_maker,
-    in_phase,
-    load_agent,
-    shortest_episode,
-)
+from crib_training.loading import find_game, find_maker, in_phase, shortest_episode
 from crib_training.tournament.referee import Failure, Referee
 
 KINDS = ("games", "deals")

@@ -2,11 +2,10 @@
 
 `position` is a round in the form that moves are made on, `values` and `worth` say what it is worth
 by learned tables, `gains` what each card to come adds, `search` looks ahead, `agent` holds the
-class. `tables` reads the values, which `python -m crib_training.tables.table_top.values` learns.
+class. The values lie in `data`.
 
-In a game points are weighed by what they do for winning it: `rounds` reads what a round brings,
-which `python -m crib_training.tables.table_top.rounds` measures, `win` solves the game by it, and `stakes` says
-which of its tables a view is judged by.
+In a game points are weighed by what they do for winning it: `rounds` says what a round brings,
+`win` solves the game by it, and `stakes` says which of its tables a view is judged by.
 """
 
 from crib_agents.expert.table_top.agent import TableTopExpert

@@ -8,18 +8,19 @@ import numpy as np
 import numpy.typing as npt
 from numba import float64, int64, void
 
-from crib_agents.expert.table_top import tables
+from crib_agents.checks import refuse_other_views
+from crib_agents.data.tables import RANKS, TABLE_TOP_VALUES, load
 from crib_agents.expert.table_top.gains import DECK, GAINS
 from crib_agents.expert.table_top.position import POSITION, POSITIONS_T, pass_on, put, take_back
 from crib_agents.expert.table_top.search import narrow, score_actions
 from crib_agents.expert.table_top.stakes import by_worths, chance_of
 from crib_agents.expert.table_top.worth import MINE, THEIRS, side_value
-from crib_agents.kernels.lines import RANKS
+from crib_env.engine.family import find_family
 from crib_env.engine.jit import entry
+from crib_env.engine.record import TABLE_T
+from crib_env.engine.show import show_table
 from crib_env.engine.table_top.cells import lowest
-from crib_env.engine.table_top.records import SIZE, TABLE_VIEW, TO_CRIB, VIEWS_T
-from crib_env.engine.tables import show_table
-from crib_env.engine.two_hand.records import TABLE_T
+from crib_env.engine.table_top.records import SIZE, TO_CRIB, VIEWS_T
 from crib_env.policy import Actions, Views
 
 ACTIONS = TO_CRIB + 1
@@ -37,17 +38,17 @@ COLUMNS = 4
     )
 )  # fmt: skip
 def act_views(
-    views, which, table, values, mix, worths, weights, actions, answers, line, gains, kept, ahead,
-    chosen, analysis,
+    views, rows, table, values, surplus, worths, weights, actions, answers, positions, gains,
+    saved, ahead, chosen, analysis,
 ):  # fmt: skip
     """Write an action for each view that is to be judged by ``worths``.
 
     Args:
-        which: indices of these views.
+        rows: indices of these views.
         analysis: float64[B, ACTIONS, COLUMNS], filled for every legal action unless B is 0,
             but for its worths.
     """
-    for i in which:
+    for i in rows:
         v = views[i]
         legal = v["legal"]
         if legal & (legal - 1) == 0 and analysis.shape[0] == 0:
@@ -55,38 +56,40 @@ def act_views(
             continue
         learned = values[0 if v["flush_size"] == SIZE else 1]
         best = score_actions(
-            v, table, learned, mix, worths, weights, actions, answers, line, gains, kept, ahead
+            v, table, learned, surplus, worths, weights, actions, answers, positions, gains,
+            saved, ahead,
         )  # fmt: skip
         chosen[i] = lowest(narrow(ahead[0], best, 1, 1))
         if analysis.shape[0] == 0:
             continue
-        pass_on(line[0], line[1], v["card"], v["players"])
+        p = positions[1]
+        pass_on(positions[0], p, v["card"], v["players"])
         while legal:
             action = lowest(legal)
             legal &= legal - 1
-            put(line[1], 0, v["card"], action)
+            put(p, 0, v["card"], action)
             for side in range(2):
-                analysis[i, action, side] = side_value(v, table, learned, mix, line[1], side)
+                analysis[i, action, side] = side_value(v, table, learned, surplus, p, side)
             analysis[i, action, VALUE] = ahead[0, action]
-            take_back(line[1], 0, v["card"], action)
+            take_back(p, 0, v["card"], action)
 
 
 @dataclass
 class Work:
     """The arrays the search works in, in the order the entry takes them."""
 
-    line: npt.NDArray[np.void]
+    positions: npt.NDArray[np.void]
     gains: npt.NDArray[np.float64]
-    kept: npt.NDArray[np.float64]
+    saved: npt.NDArray[np.float64]
     ahead: npt.NDArray[np.float64]
 
     @classmethod
     def new(cls) -> Work:
         """Return fresh arrays, so that threads may share an agent."""
         return cls(
-            line=np.zeros(3, dtype=POSITION),
+            positions=np.zeros(3, dtype=POSITION),
             gains=np.zeros((2, GAINS, DECK)),
-            kept=np.zeros((2, DECK)),
+            saved=np.zeros((2, DECK)),
             ahead=np.zeros((2, ACTIONS)),
         )
 
@@ -156,19 +159,18 @@ class TableTopExpert:
     def _search(
         self, views: Views, budget: tuple[int, int], analysis: npt.NDArray[np.float64]
     ) -> Actions:
-        if views.dtype != TABLE_VIEW:
-            raise ValueError(f"{self.name} plays table_top alone, got views of fields "
-                             f"{', '.join(views.dtype.names or ('none',))}")  # fmt: skip
+        refuse_other_views(self.name, views, find_family("table_top"))
         if not views["legal"].all():
             i = int(np.flatnonzero(views["legal"] == 0)[0])
             raise ValueError(f"{self.name} was given view {i} of seat {views['seat'][i]}, which "
                              "is not to move")  # fmt: skip
         chosen = np.empty(len(views), dtype=np.int64)
         work = Work.new()
+        values = load(TABLE_TOP_VALUES)["values"]
         views = np.ascontiguousarray(views)
-        for worths, which in by_worths(views):
+        for worths, rows in by_worths(views):
             act_views(
-                views, which, show_table(), tables.load(), np.zeros(RANKS), worths, np.ones(2),
-                *budget, *(getattr(work, field.name) for field in fields(work)), chosen, analysis,
+                views, rows, show_table(), values, np.zeros(RANKS), worths, np.ones(2), *budget,
+                *(getattr(work, field.name) for field in fields(work)), chosen, analysis,
             )  # fmt: skip
         return chosen

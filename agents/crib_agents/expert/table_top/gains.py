@@ -7,19 +7,27 @@ eleven places, each found once.
 
 from __future__ import annotations
 
+from crib_agents.data.tables import RANKS
 from crib_agents.expert.table_top.position import LINES, open_to_mover, owed_by
 from crib_agents.expert.table_top.values import (
     by_nob,
+    by_owed,
     by_rank,
-    by_share,
     by_suit,
     crib_value,
     most_of_a_suit,
     nob_value,
     phase_of,
 )
-from crib_agents.expert.table_top.worth import MINE, THEIRS, nob_in, role_of, sign_of, weight_of
-from crib_agents.kernels.lines import RANKS, SUIT, nob_of
+from crib_agents.expert.table_top.worth import (
+    MINE,
+    THEIRS,
+    nob_in,
+    owner_moves_next,
+    sign_of,
+    weight_of,
+)
+from crib_agents.kernels.lines import SUIT, nob_of
 from crib_env.engine.jit import kernel
 from crib_env.engine.table_top.cells import bit_count, lowest
 from crib_env.engine.table_top.records import SIZE, TO_CRIB, TURNS
@@ -31,7 +39,15 @@ DECK = 52
 
 
 @kernel
-def line_gains(v, table, values, mix, weights, p, line, drawn, gain):
+def with_suit(values, cards, suit, most, owner_next, phase, flush_size):
+    """Return `by_suit` of a line and one card more, of ``suit``."""
+    of_suit = bit_count(cards & SUIT << suit) + 1
+    n = bit_count(cards) + 1
+    return by_suit(values, n, max(most, of_suit), owner_next, phase, flush_size)
+
+
+@kernel
+def line_gains(v, table, values, surplus, weights, p, line, drawn, gain):
     """Fill ``gain`` (float64[52]) with what each card of ``drawn`` adds to a line for my side.
 
     Returns:
@@ -41,28 +57,28 @@ def line_gains(v, table, values, mix, weights, p, line, drawn, gain):
     n = bit_count(cards)
     sign = sign_of(v, line)
     weight = weight_of(weights, sign)
-    role = 1 - role_of(sign, p["mover"])  # the other side moves next
+    owner_next = 1 - owner_moves_next(sign, p["mover"])  # the other side moves next
     phase = phase_of(TURNS - 1 - p["turn"])
     size = v["flush_size"]
     nob = nob_in(v, line)
     most = most_of_a_suit(cards)
-    before = by_rank(values, mix, table, cards, role, phase)
-    before += by_suit(values, n, most, role, phase, size)
-    now = before + nob_value(values, nob, cards, role, phase, p["unseen"])
+    before = by_rank(values, surplus, table, cards, owner_next, phase)
+    before += by_suit(values, n, most, owner_next, phase, size)
+    now = before + nob_value(values, nob, cards, owner_next, phase, p["unseen"])
     if n == SIZE:
         return weight * now
-    suit_0 = by_suit(values, n + 1, max(most, bit_count(cards & SUIT) + 1), role, phase, size)
-    suit_1 = by_suit(values, n + 1, max(most, bit_count(cards & SUIT << 1) + 1), role, phase, size)
-    suit_2 = by_suit(values, n + 1, max(most, bit_count(cards & SUIT << 2) + 1), role, phase, size)
-    suit_3 = by_suit(values, n + 1, max(most, bit_count(cards & SUIT << 3) + 1), role, phase, size)
+    suit_0 = with_suit(values, cards, 0, most, owner_next, phase, size)
+    suit_1 = with_suit(values, cards, 1, most, owner_next, phase, size)
+    suit_2 = with_suit(values, cards, 2, most, owner_next, phase, size)
+    suit_3 = with_suit(values, cards, 3, most, owner_next, phase, size)
     hope = 0.0
     if nob & p["unseen"]:
-        hope = by_nob(values, n + 1, role, phase) - by_nob(values, n, role, phase)
+        hope = by_nob(values, n + 1, owner_next, phase) - by_nob(values, n, owner_next, phase)
     for rank in range(RANKS):
         left = drawn >> (4 * rank) & 15
         if left:
             longer = cards | (left & -left) << (4 * rank)
-            more = by_rank(values, mix, table, longer, role, phase) - before + hope
+            more = by_rank(values, surplus, table, longer, owner_next, phase) - before + hope
             gain[4 * rank] = weight * (more + suit_0)
             gain[4 * rank + 1] = weight * (more + suit_1)
             gain[4 * rank + 2] = weight * (more + suit_2)
@@ -73,10 +89,10 @@ def line_gains(v, table, values, mix, weights, p, line, drawn, gain):
 
 
 @kernel
-def share_margin(values, weights, role, turns_left, mine, theirs):
-    """Return what the cards owed to the crib add for my side, which moves next if ``role`` is 1."""
-    my_lines = by_share(values, role, turns_left, mine, theirs)
-    their_lines = by_share(values, 1 - role, turns_left, theirs, mine)
+def owed_margin(values, weights, owner_next, turns_left, mine, theirs):
+    """Return what the cards owed to the crib add for my side: the next mover if ``owner_next``."""
+    my_lines = by_owed(values, owner_next, turns_left, mine, theirs)
+    their_lines = by_owed(values, 1 - owner_next, turns_left, theirs, mine)
     return weights[MINE] * my_lines - weights[THEIRS] * their_lines
 
 
@@ -95,10 +111,10 @@ def crib_gains(v, table, values, weights, p, drawn, gain):
     mine = owed_by(p, 0)
     theirs = owed_by(p, 1)
     crib = crib_value(values, table, p["crib"], v["my_crib"], nob)
-    share = share_margin(values, weights, side, turns_left, mine, theirs)
+    share = owed_margin(values, weights, side, turns_left, mine, theirs)
     if p["owed"][p["mover"]]:
         less = -share
-        less += share_margin(values, weights, side, turns_left, mine - 1 + side, theirs - side)
+        less += owed_margin(values, weights, side, turns_left, mine - 1 + side, theirs - side)
         for rank in range(RANKS):
             left = drawn >> (4 * rank) & 15
             if left:
@@ -114,7 +130,7 @@ def crib_gains(v, table, values, weights, p, drawn, gain):
 
 
 @kernel
-def fill_gains(v, table, values, mix, weights, p, drawn, gains):
+def fill_gains(v, table, values, surplus, weights, p, drawn, gains):
     """Fill ``gains`` (float64[GAINS, 52]) with what each card of ``drawn`` adds to what it joins.
 
     Returns:
@@ -122,7 +138,7 @@ def fill_gains(v, table, values, mix, weights, p, drawn, gains):
     """
     total = crib_gains(v, table, values, weights, p, drawn, gains[CRIB_ROW])
     for i in range(LINES):
-        total += line_gains(v, table, values, mix, weights, p, i, drawn, gains[i])
+        total += line_gains(v, table, values, surplus, weights, p, i, drawn, gains[i])
     return total
 
 
@@ -161,8 +177,8 @@ def lost_hope(v, values, weights, p):
         for line in range(LINES):
             if nob_in(v, line):
                 sign = sign_of(v, line)
-                role = 1 - role_of(sign, p["mover"])
-                hope = by_nob(values, bit_count(p["lines"][line]), role, phase)
+                owner_next = 1 - owner_moves_next(sign, p["mover"])
+                hope = by_nob(values, bit_count(p["lines"][line]), owner_next, phase)
                 total += weight_of(weights, sign) * hope
     return total
 

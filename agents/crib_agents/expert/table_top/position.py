@@ -10,13 +10,13 @@ from numba import from_dtype, types
 
 from crib_agents.kernels.lines import crib_known, line_through, unseen_cards
 from crib_env.engine.jit import kernel
+from crib_env.engine.record import record
 from crib_env.engine.table_top.cells import EVERY_CELL, touching
 from crib_env.engine.table_top.records import SEATS, SIZE, TO_CRIB, TURNS
-from crib_env.engine.two_hand.records import _record
 
 LINES = 2 * SIZE
 
-POSITION = _record(
+POSITION = record(
     ("lines", LINES),  # each line's cards as a mask
     "placed",
     "crib",  # the starter and the cards of the crib that my side knows, as a mask

@@ -1,4 +1,4 @@
-"""What is at stake in a view: `crib_agents.expert.table_top.win` for its game and its score."""
+"""What is at stake in a view: `win` for its game and its score."""
 
 from __future__ import annotations
 
@@ -7,12 +7,11 @@ from collections.abc import Iterator
 import numpy as np
 import numpy.typing as npt
 
+from crib_agents.data.tables import Array
 from crib_agents.expert.table_top.win import between, round_worths, worths
 from crib_env.engine.show import JACK
 from crib_env.engine.table_top.records import GAME
 from crib_env.policy import Views
-
-Array = npt.NDArray[np.float64]
 
 ALIKE = np.zeros((0, 0, 0))  # no worths: points weigh alike
 # What a table of worths depends on; views alike in these share one.

@@ -12,12 +12,13 @@ from math import comb
 
 import numpy as np
 
-from crib_agents.kernels.lines import RANKS, SUIT, rank_key, rank_points
+from crib_agents.data.tables import RANKS
+from crib_agents.kernels.lines import SUIT, rank_key, rank_points
 from crib_env.engine.jit import kernel
 from crib_env.engine.table_top.cells import bit_count, lowest
 from crib_env.engine.table_top.records import SIZE, TURNS
 
-ROLES = 2  # the line's owner does not move next, or does
+OWNERS = 2  # the line's owner does not move next, or does
 PHASES = TURNS // 2  # two turns each: the last two turns of a round are phase 0
 # Multisets of up to four ranks, the smaller first: how many there are before those of n ranks.
 FIRST_SHAPE = np.array(
@@ -29,13 +30,13 @@ COUNTED = np.array([[comb(r + i, i + 1) for r in range(RANKS)] for i in range(SI
 OWED = 3  # a side owes the crib two, one or no cards
 
 # Where each table begins in the flat array of values.
-LINE = 0  # [ROLES, PHASES, SHAPES]
-SUITED = LINE + ROLES * PHASES * SHAPES  # [ROLES, PHASES, cards, most of one suit]
-NOB = SUITED + ROLES * PHASES * SIZE * SIZE  # [ROLES, PHASES, cards]
-CRIB = NOB + ROLES * PHASES * SIZE  # [the crib is the other side's or mine, SHAPES]
-SHARE = CRIB + 2 * SHAPES  # [line owner's ROLES, PHASES, owner owes, the other side owes]
-MIXED = SHARE + ROLES * PHASES * OWED * OWED  # [SHAPES, RANKS]
-VALUES = MIXED + SHAPES * RANKS
+LINE = 0  # [OWNERS, PHASES, SHAPES]
+SUITED = LINE + OWNERS * PHASES * SHAPES  # [OWNERS, PHASES, cards, most of one suit]
+NOB = SUITED + OWNERS * PHASES * SIZE * SIZE  # [OWNERS, PHASES, cards]
+CRIB = NOB + OWNERS * PHASES * SIZE  # [the crib is the other side's or mine, SHAPES]
+OWED_LINES = CRIB + 2 * SHAPES  # [line owner's OWNERS, PHASES, owner owes, the other side owes]
+SURPLUS = OWED_LINES + OWNERS * PHASES * OWED * OWED  # [SHAPES, RANKS]
+VALUES = SURPLUS + SHAPES * RANKS
 
 
 @kernel
@@ -60,65 +61,65 @@ def most_of_a_suit(cards):
 
 
 @kernel
-def by_rank(values, mix, table, cards, role, phase):
+def by_rank(values, surplus, table, cards, owner_next, phase):
     """Return what a line is likely to come to by its ranks, exactly if it is full.
 
     Args:
-        mix: float64[13], the unseen ranks by `fill_mix`.
+        surplus: float64[13], the unseen ranks by `fill_surplus`.
     """
     if bit_count(cards) == SIZE:
         return float(table[rank_key(cards)])
     at = shape(cards)
-    value = values[LINE + (role * PHASES + phase) * SHAPES + at]
+    value = values[LINE + (owner_next * PHASES + phase) * SHAPES + at]
     for rank in range(RANKS):
-        value += values[MIXED + at * RANKS + rank] * mix[rank]
+        value += values[SURPLUS + at * RANKS + rank] * surplus[rank]
     return value
 
 
 @kernel
-def by_suit(values, n, most, role, phase, flush_size):
+def by_suit(values, n, most, owner_next, phase, flush_size):
     """Return what the suits of ``n`` cards add, ``most`` being of one; exactly if they are five."""
     if n == SIZE:
         return float(most) if most >= flush_size else 0.0
-    return values[SUITED + ((role * PHASES + phase) * SIZE + n) * SIZE + most]
+    return values[SUITED + ((owner_next * PHASES + phase) * SIZE + n) * SIZE + most]
 
 
 @kernel
-def by_nob(values, n, role, phase):
+def by_nob(values, n, owner_next, phase):
     """Return what the unseen jack of the starter's suit adds to a centre line of ``n`` cards."""
-    return 0.0 if n == SIZE else values[NOB + (role * PHASES + phase) * SIZE + n]
+    return 0.0 if n == SIZE else values[NOB + (owner_next * PHASES + phase) * SIZE + n]
 
 
 @kernel
-def nob_value(values, nob, cards, role, phase, unseen):
+def nob_value(values, nob, cards, owner_next, phase, unseen):
     """Return what his nob adds to a line: 1 if it is there, a hope if it may still come."""
     if nob & cards:
         return 1.0
-    return by_nob(values, bit_count(cards), role, phase) if nob & unseen else 0.0
+    return by_nob(values, bit_count(cards), owner_next, phase) if nob & unseen else 0.0
 
 
 @kernel
-def by_share(values, role, turns_left, owner_owes, other_owes):
+def by_owed(values, owner_next, turns_left, owner_owes, other_owes):
     """Return what the cards owed to the crib add to the lines of a side, all together."""
     if turns_left == 0:
         return 0.0
-    at = (role * PHASES + phase_of(turns_left)) * OWED + owner_owes
-    return values[SHARE + at * OWED + other_owes]
+    at = (owner_next * PHASES + phase_of(turns_left)) * OWED + owner_owes
+    return values[OWED_LINES + at * OWED + other_owes]
 
 
 @kernel
-def line_value(values, mix, table, cards, role, phase, flush_size, nob, unseen):
+def line_value(values, surplus, table, cards, owner_next, phase, flush_size, nob, unseen):
     """Return what a line is likely to come to.
 
     Args:
-        role: 1 if its owner moves next.
+        owner_next: 1 if its owner moves next.
         phase: of the round, `phase_of` the turns left.
         nob: the jack that would score one in this line, as a mask, or 0.
         unseen: the cards that may still come, as a mask.
     """
-    value = by_rank(values, mix, table, cards, role, phase)
-    value += by_suit(values, bit_count(cards), most_of_a_suit(cards), role, phase, flush_size)
-    return value + nob_value(values, nob, cards, role, phase, unseen)
+    value = by_rank(values, surplus, table, cards, owner_next, phase)
+    value += by_suit(values, bit_count(cards), most_of_a_suit(cards), owner_next, phase, flush_size)
+    return value + nob_value(values, nob, cards, owner_next, phase, unseen)
 
 
 @kernel
@@ -142,8 +143,8 @@ def phase_of(turns_left):
 
 
 @kernel
-def fill_mix(unseen, mix):
-    """Fill ``mix`` (float64[13]) with how much more than its share of the unseen each rank has."""
+def fill_surplus(unseen, surplus):
+    """Fill ``surplus``, float64[13]: how much more than its share of the unseen a rank has."""
     n = bit_count(unseen)
     for rank in range(RANKS):
-        mix[rank] = bit_count(unseen >> (4 * rank) & 15) * RANKS / n - 1.0
+        surplus[rank] = bit_count(unseen >> (4 * rank) & 15) * RANKS / n - 1.0

@@ -1,7 +1,7 @@
 """The chance of winning a game of Table Top, at the end of a round and within one.
 
 A game is solved backwards over the totals of both sides by what a round brings,
-`crib_agents.expert.table_top.rounds`: it ends when a side has the target or more after a full count, the
+`rounds`: it ends when a side has the target or more after a full count, the
 higher total wins, and a tie plays on (T9). Within a round each side's points are what it expects
 plus a normal error, which shrinks as cards come.
 
@@ -13,12 +13,10 @@ from __future__ import annotations
 from functools import cache, lru_cache
 
 import numpy as np
-import numpy.typing as npt
 
+from crib_agents.data.tables import Array
 from crib_agents.expert.table_top import rounds
 from crib_agents.expert.table_top.rounds import POINTS
-
-Array = npt.NDArray[np.float64]
 
 
 @cache

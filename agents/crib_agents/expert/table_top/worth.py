@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from crib_agents.expert.table_top.position import LINES, owed_by
 from crib_agents.expert.table_top.rounds import POINTS
-from crib_agents.expert.table_top.values import by_share, crib_value, line_value, phase_of
+from crib_agents.expert.table_top.values import by_owed, crib_value, line_value, phase_of
 from crib_agents.kernels.lines import nob_of
 from crib_env.engine.jit import kernel
 from crib_env.engine.table_top.records import CENTRE, SIZE, TURNS
@@ -39,22 +39,22 @@ def nob_in(v, line):
 
 
 @kernel
-def role_of(sign, mover):
+def owner_moves_next(sign, mover):
     """Return 1 if the owner of a line, mine if ``sign`` is 1, is the side of ``mover``."""
     return 1 if (sign == 1) == (mover & 1 == 0) else 0
 
 
 @kernel
-def side_value(v, table, values, mix, p, side):
+def side_value(v, table, values, surplus, p, side):
     """Return the points that a side is likely to make in the round from the position ``p``."""
     phase = phase_of(TURNS - p["turn"])
-    role = 1 if p["mover"] & 1 == side else 0
-    total = by_share(values, role, TURNS - p["turn"], owed_by(p, side), owed_by(p, 1 - side))
+    owner_next = 1 if p["mover"] & 1 == side else 0
+    total = by_owed(values, owner_next, TURNS - p["turn"], owed_by(p, side), owed_by(p, 1 - side))
     for i in range(LINES):
         if (sign_of(v, i) == 1) == (side == 0):
             total += line_value(
-                values, mix, table, p["lines"][i], role, phase, v["flush_size"], nob_in(v, i),
-                p["unseen"],
+                values, surplus, table, p["lines"][i], owner_next, phase, v["flush_size"],
+                nob_in(v, i), p["unseen"],
             )  # fmt: skip
     if (v["my_crib"] == 1) == (side == 0):
         total += crib_value(values, table, p["crib"], v["my_crib"], nob_of(v))
@@ -62,34 +62,34 @@ def side_value(v, table, values, mix, p, side):
 
 
 @kernel
-def value(v, table, values, mix, weights, p):
+def value(v, table, values, surplus, weights, p):
     """Return the value of a position for my side, without search.
 
     Args:
         weights: float64[2], what a point of my side is worth and what one kept from the other's.
     """
-    mine = side_value(v, table, values, mix, p, MINE)
-    theirs = side_value(v, table, values, mix, p, THEIRS)
+    mine = side_value(v, table, values, surplus, p, MINE)
+    theirs = side_value(v, table, values, surplus, p, THEIRS)
     return weights[MINE] * mine - weights[THEIRS] * theirs
 
 
 @kernel
-def weigh(v, table, values, mix, p, worths, weights):
+def weigh(v, table, values, surplus, p, worths, weights):
     """Fill ``weights`` with what a point of my side is worth and what one kept from the other's.
 
     They are the slopes of the chance of winning where both sides are expected to end the round, and
     add up to 2, so that values remain in points.
 
     Args:
-        worths: as of `crib_agents.expert.table_top.win`; empty where points weigh alike.
+        worths: as of `win`; empty where points weigh alike.
     """
     weights[MINE] = 1.0
     weights[THEIRS] = 1.0
     if worths.shape[0] == 0:
         return
     dealer = MINE if v["my_crib"] else THEIRS
-    a = v["scores"][dealer] + side_value(v, table, values, mix, p, dealer)
-    b = v["scores"][1 - dealer] + side_value(v, table, values, mix, p, 1 - dealer)
+    a = v["scores"][dealer] + side_value(v, table, values, surplus, p, dealer)
+    b = v["scores"][1 - dealer] + side_value(v, table, values, surplus, p, 1 - dealer)
     past = max(max(a, b) - v["target"] - PAST, 0.0)  # only the difference matters there
     i = max(int(a - past + 0.5), 1)
     j = max(int(b - past + 0.5), 1)

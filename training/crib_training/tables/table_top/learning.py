@@ -10,49 +10,44 @@ it adds to the whole.
 
 from __future__ import annotations
 
+from crib_agents.data.tables import RANKS
 from crib_agents.expert.table_top.gains import NEVER
 from crib_agents.expert.table_top.position import LINES, POSITIONS_T, owed_by, pass_on, put, take_up
 from crib_agents.expert.table_top.search import score_now
 from crib_agents.expert.table_top.values import (
     CRIB,
     LINE,
-    MIXED,
     NOB,
     OWED,
+    OWED_LINES,
     PHASES,
     SHAPES,
-    SHARE,
     SUITED,
+    SURPLUS,
     crib_value,
-    fill_mix,
+    fill_surplus,
     line_value,
     most_of_a_suit,
     phase_of,
     shape,
 )
-from crib_agents.expert.table_top.worth import nob_in, role_of, side_value, sign_of
-from crib_agents.kernels.lines import RANKS, nob_of, points_so_far
+from crib_agents.expert.table_top.worth import nob_in, owner_moves_next, side_value, sign_of
+from crib_agents.kernels.lines import nob_of, points_so_far
 from numba import float64, int64, void
 
 from crib_env.engine.jit import entry, kernel
+from crib_env.engine.record import DECKS_T, LOG_T, NONE, TABLE_T
 from crib_env.engine.rng import below
+from crib_env.engine.table_top import FAMILY
 from crib_env.engine.table_top.cells import bit_count, lowest
-from crib_env.engine.table_top.records import (
-    CRIB_CARDS,
-    RULES_T,
-    SIZE,
-    STATES_T,
-    TO_CRIB,
-    TURNS,
-    VIEWS_T,
-)
+from crib_env.engine.table_top.records import CRIB_CARDS, SIZE, TO_CRIB, TURNS
 from crib_env.engine.table_top.rules import begin_episode, step
 from crib_env.engine.table_top.views import view
-from crib_env.engine.two_hand.records import DECKS_T, LOG_T, NONE, TABLE_T
 
+STATES_T, RULES_T, VIEWS_T = FAMILY.types
 TRACE = 0.9  # lambda: how much of a correction goes on to the turns before
 SLOWER = 0.1  # tables that most lines share learn by so much less in `learn_sides`
-MIX_RATE = 0.2  # of the rate in `learn_lines`: thirteen entries share a correction
+SURPLUS_RATE = 0.2  # of the rate in `learn_lines`: thirteen entries share a correction
 
 
 @kernel
@@ -85,21 +80,21 @@ def correct(values, visits, at, error, rate):
 
 
 @kernel
-def correct_mixed(values, mix, cards, error):
+def correct_mixed(values, surplus, cards, error):
     """Correct what the unseen ranks add to a line."""
-    at = MIXED + shape(cards) * RANKS
+    at = SURPLUS + shape(cards) * RANKS
     for rank in range(RANKS):
-        values[at + rank] += error * mix[rank]
+        values[at + rank] += error * surplus[rank]
 
 
 @kernel
-def share_at(role, phase, owner_owes, other_owes):
+def owed_at(owner_next, phase, owner_owes, other_owes):
     """Return where the values hold what is owed to the crib."""
-    return SHARE + ((role * PHASES + phase) * OWED + owner_owes) * OWED + other_owes
+    return OWED_LINES + ((owner_next * PHASES + phase) * OWED + owner_owes) * OWED + other_owes
 
 
 @kernel
-def learn_lines(table, values, visits, mix, v, q, end, rate):
+def learn_lines(table, values, visits, surplus, v, q, end, rate):
     """Correct every line of the position ``q`` by what it came to in ``end``.
 
     Args:
@@ -107,7 +102,7 @@ def learn_lines(table, values, visits, mix, v, q, end, rate):
     """
     phase = phase_of(TURNS - q["turn"])
     size = v["flush_size"]
-    fill_mix(q["unseen"], mix)
+    fill_surplus(q["unseen"], surplus)
     mine = 0.0
     theirs = 0.0
     for i in range(LINES):
@@ -116,24 +111,26 @@ def learn_lines(table, values, visits, mix, v, q, end, rate):
         if n == SIZE:
             continue
         sign = sign_of(v, i)
-        role = role_of(sign, q["mover"])
+        owner_next = owner_moves_next(sign, q["mover"])
         nob = nob_in(v, i)
         error = points_so_far(table, end["lines"][i], size, nob)
-        error -= line_value(values, mix, table, cards, role, phase, size, nob, q["unseen"])
+        error -= line_value(
+            values, surplus, table, cards, owner_next, phase, size, nob, q["unseen"]
+        )
         if sign > 0:
             mine += error
         else:
             theirs += error
-        at = role * PHASES + phase
-        correct_mixed(values, mix, cards, error * rate * MIX_RATE)
+        at = owner_next * PHASES + phase
+        correct_mixed(values, surplus, cards, error * rate * SURPLUS_RATE)
         correct(values, visits, LINE + at * SHAPES + shape(cards), error, rate)
         correct(values, visits, SUITED + (at * SIZE + n) * SIZE + most_of_a_suit(cards), error,
                 rate)  # fmt: skip
         if nob & q["unseen"]:
             correct(values, visits, NOB + at * SIZE + n, error, rate)
-    at = share_at(0, phase, owed_by(q, 0), owed_by(q, 1))
+    at = owed_at(0, phase, owed_by(q, 0), owed_by(q, 1))
     correct(values, visits, at, mine - values[at], rate)
-    at = share_at(1, phase, owed_by(q, 1), owed_by(q, 0))
+    at = owed_at(1, phase, owed_by(q, 1), owed_by(q, 0))
     correct(values, visits, at, theirs - values[at], rate)
 
 
@@ -146,16 +143,16 @@ def learn_crib(table, values, visits, v, known, points, rate):
 
 
 @kernel
-def lines_of_side(v, table, values, mix, p, side):
+def lines_of_side(v, table, values, surplus, p, side):
     """Return what a side's five lines are likely to come to: 0 is mine."""
-    total = side_value(v, table, values, mix, p, side)
+    total = side_value(v, table, values, surplus, p, side)
     if (v["my_crib"] == 1) == (side == 0):
         total -= crib_value(values, table, p["crib"], v["my_crib"], nob_of(v))
     return total
 
 
 @kernel
-def spread(values, mix, v, q, mine, theirs, rate):
+def spread(values, surplus, v, q, mine, theirs, rate):
     """Correct the lines of both sides in the position ``q`` by the sides' errors."""
     phase = phase_of(TURNS - q["turn"])
     for i in range(LINES):
@@ -165,31 +162,31 @@ def spread(values, mix, v, q, mine, theirs, rate):
             continue
         sign = sign_of(v, i)
         error = rate * (mine if sign > 0 else theirs)
-        at = role_of(sign, q["mover"]) * PHASES + phase
-        correct_mixed(values, mix, cards, error)
+        at = owner_moves_next(sign, q["mover"]) * PHASES + phase
+        correct_mixed(values, surplus, cards, error)
         values[LINE + at * SHAPES + shape(cards)] += error
         values[SUITED + (at * SIZE + n) * SIZE + most_of_a_suit(cards)] += SLOWER * error
         if nob_in(v, i) & q["unseen"]:
             values[NOB + at * SIZE + n] += SLOWER * error
-    values[share_at(0, phase, owed_by(q, 0), owed_by(q, 1))] += SLOWER * rate * mine
-    values[share_at(1, phase, owed_by(q, 1), owed_by(q, 0))] += SLOWER * rate * theirs
+    values[owed_at(0, phase, owed_by(q, 0), owed_by(q, 1))] += SLOWER * rate * mine
+    values[owed_at(1, phase, owed_by(q, 1), owed_by(q, 0))] += SLOWER * rate * theirs
 
 
 @kernel
-def learn_sides(table, values, mix, views, past, rate):
+def learn_sides(table, values, surplus, views, past, rate):
     """Correct both sides' lines in every position of a round by what they were worth later."""
     v = views[TURNS - 1]
     q = past[TURNS - 1]
-    goal = lines_of_side(v, table, values, mix, q, 0)
-    other_goal = lines_of_side(v, table, values, mix, q, 1)
+    goal = lines_of_side(v, table, values, surplus, q, 0)
+    other_goal = lines_of_side(v, table, values, surplus, q, 1)
     for turn in range(TURNS - 2, -1, -1):
         v = views[turn]
         q = past[turn]
         goal, other_goal = other_goal, goal  # the mover before is of the other side
-        fill_mix(q["unseen"], mix)
-        mine = lines_of_side(v, table, values, mix, q, 0)
-        theirs = lines_of_side(v, table, values, mix, q, 1)
-        spread(values, mix, v, q, goal - mine, other_goal - theirs, rate)
+        fill_surplus(q["unseen"], surplus)
+        mine = lines_of_side(v, table, values, surplus, q, 0)
+        theirs = lines_of_side(v, table, values, surplus, q, 1)
+        spread(values, surplus, v, q, goal - mine, other_goal - theirs, rate)
         goal = TRACE * goal + (1.0 - TRACE) * mine
         other_goal = TRACE * other_goal + (1.0 - TRACE) * theirs
 
@@ -202,14 +199,14 @@ def learn_sides(table, values, mix, views, past, rate):
     )
 )  # fmt: skip
 def self_play(
-    states, rules, decks, table, values, visits, mix, weights, views, past, gains, ahead, log,
+    states, rules, decks, table, values, visits, surplus, weights, views, past, gains, ahead, log,
     rounds, whole, explore, rate, points,
 ):  # fmt: skip
     """Play rounds and learn from each.
 
     Args:
         values, visits: float64[VALUES], what is learned and how often it was corrected.
-        mix, gains, ahead: as `score_now` works in.
+        surplus, gains, ahead: as `score_now` works in.
         weights: float64[2], of the sides' points.
         views: [TURNS] views and past: [TURNS + 1] positions, to work in.
         whole: 1 to learn by sides, 0 by lines.
@@ -227,8 +224,8 @@ def self_play(
             view(s, r, s["to_move"], v)
             legal = v["legal"]
             take_up(v, p)
-            fill_mix(p["unseen"], mix)
-            score_now(v, table, values, mix, weights, p, legal, gains, ahead)
+            fill_surplus(p["unseen"], surplus)
+            score_now(v, table, values, surplus, weights, p, legal, gains, ahead)
             if explore and below(s["rng"], explore) == 0:
                 action = any_of(s["rng"], legal)
             else:
@@ -239,7 +236,7 @@ def self_play(
         points[k, 0] = s["scores"][0]
         points[k, 1] = s["scores"][1]
         if whole:
-            learn_sides(table, values, mix, views, past, rate)
+            learn_sides(table, values, surplus, views, past, rate)
             continue
         crib = 1 << views[0]["starter"]
         for i in range(CRIB_CARDS):
@@ -248,7 +245,7 @@ def self_play(
         for turn in range(TURNS - 1):
             v = views[turn]
             q = past[turn]
-            learn_lines(table, values, visits, mix, v, q, past[TURNS - 1], rate)
+            learn_lines(table, values, visits, surplus, v, q, past[TURNS - 1], rate)
             learn_crib(table, values, visits, v, q["crib"], crib_points, rate)
             # search asks what one of the other side's cards would make of the crib
             known = q["crib"] | 1 << s["deck"][s["crib"][below(s["rng"], CRIB_CARDS)]]

@@ -1,4 +1,4 @@
-"""Measure what a round of Table Top brings, ``agents/table_top/expert/rounds.npz``.
+"""Measure what a round of Table Top brings, ``table_top_rounds.npz``.
 
     crib tables table_top_rounds
 
@@ -16,22 +16,23 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from crib_agents.expert.table_top import TableTopExpert, tables
+from crib_agents.data.tables import RANKS, TABLE_TOP_ROUNDS, TABLE_TOP_VALUES, VARIANTS, load, save
+from crib_agents.expert.table_top import TableTopExpert
 from crib_agents.expert.table_top.agent import ACTIONS, BUDGETS, COLUMNS, Work, act_views
-from crib_agents.expert.table_top.rounds import COUNTED, MOST_POINTS, PATH, PRESETS, SPREAD, save
+from crib_agents.expert.table_top.rounds import MOST_POINTS
 from crib_agents.expert.table_top.stakes import ALIKE
 from crib_agents.expert.table_top.win import chances
 from crib_agents.expert.table_top.worth import MINE, THEIRS
-from crib_agents.kernels.lines import RANKS
 
-from crib_env.engine.table_top.numbers import PLAYERS
+from crib_env.engine.show import show_table
+from crib_env.engine.table_top import PLAYERS
 from crib_env.engine.table_top.records import ROUND, TURNS
-from crib_env.engine.tables import show_table
 from crib_env.games import Games
 from crib_env.policy import Actions, Views
 from crib_env.rules import PRESETS as RULES
 from crib_training.command_line import start
 from crib_training.evaluation.duplicate import Estimate, estimate, play_pairs
+from crib_training.tables.files import made_by
 
 Array = npt.NDArray[Any]
 
@@ -72,17 +73,16 @@ def measure(
         chosen = np.zeros(rounds, dtype=np.int64)
         analysis = np.zeros((rounds, ACTIONS, COLUMNS))
         act_views(
-            games.views(every), every, show_table(), tables.load(), np.zeros(RANKS), ALIKE,
-            np.ones(2), *BUDGETS[budget - 1],
+            games.views(every), every, show_table(), load(TABLE_TOP_VALUES)["values"],
+            np.zeros(RANKS), ALIKE, np.ones(2), *BUDGETS[budget - 1],
             *(getattr(work, field.name) for field in fields(work)), chosen, analysis,
         )  # fmt: skip
         sides = [MINE, THEIRS] if turn % 2 == DEALER else [THEIRS, MINE]
         expected[turn] = analysis[every, chosen][:, sides]
         bad = games.step(every, chosen)
         assert bad is None, games.why_illegal(int(every[bad]), int(chosen[bad]))
-    came_to = games.tally.sum(axis=2)[
-        :, DEALER_FIRST
-    ]  # without heels, which are scored at the start
+    # Without heels, which are scored at the start.
+    came_to = games.tally.sum(axis=2)[:, DEALER_FIRST]
     return games.states["scores"][:, DEALER_FIRST], expected - came_to
 
 
@@ -109,7 +109,7 @@ class Settings:
     rounds: int = 40_000
     budget: int = 2
     seed: int = 1
-    out: Path = PATH
+    out: Path = TABLE_TOP_ROUNDS.path
     check: int = 0
 
 
@@ -117,15 +117,15 @@ def run(settings: Settings) -> None:
     """Measure and write the file, or print the gain that comes of it."""
     if settings.check:
         for players in PLAYERS:
-            won = gain(PRESETS[0], players, settings.budget, settings.check, settings.seed)
-            print(f"{PRESETS[0]}, {players} players, budget {settings.budget}: the expert wins "
+            won = gain(VARIANTS[0], players, settings.budget, settings.check, settings.seed)
+            print(f"{VARIANTS[0]}, {players} players, budget {settings.budget}: the expert wins "
                   f"{100 * won.mean:.2f} ± {100 * won.half:.2f} % of games against itself by "
                   f"points, {settings.check} pairs", flush=True)  # fmt: skip
         return
-    counted = np.zeros(COUNTED, dtype=np.int64)
-    spread = np.zeros(SPREAD)
-    seeds = iter(np.random.SeedSequence(settings.seed).spawn(len(PRESETS) * len(PLAYERS)))
-    for i, preset in enumerate(PRESETS):
+    counted = np.zeros(TABLE_TOP_ROUNDS.shapes["counted"], dtype=np.int64)
+    spread = np.zeros(TABLE_TOP_ROUNDS.shapes["spread"])
+    seeds = iter(np.random.SeedSequence(settings.seed).spawn(len(VARIANTS) * len(PLAYERS)))
+    for i, preset in enumerate(VARIANTS):
         for j, players in enumerate(PLAYERS):
             scored, errors = measure(preset, players, settings.budget, settings.rounds, next(seeds))
             np.add.at(counted[i, j], tuple(scored.clip(max=MOST_POINTS).T), 1)
@@ -135,9 +135,10 @@ def run(settings: Settings) -> None:
             print(f"{preset}, {players} players: the dealer's side scores {dealer:.2f} a round, "
                   f"the other {other:.2f}; their difference spreads by {left} about what is "
                   "expected after turns 1, 14 and 27", flush=True)  # fmt: skip
-    save(counted, spread, settings.out)
-    if settings.out == PATH:
-        for i, preset in enumerate(PRESETS):
+    save(TABLE_TOP_ROUNDS, settings.out, made_by=made_by(TABLE_TOP_ROUNDS, settings),
+         counted=counted.astype(np.int32), spread=spread.round(3).astype(np.float32))  # fmt: skip
+    if settings.out == TABLE_TOP_ROUNDS.path:
+        for i, preset in enumerate(VARIANTS):
             for players in PLAYERS:
                 first = 1.0 - chances(i, players, RULES[preset].target)[0, 0]
                 print(f"{preset}, {players} players: the first dealer's side wins "

@@ -1,4 +1,4 @@
-"""Learn the values of the Table Top expert, ``agents/table_top/expert/values.npz``.
+"""Learn the values of the Table Top expert, ``table_top_values.npz``.
 
 Run ``crib tables table_top_values`` (some ten minutes on one core). For each set of rules the
 expert plays rounds against itself, in turn with two and four players, choosing by its values alone,
@@ -13,21 +13,21 @@ from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
+from crib_agents.data.tables import RANKS, TABLE_TOP_VALUES, VARIANTS, save
 from crib_agents.expert.table_top.agent import ACTIONS
 from crib_agents.expert.table_top.gains import DECK, GAINS
 from crib_agents.expert.table_top.position import POSITION
-from crib_agents.expert.table_top.tables import PATH, PRESETS, save
 from crib_agents.expert.table_top.values import VALUES
-from crib_agents.kernels.lines import RANKS
 
 from crib_env.engine.family import find_family
+from crib_env.engine.record import NO_DECKS
 from crib_env.engine.rng import seed_states
-from crib_env.engine.table_top.numbers import PLAYERS
+from crib_env.engine.show import show_table
+from crib_env.engine.table_top import PLAYERS
 from crib_env.engine.table_top.records import LOG_SIZE, TABLE_TOP, TABLE_VIEW, TURNS
-from crib_env.engine.tables import show_table
-from crib_env.engine.two_hand.records import NO_DECKS
 from crib_env.rules import PRESETS as RULES
 from crib_training.command_line import start
+from crib_training.tables.files import made_by
 from crib_training.tables.table_top.learning import self_play
 
 Array = npt.NDArray[np.float64]
@@ -85,14 +85,16 @@ class Settings:
 
     rounds: int = 200_000
     seed: int = 1
-    out: Path = PATH
+    out: Path = TABLE_TOP_VALUES.path
 
 
 def run(settings: Settings) -> None:
     """Learn both rules' values, and write the file."""
-    seeds = np.random.SeedSequence(settings.seed).spawn(len(PRESETS))
-    pairs = zip(PRESETS, seeds, strict=True)
-    save(np.array([learn(preset, settings.rounds, seed) for preset, seed in pairs]), settings.out)
+    seeds = np.random.SeedSequence(settings.seed).spawn(len(VARIANTS))
+    pairs = zip(VARIANTS, seeds, strict=True)
+    learned = np.array([learn(preset, settings.rounds, seed) for preset, seed in pairs])
+    save(TABLE_TOP_VALUES, settings.out, made_by=made_by(TABLE_TOP_VALUES, settings),
+         values=learned.round(2).astype(np.float32))  # fmt: skip
 
 
 if __name__ == "__main__":

@@ -19,11 +19,11 @@ import numpy.typing as npt
 from crib_agents.table_top.rule_based import DRAFT, HEURISTICS, NEXT, WEIGHTS
 
 from crib_env.engine.family import find_family
+from crib_env.engine.record import NO_DECKS
 from crib_env.engine.rng import seed_states
-from crib_env.engine.table_top.numbers import PLAYERS
+from crib_env.engine.show import show_table
+from crib_env.engine.table_top import PLAYERS
 from crib_env.engine.table_top.records import LOG_SIZE, SIZE, TABLE_TOP, TABLE_VIEW, TURNS
-from crib_env.engine.tables import show_table
-from crib_env.engine.two_hand.records import NO_DECKS
 from crib_env.rules import PRESETS, Rules
 from crib_training.command_line import start
 from crib_training.evaluation.markdown import table

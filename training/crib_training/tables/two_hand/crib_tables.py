@@ -1,4 +1,4 @@
-"""Compute the crib tables that the opponents read, ``agents/data/crib_tables.json``.
+"""Compute the crib tables that the opponents read, ``crib_tables.json``.
 
 Run ``crib tables crib_tables`` (about a minute on one core). For each two-hand game deals are drawn
 at random and both seats lay away by the mean of the hand over its starters, plus or minus the table
@@ -16,25 +16,26 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from crib_agents.data.crib_tables import CELLS, DEALT, PATH, RANKS, ROLES, VERSION, cell
-from crib_agents.kernels.lay_away import best_pair
-from crib_agents.rule_based import hand_and_crib
+from crib_agents.data.tables import CRIB_TABLES, DEALT, RANKS, ROLES
+from crib_agents.kernels.charts import CELLS, cell
 from numba import float64, int64, void
 
 from crib_env.engine.jit import entry
-from crib_env.engine.tables import show_table
-from crib_env.engine.two_hand.records import TABLE_T, VIEWS_T
-from crib_env.rules import PRESETS, Rules
+from crib_env.engine.record import TABLE_T
+from crib_env.engine.show import show_table
+from crib_env.engine.two_hand.records import VIEWS_T
+from crib_env.rules import TwoHandRules
 from crib_training.command_line import start
+from crib_training.tables.files import write
 from crib_training.tables.two_hand.dealing import (
     GAMES,
+    best_pair,
     crib_points,
     deal_hands,
     draw,
     generator,
     laying_views,
 )
-from crib_training.tables.two_hand.files import write
 from crib_training.tables.two_hand.schell import compare_with_schell
 
 Array = npt.NDArray[Any]
@@ -58,8 +59,8 @@ def sample(views, table, weights, rng, deals, sums, squares, samples, kept):
     n = views[0]["dealt"]
     for _ in range(deals):
         starter = draw(rng, deal_hands(views, rng))
-        dealer_pair = best_pair(hand_and_crib, views[0], table, weights)
-        pone_pair = best_pair(hand_and_crib, views[1], table, weights)
+        dealer_pair = best_pair(views[0], table, weights)
+        pone_pair = best_pair(views[1], table, weights)
         for role in range(2):
             hand = views[role]["hand"]
             own = dealer_pair if role == 0 else pone_pair
@@ -97,7 +98,9 @@ class Round:
     kept: Array
 
 
-def sample_round(rules: Rules, crib: Array, deals: int, seed: np.random.SeedSequence) -> Round:
+def sample_round(
+    rules: TwoHandRules, crib: Array, deals: int, seed: np.random.SeedSequence
+) -> Round:
     """Sample deals in which both seats lay away by the crib charts ``crib``, float64[2, CELLS]."""
     weights = np.zeros((len(DEALT), len(ROLES), CELLS))
     weights[DEALT.index(rules.dealt)] = crib
@@ -108,6 +111,8 @@ def sample_round(rules: Rules, crib: Array, deals: int, seed: np.random.SeedSequ
     kept = np.zeros((2, RANKS, 2), dtype=np.int64)
     sample(laying_views(rules), show_table(), weights.ravel(), rng, deals, sums, squares, samples,
            kept)  # fmt: skip
+    # The views are the dealer's and pone's; the order of what was found is `ROLES`.
+    sums, squares, samples, kept = sums[::-1], squares[::-1], samples[::-1], kept[::-1]
     n = np.maximum(samples, 1)
     means = sums / n
     error = np.sqrt((squares / n - means**2) / n)
@@ -115,7 +120,7 @@ def sample_round(rules: Rules, crib: Array, deals: int, seed: np.random.SeedSequ
 
 
 def fixed_point(
-    rules: Rules, deals: int, rounds: int, seed: np.random.SeedSequence
+    rules: TwoHandRules, deals: int, rounds: int, seed: np.random.SeedSequence
 ) -> tuple[Round, list[float]]:
     """Iterate from no table at all; return the last round and each round's mean change."""
     crib = np.zeros((len(ROLES), CELLS))
@@ -127,7 +132,7 @@ def fixed_point(
     return found, changes
 
 
-def as_json(found: Round, rules: Rules, deals: int) -> dict[str, Any]:
+def as_json(found: Round, rules: TwoHandRules, deals: int) -> dict[str, Any]:
     """Return a game's entry of the data file."""
     roles = {
         role: {
@@ -155,7 +160,7 @@ class Settings:
     deals: int = 4_000_000
     rounds: int = 5
     seed: int = 2024
-    out: Path = PATH
+    out: Path = CRIB_TABLES.path
 
 
 def run(settings: Settings) -> None:
@@ -165,7 +170,7 @@ def run(settings: Settings) -> None:
         GAMES, np.random.SeedSequence(settings.seed).spawn(len(GAMES)), strict=True
     ):
         started = time.perf_counter()
-        rules = PRESETS[name]
+        rules = TwoHandRules.preset(name)
         found, changes = fixed_point(rules, settings.deals, settings.rounds, seed)
         games[name] = as_json(found, rules, settings.deals)
         print(f"{name}: {time.perf_counter() - started:.0f} s, mean change by round "
@@ -173,7 +178,7 @@ def run(settings: Settings) -> None:
               + f", largest standard error {found.error.max():.4f}")  # fmt: skip
         if name == "hoyle":
             print(compare_with_schell(found.crib))
-    write("crib_tables", settings, VERSION, games)
+    write(CRIB_TABLES, settings, games)
 
 
 if __name__ == "__main__":

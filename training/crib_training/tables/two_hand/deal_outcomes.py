@@ -1,4 +1,4 @@
-"""Measure what a deal brings, ``agents/data/deal_outcomes.json``, for the win table.
+"""Measure what a deal brings, ``deal_outcomes.json``, for the win table.
 
     crib tables deal_outcomes --agent rule_based
 
@@ -16,23 +16,22 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from crib_agents.data.tables import DEAL_OUTCOMES
 from crib_agents.expert.two_hand.judge.outcomes import (
     COUNT_SIZE,
     MOST_PLAY,
-    PATH,
     PLAY_SIZE,
-    VERSION,
 )
 from crib_agents.expert.two_hand.judge.win import WON, chances
+from crib_agents.loading import load_agent
 
 from crib_env.games import Games
 from crib_env.policy import Agent
-from crib_env.rules import PRESETS, Rules
+from crib_env.rules import TwoHandRules
 from crib_training.command_line import start
 from crib_training.evaluation.duplicate import Estimate, estimate
-from crib_training.loading import load_agent
+from crib_training.tables.files import write
 from crib_training.tables.two_hand.dealing import GAMES
-from crib_training.tables.two_hand.files import write
 
 Array = npt.NDArray[Any]
 
@@ -46,7 +45,7 @@ STARTS = {  # points still to make by the dealer and by pone
 
 
 def measure(
-    rules: Rules, agent: Agent, deals: int, entropy: np.random.SeedSequence
+    rules: TwoHandRules, agent: Agent, deals: int, entropy: np.random.SeedSequence
 ) -> tuple[Array, Array]:
     """Play ``deals`` deals of an agent against itself and return what they brought.
 
@@ -80,7 +79,7 @@ def measure(
     return np.concatenate(points), outs
 
 
-def as_json(points: Array, outs: Array, rules: Rules) -> dict[str, Any]:
+def as_json(points: Array, outs: Array, rules: TwoHandRules) -> dict[str, Any]:
     """Return a game's entry of the data file: counts of deals."""
     play = np.zeros((PLAY_SIZE, PLAY_SIZE), dtype=np.int64)
     capped = np.minimum(points[:, :2], MOST_PLAY)
@@ -97,7 +96,7 @@ def as_json(points: Array, outs: Array, rules: Rules) -> dict[str, Any]:
 
 
 def dealer_wins(
-    rules: Rules, agent: Agent, needs: tuple[int, int], games: int, seed: int
+    rules: TwoHandRules, agent: Agent, needs: tuple[int, int], games: int, seed: int
 ) -> Estimate:
     """Return how often the dealer wins games of an agent against itself begun at a score.
 
@@ -113,7 +112,7 @@ def dealer_wins(
     return estimate(play.states["winner"] == DEALER)
 
 
-def compare(rules: Rules, agent: Agent, games: int, seed: int) -> str:
+def compare(rules: TwoHandRules, agent: Agent, games: int, seed: int) -> str:
     """Return the win table's chances at `STARTS` beside the games won from there, as text."""
     lines = ["to make, dealer  pone   table   games won by the dealer"]
     for needs in STARTS[rules.name]:
@@ -139,7 +138,7 @@ class Settings:
     agent: str = "rule_based"
     deals: int = 2_000_000
     seed: int = 2026
-    out: Path = PATH
+    out: Path = DEAL_OUTCOMES.path
     check: int = 0
 
 
@@ -149,20 +148,20 @@ def run(settings: Settings) -> None:
     if settings.check:
         for name in GAMES:
             print(f"{name}, {settings.check} games of {agent.name} from each score, 95 % intervals")
-            print(compare(PRESETS[name], agent, settings.check, settings.seed))
+            print(compare(TwoHandRules.preset(name), agent, settings.check, settings.seed))
         return
     games = {}
     for name, entropy in zip(GAMES, np.random.SeedSequence(settings.seed).spawn(2), strict=True):
-        points, outs = measure(PRESETS[name], agent, settings.deals, entropy)
-        games[name] = as_json(points, outs, PRESETS[name])
+        points, outs = measure(TwoHandRules.preset(name), agent, settings.deals, entropy)
+        games[name] = as_json(points, outs, TwoHandRules.preset(name))
         means = ", ".join(f"{p} {m:.3f}" for p, m in zip(COUNTS, points.mean(axis=0), strict=True))
         print(f"{name}: {means}")
         print("correlations:")
         for count, row in zip(COUNTS, np.corrcoef(points.T), strict=True):
             print(f"  {count:14}" + "".join(f"{value:7.3f}" for value in row))
-    write("deal_outcomes", settings, VERSION, games)
+    write(DEAL_OUTCOMES, settings, games)
     for name in GAMES:
-        rules = PRESETS[name]
+        rules = TwoHandRules.preset(name)
         first = chances(rules.dealt, rules.target)[1, rules.target, rules.target - rules.for_last]
         print(f"{name}: the first dealer wins {100 * first[WON].sum():.2f} % of games; by a double "
               "skunk, a skunk, plainly, and loses plainly, by a skunk, a double skunk: "

@@ -6,15 +6,20 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from crib_agents.kernels.lay_away import choose_pair
+from crib_agents.rule_based import hand_and_crib
 from numba import int64, void
 
 from crib_env.engine.jit import entry, kernel
+from crib_env.engine.record import NONE
 from crib_env.engine.rng import WORDS, below, seed_words
 from crib_env.engine.show import JACK, KEYS, score_flush_and_nob
-from crib_env.engine.two_hand.records import HAND, NONE, VIEW
-from crib_env.rules import Rules
+from crib_env.engine.two_hand.records import HAND, VIEW
+from crib_env.rules import TwoHandRules
 
 GAMES = ("hoyle", "five_card")
+
+best_pair = choose_pair(hand_and_crib)  # as `rule_based` lays away
 
 
 @kernel
@@ -62,7 +67,7 @@ def generator(seed: np.random.SeedSequence) -> npt.NDArray[Any]:
     return rng
 
 
-def laying_views(rules: Rules) -> npt.NDArray[np.void]:
+def laying_views(rules: TwoHandRules) -> npt.NDArray[np.void]:
     """Return the views of the dealer and of pone about to lay away; the cards are left open."""
     views = np.zeros(2, dtype=VIEW)
     views["hand"][:, rules.dealt : HAND] = NONE

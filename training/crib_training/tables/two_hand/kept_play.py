@@ -1,4 +1,4 @@
-"""Measure what each kept hand pegs, ``agents/data/kept_play.json``.
+"""Measure what each kept hand pegs, ``kept_play.json``.
 
     crib tables kept_play --agent rule_based
 
@@ -20,24 +20,19 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from crib_agents.data.crib_tables import RANKS
-from crib_agents.expert.two_hand.judge.model import (
-    KEPT_HANDS,
-    KEPT_PLAY,
-    ROLES,
-    VERSION,
-    kept_index,
-)
+from crib_agents.data.tables import KEPT_PLAY, RANKS, ROLES
+from crib_agents.expert.two_hand.judge.model import KEPT_HANDS, kept_index
+from crib_agents.loading import load_agent
 
+from crib_env.engine.record import NONE
 from crib_env.engine.show import JACK
-from crib_env.engine.two_hand.records import HAND, LAY_AWAY, NONE
+from crib_env.engine.two_hand.records import HAND, LAY_AWAY
 from crib_env.games import Games
 from crib_env.policy import Agent
-from crib_env.rules import PRESETS, Rules
+from crib_env.rules import TwoHandRules
 from crib_training.command_line import start
-from crib_training.loading import load_agent
+from crib_training.tables.files import write
 from crib_training.tables.two_hand.dealing import GAMES
-from crib_training.tables.two_hand.files import write
 
 Array = npt.NDArray[Any]
 
@@ -55,7 +50,7 @@ def kept_ranks(cards: int) -> Array:
     return ranks
 
 
-def sample(rules: Rules, agent: Agent, deals: int, entropy: np.random.SeedSequence) -> Array:
+def sample(rules: TwoHandRules, agent: Agent, deals: int, entropy: np.random.SeedSequence) -> Array:
     """Play deals; return float64[2, hands, 2, 3] by role and kept hand.
 
     For the points this seat and the other pegged: the number of deals, their sum, that of squares.
@@ -140,7 +135,7 @@ class Settings:
     agent: str = "rule_based"
     deals: int = 4_000_000
     seed: int = 2027
-    out: Path = KEPT_PLAY
+    out: Path = KEPT_PLAY.path
 
 
 def run(settings: Settings) -> None:
@@ -148,7 +143,7 @@ def run(settings: Settings) -> None:
     agent = load_agent(settings.agent)
     games: dict[str, Any] = {}
     for name, entropy in zip(GAMES, np.random.SeedSequence(settings.seed).spawn(2), strict=True):
-        rules = PRESETS[name]
+        rules = TwoHandRules.preset(name)
         ranks = kept_ranks(rules.dealt - 2)
         assert len(ranks) == KEPT_HANDS[rules.dealt]
         sums = sample(rules, agent, settings.deals, entropy)
@@ -162,7 +157,7 @@ def run(settings: Settings) -> None:
                       f"{means.max():.2f}; a deal scatters by {found['noise']:.2f}, hands about "
                       f"the additive model by {found['spread']:.2f}; samples of a hand: fewest "
                       f"{found['fewest']:.0f}, median {found['median']:.0f}")  # fmt: skip
-    write("kept_play", settings, VERSION, games)
+    write(KEPT_PLAY, settings, games)
 
 
 if __name__ == "__main__":

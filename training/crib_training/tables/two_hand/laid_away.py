@@ -1,4 +1,4 @@
-"""Compute what each role lays away, ``agents/data/laid_away.json``, the habits `expert` reckons by.
+"""Compute what each role lays away, ``laid_away.json``, the habits `expert` reckons by.
 
     crib tables laid_away
 
@@ -23,7 +23,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from crib_agents.data.crib_tables import CELLS, RANKS, cell
+from crib_agents.data.tables import LAID_AWAY, RANKS, ROLES
 from crib_agents.expert.two_hand.discard.keep import (
     COLUMNS,
     CRIB_MEAN,
@@ -36,22 +36,22 @@ from crib_agents.expert.two_hand.discard.keep import (
     sort_cards,
 )
 from crib_agents.expert.two_hand.judge.model import (
-    LAID_AWAY,
     MODEL_T,
-    ROLES,
-    VERSION,
     build,
     habits,
     kept_play,
 )
 from crib_agents.expert.two_hand.judge.worth import worths
+from crib_agents.kernels.charts import CELLS, cell
 from numba import float64, int64, void
 
 from crib_env.engine.jit import entry
-from crib_env.engine.tables import show_table
-from crib_env.engine.two_hand.records import DEAL, TABLE_T, VIEWS_T
-from crib_env.rules import PRESETS, Rules
+from crib_env.engine.record import TABLE_T
+from crib_env.engine.show import show_table
+from crib_env.engine.two_hand.records import DEAL, VIEWS_T
+from crib_env.rules import TwoHandRules
 from crib_training.command_line import start
+from crib_training.tables.files import write
 from crib_training.tables.two_hand.dealing import (
     GAMES,
     crib_points,
@@ -60,7 +60,6 @@ from crib_training.tables.two_hand.dealing import (
     generator,
     laying_views,
 )
-from crib_training.tables.two_hand.files import write
 from crib_training.tables.two_hand.schell import compare_with_schell
 
 Array = npt.NDArray[Any]
@@ -147,7 +146,7 @@ class Round:
 
 
 def sample_round(
-    rules: Rules, habit: Array, excess: Array, deals: int, seed: np.random.SeedSequence
+    rules: TwoHandRules, habit: Array, excess: Array, deals: int, seed: np.random.SeedSequence
 ) -> Round:
     """Sample deals in which both seats reckon by ``habit`` and ``excess``, float64[2, CELLS]."""
     model = build(rules.dealt, habit, excess, kept_play(rules.dealt))
@@ -194,7 +193,9 @@ class FixedPoint:
     last: Round
 
 
-def fixed_point(rules: Rules, deals: int, rounds: int, seed: np.random.SeedSequence) -> FixedPoint:
+def fixed_point(
+    rules: TwoHandRules, deals: int, rounds: int, seed: np.random.SeedSequence
+) -> FixedPoint:
     """Iterate from every pair being laid as often.
 
     Each role answers the mean of what the other did so far (fictitious play): answering the last
@@ -213,7 +214,7 @@ def fixed_point(rules: Rules, deals: int, rounds: int, seed: np.random.SeedSeque
     return point
 
 
-def as_json(point: FixedPoint, rules: Rules) -> dict[str, Any]:
+def as_json(point: FixedPoint, rules: TwoHandRules) -> dict[str, Any]:
     """Return a game's entry of the data file."""
     roles = {
         role: {
@@ -225,7 +226,7 @@ def as_json(point: FixedPoint, rules: Rules) -> dict[str, Any]:
     return {"dealt": rules.dealt, **roles}
 
 
-def describe(rules: Rules, found: Round) -> str:
+def describe(rules: TwoHandRules, found: Round) -> str:
     """Return how the cribs compare with those expected, and with Schell's, as text."""
     lines = [
         f"{role}: crib expected of the pairs laid {found.own[i, 0]:.3f}, made "
@@ -234,7 +235,7 @@ def describe(rules: Rules, found: Round) -> str:
     ]
     if rules.dealt == 6:
         lines.append(
-            compare_with_schell(found.cribs[::-1, :, 1] / np.maximum(found.cribs[::-1, :, 0], 1))
+            compare_with_schell(found.cribs[:, :, 1] / np.maximum(found.cribs[:, :, 0], 1))
         )
     return "\n".join(lines)
 
@@ -254,7 +255,7 @@ class Settings:
     deals: int = 120_000
     rounds: int = 10
     seed: int = 2028
-    out: Path = LAID_AWAY
+    out: Path = LAID_AWAY.path
     show: bool = False
 
 
@@ -265,7 +266,7 @@ def run(settings: Settings) -> None:
         GAMES, np.random.SeedSequence(settings.seed).spawn(len(GAMES)), strict=True
     ):
         started = time.perf_counter()
-        rules = PRESETS[name]
+        rules = TwoHandRules.preset(name)
         if settings.show:
             habit, excess = habits(rules.dealt)
             last = sample_round(rules, habit, excess, settings.deals, seed)
@@ -279,7 +280,7 @@ def run(settings: Settings) -> None:
               + f", mean standard error {last.error.mean():.4f}")  # fmt: skip
         print(describe(rules, last), flush=True)
     if not settings.show:
-        write("laid_away", settings, VERSION, games)
+        write(LAID_AWAY, settings, games)
 
 
 if __name__ == "__main__":

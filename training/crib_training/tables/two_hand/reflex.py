@@ -1,4 +1,4 @@
-"""Fit what the pegging expert knows by heart, ``agents/data/pegging.npz``, by self-play.
+"""Fit what the pegging expert knows by heart, ``reflex.npz``, by self-play.
 
 Run ``crib tables reflex`` (about three minutes on one core). For each two-hand game deals are drawn
 and both seats lay away as `rule_based` does. The hands they keep give how often a holding is kept,
@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from crib_agents.data.crib_tables import ROLES
+from crib_agents.data.tables import RANKS, REFLEX, ROLES, save
 from crib_agents.expert.two_hand.discard.crib import SUITS
 from crib_agents.expert.two_hand.pegging.course import (
     ENDLESS,
@@ -36,30 +36,35 @@ from crib_agents.expert.two_hand.pegging.holdings import (
     LISTED,
     LOWEST,
     MOST,
-    RANKS,
     holdings,
     number,
 )
-from crib_agents.expert.two_hand.pegging.pegging_tables import PATH, UNIT, VERSION
+from crib_agents.expert.two_hand.pegging.play import UNIT
 from crib_agents.expert.two_hand.pegging.reflex import (
     SIZE,
     TABLES,
     all_in_public,
-    soften,
+    softmax,
     write_places,
 )
-from crib_agents.kernels.lay_away import best_pair
-from crib_agents.rule_based import default_weights, hand_and_crib
+from crib_agents.rule_based import default_weights
 from numba import float64, int64, void
 
 from crib_env.engine.jit import entry, kernel
+from crib_env.engine.record import NONE, TABLE_T
 from crib_env.engine.rng import next_word
-from crib_env.engine.tables import show_table
-from crib_env.engine.two_hand.records import NONE, TABLE_T, VIEWS_T
-from crib_env.rules import PRESETS, Rules
+from crib_env.engine.show import show_table
+from crib_env.engine.two_hand.records import VIEWS_T
+from crib_env.rules import TwoHandRules
 from crib_training.command_line import start
-from crib_training.tables.two_hand.dealing import GAMES, deal_hands, generator, laying_views
-from crib_training.tables.two_hand.files import made_by
+from crib_training.tables.files import made_by
+from crib_training.tables.two_hand.dealing import (
+    GAMES,
+    best_pair,
+    deal_hands,
+    generator,
+    laying_views,
+)
 
 Array = npt.NDArray[Any]
 DEALER = 0
@@ -82,7 +87,7 @@ def keep_hands(views, table, weights, rng, kept, one_suit):
     for i in range(kept.shape[0]):
         deal_hands(views, rng)
         for role in range(2):
-            pair = best_pair(hand_and_crib, views[role], table, weights)
+            pair = best_pair(views[role], table, weights)
             counted = 0
             suits = 0
             for j in range(n):
@@ -102,7 +107,7 @@ def choose(p, seat, held, hands, weights, shared, chance, rng):
     if n == 1:
         return listed
     all_in_public(p, seat, weights, 0, shared)
-    soften(p, held, hands, weights, 0, shared, chance)
+    softmax(p, held, hands, weights, 0, shared, chance)
     draw = next_word(rng) / WORDS_DRAWN
     best = 0
     for k in range(n):
@@ -179,7 +184,7 @@ def self_play(
     return squares / cards
 
 
-def keep_some(rules: Rules, deals: int, rng: Array) -> tuple[Array, Array]:
+def keep_some(rules: TwoHandRules, deals: int, rng: Array) -> tuple[Array, Array]:
     """Return the hands kept in so many deals by the dealer and by pone.
 
     Returns:
@@ -230,7 +235,7 @@ def keeping_rates(kept: Array, size: int) -> Array:
     return rates
 
 
-def fit(kept: Array, rules: Rules, rng: Array) -> tuple[Array, list[float]]:
+def fit(kept: Array, rules: TwoHandRules, rng: Array) -> tuple[Array, list[float]]:
     """Return the reflex's tables, float64[SIZE], and the mean squared error of each pass."""
     tables = np.zeros(SIZE)
     scratch = (
@@ -260,7 +265,7 @@ class Settings:
 
     deals: int = 4_000_000
     seed: int = 2025
-    out: Path = PATH
+    out: Path = REFLEX.path
 
 
 def run(settings: Settings) -> None:
@@ -270,7 +275,7 @@ def run(settings: Settings) -> None:
         GAMES, np.random.SeedSequence(settings.seed).spawn(len(GAMES)), strict=True
     ):
         started = time.perf_counter()
-        rules = PRESETS[name]
+        rules = TwoHandRules.preset(name)
         rng = generator(seed)
         kept, one_suit = keep_some(rules, settings.deals, rng)
         learned, errors = fit(kept, rules, rng)
@@ -281,9 +286,8 @@ def run(settings: Settings) -> None:
               "to follow by pass " + " ".join(f"{error:.3f}" for error in errors))  # fmt: skip
         print(f"odds of one suit, times those of cards drawn: dealer {suited[-1][DEALER]:.2f}, "
               f"pone {suited[-1][PONE]:.2f}")  # fmt: skip
-    made = made_by("reflex", settings)
-    np.savez_compressed(settings.out, version=VERSION, made_by=made, tables=np.stack(tables),
-                        kept=np.stack(rates), suited=np.stack(suited))  # fmt: skip
+    save(REFLEX, settings.out, made_by=made_by(REFLEX, settings), tables=np.stack(tables),
+         kept=np.stack(rates)[:, ::-1], suited=np.stack(suited)[:, ::-1])  # fmt: skip
 
 
 if __name__ == "__main__":

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from crib_agents.data.crib_tables import RANKS
+from crib_agents.data.tables import RANKS
 
 TEXT = "A23456789TJQK"
 
@@ -21,14 +21,14 @@ SCHELL: dict[str, tuple[float, float]] = {
 
 
 def compare_with_schell(crib: npt.NDArray[Any]) -> str:
-    """Return six-card charts, float64[2, CELLS], beside Schell's averages, as text."""
+    """Return six-card charts, float64[2, CELLS] by role, beside Schell's averages, as text."""
     lines = ["pair  own: ours  Schell   diff   opponent's: ours  Schell   diff"]
     differences = []
     for pair, published in SCHELL.items():
         a, b = sorted(TEXT.index(rank) for rank in pair)
         row = f"{pair:4}"
         for role, width in ((0, 11), (1, 18)):
-            ours = crib[role].reshape(RANKS, RANKS)
+            ours = crib[1 - role].reshape(RANKS, RANKS)
             # Three pairs of cards in four are of two suits; of one rank all are.
             mean = ours[a, b] if a == b else 0.75 * ours[a, b] + 0.25 * ours[b, a]
             row += f"{mean:{width}.2f}{published[role]:8.2f}{mean - published[role]:+7.2f}"

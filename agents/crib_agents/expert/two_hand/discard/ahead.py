@@ -1,6 +1,6 @@
 """What a deal is worth before its play, in the order of its events: the staged expectation.
 
-The play, both hands and the crib are independent (see `crib_agents.expert.two_hand.judge.outcomes`), so the worth is
+The play, both hands and the crib are independent (see `outcomes`), so the worth is
 worked out backwards, one stage after another: before the dealer's counts, before pone's, before the
 play. Used where a seat may go out soon; elsewhere worth is nearly linear in points.
 """
@@ -71,7 +71,7 @@ def before_play(worths, i_deal, pone, dealer, model, s, i, j):
     """Return the worth with ``pone - i`` and ``dealer - j`` points to make, 0 <= i, j <= 1.
 
     Args:
-        model: the record of `crib_agents.expert.two_hand.judge.model`. s: the scratch record after `fill_stages`.
+        model: the record of `model`. s: the scratch record after `fill_stages`.
     """
     a = pone - i
     b = dealer - j
@@ -98,9 +98,9 @@ def deal_worth(worths, i_deal, pone, dealer, model, pone_more, dealer_more, s):
     """Return what the deal is worth to this seat before the play.
 
     Args:
-        worths: the table of `crib_agents.expert.two_hand.judge.worth.worths`. i_deal: 1 if this seat deals.
+        worths: the table of `worth.worths`. i_deal: 1 if this seat deals.
         pone: points pone still has to make. dealer: those the dealer has to.
-        model: the record of `crib_agents.expert.two_hand.judge.model`, the play and going out in it among it.
+        model: the record of `model`, the play and going out in it among it.
         pone_more: points of the play that pone is expected to make beyond the mean of its role.
         dealer_more: the same of the dealer.
         s: the scratch record; its ``pone_hand``, ``dealer_hand`` and ``crib`` are the chances of

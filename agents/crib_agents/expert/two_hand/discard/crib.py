@@ -1,6 +1,6 @@
 """What a pair brings in the crib, given what the other seat is likely to lay there.
 
-The other seat's habit is a chart of `crib_agents.expert.two_hand.judge.model`: how often its role lays a pair of given
+The other seat's habit is a chart of `model`: how often its role lays a pair of given
 ranks, of one suit or of two, when it could. Over the pairs still possible once this seat has seen
 its own cards, those weights are the chances of each. The mean is exact under that habit, his nob
 and flushes included; in the distribution these two are drawn apart from the ranks.
@@ -12,8 +12,9 @@ for each pair, and added.
 
 from __future__ import annotations
 
-from crib_agents.data.crib_tables import RANKS, cell
+from crib_agents.data.tables import RANKS
 from crib_agents.expert.two_hand.judge.outcomes import COUNT_SIZE
+from crib_agents.kernels.charts import cell
 from crib_env.engine.jit import kernel
 from crib_env.engine.show import JACK, KEYS
 
@@ -34,7 +35,7 @@ def weigh_pairs(habit, m, s):
     Args:
         habit: float64[169], how often the other's role lays a pair it could, by cell.
         m: the cards not seen as a 52-bit mask.
-        s: the scratch record of `crib_agents.expert.two_hand.discard.keep`.
+        s: the scratch record of `keep`.
     """
     n = 0
     for card in range(DECK):

@@ -1,9 +1,9 @@
 """Laying away: every pair with its mean hand, mean crib, expected play, and what it is worth.
 
 The hand is exact over the starters not seen, the crib exact under the other's habit but for a
-measured correction (see `crib_agents.expert.two_hand.discard.crib`), the play the mean of hands of the kept ranks. Far
+measured correction (see `crib`), the play the mean of hands of the kept ranks. Far
 from the end a pair's worth is linear in these; where a seat may go out in this deal or the next, it
-is the staged expectation of `crib_agents.expert.two_hand.discard.ahead`, which knows who counts first.
+is the staged expectation of `ahead`, which knows who counts first.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 from numba import float64, from_dtype, int64, types, void
 
-from crib_agents.data.crib_tables import RANKS, cell
+from crib_agents.data.tables import RANKS
 from crib_agents.expert.two_hand.discard.ahead import (
     BEFORE_HANDS,
     BEFORE_PLAY,
@@ -30,12 +30,13 @@ from crib_agents.expert.two_hand.discard.crib import (
 from crib_agents.expert.two_hand.judge.model import HEELS, MODEL_T, kept_index, load
 from crib_agents.expert.two_hand.judge.outcomes import COUNT_SIZE
 from crib_agents.expert.two_hand.judge.worth import after_deal, by_worths, slope
+from crib_agents.kernels.charts import cell
 from crib_agents.kernels.counting import dealt_card
-from crib_env.engine.hands import with_starter
+from crib_agents.kernels.lay_away import card_of
 from crib_env.engine.jit import entry, kernel
-from crib_env.engine.show import JACK, KEYS
-from crib_env.engine.tables import show_table
-from crib_env.engine.two_hand.records import HAND, LAY_AWAY, NONE, TABLE_T, VIEW, VIEWS_T
+from crib_env.engine.record import NONE, TABLE_T
+from crib_env.engine.show import JACK, KEYS, show_table, with_starter
+from crib_env.engine.two_hand.records import HAND, LAY_AWAY, VIEW, VIEWS_T
 from crib_env.policy import Actions, Views
 
 PAIRS = 15  # of six cards; ten of five
@@ -47,9 +48,9 @@ SWING = 10  # points each way over which worth is taken as linear farther from t
 # The columns of what is known of a pair to lay away.
 HAND_MEAN = 0  # mean points of the hand kept
 CRIB_MEAN = 1  # mean points of the crib, less than 0 if it is the other's
-PEGS = 2  # points this seat is expected to peg in the play
-LETS_PEG = 3  # points the other is
-WORTH = 4  # what the pair is worth, 0 to 1; see crib_agents.expert.two_hand.judge.worth
+OWN_PEGS = 2  # points this seat is expected to peg in the play
+OTHER_PEGS = 3  # points the other is
+WORTH = 4  # what the pair is worth, 0 to 1; see worth
 COLUMNS = 5
 
 SCRATCH = np.dtype(
@@ -130,8 +131,8 @@ def fill_columns(v, worths, model, table, near, s, columns):
     does not depend on which card has been laid already, nor on the order of the cards.
 
     Args:
-        v: the view, of a seat laying away. worths: the table of `crib_agents.expert.two_hand.judge.worth.worths`.
-        model: the record of `crib_agents.expert.two_hand.judge.model`. table: the show table. s: a `SCRATCH` record.
+        v: the view, of a seat laying away. worths: the table of `worth.worths`.
+        model: the record of `model`. table: the show table. s: a `SCRATCH` record.
         near: how many points from the target worth is worked out in stages.
     """
     n = sort_cards(v, s)
@@ -174,18 +175,18 @@ def fill_columns(v, worths, model, table, near, s, columns):
             crib = mean(s["crib"])
             row[HAND_MEAN] = mean(hand)
             row[CRIB_MEAN] = crib if i_deal else -crib
-            row[PEGS] = model["pegs"][i_deal, at, 0]
-            row[LETS_PEG] = model["pegs"][i_deal, at, 1]
+            row[OWN_PEGS] = model["pegs"][i_deal, at, 0]
+            row[OTHER_PEGS] = model["pegs"][i_deal, at, 1]
             if min(mine, theirs) <= near:
-                more = row[PEGS] - model["mean_pegs"][i_deal]
-                let = row[LETS_PEG] - model["mean_pegs"][1 - i_deal]
+                more = row[OWN_PEGS] - model["mean_pegs"][i_deal]
+                let = row[OTHER_PEGS] - model["mean_pegs"][1 - i_deal]
                 row[WORTH] = deal_worth(
                     worths, i_deal, pone, dealer, model, let if i_deal else more,
                     more if i_deal else let, s,
                 )  # fmt: skip
             else:
-                own = row[HAND_MEAN] + row[PEGS]
-                others = model["mean_hand"][1 - i_deal] + row[LETS_PEG]
+                own = row[HAND_MEAN] + row[OWN_PEGS]
+                others = model["mean_hand"][1 - i_deal] + row[OTHER_PEGS]
                 pone_more = (others if i_deal else own) - by_pone
                 dealer_more = (own if i_deal else others) + HEELS + crib - by_dealer
                 row[WORTH] = level + pone_point * pone_more + dealer_point * dealer_more
@@ -221,29 +222,21 @@ def best_pair(v, s, columns):
     return best
 
 
-@kernel
-def best_card(v, s, columns):
-    """Return the card to lay away: the pair's higher card first, then the other."""
-    pair = best_pair(v, s, columns)
-    high = pair >> 6
-    return pair & 63 if v["laid_n"] == 1 and v["laid"][0] == high else high
-
-
 @entry(
     void(
         VIEWS_T, int64[::1], float64[:, :, ::1], MODEL_T, TABLE_T, int64, SCRATCH_T,
         float64[:, :, ::1], int64[::1],
     )
 )  # fmt: skip
-def lay_away_views(views, which, worths, model, table, near, scratch, columns, actions):
-    """Fill the columns and choose the card for the views ``which``, all judged by one table.
+def lay_away_views(views, rows, worths, model, table, near, scratch, columns, actions):
+    """Fill the columns and choose the card for the views ``rows``, all judged by one table.
 
     Args:
         columns: float64[B, 15, COLUMNS]. actions: int64[B].
     """
-    for k in which:
+    for k in rows:
         fill_columns(views[k], worths, model[0], table, near, scratch[0], columns[k])
-        actions[k] = best_card(views[k], scratch[0], columns[k])
+        actions[k] = card_of(views[k], best_pair(views[k], scratch[0], columns[k]))
 
 
 def rank_discards(views: Views, near: int = NEAR) -> tuple[Actions, npt.NDArray[np.float64]]:
@@ -268,9 +261,9 @@ def rank_discards(views: Views, near: int = NEAR) -> tuple[Actions, npt.NDArray[
     actions = np.empty(len(views), dtype=np.int64)
     columns = np.zeros((len(views), PAIRS, COLUMNS))
     scratch = np.zeros(1, dtype=SCRATCH)
-    for judge, which in by_worths(views):
-        model = load(int(views["dealt"][which[0]]))
-        lay_away_views(views, which, judge, model, show_table(), near, scratch, columns, actions)
+    for judge, rows in by_worths(views):
+        model = load(int(views["dealt"][rows[0]]))
+        lay_away_views(views, rows, judge, model, show_table(), near, scratch, columns, actions)
     return actions, columns
 
 

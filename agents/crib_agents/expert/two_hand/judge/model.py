@@ -1,42 +1,34 @@
 """What `expert` knows of a game by measurement, in one record that its kernels read.
 
-Three data files go into it, to be made in this order: what a deal brings
-(`training/deal_outcomes.py`, read by `crib_agents.expert.two_hand.judge.outcomes`), what each kept hand pegs
-(`training/kept_play.py`), and what each role lays away (`training/laid_away.py`), which follows
-from the others. The first is of `expert`, the second of `rule_based`, of which many more deals can
-be played: it compares hands well, but all of them peg a little less against better play.
+Three tables go into it: what a deal brings (`outcomes`), what each kept hand pegs, and what each
+role lays away, which follows from the others. The first is of `expert`, the second of `rule_based`,
+of which many more deals can be played: it compares hands well, but all of them peg a little less
+against better play.
 """
 
 from __future__ import annotations
 
-import json
 from functools import cache
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from numba import from_dtype, types
 
-from crib_agents.data.crib_tables import CELLS
+from crib_agents.data import tables
+from crib_agents.data.tables import Array
 from crib_agents.expert.two_hand.judge import outcomes
 from crib_agents.expert.two_hand.judge.outcomes import COUNT_SIZE, PLAY_SIZE
+from crib_agents.kernels.charts import CELLS
 from crib_env.engine.jit import kernel
 
-Array = npt.NDArray[np.float64]
 Record = npt.NDArray[np.void]
 
-DATA = Path(__file__).parents[3] / "data"
-LAID_AWAY = DATA / "laid_away.json"
-KEPT_PLAY = DATA / "kept_play.json"
-VERSION = 1
-ROLES = ("pone", "dealer")  # so that ``is_dealer`` is a role's index
 KEPT_HANDS = {6: 1820, 5: 455}  # rank multisets of four cards and of three
 HEELS = 2 / 13  # what the dealer pegs for the starter, of the play in `outcomes`, on average
 
 MODEL = np.dtype(
     [
-        # How often a role lays a pair of a cell that it was dealt; see crib_agents.data.crib_tables.cell.
+        # How often a role lays a pair of a cell that it was dealt; see `kernels.charts`.
         ("habit", np.float64, (2, CELLS)),
         # What the crib of a pair that a role lays makes beyond what habits explain; by ranks.
         ("excess", np.float64, (2, CELLS)),
@@ -67,11 +59,7 @@ def kept_index(a, b, c, d):
 
 @cache
 def load(dealt: int) -> Record:
-    """Return the `MODEL` record, shape [1], of the game of ``dealt`` cards, 6 or 5.
-
-    Raises:
-        ValueError: a data file is of another version.
-    """
+    """Return the `MODEL` record, shape [1], of the game of ``dealt`` cards, 6 or 5."""
     return build(dealt, *habits(dealt), kept_play(dealt))
 
 
@@ -92,33 +80,20 @@ def build(dealt: int, habit: Array, excess: Array, pegs: Array) -> Record:
     return model
 
 
-def habits(dealt: int, path: Path = LAID_AWAY) -> tuple[Array, Array]:
+def habits(dealt: int) -> tuple[Array, Array]:
     """Return how often each role lays a pair that it could, and what its crib makes beyond that.
 
     Returns:
         float64[2, 169], by role and cell; float64[2, 169], points.
     """
-    roles = read(path, dealt, "laid_away")
-    charts = [[roles[role][chart] for role in ROLES] for chart in ("laid", "excess")]
-    laid, excess = np.array(charts, dtype=np.float64).reshape(2, 2, CELLS)
-    return laid, excess
+    charts = tables.load(tables.LAID_AWAY)
+    game = tables.DEALT.index(dealt)
+    return charts["laid"][game].reshape(2, CELLS), charts["excess"][game].reshape(2, CELLS)
 
 
-def kept_play(dealt: int, path: Path = KEPT_PLAY) -> Array:
+def kept_play(dealt: int) -> Array:
     """Return what each kept hand pegs and lets the other peg, float64[2, hands, 2]."""
-    roles = read(path, dealt, "kept_play")
-    return np.array([np.transpose([roles[role]["mine"], roles[role]["theirs"]]) for role in ROLES])
-
-
-def read(path: Path, dealt: int, script: str) -> dict[str, Any]:
-    """Return one game's entry of a data file.
-
-    Raises:
-        ValueError: the file is of another version.
-    """
-    data: dict[str, Any] = json.loads(path.read_text())
-    if data["version"] != VERSION:
-        raise ValueError(f"{path} is of version {data['version']}, expected {VERSION}: make it "
-                         f"again with training/{script}.py")  # fmt: skip
-    found: dict[str, Any] = next(g for g in data["games"].values() if g["dealt"] == dealt)
-    return found
+    play = tables.load(tables.KEPT_PLAY)
+    game = tables.DEALT.index(dealt)
+    both = np.stack([play["mine"][game], play["theirs"][game]], axis=-1)
+    return both[:, : KEPT_HANDS[dealt]]

@@ -1,6 +1,6 @@
-"""What a deal brings, as measured: the data file of `training/deal_outcomes.py`.
+"""What a deal brings, as measured.
 
-For each two-hand game the file counts, over deals of an agent against itself, the points of the
+For each two-hand game the table counts, over deals of an agent against itself, the points of the
 play by both seats together, those of each hand and those of the crib. A game can end within the
 play, so who comes first to how many points is counted too. What is used of it is the product: the
 play, pone's hand, the dealer's hand and the crib are taken to be independent of each other. (They
@@ -9,22 +9,15 @@ nearly are; `crib_training.tables.two_hand.deal_outcomes` prints their correlati
 
 from __future__ import annotations
 
-import json
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cache
-from pathlib import Path
-from typing import Any
 
-import numpy as np
-import numpy.typing as npt
+from crib_agents.data import tables
+from crib_agents.data.tables import Array
 
-PATH = Path(__file__).parents[3] / "data" / "deal_outcomes.json"
-VERSION = 1
 MOST_PLAY = 15  # a seat's points of the play above this, one deal in 500, count as this many
 PLAY_SIZE = MOST_PLAY + 1
 COUNT_SIZE = 30  # a hand or crib counts 0 to 29
-
-Array = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -51,20 +44,8 @@ class Outcomes:
 
 
 @cache
-def load(dealt: int, path: Path = PATH) -> Outcomes:
-    """Return what a deal of the game of ``dealt`` cards, 6 or 5, brings.
-
-    Raises:
-        ValueError: the file is of another version.
-    """
-    data: dict[str, Any] = json.loads(path.read_text())
-    if data["version"] != VERSION:
-        raise ValueError(f"{path} is of version {data['version']}, expected {VERSION}: make it "
-                         "again with training/deal_outcomes.py")  # fmt: skip
-    game = next(game for game in data["games"].values() if game["dealt"] == dealt)
-    return Outcomes(
-        **{
-            field: np.array(game[field], dtype=np.float64) / game["deals"]
-            for field in Outcomes.__annotations__
-        }
-    )
+def load(dealt: int) -> Outcomes:
+    """Return what a deal of the game of ``dealt`` cards, 6 or 5, brings."""
+    held = tables.load(tables.DEAL_OUTCOMES)
+    game = tables.DEALT.index(dealt)
+    return Outcomes(*(held[field.name][game] / held["deals"][game] for field in fields(Outcomes)))

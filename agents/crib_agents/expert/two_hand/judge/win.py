@@ -3,7 +3,7 @@
 A deal pegs at least one point, so every deal's end lies nearer the target than its start, and the
 chances at a score follow from those at scores further on. Within a deal points come in the order
 of the rules, and the first to the target wins at once (C5): heels and play, pone's hand, the
-dealer's hand, the crib. What they bring is `crib_agents.expert.two_hand.judge.outcomes`.
+dealer's hand, the crib. What they bring is `outcomes`.
 
 Scores are given as points still to make, so one table serves all starts and any shorter target.
 A view says nothing of skunks nor of who deals the next game of a match: Hoyle's rules are taken.
@@ -14,18 +14,16 @@ from __future__ import annotations
 from functools import cache
 
 import numpy as np
-import numpy.typing as npt
 
+from crib_agents.data.tables import Array
 from crib_agents.expert.two_hand.judge import outcomes
-from crib_env.rules import PRESETS
-
-Array = npt.NDArray[np.float64]
+from crib_env.rules import PRESETS, TwoHandRules
 
 # How a game ends for a seat: it wins by a double skunk, a skunk, plainly; loses plainly, by a
 # skunk, a double skunk. The margin is what the loser still has to make (H11).
 ENDS = 6
 WON = slice(0, 3)
-HOYLE = PRESETS["hoyle"]
+HOYLE = TwoHandRules.preset("hoyle")
 GAME_POINTS = (HOYLE.double_skunk_points, HOYLE.skunk_points, 1)
 LARGEST_MATCH = 99  # game points that a match can be played to
 
@@ -114,7 +112,9 @@ def match_chances(dealt: int, target: int) -> Array:
         float64[2, 100, 100], by whether this seat deals first and the game points it and the other
         still have to win.
     """
-    for_last = next(r.for_last for r in PRESETS.values() if r.dealt == dealt)
+    for_last = next(
+        r.for_last for r in PRESETS.values() if isinstance(r, TwoHandRules) and r.dealt == dealt
+    )
     start = max(1, target - for_last)
     table = chances(dealt, target)
     as_pone, as_dealer = table[0, start, target], table[1, target, start]

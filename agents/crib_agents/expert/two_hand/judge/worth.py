@@ -17,6 +17,7 @@ from functools import lru_cache
 import numpy as np
 import numpy.typing as npt
 
+from crib_agents.data.tables import Array
 from crib_agents.expert.two_hand.judge.outcomes import COUNT_SIZE
 from crib_agents.expert.two_hand.judge.win import (
     LARGEST_MATCH,
@@ -29,14 +30,12 @@ from crib_env.engine.jit import kernel
 from crib_env.engine.two_hand.records import GAME, MATCH
 from crib_env.policy import Views
 
-Array = npt.NDArray[np.float64]
-
 # What a table of worths depends on; two views alike in these share one.
 FIELDS = ("dealt", "target", "episode", "match_target")
 
 
 def stakes(dealt: int, target: int, mine: int, theirs: int) -> Array:
-    """Return what the six ends of a game (see `crib_agents.expert.two_hand.judge.win`) are worth in a match.
+    """Return what the six ends of a game (see `win`) are worth in a match.
 
     Args:
         dealt: cards dealt to a seat.
@@ -87,10 +86,10 @@ def by_worths(views: Views) -> Iterator[tuple[Array, npt.NDArray[np.intp]]]:
     keys = np.stack([views[field] for field in FIELDS] + [views["games"][:, 0],
                     views["games"][:, 1]], axis=1)  # fmt: skip
     keys[views["episode"] != MATCH, 3:] = 0  # game points matter in a match alone
-    distinct, which = np.unique(keys, axis=0, return_inverse=True)
+    distinct, group = np.unique(keys, axis=0, return_inverse=True)
     for i, (dealt, target, episode, match_target, mine, theirs) in enumerate(distinct.tolist()):
         left = [min(max(1, match_target - won), LARGEST_MATCH) for won in (mine, theirs)]
-        yield worths(dealt, target, episode, *left), np.flatnonzero(which.ravel() == i)
+        yield worths(dealt, target, episode, *left), np.flatnonzero(group.ravel() == i)
 
 
 @kernel

@@ -23,7 +23,7 @@ from crib_agents.expert.two_hand.pegging.holdings import (
     LOWEST,
     number,
 )
-from crib_agents.expert.two_hand.pegging.reflex import all_in_public, soften
+from crib_agents.expert.two_hand.pegging.reflex import all_in_public, softmax
 from crib_agents.kernels.counting import unseen_ranks
 from crib_env.engine.jit import kernel
 from crib_env.engine.show import pip
@@ -53,7 +53,7 @@ def weigh_card(p, r, n, s, hands, weights):
     all_in_public(p, THEM, weights, s["base"], s["shared"])
     room = 31 - p["count"]
     for j in range(n):
-        soften(p, held[j], hands, weights, s["base"], s["shared"], chance)
+        softmax(p, held[j], hands, weights, s["base"], s["shared"], chance)
         listed = hands[held[j], LISTED]
         likely = 0.0
         fitting = 0
@@ -108,15 +108,15 @@ def alone(p, single):
 
 
 @kernel
-def hypothesise(v, p, s, hands, weights, kept):
+def hypothesise(v, p, s, hands, weights, rates):
     """Write the holdings the other seat may have now and their weights; return how many.
 
     Args:
         v: the view of this seat, to play.
         p: a `POSITION`, written: the play as it stands.
-        s: the scratch record of `crib_agents.expert.two_hand.pegging.play`; ``s["held"]`` and ``s["ways"]`` are written.
+        s: the scratch record of `play`; ``s["held"]`` and ``s["ways"]`` are written.
         hands: `holdings`. weights: the reflex's tables.
-        kept: float64[HOLDINGS], how often the other's role keeps a holding, of the times dealt.
+        rates: float64[HOLDINGS], how often the other's role keeps a holding, of the times dealt.
     """
     played = 0
     for i in range(v["pile_n"]):
@@ -131,7 +131,7 @@ def hypothesise(v, p, s, hands, weights, kept):
         if draws > 0:
             whole = now if played == 0 else number(hands[now, COUNTED] + played)
             held[n] = whole
-            ways[n] = draws * kept[whole]
+            ways[n] = draws * rates[whole]
             n += 1
     replay(v, p, n, s, hands, weights)
     possible = 0

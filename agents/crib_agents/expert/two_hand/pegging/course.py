@@ -1,8 +1,8 @@
 """The course of the play: what a card pegs, the go and last points, who plays next.
 
-The same rules as `crib_env.engine.two_hand.rules.play`, over what both seats know of a position. Holdings
-are kept apart from it, since the other seat's is a hypothesis; the kernels here ask only for the
-least pip value a seat holds.
+The same rules as `play` of the engine, over what both seats know of a position. Holdings are apart
+from it, since the other seat's is a hypothesis; the kernels here ask only for the least pip value a
+seat holds.
 """
 
 from __future__ import annotations
@@ -10,16 +10,16 @@ from __future__ import annotations
 import numpy as np
 from numba import from_dtype, types
 
-from crib_agents.kernels.counting import line_points
+from crib_agents.kernels.counting import sequence_points
 from crib_env.engine.jit import kernel
-from crib_env.engine.two_hand.records import NONE
+from crib_env.engine.record import NONE
 
 ME = 0
 THEM = 1
 
 POSITION = np.dtype(
     [
-        ("line", np.int64),  # of the present count, see `crib_agents.kernels.counting`
+        ("sequence", np.int64),  # of the present count, see `kernels.counting`
         ("n", np.int64),  # its cards
         ("count", np.int64),
         ("go", np.int64),  # 1 once this count's go point is pegged (H5)
@@ -47,7 +47,7 @@ def begin_play(p, size):
 @kernel
 def begin_count(p):
     """Begin a count at zero (H7)."""
-    p["line"] = 0
+    p["sequence"] = 0
     p["n"] = 0
     p["count"] = 0
     p["go"] = 0
@@ -57,7 +57,7 @@ def begin_count(p):
 @kernel
 def copy(p, q):
     """Make ``q`` the position ``p``."""
-    q["line"] = p["line"]
+    q["sequence"] = p["sequence"]
     q["n"] = p["n"]
     q["count"] = p["count"]
     q["go"] = p["go"]
@@ -71,12 +71,12 @@ def copy(p, q):
 @kernel
 def put(p, seat, r):
     """Let the seat play a card of rank ``r`` and peg what it makes; `go_on` does what follows."""
-    p["line"] = p["line"] << 4 | r
+    p["sequence"] = p["sequence"] << 4 | r
     p["n"] += 1
     p["count"] += min(r + 1, 10)
     p["last"] = seat
     p["left"][seat] -= 1
-    p["needs"][seat] -= line_points(p["line"], p["n"], p["count"], p["go"])
+    p["needs"][seat] -= sequence_points(p["sequence"], p["n"], p["count"], p["go"])
 
 
 @kernel

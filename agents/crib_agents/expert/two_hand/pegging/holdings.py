@@ -14,11 +14,11 @@ from math import comb
 import numpy as np
 import numpy.typing as npt
 
+from crib_agents.data.tables import RANKS
 from crib_env.engine.jit import kernel
+from crib_env.engine.record import NONE
 from crib_env.engine.show import KEYS
-from crib_env.engine.two_hand.records import NONE
 
-RANKS = 13
 MOST = 4  # cards in the largest holding
 FIRST = np.array([comb(RANKS + size - 1, RANKS) for size in range(MOST + 2)], dtype=np.int64)
 HOLDINGS = int(FIRST[MOST + 1])

@@ -7,28 +7,41 @@ the view alone.
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
-import numpy.typing as npt
 from numba import float64, from_dtype, int64, types, void
 
-from crib_agents.data.crib_tables import chart
+from crib_agents.checks import refuse_other_views
+from crib_agents.data import tables
+from crib_agents.data.tables import RANKS
 from crib_agents.expert.two_hand.judge.model import MODEL_T
 from crib_agents.expert.two_hand.judge.model import load as load_model
 from crib_agents.expert.two_hand.judge.outcomes import COUNT_SIZE
 from crib_agents.expert.two_hand.judge.worth import by_worths
 from crib_agents.expert.two_hand.pegging.belief import hypothesise, thin
 from crib_agents.expert.two_hand.pegging.course import POSITION, POSITIONS_T
-from crib_agents.expert.two_hand.pegging.holdings import FIRST, MOST, RANKS, holdings, number
-from crib_agents.expert.two_hand.pegging.pegging_tables import load
+from crib_agents.expert.two_hand.pegging.holdings import (
+    FIRST,
+    HOLDINGS,
+    MOST,
+    holdings,
+    number,
+)
 from crib_agents.expert.two_hand.pegging.reflex import SIZE
 from crib_agents.expert.two_hand.pegging.search import FINDINGS, WORTH, search_card
 from crib_agents.expert.two_hand.pegging.show import look_ahead
+from crib_agents.kernels.charts import chart_of
+from crib_env.engine.family import find_family
 from crib_env.engine.jit import entry, kernel
-from crib_env.engine.tables import show_table
-from crib_env.engine.two_hand.records import HAND, NONE, PLAY, TABLE_T, VIEW, VIEWS_T
+from crib_env.engine.record import NONE, TABLE_T
+from crib_env.engine.show import show_table
+from crib_env.engine.two_hand.records import HAND, PLAY, VIEWS_T
 from crib_env.policy import Actions, Views
 
 DRAWN = 256  # hypotheses searched, of up to 1,820
+
+Array = tables.Array
 
 SCRATCH = np.dtype(
     [
@@ -50,20 +63,37 @@ SCRATCH = np.dtype(
 )
 SCRATCH_T = types.Array(from_dtype(SCRATCH), 1, "C")
 POSITIONS = 4  # that a search needs
+UNIT = 1024.0  # parts of a point in the file
+
+
+@cache
+def read_tables() -> tuple[Array, Array, Array]:
+    """Return what the kernels know by heart of all games and roles.
+
+    Returns:
+        float64[2 * SIZE], the reflex's tables in points: sums of 1,024ths are exact, so ties are
+        ties in whatever order they are added up; float64[4, HOLDINGS], how often a holding is
+        kept, by `chart_of` its game and role, relative to the mean over holdings; float64[4], how
+        many times as large the odds of one suit are in a hand kept as in cards of the same ranks,
+        all different, drawn at random.
+    """
+    held = tables.load(tables.REFLEX)
+    rates = held["kept"].reshape(-1, HOLDINGS)
+    return held["tables"].ravel() / UNIT, rates, held["suited"].ravel()
 
 
 @kernel
-def find(v, hands, weights, kept, suited, model, worths, table, positions, s, found):
+def find(v, hands, weights, keeping_rates, suited, model, worths, table, positions, s, found):
     """Write what each card of the view that may be played brings into ``found``, by its rank.
 
     Args:
         found: float64[RANKS, FINDINGS].
     """
-    other = chart(v, 1 - v["is_dealer"])
+    other = chart_of(v, 1 - v["is_dealer"])
     s["base"] = 0 if v["dealt"] == 6 else SIZE
     s["single"] = v["single_count"]
     s["i_deal"] = v["is_dealer"]
-    n = hypothesise(v, positions[0], s, hands, weights, kept[other])
+    n = hypothesise(v, positions[0], s, hands, weights, keeping_rates[other])
     n = thin(n, DRAWN, s)
     look_ahead(v, n, s, hands, model, suited[other], table)
     counted = 0
@@ -98,15 +128,15 @@ def only_rank(v):
     )
 )  # fmt: skip
 def play_views(
-    views, hands, weights, kept, suited, model, worths, table, positions, scratch, forced, found,
-    actions,
+    views, hands, weights, keeping_rates, suited, model, worths, table, positions, scratch, forced,
+    found, actions,
 ):  # fmt: skip
     """Write a card for each view, of equal worth the higher.
 
     Args:
         views: all judged by ``worths``.
-        hands: `holdings`. weights, kept, suited: see `crib_agents.expert.two_hand.pegging.pegging_tables.load`.
-        model: the record of `crib_agents.expert.two_hand.judge.model`. table: the show table.
+        hands: `holdings`. weights, keeping_rates, suited: see `read_tables`.
+        model: the record of `model`. table: the show table.
         positions, scratch: POSITIONS of `POSITION` and one `SCRATCH`, no matter what is in them.
         forced: 1 to search even where there is no choice.
         found: float64[1 or B, RANKS, FINDINGS], written for the ranks that may be played, of the
@@ -119,8 +149,9 @@ def play_views(
         open_choice = only_rank(v) == NONE
         if open_choice or forced:
             find(
-                v, hands, weights, kept, suited, model[0], worths, table, positions, scratch[0], at
-            )
+                v, hands, weights, keeping_rates, suited, model[0], worths, table, positions,
+                scratch[0], at,
+            )  # fmt: skip
         card = NONE
         for k in range(v["hand_n"]):
             if v["legal"] >> k & 1:
@@ -150,7 +181,7 @@ class PlayExpert:
         """
         return self._play(views, np.zeros((1, RANKS, FINDINGS)), forced=False)
 
-    def findings(self, views: Views) -> npt.NDArray[np.float64]:
+    def findings(self, views: Views) -> Array:
         """Return what each card held would bring, for analysis.
 
         Args:
@@ -158,7 +189,7 @@ class PlayExpert:
 
         Returns:
             float64[B, 6, FINDINGS], one row for each card of ``hand``, NaN where it may not be
-            played. The columns are `WORTH` (0 to 1, see `crib_agents.expert.two_hand.judge.worth`), `POINTS_NOW` that
+            played. The columns are `WORTH` (0 to 1, see `worth`), `POINTS_NOW` that
             the card makes, and `MY_POINTS` and `THEIR_POINTS`, expected of the rest of the play.
 
         Raises:
@@ -167,31 +198,29 @@ class PlayExpert:
         by_rank = np.full((max(2, len(views)), RANKS, FINDINGS), np.nan)
         self._play(views, by_rank, forced=True)
         hands = views["hand"]
-        which = np.arange(len(views))[:, None]
-        by_card: npt.NDArray[np.float64] = by_rank[which, np.maximum(hands, 0) >> 2]
+        rows = np.arange(len(views))[:, None]
+        by_card: Array = by_rank[rows, np.maximum(hands, 0) >> 2]
         by_card[(views["legal"][:, None] >> np.arange(HAND) & 1) == 0] = np.nan
         return by_card
 
-    def _play(self, views: Views, found: npt.NDArray[np.float64], *, forced: bool) -> Actions:
-        if views.dtype != VIEW:
-            raise ValueError(f"{self.name} plays two_hand alone, got views of fields "
-                             f"{', '.join(views.dtype.names or ('none',))}")  # fmt: skip
+    def _play(self, views: Views, found: Array, *, forced: bool) -> Actions:
+        refuse_other_views(self.name, views, find_family("two_hand"))
         if (views["phase"] != PLAY).any():
             raise ValueError(f"{self.name} plays cards and lays none away: for whole deals use "
-                             "agents.PhasedAgent(discard=..., pegging=...)")  # fmt: skip
-        tables, kept, suited = load()
+                             "PhasedAgent(discard=..., pegging=...)")  # fmt: skip
+        known = read_tables()
         positions = np.zeros(POSITIONS, dtype=POSITION)
         scratch = np.zeros(1, dtype=SCRATCH)
         actions = np.empty(len(views), dtype=np.int64)
-        for worths, which in by_worths(views):
-            here = found if len(found) == 1 else found[which]
-            cards = np.empty(len(which), dtype=np.int64)
-            model = load_model(int(views["dealt"][which[0]]))
+        for worths, rows in by_worths(views):
+            part = found if len(found) == 1 else found[rows]
+            cards = np.empty(len(rows), dtype=np.int64)
+            model = load_model(int(views["dealt"][rows[0]]))
             play_views(
-                np.ascontiguousarray(views[which]), holdings(), tables, kept, suited, model,
-                worths, show_table(), positions, scratch, forced, here, cards,
+                np.ascontiguousarray(views[rows]), holdings(), *known, model,
+                worths, show_table(), positions, scratch, forced, part, cards,
             )  # fmt: skip
-            actions[which] = cards
+            actions[rows] = cards
             if len(found) > 1:
-                found[which] = here
+                found[rows] = part
         return actions

@@ -1,4 +1,4 @@
-"""A reflex: what a card is worth in the play at a glance, without search or belief.
+"""A reflex: what a card is worth in the play, without search or belief.
 
 The value of playing a card is what it pegs, plus the sum of five table entries: the points, mine
 less the other's, that follow to the end of the play on average. Each table sees the position after
@@ -11,19 +11,20 @@ the card through a few features:
 5. the last three cards.
 
 `training/reflex.py` fits them by self-play. The search plays hypotheses out by the reflex, and
-takes the other seat to play by it, softened: a softmax over the values of its cards.
+takes the other seat to play by a softmax over its values.
 """
 
 from __future__ import annotations
 
 import math
 
-from crib_agents.expert.two_hand.pegging.holdings import DISTINCT, FIRST, LISTED, MOST, RANKS
-from crib_agents.kernels.counting import line_points
+from crib_agents.data.tables import RANKS
+from crib_agents.expert.two_hand.pegging.holdings import DISTINCT, FIRST, LISTED, MOST
+from crib_agents.kernels.counting import sequence_points
 from crib_env.engine.jit import kernel
-from crib_env.engine.two_hand.records import NONE
+from crib_env.engine.record import NONE
 
-SEEN = RANKS + 1  # a rank in the line, or none
+SEEN = RANKS + 1  # a rank in the sequence, or none
 COUNTS = 32
 LEAST = 11  # least pips: 1 to 10
 LEFT = int(FIRST[MOST])  # holdings of up to three cards, what is left after one is played
@@ -33,8 +34,8 @@ UNLIKELY = -5.0  # a card this many temperatures below the best is not expected 
 OUT = 1000.0  # more than any sum of points: a card that wins the game is played
 
 TABLES = 5
-LINE = 0
-CARDS = LINE + MOST * COUNTS * RANKS * SEEN
+SEQUENCE = 0
+CARDS = SEQUENCE + MOST * COUNTS * RANKS * SEEN
 REST = CARDS + MOST * (MOST + 1) * LEAST * COUNTS * 2
 TRAP = REST + LEFT * COUNTS
 LAST_THREE = TRAP + LEFT * RANKS
@@ -42,16 +43,16 @@ SIZE = LAST_THREE + RANKS * SEEN * SEEN
 
 
 @kernel
-def earlier(line, n, i):
-    """Return the rank ``i`` cards before the newest of a line of ``n``, or RANKS for none."""
-    return line >> (4 * i) & 15 if n > i else RANKS
+def earlier(sequence, n, i):
+    """Return the rank ``i`` cards before the newest of a sequence of ``n``, or RANKS for none."""
+    return sequence >> (4 * i) & 15 if n > i else RANKS
 
 
 @kernel
-def line_at(line, n, count, left):
+def sequence_at(sequence, n, count, left):
     """Return where table 1 holds the position after the newest card; ``left``: cards to me."""
-    place = (left * COUNTS + count) * RANKS + (line & 15)
-    return LINE + place * SEEN + earlier(line, n, 1)
+    place = (left * COUNTS + count) * RANKS + (sequence & 15)
+    return SEQUENCE + place * SEEN + earlier(sequence, n, 1)
 
 
 @kernel
@@ -74,10 +75,10 @@ def trap_at(r, rest):
 
 
 @kernel
-def last_three_at(line, n):
+def last_three_at(sequence, n):
     """Return where table 5 does."""
-    place = (line & 15) * SEEN + earlier(line, n, 1)
-    return LAST_THREE + place * SEEN + earlier(line, n, 2)
+    place = (sequence & 15) * SEEN + earlier(sequence, n, 1)
+    return LAST_THREE + place * SEEN + earlier(sequence, n, 2)
 
 
 @kernel
@@ -90,18 +91,18 @@ def in_public(p, seat, r, weights, base):
         p: the position before the card.
         weights, base: the tables, and where the game's begin.
     """
-    line = p["line"] << 4 | r
+    sequence = p["sequence"] << 4 | r
     n = p["n"] + 1
     count = p["count"] + min(r + 1, 10)
     left = p["left"][seat] - 1
     other = 1 - seat
-    points = line_points(line, n, count, p["go"])
+    points = sequence_points(sequence, n, count, p["go"])
     value = float(points)
     if points >= p["needs"][seat]:
         value += OUT
-    value += weights[base + line_at(line, n, count, left)]
+    value += weights[base + sequence_at(sequence, n, count, left)]
     value += weights[base + cards_at(count, p["go"], left, p["left"][other], p["least"][other])]
-    return value + weights[base + last_three_at(line, n)]
+    return value + weights[base + last_three_at(sequence, n)]
 
 
 @kernel
@@ -116,15 +117,15 @@ def write_places(p, seat, rest, places):
     """Write which entry of each table the seat's newest card is valued by, TABLES of them."""
     left = p["left"][seat]
     other = 1 - seat
-    places[0] = line_at(p["line"], p["n"], p["count"], left)
+    places[0] = sequence_at(p["sequence"], p["n"], p["count"], left)
     places[1] = cards_at(p["count"], p["go"], left, p["left"][other], p["least"][other])
     places[2] = rest_at(p["count"], rest)
-    places[3] = trap_at(p["line"] & 15, rest)
-    places[4] = last_three_at(p["line"], p["n"])
+    places[3] = trap_at(p["sequence"] & 15, rest)
+    places[4] = last_three_at(p["sequence"], p["n"])
 
 
 @kernel
-def glance(p, seat, held, hands, weights, base):
+def best_rank(p, seat, held, hands, weights, base):
     """Return the rank of the highest value among those the seat holds and may play."""
     listed = hands[held, LISTED]
     n = hands[held, DISTINCT]
@@ -154,7 +155,7 @@ def all_in_public(p, seat, weights, base, shared):
 
 
 @kernel
-def soften(p, held, hands, weights, base, shared, chance):
+def softmax(p, held, hands, weights, base, shared, chance):
     """Write how likely a seat is taken to play each rank it holds: a softmax over their values.
 
     Args:

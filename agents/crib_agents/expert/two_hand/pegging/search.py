@@ -1,9 +1,9 @@
 """Search: what a card is worth over all the other seat may hold.
 
 After this seat's card every hypothesis is played out to the end of the deal's play. The other seat
-may answer with any card it holds, each as likely as the reflex, softened, makes it; from there on
-both seats play by the reflex, which knows no more than a seat does: neither chooses by what it
-could not see. The end is judged by `crib_agents.expert.two_hand.judge.worth`, over the counts still to come.
+may answer with any card it holds, each as likely as a softmax over the reflex makes it; then both
+seats play by the reflex, which knows no more than a seat does: neither chooses by what it
+could not see. The end is judged by `worth`, over the counts still to come.
 """
 
 from __future__ import annotations
@@ -11,9 +11,9 @@ from __future__ import annotations
 from crib_agents.expert.two_hand.judge.worth import after_play
 from crib_agents.expert.two_hand.pegging.course import ME, THEM, copy, go_on, put
 from crib_agents.expert.two_hand.pegging.holdings import DISTINCT, EMPTY, LISTED, LOWEST
-from crib_agents.expert.two_hand.pegging.reflex import all_in_public, glance, soften
+from crib_agents.expert.two_hand.pegging.reflex import all_in_public, best_rank, softmax
 from crib_env.engine.jit import kernel
-from crib_env.engine.two_hand.records import NONE
+from crib_env.engine.record import NONE
 
 STUCK = 32  # as a least pip: the seat holds cards, but none that fits
 
@@ -30,12 +30,12 @@ def play_out(p, seat, mine, theirs, s, hands, weights):
     """Play on from ``p`` to the end by the reflex; the seats hold ``mine`` and ``theirs``."""
     while seat != NONE:
         if seat == ME:
-            r = glance(p, ME, mine, hands, weights, s["base"])
+            r = best_rank(p, ME, mine, hands, weights, s["base"])
             mine = hands[mine, r]
             put(p, ME, r)
             seat = go_on(p, s["single"], hands[mine, LOWEST], hands[theirs, LOWEST])
         else:
-            r = glance(p, THEM, theirs, hands, weights, s["base"])
+            r = best_rank(p, THEM, theirs, hands, weights, s["base"])
             theirs = hands[theirs, r]
             put(p, THEM, r)
             seat = go_on(p, s["single"], hands[theirs, LOWEST], hands[mine, LOWEST])
@@ -65,7 +65,7 @@ def add_end(p, likely, j, s, worths, found):
     """Add the end ``p`` of the play under hypothesis ``j``, so ``likely``, to the findings.
 
     Args:
-        worths: see `crib_agents.expert.two_hand.judge.worth.worths`.
+        worths: see `worth.worths`.
     """
     others = s["counts"][j]
     nob = s["nob"][j]
@@ -93,7 +93,7 @@ def add_ends(q, seat, likely, mine, theirs, j, p, s, hands, weights, worths, fou
         add_end(p, likely, j, s, worths, found)
         return
     chance = s["chance"]
-    soften(q, theirs, hands, weights, s["base"], s["shared"], chance)
+    softmax(q, theirs, hands, weights, s["base"], s["shared"], chance)
     listed = hands[theirs, LISTED]
     for k in range(hands[theirs, DISTINCT]):
         if chance[k] > 0.0:

@@ -7,10 +7,11 @@ knows its own pair and the starter, and by which habit the other seat's role lay
 
 from __future__ import annotations
 
-from crib_agents.data.crib_tables import cell
+from crib_agents.data.tables import RANKS
 from crib_agents.expert.two_hand.discard.crib import DECK, SUITS, shift
 from crib_agents.expert.two_hand.judge.outcomes import COUNT_SIZE
-from crib_agents.expert.two_hand.pegging.holdings import COUNTED, KEY, RANKS
+from crib_agents.expert.two_hand.pegging.holdings import COUNTED, KEY
+from crib_agents.kernels.charts import cell
 from crib_agents.kernels.counting import unseen_ranks
 from crib_env.engine.jit import kernel
 from crib_env.engine.show import FOUR, JACK, KEYS, score_flush_and_nob
@@ -116,7 +117,7 @@ def count_others(v, n, s, hands, suited, table):
 def fill_crib(v, s, model, table):
     """Write the chances of the crib's points into ``s["crib"]``: exact, under the other's habit.
 
-    What such cribs were measured to make beyond that is added; see `crib_agents.expert.two_hand.discard.crib`.
+    What such cribs were measured to make beyond that is added; see `crib`.
     """
     crib = s["crib"]
     starter = v["starter"]

@@ -1,0 +1,159 @@
+"""The one reader of every table in this folder.
+
+`README.md` says what each table holds and how it is made. Where an array has an axis for the role,
+here and in whatever is made of it, the order is `ROLES`: ``is_dealer`` is a role's index.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+Array = npt.NDArray[np.float64]
+
+FOLDER = Path(__file__).parent
+ROLES = ("pone", "dealer")
+DEALT = (6, 5)  # the two-hand games by the cards dealt to a seat, in the order of a game's axis
+VARIANTS = ("table_top", "table_top_ship")  # Table Top's presets, in the same way
+RANKS = 13
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """A file of arrays, and what is expected of it.
+
+    Attributes:
+        file: its name; without the ending, what ``crib tables`` calls it.
+        version: of its form.
+        shapes: the shapes of its arrays. The first axis is the game (`DEALT` or `VARIANTS`).
+        five_card: the length of the last axis in the five-card game where that is shorter; what is
+            left over is 0.
+    """
+
+    file: str
+    version: int
+    shapes: dict[str, tuple[int, ...]]
+    five_card: int | None = None
+
+    @property
+    def path(self) -> Path:
+        """Where the table lies."""
+        return FOLDER / self.file
+
+    @property
+    def made_by(self) -> str:
+        """The command that makes it."""
+        return f"crib tables {self.path.stem}"
+
+
+CHARTS = (len(DEALT), len(ROLES), RANKS, RANKS)
+PLAY = (len(DEALT), 16, 16)
+COUNT = (len(DEALT), 30)
+
+CRIB_TABLES = Table("crib_tables.json", 1, {"crib": CHARTS, "kept": CHARTS[:3]})
+DEAL_OUTCOMES = Table(
+    "deal_outcomes.json",
+    1,
+    {
+        "deals": (len(DEALT),),
+        "play": PLAY,
+        "pone_out": PLAY,
+        "dealer_out": PLAY,
+        "pone_hand": COUNT,
+        "dealer_hand": COUNT,
+        "crib": COUNT,
+    },
+)
+KEPT_PLAY = Table(
+    "kept_play.json", 1, dict.fromkeys(("mine", "theirs"), (len(DEALT), len(ROLES), 1820)), 455
+)
+LAID_AWAY = Table("laid_away.json", 1, {"laid": CHARTS, "excess": CHARTS})
+REFLEX = Table(
+    "reflex.npz",
+    3,
+    {
+        "tables": (len(DEALT), 65_124),
+        "kept": (len(DEALT), len(ROLES), 2380),
+        "suited": (len(DEALT), len(ROLES)),
+    },
+)
+TABLE_TOP_ROUNDS = Table(
+    "table_top_rounds.npz",
+    1,
+    {"counted": (len(VARIANTS), 2, 80, 80), "spread": (len(VARIANTS), 2, 28, 2, 2)},
+)
+TABLE_TOP_VALUES = Table("table_top_values.npz", 1, {"values": (len(VARIANTS), 103_432)})
+TABLES = (
+    CRIB_TABLES, REFLEX, DEAL_OUTCOMES, KEPT_PLAY, LAID_AWAY, TABLE_TOP_VALUES, TABLE_TOP_ROUNDS,
+)  # fmt: skip
+
+
+@cache
+def load(table: Table, path: Path | None = None) -> dict[str, Array]:
+    """Return the arrays of a table, float64, in the shapes it states; read once in a process.
+
+    Args:
+        table: one of `TABLES`.
+        path: another file of its form.
+
+    Raises:
+        ValueError: there is no such file, or it is of another version or shape.
+    """
+    path = path or table.path
+    again = f"make it again with {table.made_by}"
+    if not path.exists():
+        raise ValueError(f"there is no {path}: {again}")
+    version, held = _read_games(table, path) if path.suffix == ".json" else _read_arrays(path)
+    if version != table.version:
+        raise ValueError(f"{path} is of version {version}, expected {table.version}: {again}")
+    arrays = {}
+    for name, shape in table.shapes.items():
+        if name not in held:
+            raise ValueError(f"{path} holds {', '.join(held) or 'nothing'}, expected {name} too: "
+                             f"{again}")  # fmt: skip
+        if held[name].shape != shape:
+            raise ValueError(f"{path} holds {name} of shape {held[name].shape}, expected {shape}: "
+                             f"{again}")  # fmt: skip
+        arrays[name] = held[name].astype(np.float64)
+    return arrays
+
+
+def save(table: Table, path: Path | None = None, **arrays: Any) -> None:
+    """Write a table that is an ``.npz`` file."""
+    np.savez_compressed(path or table.path, version=table.version, **arrays)
+
+
+def _read_arrays(path: Path) -> tuple[int, dict[str, Any]]:
+    """Return the version and the arrays of an ``.npz`` file."""
+    with np.load(path) as data:
+        held = {name: data[name] for name in data}
+    return int(held.pop("version", 0)), held
+
+
+def _read_games(table: Table, path: Path) -> tuple[int, dict[str, Any]]:
+    """Return the version and the arrays of a ``.json`` file: games, and roles by name in them."""
+    data: dict[str, Any] = json.loads(path.read_text())
+    games = {game["dealt"]: game for game in data.get("games", {}).values()}
+    held = {}
+    for name in table.shapes:
+        found = [_find(games.get(dealt, {}), name) for dealt in DEALT]
+        if table.five_card is not None and found[1].shape[-1:] == (table.five_card,):
+            short = found[1]
+            found[1] = np.zeros_like(found[0], dtype=np.float64)
+            found[1][..., : table.five_card] = short
+        if found[0].shape == found[1].shape:
+            held[name] = np.stack(found)
+    return data.get("version", 0), held
+
+
+def _find(game: dict[str, Any], name: str) -> npt.NDArray[Any]:
+    """Return an array of one game, its roles in the order of `ROLES` where it has any."""
+    if name in game:
+        return np.array(game[name])
+    return np.array([game.get(role, {}).get(name, ()) for role in ROLES])

@@ -1,0 +1,56 @@
+"""From the names a command line takes to agents."""
+
+from __future__ import annotations
+
+from importlib.metadata import entry_points
+from importlib.util import find_spec
+from pathlib import Path
+
+from crib_agents.adapters.learned import LearnedAgent
+from crib_agents.adapters.phased import PhasedAgent
+from crib_agents.adapters.process import ProcessAgent
+from crib_env.policy import GROUP, Agent, find_agent
+
+IN_PROCESS = "process:"
+
+
+def load_agent(name: str, move_seconds: float | None = None) -> Agent:
+    """Return an agent by name, or read one from a ``.safetensors`` file.
+
+    Two joined by a plus, such as ``"greedy+rule_based"``, make one agent of a two-hand game: the
+    first lays away, the second plays the cards.
+
+    Args:
+        name: ``process:`` before it puts the agent into a process of its own.
+        move_seconds: the longest such an agent may take for a decision before it is stopped.
+
+    Raises:
+        ValueError: no such agent, a file that does not fit, or one that cannot be made; the message
+            is its own.
+    """
+    if name.startswith(IN_PROCESS):
+        return ProcessAgent(name.removeprefix(IN_PROCESS), move_seconds, load=load_agent)
+    if "+" in name:
+        discard, pegging = name.split("+", 1)
+        return PhasedAgent(discard=load_agent(discard), pegging=load_agent(pegging))
+    if name.endswith(".safetensors"):
+        if not Path(name).exists():
+            raise ValueError(f"there is no file {name!r}")
+        return LearnedAgent.load(name)
+    try:
+        return find_agent(name)
+    except ValueError:
+        raise
+    except Exception as error:  # whatever the agent's own code raises
+        raise ValueError(
+            f"no agent was made of {name!r}: {type(error).__name__}: {error}"
+        ) from error
+
+
+def agent_file(name: str) -> Path | None:
+    """Return the file an agent is read from: its weights or its class's module; None if unknown."""
+    if name.endswith(".safetensors"):
+        return Path(name)
+    places = {point.name: point.value for point in entry_points(group=GROUP)}
+    spec = find_spec(places.get(name, name).partition(":")[0])
+    return Path(spec.origin) if spec is not None and spec.has_location and spec.origin else None

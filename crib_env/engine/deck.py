@@ -1,0 +1,38 @@
+"""Dealing: from a deck that the caller gave for this deal, else from the record's generator.
+
+Play never touches that generator, so equal seeds give equal deals whatever is played.
+"""
+
+from __future__ import annotations
+
+from crib_env.engine.jit import kernel
+from crib_env.engine.rng import below
+
+
+@kernel
+def has_deck(s):
+    """Return 1 if a deck was given for the next deal of state ``s``, else 0."""
+    return 1 if s["given"] < s["given_end"] else 0
+
+
+@kernel
+def next_card(s, decks, given, i, used):
+    """Return the i-th card of the deal of state ``s``.
+
+    Args:
+        decks: int64[D, 52], of all games; the next of this one is ``decks[s["given"]]``.
+        given: `has_deck`, asked once before the deal.
+        used: the cards of this deal so far, as a mask; matters where the card is drawn.
+    """
+    if given:
+        return decks[s["given"], i]
+    card = below(s["rng"], 52)
+    while used >> card & 1:
+        card = below(s["rng"], 52)
+    return card
+
+
+@kernel
+def forget_decks(s):
+    """Use no more given decks: they are for the first episode only."""
+    s["given"] = s["given_end"]

@@ -1,0 +1,143 @@
+"""Compiled entries over many games at once, made once for each family.
+
+A lane is a game, a record of one array. A range kernel works on lanes ``lo`` to ``hi`` and releases
+the GIL, so Python threads over ranges use all cores; other entries work on the lanes listed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+from numba import int64, void
+
+from crib_env.engine.family import Family
+from crib_env.engine.jit import Entry, entry
+from crib_env.engine.log import LOG_WIDTH
+from crib_env.engine.record import (
+    DECKS_T,
+    LOG_T,
+    MASKS_T,
+    NONE,
+    OBS_T,
+    RNGS_T,
+    TABLE_T,
+    Array,
+)
+from crib_env.engine.rng import below
+
+
+@dataclass(frozen=True)
+class Lanes:
+    """The entries of a family over many games; see `lane_entries`."""
+
+    start: Entry
+    view: Entry
+    encode: Entry
+    draw_seats: Entry
+    step: Entry
+    fill_results: Entry
+    rollout: Entry
+
+    def results(self, states: Array, rules: Array) -> Array:
+        """Return int64[N], the result of each lane's ended episode for side 0: 1, -1 or 0."""
+        results = np.zeros(len(states), dtype=np.int64)
+        self.fill_results(states, rules, results)
+        return results
+
+
+@cache
+def lane_entries(family: Family) -> Lanes:
+    """Return the entries of a family over many games."""
+    states_t, rules_t, views_t = family.types
+    begin_episode, step_move = family.verbs.begin_episode, family.verbs.step
+    find_move, draw_move = family.verbs.find_move, family.verbs.draw_move
+    view, encode, encode_mask = family.verbs.view, family.verbs.encode, family.verbs.encode_mask
+    result, phase_of = family.verbs.result, family.verbs.phase_of
+    name = family.name
+
+    @entry(void(states_t, rules_t, DECKS_T, int64[::1], int64[::1], LOG_T), f"{name}.start_lanes")
+    def start(states, rules, decks, lanes, dealers, log):
+        """Begin an episode in each lane; ``dealers[k]`` deals first in ``lanes[k]``, or NONE."""
+        for k in range(lanes.shape[0]):
+            begin_episode(states[lanes[k]], rules[0], decks, dealers[k], log)
+
+    @entry(void(states_t, rules_t, int64[::1], int64[::1], views_t), f"{name}.view_lanes")
+    def view_lanes(states, rules, lanes, seats, views):
+        """Write the view of seat ``seats[k]`` in lane ``lanes[k]`` into ``views[k]``."""
+        for k in range(lanes.shape[0]):
+            view(states[lanes[k]], rules[0], seats[k], views[k])
+
+    @entry(void(views_t, OBS_T, MASKS_T), f"{name}.encode_views")
+    def encode_views(views, obs, masks):
+        """Write the observation and mask of each view."""
+        for k in range(views.shape[0]):
+            encode(views[k], obs[k])
+            encode_mask(views[k], masks[k])
+
+    @entry(void(states_t, rules_t, int64[::1], int64[::1]), f"{name}.draw_seats")
+    def draw_seats(states, rules, lanes, seats):
+        """Draw the learner's seat in each lane from the lane's own generator."""
+        for k in range(lanes.shape[0]):
+            seats[lanes[k]] = below(states[lanes[k]]["rng"], rules[0]["players"])
+
+    @entry(
+        int64(states_t, rules_t, DECKS_T, TABLE_T, int64[::1], int64[::1], LOG_T, int64[:, :, ::1]),
+        f"{name}.step_lanes",
+    )
+    def step(states, rules, decks, table, lanes, actions, log, tally):
+        """Take ``actions[k]`` in lane ``lanes[k]``; add its points to ``tally[lane, side]``.
+
+        Points of an episode's very beginning are logged by `start` and are not in the tally.
+
+        Returns:
+            NONE, or the first k whose action is illegal: lanes before it have been stepped.
+        """
+        for k in range(lanes.shape[0]):
+            s = states[lanes[k]]
+            move = find_move(s, rules[0], actions[k])
+            if move == NONE:
+                return k
+            step_move(s, rules[0], decks, table, move, log)
+            for row in range(log[0]):
+                at = 1 + LOG_WIDTH * row
+                column = phase_of(log[at + 2])
+                if column != NONE:
+                    tally[lanes[k], log[at], column] += log[at + 1]
+        return NONE
+
+    @entry(void(states_t, rules_t, int64[::1]), f"{name}.fill_results")
+    def fill_results(states, rules, results):
+        """Write the result of each lane's ended episode: 1 for side 0, -1 for side 1, 0 a draw."""
+        for i in range(states.shape[0]):
+            results[i] = result(states[i], rules[0])
+
+    @entry(
+        int64(
+            states_t, rules_t, DECKS_T, TABLE_T, RNGS_T, views_t, LOG_T, int64, int64, int64,
+            OBS_T, MASKS_T,
+        ),
+        f"{name}.rollout",
+    )  # fmt: skip
+    def rollout(states, rules, decks, table, rngs, views, log, lo, hi, steps, obs, masks):
+        """Play ``steps`` random decisions in each lane, observing before every one.
+
+        Ended episodes begin anew.
+
+        Returns:
+            the number of decisions.
+        """
+        v = views[0]
+        for _ in range(steps):
+            for i in range(lo, hi):
+                s = states[i]
+                view(s, rules[0], s["to_move"], v)
+                encode(v, obs[i])
+                encode_mask(v, masks[i])
+                step_move(s, rules[0], decks, table, draw_move(s, rules[0], rngs[i]), log)
+                if s["over"]:
+                    begin_episode(s, rules[0], decks, NONE, log)
+        return steps * (hi - lo)
+
+    return Lanes(start, view_lanes, encode_views, draw_seats, step, fill_results, rollout)

@@ -1,0 +1,140 @@
+"""What the notations of all families have in common: the line taken apart, and its words.
+
+`crib_env.play_over` plays a `Line` over on the engine, for `crib_env.notation`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from crib_env.cards import format_card, parse_card
+from crib_env.rules import Rules
+
+Record = Any
+Pair = tuple[int, int]
+
+CARD = r"[A2-9TJQK][CDHS]"
+
+
+class Move(NamedTuple):
+    """A decision that a line shows: who made it, the action, and the card it was about."""
+
+    seat: int
+    action: int
+    card: int
+
+
+@dataclass(frozen=True)
+class Deal:
+    """What the fields of a family say of the present deal.
+
+    Attributes:
+        deck: the cards known to the position, in the order of the deck.
+        moves: what was done with them, in order.
+        scores: the scores, by side.
+        rear: the scores before the last points of each, where the game shows them.
+        over: whether the episode is.
+    """
+
+    deck: list[int]
+    moves: list[Move]
+    scores: Pair
+    rear: Pair | None
+    over: bool
+
+
+@dataclass(frozen=True)
+class Line:
+    """A line taken apart; whether the game can come to this is not yet known.
+
+    Attributes:
+        rules: the rules.
+        episode: what an episode is.
+        players: the number of seats.
+        number: the deal's number in the episode, from 1 on.
+        dealer: the dealer's seat.
+        deal: what was dealt and done.
+        start: the scores at the start of the episode.
+        games: game points of a match.
+        winner: the side that has won the game, or None.
+    """
+
+    rules: Rules
+    episode: str
+    players: int
+    number: int
+    dealer: int
+    deal: Deal
+    start: Pair = (0, 0)
+    games: Pair = (0, 0)
+    winner: int | None = None
+
+
+@dataclass(frozen=True)
+class Notation:
+    """How a family writes and reads the fields that are its own.
+
+    Attributes:
+        fields: their names, in order; and of those given by name: extras.
+        one_deal: the episodes that are one deal.
+        read_players: of the words, the number of seats.
+        format_body: of a record and rules, the words.
+        read_body: of words, rules, dealer and players, what they say of the deal.
+        read_before: of a line and the scores before its deal, the other pairs of the record then.
+    """
+
+    fields: tuple[str, ...]
+    extras: tuple[str, ...]
+    one_deal: tuple[str, ...]
+    read_players: Callable[[Sequence[str]], int]
+    format_body: Callable[[Record, Rules], list[str]]
+    read_body: Callable[[Sequence[str], Rules, int, int], Deal]
+    read_before: Callable[[Line, Pair], dict[str, Pair]]
+
+
+def read_number(name: str, word: str, mark: str, low: int, high: int) -> int:
+    """Return the number after ``mark``."""
+    digits = word.removeprefix(mark)
+    given = word.startswith(mark) and re.fullmatch(r"[0-9]{1,10}", digits)
+    if not given or not low <= int(digits) <= high:
+        raise ValueError(f"{name} must be {mark}{low} to {mark}{high}, got {word!r}")
+    return int(digits)
+
+
+def read_pair(name: str, word: str, mark: str = "/") -> Pair:
+    """Return two whole numbers with ``mark`` between them."""
+    found = re.fullmatch(rf"([0-9]{{1,6}}){mark}([0-9]{{1,6}})", word)
+    if not found:
+        raise ValueError(f"{name} must be two whole numbers such as 3{mark}5, got {word!r}")
+    return int(found[1]), int(found[2])
+
+
+def read_two(name: str, word: str) -> list[str]:
+    """Return the two parts of a field that is given for both seats."""
+    parts = word.split("/")
+    if len(parts) != 2:
+        raise ValueError(f"{name} must be given for both, with a / between: {word!r}")
+    return parts
+
+
+def read_cards(name: str, word: str) -> list[int]:
+    """Return cards written without spaces."""
+    cards = re.findall(CARD, word)
+    if "".join(cards) != word:
+        raise ValueError(f"{name} must be cards such as 5HTS, got {word!r}")
+    return [parse_card(card) for card in cards]
+
+
+def refuse_twice(cards: Sequence[int]) -> None:
+    """Raise where a card comes twice."""
+    twice = sorted({format_card(card) for card in cards if cards.count(card) > 1})
+    if twice:
+        raise ValueError(f"a position holds a card once, got {', '.join(twice)} twice")
+
+
+def format_pair(values: Any) -> str:
+    """Return two numbers with a / between them."""
+    return f"{values[0]}/{values[1]}"

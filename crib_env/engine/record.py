@@ -1,0 +1,42 @@
+"""What the records of every family have in common, and Numba's types of the entries' arguments.
+
+Every field of a record is int64 (measured: smaller types gain nothing and overflow in plain
+Python), so a record is both one Numba type and one NumPy structured dtype.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from numba import float64, from_dtype, int8, int64, types, uint8
+
+Array = npt.NDArray[Any]
+
+NONE = -1
+
+
+def record(*fields: str | tuple[str, int]) -> np.dtype[np.void]:
+    """Return the dtype of a record with these fields; a pair is a field of so many numbers."""
+    return np.dtype(
+        [(f, np.int64) if isinstance(f, str) else (f[0], np.int64, (f[1],)) for f in fields],
+        align=True,
+    )
+
+
+def array_of(dtype: np.dtype[np.void]) -> Any:
+    """Return Numba's type of an array of records."""
+    return types.Array(from_dtype(dtype), 1, "C")
+
+
+NO_DECKS = np.empty((0, 52), dtype=np.int64)
+
+DECKS_T = int64[:, ::1]
+LOG_T = int64[::1]
+TABLE_T = uint8[::1]
+WEIGHTS_T = float64[::1]
+RNGS_T = int64[:, ::1]
+OBS_T = uint8[:, ::1]
+MASKS_T = int8[:, ::1]
+FLAGS_T = types.boolean[::1]

@@ -1,0 +1,188 @@
+"""The fields of a two-hand position in its notation: see `crib_env.notation`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from operator import ge
+
+from crib_env.cards import format_card, parse_card
+from crib_env.engine.notation import (
+    CARD,
+    Deal,
+    Line,
+    Move,
+    Notation,
+    Pair,
+    Record,
+    format_pair,
+    read_cards,
+    read_pair,
+    read_two,
+    refuse_twice,
+)
+from crib_env.engine.two_hand.records import HAND, LAY_AWAY, PLAY
+from crib_env.rules import Rules, TwoHandRules, find_rules
+
+FIELDS = ("phase", "hands", "starter", "pile", "pegs")
+EXTRAS = ("games", "start", "winner", "rng")
+PHASES = {LAY_AWAY: "lay", PLAY: "play"}
+OVER = "over"
+# How many cards pone and dealer have laid away, in the order in which they do (H1).
+LAID = ((0, 0), (1, 0), (2, 0), (2, 1), (2, 2))
+ONE_DEAL = ("deal", "play")  # episodes of one deal
+MOST = 29  # points pegged at once
+
+
+def read_players(words: Sequence[str]) -> int:
+    """Return the number of seats."""
+    return 2
+
+
+def format_body(s: Record, rules: Rules) -> list[str]:
+    """Return the words of `FIELDS` for a record."""
+    dealt = find_rules(rules, TwoHandRules).dealt
+    hands = []
+    for seat in range(2):
+        shown = ""
+        for i in range(dealt):
+            card = format_card(int(s["dealt"][HAND * seat + i]))
+            if s["laid"][seat] >> i & 1:
+                card = f"({card})"
+            elif not s["held"][seat] >> i & 1:
+                card = card.lower()
+            shown += card
+        hands.append(shown)
+    played = [format_card(int(card)) for card in s["pile"][: s["pile_n"]]]
+    out = int(s["pile_from"])
+    pile = "".join(played[:out]) + ("|" if out else "") + "".join(played[out:]) or "-"
+    pegs = "/".join(f"{s['rear'][seat]}-{s['scores'][seat]}" for seat in range(2))
+    return [
+        OVER if s["over"] else PHASES.get(int(s["phase"]), "?"),
+        "/".join(hands),
+        format_card(int(s["starter"])),
+        pile + ("+go" if s["go"] else ""),
+        pegs,
+    ]
+
+
+def read_body(words: Sequence[str], rules: Rules, dealer: int, players: int) -> Deal:
+    """Return what the words of `FIELDS` say.
+
+    Raises:
+        ValueError: a word that is none, or cards that do not go together.
+    """
+    phase, hands, starter, pile, pegs = words
+    phases = (*PHASES.values(), OVER)
+    if phase not in phases:
+        raise ValueError(f"phase must be one of {', '.join(phases)}, got {phase!r}")
+    dealt: list[list[int]] = []
+    laid: list[list[int]] = []
+    played: dict[int, int] = {}  # the seats of the cards
+    for seat, hand in enumerate(read_two("hands", hands)):
+        cards, away, gone = _read_hand(hand, seat, find_rules(rules, TwoHandRules).dealt)
+        dealt.append(cards)
+        laid.append(away)
+        played |= dict.fromkeys(gone, seat)
+    up = read_cards("starter", starter)
+    if len(up) != 1:
+        raise ValueError(f"the starter must be one card, got {starter!r}")
+    pone = 1 - dealer
+    order = [card for pair in zip(dealt[pone], dealt[dealer], strict=True) for card in pair]
+    refuse_twice(order + up)
+    shown = read_cards("pile", re.sub(r"\||\+go$|^-", "", pile))
+    if sorted(shown) != sorted(played):
+        raise ValueError(f"the pile {pile!r} must hold the cards that the hands show as played")
+    counts = len(laid[pone]), len(laid[dealer])
+    if counts not in LAID:
+        raise ValueError(
+            "each seat lays two cards away, pone both before the dealer the first: "
+            f"here pone has laid {counts[0]} and the dealer {counts[1]}"
+        )
+    if shown and counts != LAID[-1]:
+        raise ValueError("each seat lays two cards away before a card is played")
+    moves = [Move(seat, card, card) for seat in (pone, dealer) for card in laid[seat]]
+    moves += [Move(played[card], card, card) for card in shown]
+    (rear, front), (other_rear, other) = (
+        read_pair("pegs", word, "-") for word in read_two("pegs", pegs)
+    )
+    if not (rear <= front <= rules.target and other_rear <= other <= rules.target):
+        raise ValueError(
+            f"pegs must be the rear and then the front one, at most {rules.target}, got {pegs!r}"
+        )
+    return Deal(order + up, moves, (front, other), (rear, other_rear), phase == OVER)
+
+
+def _read_hand(hand: str, seat: int, size: int) -> tuple[list[int], list[int], list[int]]:
+    """Return the cards of a hand, those laid away and those played."""
+    cards = re.findall(rf"\({CARD}\)|{CARD}|{CARD.lower()}", hand)
+    if "".join(cards) != hand or len(cards) != size:
+        raise ValueError(
+            f"seat {seat}'s hand must be {size} cards, such as 7D held, (6C) laid away or 5h "
+            f"played; got {hand!r}"
+        )
+    away = [parse_card(card.strip("()")) for card in cards if card.startswith("(")]
+    gone = [parse_card(card) for card in cards if card.islower()]
+    return [parse_card(card.strip("()")) for card in cards], away, gone
+
+
+def read_before(line: Line, before: Pair) -> dict[str, Pair]:
+    """Return what stood on the board before the deal, beside the scores ``before`` it.
+
+    Raises:
+        ValueError: no game comes to that.
+    """
+    rules = find_rules(line.rules, TwoHandRules)
+    games = _games_before(line, rules)
+    if not all(0 <= x < rules.target for x in (*before, *line.start)):
+        raise ValueError(
+            f"a game goes on below {rules.target} points: here the scores were "
+            f"{format_pair(before)} before the deal and {format_pair(line.start)} at the start"
+        )
+    if games == (0, 0) and not all(map(ge, before, line.start)):
+        raise ValueError(f"the scores {format_pair(before)} before the deal are below the "
+                         f"episode's start {format_pair(line.start)}")  # fmt: skip
+    # A finished game took a deal at least, and counted at most what a double skunk does.
+    finished = sum(-(-points // rules.double_skunk_points) for points in games)
+    if line.number <= finished:
+        raise ValueError(f"game points {format_pair(games)} take {finished} games before deal "
+                         f"#{line.number}")  # fmt: skip
+    rear = [_rear_before(line, rules, seat, before[seat]) for seat in range(2)]
+    return {"games": games, "rear": (rear[0], rear[1])}
+
+
+def _rear_before(line: Line, rules: TwoHandRules, seat: int, score: int) -> int:
+    """Return where a rear peg stood before the deal; what is pegged in it has moved it on."""
+    peg = line.deal.rear[seat] if line.deal.rear else score
+    if line.number == 1:  # with the other peg, or behind three for last (F1)
+        return 0 if peg == 0 and score == (0 if seat == line.dealer else rules.for_last) else score
+    return min(max(peg, score - max(MOST, rules.for_last)), score)
+
+
+def _games_before(line: Line, rules: TwoHandRules) -> Pair:
+    """Return the game points before the deal: what its end counted taken off (H11)."""
+    games = list(line.games)
+    if line.winner is not None:
+        margin = abs(line.deal.scores[0] - line.deal.scores[1])
+        skunk = rules.skunk_points if margin > rules.skunk_margin else 1
+        double = margin > rules.double_skunk_margin
+        games[line.winner] -= rules.double_skunk_points if double else skunk
+    most = rules.match_target - 1 if line.episode == "match" else 0
+    if not all(0 <= points <= most for points in games):
+        raise ValueError(
+            f"games={format_pair(line.games)} are not game points of "
+            f"{'a match to ' + str(rules.match_target) if most else 'an episode of one game'} "
+            f"that {'goes on' if line.winner is None else 'ends so'}"
+        )
+    return games[0], games[1]
+
+
+NOTATION = Notation(
+    fields=FIELDS,
+    extras=EXTRAS,
+    one_deal=ONE_DEAL,
+    read_players=read_players,
+    format_body=format_body,
+    read_body=read_body,
+    read_before=read_before,
+)

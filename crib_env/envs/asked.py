@@ -1,0 +1,87 @@
+"""Stepping a learner's games where an agent must be asked in Python: one call for all its lanes.
+
+The same as `crib_env.envs.compiled` does, action by action; a test holds the two to each other.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from crib_env.engine.lanes import lane_entries
+from crib_env.engine.rewards import CONTINUE
+from crib_env.envs.checks import ILLEGAL_REWARD
+
+if TYPE_CHECKING:
+    from crib_env.envs.learner import LearnerBatch
+
+Array = npt.NDArray[Any]
+
+
+def play_asked(batch: LearnerBatch, actions: Array) -> None:
+    """Play the actions, int64[N], and what follows up to the learner's next decision.
+
+    Args:
+        batch: the games. actions: CONTINUE in games just begun.
+
+    Raises:
+        ValueError, IllegalActionError: an agent answered what is no legal action.
+    """
+    lanes = batch.lanes
+    begun = actions == CONTINUE
+    legal = batch.legal(actions)
+    illegal = ~(legal | begun)
+    batch.games.step(lanes[legal], actions[legal])
+    _play_others(batch, lanes[legal | begun])
+    _reward(batch, legal)
+    batch.states["gain"][legal] = 0
+    batch.rewards[illegal] = ILLEGAL_REWARD
+    batch.dones |= illegal
+    ended = np.flatnonzero(batch.dones)
+    if len(ended):
+        _look(batch, ended, batch.final_obs, batch.final_masks)
+        if batch.autoreset:
+            batch.begin_anew(ended)
+            _play_others(batch, ended)
+    _look(batch, lanes, batch.obs, batch.masks)
+
+
+def _play_others(batch: LearnerBatch, lanes: Array) -> None:
+    """Let the other seats and the phase policy act until the learner is to move, or the end."""
+    games, policy = batch.games, batch.phase_policy
+    chance = batch.chance
+    while True:
+        lanes = games.running(lanes)
+        left_out = np.zeros(len(lanes), dtype=np.bool_)
+        if policy is not None:
+            left_out = batch.states["phase"][lanes] == policy.phase
+            games.ask(policy.agent, lanes[left_out], chance.phase_policy)
+        movers = games.movers(lanes)
+        others = ~left_out & (movers != batch.seats[lanes])
+        partners = others & (movers % 2 == batch.seats[lanes] % 2)
+        games.ask(batch.partner, lanes[partners], chance.partner)
+        games.ask(batch.opponent, lanes[others & ~partners], chance.opponent)
+        lanes = lanes[left_out | others]
+        if not len(lanes):
+            return
+
+
+def _reward(batch: LearnerBatch, acted: Array) -> None:
+    """Reward the learners who ``acted``, bool[N], and say where the episode is over."""
+    over = (batch.states["over"] != 0) & acted
+    sign = 1 - 2 * (batch.seats % 2)
+    gain = batch.states["gain"]
+    paid = gain[:, 0] - gain[:, 1] if batch.points else np.where(over, batch.games.results(), 0)
+    batch.rewards[:] = np.where(acted, sign * paid, 0)
+    batch.dones[:] = over
+
+
+def _look(batch: LearnerBatch, lanes: Array, obs: Array, masks: Array) -> None:
+    views = batch.games.views(lanes, batch.seats[lanes])
+    seen = np.empty((len(lanes), obs.shape[1]), dtype=np.uint8)
+    legal = np.empty((len(lanes), masks.shape[1]), dtype=np.int8)
+    lane_entries(batch.family).encode(views, seen, legal)
+    obs[lanes] = seen
+    masks[lanes] = legal

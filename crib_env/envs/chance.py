@@ -1,0 +1,62 @@
+"""The generators of a batch: who draws from which.
+
+Opponent, partner and phase policy each draw from generators of their own. Those are seeded by
+words: one that knew the sequence it came of would tell an agent of the deals'.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from crib_env.engine.rng import WORDS, seed_states
+
+Entropy = np.random.SeedSequence
+
+
+class Chance:
+    """The generators of n lanes besides those of the deals.
+
+    Attributes:
+        rngs: int64[N, 4], of the opponent where it is compiled. phase_rngs: of the phase policy.
+        opponent, partner, phase_policy: the generators of those asked in Python, of all lanes.
+    """
+
+    def __init__(self, n: int) -> None:
+        self.rngs = np.zeros((n, WORDS), dtype=np.int64)
+        self.phase_rngs = np.zeros((n, WORDS), dtype=np.int64)
+        self.seed(None)
+
+    def seed(self, seed: int | None) -> Entropy:
+        """Start every generator from ``seed``; return the entropy of the deals."""
+        deals, players, asked = Entropy(seed).spawn(3)
+        n = len(self.rngs)
+        self.rngs[:] = _words(players, n)
+        self.phase_rngs[:] = _words(players.spawn(1)[0], n)
+        self._seed_asked(asked)
+        return deals
+
+    def seed_each(self, seeds: Sequence[int | None], states: npt.NDArray[np.void]) -> None:
+        """Start the generators of each lane, its deals' too, from its own seed, if it has one.
+
+        Those of agents asked in Python start from the first lane's.
+        """
+        for lane, seed in enumerate(seeds):
+            if seed is not None:
+                deals, players, asked = Entropy(int(seed)).spawn(3)
+                seed_states(states[lane : lane + 1], deals)
+                self.rngs[lane] = _words(players, 1)
+                self.phase_rngs[lane] = _words(players.spawn(1)[0], 1)
+                if lane == 0:
+                    self._seed_asked(asked)
+
+    def _seed_asked(self, entropy: Entropy) -> None:
+        self.opponent, self.partner, self.phase_policy = (
+            np.random.default_rng(one.generate_state(4)) for one in (entropy, *entropy.spawn(2))
+        )
+
+
+def _words(entropy: Entropy, n: int) -> npt.NDArray[np.int64]:
+    return entropy.generate_state(WORDS * n).reshape(n, WORDS).astype(np.int64)

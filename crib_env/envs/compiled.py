@@ -1,0 +1,191 @@
+"""Stepping a learner's games in compiled code, on one thread or several.
+
+Where a policy plays a phase of the deal, it and the opponent take turns by passes over the lanes
+(`crib_env.engine.phases`); else the opponent plays inside one pass (`crib_env.engine.learners`).
+"""
+
+from __future__ import annotations
+
+import os
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from crib_env.engine import phases
+from crib_env.engine.family import Family
+from crib_env.engine.learners import AgentEntries
+from crib_env.engine.record import NONE
+from crib_env.engine.show import show_table
+from crib_env.envs.checks import whole_number
+from crib_env.envs.phase_policy import PhasePolicy
+from crib_env.errors import IllegalActionError
+from crib_env.policy import Agent, CompiledAgent
+
+if TYPE_CHECKING:
+    from crib_env.envs.learner import LearnerBatch
+
+Array = npt.NDArray[Any]
+LANES_PER_THREAD = 2048  # fewer are not worth handing to a thread
+
+
+def choose_threads(threads: int | None, n: int) -> int:
+    """Return how many threads step n games: as asked for, else by n and the machine's cores."""
+    if threads is None:
+        return max(1, min(os.cpu_count() or 1, n // LANES_PER_THREAD))
+    return whole_number("threads", threads, 1)
+
+
+@dataclass(frozen=True)
+class Player:
+    """One who plays in compiled passes.
+
+    Attributes:
+        agent: who. entries: its compiled code. weights: float64[K], what that reads.
+    """
+
+    agent: CompiledAgent
+    entries: AgentEntries
+    weights: npt.NDArray[np.float64]
+
+
+def compiled_player(agent: Agent, family: Family) -> Player | None:
+    """Return the agent as compiled code; None if it must be asked in Python."""
+    if not isinstance(agent, CompiledAgent):
+        return None
+    entries = agent.entries_for(family)
+    if entries is None:
+        return None
+    return Player(agent, entries, np.ascontiguousarray(agent.weights, dtype=np.float64))
+
+
+def compiled_play(
+    family: Family, opponent: Agent, phase_policy: PhasePolicy | None, n: int, threads: int
+) -> CompiledPlay | None:
+    """Return what steps n games against these in compiled code; None if either cannot be."""
+    player = compiled_player(opponent, family)
+    if player is None:
+        return None
+    if phase_policy is None:
+        return CompiledPlay(family, player, n, threads)
+    policy = compiled_player(phase_policy.agent, family)
+    return None if policy is None else PhasedPlay(family, player, policy, phase_policy.phase, n,
+                                                  threads)  # fmt: skip
+
+
+class CompiledPlay:
+    """Steps games against a compiled opponent.
+
+    Args:
+        family: the games'. opponent: who plays all seats but the learner's.
+        n: how many games. threads: how many threads share them.
+    """
+
+    def __init__(self, family: Family, opponent: Player, n: int, threads: int) -> None:
+        self.family = family
+        self.opponent = opponent
+        self.threads = threads
+        self._table = show_table()
+        self._views = np.zeros((threads, 1), dtype=family.view)
+        self._logs = np.zeros((threads, family.log_size), dtype=np.int64)
+        self._bounds = np.linspace(0, n, threads + 1).astype(int).tolist()
+        self._start_pool()
+
+    def _start_pool(self) -> None:
+        self._process = os.getpid()
+        self._pool = ThreadPoolExecutor(self.threads - 1) if self.threads > 1 else None
+
+    def run(self, batch: LearnerBatch, actions: Array) -> None:
+        """Play the actions, int64[N], and what follows up to the learner's next decision.
+
+        Raises:
+            IllegalActionError: one of the agents chose an illegal action; the message names it.
+        """
+        if self._pool is None:
+            self._run_range(batch, actions, 0, 0, self._bounds[1])
+            return
+        if os.getpid() != self._process:  # a fork copies the pool but not its threads
+            self._start_pool()
+        lo = self._bounds
+        jobs = [
+            self._pool.submit(self._run_range, batch, actions, t, lo[t], lo[t + 1])
+            for t in range(1, self.threads)
+        ]
+        try:
+            self._run_range(batch, actions, 0, lo[0], lo[1])
+        finally:
+            for job in jobs:
+                job.result()
+
+    def _run_range(
+        self, batch: LearnerBatch, actions: Array, thread: int, lo: int, hi: int
+    ) -> None:
+        bad = self.opponent.entries.step_range.unchecked(
+            batch.states, batch.games.record, batch.games.decks, self._table, self.opponent.weights,
+            batch.chance.rngs, self._views[thread], self._logs[thread], lo, hi, int(batch.points),
+            int(batch.autoreset), int(batch.seat is None), batch.seats, actions, batch.obs,
+            batch.masks, batch.rewards, batch.dones, batch.final_obs, batch.final_masks,
+        )  # fmt: skip
+        if bad != NONE:
+            self._refuse(self.opponent, "opponent", bad)
+
+    def _refuse(self, player: Player, role: str, lane: int) -> None:
+        raise IllegalActionError(
+            f"the {role} {player.agent.name!r} erred: it chose an illegal action in game {lane}"
+        )
+
+
+class PhasedPlay(CompiledPlay):
+    """Steps games in which a compiled policy plays one phase of the deal.
+
+    Args:
+        family, opponent, n, threads: as of `CompiledPlay`.
+        policy: who plays the phase. phase: which.
+    """
+
+    def __init__(
+        self, family: Family, opponent: Player, policy: Player, phase: int, n: int, threads: int
+    ) -> None:
+        super().__init__(family, opponent, n, threads)
+        self.phase = phase
+        self.policy = policy
+        self._waiting = np.empty(n, dtype=np.int64)
+        self._entries = phases.phase_entries(family)
+
+    def _run_range(
+        self, batch: LearnerBatch, actions: Array, thread: int, lo: int, hi: int
+    ) -> None:
+        views, log = self._views[thread], self._logs[thread]
+        game = batch.states, batch.games.record, batch.games.decks
+        waiting = self._entries.learners_act.unchecked(
+            *game, self._table, log, lo, hi, self.phase, batch.seats, actions, batch.rewards,
+            batch.dones, self._waiting,
+        )  # fmt: skip
+        self._take_turns(batch, thread, lo, waiting)
+        waiting = self._entries.settle.unchecked(
+            *game, views, log, lo, hi, self.phase, int(batch.points), int(batch.autoreset),
+            int(batch.seat is None), batch.seats, actions, batch.rewards, batch.dones,
+            batch.final_obs, batch.final_masks, self._waiting,
+        )  # fmt: skip
+        self._take_turns(batch, thread, lo, waiting)
+        self._entries.observe.unchecked(
+            batch.states, batch.games.record, views, lo, hi, batch.seats, batch.obs, batch.masks
+        )
+
+    def _take_turns(self, batch: LearnerBatch, thread: int, lo: int, waiting: int) -> None:
+        """Let policy and opponent take turns until no lane waits for either."""
+        players = (
+            (phases.PHASE_POLICY, "phase policy", self.policy, batch.chance.phase_rngs),
+            (phases.OPPONENT, "opponent", self.opponent, batch.chance.rngs),
+        )
+        while waiting:
+            for role, word, player, rngs in players:
+                waiting = player.entries.take_turns.unchecked(
+                    batch.states, batch.games.record, batch.games.decks, self._table,
+                    player.weights, rngs, self._views[thread], self._logs[thread], self.phase,
+                    role, batch.seats, self._waiting, lo, waiting,
+                )  # fmt: skip
+                if waiting < 0:
+                    self._refuse(player, word, NONE - waiting)

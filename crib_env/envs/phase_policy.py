@@ -1,0 +1,46 @@
+"""The policy that plays a phase: it makes the decisions that an environment leaves out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from crib_env.engine.single import ILLEGAL, unpack
+from crib_env.errors import IllegalActionError
+from crib_env.game import Game
+from crib_env.policy import Agent, check_actions
+
+
+@dataclass(frozen=True)
+class PhasePolicy:
+    """Makes every decision of one phase of a deal, for all seats, from their views.
+
+    Attributes:
+        agent: who decides.
+        phase: the phase it decides in, such as ``LAY_AWAY`` or ``PLAY`` of
+            `crib_env.engine.two_hand.records`.
+    """
+
+    agent: Agent
+    phase: int
+
+    def play(self, game: Game, rng: np.random.Generator) -> int:
+        """Make all its decisions that come now; return side 0's points of them less side 1's.
+
+        Raises:
+            ValueError, IllegalActionError: the agent's answer is no legal action; it is named.
+        """
+        total = 0
+        while not game.over and game.states["phase"][0] == self.phase:
+            view = game.view(game.seat)
+            name = f"the phase policy {self.agent.name!r} erred"
+            try:
+                action = int(check_actions(self.agent.act(np.array([view]), rng), 1)[0])
+            except ValueError as error:
+                raise ValueError(f"{name}: {error}") from error
+            code = game.advance(action)
+            if code == ILLEGAL:
+                raise IllegalActionError(f"{name}: {game.family.why_illegal(view, action)}")
+            total += unpack(code)[2]
+        return total

@@ -1,0 +1,158 @@
+"""Counting many hands at once, compiled: given outright, or all there are.
+
+Importing this module loads the engine, and Numba with it.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+from numba import int64, void
+
+from crib_env.engine.jit import entry, kernel
+from crib_env.engine.record import TABLE_T
+from crib_env.engine.show import JACK, KEYS, show_table, with_starter
+from crib_env.rules import Rules, TwoHandRules, find_rules
+
+CRIB = 4
+HIGHEST = 29
+ILLEGAL = -1
+
+
+def score_hands(
+    hands: npt.ArrayLike,
+    starters: npt.ArrayLike,
+    rules: str | Rules | None = None,
+    crib: bool = False,
+) -> npt.NDArray[np.int64]:
+    """Return the points of many hands with their starters, about 50 million a second.
+
+    Args:
+        hands: card ids, int[N, 4] or int[N, 3].
+        starters: card ids, int[N].
+        rules: the name of a preset, or `Rules`; None is ``"hoyle"`` for hands of four and cribs,
+            ``"five_card"`` for hands of three.
+        crib: the hands are cribs, which have their own rule for flushes.
+
+    Returns:
+        int64[N].
+
+    Raises:
+        ValueError: arrays of other shapes or types, or a row that is not of different cards; the
+            message names the first such row.
+    """
+    held = np.asarray(hands)
+    up = np.asarray(starters)
+    if held.ndim != 2 or held.shape[1] not in (3, 4) or up.shape != held.shape[:1]:
+        raise ValueError(
+            "hands must be of shape [N, 4] or [N, 3] and starters of shape [N], got "
+            f"{list(held.shape)} and {list(up.shape)}"
+        )
+    if held.dtype.kind not in "iu" or up.dtype.kind not in "iu":
+        raise ValueError(
+            f"hands and starters must be whole numbers, got {held.dtype} and {up.dtype}"
+        )
+    size, smallest = _sizes(rules or ("hoyle" if crib or held.shape[1] == 4 else "five_card"), crib)
+    if held.shape[1] != size:
+        raise ValueError(f"these rules score {size} cards and the starter, got {held.shape[1]}")
+    held = np.ascontiguousarray(held, dtype=np.int64)
+    up = np.ascontiguousarray(up, dtype=np.int64)
+    points = np.empty(len(held), dtype=np.int64)
+    fill_points(held, up, smallest, show_table(), points)
+    bad = np.flatnonzero(points == ILLEGAL)
+    if len(bad):
+        raise ValueError(
+            f"row {bad[0]} is not of different cards from 0 to 51: hand {held[bad[0]].tolist()}, "
+            f"starter {up[bad[0]]}"
+        )
+    return points
+
+
+def score_histogram(rules: str | Rules = "hoyle", crib: bool = False) -> npt.NDArray[np.int64]:
+    """Return how many of all hands (or cribs) with all starters score 0, 1, ... 29 points.
+
+    Args:
+        rules: the name of a preset, or `Rules`.
+        crib: count under the crib's rule for flushes.
+
+    Returns:
+        int64[30]; its sum is 12,994,800 for hands of four and for cribs, 1,082,900 for hands of
+        three.
+    """
+    size, smallest = _sizes(rules, crib)
+    counts = np.zeros(HIGHEST + 1, dtype=np.int64)
+    fill_histogram(size, smallest, show_table(), counts)
+    return counts
+
+
+def _sizes(rules: str | Rules, crib: bool) -> tuple[int, int]:
+    """Return how many cards are held, and the smallest flush."""
+    chosen = find_rules(rules, TwoHandRules)
+    return (CRIB, chosen.crib_flush_size) if crib else (chosen.dealt - 2, chosen.flush_size)
+
+
+@entry(void(int64[:, ::1], int64[::1], int64, TABLE_T, int64[::1]))
+def fill_points(hands, starters, flush_size, table, points):
+    """Write the points of ``hands[i]`` with ``starters[i]`` into ``points[i]`` (int64[N]).
+
+    ``hands`` is int64[N, 3 or 4]. A row that is not of different cards gets `ILLEGAL`: checked
+    here because checking in NumPy takes several times what the counting does.
+    """
+    held = hands.shape[1]
+    for i in range(hands.shape[0]):
+        starter = starters[i]
+        good = 0 <= starter < 52
+        seen = 1 << starter if good else 0
+        key = 0
+        suits = 0
+        jacks = 0
+        for j in range(held):
+            card = hands[i, j]
+            if card < 0 or card > 51 or seen >> card & 1:
+                good = False
+                break
+            seen |= 1 << card
+            key += KEYS[card >> 2]
+            suits += 1 << (8 * (card & 3))
+            if card >> 2 == JACK:
+                jacks |= 1 << (card & 3)
+        if good:
+            points[i] = with_starter(table, key, suits, jacks, held, starter, flush_size)
+        else:
+            points[i] = ILLEGAL
+
+
+@kernel
+def count_starters(table, key, suits, jacks, cards, held, flush_size, counts):
+    """Count every starter that the held ``cards`` (a mask) leave."""
+    for starter in range(52):
+        if cards >> starter & 1 == 0:
+            points = with_starter(table, key, suits, jacks, held, starter, flush_size)
+            counts[points] += 1
+
+
+@entry(void(int64, int64, TABLE_T, int64[::1]))
+def fill_histogram(held, flush_size, table, counts):
+    """Count the points of every hand of ``held`` cards, 3 or 4, with every starter.
+
+    ``counts`` (int64[30]) is added to.
+    """
+    for a in range(52):
+        for b in range(a + 1, 52):
+            for c in range(b + 1, 52):
+                key = KEYS[a >> 2] + KEYS[b >> 2] + KEYS[c >> 2]
+                suits = (1 << (8 * (a & 3))) + (1 << (8 * (b & 3))) + (1 << (8 * (c & 3)))
+                cards = (1 << a) | (1 << b) | (1 << c)
+                jacks = 0
+                for card in (a, b, c):
+                    if card >> 2 == JACK:
+                        jacks |= 1 << (card & 3)
+                if held == 3:
+                    count_starters(table, key, suits, jacks, cards, held, flush_size, counts)
+                    continue
+                for d in range(c + 1, 52):
+                    more = jacks | (1 << (d & 3)) if d >> 2 == JACK else jacks
+                    count_starters(
+                        table, key + KEYS[d >> 2], suits + (1 << (8 * (d & 3))), more,
+                        cards | (1 << d), held, flush_size, counts,
+                    )  # fmt: skip

@@ -1,0 +1,78 @@
+"""The one reader of the agents' tables: every file fits, and one that does not is refused."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from crib_agents.data.tables import (
+    CRIB_TABLES,
+    FOLDER,
+    KEPT_PLAY,
+    REFLEX,
+    TABLES,
+    Table,
+    load,
+    save,
+)
+
+every_table = pytest.mark.parametrize("table", TABLES, ids=lambda table: table.path.stem)
+
+
+@every_table
+def test_every_table_is_read_and_described(table: Table) -> None:
+    held = load(table)
+    assert {name: array.shape for name, array in held.items()} == table.shapes
+    assert all(np.isfinite(array).all() for array in held.values())
+    assert f"`{table.file}`" in (FOLDER / "README.md").read_text()
+
+
+def test_every_file_of_numbers_has_a_reader() -> None:
+    files = {path.name for path in FOLDER.iterdir() if path.suffix in (".json", ".npz")}
+    assert files == {table.file for table in TABLES}
+
+
+def test_roles_come_as_pone_and_dealer() -> None:
+    six = json.loads(CRIB_TABLES.path.read_text())["games"]["hoyle"]
+    crib = load(CRIB_TABLES)["crib"][0]
+    assert (crib == [six["pone"]["crib"], six["dealer"]["crib"]]).all()
+
+
+def test_what_the_five_card_game_has_less_of_is_0() -> None:
+    mine = load(KEPT_PLAY)["mine"][1]
+    assert (mine[:, :455] > 0).all()
+    assert not mine[:, 455:].any()
+
+
+@every_table
+def test_a_table_of_another_version_is_refused_with_the_command(
+    table: Table, tmp_path: Path
+) -> None:
+    path = tmp_path / table.file
+    if path.suffix == ".json":
+        path.write_text(json.dumps({"version": 0}))
+    else:
+        np.savez(path, version=0)
+    again = f"version 0, expected {table.version}: make it again with {table.made_by}"
+    with pytest.raises(ValueError, match=again):
+        load(table, path)
+
+
+def test_a_table_that_does_not_fit_is_refused(tmp_path: Path) -> None:
+    arrays = {name: np.zeros(shape) for name, shape in REFLEX.shapes.items()}
+    path = tmp_path / "short.npz"
+    save(REFLEX, path, **{**arrays, "kept": np.zeros((2, 2, 7))})
+    with pytest.raises(ValueError, match=r"holds kept of shape \(2, 2, 7\), expected"):
+        load(REFLEX, path)
+    path = tmp_path / "less.npz"
+    save(REFLEX, path, tables=arrays["tables"])
+    with pytest.raises(ValueError, match="holds tables, expected kept too: make it again with"):
+        load(REFLEX, path)
+    path = tmp_path / "less.json"
+    path.write_text(json.dumps({"version": CRIB_TABLES.version, "games": {}}))
+    with pytest.raises(ValueError, match="shape"):
+        load(CRIB_TABLES, path)
+    with pytest.raises(ValueError, match=r"there is no .*gone\.npz: make it again with"):
+        load(REFLEX, tmp_path / "gone.npz")
