@@ -42,9 +42,10 @@ check-long: $(INSTALLED) ## Run all tests, the slow ones too, on every core *
 check-ray: $(RAY_INSTALLED) ## Run tournaments on a local Ray cluster of two nodes *
 	@$(RAY_VENV)/bin/python -m pytest -m slow tests/test_ray.py $(ARGS)
 
-lint: $(INSTALLED) ## Check style and formatting
+lint: $(INSTALLED) ## Check style, formatting and which way imports go
 	@$(PY) -m ruff check .
 	@$(PY) -m ruff format --check .
+	@$(VENV)/bin/lint-imports --no-logo --no-cache
 
 typecheck: $(INSTALLED) ## Check types
 	@$(PY) -m mypy $(TYPED)

@@ -2,7 +2,7 @@
 
     python -m benchmarks.agents
 
-Whole six-card games to 121 through `play_pairs`: the way tournaments and
+Whole six-card games to 121 by `play_pairs` of `crib_training`: the way tournaments and
 evaluations play, every decision made from a view.
 """
 

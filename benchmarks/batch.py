@@ -3,8 +3,9 @@
     python -m benchmarks.batch
 
 An observation and an action mask are written at every decision; actions are drawn in compiled code
-from each lane's own generator. One core unless the row says otherwise. Where a house plays the rest
-of the deal, its decisions are not counted: in ``discard_v0`` about two for each of the players'.
+from each lane's own generator. One core unless the row says otherwise. Where a policy plays the
+rest of the deal, its decisions are not counted: in ``discard_v0`` about two for each of the
+players'.
 """
 
 from __future__ import annotations
@@ -44,9 +45,9 @@ def measure(settings: Settings = FULL) -> Findings:
     for rules, players in (("table_top", 2), ("table_top", 4), ("table_top_ship", 2)):
         lanes = Lanes(rules, n, players=players)
         contenders.append(contender(f"{rules} for {players}, N={n}", "batch_other", lanes))
-    for name, episode, house in (("discard", "deal", PLAY), ("pegging", "play", LAY_AWAY)):
-        lanes = Lanes("hoyle", n, episode=episode, house=house)
-        contenders.append(contender(f"{name}, house random, N={n}", "batch_other", lanes))
+    for name, episode, phase in (("discard", "deal", PLAY), ("pegging", "play", LAY_AWAY)):
+        lanes = Lanes("hoyle", n, episode=episode, phase=phase)
+        contenders.append(contender(f"{name}, policy random, N={n}", "batch_other", lanes))
     notes = []
     if settings.peers:
         single, missing = peers.single_games()

@@ -19,7 +19,6 @@ from typing import TYPE_CHECKING
 from benchmarks import report
 from benchmarks.lanes import Lanes
 from benchmarks.timing import FULL, Contender, Findings, Row, Settings, race, rate_of, ratio
-from crib_env.engine.family import find_family
 from crib_env.rules import PRESETS
 
 if TYPE_CHECKING:
@@ -85,10 +84,9 @@ def measure(settings: Settings = FULL) -> Findings:
     ratios: list[Row] = []
     for rules, players in GAMES[:1] if settings.quick else GAMES:
         preset = PRESETS[rules]
-        family = find_family(preset.family)
         game = f"{rules} for {players}"
         for n in sizes:  # one size at a time: the largest takes gigabytes
-            batch = CudaBatch(family, preset, n, players=players, seed=1)
+            batch = CudaBatch(preset, n, players=players, seed=1)
             steps = 2 if settings.quick else min(256, A_PIECE // n)
             cpu = Lanes(rules, cpu_lanes, threads=threads, players=players)
             contenders = [

@@ -6,12 +6,12 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
-from crib_env.engine import phases
-from crib_env.engine.family import find_family
-from crib_env.engine.record import NO_DECKS, NONE
-from crib_env.engine.rng import WORDS, seed_states
+from crib_env.engine.lanes import lane_entries
+from crib_env.engine.phases import phase_entries
+from crib_env.engine.record import NO_DECKS
+from crib_env.engine.rng import WORDS
 from crib_env.engine.show import show_table
-from crib_env.engine.two_hand.records import LOG_SIZE
+from crib_env.games import Games
 from crib_env.rules import PRESETS
 
 A_PIECE = 200_000  # decisions between two looks at the clock: some tens of milliseconds
@@ -26,7 +26,8 @@ class Lanes:
         threads: how many Python threads share them, each a range of lanes.
         episode: what one episode is; ended ones begin anew.
         players: seats in a game.
-        house: the phase that a house plays at random, uncounted, if any.
+        phase: the phase that a policy plays at random, uncounted, if any.
+        steps: decisions in each lane between two looks at the clock.
     """
 
     def __init__(
@@ -37,36 +38,33 @@ class Lanes:
         threads: int = 1,
         episode: str = "game",
         players: int = 2,
-        house: int | None = None,
+        phase: int | None = None,
+        steps: int | None = None,
     ) -> None:
-        preset = PRESETS[rules]
-        family = find_family(preset.family)
-        self.record = family.rules_record(preset, episode, players)
-        self.states = np.zeros(n, dtype=family.state)
-        seed_states(self.states, np.random.SeedSequence(1))
+        self.games = Games(PRESETS[rules], n, players=players, episode=episode, entropy=1)
+        self.games.begin()
+        family = self.games.family
         self.obs = np.zeros((n, family.obs_size), dtype=np.uint8)
         self.masks = np.zeros((n, family.actions), dtype=np.int8)
         self.rngs = np.empty((n, WORDS), dtype=np.int64)
         self.rngs[:] = np.random.SeedSequence(2).generate_state(WORDS * n).reshape(n, WORDS)
         # A scratch view and log for each thread, a page apart: no two share a cache line.
         self.views = [np.zeros(64, dtype=family.view)[:1] for _ in range(threads)]
-        self.logs = [np.zeros(LOG_SIZE, dtype=np.int64) for _ in range(threads)]
+        self.logs = [np.zeros(512, dtype=np.int64)[: family.log_size] for _ in range(threads)]
         self.table = show_table()
         self.bounds = np.linspace(0, n, threads + 1).astype(int).tolist()
-        self.steps = max(1, A_PIECE // n)
+        self.steps = steps or max(1, A_PIECE // n)
         self.pool = ThreadPoolExecutor(threads - 1) if threads > 1 else None
-        batch = family.batch
-        self._rollout = (batch if house is None else phases).rollout.compiled
-        self._house = [] if house is None else [house]
-        dealers = np.full(n, NONE, dtype=np.int64)
-        batch.start_lanes(self.states, self.record, NO_DECKS, np.arange(n), dealers, self.logs[0])
+        entries = lane_entries(family) if phase is None else phase_entries(family)
+        self._rollout = entries.rollout.compiled
+        self._phase = [] if phase is None else [phase]
         self.play()  # not all lanes at the same point of a deal
 
     def _play_range(self, thread: int) -> int:
+        games, lo, hi = self.games, self.bounds[thread], self.bounds[thread + 1]
         done: int = self._rollout(
-            self.states, self.record, NO_DECKS, self.table, self.rngs, self.views[thread],
-            self.logs[thread], self.bounds[thread], self.bounds[thread + 1], *self._house,
-            self.steps, self.obs, self.masks,
+            games.states, games.record, NO_DECKS, self.table, self.rngs, self.views[thread],
+            self.logs[thread], lo, hi, *self._phase, self.steps, self.obs, self.masks,
         )  # fmt: skip
         return done
 

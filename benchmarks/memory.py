@@ -27,7 +27,7 @@ def measure(settings: Settings = FULL) -> Findings:
     rows = []
     for rules, family in (("hoyle", "two_hand"), ("table_top", "table_top")):
         lanes = Lanes(rules, N)
-        state, obs = lanes.states.itemsize, lanes.obs.shape[1]
+        state, obs = lanes.games.states.itemsize, lanes.obs.shape[1]
         masks, rng = lanes.masks.shape[1], lanes.rngs.nbytes // N
         rows += [
             row(f"{family}: the game's record", state),
@@ -36,8 +36,10 @@ def measure(settings: Settings = FULL) -> Findings:
             row(f"{family}: the generator of the players' chance", rng),
             row(f"{family}: all of it", state + obs + masks + rng, "memory"),
         ]
-    games = six_card_v0.vector_env(N).games
-    arrays = [value for value in vars(games).values() if isinstance(value, np.ndarray)]
+    batch = six_card_v0.vector_env(N).batch
+    owners = (batch, batch.games, batch.chance)
+    found = {id(array): array for owner in owners for array in vars(owner).values()}
+    arrays = [array for array in found.values() if isinstance(array, np.ndarray)]
     total = sum(array.nbytes for array in arrays if len(array) == N)
     rows.append(row("six_card vector_env: every array of one row a game", total // N))
     notes = [

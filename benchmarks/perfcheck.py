@@ -22,14 +22,10 @@ from types import ModuleType
 import numba
 import numpy as np
 
+from benchmarks.lanes import Lanes
 from crib_env import discard_v0, pegging_v0, sample_legal, six_card_v0
 from crib_env.engine import rng
 from crib_env.engine.jit import OPTIONS
-from crib_env.engine.lanes import lane_entries
-from crib_env.engine.record import NO_DECKS
-from crib_env.engine.show import show_table
-from crib_env.games import Games
-from crib_env.rules import PRESETS
 
 BASELINE = Path(__file__).parent / "perf_baseline.json"
 WORSE = 1.33
@@ -58,22 +54,6 @@ def python_yardstick() -> None:
     totals = {"a": 0, "b": 0}
     for i in range(60_000):
         totals["a" if i & 1 else "b"] += i
-
-
-def rollout(preset: str, players: int) -> Work:
-    """Return random play of a batch, observed at every decision."""
-    games = Games(PRESETS[preset], LANES, players=players, entropy=1)
-    games.begin()
-    family = games.family
-    rngs = np.random.default_rng(1).integers(1 << 32, size=(LANES, 4))
-    views = np.zeros(1, dtype=family.view)
-    log = np.zeros(family.log_size, dtype=np.int64)
-    obs = np.zeros((LANES, family.obs_size), dtype=np.uint8)
-    masks = np.zeros((LANES, family.actions), dtype=np.int8)
-    play = lane_entries(family).rollout
-    args = (games.states, games.record, NO_DECKS, show_table(), rngs, views, log, 0, LANES, 50, obs,
-            masks)  # fmt: skip
-    return lambda: play(*args)
 
 
 def vector(environment: ModuleType, **keywords: str) -> Work:
@@ -109,9 +89,9 @@ def ratios() -> dict[str, float]:
     """Return the time of each piece of work over that of its yardstick, medians of turns."""
     compiled = compiled_yardstick()
     works: dict[str, tuple[Work, Work]] = {
-        "rollout six_card": (rollout("hoyle", 2), compiled),
-        "rollout five_card": (rollout("five_card", 2), compiled),
-        "rollout table_top": (rollout("table_top", 2), compiled),
+        "rollout six_card": (Lanes("hoyle", LANES, steps=50).play, compiled),
+        "rollout five_card": (Lanes("five_card", LANES, steps=50).play, compiled),
+        "rollout table_top": (Lanes("table_top", LANES, steps=50).play, compiled),
         "vector step six_card": (vector(six_card_v0), compiled),
         "vector step discard": (vector(discard_v0, playout="random"), compiled),
         "vector step pegging": (vector(pegging_v0, keep="random"), compiled),

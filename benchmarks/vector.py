@@ -5,7 +5,7 @@
 Only ``step`` is timed. The actions are the first legal ones (``argmax`` of the mask), computed
 outside the clock. The opponent is ``random``, so a step is about two decisions of the game. The
 verdicts are on six-card cribbage; the other games are beside it for comparison, those in which a
-house plays a phase with every house.
+policy plays a phase with every such policy.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from benchmarks.timing import FULL, Contender, Findings, Rate, Settings, race, r
 from crib_env.registration import ENVIRONMENTS
 
 AGENTS = ("random", "greedy", "rule_based")
-HOUSES = {"Discard-v0": "playout", "Pegging-v0": "keep"}  # the keyword that names the house
+POLICIES = {"Discard-v0": "playout", "Pegging-v0": "keep"}  # the keyword of the phase policy
 
 
 def rate_of_steps(env: Any) -> Rate:
@@ -51,13 +51,13 @@ def measure(settings: Settings = FULL) -> Findings:
     n = 64 if settings.quick else 4096
 
     def contender(
-        name: str, copy: bool, threads: int, target: str | None = None, **house: str
+        name: str, copy: bool, threads: int, target: str | None = None, **policy: Any
     ) -> Contender:
         env = gymnasium.make_vec(
-            f"crib_env/{name}", num_envs=n, opponent="random", copy=copy, threads=threads, **house
+            f"crib_env/{name}", num_envs=n, opponent="random", copy=copy, threads=threads, **policy
         )
         how = f"copy={copy}, {threads} thread{'s' * (threads > 1)}"
-        how += "".join(f", {keyword}={agent}" for keyword, agent in house.items())
+        how += "".join(f", {keyword}={agent}" for keyword, agent in policy.items())
         return Contender(f"make_vec {name}, N={n}, {how}", rate_of_steps(env), target)
 
     six_card, *others = ENVIRONMENTS.values()
@@ -68,8 +68,8 @@ def measure(settings: Settings = FULL) -> Findings:
     ]
     notes = in_python(AGENTS)
     for name in others:
-        houses = [{HOUSES[name]: agent} for agent in AGENTS] if name in HOUSES else [{}]
-        contenders += [contender(name, False, 1, **house) for house in houses]
+        policies = [{POLICIES[name]: agent} for agent in AGENTS] if name in POLICIES else [{}]
+        contenders += [contender(name, False, 1, **policy) for policy in policies]
     rows = race(contenders, "steps/s", settings)
     ratios = [ratio(f"make_vec {six_card}, N={n}: 2 threads / 1 thread", rows[2], rows[0])]
     return Findings("Vector environment, actions given", rows, ratios, notes)

@@ -54,7 +54,7 @@ class Games:
         episode: str = "game",
         entropy: int | np.random.SeedSequence | None = None,
     ) -> None:
-        self.family = find_family(rules.family)
+        self.family = find_family(rules.engine)
         self.rules = rules
         self.players = players
         self.episode = episode

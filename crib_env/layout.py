@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-
-from crib_env.registration import ENVIRONMENTS
+from crib_env.registration import find_page
 
 
 def observation_layout(name: str) -> dict[str, slice]:
@@ -17,12 +15,7 @@ def observation_layout(name: str) -> dict[str, slice]:
     Raises:
         ValueError: no environment of that name.
     """
-    module = name.replace("-", "_").removeprefix("crib_env/")
-    if module not in ENVIRONMENTS:
-        raise ValueError(
-            f"no environment is called {name!r}: choose from {', '.join(ENVIRONMENTS)}"
-        )
-    family = import_module(f"crib_env.{module}").maker.family
+    family = find_page(name.replace("-", "_").rpartition("/")[2]).maker.family
     slices, at = {}, 0
     for part, size, _ in family.layout:
         slices[part] = slice(at, at + size)

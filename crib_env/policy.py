@@ -79,7 +79,8 @@ class CompiledAgent:
 
     Attributes:
         name: what tables call it.
-        acts: its function for each family of games that it plays, by the family's name.
+        acts: its function for each family of games that it plays, by the family's name; of a family
+            that is not built in, by the import path of its package.
         draws: whether its choice uses chance; if not, `act` leaves the generator alone.
         weights: float64[K], what its functions read.
     """
@@ -122,9 +123,10 @@ class CompiledAgent:
 
         A subclass with an `act` of its own is to play by that, and not by our function.
         """
-        if type(self).act is not CompiledAgent.act or family.name not in self.acts:
+        act = self.acts.get(family.name) or self.acts.get(family.engine)
+        if type(self).act is not CompiledAgent.act or act is None:
             return None
-        return compile_policy(self.acts[family.name], family)
+        return compile_policy(act, family)
 
     def _for_views(self, views: Views) -> tuple[Act, Family]:
         from crib_env.engine.family import find_family

@@ -1,11 +1,16 @@
-"""Registers the environments with Gymnasium and PettingZoo: strings only, so it costs nothing."""
+"""Registers environments with Gymnasium and PettingZoo: strings only, so it costs nothing."""
 
 from __future__ import annotations
+
+from importlib import import_module
+from types import ModuleType
 
 import gymnasium
 import pettingzoo
 
-# The module of each environment and its Gymnasium name.
+from crib_env.errors import unknown
+
+# The Gymnasium name of each environment, by the name of its module.
 ENVIRONMENTS = {
     "six_card_v0": "SixCard-v0",
     "five_card_v0": "FiveCard-v0",
@@ -13,21 +18,70 @@ ENVIRONMENTS = {
     "discard_v0": "Discard-v0",
     "pegging_v0": "Pegging-v0",
 }
+_PAGES = {name: f"crib_env.{name}" for name in ENVIRONMENTS}
 
 
 def register_environments() -> None:
-    """Register every environment, once."""
-    for module, gym_name in ENVIRONMENTS.items():
-        gym_id = f"crib_env/{gym_name}"
-        if gym_id in gymnasium.registry:
-            continue
-        # The environments check order and actions themselves; Gymnasium's wrappers would take
-        # several times what a step does.
-        gymnasium.register(
-            id=gym_id,
-            entry_point=f"crib_env.{module}:gym_env",
-            vector_entry_point=f"crib_env.{module}:vector_env",
-            order_enforce=False,
-            disable_env_checker=True,
-        )
-        pettingzoo.register("aec", f"crib_env/{module}", f"crib_env.{module}:env")
+    """Register every built-in environment, once."""
+    for name, gym_name in ENVIRONMENTS.items():
+        _register(name, f"crib_env.{name}", gym_name)
+
+
+def register_environment(module: str, gym_name: str) -> None:
+    """Register an environment of your own, so that it is found wherever the built-in ones are.
+
+    Args:
+        module: the import path of its page, such as ``"my_games.toy_v0"``: a module with a
+            ``maker`` (`crib_env.envs.makers.Maker`) and its five forms. The last part is the
+            environment's name. It is imported when the environment is first made.
+        gym_name: its name in Gymnasium, such as ``"Toy-v0"``. The ids begin with the package:
+            ``"my_games/Toy-v0"``, and in PettingZoo ``"my_games/toy-v0"``.
+
+    Raises:
+        ValueError: another environment has that name.
+    """
+    name = module.rpartition(".")[2]
+    if _PAGES.get(name, module) != module:
+        raise ValueError(f"an environment is called {name!r} already: that of {_PAGES[name]}")
+    _PAGES[name] = module
+    ENVIRONMENTS[name] = gym_name
+    _register(name, module, gym_name)
+
+
+def gym_id(name: str) -> str:
+    """Return the Gymnasium id of an environment: ``"crib_env/SixCard-v0"``."""
+    return f"{_page(name).partition('.')[0]}/{ENVIRONMENTS[name]}"
+
+
+def find_page(name: str) -> ModuleType:
+    """Return the module of an environment, with its ``maker`` and its documentation.
+
+    Args:
+        name: such as ``"six_card_v0"``.
+
+    Raises:
+        ValueError: no environment of that name.
+    """
+    return import_module(_page(name))
+
+
+def _page(name: str) -> str:
+    if name not in _PAGES:
+        raise unknown("environment", name, _PAGES)
+    return _PAGES[name]
+
+
+def _register(name: str, module: str, gym_name: str) -> None:
+    package = module.partition(".")[0]
+    if f"{package}/{gym_name}" in gymnasium.registry:
+        return
+    # The environments check order and actions themselves; Gymnasium's wrappers would take several
+    # times what a step does.
+    gymnasium.register(
+        id=f"{package}/{gym_name}",
+        entry_point=f"{module}:gym_env",
+        vector_entry_point=f"{module}:vector_env",
+        order_enforce=False,
+        disable_env_checker=True,
+    )
+    pettingzoo.register("aec", f"{package}/{name}", f"{module}:env")

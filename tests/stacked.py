@@ -9,9 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
+import numpy.typing as npt
+
 import crib_env
 from crib_env import ENVIRONMENTS, format_card, parse_cards, six_card_v0
+from crib_env.games import Games
 from crib_env.rules import Rules
+
+Array = npt.NDArray[Any]
 
 SHOW = ("hand", "crib")
 
@@ -129,6 +134,21 @@ def in_play(pegged: list[str]) -> list[str]:
 def in_show(pegged: list[str]) -> list[str]:
     """Return what was pegged in the show."""
     return [peg for peg in pegged if peg.split()[1] in SHOW]
+
+
+class Lanes(Games):
+    """Games side by side, begun, that take no illegal action."""
+
+    def __init__(
+        self, rules: str | Rules, n: int, seed: int, *, episode: str, players: int = 2
+    ) -> None:
+        rules = Rules.preset(rules) if isinstance(rules, str) else rules
+        super().__init__(rules, n, players=players, episode=episode, entropy=seed)
+        self.begin()
+
+    def step(self, lanes: Array, actions: Array) -> None:
+        bad = super().step(lanes, actions)
+        assert bad is None, self.why_illegal(lanes[bad], actions[bad])
 
 
 def sfc32(a: int, b: int, c: int, warm_up: int, n: int) -> list[int]:

@@ -13,6 +13,7 @@ import subprocess
 import sys
 from itertools import combinations
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import crib_agents
@@ -20,8 +21,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 from crib_agents import GreedyAgent, RandomAgent, RuleBasedAgent
-from crib_agents.compiled import CompiledBot
-from crib_agents.data import tables
+from crib_agents.data import crib_tables as tables
 from crib_agents.kernels import pegging
 from crib_agents.kernels.counting import certain_points, sequence_of
 from crib_agents.kernels.lay_away import starters_total
@@ -33,16 +33,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crib_env import format_cards, parse_card, parse_cards
+from crib_env.engine.cache import cache_folder
 from crib_env.engine.family import find_family
-from crib_env.engine.record import NO_DECKS, NONE
-from crib_env.engine.rng import seed_states
+from crib_env.engine.record import NONE
 from crib_env.engine.show import show_table
-from crib_env.engine.two_hand import batch
-from crib_env.engine.two_hand.records import HAND, LAY_AWAY, LOG_SIZE, TWO_HAND, VIEW
-from crib_env.policy import Agent, CompiledAgent
+from crib_env.engine.two_hand.records import HAND, LAY_AWAY, VIEW
+from crib_env.policy import Agent, CompiledAgent, compile_policy
 from crib_env.rules import PRESETS, Rules
 from reference import scoring
-from stacked import Table, deal
+from stacked import Lanes, Table, deal
 
 Array = npt.NDArray[Any]
 
@@ -110,58 +109,32 @@ def dealt(game: str) -> st.SearchStrategy[list[int]]:
     return st.lists(st.integers(0, 51), min_size=n, max_size=n, unique=True)
 
 
-class Lanes:
-    """Games side by side, in which both seats are asked through views."""
-
-    def __init__(self, rules: Rules, episode: str, lanes: int, seed: int) -> None:
-        self.record = find_family("two_hand").rules_record(rules, episode, 2)
-        self.states = np.zeros(lanes, dtype=TWO_HAND)
-        seed_states(self.states, np.random.SeedSequence(seed))
-        self.log = np.zeros(LOG_SIZE, dtype=np.int64)
-        self.tally = np.zeros((lanes, 2, batch.TALLY), dtype=np.int64)
-        every = np.arange(lanes)
-        batch.start_lanes(self.states, self.record, NO_DECKS, every, np.full(lanes, NONE), self.log)
-
-    @property
-    def running(self) -> Array:
-        return np.flatnonzero(self.states["over"] == 0)
-
-    def views(self, lanes: Array) -> Array:
-        views = np.zeros(len(lanes), dtype=VIEW)
-        seats = self.states["to_move"][lanes]
-        batch.view_lanes(self.states, self.record, lanes, seats, views)
-        return views
-
-    def step(self, lanes: Array, cards: Array) -> None:
-        bad = batch.step_lanes(
-            self.states, self.record, NO_DECKS, show_table(), lanes, cards, self.log, self.tally
-        )
-        assert bad == NONE, f"illegal card {cards[bad]} in {self.states[lanes[bad]]}"
-
-
 # --- every agent ---------------------------------------------------------------------------------
 
 
 @every_agent
-def test_agents_are_made_without_arguments_and_keep_the_protocols(make: type[CompiledBot]) -> None:
+def test_agents_are_made_without_arguments_and_keep_the_protocols(
+    make: type[CompiledAgent],
+) -> None:
     agent = make()
     assert isinstance(agent, Agent)
     assert isinstance(agent, CompiledAgent)
-    assert agent.vector_step_for("two_hand") is agent.plays["two_hand"].vector_step
-    assert agent.vector_step_for("chess") is None
-    assert agent.take_turns_for("two_hand") is agent.plays["two_hand"].take_turns
-    assert agent.take_turns_for("chess") is None
+    for name, act in agent.acts.items():
+        family = find_family(name)
+        assert agent.entries_for(family) is compile_policy(act, family)
+    chess = SimpleNamespace(name="chess")
+    assert agent.entries_for(chess) is None  # type: ignore[arg-type]
     assert agent.weights.dtype == np.float64
 
 
 @every_game
 @every_agent
-def test_every_action_is_legal_in_whole_matches(make: type[CompiledBot], game: str) -> None:
-    """`step_lanes` refuses any card that the rules do not allow."""
+def test_every_action_is_legal_in_whole_matches(make: type[CompiledAgent], game: str) -> None:
+    """The engine refuses any card that the rules do not allow."""
     agent = make()
     rng = np.random.default_rng(5)
-    table = Lanes(PRESETS[game], "match" if not SLOW else "deal", 3 if SLOW else 100, seed=4)
-    while len(lanes := table.running):
+    table = Lanes(game, 3 if SLOW else 100, 4, episode="deal" if SLOW else "match")
+    while len(lanes := table.running()):
         views = table.views(lanes)
         cards = agent.act(views, rng)
         assert cards.dtype == np.int64
@@ -171,12 +144,12 @@ def test_every_action_is_legal_in_whole_matches(make: type[CompiledBot], game: s
 
 @every_game
 @every_agent
-def test_actions_are_legal_wherever_random_play_leads(make: type[CompiledBot], game: str) -> None:
+def test_actions_are_legal_wherever_random_play_leads(make: type[CompiledAgent], game: str) -> None:
     """Asked about positions it would not bring about itself, an agent answers legally."""
     agent = make()
     rng = np.random.default_rng(9)
-    table = Lanes(PRESETS[game], "deal", 10 if SLOW else 2000, seed=8)
-    while len(lanes := table.running):
+    table = Lanes(game, 10 if SLOW else 2000, 8, episode="deal")
+    while len(lanes := table.running()):
         views = table.views(lanes)
         cards = agent.act(views, rng)
         for view, card in zip(views, cards, strict=True):
@@ -188,14 +161,14 @@ def test_actions_are_legal_wherever_random_play_leads(make: type[CompiledBot], g
 @every_game
 @every_agent
 def test_cards_hidden_from_a_seat_do_not_change_its_action(
-    make: type[CompiledBot], game: str
+    make: type[CompiledAgent], game: str
 ) -> None:
     """Redraw what the seat has not seen, the rest of the deal as it was: the action stays."""
     agent = make()
     rng = np.random.default_rng(3)
-    table = Lanes(PRESETS[game], "deal", 5 if SLOW else 200, seed=2)
+    table = Lanes(game, 5 if SLOW else 200, 2, episode="deal")
     redrawn = 0
-    while len(lanes := table.running):
+    while len(lanes := table.running()):
         before = table.states.copy()
         actions = agent.act(table.views(lanes), np.random.default_rng(1))
         for lane in lanes:
@@ -225,10 +198,10 @@ def redraw_hidden(state: Any, n: int, rng: np.random.Generator) -> int:
 
 
 @every_agent
-def test_a_batch_answers_as_its_views_do_alone(make: type[CompiledBot]) -> None:
+def test_a_batch_answers_as_its_views_do_alone(make: type[CompiledAgent]) -> None:
     agent = make()
-    table = Lanes(PRESETS["hoyle"], "deal", 50, seed=6)
-    views = table.views(table.running)
+    table = Lanes("hoyle", 50, 6, episode="deal")
+    views = table.views(table.running())
     together = agent.act(views[::2], np.random.default_rng(0))  # a slice, not contiguous
     if agent.draws:
         assert (together == agent.act(views[::2].copy(), np.random.default_rng(0))).all()
@@ -238,12 +211,12 @@ def test_a_batch_answers_as_its_views_do_alone(make: type[CompiledBot]) -> None:
 
 
 @every_agent
-def test_agents_pickle(make: type[CompiledBot]) -> None:
+def test_agents_pickle(make: type[CompiledAgent]) -> None:
     agent = make()
     again = pickle.loads(pickle.dumps(agent))
     assert type(again) is type(agent)
     assert (again.weights == agent.weights).all()
-    views = Lanes(PRESETS["hoyle"], "deal", 20, seed=7).views(np.arange(20))
+    views = Lanes("hoyle", 20, 7, episode="deal").views(np.arange(20))
     actions = [a.act(views, np.random.default_rng(0)).tolist() for a in (agent, again)]
     assert actions[0] == actions[1]
 
@@ -254,8 +227,8 @@ def trace(lanes: int = 2) -> str:
     for make in AGENTS:
         for game in GAMES:
             agent, rng = make(), np.random.default_rng(11)
-            table = Lanes(PRESETS[game], "deal", lanes, seed=12)
-            while len(running := table.running):
+            table = Lanes(game, lanes, 12, episode="deal")
+            while len(running := table.running()):
                 cards = agent.act(table.views(running), rng)
                 table.step(running, cards)
                 lines.append(f"{agent.name} {game} {format_cards(cards.tolist())}")
@@ -275,13 +248,15 @@ def test_uncompiled_agents_choose_the_same_cards() -> None:
 
 @pytest.mark.skipif(SLOW, reason="nothing is compiled")
 @every_agent
-def test_compiled_code_is_kept_on_disk(make: type[CompiledBot]) -> None:
+def test_compiled_code_is_kept_on_disk(make: type[CompiledAgent]) -> None:
     """An agent whose entries cannot be cached costs seconds at every start."""
-    module = make.__module__.removeprefix("agents.")
-    for plays in make.plays.values():
-        for entry in filter(None, (plays.act_views, plays.vector_step, plays.take_turns)):
-            folder = Path(entry.compiled.stats.cache_path)
-            assert list(folder.glob(f"{module}.{entry.__name__}-*.nbc")), entry.__name__
+    for name, act in make.acts.items():
+        family = find_family(name)
+        entries = compile_policy(act, family)
+        phased = (entries.take_turns,) if "phase" in family.state.names else ()
+        for entry in (entries.act_views, entries.step_range, *phased):
+            entry.compiled  # noqa: B018
+            assert list(cache_folder().glob(f"{entry.name}-*.kernel")), entry.name
 
 
 def test_random_takes_each_legal_card_as_often() -> None:
@@ -363,9 +338,9 @@ def sure_points(view: Any, card: int) -> int:
 def play_views(rules: Rules, lanes: int, seed: int) -> list[Any]:
     """Return every view of a seat to play in deals played at random."""
     rng = np.random.default_rng(seed)
-    table = Lanes(rules, "deal", lanes, seed)
+    table = Lanes(rules, lanes, seed, episode="deal")
     found: list[Any] = []
-    while len(running := table.running):
+    while len(running := table.running()):
         views = table.views(running)
         found += [view.copy() for view in views if view["phase"] != LAY_AWAY]
         table.step(running, RandomAgent().act(views, rng))
@@ -496,7 +471,7 @@ def test_rule_based_counts_flushes_and_nobs(cards: str, game: str) -> None:
 @settings(max_examples=50, deadline=None)
 @given(data=st.data(), dealer=st.booleans())
 def test_both_decisions_of_laying_away_agree_whatever_the_order_of_the_cards(
-    game: str, make: type[CompiledBot], data: st.DataObject, dealer: bool
+    game: str, make: type[CompiledAgent], data: st.DataObject, dealer: bool
 ) -> None:
     cards = data.draw(dealt(game))
     pairs = set()
@@ -599,7 +574,7 @@ def test_what_the_other_could_not_play_is_remembered() -> None:
     [(RuleBasedAgent, GreedyAgent, 0.54), (GreedyAgent, RandomAgent, 0.92)],
 )
 def test_strength(
-    better: type[CompiledBot], worse: type[CompiledBot], least: float, game: str
+    better: type[CompiledAgent], worse: type[CompiledAgent], least: float, game: str
 ) -> None:
     """Duplicate pairs, seed 1: the lower end of the interval lies above ``least``."""
     pairs = play_pairs(PRESETS[game], "game", better(), worse(), 3000, seed=1)

@@ -13,34 +13,21 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pytest
 from crib_agents import GreedyAgent, RandomAgent, RuleBasedAgent
-from crib_agents.compiled import CompiledBot
 from crib_agents.kernels.lines import points_so_far
 from crib_agents.table_top import rule_based
 from crib_training.evaluation.duplicate import estimate, play_pairs
 
 from crib_env import parse_card, table_top_v0
-from crib_env.engine.family import find_family
-from crib_env.engine.record import NO_DECKS, NONE
-from crib_env.engine.rewards import CONTINUE
-from crib_env.engine.rng import WORDS, seed_states
+from crib_env.engine.record import NONE
 from crib_env.engine.show import show_table
-from crib_env.engine.table_top import batch, encode
-from crib_env.engine.table_top.records import (
-    CENTRE,
-    LOG_SIZE,
-    TABLE_TOP,
-    TABLE_VIEW,
-    TO_CRIB,
-    TURNS,
-)
-from crib_env.policy import Agent, find_agent
+from crib_env.engine.table_top.records import CENTRE, TABLE_VIEW, TO_CRIB, TURNS
+from crib_env.policy import Agent, CompiledAgent, find_agent
 from crib_env.rules import PRESETS
 from reference import scoring
-
-Array = npt.NDArray[Any]
+from stacked import Lanes
+from test_vector import Asked, picture
 
 VARIANTS = [(2, "table_top"), (4, "table_top"), (2, "table_top_ship"), (4, "table_top_ship")]
 AGENTS = (RandomAgent, GreedyAgent, RuleBasedAgent)
@@ -49,37 +36,6 @@ SLOW = os.environ.get("NUMBA_DISABLE_JIT", "0") != "0"
 
 every_agent = pytest.mark.parametrize("make", AGENTS, ids=[a.name for a in AGENTS])
 every_variant = pytest.mark.parametrize(("players", "preset"), VARIANTS)
-
-
-class Lanes:
-    """Games side by side, in which every seat is asked through views."""
-
-    def __init__(
-        self, players: int, preset: str, lanes: int, seed: int, episode: str = "round"
-    ) -> None:
-        self.rules = find_family("table_top").rules_record(PRESETS[preset], episode, players)
-        self.states = np.zeros(lanes, dtype=TABLE_TOP)
-        seed_states(self.states, np.random.SeedSequence(seed))
-        self.log = np.zeros(LOG_SIZE, dtype=np.int64)
-        self.tally = np.zeros((lanes, 2, batch.TALLY), dtype=np.int64)
-        every = np.arange(lanes)
-        batch.start_lanes(self.states, self.rules, NO_DECKS, every, np.full(lanes, NONE), self.log)
-
-    @property
-    def running(self) -> Array:
-        return np.flatnonzero(self.states["over"] == 0)
-
-    def views(self, lanes: Array) -> Array:
-        views = np.zeros(len(lanes), dtype=TABLE_VIEW)
-        batch.view_lanes(self.states, self.rules, lanes, self.states["to_move"][lanes], views)
-        return views
-
-    def step(self, lanes: Array, actions: Array) -> None:
-        """Step the lanes; the engine refuses what the rules do not allow."""
-        bad = batch.step_lanes(
-            self.states, self.rules, NO_DECKS, show_table(), lanes, actions, self.log, self.tally
-        )
-        assert bad == NONE, f"illegal action {actions[bad]} in {self.states[lanes[bad]]}"
 
 
 def position(
@@ -158,12 +114,14 @@ def gain_now(view: Any, cell: int) -> int:
 @every_variant
 @every_agent
 def test_every_action_is_legal_in_whole_games(
-    make: type[CompiledBot], players: int, preset: str
+    make: type[CompiledAgent], players: int, preset: str
 ) -> None:
     agent = make()
     rng = np.random.default_rng(5)
-    games = Lanes(players, preset, 2 if SLOW else 200, seed=4, episode="round" if SLOW else "game")
-    while len(lanes := games.running):
+    games = Lanes(
+        preset, 2 if SLOW else 200, 4, players=players, episode="round" if SLOW else "game"
+    )
+    while len(lanes := games.running()):
         actions = agent.act(games.views(lanes), rng)
         assert actions.dtype == np.int64
         assert actions.shape == (len(lanes),)
@@ -173,12 +131,12 @@ def test_every_action_is_legal_in_whole_games(
 @every_variant
 @every_agent
 def test_actions_are_legal_wherever_random_play_leads(
-    make: type[CompiledBot], players: int, preset: str
+    make: type[CompiledAgent], players: int, preset: str
 ) -> None:
     agent = make()
     rng = np.random.default_rng(9)
-    games = Lanes(players, preset, 2 if SLOW else 500, seed=8)
-    while len(lanes := games.running):
+    games = Lanes(preset, 2 if SLOW else 500, 8, players=players, episode="round")
+    while len(lanes := games.running()):
         views = games.views(lanes)
         actions = agent.act(views, rng)
         assert (views["legal"] >> actions & 1 == 1).all()
@@ -188,7 +146,7 @@ def test_actions_are_legal_wherever_random_play_leads(
 @every_variant
 @every_agent
 def test_every_action_is_legal_in_the_aec_environment(
-    make: type[CompiledBot], players: int, preset: str
+    make: type[CompiledAgent], players: int, preset: str
 ) -> None:
     """`raw_env` raises on an illegal action."""
     agent = make()
@@ -205,55 +163,30 @@ def test_every_action_is_legal_in_the_aec_environment(
 
 
 @every_variant
-@every_agent
-def test_vector_step_plays_the_other_seats_as_act_does(
-    make: type[CompiledBot], players: int, preset: str
+@pytest.mark.parametrize("name", ["greedy", "rule_based"])
+def test_in_the_compiled_batch_an_agent_plays_as_act_does(
+    name: str, players: int, preset: str
 ) -> None:
-    """The compiled batch reaches the positions that asking `act` seat by seat reaches."""
-    agent, n, seat = make(), 2 if SLOW else 20, 1
-    batched, mirror = (Lanes(players, preset, n, seed=6) for _ in range(2))
-    rngs = np.ones((n, WORDS), dtype=np.int64)
-    views = np.zeros(1, dtype=TABLE_VIEW)
-    seats, dones = np.full(n, seat), np.zeros(n, dtype=np.bool_)
-    obs = np.zeros((2, n, encode.OBS_SIZE), dtype=np.uint8)
-    masks = np.zeros((2, n, encode.ACTIONS), dtype=np.int8)
-    rewards = np.zeros(n)
-    rng = np.random.default_rng(2)
-    entry = agent.vector_step_for("table_top")
-    assert entry is not None
-    actions = np.full(n, CONTINUE)
-    while not dones.any():
-        entry(
-            batched.states, batched.rules, NO_DECKS, show_table(), agent.weights, rngs, views,
-            batched.log, 0, n, 0, 0, 0, seats, actions, obs[0], masks[0], rewards, dones, obs[1],
-            masks[1],
-        )  # fmt: skip
-        assert (dones == (batched.states["over"] == 1)).all(), "stopped at an illegal action"
-        if not agent.draws:
-            while len(lanes := np.flatnonzero(
-                (mirror.states["over"] == 0) & (mirror.states["to_move"] != seat)
-            )):  # fmt: skip
-                mirror.step(lanes, agent.act(mirror.views(lanes), rng))
-            assert (mirror.states["layout"] == batched.states["layout"]).all()
-            assert (mirror.states["scores"] == batched.states["scores"]).all()
-        if not dones.any():
-            actions = RandomAgent().act(batched.views(batched.running), rng)
-            if not agent.draws:
-                mirror.step(mirror.running, actions)
-    assert dones.all()
+    """Of those whose choice uses no chance: the same observations, rewards and ends."""
+    keywords = {"players": players, "rules": preset, "episode": "round", "seat": None}
+    compiled, asked = (
+        table_top_v0.vector_env(2 if SLOW else 20, opponent=opponent, **keywords)
+        for opponent in (name, Asked(name))
+    )
+    assert picture(compiled, seed=6, steps=TURNS) == picture(asked, seed=6, steps=TURNS)
 
 
 @every_variant
 @every_agent
 def test_cards_hidden_from_a_seat_do_not_change_its_action(
-    make: type[CompiledBot], players: int, preset: str
+    make: type[CompiledAgent], players: int, preset: str
 ) -> None:
     """Redraw the cards to come and the others' in the crib: the action stays."""
     agent = make()
     rng = np.random.default_rng(3)
-    games = Lanes(players, preset, 2 if SLOW else 50, seed=2)
+    games = Lanes(preset, 2 if SLOW else 50, 2, players=players, episode="round")
     redrawn = 0
-    while len(lanes := games.running):
+    while len(lanes := games.running()):
         before = games.states.copy()
         views = games.views(lanes)
         actions = agent.act(views, np.random.default_rng(1))
@@ -282,8 +215,8 @@ def trace(lanes: int = 1) -> str:
     for make in AGENTS:
         for players, preset in VARIANTS:
             agent, rng = make(), np.random.default_rng(11)
-            games = Lanes(players, preset, lanes, seed=12)
-            while len(running := games.running):
+            games = Lanes(preset, lanes, 12, players=players, episode="round")
+            while len(running := games.running()):
                 actions = agent.act(games.views(running), rng)
                 games.step(running, actions)
                 lines.append(f"{agent.name} {players} {preset} {actions.tolist()}")
@@ -306,8 +239,8 @@ def test_uncompiled_agents_choose_the_same_actions() -> None:
 @pytest.mark.parametrize("name", ["random", "greedy", "rule_based"])
 def test_agents_are_found_by_name_for_both_families(name: str) -> None:
     agent = find_agent(name)
-    assert isinstance(agent, CompiledBot)
-    assert set(agent.plays) == {"two_hand", "table_top"}
+    assert isinstance(agent, CompiledAgent)
+    assert set(agent.acts) == {"two_hand", "table_top"}
 
 
 # --- random --------------------------------------------------------------------------------------
@@ -373,9 +306,9 @@ def test_greedy_takes_the_most_points_now(view: Any, action: int) -> None:
 @every_variant
 def test_greedy_agrees_with_the_reference(players: int, preset: str) -> None:
     """The first cell of the highest gain; the crib where none gains and it is open."""
-    games = Lanes(players, preset, 2 if SLOW else 30, seed=13)
+    games = Lanes(preset, 2 if SLOW else 30, 13, players=players, episode="round")
     rng = np.random.default_rng(4)
-    while len(lanes := games.running):
+    while len(lanes := games.running()):
         views = games.views(lanes)
         for view, action in zip(views, GreedyAgent().act(views, rng), strict=True):
             gains = {c: gain_now(view, c) for c in range(25) if int(view["legal"]) >> c & 1}

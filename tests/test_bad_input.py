@@ -6,7 +6,7 @@ A message names what was given and what is accepted; `said` checks both.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, is_dataclass
 from itertools import product
 from typing import Any, ClassVar
 
@@ -47,6 +47,8 @@ def same(one: Any, other: Any) -> bool:
         )
     if isinstance(one, np.random.Generator):
         return same(one.bit_generator.state, other.bit_generator.state)
+    if is_dataclass(one) and type(one) is type(other):
+        return same(vars(one), vars(other))
     if isinstance(one, dict):
         return one.keys() == other.keys() and all(same(one[key], other[key]) for key in one)
     return type(one) is type(other) and one == other
@@ -64,8 +66,8 @@ class unchanged:
             shown = [tuple(map(bytes, env.observe(agent).values())) for agent in env.agents]
             return {"snapshot": env.snapshot(), "shown": shown, "agent": env.agent_selection,
                     "events": env.events, "scores": env.scores}  # fmt: skip
-        games = env.games
-        return {name: getattr(games, name).copy() for name in
+        batch = env.batch
+        return {name: getattr(batch, name).copy() for name in
                 ("states", "obs", "masks", "seats", "rewards", "dones")}  # fmt: skip
 
     def __enter__(self) -> None:
@@ -173,8 +175,8 @@ def test_an_opponent_that_is_no_agent(given: Any) -> None:
 
 
 def test_an_agent_by_the_place_of_its_class() -> None:
-    assert find_agent("agents.greedy:GreedyAgent").name == "greedy"
-    for missing in ("agents.greedy:Nobody", "nowhere:Agent", "agents.greedy:"):
+    assert find_agent("crib_agents.greedy:GreedyAgent").name == "greedy"
+    for missing in ("crib_agents.greedy:Nobody", "nowhere:Agent", "crib_agents.greedy:"):
         with pytest.raises((ValueError, TypeError)) as error:
             find_agent(missing)
         said(error, missing.split(":")[0])

@@ -133,10 +133,10 @@ def test_h3_no_card_may_take_the_count_past_31() -> None:
     assert table.legal == {"KC", "5D", "9H", "9S"}
     assert table.play("p:KC d:QD p:5D") == []  # 25, and the dealer holds 6, 7, 8
     assert table.legal == {"6H"}
-    before = table.env.snapshot()["states"].tobytes()
+    before = table.env.snapshot().game.states.tobytes()
     with pytest.raises(IllegalActionError, match=r"7S.*25.*32.*31.*6H"):
         table.play("d:7S")
-    assert table.env.snapshot()["states"].tobytes() == before
+    assert table.env.snapshot().game.states.tobytes() == before
 
 
 def test_h3_who_can_play_must() -> None:

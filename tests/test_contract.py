@@ -1,11 +1,13 @@
 """What every environment keeps to, tested on every registered one.
 
 A new environment is tested here without a new line; `VARIANTS` only adds keywords worth a second
-look. What is asked of an environment is in docs and the environments' pages.
+look. What is asked of an environment is in docs and the environments' pages. A toy game of another
+family (`toy`) is registered as anyone would register theirs, and held to the same.
 """
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import importlib
 import pickle
@@ -25,15 +27,25 @@ from pettingzoo.env_registry.registration import aec_registry
 from pettingzoo.test import api_test, performance_benchmark, seed_test
 
 import crib_env
-from crib_env import ENVIRONMENTS, IllegalActionError, agent_names, find_agent
+from crib_env import (
+    ENVIRONMENTS,
+    IllegalActionError,
+    agent_names,
+    find_agent,
+    register_environment,
+    registration,
+)
+from crib_env.engine.lanes import lane_entries
+from crib_env.policy import Agent
 
 VARIANTS: dict[str, list[dict[str, Any]]] = {
     "six_card_v0": [{"episode": "match"}, {"episode": "deal"}, {"rules": "five_card"}],
     "table_top_v0": [{"players": 4}, {"rules": "table_top_ship", "episode": "game"}],
     "discard_v0": [{"rules": "five_card"}],
     "pegging_v0": [{"rules": "five_card"}],
+    "toy_v0": [{"episode": "deal"}],
 }
-NAMES = sorted(ENVIRONMENTS)
+NAMES = [*sorted(ENVIRONMENTS), "toy_v0"]
 
 
 def _cases() -> Iterator[Any]:
@@ -47,12 +59,20 @@ every_name = pytest.mark.parametrize("name", NAMES)
 every_case = pytest.mark.parametrize(("name", "keywords"), list(_cases()))
 
 
+@pytest.fixture(scope="module", autouse=True)
+def _toy() -> Iterator[None]:
+    """Register the toy game, for these tests alone."""
+    register_environment("toy.toy_v0", "Toy-v0")
+    yield
+    del ENVIRONMENTS["toy_v0"]
+
+
 def module(name: str) -> Any:
-    return importlib.import_module(f"crib_env.{name}")
+    return registration.find_page(name)
 
 
 def gym_id(name: str) -> str:
-    return f"crib_env/{ENVIRONMENTS[name]}"
+    return registration.gym_id(name)
 
 
 def lowest_legal(family: Any) -> Callable[[Any, np.random.Generator], int]:
@@ -61,7 +81,7 @@ def lowest_legal(family: Any) -> Callable[[Any, np.random.Generator], int]:
     def act(view: Any, rng: np.random.Generator) -> int:
         observation = np.zeros((1, family.obs_size), dtype=np.uint8)
         mask = np.zeros((1, family.actions), dtype=np.int8)
-        family.batch.encode_views(np.array([view], dtype=family.view), observation, mask)
+        lane_entries(family).encode(np.array([view], dtype=family.view), observation, mask)
         return int(mask[0].argmax())
 
     return act
@@ -113,8 +133,9 @@ def trajectory(env: Any, seed: int, decisions: int) -> list[Any]:
 @every_name
 def test_registered_with_pettingzoo_and_gymnasium(name: str) -> None:
     stem, version = name.rsplit("_", 1)
-    assert f"crib_env/{stem}-{version}" in aec_registry
-    env = pettingzoo.make("aec", f"crib_env/{stem}-{version}")
+    package = module(name).__name__.partition(".")[0]
+    assert f"{package}/{stem}-{version}" in aec_registry
+    env = pettingzoo.make("aec", f"{package}/{stem}-{version}")
     assert isinstance(env, pettingzoo.AECEnv)
     assert env.metadata["name"] == name
     assert gym_id(name) in gymnasium.registry
@@ -392,17 +413,18 @@ def test_redrawing_hidden_cards_changes_nothing_a_seat_sees(
         everyone = [env.observe(agent)["observation"].tobytes() for agent in env.possible_agents]
         for seat, agent in enumerate(env.possible_agents):
             view, seen = env.view(seat).tobytes(), env.observe(agent)
-            state = taken["states"][0]
+            state = taken.game.states[0]
             known = cards_in(env.view(seat), VIEW_CARDS)
             assert cards_in(state, STATE_CARDS) >= known, f"decision {i}: unknown card fields"
             hidden = sorted(set(range(52)) - known)
             place = np.arange(-1, 52)  # place[card + 1] is the card drawn in its stead
             place[np.array(hidden) + 1] = rng.permutation(hidden)
             changed = copy.deepcopy(taken)
+            states = changed.game.states
             for field in STATE_CARDS:
                 if field in state.dtype.names:
-                    changed["states"][field] = place[changed["states"][field] + 1]
-            redrawn += changed["states"].tobytes() != taken["states"].tobytes()
+                    states[field] = place[states[field] + 1]
+            redrawn += states.tobytes() != taken.game.states.tobytes()
             env.restore(changed)
             assert env.view(seat).tobytes() == view, f"decision {i}, {agent}"
             assert data_equivalence(env.observe(agent), seen), f"decision {i}, {agent}"
@@ -425,7 +447,7 @@ def test_observation_recalls_all_of_the_deal(name: str, keywords: dict[str, Any]
     env = module(name).raw_env(**keywords)
     env.reset(seed=52)
     for _ in walk(env, np.random.default_rng(52), decisions=300):
-        state = env.snapshot()["states"][0]
+        state = env.game.states[0]
         for seat, agent in enumerate(env.possible_agents):
             bits = env.observe(agent)["observation"]
             parts = {part: np.flatnonzero(bits[where]).tolist() for part, where in layout.items()}
@@ -592,34 +614,39 @@ class LearnerOnAec:
             self._step(self.opponent(self.env.view(seat)))
 
 
-def opponents_to_compare(name: str) -> dict[str, Any]:
-    """Return opponents that use no chance: as the batch takes them."""
-    given: dict[str, Any] = {"a function": opponent_of(name)}
-    for agent in ("greedy", "rule_based"):
-        if agent in agent_names():
-            given[agent] = agent
-    return given
+def agents_for(name: str) -> dict[str, Agent]:
+    """Return the installed agents that play an environment's games, by name."""
+    env = module(name).raw_env()
+    env.reset(seed=1)
+    view = np.array([env.view(env.possible_agents.index(env.agent_selection))])
+    found = {}
+    for agent in map(find_agent, agent_names()):
+        with contextlib.suppress(ValueError):  # which says what it plays instead
+            agent.act(view, np.random.default_rng(1))
+            found[agent.name] = agent
+    return found
 
 
-@pytest.mark.parametrize(
-    ("name", "variant"),
-    [(name, {}) for name in NAMES]
-    + [(name, v) for name in NAMES for v in VARIANTS.get(name, ()) if "players" in v],
-    ids=str,
-)
-@pytest.mark.parametrize("opponent", ["a function", "greedy", "rule_based"])
+def _games_to_compare() -> Iterator[Any]:
+    """Yield environments with opponents that use no chance."""
+    for name in NAMES:
+        compiled = ["toy.agents:HighCard"] if name == "toy_v0" else ["greedy", "rule_based"]
+        for variant in ({}, *(v for v in VARIANTS.get(name, ()) if "players" in v)):
+            for opponent in ("a function", *compiled):
+                yield pytest.param(name, variant, opponent, id=f"{name}-{variant}-{opponent}")
+
+
+@pytest.mark.parametrize(("name", "variant", "opponent"), list(_games_to_compare()))
 @pytest.mark.parametrize("reward", ["win", "points"])
 @pytest.mark.parametrize("seat", [0, 1])
 def test_batch_gymnasium_and_aec_play_the_same_game(
     name: str, variant: dict[str, Any], opponent: str, reward: str, seat: int
 ) -> None:
     """The same decks and actions, lane by lane: observations, masks, rewards and ends."""
-    if opponent != "a function" and opponent not in agent_names():
-        pytest.skip(f"no agent {opponent!r} is installed")
+    given = opponent_of(name) if opponent == "a function" else opponent
     rng = np.random.default_rng(81)
     lanes, decks = 3, np.array([rng.permutation(52) for _ in range(60)])
     options = {"decks": decks, "dealer": 1}
-    given = opponents_to_compare(name)[opponent]
     agent = find_agent(given)
     unused = np.random.default_rng()
 
@@ -689,7 +716,8 @@ def test_gymnasium_and_batch_take_a_function_as_opponent(name: str) -> None:
 
 @every_name
 def test_env_of_every_agent_name_plays_to_the_end(name: str) -> None:
-    for agent in agent_names():
+    assert name == "toy_v0" or set(agents_for(name)) == set(agent_names())
+    for agent in agents_for(name).values():
         env = gymnasium.make(gym_id(name), opponent=agent)
         _, info = env.reset(seed=2)
         end = False
@@ -719,11 +747,11 @@ def test_moves_made_are_taken_back_one_by_one(name: str) -> None:
     env.reset(seed=91)
     rng, seen = np.random.default_rng(91), []
     while not over(env):
-        seen.append((env.notation(), env.agent_selection, env.events))
+        seen.append((env.game.states.tobytes(), env.agent_selection, env.events))
         env.push(int(rng.choice(legal(env))))
     while seen:
         env.pop()
-        assert (env.notation(), env.agent_selection, env.events) == seen.pop()
+        assert (env.game.states.tobytes(), env.agent_selection, env.events) == seen.pop()
     with pytest.raises(IndexError, match="push"):
         env.pop()
     with pytest.raises(IllegalActionError):

@@ -17,9 +17,11 @@ import numpy as np
 import pytest
 
 from crib_env.engine.family import find_family
+from crib_env.engine.lanes import lane_entries
 from crib_env.engine.record import NO_DECKS, NONE
 from crib_env.engine.rng import seed_states
 from crib_env.engine.show import show_table
+from crib_env.engine.single import ILLEGAL, single_entries, unpack
 from crib_env.rules import PRESETS
 from test_engine import python
 
@@ -52,7 +54,7 @@ def made(case: str) -> tuple[Any, Any, dict[str, Any]]:
     """Return a case's family, rules and keywords."""
     preset, changes, keywords = CASES[case]
     rules = replace(PRESETS[preset], **changes)
-    return find_family(rules.family), rules, keywords
+    return find_family(rules.engine), rules, keywords
 
 
 def chosen(masks: np.ndarray, step: int) -> np.ndarray:
@@ -79,7 +81,7 @@ def seeded(family: Any, seed: int) -> tuple[np.ndarray, np.ndarray]:
 def cpu_walk(case: str) -> dict[str, np.ndarray]:
     """Walk lane by lane with the entries of the AEC environments; return all that is seen."""
     family, rules, keywords = made(case)
-    single, players = family.single, keywords.get("players", 2)
+    single, players = single_entries(family), keywords.get("players", 2)
     record = family.rules_record(rules, keywords.get("episode", "game"), players)
     points, autoreset = keywords.get("reward") == "points", keywords.get("autoreset", True)
     states, _ = seeded(family, SEED)
@@ -112,18 +114,17 @@ def cpu_walk(case: str) -> dict[str, np.ndarray]:
             state = states[lane : lane + 1]
             mover = int(state["to_move"][0])
             packed = single.step(
-                state, record, NO_DECKS, show_table(), int(actions[lane]), log, view, obs[lane],
-                masks[lane],
+                state, record, NO_DECKS, show_table(), log, view, obs[lane], masks[lane],
+                int(actions[lane]),
             )  # fmt: skip
-            state["gain"] = 0  # read already: `packed` holds it
-            if packed == single.ILLEGAL:
+            if packed == ILLEGAL:
                 rewards[lane, mover] = -1.0
                 state["over"] = 1
                 masks[lane] = 0
             else:
-                lead = (packed >> single.GAIN_SHIFT) - single.GAIN_OFFSET
+                lead = unpack(packed)[2]
                 if not points:
-                    lead = single.outcome(state, record) if state["over"][0] else 0
+                    lead = single.result(state, record) if state["over"][0] else 0
                 rewards[lane, 0::2] = lead
                 rewards[lane, 1::2] = -lead
             dones[lane] = bool(state["over"][0])
@@ -137,8 +138,8 @@ def cuda_walk(case: str) -> dict[str, np.ndarray]:
     """Walk with the GPU batch; return all that is seen."""
     from crib_env.engine.cuda import CudaBatch
 
-    family, rules, keywords = made(case)
-    batch = CudaBatch(family, rules, LANES, seed=SEED, **keywords)
+    _, rules, keywords = made(case)
+    batch = CudaBatch(rules, LANES, seed=SEED, **keywords)
     seen: dict[str, list[np.ndarray]] = {key: [] for key in SEEN}
     for step in range(STEPS + 1):
         if step:
@@ -159,12 +160,13 @@ def cpu_rollout(case: str) -> dict[str, np.ndarray]:
     obs = np.zeros((LANES, family.obs_size), dtype=np.uint8)
     masks = np.zeros((LANES, family.actions), dtype=np.int8)
     lanes, dealers = np.arange(LANES), np.full(LANES, NONE)
-    family.batch.start_lanes(states, record, NO_DECKS, lanes, dealers, log)
-    family.batch.rollout(
+    lanes_of = lane_entries(family)
+    lanes_of.start(states, record, NO_DECKS, lanes, dealers, log)
+    lanes_of.rollout(
         states, record, NO_DECKS, show_table(), rngs, views, log, 0, LANES, STEPS, obs, masks
     )
-    family.batch.view_lanes(states, record, lanes, states["to_move"].copy(), views)
-    family.batch.encode_views(views, obs, masks)
+    lanes_of.view(states, record, lanes, states["to_move"].copy(), views)
+    lanes_of.encode(views, obs, masks)
     return {"states": states, "obs": obs, "masks": masks, "movers": states["to_move"].copy()}
 
 
@@ -172,8 +174,8 @@ def cuda_rollout(case: str, at_once: bool) -> dict[str, np.ndarray]:
     """Play at random on the GPU: in one launch, or draw by draw."""
     from crib_env.engine.cuda import CudaBatch
 
-    family, rules, keywords = made(case)
-    batch = CudaBatch(family, rules, LANES, seed=SEED, **keywords | {"autoreset": True})
+    _, rules, keywords = made(case)
+    batch = CudaBatch(rules, LANES, seed=SEED, **keywords | {"autoreset": True})
     if at_once:
         assert batch.rollout(STEPS) == STEPS * LANES
     else:
@@ -270,12 +272,12 @@ def print_refusals() -> None:
     """Print what the batch says to arguments that are not possible."""
     from crib_env.engine.cuda import CudaBatch
 
-    family, rules, _ = made("six_card game")
-    batch = CudaBatch(family, rules, 2, seed=1)
+    _, rules, _ = made("six_card game")
+    batch = CudaBatch(rules, 2, seed=1)
     for attempt in (
-        lambda: CudaBatch(family, rules, 0),
-        lambda: CudaBatch(family, rules, 2, reward="score"),
-        lambda: CudaBatch(family, PRESETS["table_top"], 2),
+        lambda: CudaBatch(rules, 0),
+        lambda: CudaBatch(rules, 2, reward="score"),
+        lambda: CudaBatch(rules, 2, players=4),
         lambda: batch.step(np.zeros(3, dtype=np.int64)),
         lambda: batch.step(np.zeros(2)),
     ):
@@ -290,7 +292,7 @@ def test_impossible_arguments_are_refused_by_name() -> None:
     assert printed.splitlines() == [
         "num_envs must be a whole number from 1 up, got 0",
         "reward must be one of 'win', 'points', got 'score'",
-        "the rules 'table_top' are for table_top, not two_hand",
+        "players must be 2, got 4",
         "actions must be int64[2], one a game, got int64[3]",
         "actions must be int64[2], one a game, got float64[2]",
     ]
@@ -346,7 +348,7 @@ def print_ptx() -> None:
             "rollout": void(s, r, wide, table, wide, int64, *seen),
         }
         for entry, signature in signatures.items():
-            function = getattr(entries(name), entry).py_func
+            function = getattr(entries(family), entry).py_func
             found[f"{name} {entry}"] = cuda.compile_ptx(function, signature, cc=(9, 0))[0]
     print(json.dumps(found))
 
@@ -385,8 +387,8 @@ def print_shared_with_torch() -> None:
 
     from crib_env.engine.cuda import CudaBatch
 
-    family, rules, _ = made("six_card game")
-    batch = CudaBatch(family, rules, LANES, seed=SEED)
+    _, rules, _ = made("six_card game")
+    batch = CudaBatch(rules, LANES, seed=SEED)
     before = {name: torch.as_tensor(getattr(batch, name), device="cuda") for name in SEEN}
     for _ in range(STEPS):
         batch.step(torch.multinomial(before["masks"].float(), 1).flatten())

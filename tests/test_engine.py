@@ -6,7 +6,6 @@ import hashlib
 import importlib
 import json
 import os
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -113,7 +112,7 @@ def deals_of(env: Any, seed: int, prefer: Any) -> list[list[int]]:
     env.reset(seed=seed, options={"dealer": 0})
     deals, count = [], 0
     while not all(env.terminations.values()):
-        state = env.snapshot()["states"][0]
+        state = env.snapshot().game.states[0]
         if state["deals"] != count:
             count = int(state["deals"])
             pone, dealer = (state["dealt"][6 * s : 6 * s + 6].tolist()
@@ -140,9 +139,9 @@ def test_every_card_is_as_likely_in_every_place_of_the_deal() -> None:
         4096, opponent=lowest_legal(crib_env.six_card_v0.raw_env().family)
     )
     env.reset(seed=1)
-    assert len(np.unique(env.games.states["dealt"], axis=0)) == 4096  # lanes are independent
-    dealt = env.games.states["dealt"].T
-    for place in (*dealt, env.games.states["starter"]):
+    assert len(np.unique(env.batch.states["dealt"], axis=0)) == 4096  # lanes are independent
+    dealt = env.batch.states["dealt"].T
+    for place in (*dealt, env.batch.states["starter"]):
         counts = np.bincount(place, minlength=52)
         chi_squared = ((counts - 4096 / 52) ** 2 / (4096 / 52)).sum()
         assert chi_squared < 110  # 51 degrees of freedom: beyond it once in 300,000
@@ -158,7 +157,7 @@ def digest(name: str) -> str:
     env.reset(seed=17)
     for part in trajectory(env, seed=17, decisions=150):
         total.update(repr(part).encode())
-    total.update(env.snapshot()["states"].tobytes())
+    total.update(env.snapshot().game.states.tobytes())
     for opponent in (lowest_legal(env.family), *(n for n in ("greedy",) if n in agent_names())):
         batch = module(name).vector_env(3, opponent=opponent, reward="points")
         _, info = batch.reset(seed=18)
@@ -167,7 +166,7 @@ def digest(name: str) -> str:
             observations, rewards, ends, _, info = batch.step(np.array(legal))
             for array in (observations, rewards, ends, info["action_mask"]):
                 total.update(array.tobytes())
-        total.update(batch.games.states.tobytes())
+        total.update(batch.batch.states.tobytes())
     return total.hexdigest()
 
 
@@ -196,45 +195,12 @@ def test_compiled_and_plain_python_play_the_same_games(
     assert plain_digests[name] == digest(name)
 
 
-# ---------------------------------------------------------------- machine code on disk
-
-TABLE = "from crib_env.engine.show import show_table; print(int(show_table().sum()))"
-
-
-def compiled_files(folder: Path) -> dict[Path, int]:
-    return {path: path.stat().st_mtime_ns for path in folder.rglob("*.nbc")}
-
-
-def test_an_edited_helper_is_compiled_anew_and_the_stale_code_removed(tmp_path: Path) -> None:
-    package = tmp_path / "crib_env"
-    shutil.copytree(ROOT / "crib_env", package, ignore=shutil.ignore_patterns("__pycache__"))
-    before = python(TABLE, path=tmp_path)
-    cached = compiled_files(package)
-    assert cached, "nothing was cached beside the sources"
-    assert python(TABLE, path=tmp_path) == before
-    assert compiled_files(package) == cached  # the second process read the cache
-    # The helper lies in show.py, the entry that compiles it in single.py.
-    helper = package / "engine" / "show.py"
-    source = helper.read_text()
-    assert source.count("total == 15") == 1, "the line this test edits has changed: edit another"
-    helper.write_text(source.replace("total == 15", "total == 14"))
-    assert python(TABLE, path=tmp_path) != before
-    assert not set(compiled_files(package)) & set(cached)  # the old machine code is gone
-    helper.write_text(source)
-    assert python(TABLE, path=tmp_path) == before
-
-
-def test_numba_cache_dir_is_honoured(tmp_path: Path) -> None:
-    python(TABLE, NUMBA_CACHE_DIR=str(tmp_path))
-    assert compiled_files(tmp_path)
-
-
 # ---------------------------------------------------------------- import and memory
 
 
 def test_importing_crib_env_loads_neither_numba_nor_agents_nor_training() -> None:
-    heavy = ("numba", "llvmlite", "agents", "training", "torch", "stable_baselines3", "scipy",
-             "matplotlib")  # fmt: skip
+    heavy = ("numba", "llvmlite", "crib_agents", "crib_training", "torch",
+             "stable_baselines3", "scipy", "matplotlib")  # fmt: skip
     code = (
         "import sys, crib_env\n"
         "crib_env.ENVIRONMENTS, crib_env.agent_names(), crib_env.Rules.preset('hoyle')\n"

@@ -25,12 +25,11 @@ import numpy as np
 import pytest
 
 from crib_env import parse_cards, scoring
-from crib_env.engine import family as families
+from crib_env.engine.lanes import lane_entries
+from crib_env.engine.record import NONE, Array
 from crib_env.engine.show import show_table
 from crib_env.engine.table_top.records import TURNS
-from crib_env.engine.two_hand import records
-from crib_env.envs.aec import set_scores
-from crib_env.rules import Rules
+from crib_env.game import Game
 from reference import Referee, TableTopReferee, perft
 from stacked import deal, unused
 
@@ -97,40 +96,35 @@ def first_actions(case: Case) -> list[int]:
 def count_with_engine(case: Case) -> perft.Tree:
     """Count with the compiled kernels, all positions of a depth side by side."""
     table_top = "order" in case
-    family = families.table_top() if table_top else families.two_hand()
-    rules = Rules.preset(case["rules"])
-    numbers = family.rules_record(rules, "round" if table_top else "deal", case.get("players", 2))
-    state = np.zeros(1, dtype=family.state)
-    log = np.zeros(family.log_size, dtype=np.int64)
-    decks = np.array([deck_of(case)], dtype=np.int64)
-    family.single.begin(state, numbers, decks, 1, log)
-    if "scores" in case:
-        set_scores(state, tuple(case["scores"]))
+    game = Game(
+        case["rules"], episode="round" if table_top else "deal", players=case.get("players", 2)
+    )
+    game.begin(decks=[deck_of(case)], dealer=1, scores=case.get("scores"))
+    for action in first_actions(case):
+        game.step(action)
+    family, lanes_of = game.family, lane_entries(game.family)
 
-    def step(states: records.Array, actions: records.Array) -> None:
+    def step(states: Array, actions: Array) -> None:
         lanes = np.arange(len(states))
         tally = np.zeros((len(states), 2, 3), dtype=np.int64)
-        assert family.batch.step_lanes(
-            states, numbers, decks, show_table(), lanes, actions, log, tally
-        ) == records.NONE  # fmt: skip
+        assert lanes_of.step(
+            states, game.record, game.decks, show_table(), lanes, actions, game.log, tally
+        ) == NONE  # fmt: skip
 
-    def masks_of(states: records.Array) -> records.Array:
+    def masks_of(states: Array) -> Array:
         views = np.zeros(len(states), dtype=family.view)
         seats = np.ascontiguousarray(states["to_move"])
-        family.batch.view_lanes(states, numbers, np.arange(len(states)), seats, views)
+        lanes_of.view(states, game.record, np.arange(len(states)), seats, views)
         obs = np.zeros((len(states), family.obs_size), dtype=np.uint8)
         masks = np.zeros((len(states), family.actions), dtype=np.int8)
-        family.batch.encode_views(views, obs, masks)
+        lanes_of.encode(views, obs, masks)
         return masks
-
-    for action in first_actions(case):
-        step(state, np.array([action]))
 
     depth = case["depth"]
     sequences, ended = np.zeros((2, depth), dtype=np.int64)
     points = np.zeros(2, dtype=np.int64)
 
-    def expand(states: records.Array, played: int) -> None:
+    def expand(states: Array, played: int) -> None:
         masks = masks_of(states)
         sequences[played] += int(masks.sum())
         if played + 1 == depth and not to_the_end(case):
@@ -145,7 +139,7 @@ def count_with_engine(case: Case) -> perft.Tree:
             if played + 1 < depth and not over.all():
                 expand(after[~over], played + 1)
 
-    expand(state, 0)
+    expand(game.states, 0)
     return perft.Tree(sequences.tolist(), ended.tolist(), points.tolist())
 
 

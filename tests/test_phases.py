@@ -1,35 +1,30 @@
-"""Where a house plays a phase: compiled in passes, and asked in Python, the games are the same."""
+"""Where a policy plays a phase: compiled in passes, and asked in Python, the games are the same."""
 
 from __future__ import annotations
 
 from types import ModuleType
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 import pytest
 from crib_agents import GreedyAgent
-from crib_agents.compiled import CompiledBot, Plays
-from crib_agents.random_agent import RandomAgent
+from gymnasium.vector import AutoresetMode
 from numba.core import config
 
 import crib_env
 from crib_env import (
-    IllegalActionError,
     discard_v0,
-    find_agent,
     parse_cards,
     pegging_v0,
     six_card_v0,
 )
-from crib_env.engine import phases
-from crib_env.engine.family import two_hand
-from crib_env.engine.record import NO_DECKS, NONE
-from crib_env.engine.rng import seed_states
+from crib_env.engine.phases import phase_entries
 from crib_env.engine.show import show_table
-from crib_env.engine.two_hand import batch
-from crib_env.engine.two_hand.records import LAY_AWAY, PLAY, VIEW
+from crib_env.engine.two_hand.records import LAY_AWAY, PLAY
+from crib_env.games import Games
+from crib_env.policy import CompiledAgent
 from crib_env.rules import PRESETS
-from test_vector import picture
+from test_vector import Asked, picture
 
 KEYWORD = {discard_v0: "playout", pegging_v0: "keep"}
 both = pytest.mark.parametrize("module", [discard_v0, pegging_v0], ids=["discard", "pegging"])
@@ -37,52 +32,28 @@ LANES = 5 if config.DISABLE_JIT else 12
 STEPS = 12 if config.DISABLE_JIT else 80
 
 
-class Asked:
-    """An agent that can only be asked in Python."""
-
-    name = "asked"
-
-    def __init__(self, name: str) -> None:
-        self.agent = find_agent(name)
-
-    def act(self, views: Any, rng: np.random.Generator) -> Any:
-        return self.agent.act(views, rng)
-
-
-def make(module: ModuleType, house: Any, opponent: Any, n: int = LANES, **keywords: Any) -> Any:
-    return module.vector_env(n, opponent=opponent, **{KEYWORD[module]: house}, **keywords)
+def make(module: ModuleType, policy: Any, opponent: Any, n: int = LANES, **keywords: Any) -> Any:
+    return module.vector_env(n, opponent=opponent, **{KEYWORD[module]: policy}, **keywords)
 
 
 @both
-@pytest.mark.parametrize("house", ["greedy", "rule_based"])
+@pytest.mark.parametrize("policy", ["greedy", "rule_based"])
 @pytest.mark.parametrize("opponent", ["greedy", "rule_based"])
 @pytest.mark.parametrize(
     "keywords",
     [
         {"seat": None},
         {"seat": 1, "reward": "points", "rules": "five_card"},
-        {"seat": None, "reward": "points", "autoreset": False},
+        {"seat": None, "reward": "points", "autoreset_mode": AutoresetMode.NEXT_STEP},
     ],
-    ids=["win", "points", "no autoreset"],
+    ids=["win", "points", "next step"],
 )
-def test_a_compiled_house_plays_as_it_does_when_asked_in_python(
-    module: ModuleType, house: str, opponent: str, keywords: dict[str, Any]
+def test_a_compiled_policy_plays_as_it_does_when_asked_in_python(
+    module: ModuleType, policy: str, opponent: str, keywords: dict[str, Any]
 ) -> None:
-    compiled = make(module, house, opponent, **keywords)
-    asked = make(module, house, Asked(opponent), **keywords)
-    if keywords.get("autoreset", True):
-        assert picture(compiled, seed=1, steps=STEPS) == picture(asked, seed=1, steps=STEPS)
-        return
-    first, second = (env.games for env in (compiled, asked))
-    for games in (first, second):
-        games.seed(2)
-        games.reset()
-    while not first.dones.any():
-        actions = first.masks.argmax(axis=1)
-        for games in (first, second):
-            games.step(actions)
-        for array in ("obs", "masks", "rewards", "dones", "final_obs", "final_masks"):
-            assert np.array_equal(getattr(first, array), getattr(second, array)), array
+    compiled = make(module, policy, opponent, **keywords)
+    asked = make(module, policy, Asked(opponent), **keywords)
+    assert picture(compiled, seed=1, steps=STEPS) == picture(asked, seed=1, steps=STEPS)
 
 
 @pytest.mark.parametrize("episode", ["game", "match"])
@@ -102,7 +73,7 @@ def test_illegal_actions_end_the_same_games(module: ModuleType) -> None:
     illegal = 0
     for _ in range(STEPS):
         actions = rng.integers(-1, 53, size=LANES)
-        masks = envs[0].games.masks
+        masks = envs[0].batch.masks
         actions = np.where(rng.random(LANES) < 0.2, actions, masks.argmax(axis=1))
         fine = (actions >= 0) & (actions < 52)
         fine &= masks[np.arange(LANES), np.where(fine, actions, 0)] == 1
@@ -123,33 +94,33 @@ def test_equal_seeds_give_equal_batches_whatever_the_threads(module: ModuleType)
 
 
 @both
-@pytest.mark.parametrize("house", ["random", "greedy", "rule_based"])
-def test_a_named_house_plays_inside_the_compiled_batch(
-    module: ModuleType, house: str, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("policy", ["random", "greedy", "rule_based"])
+def test_a_named_policy_plays_inside_the_compiled_batch(
+    module: ModuleType, policy: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def refuse(*_: object) -> None:
         raise AssertionError("an agent was asked in Python")
 
-    monkeypatch.setattr(CompiledBot, "act", refuse)
-    env = make(module, house, "random")
+    monkeypatch.setattr(CompiledAgent, "act", refuse)
+    env = make(module, policy, "random")
     picture(env, seed=7, steps=10)
 
 
 @both
-def test_a_random_house_makes_its_own_choice_in_every_game(module: ModuleType) -> None:
-    """Equal deals, equal actions, another house's chance: the games must part."""
+def test_a_random_policy_makes_its_own_choice_in_every_game(module: ModuleType) -> None:
+    """Equal deals, equal actions, another policy's chance: the games must part."""
     deck = np.random.default_rng(8).permutation(52)
     env = make(module, "random", "greedy", n=16, seat=0)
     _, info = env.reset(seed=8, options={"decks": [deck], "dealer": 0})
     for _ in range(2):
         *_, info = env.step(info["action_mask"].argmax(axis=1))
     assert (
-        len(np.unique(env.games.final_obs if module is discard_v0 else env.games.obs, axis=0)) > 4
+        len(np.unique(env.batch.final_obs if module is discard_v0 else env.batch.obs, axis=0)) > 4
     )
 
 
-@pytest.mark.parametrize("part", ["house", "opponent", "opponent without a house"])
-def test_a_subclass_with_a_choice_of_its_own_is_asked_for_it(part: str) -> None:
+@pytest.mark.parametrize("who", ["policy", "opponent", "opponent without a policy"])
+def test_a_subclass_with_a_choice_of_its_own_is_asked_for_it(who: str) -> None:
     asked = []
 
     class Counts(GreedyAgent):
@@ -157,26 +128,12 @@ def test_a_subclass_with_a_choice_of_its_own_is_asked_for_it(part: str) -> None:
             asked.append(len(views))
             return super().act(views, rng)
 
-    if part == "opponent without a house":
+    if who == "opponent without a policy":
         picture(six_card_v0.vector_env(4, opponent=Counts()), seed=7, steps=4)
     else:
-        players = (Counts(), "greedy") if part == "house" else ("greedy", Counts())
+        players = (Counts(), "greedy") if who == "policy" else ("greedy", Counts())
         picture(make(pegging_v0, *players), seed=7, steps=4)
     assert asked
-
-
-def test_a_compiled_house_that_errs_is_named() -> None:
-    class Wrong:
-        direct = staticmethod(lambda *_: NONE - 3)
-
-    class Cheat(CompiledBot):
-        name = "cheat"
-        act_views = RandomAgent.plays["two_hand"].act_views
-        plays: ClassVar = {"two_hand": Plays(VIEW, act_views, act_views, Wrong())}
-
-    env = make(pegging_v0, Cheat(), "random")
-    with pytest.raises(IllegalActionError, match=r"'cheat' erred.* in game 3"):
-        env.reset(seed=9)
 
 
 def test_his_heels_are_no_part_of_the_play() -> None:
@@ -184,43 +141,41 @@ def test_his_heels_are_no_part_of_the_play() -> None:
     deck = [*cards, *(card for card in range(52) if card not in cards)]
     env = make(pegging_v0, "greedy", "greedy", n=2, seat=0)
     env.reset(seed=10, options={"decks": [deck], "dealer": 0})
-    assert (env.games.states["starter"] == parse_cards("JD")[0]).all()
-    assert not env.games.states["scores"].any()
+    assert (env.batch.states["starter"] == parse_cards("JD")[0]).all()
+    assert not env.batch.states["scores"].any()
 
 
 class Rollout:
-    """Random play of lanes with a random house."""
+    """Random play of lanes with a random phase policy."""
 
-    def __init__(self, episode: str, house: int) -> None:
-        family = two_hand()
-        self.record = family.rules_record(PRESETS["hoyle"], episode, 2)
-        self.states = np.zeros(LANES, dtype=family.state)
-        seed_states(self.states, np.random.SeedSequence(11))
+    def __init__(self, episode: str, phase: int) -> None:
+        self.games = Games(PRESETS["hoyle"], LANES, episode=episode, entropy=11)
+        self.games.begin()
+        family = self.games.family
         self.rngs = np.random.default_rng(11).integers(1 << 32, size=(LANES, 4))
         self.views = np.zeros(1, dtype=family.view)
         self.log = np.zeros(family.log_size, dtype=np.int64)
         self.obs = np.zeros((LANES, family.obs_size), dtype=np.uint8)
         self.masks = np.zeros((LANES, family.actions), dtype=np.int8)
-        self.house = house
-        dealers = np.full(LANES, NONE)
-        batch.start_lanes(self.states, self.record, NO_DECKS, np.arange(LANES), dealers, self.log)
+        self.phase = phase
 
     def play(self, steps: int, lo: int = 0, hi: int = LANES) -> int:
-        played: int = phases.rollout(
-            self.states, self.record, NO_DECKS, show_table(), self.rngs, self.views, self.log, lo,
-            hi, self.house, steps, self.obs, self.masks,
+        games = self.games
+        played: int = phase_entries(games.family).rollout(
+            games.states, games.record, games.decks, show_table(), self.rngs, self.views, self.log,
+            lo, hi, self.phase, steps, self.obs, self.masks,
         )  # fmt: skip
         return played
 
 
-@pytest.mark.parametrize(("episode", "house"), [("deal", PLAY), ("game", PLAY), ("play", LAY_AWAY)])
-def test_a_rollout_leaves_the_house_its_phase(episode: str, house: int) -> None:
-    games = Rollout(episode, house)
+@pytest.mark.parametrize(("episode", "phase"), [("deal", PLAY), ("game", PLAY), ("play", LAY_AWAY)])
+def test_a_rollout_leaves_the_policy_its_phase(episode: str, phase: int) -> None:
+    games = Rollout(episode, phase)
     in_play = crib_env.observation_layout("six_card_v0")["play"]
     for _ in range(STEPS):
         assert games.play(1) == LANES
         assert games.masks.any(axis=1).all()
-        assert (games.obs[:, in_play] == (house == LAY_AWAY)).all()
+        assert (games.obs[:, in_play] == (phase == LAY_AWAY)).all()
 
 
 def test_a_rollout_is_the_same_in_parts() -> None:
@@ -229,5 +184,6 @@ def test_a_rollout_is_the_same_in_parts() -> None:
     for lo, hi in ((0, 3), (3, LANES)):
         for _ in range(STEPS):
             parts.play(1, lo, hi)
-    for array in ("states", "rngs", "obs", "masks"):
+    assert np.array_equal(whole.games.states, parts.games.states)
+    for array in ("rngs", "obs", "masks"):
         assert np.array_equal(getattr(whole, array), getattr(parts, array)), array

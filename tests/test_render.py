@@ -7,20 +7,15 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
 import pytest
-from crib_env.render.ansi import render
 
 import crib_env
 from crib_env import ENVIRONMENTS, format_card, parse_cards, six_card_v0
-from crib_env.engine.record import NO_DECKS
-from crib_env.engine.show import show_table
-from crib_env.engine.table_top import encode, numbers, records, single
 from crib_env.engine.table_top import text as table_top
 from crib_env.engine.two_hand.records import LAY_AWAY
 from crib_env.errors import EpisodeOverError
 from crib_env.events import REASONS, Event
-from crib_env.notation import parse_state
+from crib_env.game import Game
 from crib_env.render.board import track
 from crib_env.render.words import in_words, pegged, spoken
 from stacked import Table, deal
@@ -33,6 +28,12 @@ def table(starter: str = "9S", **keywords: Any) -> Table:
     made = Table(deal(*HANDS, starter), render_mode="ansi", **keywords)
     made.lay_away()
     return made
+
+
+def render(env: Any, seat: int | None = None) -> str:
+    """Return an environment's game as a seat, by default the one to move, may see it."""
+    text: str = env.game.text(seat, env.metadata["name"])
+    return text
 
 
 def line(text: str, label: str) -> str:
@@ -95,7 +96,7 @@ def test_h1_f2_nothing_hidden_from_the_seat_changes_its_text(rules: str) -> None
 
 def redraw_hidden(env: Any, seat: int, draw: random.Random) -> None:
     """Replace the other's unplayed cards, and the starter before it is turned."""
-    s, other = env._states[0], 1 - seat
+    s, other = env.game.states[0], 1 - seat
     played = {int(card) for card in s["pile"][: s["pile_n"]]}
     n = env.rules.dealt
     known = played | {int(card) for card in s["dealt"][6 * seat : 6 * seat + n]}
@@ -237,7 +238,7 @@ def test_h9_f7_the_board_has_a_hole_for_every_point(target: int, laps: int) -> N
 def test_h12_the_game_peg_is_shown_in_a_match() -> None:
     env = six_card_v0.raw_env(render_mode="ansi", episode="match")
     env.reset(seed=1)
-    env._states["games"][0] = (2, 4)
+    env.game.states["games"][0] = (2, 4)
     seat = env.possible_agents.index(env.agent_selection)
     mine, theirs = ("player_0", "player_1") if seat == 0 else ("player_1", "player_0")
     points = {"player_0": 2, "player_1": 4}
@@ -261,7 +262,7 @@ def test_the_end_says_who_won() -> None:
 
 
 def test_render_before_reset_is_refused_and_without_a_mode_warned_of() -> None:
-    with pytest.raises(EpisodeOverError, match="call reset"):
+    with pytest.raises(EpisodeOverError, match=r"reset\(\)"):
         six_card_v0.raw_env(render_mode="ansi").render()
     with pytest.raises(ValueError, match="render_mode must be one of 'ansi'"):
         six_card_v0.raw_env(render_mode="braille")
@@ -272,38 +273,10 @@ def test_render_before_reset_is_refused_and_without_a_mode_warned_of() -> None:
 DECK = "4S7H8HAD6CKC5STD9S4C5CQH5DAHTC6DJSJCJH7D9HJD2HTHQS3S3H6S2C"
 
 
-class TableTop:
-    """A round of Table Top on the engine itself, from a position."""
-
-    def __init__(self, position: str) -> None:
-        self.state, self.rules, episode, players = parse_state(position)
-        self.numbers = numbers.rules_record(self.rules, episode, players)
-        self.view = np.zeros(1, dtype=records.TABLE_VIEW)
-        self.obs = np.zeros(encode.OBS_SIZE, dtype=np.uint8)
-        self.mask = np.zeros(26, dtype=np.int8)
-        self.log = np.zeros(records.LOG_SIZE, dtype=np.int64)
-
-    def look(self, seat: int) -> None:
-        single.observe(self.state, self.numbers, seat, self.view, self.obs, self.mask)
-
-    def text(self, seat: int, events: Sequence[Event] = ()) -> str:
-        self.look(seat)
-        rounds = int(self.state["rounds"][0])
-        return table_top.render(self.view[0], self.rules, "table_top_v0", rounds, events)
-
-    def step(self, draw: random.Random) -> None:
-        self.look(int(self.state["to_move"][0]))
-        action = int(draw.choice(self.mask.nonzero()[0]))
-        code = single.step(
-            self.state, self.numbers, NO_DECKS, show_table(), action, self.log, self.view,
-            self.obs, self.mask,
-        )  # fmt: skip
-        assert code >= 0
-
-
 def table_top_text(position: str, seat: int, events: Sequence[Event] = ()) -> str:
     """Return a Table Top position as a seat may see it."""
-    return TableTop(position).text(seat, events)
+    game = Game.from_notation(position)
+    return table_top.render(game.view(seat), game.rules, "table_top_v0", game.deals, events)
 
 
 def test_table_top_shows_the_layout_with_its_lines_values_so_far() -> None:
@@ -374,13 +347,13 @@ def test_c3_t3_table_top_calls_name_the_side() -> None:
 def test_t2_no_card_still_to_come_is_shown(rules: str, players: int) -> None:
     draw = random.Random(players)
     deck = [format_card(card) for card in draw.sample(range(52), 29)]
-    game = TableTop(f"{rules} round #1 d0 m1 p{players} turn {''.join(deck)} "
+    game = Game.from_notation(f"{rules} round #1 d0 m1 p{players} turn {''.join(deck)} "
                     f"...../...../..{deck[28]}../...../..... - 0/0")  # fmt: skip
-    while not game.state["over"][0]:
-        to_come = set(deck[int(game.state["turn"][0]) + 1 : 28])
+    while not game.over:
+        to_come = set(deck[int(game.states["turn"][0]) + 1 : 28])
         for seat in range(players):
             assert not to_come & set(re.findall(r"[A2-9TJQK][CDHS]", game.text(seat)))
-        game.step(draw)
-    columns = table_top.line_values(game.view[0], game.rules)[1]
+        game.step(draw.choice(game.legal))
+    columns = table_top.line_values(game.view(0), game.rules)[1]
     if rules == "table_top":  # its crib is the dealer's, so the columns have their lines alone (T8)
-        assert int(game.state["scores"][0][1]) == sum(columns)
+        assert game.scores[1] == sum(columns)

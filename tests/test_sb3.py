@@ -108,22 +108,22 @@ def test_options_are_for_the_next_reset() -> None:
 def test_an_option_that_does_not_fit_changes_nothing(options: dict[str, Any]) -> None:
     env = six_card_v0.sb3_env(2, opponent=lowest)
     env.reset()
-    before = env.games.states.tobytes()
+    before = env.batch.states.tobytes()
     env.seed(3)
     env.set_options(options)
     with pytest.raises(ValueError, match=next(iter(options))):
         env.reset()
-    assert env.games.states.tobytes() == before
+    assert env.batch.states.tobytes() == before
 
 
 @pytest.mark.parametrize("seed", [-1, 1.5, "7"])
 def test_a_seed_that_does_not_fit_changes_nothing(seed: Any) -> None:
     env = six_card_v0.sb3_env(2, opponent=lowest)
     env.reset()
-    before = env.games.states.tobytes()
+    before = env.batch.states.tobytes()
     with pytest.raises((ValueError, TypeError)):
         reset_from(env, seed)
-    assert env.games.states.tobytes() == before
+    assert env.batch.states.tobytes() == before
 
 
 def reset_from(env: Any, seed: Any) -> None:

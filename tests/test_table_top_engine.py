@@ -8,36 +8,34 @@ import random
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
+from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
-import numpy.typing as npt
 import pytest
 
 from crib_env.cards import parse_card, parse_cards
-from crib_env.engine.jit import kernel
+from crib_env.engine.lanes import lane_entries
 from crib_env.engine.log import CRIB, DIFFERENCE, HEELS, LINE
 from crib_env.engine.record import NONE
-from crib_env.engine.rewards import CONTINUE
 from crib_env.engine.rng import below, seed_states
 from crib_env.engine.show import show_table
-from crib_env.engine.table_top import batch, encode, numbers, single
+from crib_env.engine.single import ILLEGAL, unpack
+from crib_env.engine.table_top import FAMILY
 from crib_env.engine.table_top.cells import bit_count, lowest, touching
 from crib_env.engine.table_top.count import line_points, nob
-from crib_env.engine.table_top.records import (
-    CENTRE,
-    LOG_SIZE,
-    TABLE_TOP,
-    TABLE_VIEW,
-    TO_CRIB,
-    TURNS,
-)
+from crib_env.engine.table_top.records import CENTRE, TABLE_TOP, TO_CRIB, TURNS
+from crib_env.envs.learner import LearnerBatch
+from crib_env.game import Game
+from crib_env.games import Games
+from crib_env.options import ResetOptions, set_scores
+from crib_env.policy import Act, CompiledAgent
 from crib_env.rules import Rules
 from reference import TableTopReferee
 
+encode = import_module("crib_env.engine.table_top.encode")
 ROOT = Path(__file__).parent.parent
-NO_DECKS = np.empty((0, 52), dtype=np.int64)
 VARIANTS = [(2, "table_top"), (4, "table_top"), (2, "table_top_ship"), (4, "table_top_ship")]
 # From the centre outwards, so that every cell touches one before it.
 ORDER = sorted(
@@ -47,60 +45,40 @@ ORDER = sorted(
 IN_ORDER = [*ORDER, TO_CRIB, TO_CRIB, TO_CRIB, TO_CRIB]
 
 
-class Game:
-    """One game through the compiled entries."""
+class Round(Game):
+    """A game whose state is at hand by the names of its fields."""
 
     def __init__(
         self,
         rules: str | Rules = "table_top",
         players: int = 2,
         decks: Sequence[Sequence[int]] = (),
-        dealer: int = 1,
+        dealer: int | None = 1,
         episode: str = "round",
         scores: tuple[int, int] = (0, 0),
         seed: int = 0,
     ) -> None:
-        rules = Rules.preset(rules) if isinstance(rules, str) else rules
-        self.rules = numbers.rules_record(rules, episode, players)
-        self.states = np.zeros(1, dtype=TABLE_TOP)
-        self.views = np.zeros(1, dtype=TABLE_VIEW)
-        self.log = np.zeros(LOG_SIZE, dtype=np.int64)
-        self.obs = np.zeros(encode.OBS_SIZE, dtype=np.uint8)
-        self.mask = np.zeros(encode.ACTIONS, dtype=np.int8)
-        self.decks = np.array(decks, dtype=np.int64).reshape(-1, 52)
-        seed_states(self.states, np.random.SeedSequence(seed))
-        single.begin(self.states, self.rules, self.decks, dealer, self.log)
-        self.states["scores"] += scores
-        self.states["start"] += scores
-        self.observe(self.to_move)
+        super().__init__(rules, players=players, episode=episode, seed=seed)
+        self.begin(seed=seed, decks=decks, dealer=dealer)
+        set_scores(self.states, scores)
 
     def __getattr__(self, name: str) -> Any:
+        if name == "states" or name not in self.states.dtype.names:
+            raise AttributeError(name)
         value = self.states[0][name]
         return value.tolist() if isinstance(value, np.ndarray) else int(value)
 
     def observe(self, seat: int) -> Any:
-        single.observe(self.states, self.rules, seat, self.views, self.obs, self.mask)
+        self.look(seat)
         return self.views[0]
-
-    def step(self, action: int) -> int:
-        return int(
-            single.step(
-                self.states, self.rules, self.decks, show_table(), action, self.log, self.views,
-                self.obs, self.mask,
-            )
-        )  # fmt: skip
 
     def play(self, actions: Sequence[int]) -> None:
         for action in actions:
-            assert self.step(action) != single.ILLEGAL
+            self.step(action)
 
     def play_randomly(self, rng: random.Random, turns: int = TURNS) -> None:
         for _ in range(turns):
-            self.play([rng.choice(self.legal())])
-
-    def legal(self) -> list[int]:
-        """Return the actions open to the seat to move, from the mask last written."""
-        return [int(action) for action in np.flatnonzero(self.mask)]
+            self.step(rng.choice(self.legal))
 
     def logged(self) -> list[tuple[int, ...]]:
         rows = self.log[1 : 1 + 4 * self.log[0]].reshape(-1, 4).tolist()
@@ -142,7 +120,7 @@ def deck_with_starter(starter: str) -> list[int]:
 
 def test_t1_side_0_scores_the_rows_side_1_the_columns() -> None:
     for players in (2, 4):
-        game = Game(players=players, decks=[deck_of(LAYOUT, CRIB_CARDS)])
+        game = Round(players=players, decks=[deck_of(LAYOUT, CRIB_CARDS)])
         assert [int(game.observe(seat)["scores_rows"]) for seat in range(players)] == (
             [1, 0] * (players // 2)
         )
@@ -158,43 +136,41 @@ def test_t1_side_0_scores_the_rows_side_1_the_columns() -> None:
 
 def test_t2_a_card_is_seen_in_its_turn_by_its_player_only() -> None:
     deck = shuffled(random.Random(2))
-    game = Game(players=2, decks=[deck])
+    game = Round(players=2, decks=[deck])
     for turn in range(TURNS):
         mover = game.to_move
         assert int(game.observe(mover)["card"]) == deck[turn]
         assert int(game.observe(1 - mover)["card"]) == NONE
-        game.observe(mover)
-        game.play([game.legal()[0]])
+        game.step(game.legal[0])
 
 
 def test_t3_the_starter_lies_in_the_centre() -> None:
     deck = deck_with_starter("4H")
-    game = Game(decks=[deck])
+    game = Round(decks=[deck])
     assert game.layout[CENTRE] == deck[TURNS] == parse_card("4H")
     assert game.layout.count(NONE) == 24
-    assert (game.scores, game.logged()) == ([0, 0], [])
+    assert (game.scores, game.logged()) == ((0, 0), [])
 
 
 @pytest.mark.parametrize(("players", "dealer"), [(2, 0), (2, 1), (4, 0), (4, 1), (4, 2), (4, 3)])
 def test_t3_heels_score_two_for_the_dealers_side(players: int, dealer: int) -> None:
     deck = deck_with_starter("JD")
-    game = Game(players=players, decks=[deck], dealer=dealer)
+    game = Round(players=players, decks=[deck], dealer=dealer)
     side = dealer % 2
     assert game.scores[side] == 2
     assert game.scores[1 - side] == 0
     assert game.logged() == [(side, 2, HEELS, 1 << parse_card("JD"))]
-    assert game.start == [0, 0]  # they count within the round
+    assert game.states["start"].tolist() == [[0, 0]]  # they count within the round
 
 
 @pytest.mark.parametrize(("players", "dealer"), [(2, 0), (2, 1), (4, 0), (4, 1), (4, 2), (4, 3)])
 def test_t4_the_left_of_the_dealer_begins_and_28_turns_are_taken(players: int, dealer: int) -> None:
-    game = Game(players=players, dealer=dealer)
+    game = Round(players=players, dealer=dealer)
     seats: list[int] = []
     while not game.over:
         assert len(seats) == game.turn
         seats.append(game.to_move)
-        game.observe(seats[-1])
-        game.play([game.legal()[0]])
+        game.step(game.legal[0])
     assert seats == [(dealer + 1 + turn) % players for turn in range(TURNS)]
 
 
@@ -204,12 +180,12 @@ def test_t4_the_left_of_the_dealer_begins_and_28_turns_are_taken(players: int, d
 def test_t5_open_cells_of_the_source() -> None:
     front = parse_cards("5C 3H 7D")
     rest = [c for c in range(52) if c not in (*front, parse_card("8D"))]
-    game = Game(decks=[[*front, *rest[:25], parse_card("8D"), *rest[25:]]])
+    game = Round(decks=[[*front, *rest[:25], parse_card("8D"), *rest[25:]]])
     game.play([13, 7, 3])
     closed = {cell for cell in range(25) if cell // 5 == 4 or cell % 5 == 0}
     assert len(closed) == 9
-    assert set(game.legal()) - {TO_CRIB} == set(range(25)) - closed - {3, 7, 12, 13}
-    assert len(set(game.legal()) - {TO_CRIB}) == 12
+    assert set(game.legal) - {TO_CRIB} == set(range(25)) - closed - {3, 7, 12, 13}
+    assert len(set(game.legal) - {TO_CRIB}) == 12
 
 
 def test_t5_cells_touch_by_side_or_corner_and_do_not_wrap_round() -> None:
@@ -241,16 +217,16 @@ def test_t5_bit_count_and_lowest() -> None:
 def test_t6_every_seat_lays_its_share_and_always_has_an_action(players: int, rules: str) -> None:
     for seed in range(25):
         rng = random.Random(seed)
-        game = Game(rules, players, dealer=seed % players, seed=seed)
+        game = Round(rules, players, dealer=seed % players, seed=seed)
         for turn in range(TURNS):
             seat = game.to_move
             left = len([t for t in range(turn, TURNS) if (game.dealer + 1 + t) % players == seat])
             owed = game.owed[seat]
-            legal = game.legal()
+            legal = game.legal
             assert legal, f"seed {seed} turn {turn}"
             assert (TO_CRIB in legal) == (owed > 0)
             assert (legal == [TO_CRIB]) == (owed == left)
-            game.play([rng.choice(legal)])
+            game.step(rng.choice(legal))
         assert game.over == 1
         assert game.layout.count(NONE) == 0
         assert game.owed == [0, 0, 0, 0]
@@ -261,18 +237,18 @@ def test_t6_every_seat_lays_its_share_and_always_has_an_action(players: int, rul
 
 
 def test_t6_a_share_may_be_laid_first_but_not_exceeded() -> None:
-    game = Game(players=2)
+    game = Round(players=2)
     game.play([TO_CRIB, 6, TO_CRIB, 7])
     assert game.owed[:2] == [0, 2]
-    assert TO_CRIB not in game.legal()
-    assert game.step(TO_CRIB) == single.ILLEGAL
+    assert TO_CRIB not in game.legal
+    assert game.advance(TO_CRIB) == ILLEGAL
 
 
 def test_t7_any_open_cell_is_open_to_either_side() -> None:
     for first in (0, 1):
-        game = Game(players=2, dealer=1 - first)
-        game.play([TO_CRIB])
-        cells = [cell for cell in game.legal() if cell != TO_CRIB]
+        game = Round(players=2, dealer=1 - first)
+        game.step(TO_CRIB)
+        cells = [cell for cell in game.legal if cell != TO_CRIB]
         assert cells == [6, 7, 8, 11, 13, 16, 17, 18]
 
 
@@ -280,7 +256,7 @@ def test_t7_any_open_cell_is_open_to_either_side() -> None:
 def test_t7_partners_see_each_others_card_and_crib_cards(confer: bool) -> None:
     deck = shuffled(random.Random(7))
     rules = Rules.preset("table_top", partners_confer=confer)
-    game = Game(rules, 4, [deck], dealer=3)
+    game = Round(rules, 4, [deck], dealer=3)
     for turn in range(4):
         for seat in range(4):
             v = game.observe(seat)
@@ -291,7 +267,7 @@ def test_t7_partners_see_each_others_card_and_crib_cards(confer: bool) -> None:
                 known = seat == laid or (confer and seat == (laid + 2) % 4)
                 assert int(v["crib"][laid]) == (deck[laid] if known else NONE)
                 assert int(v["crib_turns"][laid]) == laid  # all see that a card is laid
-        game.play([TO_CRIB])
+        game.step(TO_CRIB)
 
 
 # ---------------------------------------------------------------- the count
@@ -326,7 +302,7 @@ def test_t8_nob_counts_in_the_middle_lines_only(cell: int, extra: tuple[int, int
         crib = parse_cards("TC TD 7C 7D")
         deck = deck_of(layout, crib)
         assert deck.index(parse_card(other)) > TURNS
-        game = Game(decks=[deck])
+        game = Round(decks=[deck])
         game.play(IN_ORDER)
         points.append([game.points(side, LINE) for side in (0, 1)])
     with_nob, without = points
@@ -335,13 +311,13 @@ def test_t8_nob_counts_in_the_middle_lines_only(cell: int, extra: tuple[int, int
 
 @pytest.mark.parametrize(("players", "dealer"), [(2, 0), (2, 1), (4, 2), (4, 3)])
 def test_t8_the_dealers_side_adds_the_crib(players: int, dealer: int) -> None:
-    game = Game(players=players, decks=[deck_of(LAYOUT, CRIB_CARDS)], dealer=dealer)
+    game = Round(players=players, decks=[deck_of(LAYOUT, CRIB_CARDS)], dealer=dealer)
     game.play(IN_ORDER)
     crib = 2 * 4 + 2 * 2  # 5-5-K-K and a nine: four fifteens of a five and a king, two pairs
     assert game.points(dealer % 2, CRIB) == crib
     lines = [game.points(side, LINE) for side in (0, 1)]
     lines[dealer % 2] += crib
-    assert game.scores == lines
+    assert list(game.scores) == lines
 
 
 def test_t8_a_flush_takes_five() -> None:
@@ -356,7 +332,7 @@ DECK = deck_of(LAYOUT, CRIB_CARDS)
 
 
 def counted(dealer: int) -> list[int]:
-    game = Game(decks=[DECK], dealer=dealer)
+    game = Round(decks=[DECK], dealer=dealer)
     game.play(IN_ORDER)
     return list(game.scores)
 
@@ -373,27 +349,27 @@ def counted(dealer: int) -> list[int]:
 def test_t9_a_full_count_of_both_sides(goal: tuple[int, int], winner: int) -> None:
     made = counted(dealer=1)
     start = (goal[0] - made[0], goal[1] - made[1])
-    game = Game(decks=[DECK, DECK], dealer=1, episode="game", scores=start)
+    game = Round(decks=[DECK, DECK], dealer=1, episode="game", scores=start)
     game.play(IN_ORDER)
-    assert game.scores == list(goal)
+    assert game.scores == goal
     assert game.winner == winner
     assert game.over == (winner != NONE)
     if winner == NONE:
-        assert (game.dealer, game.to_move, game.turn, game.rounds) == (0, 1, 0, 2)
+        assert (game.dealer, game.to_move, game.turn, game.deals) == (0, 1, 0, 2)
     else:
-        assert single.outcome(game.states, game.rules) == 1 - 2 * winner
+        assert game.result == 1 - 2 * winner
 
 
 def test_t9_heels_alone_do_not_win_before_the_count() -> None:
     deck = deck_with_starter("JD")
-    game = Game(decks=[deck], dealer=0, episode="game", scores=(120, 0))
-    assert game.scores == [122, 0]
+    game = Round(decks=[deck], dealer=0, episode="game", scores=(120, 0))
+    assert list(game.scores) == [122, 0]
     assert (game.over, game.winner) == (0, NONE)
 
 
 def test_t9_another_target_and_the_deal_round_four_seats() -> None:
     rules = Rules.preset("table_top", target=190)
-    game = Game(rules, 4, dealer=2, episode="game", seed=9)
+    game = Round(rules, 4, dealer=2, episode="game", seed=9)
     rng = random.Random(9)
     dealers = []
     while not game.over:
@@ -405,13 +381,13 @@ def test_t9_another_target_and_the_deal_round_four_seats() -> None:
 
 
 def test_t9_a_round_ends_the_episode() -> None:
-    game = Game(decks=[DECK], dealer=1)
+    game = Round(decks=[DECK], dealer=1)
     game.play(IN_ORDER)
     rows, columns = game.scores
-    assert (game.over, game.winner, game.rounds) == (1, NONE, 1)
-    assert single.outcome(game.states, game.rules) == np.sign(rows - columns)
+    assert (game.over, game.winner, game.deals) == (1, NONE, 1)
+    assert game.result == np.sign(rows - columns)
     assert not game.mask.any()
-    assert game.step(0) == single.ILLEGAL
+    assert game.advance(0) == ILLEGAL
 
 
 @pytest.mark.parametrize("side", [0, 1])
@@ -419,10 +395,10 @@ def test_t9_a_round_is_won_by_what_it_scored(side: int) -> None:
     transposed = [LAYOUT[5 * (cell % 5) + cell // 5] for cell in range(25)]
     deck = deck_of((LAYOUT, transposed)[side], CRIB_CARDS)
     start = (0, 70) if side == 0 else (70, 0)  # behind on the board, but the round goes to side
-    game = Game(decks=[deck], dealer=side, scores=start)
+    game = Round(decks=[deck], dealer=side, scores=start)
     game.play(IN_ORDER)
     assert game.scores[side] < game.scores[1 - side] < 121
-    assert single.outcome(game.states, game.rules) == 1 - 2 * side
+    assert game.result == 1 - 2 * side
 
 
 @pytest.mark.parametrize("players", [2, 4])
@@ -432,7 +408,7 @@ def test_t10_the_lowest_card_drawn_deals_first(players: int, first_dealer: str) 
     best = min if first_dealer == "low_card" else max
     dealers, tied = [], 0
     for seed in range(300):
-        game = Game(rules, players, dealer=NONE, seed=seed)
+        game = Round(rules, players, dealer=None, seed=seed)
         drawer = np.zeros(1, dtype=TABLE_TOP)
         seed_states(drawer, np.random.SeedSequence(seed))
         while True:
@@ -447,10 +423,10 @@ def test_t10_the_lowest_card_drawn_deals_first(players: int, first_dealer: str) 
 
 
 def test_t11_ship_opens_every_vacant_cell() -> None:
-    game = Game("table_top_ship")
-    assert game.legal() == [cell for cell in range(26) if cell != CENTRE]
+    game = Round("table_top_ship")
+    assert game.legal == [cell for cell in range(26) if cell != CENTRE]
     game.play([0, 24])
-    assert game.legal() == [cell for cell in range(26) if cell not in (0, CENTRE, 24)]
+    assert game.legal == [cell for cell in range(26) if cell not in (0, CENTRE, 24)]
 
 
 @pytest.mark.parametrize(
@@ -475,7 +451,7 @@ def test_t12_the_starter_helps_a_flush_of_the_crib() -> None:
     flush, other = parse_cards("AH 6H 8H QC"), parse_cards("AD 6D 8S QC")
     made = []
     for crib in (flush, other):
-        game = Game("table_top_ship", decks=[deck_of(layout, crib)], dealer=0)
+        game = Round("table_top_ship", decks=[deck_of(layout, crib)], dealer=0)
         game.play(IN_ORDER)
         made.append(game.points(0, CRIB))
     assert made[0] - made[1] == 4
@@ -485,28 +461,28 @@ def test_t12_the_starter_helps_a_flush_of_the_crib() -> None:
 @pytest.mark.parametrize("starter", ["TH", "JS"])
 def test_t13_only_the_difference_scores(dealer: int, starter: str) -> None:
     layout = [*LAYOUT[:CENTRE], parse_card(starter), *LAYOUT[CENTRE + 1 :]]
-    game = Game("table_top_ship", decks=[deck_of(layout, CRIB_CARDS)], dealer=dealer)
+    game = Round("table_top_ship", decks=[deck_of(layout, CRIB_CARDS)], dealer=dealer)
     heels = [0, 0]
     if starter == "JS":
         heels[dealer] = 2
         assert game.logged() == [(dealer, 2, HEELS, 1 << parse_card("JS"))]
-    assert game.scores == [0, 0]  # heels count within the round's points
+    assert list(game.scores) == [0, 0]  # heels count within the round's points
     game.play(IN_ORDER)
     hand = [game.points(side, LINE) + game.points(side, CRIB) + heels[side] for side in (0, 1)]
-    assert game.scores == [max(0, hand[0] - hand[1]), max(0, hand[1] - hand[0])]
+    assert list(game.scores) == [max(0, hand[0] - hand[1]), max(0, hand[1] - hand[0])]
     side = int(hand[1] > hand[0])
     assert game.logged()[-1] == (side, abs(hand[0] - hand[1]), DIFFERENCE, 0)
     assert sum(game.scores) > 0
 
 
 def test_t13_31_game_points_win() -> None:
-    game = Game("table_top_ship", decks=[DECK], dealer=0)
+    game = Round("table_top_ship", decks=[DECK], dealer=0)
     game.play(IN_ORDER)
     margin = max(game.scores)
     side = game.scores.index(margin)
     for short, over in ((31 - margin, 1), (30 - margin, 0)):
         start = (short, 30) if side == 0 else (30, short)
-        game = Game("table_top_ship", decks=[DECK], dealer=0, episode="game", scores=start)
+        game = Round("table_top_ship", decks=[DECK], dealer=0, episode="game", scores=start)
         game.play(IN_ORDER)
         assert (game.over, game.winner) == (over, side if over else NONE)
 
@@ -514,15 +490,15 @@ def test_t13_31_game_points_win() -> None:
 # ---------------------------------------------------------------- against the referee
 
 
-def reconcile(game: Game, referee: TableTopReferee, where: str) -> None:
+def reconcile(game: Round, referee: TableTopReferee, where: str) -> None:
     over = referee.to_move is None
     assert game.over == over, where
-    assert game.scores == referee.scores, where
+    assert list(game.scores) == referee.scores, where
     assert game.winner == (NONE if referee.winner is None else referee.winner), where
     assert game.dealer == referee.dealer, where
     if not over:
         assert game.to_move == referee.to_move, where
-        assert game.legal() == referee.legal(), where
+        assert game.legal == referee.legal(), where
         assert [None if card == NONE else card for card in game.layout] == referee.cells, where
 
 
@@ -536,7 +512,7 @@ def test_t1_to_t13_in_step_with_the_referee(players: int, rules: str, episode: s
         decks = [shuffled(rng) for _ in range(40)]
         scores = (rng.randrange(target), rng.randrange(target))
         dealer = rng.randrange(players)
-        game = Game(rules, players, decks, dealer, episode, scores)
+        game = Round(rules, players, decks, dealer, episode, scores)
         referee = TableTopReferee(
             decks, dealer, players, rules == "table_top_ship", episode, scores
         )
@@ -545,23 +521,22 @@ def test_t1_to_t13_in_step_with_the_referee(players: int, rules: str, episode: s
             action = rng.choice(referee.legal())
             before = list(referee.scores)
             referee.step(action)
-            code = game.step(action)
+            seat, ended, paid = unpack(game.advance(action))
             gain = np.subtract(referee.scores, before)
-            packed = (code >> single.GAIN_SHIFT) - single.GAIN_OFFSET
-            assert packed == gain[0] - gain[1], where
-            assert bool(code & single.OVER_BIT) == (referee.to_move is None), where
+            assert paid == gain[0] - gain[1], where
+            assert bool(ended) == (referee.to_move is None), where
             if referee.to_move is not None:
-                assert code & single.SEAT_MASK == referee.to_move, where
+                assert seat == referee.to_move, where
             reconcile(game, referee, where)
 
 
 # ---------------------------------------------------------------- what a seat knows
 
 
-def known_turns(game: Game, seat: int) -> list[int]:
+def known_turns(game: Round, seat: int) -> list[int]:
     """Return the turns whose card ``seat`` may know; the starter's is TURNS."""
-    players = int(game.rules["players"][0])
-    confer = players == 4 and bool(game.rules["partners_confer"][0])
+    players = game.players
+    confer = players == 4 and game.rules.partners_confer
     mine = {seat, (seat + 2) % 4} if confer else {seat}
     known = [turn for turn in game.turns if turn != NONE] + [TURNS]
     private = [turn for turn in game.crib if turn != NONE]
@@ -577,9 +552,8 @@ def test_t2_t7_hidden_cards_redrawn_leave_a_view_as_it_was(
 ) -> None:
     for seed in range(6):
         rng = random.Random(seed)
-        game = Game(Rules.preset(rules, partners_confer=confer), players, dealer=0, seed=seed)
+        game = Round(Rules.preset(rules, partners_confer=confer), players, dealer=0, seed=seed)
         for turn in range(TURNS):
-            mover = game.to_move
             for seat in range(players):
                 view = game.observe(seat).copy()
                 obs = game.obs.copy()
@@ -587,8 +561,8 @@ def test_t2_t7_hidden_cards_redrawn_leave_a_view_as_it_was(
                 deck = game.deck
                 pool = sorted(set(range(52)) - {deck[t] for t in known})
                 rng.shuffle(pool)
-                other = Game(rules, players)
-                other.rules, other.states = game.rules, game.states.copy()
+                other = Round(rules, players)
+                other.record, other.states = game.record, game.states.copy()
                 for t in range(TURNS):
                     if t not in known:
                         other.states["deck"][0, t] = pool.pop()
@@ -596,15 +570,14 @@ def test_t2_t7_hidden_cards_redrawn_leave_a_view_as_it_was(
                 assert (other.obs == obs).all(), f"seed {seed} turn {turn} seat {seat}"
                 seen = np.flatnonzero(obs[encode.SEEN : encode.SEEN + 52]).tolist()
                 assert seen == sorted(deck[t] for t in known)
-            game.observe(mover)
-            game.play([rng.choice(game.legal())])
+            game.step(rng.choice(game.legal))
 
 
 @pytest.mark.parametrize(("players", "rules"), VARIANTS)
 def test_observation_tells_the_round_turn_by_turn(players: int, rules: str) -> None:
     """Perfect recall: read back from the bits who placed which card where in which turn."""
     rng = random.Random(players)
-    game = Game(rules, players, dealer=1)
+    game = Round(rules, players, dealer=1)
     for turn in range(TURNS + 1):
         for seat in range(players):
             view = game.observe(seat)
@@ -633,14 +606,13 @@ def test_observation_tells_the_round_turn_by_turn(players: int, rules: str) -> N
             crib = np.flatnonzero(obs[encode.CRIB_TURNS : encode.CRIB_TURNS + TURNS])
             assert crib.tolist() == game.crib[: game.crib_n]
         if turn < TURNS:
-            game.observe(game.to_move)
-            game.play([rng.choice(game.legal())])
+            game.step(rng.choice(game.legal))
 
 
 @pytest.mark.parametrize(("players", "rules"), VARIANTS)
 def test_observation_shows_card_crib_and_table(players: int, rules: str) -> None:
     rng = random.Random(players)
-    game = Game(rules, players, dealer=0)
+    game = Round(rules, players, dealer=0)
 
     def ones(at: int, size: int) -> list[int]:
         return [int(i) for i in np.flatnonzero(game.obs[at : at + size])]
@@ -664,8 +636,7 @@ def test_observation_shows_card_crib_and_table(players: int, rules: str) -> None
             assert ones(encode.FOUR, 1) == [0] * (players == 4)
             assert int(view["my_crib"]) == (seat % 2 == game.dealer % 2)
         if turn < TURNS:
-            game.observe(game.to_move)
-            game.play([rng.choice(game.legal())])
+            game.step(rng.choice(game.legal))
 
 
 def test_observation_layout_fills_the_vector() -> None:
@@ -674,7 +645,7 @@ def test_observation_layout_fills_the_vector() -> None:
 
 
 def test_observation_points_needed() -> None:
-    game = Game(episode="game", scores=(0, 100), decks=[DECK], dealer=0)
+    game = Round(episode="game", scores=(0, 100), decks=[DECK], dealer=0)
     game.observe(1)
     need = game.obs[encode.NEED_AT : encode.NEED_AT + 30]
     other = game.obs[encode.OTHER_NEED : encode.OTHER_NEED + 30]
@@ -684,45 +655,35 @@ def test_observation_points_needed() -> None:
 
 @pytest.mark.parametrize("action", [-1, 26, 12, 0, 1 << 40, -(1 << 40)])
 def test_illegal_actions_change_nothing(action: int) -> None:
-    game = Game(players=4)
+    game = Round(players=4)
     before = game.states.tobytes()
-    assert game.step(action) == single.ILLEGAL
+    assert game.advance(action) == ILLEGAL
     assert game.states.tobytes() == before
 
 
 # ---------------------------------------------------------------- the batch
 
 
-class Batch:
-    """Many games through the compiled entries."""
+class Batch(Games):
+    """Many games with generators for random play."""
 
-    def __init__(self, n: int, rules: str, players: int, episode: str, seed: int = 1) -> None:
-        self.rules = numbers.rules_record(Rules.preset(rules), episode, players)
-        self.states = np.zeros(n, dtype=TABLE_TOP)
-        generators = np.zeros(n, dtype=TABLE_TOP)
-        seeds = np.random.SeedSequence(seed).spawn(2)
-        seed_states(self.states, seeds[0])
-        seed_states(generators, seeds[1])
-        self.rngs = np.ascontiguousarray(generators["rng"])
-        self.views = np.zeros(1, dtype=TABLE_VIEW)
-        self.log = np.zeros(LOG_SIZE, dtype=np.int64)
-        self.obs = np.zeros((n, encode.OBS_SIZE), dtype=np.uint8)
-        self.masks = np.zeros((n, encode.ACTIONS), dtype=np.int8)
-        self.lanes = np.arange(n)
-        batch.start_lanes(self.states, self.rules, NO_DECKS, self.lanes, np.full(n, NONE), self.log)
+    def __init__(self, n: int, rules: str, players: int, episode: str) -> None:
+        deals, chance = np.random.SeedSequence(1).spawn(2)
+        super().__init__(Rules.preset(rules), n, players=players, episode=episode, entropy=deals)
+        self.begin()
+        self.rngs = chance.generate_state(4 * n).reshape(n, 4).astype(np.int64)
+        self.seen = np.zeros(1, dtype=FAMILY.view)
+        self.log = np.zeros(FAMILY.log_size, dtype=np.int64)
+        self.obs = np.zeros((n, FAMILY.obs_size), dtype=np.uint8)
+        self.masks = np.zeros((n, FAMILY.actions), dtype=np.int8)
 
     def rollout(self, steps: int) -> int:
         return int(
-            batch.rollout(
-                self.states, self.rules, NO_DECKS, show_table(), self.rngs, self.views, self.log,
-                0, len(self.states), steps, self.obs, self.masks,
+            lane_entries(FAMILY).rollout(
+                self.states, self.record, self.decks, show_table(), self.rngs, self.seen, self.log,
+                0, self.n, steps, self.obs, self.masks,
             )
         )  # fmt: skip
-
-    def look(self, seats: npt.NDArray[np.int64]) -> npt.NDArray[np.void]:
-        views = np.zeros(len(self.states), dtype=TABLE_VIEW)
-        batch.view_lanes(self.states, self.rules, self.lanes, seats, views)
-        return views
 
 
 def digest(players: int, rules: str, n: int, steps: int) -> str:
@@ -741,13 +702,12 @@ def test_rollout_counts_decisions_and_begins_anew(players: int, rules: str) -> N
     games = Batch(32, rules, players, "round")
     assert games.rollout(2 * TURNS + 3) == 32 * (2 * TURNS + 3)
     assert (games.states["turn"] == 3).all()
-    assert (games.states["rounds"] == 1).all()
+    assert (games.states["deals"] == 1).all()
     assert (games.states["over"] == 0).all()
     assert games.masks.any(axis=1).all()
     games.states["turn"] = TURNS  # a mask is empty for nobody but a seat of an ended episode
     games.states["over"] = 1
-    views = games.look(games.states["to_move"].copy())
-    assert not views["legal"].any()
+    assert not games.views(np.arange(32))["legal"].any()
 
 
 def test_deals_do_not_depend_on_play() -> None:
@@ -759,141 +719,118 @@ def test_deals_do_not_depend_on_play() -> None:
     assert (first.states["deck"] == second.states["deck"]).all()
 
 
-def test_step_lanes_tallies_points_by_side() -> None:
-    games = Batch(16, "table_top", 4, "round")
-    heels = games.states["scores"].copy()
-    tally = np.zeros((16, 2, batch.TALLY), dtype=np.int64)
-    for _ in range(TURNS):
-        views = games.look(games.states["to_move"].copy())
-        batch.encode_views(views, games.obs, games.masks)
-        bad = batch.step_lanes(
-            games.states, games.rules, NO_DECKS, show_table(), games.lanes,
-            games.masks.argmax(axis=1), games.log, tally,
-        )  # fmt: skip
-        assert bad == NONE
-    assert (games.states["over"] == 1).all()
-    assert (tally.sum(axis=2) + heels == games.states["scores"]).all()
-    assert tally[:, :, 1].all()
-    dealers = games.states["dealer"] % 2
-    assert (tally[np.arange(16), 1 - dealers, 2] == 0).all()
-    margins = games.states["scores"][:, 0] - games.states["scores"][:, 1]
-    assert (batch.outcomes(games.states, games.rules) == np.sign(margins)).all()
-
-
-def test_step_lanes_names_the_first_illegal_action() -> None:
-    games = Batch(4, "table_top", 2, "round")
-    tally = np.zeros((4, 2, batch.TALLY), dtype=np.int64)
-    actions = np.array([6, TO_CRIB, 0, 6])
-    bad = batch.step_lanes(
-        games.states, games.rules, NO_DECKS, show_table(), games.lanes, actions, games.log, tally
-    )
-    assert bad == 2
-    assert games.states["turn"].tolist() == [1, 1, 0, 0]
-
-
-@kernel
 def lowest_action(v: Any, rng: Any, table: Any, weights: Any) -> Any:
     return lowest(v["legal"])
 
 
-@kernel
-def highest_action(v: Any, rng: Any, table: Any, weights: Any) -> Any:
-    return int(weights[0]) if v["legal"] >> 25 & 1 else lowest(v["legal"])
+def crib_or_lowest(v: Any, rng: Any, table: Any, weights: Any) -> Any:
+    return TO_CRIB if v["legal"] >> TO_CRIB & 1 else lowest(v["legal"])
 
 
-@pytest.mark.parametrize("points", [0, 1])
+class Lowest(CompiledAgent):
+    name = "lowest"
+    acts: ClassVar[dict[str, Act]] = {"table_top": lowest_action}
+
+
+class CribFirst(CompiledAgent):
+    name = "crib first"
+    acts: ClassVar[dict[str, Act]] = {"table_top": crib_or_lowest}
+
+
+def test_games_tally_points_by_side() -> None:
+    games = Games(Rules.preset("table_top"), 16, players=4, episode="round", entropy=1)
+    games.begin()
+    heels = games.states["scores"].copy()
+    assert sum(len(lanes) for lanes in games.play(Lowest(), np.random.default_rng())) == 16 * TURNS
+    assert (games.states["over"] == 1).all()
+    assert (games.tally.sum(axis=2) + heels == games.states["scores"]).all()
+    assert games.tally[:, :, 1].all()
+    dealers = games.states["dealer"] % 2
+    assert (games.tally[np.arange(16), 1 - dealers, 2] == 0).all()
+    margins = games.states["scores"][:, 0] - games.states["scores"][:, 1]
+    assert (games.results() == np.sign(margins)).all()
+
+
+def test_games_name_the_first_illegal_action() -> None:
+    games = Games(Rules.preset("table_top"), 4, episode="round", entropy=1)
+    games.begin()
+    assert games.step(np.arange(4), np.array([6, TO_CRIB, 0, 6])) == 2
+    assert games.states["turn"].tolist() == [1, 1, 0, 0]
+    assert "touches no card" in games.why_illegal(2, 0)
+
+
+@pytest.mark.parametrize("points", [False, True])
+@pytest.mark.parametrize("partner", [None, CribFirst()], ids=["alone", "with a partner"])
 @pytest.mark.parametrize(("players", "rules"), VARIANTS)
-def test_vector_step_against_opponents_and_with_a_partner(
-    players: int, rules: str, points: int
+def test_learners_play_against_opponents_and_with_a_partner(
+    players: int, rules: str, partner: CompiledAgent | None, points: bool
 ) -> None:
-    """Play lanes by `vector_step_range` and the same games seat by seat, and compare."""
-    n = 6
-    games, plain = (Batch(n, rules, players, "round", seed=3) for _ in range(2))
-    seats = np.arange(n) % players
-    rewards, dones = np.zeros(n), np.zeros(n, dtype=np.bool_)
-    final_obs, final_masks = np.zeros_like(games.obs), np.zeros_like(games.masks)
-    nothing, crib = np.zeros(1), np.array([float(TO_CRIB)])
-
-    def vector_step(actions: npt.NDArray[np.int64]) -> int:
-        return int(
-            batch.vector_step_range(
-                lowest_action, highest_action, games.states, games.rules, NO_DECKS, show_table(),
-                nothing, crib, games.rngs, games.views, games.log, 0, n, points, 1, 0, seats,
-                actions, games.obs, games.masks, rewards, dones, final_obs, final_masks,
-            )
-        )  # fmt: skip
+    """Play lanes as learners do and the same games seat by seat, and compare."""
+    if partner is not None and players == 2:
+        pytest.skip("two players have no partners")
+    n, opponent, nobody = 6, Lowest(), np.random.default_rng()
+    batch = LearnerBatch(
+        Rules.preset(rules), n, players=players, episode="round", opponent=opponent,
+        partner=partner, seat=0, reward="points" if points else "win",
+    )  # fmt: skip
+    seats = batch.seats
+    seats[:] = np.arange(n) % players
+    batch.seed(3)
+    plain = Games(batch.rules, n, players=players, episode="round")
+    plain.states[:] = batch.states
+    plain.begin()
+    batch.reset()
 
     def others_move() -> None:
-        for lane in range(n):
-            while True:
-                s = plain.states[lane]
-                mover, seat = int(s["to_move"]), int(seats[lane])
-                if s["over"] or mover == seat:
-                    break
-                view = plain.look(np.full(n, mover))[lane]
-                legal = [a for a in range(26) if view["legal"] >> a & 1]
-                partner = players == 4 and mover == (seat + 2) % 4
-                step_plain(lane, legal[-1] if partner and TO_CRIB in legal else legal[0])
+        while len(
+            lanes := plain.running()[plain.movers(plain.running()) != seats[plain.running()]]
+        ):
+            partners = (plain.movers(lanes) - seats[lanes]) % 2 == 0
+            plain.ask(opponent, lanes[~partners], nobody)
+            plain.ask(partner or opponent, lanes[partners], nobody)
 
-    def step_plain(lane: int, action: int) -> None:
-        tally = np.zeros((n, 2, batch.TALLY), dtype=np.int64)
-        bad = batch.step_lanes(
-            plain.states, plain.rules, NO_DECKS, show_table(), np.array([lane]),
-            np.array([action]), plain.log, tally,
-        )  # fmt: skip
-        assert bad == NONE
+    def seen() -> tuple[Any, Any]:
+        obs, masks = np.zeros_like(batch.obs), np.zeros_like(batch.masks)
+        lane_entries(FAMILY).encode(plain.views(np.arange(n), seats), obs, masks)
+        return obs, masks
 
-    assert vector_step(np.full(n, CONTINUE)) == 0
     others_move()
     rng = random.Random(points)
     for _ in range(TURNS // players):
-        batch.encode_views(plain.look(seats), plain.obs, plain.masks)
-        assert (games.obs == plain.obs).all()
-        assert (games.masks == plain.masks).all()
-        actions = np.array([rng.choice(np.flatnonzero(mask).tolist()) for mask in games.masks])
+        obs, masks = seen()
+        assert (batch.obs == obs).all()
+        assert (batch.masks == masks).all()
+        actions = np.array([rng.choice(np.flatnonzero(mask).tolist()) for mask in masks])
         plain.states["gain"] = 0
-        for lane in range(n):
-            step_plain(lane, int(actions[lane]))
+        assert plain.step(np.arange(n), actions) is None
         others_move()
-        ended = vector_step(actions)
+        batch.step(actions)
         over = plain.states["over"] != 0
-        assert ended == over.sum()
-        assert (dones == over).all()
-        sign = 1 - 2 * (seats % 2)
+        assert (batch.dones == over).all()
         gain = plain.states["gain"][:, 0] - plain.states["gain"][:, 1]
-        results = batch.outcomes(plain.states, plain.rules)
-        expected = sign * (gain if points else np.where(over, results, 0))
-        assert rewards.tolist() == expected.tolist()
-        if not over.all():
-            assert not over.any()
-    assert dones.all()
-    batch.encode_views(plain.look(seats), plain.obs, plain.masks)
-    assert (final_obs == plain.obs).all()
-    assert not final_masks.any()
-    assert (games.states["to_move"] == seats).all()  # each lane is in a new episode
+        paid = gain if points else np.where(over, plain.results(), 0)
+        assert batch.rewards.tolist() == ((1 - 2 * (seats % 2)) * paid).tolist()
+        assert over.all() == over.any()
+    assert batch.dones.all()
+    obs, masks = seen()
+    assert (batch.final_obs == obs).all()
+    assert not batch.final_masks.any()
+    assert (batch.states["to_move"] == seats).all()  # each lane is in a new episode
 
 
-def test_vector_step_ends_an_episode_at_an_illegal_action() -> None:
-    games = Batch(2, "table_top", 2, "game")
-    nothing = np.zeros(1)
-    seats = games.states["to_move"].copy()
-    rewards, dones = np.ones(2), np.zeros(2, dtype=np.bool_)
-    ended = batch.vector_step_range(
-        lowest_action, lowest_action, games.states, games.rules, NO_DECKS, show_table(), nothing,
-        nothing, games.rngs, games.views, games.log, 0, 2, 0, 1, 1, seats, np.array([0, 6]),
-        games.obs, games.masks, rewards, dones, games.obs.copy(), games.masks.copy(),
-    )  # fmt: skip
-    assert ended == 1
-    assert (rewards.tolist(), dones.tolist()) == ([-1.0, 0.0], [True, False])
-    assert games.masks.any(axis=1).all()
+def test_a_learners_illegal_action_ends_its_episode() -> None:
+    batch = LearnerBatch(Rules.preset("table_top"), 2, opponent=Lowest(), seat=0)
+    batch.reset([ResetOptions(dealer=1)] * 2)
+    batch.step(np.array([0, 6]))
+    assert (batch.rewards.tolist(), batch.dones.tolist()) == ([-1.0, 0.0], [True, False])
+    assert batch.masks.any(axis=1).all()
 
 
 @pytest.mark.parametrize("players", [2, 4])
-def test_draw_seats_reaches_every_seat(players: int) -> None:
-    games = Batch(200, "table_top", players, "round")
-    seats = np.full(200, NONE)
-    batch.draw_seats(games.states, games.rules, games.lanes, seats)
-    assert set(seats.tolist()) == set(range(players))
+def test_every_seat_is_drawn_for_a_learner(players: int) -> None:
+    batch = LearnerBatch(Rules.preset("table_top"), 200, players=players, opponent=Lowest())
+    batch.reset()
+    assert set(batch.seats.tolist()) == set(range(players))
 
 
 def test_plain_python_plays_the_same_games() -> None:
@@ -916,11 +853,13 @@ def test_plain_python_plays_the_same_games() -> None:
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda rules: numbers.rules_record(rules, "deal", 2), "'round', 'game', got 'deal'"),
-        (lambda rules: numbers.rules_record(rules, "round", 3), "players must be 2 or 4, got 3"),
-        (lambda rules: numbers.rules_record(rules, "round", True), "players must be 2 or 4"),
+        (lambda rules: FAMILY.rules_record(rules, "deal", 2), "'round', 'game', got 'deal'"),
+        (lambda rules: FAMILY.rules_record(rules, "round", 3), "players must be 2 or 4, got 3"),
+        (lambda rules: FAMILY.rules_record(rules, "round", True), "players must be 2 or 4"),
     ],
 )
-def test_t1_numbers_refuse_what_is_not_played(call: Callable[[Rules], Any], message: str) -> None:
+def test_t1_the_record_refuses_what_is_not_played(
+    call: Callable[[Rules], Any], message: str
+) -> None:
     with pytest.raises(ValueError, match=message):
         call(Rules.preset("table_top"))

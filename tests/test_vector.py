@@ -34,6 +34,18 @@ class Lowest:
         return np.array([lowest(view, rng) for view in views], dtype=np.int64)
 
 
+class Asked:
+    """An agent that can only be asked in Python."""
+
+    name = "asked"
+
+    def __init__(self, name: str) -> None:
+        self.agent = find_agent(name)
+
+    def act(self, views: Any, rng: np.random.Generator) -> Any:
+        return self.agent.act(views, rng)
+
+
 def pick(info: dict[str, Any], rng: np.random.Generator) -> Any:
     """Draw a legal action in every lane."""
     noise = rng.random(info["action_mask"].shape)
@@ -56,7 +68,7 @@ def picture(env: Any, seed: int, steps: int) -> list[Any]:
         final = [None if o is None else o.tobytes() for o in info.get("final_obs", [])]
         seen.append((observations.tobytes(), rewards.tolist(), ends.tolist(),
                      truncations.tolist(), info["action_mask"].tobytes(), final,
-                     env.games.seats.tolist()))  # fmt: skip
+                     env.batch.seats.tolist()))  # fmt: skip
     return seen
 
 
@@ -190,11 +202,11 @@ def test_the_first_reset_without_a_seed_takes_fresh_entropy() -> None:
 def test_a_seat_of_none_draws_both_seats_anew_for_each_episode() -> None:
     env = six_card_v0.vector_env(64, opponent=lowest, seat=None, episode="deal")
     env.reset(seed=9)
-    assert set(env.games.seats.tolist()) == {0, 1}
+    assert set(env.batch.seats.tolist()) == {0, 1}
     drawn = np.zeros(64, dtype=int)
     episodes = 0
     for _, _, ends, _, _ in walk(env, seed=9, steps=120):
-        drawn[ends] += env.games.seats[ends]
+        drawn[ends] += env.batch.seats[ends]
         episodes += int(ends.sum())
     assert episodes > 1000
     assert 0.4 < drawn.sum() / episodes < 0.6
@@ -205,7 +217,7 @@ def test_a_seat_of_none_draws_both_seats_anew_for_each_episode() -> None:
 def test_a_given_seat_stays(seat: int) -> None:
     env = six_card_v0.vector_env(8, opponent=lowest, seat=seat, episode="deal")
     for _ in walk(env, seed=10, steps=40):
-        assert (env.games.seats == seat).all()
+        assert (env.batch.seats == seat).all()
 
 
 @pytest.mark.parametrize("opponent", [lowest, "greedy"])
@@ -223,7 +235,7 @@ def test_given_decks_are_for_the_first_episode_of_a_game_only(opponent: Any) -> 
         *_, ends, _, info = env.step(pick(info, rng))
         episode += ends
         for lane in np.flatnonzero(episode < 2):
-            state = env.games.states[lane]
+            state = env.batch.states[lane]
             pone, dealer = (state["dealt"][6 * s : 6 * s + 6]
                             for s in (1 - state["dealer"], state["dealer"]))  # fmt: skip
             dealt = tuple(int(c) for pair in zip(pone, dealer, strict=True) for c in pair)
@@ -256,7 +268,7 @@ def test_named_opponents_play_inside_the_compiled_batch(monkeypatch: pytest.Monk
         def refuse(*_: object, name: str = name) -> None:
             raise AssertionError(f"{name} was asked in Python")
 
-        monkeypatch.setattr(type(env.games.opponent), "act", refuse)
+        monkeypatch.setattr(type(env.batch.opponent), "act", refuse)
         for _ in walk(env, seed=13, steps=30):
             pass
 
@@ -270,17 +282,9 @@ def test_compiled_opponents_play_as_they_do_when_asked_in_python(
     """Over several episodes: the same deals, seats, rewards and observations."""
     if name not in agent_names():
         pytest.skip(f"no agent {name!r} is installed")
-    agent = find_agent(name)
-
-    class Asked:
-        name = "asked"
-
-        def act(self, views: Any, rng: np.random.Generator) -> Any:
-            return agent.act(views, rng)
-
     keywords = {"seat": None, "reward": reward, "episode": episode}
     compiled = six_card_v0.vector_env(6, opponent=name, **keywords)
-    asked = six_card_v0.vector_env(6, opponent=Asked(), **keywords)
+    asked = six_card_v0.vector_env(6, opponent=Asked(name), **keywords)
     steps = 40 if episode == "deal" else 160
     assert picture(compiled, seed=14, steps=steps) == picture(asked, seed=14, steps=steps)
 
@@ -317,7 +321,7 @@ def test_chance_of_a_named_opponent_differs_between_games_and_between_seeds() ->
     for seed in (1, 2):
         env = six_card_v0.vector_env(64, opponent="random", seat=1)
         env.reset(seed=seed, options={"decks": [deck], "dealer": 1})
-        laid.append(env.games.states["laid"][:, 0].tolist())  # by pone, of fifteen pairs
+        laid.append(env.batch.states["laid"][:, 0].tolist())  # by pone, of fifteen pairs
     for of_a_seed in laid:
         assert len(set(of_a_seed)) >= 12
     assert laid[0] != laid[1]

@@ -6,12 +6,14 @@ folder that cannot be written, costs a compilation and nothing else.
 
 The folder is ``NUMBA_CACHE_DIR`` if that is set, else ``__pycache__`` beside the engine's sources,
 else (a read-only installation) the user's own cache folder, else one in the temporary directory
-that belongs to this user alone; where there is none of them, nothing is kept.
+that belongs to this user alone; where there is none of them, nothing is kept. What is kept is code
+that will be run, so a folder that somebody else can write is not used unless the user names it.
 """
 
 from __future__ import annotations
 
 import contextlib
+import glob
 import hashlib
 import os
 import pickle
@@ -25,42 +27,61 @@ from typing import Any
 from numba.core.caching import CompileResultCacheImpl, NullCache
 from numba.core.serialize import dumps
 
-from crib_env.engine.fingerprint import fingerprint
+from crib_env.engine.fingerprint import DIGITS, fingerprint
 
 KEPT = 8  # files of one entry: so many versions may share a folder
 SEAL = hashlib.sha256().digest_size
 ENDING = ".kernel"
 
 
-def _bases() -> Iterator[Path]:
-    """Yield the folders that may hold the cache, the best first."""
-    if os.environ.get("NUMBA_CACHE_DIR"):
-        yield Path(os.environ["NUMBA_CACHE_DIR"])
-    yield Path(__file__).parent / "__pycache__"
-    with contextlib.suppress(RuntimeError):  # a user without a home folder
+def _folders() -> Iterator[Path]:
+    """Yield the folders that may hold the cache and can be written, the best first."""
+    chosen = os.environ.get("NUMBA_CACHE_DIR")
+    if chosen and _writable(Path(chosen).absolute()):  # the user's word, whoever owns it
+        yield Path(chosen).absolute()
+    beside = Path(__file__).parent / "__pycache__"
+    if _writable(beside) and _trusted(beside, Path(__file__).stat().st_uid):
+        yield beside
+    for folder in _own_folders():
+        if _writable(folder) and _trusted(folder):
+            yield folder
+
+
+def _own_folders() -> Iterator[Path]:
+    """Yield folders of this user: of the home folder, if there is one, and a temporary one."""
+    with contextlib.suppress(RuntimeError):
         yield Path.home() / ".cache" / "crib_env"
-    user = os.getuid() if hasattr(os, "getuid") else os.environ.get("USERNAME", "")
-    yield Path(tempfile.gettempdir()) / f"crib_env-{user}"
+    with contextlib.suppress(OSError):  # there may be no temporary folder either
+        user = os.getuid() if hasattr(os, "getuid") else os.environ.get("USERNAME", "")
+        yield Path(tempfile.gettempdir()) / f"crib_env-{user}"
 
 
-def _usable(folder: Path) -> bool:
-    """Return whether the folder can be written and nobody else can put code into it."""
+def _writable(folder: Path) -> bool:
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=folder):
-            pass
-        if not hasattr(os, "getuid"):
             return True
-        about = folder.lstat()
     except OSError:
         return False
-    mine = about.st_uid in (os.getuid(), 0) and stat.S_ISDIR(about.st_mode)
-    return mine and not (about.st_mode & stat.S_IWOTH)
+
+
+def _trusted(folder: Path, *owners: int) -> bool:
+    """Return whether nobody but this user, root and ``owners`` can put code into the folder."""
+    if not hasattr(os, "getuid"):
+        return True
+    try:
+        about = folder.lstat()  # of a link itself, which anyone may have laid
+    except OSError:
+        return False
+    mine = about.st_uid in (os.getuid(), 0, *owners) and stat.S_ISDIR(about.st_mode)
+    # What lies beside the sources is as safe as they are; elsewhere a group may be anybody.
+    others = stat.S_IWOTH if owners else stat.S_IWOTH | stat.S_IWGRP
+    return mine and not about.st_mode & others
 
 
 @cache
 def _folder(chosen: str | None) -> Path | None:
-    return next((base for base in _bases() if _usable(base)), None)
+    return next(_folders(), None)
 
 
 def cache_folder() -> Path | None:
@@ -127,10 +148,10 @@ class KernelCache(NullCache):
                 return
             packed = dumps(self._pack.reduce(data))
             _write(path, hashlib.sha256(packed).digest() + packed)
-            kept = sorted(path.parent.glob(f"{self._name}-*{ENDING}"), key=_age)
-            for old in kept[KEPT:]:
+            versions = f"{glob.escape(self._name)}-{'?' * DIGITS}{ENDING}"
+            for old in sorted(path.parent.glob(versions), key=_age)[KEPT:]:
                 old.unlink(missing_ok=True)
-        except OSError:  # full or unwritable: the code runs all the same
+        except Exception:  # full or unwritable, or nothing that can be packed: it runs all the same
             return
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from importlib import import_module
+from importlib.util import find_spec
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -145,7 +146,8 @@ def find_family(engine: str) -> Family:
     Raises:
         ValueError: there is none.
     """
-    path = engine if "." in engine else f"crib_env.engine.{engine}"
+    built_in = f"{__package__}.{engine}"
+    path = built_in if "." not in engine and find_spec(built_in) else engine
     try:
         found = import_module(path).FAMILY
     except (ImportError, AttributeError):

@@ -20,11 +20,12 @@ import numpy as np
 
 # Code of these is not walked: their versions stand for it.
 VERSIONS = (sys.version, numba.__version__, llvmlite.__version__, np.__version__)
+DIGITS = 24
 OUTSIDE = ("numba", "numpy", "builtins", "math", "llvmlite")
 
 
 def fingerprint(function: Callable[..., Any], *more: object) -> str:
-    """Return 24 hexadecimal digits that name the code of ``function`` and all it calls.
+    """Return `DIGITS` hexadecimal digits that name the code of ``function`` and all it calls.
 
     Args:
         function: a plain function, not yet compiled.
@@ -34,7 +35,7 @@ def fingerprint(function: Callable[..., Any], *more: object) -> str:
     walk.function(function)
     for part in (*VERSIONS, *map(repr, more)):
         walk.note(part)
-    return walk.digest.hexdigest()[:24]
+    return walk.digest.hexdigest()[:DIGITS]
 
 
 class _Walk:
@@ -55,6 +56,7 @@ class _Walk:
         self.seen[id(function)] = len(self.seen)
         self.code(function.__code__)
         self.note(repr(function.__defaults__))
+        self.note(repr(function.__kwdefaults__))
         for name, value in _reads(function):
             self.note(name)
             self.value(value)
@@ -66,6 +68,8 @@ class _Walk:
         for constant in code.co_consts[1:] if _documented(code) else code.co_consts:
             if isinstance(constant, CodeType):
                 self.code(constant)
+            elif isinstance(constant, frozenset):  # in an order of its own in each process
+                self.note(repr(sorted(map(repr, constant))))
             else:
                 self.note(repr(constant))
 
@@ -85,8 +89,10 @@ class _Walk:
                 self.value(item)
         elif isinstance(value, ModuleType):
             self.note(value.__name__)
-        elif isinstance(value, type) or callable(value):
-            self.note(f"{getattr(value, '__module__', '')}.{getattr(value, '__qualname__', '')}")
+        elif hasattr(value, "__qualname__"):  # a class, or a function of another language
+            self.note(f"{getattr(value, '__module__', '')}.{value.__qualname__}")
+        elif getattr(type(value), "__repr__", None) is object.__repr__:  # it would show an address
+            self.note(type(value).__qualname__)
         else:
             self.note(repr(value))
 

@@ -11,6 +11,7 @@ what a closure captures is compiled in as if it were written there.
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Callable
 from functools import cached_property
@@ -27,8 +28,15 @@ F = TypeVar("F", bound=Callable[..., Any])
 # references: counting is atomic, and would take much of a decision's time.
 OPTIONS: dict[str, Any] = {"error_model": "numpy", "nogil": True, "_nrt": False}
 
-# Numba compiles one function at a time anyway; this keeps two threads from compiling the same one.
+# Numba compiles one function at a time anyway; this keeps two threads from compiling the same one,
+# and a fork from taking place while one does: its child would wait for that thread for ever.
 _compiling = threading.RLock()
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(
+        before=_compiling.acquire,
+        after_in_parent=_compiling.release,
+        after_in_child=_compiling.release,
+    )
 
 
 def kernel(function: F) -> F:

@@ -21,7 +21,7 @@ from crib_env.positions import Snapshot
 # PettingZoo's own bookkeeping, which a snapshot holds besides the game's position.
 BOOKS = (
     "agents", "agent_selection", "rewards", "_cumulative_rewards", "terminations", "truncations",
-    "infos", "_skip_agent_selection", "_over",
+    "infos", "_skip_agent_selection", "_over", "_seeded",
 )  # fmt: skip
 
 
@@ -118,9 +118,14 @@ class GameAccess:
         return self.game.events
 
     def view(self, seat: int) -> np.void:
-        """Return a copy of what ``seat`` may know, as a view record."""
+        """Return a copy of what ``seat`` may know, as a view record.
+
+        Raises:
+            ValueError: no such seat.
+        """
+        view = self.game.view(seat)
         self._look(seat)
-        return self.game.view(seat)
+        return view
 
     def snapshot(self) -> EnvSnapshot:
         """Return the position, the generator included, for `restore`; later play leaves it be."""

@@ -28,6 +28,7 @@ class Books(AECEnv[str, Observation, "int | None"]):
         super().__init__()
         self.possible_agents = [f"player_{seat}" for seat in range(players)]
         self.agents: list[str] = []
+        self.agent_selection = self.possible_agents[0]  # until the first reset
         self._seat_of = {agent: seat for seat, agent in enumerate(self.possible_agents)}
         space = spaces.Dict(
             {

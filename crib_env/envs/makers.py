@@ -137,7 +137,7 @@ class Maker:
         if episode is None:
             episode = next(iter(self.episodes))
         check_choice("episode", episode, tuple(self.episodes))
-        if settled.get("players") is not None:
+        if "players" in settled:
             self.check_players(settled["players"])
         if self.phase is not None:
             agent = find_agent(settled.pop(self.phase.name, self.phase.default))

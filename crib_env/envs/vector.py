@@ -89,7 +89,7 @@ class CribbageVectorEnv(VectorEnv[Array, Array, Array]):
         for one in seeds:
             check_seed(one)
         if several and len(seeds) != self.num_envs:
-            raise ValueError(f"seed must be one or {self.num_envs}, got {len(seeds)} seeds")
+            raise ValueError(f"seed must be one or {self.num_envs}, one a game, got {seed!r}")
         chosen = read_options(options, batch.players, self.rules.target)
         super().reset(seed=seeds[0])
         if several or seeds[0] is not None:

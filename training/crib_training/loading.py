@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-
 from crib_agents.adapters.phased import PhasedAgent
 
 from crib_env.engine.two_hand.records import PLAY
 from crib_env.envs.makers import Maker
-from crib_env.errors import unknown
 from crib_env.policy import Agent
-from crib_env.registration import ENVIRONMENTS
+from crib_env.registration import find_page
 from crib_env.rules import Rules, find_rules
 
 
@@ -20,9 +17,7 @@ def find_maker(name: str) -> Maker:
     Raises:
         ValueError: no such environment.
     """
-    if name not in ENVIRONMENTS:
-        raise unknown("environment", name, ENVIRONMENTS)
-    maker = import_module(f"crib_env.{name}").maker
+    maker = find_page(name).maker
     assert isinstance(maker, Maker)
     return maker
 

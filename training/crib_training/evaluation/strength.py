@@ -15,12 +15,13 @@ from itertools import product
 from typing import Literal
 
 from crib_agents.adapters.timed import Timed
+from crib_agents.data.tables import VARIANTS
 from crib_agents.expert.table_top import TableTopExpert
 from crib_agents.expert.table_top.agent import BUDGETS
 from crib_agents.loading import load_agent
 
 from crib_env.policy import Agent
-from crib_env.rules import PRESETS as RULES
+from crib_env.rules import TableTopRules
 from crib_training.command_line import start
 from crib_training.evaluation.duplicate import Estimate, estimate, play_pairs
 from crib_training.evaluation.markdown import table
@@ -47,7 +48,7 @@ def measure(
     preset: str, players: int, budget: int, other: Agent, pairs: int, seed: int
 ) -> Strength:
     """Return what the expert with ``budget`` reaches against ``other`` in so many pairs."""
-    rules = RULES[preset]
+    rules = TableTopRules.preset(preset)
     expert = TableTopExpert(budget)
     play_pairs(rules, "round", expert, other, 1, seed, players=players)  # compiles
     timed = Timed(expert)
@@ -77,7 +78,7 @@ class Settings:
     pairs: int = 500
     seed: int = 1
     budgets: tuple[int, ...] = tuple(range(1, len(BUDGETS) + 1))
-    rules: tuple[Literal["table_top", "table_top_ship"], ...] = ("table_top", "table_top_ship")
+    rules: tuple[str, ...] = VARIANTS
     players: tuple[Literal[2, 4], ...] = (2, 4)
 
 

@@ -1,0 +1,41 @@
+"""A toy game as a family of anyone's would be added: this package, a page and a line.
+
+Nothing in crib_env knows of it; `tests/test_contract.py` registers and plays it like the others.
+"""
+
+from __future__ import annotations
+
+from crib_env.engine.family import Family, Verbs
+from toy import records
+from toy.encode import ACTIONS, LAYOUT, encode, encode_mask
+from toy.rules import begin_episode, card_in, draw_slot, phase_of, result, slot_of, step
+from toy.text import render, why_illegal
+from toy.views import view
+
+FAMILY = Family(
+    engine=__name__,
+    rules=records.RULES,
+    state=records.TOY,
+    view=records.VIEW,
+    verbs=Verbs(
+        begin_episode=begin_episode,
+        find_move=slot_of,
+        draw_move=draw_slot,
+        action_of=card_in,
+        step=step,
+        result=result,
+        view=view,
+        encode=encode,
+        encode_mask=encode_mask,
+        phase_of=phase_of,
+    ),
+    players=(2,),
+    episodes={"deal": records.DEAL, "game": records.GAME},
+    actions=ACTIONS,
+    layout=LAYOUT,
+    log_size=records.LOG_SIZE,
+    phases=("starter", "laid", "kept"),
+    hidden_card=lambda state: int(state["starter"]),
+    why_illegal=why_illegal,
+    text=render,
+)

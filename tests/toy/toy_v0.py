@@ -1,0 +1,14 @@
+"""The toy game for two: the higher of two cards laid scores; see `toy.rules`."""
+
+from __future__ import annotations
+
+from crib_env.envs.makers import Maker
+from toy import FAMILY
+
+maker = Maker("toy_v0", FAMILY, "toy", episodes={"game": "game", "deal": "deal"})
+
+env = maker.env
+raw_env = maker.raw_env
+gym_env = maker.gym_env
+vector_env = maker.vector_env
+sb3_env = maker.sb3_env
