@@ -21,7 +21,7 @@ ARGS :=
 PARALLEL := --numprocesses auto --dist worksteal
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check-long check-ray lint typecheck format bench perfcheck docs clean
+.PHONY: help demo tables test check-long check-ray lint typecheck format bench perfcheck docs clean
 .NOTPARALLEL:
 
 help: ## List the targets
@@ -31,6 +31,9 @@ help: ## List the targets
 
 demo: $(INSTALLED) ## Train MaskablePPO for about four minutes and evaluate it *
 	@$(PY) -m crib_training.learn.demo $(ARGS)
+
+tables: $(INSTALLED) ## Make the agents' tables anew, all in order, or one: ARGS=kept_play *
+	@$(VENV)/bin/crib tables $(ARGS)
 
 test: $(INSTALLED) ## Run the quick tests on every core *
 	@$(PY) -m pytest $(PARALLEL) $(ARGS)

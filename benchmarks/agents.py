@@ -15,7 +15,6 @@ from crib_training.evaluation.duplicate import play_pairs
 
 from benchmarks import report
 from benchmarks.timing import FULL, Contender, Findings, Settings, race, rate_of
-from crib_env.engine.family import find_family
 from crib_env.policy import find_agent
 from crib_env.rules import PRESETS
 
@@ -26,11 +25,10 @@ def games(name: str, pairs: int) -> Callable[[], int]:
     """Return a piece of work: so many duplicate pairs of games of an agent against itself."""
     agent = find_agent(name)
     rules = PRESETS["hoyle"]
-    family = find_family(rules.family)
     seeds = count(1)
 
     def piece() -> int:
-        play_pairs(family, rules, "game", agent, agent, pairs, next(seeds))
+        play_pairs(rules, "game", agent, agent, pairs, next(seeds))
         return 2 * pairs
 
     return piece

@@ -12,10 +12,10 @@ from collections.abc import Callable
 
 import numpy as np
 from crib_agents.expert.two_hand.discard.keep import rank_discards
-from crib_training.evaluation.self_play import SelfPlay
 
 from benchmarks import report
 from benchmarks.timing import FULL, Contender, Findings, Settings, race, rate_of
+from crib_env.games import Games
 from crib_env.rules import PRESETS
 
 POINTS_LEFT = {"far from the end": None, "with 30 points to make": 30}
@@ -25,8 +25,9 @@ def choosing(game: str, left: int | None, at_once: int) -> Callable[[], int]:
     """Return a piece of work: so many choices of a pair with ``left`` points to make."""
     rules = PRESETS[game]
     scores = None if left is None else (rules.target - left, rules.target - left)
-    deals = SelfPlay(rules, "game", at_once, np.random.SeedSequence(1), scores=scores)
-    views = deals.views(np.arange(at_once))
+    deals = Games(rules, at_once, entropy=np.random.SeedSequence(1).spawn(1)[0])
+    deals.begin(dealer=0, scores=scores)
+    views = deals.views(deals.running())
 
     def piece() -> int:
         rank_discards(views)

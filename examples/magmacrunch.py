@@ -1,7 +1,7 @@
 """The computer player of magmacrunch-cribbage, a terminal game on PyPI, as an agent.
 
     pip install magmacrunch-cribbage
-    python -m crib_training.tournament.run rule_based examples.magmacrunch:Magmacrunch --pairs 500
+    crib tournament rule_based examples.magmacrunch:Magmacrunch --pairs 500
 
 That package's licence is PolyForm Noncommercial: it is no part of crib-env, and it is here for
 comparison only. Its player chooses both its discards and its play by a hand-made score.

@@ -1,6 +1,6 @@
 """A player in plain Python, and how it does against the built-in agents.
 
-    python -m crib_training.tournament.run examples.plain_player:KeepsFives rule_based random --pairs 500
+    crib tournament examples.plain_player:KeepsFives rule_based random --pairs 500
 
 It needs nothing but the two questions of `PlainAgent`: no arrays, no compiled code.
 """

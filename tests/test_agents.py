@@ -27,7 +27,8 @@ from crib_agents.kernels.counting import certain_points, sequence_of
 from crib_agents.kernels.lay_away import starters_total
 from crib_agents.kernels.pegging import least_pip
 from crib_training.evaluation.duplicate import estimate, play_pairs
-from crib_training.tables.crib_tables import SCHELL, sample_round
+from crib_training.tables.two_hand.crib_tables import sample_round
+from crib_training.tables.two_hand.schell import SCHELL
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -576,9 +577,7 @@ def test_strength(
     better: type[CompiledAgent], worse: type[CompiledAgent], least: float, game: str
 ) -> None:
     """Duplicate pairs, seed 1: the lower end of the interval lies above ``least``."""
-    pairs = play_pairs(
-        find_family("two_hand"), PRESETS[game], "game", better(), worse(), 3000, seed=1
-    )
+    pairs = play_pairs(PRESETS[game], "game", better(), worse(), 3000, seed=1)
     wins = estimate((pairs.result == 1).mean(axis=1))
     assert wins.mean - wins.half > least, wins.percent()
 
@@ -590,9 +589,7 @@ def test_rule_based_scores_as_experts_do() -> None:
     Pone: play 2.0 to 2.2, hand 8.1. Dealer: play 3.5, hand 7.9 to 8.0, crib 4.7 to 4.8.
     """
     agent = RuleBasedAgent()
-    pairs = play_pairs(
-        find_family("two_hand"), PRESETS["hoyle"], "deal", agent, agent, 20_000, seed=3
-    )
+    pairs = play_pairs(PRESETS["hoyle"], "deal", agent, agent, 20_000, seed=3)
     dealer = np.where(pairs.first_dealt[:, :, None], pairs.points[:, :, 0], pairs.points[:, :, 1])
     pone = np.where(pairs.first_dealt[:, :, None], pairs.points[:, :, 1], pairs.points[:, :, 0])
     assert dealer.mean(axis=(0, 1)) == pytest.approx([3.55, 7.97, 4.75], abs=0.15)

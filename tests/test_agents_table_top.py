@@ -20,7 +20,6 @@ from crib_agents.table_top import rule_based
 from crib_training.evaluation.duplicate import estimate, play_pairs
 
 from crib_env import parse_card, table_top_v0
-from crib_env.engine.family import find_family
 from crib_env.engine.record import NONE
 from crib_env.engine.show import show_table
 from crib_env.engine.table_top.records import CENTRE, TABLE_VIEW, TO_CRIB, TURNS
@@ -415,7 +414,7 @@ def test_rule_based_weights_are_named_and_explained() -> None:
 def test_each_agent_beats_the_one_below(better: str, worse: str, players: int, preset: str) -> None:
     """Over duplicate games the whole 95 % interval lies above half."""
     games = play_pairs(
-        find_family("table_top"), PRESETS[preset], "game", find_agent(better), find_agent(worse),
+        PRESETS[preset], "game", find_agent(better), find_agent(worse),
         100, 17, players=players,
     )  # fmt: skip
     won = estimate((games.result == 1).mean(axis=1))

@@ -1,4 +1,4 @@
-"""`agents.analyze`: what it lists is what may be done, and its first is what the expert does."""
+"""`crib analyze`: what it lists is what may be done, and its first is what the expert does."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from types import ModuleType
 import numpy as np
 import pytest
 from crib_agents.analyze import Discard, analyze, laying_view, play_view
-from crib_agents.analyze.__main__ import main
 from crib_agents.expert.agent import ExpertAgent
+from crib_training.command_line import main
 
 from crib_env import five_card_v0, six_card_v0
 from crib_env.cards import parse_card, parse_cards
@@ -87,12 +87,12 @@ def test_a_view_with_nothing_to_choose_is_refused() -> None:
 
 
 def test_the_command_line(capsys: pytest.CaptureFixture[str]) -> None:
-    main([HAND, "--dealer", "--scores", "60", "75"])
+    main(["analyze", HAND, "--dealer", "--scores", "60", "75"])
     lines = capsys.readouterr().out.splitlines()
     assert lines[0].split() == ["lay", "keep", "hand", "crib", "play", "points", "win"]
     assert len(lines) == 16
     assert lines[1].startswith("KH JC")
-    main(["6D 4S 9C", "--laid", "KC QC", "--starter", "JH", "--dealer", "--pile",
+    main(["analyze", "6D 4S 9C", "--laid", "KC QC", "--starter", "JH", "--dealer", "--pile",
           "(TS) 5D (7H)", "--json"])  # fmt: skip
     choices = json.loads(capsys.readouterr().out)
     assert choices[0]["card"] == "6D"
@@ -100,7 +100,7 @@ def test_the_command_line(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_the_page_shows_what_the_command_prints(capsys: pytest.CaptureFixture[str]) -> None:
     page = (Path(__file__).parents[1] / "docs" / "analysis.md").read_text()
-    shown = re.findall(r"```sh\npython -m agents.analyze (.*)\n```\n\n```\n(.*)\.\.\.\n```", page,
+    shown = re.findall(r"```sh\ncrib (analyze .*)\n```\n\n```\n(.*)\.\.\.\n```", page,
                        flags=re.DOTALL)  # fmt: skip
     assert shown
     for words, lines in shown:
@@ -119,7 +119,10 @@ def test_the_page_shows_what_the_command_prints(capsys: pytest.CaptureFixture[st
         ([HAND, "--scores", "0", "130"], "0 to 120"),
     ],
 )  # fmt: skip
-def test_the_command_line_says_what_is_wrong(words: list[str], said: str) -> None:
+def test_the_command_line_says_what_is_wrong(
+    words: list[str], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     with pytest.raises(SystemExit) as error:
-        main(words)
-    assert said in str(error.value)
+        main(["analyze", *words])
+    assert error.value.code == 2
+    assert said in capsys.readouterr().err

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 from crib_agents.analyze import Cell, analyze, layout_view
-from crib_agents.analyze.__main__ import main
 from crib_agents.expert.agent import ExpertAgent
+from crib_training.command_line import main
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -116,9 +116,10 @@ def test_cards_owed_to_the_crib_must_still_fit() -> None:
 
 
 def test_the_command_line(capsys: pytest.CaptureFixture[str]) -> None:
-    main(["6D", "--layout", LAYOUT, "--columns", "--others-crib", "1"])
+    main(["analyze", "6D", "--layout", LAYOUT, "--columns", "--others-crib", "1"])
     lines = capsys.readouterr().out.splitlines()
     assert lines[0].split() == ["place", "action", "mine", "theirs", "value", "win"]
     assert len(lines) > 10
-    with pytest.raises(SystemExit, match="no matches"):
-        main(["6D", "--layout", LAYOUT, "--episode", "match"])
+    with pytest.raises(SystemExit):
+        main(["analyze", "6D", "--layout", LAYOUT, "--episode", "match"])
+    assert "no matches" in capsys.readouterr().err

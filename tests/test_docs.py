@@ -2,10 +2,13 @@
 
 import doctest
 import re
+import shlex
 from importlib import import_module
 from pathlib import Path
 
 import pytest
+from crib_training.command_line import COMMANDS, read
+from crib_training.tables.__main__ import module_of
 
 import crib_env
 
@@ -19,6 +22,23 @@ def test_sessions_print_what_the_page_says(page: Path) -> None:
     text = re.sub(r"^```.*$", "", page.read_text(), flags=re.MULTILINE)  # line numbers stay
     session = doctest.DocTestParser().get_doctest(text, {}, page.name, str(page), 0)
     assert doctest.DocTestRunner(optionflags=doctest.ELLIPSIS).run(session).failed == 0
+
+
+def commands() -> list[str]:
+    """Return the `crib` commands of all pages, in blocks of shell and between single quotes."""
+    shown = re.compile(r"^(?:\.venv/bin/)?(crib [a-z].*)$|`(crib [a-z]+ [^`]*)`", re.MULTILINE)
+    found = {"".join(match) for page in PAGES for match in shown.findall(page.read_text())}
+    return sorted(" ".join(command.partition("#")[0].split()) for command in found)
+
+
+@pytest.mark.parametrize("command", commands())
+def test_commands_are_given_as_the_command_line_takes_them(command: str) -> None:
+    _, name, *words = shlex.split(command)
+    module = import_module(COMMANDS[name][0])
+    if name == "tables":
+        module = import_module(module_of(words.pop(0)))
+    if hasattr(module, "Settings"):
+        read(module.Settings, words, f"crib {name}")
 
 
 @pytest.mark.parametrize("name", MODULES)

@@ -36,11 +36,10 @@ from crib_agents.expert.two_hand.pegging.play import PlayExpert, read_tables
 from crib_agents.expert.two_hand.pegging.search import MY_POINTS, POINTS_NOW, THEIR_POINTS, WORTH
 from crib_agents.kernels.charts import cell
 from crib_training.evaluation.duplicate import estimate, play_pairs
-from crib_training.tables.open_hands import OpenHanded
-from crib_training.tables.reflex import keeping_rates
+from crib_training.evaluation.open_hands import OpenHanded
+from crib_training.tables.two_hand.reflex import keeping_rates
 
 from crib_env import find_agent, format_card, parse_cards
-from crib_env.engine.family import find_family
 from crib_env.engine.record import NONE
 from crib_env.engine.two_hand.records import GAME, HAND, LAY_AWAY, PLAY, PLAY_ONLY, VIEW
 from crib_env.rules import PRESETS
@@ -546,7 +545,7 @@ def test_it_pegs_more_than_rule_based(game: str) -> None:
     """Points a deal more with the same discards, at the lower end of the interval."""
     least = {"hoyle": 0.2, "five_card": 0.02}[game]
     pairs = play_pairs(
-        find_family("two_hand"), PRESETS[game], "play", PhasedAgent("rule_based", PlayExpert()),
+        PRESETS[game], "play", PhasedAgent("rule_based", PlayExpert()),
         find_agent("rule_based"), 3000, seed=81,
     )  # fmt: skip
     made = pairs.points.sum(axis=3)

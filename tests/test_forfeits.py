@@ -17,7 +17,6 @@ from crib_env.engine.record import NONE
 from crib_env.engine.two_hand.records import LAY_AWAY, PILE, VIEW
 from crib_env.rules import PRESETS
 
-FAMILY = six_card_v0.maker.family()
 RULES = PRESETS["hoyle"]
 RANDOM = np.random.default_rng(0)
 
@@ -26,7 +25,7 @@ def deals(agent: object, pairs: int = 12, seed: int = 5) -> Pairs:
     """Return single deals of an agent against greedy, refereed."""
     entropy = np.random.SeedSequence(seed)
     referee = agent if isinstance(agent, Referee) else Referee(agent)  # type: ignore[arg-type]
-    return play_chunk(FAMILY, RULES, "deal", (referee, Referee(GreedyAgent())), pairs, entropy)
+    return play_chunk(RULES, "deal", (referee, Referee(GreedyAgent())), pairs, entropy)
 
 
 @pytest.fixture(scope="module")
@@ -91,7 +90,7 @@ def test_a_failure_costs_the_guilty_games_and_no_others(
 def test_an_illegal_action_of_the_second_agent_is_the_firsts_win() -> None:
     entropy = np.random.SeedSequence(5)
     agents = Referee(GreedyAgent()), Referee(failing_agents.Cheats())
-    outcome = play_chunk(FAMILY, RULES, "game", agents, 12, entropy)
+    outcome = play_chunk(RULES, "game", agents, 12, entropy)
     lost = outcome.forfeits[:, :, 1]
     assert lost.any()
     assert not outcome.forfeits[:, :, 0].any()
@@ -113,7 +112,7 @@ def test_an_agent_that_only_ever_fails_loses_every_game() -> None:
 def test_two_failing_agents_lose_each_its_own_games() -> None:
     entropy = np.random.SeedSequence(6)
     agents = Referee(failing_agents.Raises()), Referee(failing_agents.Cheats())
-    outcome = play_chunk(FAMILY, RULES, "game", agents, 20, entropy)
+    outcome = play_chunk(RULES, "game", agents, 20, entropy)
     first, second = outcome.forfeits[:, :, 0], outcome.forfeits[:, :, 1]
     assert first.any()
     assert second.any()
@@ -155,7 +154,7 @@ def test_an_agent_that_writes_into_its_views_changes_nothing(fair: Pairs) -> Non
 def test_forfeits_are_lost_games_and_say_nothing_of_points() -> None:
     outcome = deals(failing_agents.Raises(), pairs=60)
     spoilt = outcome.forfeits.any(axis=(1, 2))
-    shown = figures(FAMILY, RULES, ("raises", "greedy"), outcome, outcome)
+    shown = figures(RULES, ("raises", "greedy"), outcome, outcome)
     assert shown["forfeits"] == {"raises": 2 * outcome.forfeits.sum(), "greedy": 0}
     assert shown["won"]["mean"] == ((1 + outcome.result) / 2).mean()
     whole = outcome.result[~spoilt] * np.where(outcome.first_dealt[~spoilt], 1, -1)
@@ -193,7 +192,7 @@ def test_an_agent_with_a_memory_does_not_meet_its_cards_again_in_the_others_hand
     def played(once: Spy, again: Spy) -> int:
         sides = [(Referee(spy), Referee(GreedyAgent())) for spy in (once, again)]
         entropy = np.random.SeedSequence(7)
-        play_chunk(FAMILY, RULES, "deal", sides[0], 10, entropy, again=sides[1])
+        play_chunk(RULES, "deal", sides[0], 10, entropy, again=sides[1])
         return once.known + again.known
 
     both = Spy()
@@ -221,8 +220,8 @@ def test_an_agents_generator_does_not_lead_to_the_deals() -> None:
 
 
 def test_without_a_referee_a_failure_is_the_callers() -> None:
-    games = FAMILY, RULES, "game"
-    with pytest.raises(IllegalActionError, match="cheats erred: 99 is no action"):
+    games = RULES, "game"
+    with pytest.raises(IllegalActionError, match="'cheats' erred: 99 is no action"):
         play_pairs(*games, failing_agents.Cheats(), GreedyAgent(), 20, 1)
     with pytest.raises(KeyError, match="no book move"):
         play_pairs(*games, failing_agents.Raises(), GreedyAgent(), 20, 1)

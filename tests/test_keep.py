@@ -31,13 +31,12 @@ from crib_agents.expert.two_hand.judge.win import WON, chances
 from crib_agents.expert.two_hand.judge.worth import worths
 from crib_agents.kernels.charts import CELLS, cell
 from crib_training.evaluation.duplicate import estimate, play_pairs
-from crib_training.tables.kept_play import kept_ranks, shrunk
-from crib_training.tables.laid_away import sample_round
+from crib_training.tables.two_hand.kept_play import kept_ranks, shrunk
+from crib_training.tables.two_hand.laid_away import sample_round
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crib_env import format_cards, parse_cards
-from crib_env.engine.family import find_family
 from crib_env.engine.record import NONE
 from crib_env.engine.two_hand.records import DEAL, GAME, LAY_AWAY, PLAY, VIEW
 from crib_env.rules import PRESETS
@@ -426,8 +425,7 @@ def test_uncompiled_it_lays_the_same_cards() -> None:
 def test_it_lays_away_better_than_rule_based(game: str) -> None:
     """The same play of the cards: more points a deal, seed 1, the interval above zero."""
     agent = PhasedAgent(KeepExpert(), "rule_based")
-    family = find_family("two_hand")
     rule_based = PhasedAgent("rule_based", "rule_based")
-    deals = play_pairs(family, PRESETS[game], "deal", agent, rule_based, 8000, seed=1)
+    deals = play_pairs(PRESETS[game], "deal", agent, rule_based, 8000, seed=1)
     more = estimate(deals.margin.mean(axis=1))
     assert more.mean - more.half > 0, (more.mean, more.half)

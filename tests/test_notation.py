@@ -233,7 +233,7 @@ def test_a_record_that_no_game_reaches_is_refused_with_its_fields() -> None:
         (LAYING, "QSQC4S", "(QS)(QC)4S", "mover must be m1 after these cards, got 'm0'"),
         (LAYING, " lay ", " play ", "phase must be lay after these cards, got 'play'"),
         (LAYING, "0-0/0-0", "0/0", "pegs must be two whole numbers such as 3-5, got '0'"),
-        (LAYING, "0-0/0-0", "9-7/0-0", "the rear and then the front one, at most 121, got '9-7/0-0'"),
+        (LAYING, "0-0/0-0", "9-7/0-0", "and then the front one, at most 121, got '9-7/0-0'"),
         (LAYING, "0-0/0-0", "0-0/0-122", "at most 121, got '0-0/0-122'"),
         (LAYING, "0-0/0-0", "0-0/0-0 winner=2", "winner must be 0 to 1"),
         (LAYING, "0-0/0-0", "0-0/0-0 games=2", "games must be two whole numbers"),

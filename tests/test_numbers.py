@@ -13,7 +13,7 @@ from crib_env.errors import IllegalActionError
 from crib_env.policy import Actions, Views
 from crib_env.rules import PRESETS
 from docs.numbers.make import agents, table_top, two_hand, winning
-from docs.numbers.make.__main__ import main
+from docs.numbers.make.__main__ import Settings, run
 from docs.numbers.make.episodes import self_play
 from docs.numbers.make.pages import write
 from docs.numbers.make.run import Run
@@ -37,7 +37,7 @@ def test_an_agent_that_errs_is_named() -> None:
         def act(self, views: Views, rng: np.random.Generator) -> Actions:
             return np.zeros(len(views), dtype=np.int64)
 
-    with pytest.raises(IllegalActionError, match=r"stubborn erred: AC \(action 0\) is not held"):
+    with pytest.raises(IllegalActionError, match=r"'stubborn' erred: AC \(action 0\) is not held"):
         self_play(PRESETS["hoyle"], "deal", Stubborn(), 20, seed=1)
 
 
@@ -109,7 +109,6 @@ def test_the_page_of_the_agents(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     assert (tmp_path / "agents_five_cards.png").exists()
 
 
-def test_an_unknown_page_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit):
-        main(["seven_card"])
-    assert "seven_card" in capsys.readouterr().err
+def test_an_unknown_page_is_refused() -> None:
+    with pytest.raises(ValueError, match="no page is called 'seven_card': choose from six_card"):
+        run(Settings(pages=("seven_card",)))

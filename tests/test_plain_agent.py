@@ -101,8 +101,8 @@ def test_a_pair_drawn_by_chance_is_laid_without_fault() -> None:
         ) -> list[str]:
             return [hand[i] for i in rng.choice(len(hand), size=2, replace=False)]
 
-    family, rules = six_card_v0.maker.family(), PRESETS["hoyle"]
-    games = play_pairs(family, rules, "game", Draws(), find_agent("random"), 10, 1)
+    rules = PRESETS["hoyle"]
+    games = play_pairs(rules, "game", Draws(), find_agent("random"), 10, 1)
     assert (games.result == 1).mean() > 0.5
 
 
@@ -141,14 +141,14 @@ def test_the_two_questions_must_be_answered() -> None:
 
 
 def test_the_example_plays_better_than_chance() -> None:
-    family, rules = six_card_v0.maker.family(), PRESETS["hoyle"]
-    games = play_pairs(family, rules, "game", KeepsFives(), find_agent("random"), 20, 1)
+    rules = PRESETS["hoyle"]
+    games = play_pairs(rules, "game", KeepsFives(), find_agent("random"), 20, 1)
     assert (games.result == 1).mean() > 0.6
 
 
 def test_magmacrunch_plays_and_loses_to_rule_based() -> None:
     pytest.importorskip("cribbage", reason="magmacrunch-cribbage is not installed: make bench")
     agent = find_agent("examples.magmacrunch:Magmacrunch")
-    family, rules = six_card_v0.maker.family(), PRESETS["hoyle"]
-    games = play_pairs(family, rules, "game", find_agent("rule_based"), agent, 20, 1)
+    rules = PRESETS["hoyle"]
+    games = play_pairs(rules, "game", find_agent("rule_based"), agent, 20, 1)
     assert (games.result == 1).mean() > 0.6

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from crib_training.tournament.chunks import Setup, play
 from crib_training.tournament.run import tournament
-from crib_training.tournament.workers import Here, Ray, play_alike
+from crib_training.tournament.workers import Ray, ThisProcess, play_alike
 
 ray = pytest.importorskip("ray", reason="Ray is not installed: make check-ray")
 pytestmark = pytest.mark.slow
@@ -38,7 +38,7 @@ def address() -> Iterator[str]:
 def test_a_cluster_of_two_nodes_comes_to_the_same_as_one_process(
     address: str, tmp_path: Path, until: float | None
 ) -> None:
-    for folder, workers in (("ray", Ray(address)), ("here", Here())):
+    for folder, workers in (("ray", Ray(address)), ("here", ThisProcess())):
         tournament(SETUP, 200, tmp_path / folder, workers, until=until)
     for name in ("results.json", "report.md"):
         assert (tmp_path / "ray" / name).read_bytes() == (tmp_path / "here" / name).read_bytes()

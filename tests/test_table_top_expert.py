@@ -31,8 +31,8 @@ from crib_agents.expert.table_top.values import (
 from crib_agents.table_top import rule_based
 from crib_training.evaluation.duplicate import estimate, play_pairs
 from crib_training.evaluation.strength import measure
-from crib_training.tables.table_top_values import learn
-from crib_training.tables.table_top_weights import FITTED, fit
+from crib_training.tables.table_top.values import learn
+from crib_training.tables.table_top.weights import FITTED, fit
 
 from crib_env import find_agent
 from crib_env.engine.family import find_family
@@ -359,7 +359,7 @@ def test_each_budget_beats_rule_based(players: int, preset: str) -> None:
     """Over duplicate rounds the whole 95 % interval of the margin lies above 0."""
     for budget, pairs in ((1, 400), (3, 60)):
         rounds = play_pairs(
-            find_family("table_top"), PRESETS[preset], "round", TableTopExpert(budget),
+            PRESETS[preset], "round", TableTopExpert(budget),
             find_agent("rule_based"), pairs, 17, players=players,
         )  # fmt: skip
         margin = estimate(rounds.margin.mean(axis=1))

@@ -13,9 +13,8 @@ from crib_agents.expert.table_top.agent import ACTIONS, VALUE, WORTH
 from crib_agents.expert.table_top.stakes import chance_of
 from crib_agents.expert.table_top.worth import MINE, THEIRS
 from crib_training.evaluation.duplicate import estimate, play_pairs
-from crib_training.tables.table_top_rounds import ByPoints, gain, measure
+from crib_training.tables.table_top.rounds import ByPoints, gain, measure
 
-from crib_env.engine.family import find_family
 from crib_env.engine.table_top.records import GAME, TURNS
 from crib_env.rules import PRESETS
 from test_agents_table_top import VARIANTS, Lanes, position
@@ -82,7 +81,7 @@ def test_a_point_more_never_hurts(players: int, preset: str) -> None:
 def test_the_table_agrees_with_games_played(players: int, preset: str) -> None:
     """How often the first dealer wins games of the expert against itself by points, seed 3."""
     rules, agent = PRESETS[preset], ByPoints(TableTopExpert(1))
-    games = play_pairs(find_family("table_top"), rules, "game", agent, agent, 1500, 3,
+    games = play_pairs(rules, "game", agent, agent, 1500, 3,
                        players=players)  # fmt: skip
     won = estimate(((games.result == 1) == games.first_dealt).mean(axis=1))
     expected = 1.0 - win.chances(int(rules.score_difference), players, rules.target)[0, 0]

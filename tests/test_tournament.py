@@ -9,6 +9,7 @@ import shutil
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from multiprocessing import active_children
 from pathlib import Path
 from typing import Any
@@ -24,7 +25,7 @@ from crib_training.tournament.chunks import Setup, play, read_pairs
 from crib_training.tournament.ledger import FILE
 from crib_training.tournament.report import report
 from crib_training.tournament.run import ROUND, tournament
-from crib_training.tournament.workers import Here, Processes, Ray
+from crib_training.tournament.workers import Processes, Ray, ThisProcess
 
 from crib_env.engine.family import find_family
 
@@ -41,7 +42,7 @@ def contents(folder: Path) -> list[bytes]:
 def played(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return the folder of a tournament of three agents, played in this process."""
     out = tmp_path_factory.mktemp("tournament")
-    tournament(SMALL, 25, out, Here())
+    tournament(SMALL, 25, out, ThisProcess())
     return out
 
 
@@ -71,11 +72,11 @@ def test_a_stopped_tournament_taken_up_again_comes_to_the_same(
     monkeypatch.setattr(
         "crib_training.tournament.workers.play", lambda *a: (anew.append(a[1]), play(*a))[1]
     )
-    tournament(SMALL, 25, tmp_path, Here())
+    tournament(SMALL, 25, tmp_path, ThisProcess())
     assert contents(tmp_path) == contents(played)
     assert len(anew) == len(lines) - 3
     anew.clear()
-    tournament(SMALL, 25, tmp_path, Here())
+    tournament(SMALL, 25, tmp_path, ThisProcess())
     assert contents(tmp_path) == contents(played)
     assert not anew
 
@@ -89,12 +90,12 @@ def test_more_pairs_and_more_agents_keep_what_was_played(
         "crib_training.tournament.workers.play", lambda *a: (anew.append(a[1]), play(*a))[1]
     )
     larger = Setup((*FIELD, "rule_based"), chunk=10, seed=3)
-    found = tournament(larger, 30, tmp_path, Here())
+    found = tournament(larger, 30, tmp_path, ThisProcess())
     # Three old pairings lack their last chunk (5 pairs before, 10 now); three are new.
     assert sorted((c.first, c.second, c.index) for c in anew) == sorted(
         [(0, 1, 2), (0, 2, 2), (1, 2, 2)] + [(i, 3, k) for i in range(3) for k in range(3)]
     )
-    tournament(larger, 30, tmp_path / "at once", Here())
+    tournament(larger, 30, tmp_path / "at once", ThisProcess())
     assert contents(tmp_path) == contents(tmp_path / "at once")
     assert [r["pairs"] for r in found["pairings"]] == [30] * 6
 
@@ -115,16 +116,88 @@ def test_another_set_up_in_the_same_folder_is_refused(
     before = (played / FILE).read_bytes()
     why = r"holds a tournament of another set-up: .*" + re.escape(said)
     with pytest.raises(ValueError, match=why):
-        tournament(setup, 25, played, Here())
+        tournament(setup, 25, played, ThisProcess())
     assert (played / FILE).read_bytes() == before
 
 
-def test_a_broken_line_is_refused_with_its_number(played: Path, tmp_path: Path) -> None:
-    lines = (played / FILE).read_text().splitlines()
+def cut_short(lines: list[str]) -> None:
     lines[2] = lines[2][:50]
-    (tmp_path / FILE).write_text("\n".join(lines) + "\n")
-    with pytest.raises(ValueError, match=r"line 3 of .*chunks\.jsonl cannot be read"):
-        tournament(SMALL, 25, tmp_path, Here())
+
+
+def altered(lines: list[str]) -> None:
+    written = json.loads(lines[2])
+    result = written["record"]["games"]["result"]
+    result[0] = -result[0]
+    lines[2] = json.dumps(written)
+
+
+def swapped_records(lines: list[str]) -> None:
+    one, other = json.loads(lines[2]), json.loads(lines[3])
+    one["record"], other["record"] = other["record"], one["record"]
+    lines[2:4] = json.dumps(one), json.dumps(other)
+
+
+def another_chunks_key(lines: list[str]) -> None:
+    lines[2] = re.sub(r'"index": \d+', '"index": 7', lines[2])
+
+
+def there_twice(lines: list[str]) -> None:
+    lines.insert(2, lines[1])
+
+
+def of_another_shape(lines: list[str]) -> None:
+    lines[2] = '["first", "second"]'
+
+
+def without_digest(lines: list[str]) -> None:
+    lines[2] = json.dumps(json.loads(lines[2])["record"])
+
+
+def empty(lines: list[str]) -> None:
+    lines[2] = ""
+
+
+def a_set_up_again(lines: list[str]) -> None:
+    lines[2] = lines[0]
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    [cut_short, altered, swapped_records, another_chunks_key, there_twice, of_another_shape,
+     without_digest, empty, a_set_up_again],
+)  # fmt: skip
+def test_a_broken_line_is_refused_with_its_number(
+    played: Path, tmp_path: Path, spoil: Callable[[list[str]], None]
+) -> None:
+    lines = (played / FILE).read_text().splitlines()
+    spoil(lines)
+    text = "\n".join(lines) + "\n"
+    (tmp_path / FILE).write_text(text)
+    both = ", 4" if spoil is swapped_records else ""
+    with pytest.raises(RuntimeError, match=rf"line 3{both} of .*chunks\.jsonl cannot be read"):
+        tournament(SMALL, 25, tmp_path, ThisProcess())
+    assert (tmp_path / FILE).read_text() == text
+
+
+def test_a_chunk_of_another_tournament_is_refused(played: Path, tmp_path: Path) -> None:
+    other = Setup(FIELD, chunk=10, seed=4)
+    tournament(other, 10, tmp_path, ThisProcess())
+    lines = (played / FILE).read_text().splitlines(keepends=True)
+    lines[1] = (tmp_path / FILE).read_text().splitlines(keepends=True)[1]
+    (tmp_path / FILE).write_text("".join(lines))
+    with pytest.raises(RuntimeError, match=r"line 2 of .* of another tournament"):
+        tournament(SMALL, 25, tmp_path, ThisProcess())
+
+
+def test_a_ledger_without_digests_or_with_a_broken_first_line_is_refused(
+    played: Path, tmp_path: Path
+) -> None:
+    first, *rest = (played / FILE).read_text().splitlines(keepends=True)
+    old = json.dumps(json.loads(first)["record"]) + "\n"
+    for broken in (old, first.replace('"seed": 3', '"seed": 5'), first[:20] + "\n", rest[0]):
+        (tmp_path / FILE).write_text("".join([broken, *rest]))
+        with pytest.raises(RuntimeError, match=r"line 1 of .* Name another folder, or remove"):
+            tournament(SMALL, 25, tmp_path, ThisProcess())
 
 
 def test_chunks_of_other_code_are_refused(
@@ -133,16 +206,21 @@ def test_chunks_of_other_code_are_refused(
     shutil.copy(played / FILE, tmp_path)
     monkeypatch.setattr("crib_training.tournament.chunks._code_digest", lambda: "0123")
     with pytest.raises(ValueError, match=r"the code of crib_env, .* has changed"):
-        tournament(SMALL, 25, tmp_path, Here())
+        tournament(SMALL, 25, tmp_path, ThisProcess())
 
 
 def test_the_code_that_must_not_change_is_all_that_plays_and_nothing_that_reports() -> None:
-    root = Path(chunks.__file__).parents[1]
-    files = {str(path.relative_to(root)) for path in chunks.sources()}
-    assert {"crib_env/rules.py", "crib_env/engine/table_top/views.py", "agents/greedy.py"} <= files
-    assert {"training/duplicate.py", "training/referee.py"} <= files
-    assert any(name.startswith("agents/data/") for name in files)
-    assert "training/report.py" not in files
+    files = {path.as_posix() for path in chunks.sources()}
+
+    def named(end: str) -> bool:
+        return any(name.endswith(end) for name in files)
+
+    for name in ("crib_env/rules.py", "crib_env/engine/table_top/views.py"):
+        assert named(name), name
+    for name in ("crib_agents/greedy.py", "evaluation/duplicate.py", "tournament/referee.py"):
+        assert named(name), name
+    assert any("crib_agents/data/" in name for name in files)
+    assert not named("tournament/report.py")
 
 
 def test_a_worker_that_dies_stops_the_run_and_says_what_to_do(tmp_path: Path) -> None:
@@ -203,10 +281,10 @@ def test_weights_that_changed_are_refused(tmp_path: Path) -> None:
         LearnedAgent([(weight, weight[:, 0])], about).save(path)
         setup = Setup((str(path), "random"), chunk=5)
         if scale == 1.0:
-            found = tournament(setup, 5, tmp_path / "out", Here())
+            found = tournament(setup, 5, tmp_path / "out", ThisProcess())
             assert found["agents"][0]["name"] == "net"
     with pytest.raises(ValueError, match="a weights file, or the module of an agent, has changed"):
-        tournament(setup, 5, tmp_path / "out", Here())
+        tournament(setup, 5, tmp_path / "out", ThisProcess())
 
 
 def test_an_agent_whose_module_changed_is_refused(
@@ -214,7 +292,7 @@ def test_an_agent_whose_module_changed_is_refused(
 ) -> None:
     module = tmp_path / "an_agent_being_written.py"
     monkeypatch.syspath_prepend(str(tmp_path))
-    module.write_text("from agents import GreedyAgent as Mine\n")
+    module.write_text("from crib_agents import GreedyAgent as Mine\n")
     for given in ("an_agent_being_written:Mine", "process:an_agent_being_written:Mine"):
         before = Setup((given, "random"), chunk=5).identity()["files"]
         module.write_text(module.read_text() + "# a better idea\n")
@@ -222,10 +300,10 @@ def test_an_agent_whose_module_changed_is_refused(
         assert before[given] != after[given]
         assert before["random"] == after["random"]
     setup = Setup(("an_agent_being_written:Mine", "random"), chunk=5)
-    tournament(setup, 5, tmp_path / "out", Here())
+    tournament(setup, 5, tmp_path / "out", ThisProcess())
     module.write_text(module.read_text() + "# another\n")
     with pytest.raises(ValueError, match="the module of an agent, has changed"):
-        tournament(setup, 5, tmp_path / "out", Here())
+        tournament(setup, 5, tmp_path / "out", ThisProcess())
 
 
 # ---------------------------------------------------------------- stopping
@@ -236,10 +314,10 @@ def test_a_pairing_ends_at_the_first_complete_round_whose_interval_is_narrow(
 ) -> None:
     setup = Setup(("greedy", "random", "rule_based"), chunk=5, seed=2)
     most, width = 400, 6.0
-    found = tournament(setup, most, tmp_path / "until", Here(), until=width)
-    full = tournament(setup, most, tmp_path / "all", Here())
+    found = tournament(setup, most, tmp_path / "until", ThisProcess(), until=width)
+    full = tournament(setup, most, tmp_path / "all", ThisProcess())
     lines = (tmp_path / "all" / FILE).read_text().splitlines()[1:]
-    records = [json.loads(line) for line in lines]
+    records = [json.loads(line)["record"] for line in lines]
     for r, whole in zip(found["pairings"], full["pairings"], strict=True):
         i, j = (setup.agents.index(r[side]) for side in ("first", "second"))
         chunks = sorted((c for c in records if (c["first"], c["second"]) == (i, j)),
@@ -258,7 +336,7 @@ def test_a_pairing_ends_at_the_first_complete_round_whose_interval_is_narrow(
 
 def test_a_few_pairs_that_came_out_alike_do_not_end_a_pairing(tmp_path: Path) -> None:
     setup = Setup(("greedy", "failing_agents:Never"), chunk=1)
-    (pairing,) = tournament(setup, 12, tmp_path, Here(), until=9.0)["pairings"]
+    (pairing,) = tournament(setup, 12, tmp_path, ThisProcess(), until=9.0)["pairings"]
     assert (pairing["won"]["mean"], pairing["pairs"]) == (1.0, 12)
 
 
@@ -275,7 +353,7 @@ def test_ratings_are_in_the_order_of_strength(results: dict[str, Any]) -> None:
 
 def test_an_anchor_is_rated_zero(played: Path, results: dict[str, Any], tmp_path: Path) -> None:
     shutil.copy(played / FILE, tmp_path)
-    anchored = tournament(SMALL, 25, tmp_path, Here(), anchor="random")
+    anchored = tournament(SMALL, 25, tmp_path, ThisProcess(), anchor="random")
     plain = {agent["name"]: agent["rating"] for agent in results["agents"]}
     for agent in anchored["agents"]:
         assert agent["rating"] == pytest.approx(plain[agent["name"]] - plain["random"])
@@ -329,7 +407,7 @@ def test_the_swapped_games_are_played_by_instances_of_their_own(
     sides = []
 
     def watch(*args: Any) -> Pairs:
-        sides.append((args[3], args[7]))
+        sides.append((args[2], args[6]))
         return play_chunk(*args)
 
     monkeypatch.setattr("crib_training.tournament.chunks.play_chunk", watch)
@@ -342,7 +420,7 @@ def test_the_swapped_games_are_played_by_instances_of_their_own(
 
 
 def test_every_chunk_has_deals_of_its_own() -> None:
-    setup = Setup(("greedy", "agents.greedy:GreedyAgent", "rule_based"), chunk=6)
+    setup = Setup(("greedy", "crib_agents.greedy:GreedyAgent", "rule_based"), chunk=6)
     keys = [c for p in setup.pairings for c in setup.chunks(*p, 12)]
     first_deals = [
         tuple(read_pairs(play(setup, chunk)[kind]).points[:, 0].ravel())
@@ -353,8 +431,8 @@ def test_every_chunk_has_deals_of_its_own() -> None:
 
 
 def test_two_of_one_name_are_told_apart_by_how_they_were_given(tmp_path: Path) -> None:
-    setup = Setup(("greedy", "agents.greedy:GreedyAgent"), chunk=5)
-    found = tournament(setup, 5, tmp_path, Here())
+    setup = Setup(("greedy", "crib_agents.greedy:GreedyAgent"), chunk=5)
+    found = tournament(setup, 5, tmp_path, ThisProcess())
     assert [agent["name"] for agent in found["agents"]] == list(setup.agents)
 
 
@@ -370,7 +448,7 @@ def test_two_of_one_name_are_told_apart_by_how_they_were_given(tmp_path: Path) -
     ],
 )
 def test_every_game_has_its_tournament(setup: Setup, phase: str, tmp_path: Path) -> None:
-    found = tournament(setup, 2 * setup.chunk, tmp_path, Here())
+    found = tournament(setup, 2 * setup.chunk, tmp_path, ThisProcess())
     greedy = found["agents"][0]
     assert greedy["points_a_deal"]["dealer"][phase]["mean"] > 0
     assert greedy["rating"] > 0
@@ -378,7 +456,7 @@ def test_every_game_has_its_tournament(setup: Setup, phase: str, tmp_path: Path)
     text = report(found)
     assert setup.environment in text
     if setup.episode == "match":
-        assert "| – / – % |" in text
+        assert re.search(r"\| – / – % +\|", text)
         assert "game points more" in text
         assert found["pairings"][0]["margin"]["mean"] > 1  # game points, of seven
 
@@ -389,7 +467,7 @@ def test_a_tournament_agrees_with_evaluate(tmp_path: Path) -> None:
     from crib_env.rules import PRESETS
 
     setup = Setup(("rule_based", "greedy"), seed=9)
-    found = tournament(setup, 500, tmp_path, Here())["pairings"][0]
+    found = tournament(setup, 500, tmp_path, ThisProcess())["pairings"][0]
     agents = find_agent("rule_based"), find_agent("greedy")
     other = evaluate(six_card_v0.maker, PRESETS["hoyle"], *agents, 500, seed=10)
     for figure in ("won", "margin", "margin_a_deal", "first_dealer_won"):
@@ -445,7 +523,7 @@ def test_a_tournament_that_cannot_be_played_says_why(
     keywords: dict[str, Any], said: str, tmp_path: Path
 ) -> None:
     with pytest.raises(ValueError, match=re.escape(said)):
-        tournament(SMALL, **{"pairs": 5, "out": tmp_path, "workers": Here(), **keywords})
+        tournament(SMALL, **{"pairs": 5, "out": tmp_path, "workers": ThisProcess(), **keywords})
 
 
 def test_the_command_line_plays_writes_and_complains(tmp_path: Path) -> None:
@@ -465,6 +543,6 @@ def test_the_command_line_plays_writes_and_complains(tmp_path: Path) -> None:
     assert (tmp_path / "report.md").read_text() == run.stdout[:-1]
     again = [*command, *words, "--seed", "2"]
     refused = subprocess.run(again, capture_output=True, text=True)
-    assert refused.returncode == 1
+    assert refused.returncode == 2
     assert "seed was 1 and is 2" in refused.stderr
     assert "Traceback" not in refused.stderr

@@ -19,7 +19,7 @@ from crib_agents.expert.two_hand.judge.worth import (
     slope,
     worths,
 )
-from crib_training.tables.deal_outcomes import STARTS, as_json, dealer_wins, measure
+from crib_training.tables.two_hand.deal_outcomes import STARTS, as_json, dealer_wins, measure
 from hypothesis import given, settings
 from hypothesis import strategies as st
 

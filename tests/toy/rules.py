@@ -2,7 +2,8 @@
 
 Each seat is dealt two cards. Pone lays one face up, then the dealer; then the starter is turned. A
 jack pegs the dealer one; the card laid of more pips pegs its seat ``higher_points``; a card kept
-that is of the starter's suit pegs its seat one. Who then has the target, and more than the other, wins.
+that is of the starter's suit pegs its seat one. Who then has the target, and more than the other,
+wins.
 """
 
 from __future__ import annotations

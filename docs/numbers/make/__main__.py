@@ -9,14 +9,15 @@ agents is of tournaments between them all.
 
 from __future__ import annotations
 
-import argparse
-import sys
-from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from crib_agents.loading import load_agent
+from crib_training.command_line import start
+from tyro.conf import Positional
 
+from crib_env.errors import unknown
 from docs.numbers.make import agents, table_top, two_hand, winning
 from docs.numbers.make.pages import write
 from docs.numbers.make.run import Run
@@ -36,52 +37,68 @@ OPTIONS = {
 PRESETS = {"six_card": "hoyle", "five_card": "five_card"}
 
 
-def main(words: Sequence[str] | None = None) -> None:
-    """Run the command line."""
-    parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
-    parser.add_argument("pages", nargs="*", metavar="page", help=f"{', '.join(PAGES)}; all if none")
-    parser.add_argument("--agent", default="expert", help="who plays (default: %(default)s)")
-    parser.add_argument("--deals", type=int, default=40_000, help="single deals or rounds")
-    parser.add_argument("--games", type=int, default=10_000, help="whole games")
-    parser.add_argument("--cribs", type=int, default=400_000, help="deals for the means of cribs")
-    parser.add_argument("--lines", type=int, default=4_000, help="rounds counted line by line")
-    parser.add_argument("--pairs", type=int, default=1000, help="of games between two agents")
-    parser.add_argument("--seed", type=int, default=1, help="fixes everything")
-    parser.add_argument("--workers", type=int, default=2, help="threads; they change no figure")
-    parser.add_argument("--out", type=Path, default=FOLDER, help="folder for the pages")
-    parser.add_argument("--runs", type=Path, default=Path("runs/numbers"),
-                        help="where tournaments keep what has been played")  # fmt: skip
-    args = parser.parse_args(words)
-    unknown = [page for page in args.pages if page not in PAGES]
-    if unknown:
-        parser.error(f"no page is called {unknown[0]!r}: choose from {', '.join(PAGES)}")
-    if args.games < winning.PARTS:
-        parser.error(f"--games must be at least {winning.PARTS}, got {args.games}")
-    args.out.mkdir(parents=True, exist_ok=True)
-    for name in args.pages or PAGES:
+@dataclass(frozen=True)
+class Settings:
+    """Make the pages of docs/numbers.
+
+    Attributes:
+        pages: six_card, five_card, table_top, agents; all if none.
+        agent: who plays.
+        deals: single deals, or rounds.
+        games: whole games.
+        cribs: deals for the means of cribs.
+        lines: rounds counted line by line.
+        pairs: of games between two agents.
+        seed: fixes everything.
+        workers: threads; they change no figure.
+        out: the folder for the pages.
+        runs: where tournaments keep what has been played.
+    """
+
+    pages: Positional[tuple[str, ...]] = ()
+    agent: str = "expert"
+    deals: int = 40_000
+    games: int = 10_000
+    cribs: int = 400_000
+    lines: int = 4_000
+    pairs: int = 1000
+    seed: int = 1
+    workers: int = 2
+    out: Path = FOLDER
+    runs: Path = Path("runs/numbers")
+
+
+def run(settings: Settings) -> None:
+    """Make the pages."""
+    for name in settings.pages:
+        if name not in PAGES:
+            raise unknown("page", name, PAGES)
+    if settings.games < winning.SHARE:
+        raise ValueError(f"--games must be at least {winning.SHARE}, got {settings.games}")
+    settings.out.mkdir(parents=True, exist_ok=True)
+    for name in settings.pages or PAGES:
         print(f"{name} ...", flush=True)
-        try:
-            text, data = make(name, args)
-        except ValueError as error:
-            sys.exit(f"error: {error}")
-        used = " ".join(f"--{option} {getattr(args, option)}" for option in OPTIONS[name])
+        text, data = make(name, settings)
+        used = " ".join(f"--{option} {getattr(settings, option)}" for option in OPTIONS[name])
         head = f"# {TITLES[name]} in numbers\n\n"
-        write(args.out, name, head + text, data, f"python -m docs.numbers.make {name} {used}")
-        print(f"wrote {args.out / name}.md")
+        write(settings.out, name, head + text, data, f"python -m docs.numbers.make {name} {used}")
+        print(f"wrote {settings.out / name}.md")
 
 
-def make(name: str, args: argparse.Namespace) -> tuple[str, dict[str, Any]]:
+def make(name: str, settings: Settings) -> tuple[str, dict[str, Any]]:
     """Return a page and its figures, and draw its pictures."""
     if name == "agents":
-        return agents.page(args.pairs, args.seed, args.out, args.runs)
-    agent = load_agent(args.agent)
-    run = Run(agent, args.deals, args.games, args.cribs, args.seed, args.workers)
+        return agents.page(settings.pairs, settings.seed, settings.out, settings.runs)
+    agent = load_agent(settings.agent)
+    amount = Run(
+        agent, settings.deals, settings.games, settings.cribs, settings.seed, settings.workers
+    )
     if name == "table_top":
-        text, data = table_top.page(run, args.lines)
+        text, data = table_top.page(amount, settings.lines)
     else:
-        text, data = two_hand.page(name, PRESETS[name], run, args.out)
-    return f"`{args.agent}` in every seat.\n\n{text}", data
+        text, data = two_hand.page(name, PRESETS[name], amount, settings.out)
+    return f"`{settings.agent}` in every seat.\n\n{text}", data
 
 
 if __name__ == "__main__":
-    main()
+    start(Settings, run)

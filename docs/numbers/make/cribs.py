@@ -9,11 +9,11 @@ import numpy as np
 import numpy.typing as npt
 from crib_agents.data.tables import CRIB_TABLES, RANKS, load
 from crib_agents.expert.two_hand.judge.model import habits
-from crib_training.tables.crib_tables import SCHELL, TEXT
-from crib_training.tables.laid_away import Round, sample_round
+from crib_training.evaluation.markdown import table
+from crib_training.tables.two_hand.laid_away import Round, sample_round
+from crib_training.tables.two_hand.schell import SCHELL, TEXT
 
-from crib_env.rules import Rules
-from docs.numbers.make.pages import table
+from crib_env.rules import TwoHandRules
 
 Array = npt.NDArray[Any]
 
@@ -72,7 +72,7 @@ def charts(mean: Array) -> str:
             [f"**{TEXT[a]}**", *(f"{mean[role, a, b]:.2f}" for b in range(RANKS))]
             for a in range(RANKS)
         ]
-        texts.append(f"Mean points, {TITLES[role]}:\n\n{table(['', *TEXT], rows)}")
+        texts.append(f"Mean points, {TITLES[role]}:\n\n{table(['', *TEXT], rows, numbers=True)}")
     return "\n\n".join(texts)
 
 
@@ -111,15 +111,15 @@ that are then known not to hold better. The mean difference from Schell's averag
 {np.nanmean(laid_apart):+.3f} and {np.nanmean(np.abs(laid_apart)):.3f}); more than {APART} apart in
 bold.
 
-Charts found in the same way by seats that weigh hand and crib alone
-(`python -m crib_training.tables.crib_tables`) lie {plain:.3f} from Schell's on average. So what sets ours apart
-is that both seats also keep cards for the play: the dealer keeps low cards and lays tens and court
-cards, which raises what pone's tens and court cards make in its crib and lowers what the rest do.
+Charts found in the same way by seats that weigh hand and crib alone (`crib tables crib_tables`)
+lie {plain:.3f} from Schell's on average. So what sets ours apart is that both seats also keep cards
+for the play: the dealer keeps low cards and lays tens and court cards, which raises what pone's
+tens and court cards make in its crib and lowers what the rest do.
 How often a card that was dealt is laid away, in per cent:
 
-{table(["", *TEXT], laying_rows(found))}
+{table(["", *TEXT], laying_rows(found), numbers=True)}
 
-{table(head, rows)}
+{table(head, rows, numbers=True)}
 """
     return text, {"differences_from_schell": differences,
                   "mean_absolute_difference": float(np.abs(apart).mean())}  # fmt: skip
@@ -132,8 +132,8 @@ def laying_rows(found: Round) -> list[list[str]]:
     share = cards / cards.sum(axis=1, keepdims=True) * RANKS * 2 / 6  # two of six cards are laid
     kept = load(CRIB_TABLES)["kept"]
     rows = []
-    for name, role, place in (("the dealer", DEALER, 0), ("pone", PONE, 1)):
-        for how, rates in (("", share[role]), (", by hand and crib alone", 1 - kept[0, place])):
+    for name, role in (("the dealer", DEALER), ("pone", PONE)):
+        for how, rates in (("", share[role]), (", by hand and crib alone", 1 - kept[0, role])):
             rows.append([f"{name}{how}", *(f"{100 * rate:.0f}" for rate in rates)])
     return rows
 
@@ -150,7 +150,7 @@ def without_play() -> Array:
 
     Three pairs of cards in four are of two suits; of one rank all are.
     """
-    six = load(CRIB_TABLES)["crib"][0]
+    six = load(CRIB_TABLES)["crib"][0, [DEALER, PONE]]
     means = []
     for pair in SCHELL:
         a, b = sorted(TEXT.index(rank) for rank in pair)
@@ -159,7 +159,9 @@ def without_play() -> Array:
     return np.array(means)
 
 
-def section(rules: Rules, deals: int, seed: int, picture: Path) -> tuple[str, dict[str, Any]]:
+def section(
+    rules: TwoHandRules, deals: int, seed: int, picture: Path
+) -> tuple[str, dict[str, Any]]:
     """Return the text and the figures on cribs, and draw them.
 
     Args:

@@ -1,7 +1,7 @@
 """An agent in every seat of many episodes: what comes out of equal play.
 
-`crib_training.evaluation.duplicate` compares two agents; this describes one. Episodes are independent, so
-intervals are over episodes.
+`duplicate` compares two agents; this describes one. Episodes are independent, so intervals are
+over episodes.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from crib_training.evaluation.self_play import SelfPlay
 
+from crib_env.games import Games
 from crib_env.policy import Agent
 from crib_env.rules import Rules
 
@@ -76,12 +76,11 @@ def self_play(
         raise ValueError(f"episodes must be at least 1, got {episodes!r}")
 
     def chunk(k: int) -> Episodes:
-        games = SelfPlay(
-            rules, episode, min(AT_ONCE, episodes - k * AT_ONCE),
-            np.random.SeedSequence(seed, spawn_key=(k,)), players=players,
-            first_dealer=first_dealer, scores=scores,
-        )  # fmt: skip
-        return _played(games, agent)
+        deals, chance = np.random.SeedSequence(seed, spawn_key=(k,)).spawn(2)
+        n = min(AT_ONCE, episodes - k * AT_ONCE)
+        games = Games(rules, n, players=players, episode=episode, entropy=deals)
+        games.begin(dealer=first_dealer, scores=scores)
+        return _played(games, agent, np.random.default_rng(chance))
 
     chunks = range(math.ceil(episodes / AT_ONCE))
     with ThreadPoolExecutor(workers) as pool:
@@ -91,11 +90,10 @@ def self_play(
     )
 
 
-def _played(games: SelfPlay, agent: Agent) -> Episodes:
+def _played(games: Games, agent: Agent, rng: np.random.Generator) -> Episodes:
     states = games.states
     dealt = states["dealer"] % 2
-    for _ in games.play(agent):
+    for _ in games.play(agent, rng):
         pass
     counted = "deals" if "deals" in (states.dtype.names or ()) else "rounds"
-    result = games.family.batch.outcomes(states, games.record)
-    return Episodes(dealt, result, states["scores"], states[counted], games.tally, states)
+    return Episodes(dealt, games.results(), states["scores"], states[counted], games.tally, states)

@@ -1,10 +1,9 @@
-"""What the pages of figures share: estimates as text, tables, and how a page was made."""
+"""What the pages of figures share: estimates as text, and how a page was made."""
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Sequence
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -22,13 +21,6 @@ def percent(value: Estimate) -> str:
 def points(value: Estimate) -> str:
     """Return a mean of points with its 95 % interval."""
     return f"{value.mean:.3f} ± {value.half:.3f}"
-
-
-def table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
-    """Return a Markdown table; the first column is left-aligned, the others right."""
-    lines = ["| " + " | ".join(head) + " |", "|---" + "|---:" * (len(head) - 1) + "|"]
-    lines += ["| " + " | ".join(map(str, row)) + " |" for row in rows]
-    return "\n".join(lines)
 
 
 def write(folder: Path, name: str, page: str, data: dict[str, Any], command: str) -> None:

@@ -7,13 +7,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from crib_training.evaluation.duplicate import estimate
+from crib_training.evaluation.markdown import table
 
-from crib_env.engine.family import find_family
 from crib_env.engine.table_top.records import CENTRE, SIZE
+from crib_env.games import Games
 from crib_env.rules import PRESETS, Rules
 from crib_env.scoring import score_line
 from docs.numbers.make.episodes import Episodes
-from docs.numbers.make.pages import percent, points, table
+from docs.numbers.make.pages import percent, points
 from docs.numbers.make.run import Run
 
 Array = npt.NDArray[Any]
@@ -29,13 +30,12 @@ def final_lines(rounds: Episodes, rules: Rules, players: int) -> Array:
 
     Side 0's lines are the rows, side 1's the columns (T1).
     """
-    family = find_family("table_top")
     n = len(rounds.states)
-    views = np.zeros(n, dtype=family.view)
-    lanes = np.arange(n)
-    record = family.rules_record(rules, "round", players)
-    family.batch.view_lanes(rounds.states, record, lanes, np.zeros(n, dtype=np.int64), views)
-    layouts = views["layout"].reshape(n, SIZE, SIZE)
+    games = Games(rules, n, players=players, episode="round")
+    games.states = rounds.states
+    layouts = games.views(np.arange(n), np.zeros(n, dtype=np.int64))["layout"].reshape(
+        n, SIZE, SIZE
+    )
     made = np.zeros((n, 2, SIZE), dtype=np.int64)
     for e, layout in enumerate(layouts):
         starter = int(layout.flat[CENTRE])
@@ -70,7 +70,7 @@ def section(preset: str, players: int, run: Run, counted: int) -> tuple[str, dic
     for i, side in enumerate(SIDES):
         outer, inner, middle = (lines[:, i, k] for k in ([0, 4], [1, 3], [2]))
         sides[side] = {
-            **{name: estimate(part.mean(axis=1)) for name, part in
+            **{name: estimate(points_made.mean(axis=1)) for name, points_made in
                zip(LINES, (outer, inner, middle), strict=True)},
             "a line": estimate(made[:, i, 1] / SIZE),
             "five lines": estimate(made[:, i, 1]),
@@ -91,13 +91,13 @@ def section(preset: str, players: int, run: Run, counted: int) -> tuple[str, dic
 {len(made):,} rounds, {len(winner):,} games to {rules.target}; lines counted one by one in
 {len(lines):,} rounds.
 
-{table(["points a line of the side", *LINES, "all", "five lines", "crib"], rows)}
+{table(["points a line of the side", *LINES, "all", "five lines", "crib"], rows, numbers=True)}
 
 The dealer's side moves last of all and has the crib, to which it can send good cards and the other
 side has to send bad ones. What its five lines make less the other side's, moving last against the
 cards sent away, is {points(last)} points a round; with the crib {points(whole)}.
 
-{table(["", "mean"], list(zip(facts, shown, strict=True)))}
+{table(["", "mean"], list(zip(facts, shown, strict=True)), numbers=True)}
 """
     about = {"rounds": len(made), "games": len(winner), "sides": sides, "moving_last": last,
              "with_crib": whole, **facts}  # fmt: skip

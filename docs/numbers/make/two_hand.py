@@ -8,11 +8,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from crib_training.evaluation.duplicate import Estimate, estimate
+from crib_training.evaluation.markdown import table
 
-from crib_env.rules import PRESETS, Rules
+from crib_env.rules import TwoHandRules
 from docs.numbers.make import cribs, winning
 from docs.numbers.make.episodes import Episodes
-from docs.numbers.make.pages import percent, points, table
+from docs.numbers.make.pages import percent, points
 from docs.numbers.make.run import Run
 
 Array = npt.NDArray[Any]
@@ -47,7 +48,7 @@ def deals_section(deals: Episodes, picture: Path) -> tuple[str, dict[str, Any]]:
 {len(made):,} deals from 0-0, every one played to its end. The dealer's play has the two for his
 heels in it. The dealer makes {points(more)} points a deal more than pone.
 
-{table(["role", *PHASES, "all"], rows)}
+{table(["role", *PHASES, "all"], rows, numbers=True)}
 
 ![How many points a deal brings, by role and phase]({picture.name})
 """
@@ -73,7 +74,7 @@ def draw_deals(made: Array, picture: Path) -> None:
     plt.close(figure)
 
 
-def games_section(rules: Rules, games: Episodes) -> tuple[str, dict[str, Any]]:
+def games_section(rules: TwoHandRules, games: Episodes) -> tuple[str, dict[str, Any]]:
     """Return the text and the figures on whole games."""
     every = np.arange(len(games.result))
     winner = np.where(games.result == 1, 0, 1)
@@ -95,7 +96,7 @@ def games_section(rules: Rules, games: Episodes) -> tuple[str, dict[str, Any]]:
 {len(every):,} games to {rules.target}. A skunk is a game won by more than {rules.skunk_margin}
 points, a double skunk by more than {rules.double_skunk_margin}.
 
-{table(["", "mean"], rows)}
+{table(["", "mean"], rows, numbers=True)}
 """
     return text, {"games": len(every), **shown, **plain}
 
@@ -109,14 +110,14 @@ def page(name: str, preset: str, run: Run, folder: Path) -> tuple[str, dict[str,
         run: how much is played.
         folder: of the pictures.
     """
-    rules = PRESETS[preset]
-    parts = [
+    rules = TwoHandRules.preset(preset)
+    sections = [
         deals_section(run.play(rules, "deal", run.deals), folder / f"{name}_deals.png"),
         games_section(rules, run.play(rules, "game", run.games)),
         cribs.section(rules, run.cribs, run.seed, folder / f"{name}_cribs.png"),
         winning.section(rules, run, folder / f"{name}_winning.png"),
     ]
     if rules.dealt == SIX:  # the sources play matches of six-card games alone
-        parts.append(winning.matches_section(rules))
-    text = "\n".join(text for text, _ in parts)
-    return text, {key: value for _, data in parts for key, value in data.items()}
+        sections.append(winning.matches_section(rules))
+    text = "\n".join(text for text, _ in sections)
+    return text, {key: value for _, data in sections for key, value in data.items()}

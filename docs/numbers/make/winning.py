@@ -9,18 +9,19 @@ import numpy as np
 import numpy.typing as npt
 from crib_agents.expert.two_hand.judge.win import WON, chances, match_chances
 from crib_training.evaluation.duplicate import estimate
+from crib_training.evaluation.markdown import table
 
-from crib_env.rules import Rules
-from docs.numbers.make.pages import percent, table
+from crib_env.rules import TwoHandRules
+from docs.numbers.make.pages import percent
 from docs.numbers.make.run import Run
 
 Array = npt.NDArray[Any]
 
 SEAT_0 = 0
-PARTS = 4  # of all the games of a run one part is played from each of the other starts
+SHARE = 4  # of all the games of a run, one in so many is played from each of the other starts
 
 
-def winning(rules: Rules) -> Array:
+def winning(rules: TwoHandRules) -> Array:
     """Return float64[2, target, target], the chance of winning for the seat about to play a deal.
 
     By whether it deals, its score and the other's.
@@ -29,7 +30,7 @@ def winning(rules: Rules) -> Array:
     return np.flip(to_make[:, 1:, 1:], axis=(1, 2))
 
 
-def starts(rules: Rules) -> list[tuple[int, int]]:
+def starts(rules: TwoHandRules) -> list[tuple[int, int]]:
     """Return the scores of dealer and pone at which the table is compared with games played."""
     target = rules.target
     near, middle, far = target // 12, target // 2, target - target // 5
@@ -39,23 +40,23 @@ def starts(rules: Rules) -> list[tuple[int, int]]:
     ]  # fmt: skip
 
 
-def checked(rules: Rules, run: Run) -> tuple[str, dict[str, Any]]:
+def checked(rules: TwoHandRules, run: Run) -> tuple[str, dict[str, Any]]:
     """Return a table of chances solved beside games played from the same scores."""
     chance = winning(rules)[1]
     rows = []
     data = {}
     for dealer, pone in starts(rules):
         games = run.play(
-            rules, "game", run.games // PARTS, first_dealer=SEAT_0, scores=(dealer, pone)
+            rules, "game", run.games // SHARE, first_dealer=SEAT_0, scores=(dealer, pone)
         )
         won = estimate(games.result == 1)
         solved = float(chance[dealer, pone])
         rows.append([f"{dealer}-{pone}", f"{100 * solved:.2f} %", percent(won)])
         data[f"{dealer}-{pone}"] = {"solved": solved, "played": won}
-    return table(["dealer-pone", "solved", "played"], rows), data
+    return table(["dealer-pone", "solved", "played"], rows, numbers=True), data
 
 
-def draw(rules: Rules, picture: Path) -> None:
+def draw(rules: TwoHandRules, picture: Path) -> None:
     """Draw the chance of winning for the dealer and for pone at every score."""
     import matplotlib.pyplot as plt
 
@@ -73,7 +74,7 @@ def draw(rules: Rules, picture: Path) -> None:
     plt.close(figure)
 
 
-def matches_section(rules: Rules) -> tuple[str, dict[str, Any]]:
+def matches_section(rules: TwoHandRules) -> tuple[str, dict[str, Any]]:
     """Return the text and the figures on matches (H11)."""
     chance = match_chances(rules.dealt, rules.target)[1]
     left = range(rules.match_target, 0, -1)
@@ -87,12 +88,12 @@ def matches_section(rules: Rules) -> tuple[str, dict[str, Any]]:
 The first dealer's chance in per cent of winning a match to {rules.match_target} game points, by its
 own game points (rows) and the other's (columns), at the start of a game:
 
-{table(["", *won], rows)}
+{table(["", *won], rows, numbers=True)}
 """
     return text, {"match_as_first_dealer": chance[np.ix_(left, left)].round(4).tolist()}
 
 
-def section(rules: Rules, run: Run, picture: Path) -> tuple[str, dict[str, Any]]:
+def section(rules: TwoHandRules, run: Run, picture: Path) -> tuple[str, dict[str, Any]]:
     """Return the text and the figures on the chance of winning, and draw them."""
     chance = winning(rules)
     scores = list(range(0, rules.target, 10))
@@ -102,14 +103,14 @@ def section(rules: Rules, run: Run, picture: Path) -> tuple[str, dict[str, Any]]
             [str(mine), *(f"{100 * chance[deals, mine, theirs]:.1f}" for theirs in scores)]
             for mine in scores
         ]
-        charts.append(table(["", *map(str, scores)], rows))
+        charts.append(table(["", *map(str, scores)], rows, numbers=True))
     compared, check = checked(rules, run)
     draw(rules, picture)
     text = f"""## Winning, by score and dealer
 
 The chance of winning at the start of a deal, solved backwards from the target from what a deal
-brings (`python -m crib_training.tables.deal_outcomes`). Beside games played from the same scores, in which the
-agent plays to the score, while a deal of the table is an average one:
+brings (`crib tables deal_outcomes`). Beside games played from the same scores, in which the agent
+plays to the score, while a deal of the table is an average one:
 
 {compared}
 
