@@ -22,7 +22,7 @@ from crib_env.envs.phase_policy import PhasePolicy
 from crib_env.errors import EpisodeOverError, IllegalActionError
 from crib_env.game import Game
 from crib_env.options import check_seed, read_options
-from crib_env.policy import check_actions
+from crib_env.policy import ask_agent
 
 Observation = dict[str, npt.NDArray[Any]]
 
@@ -255,8 +255,7 @@ class CribbageAEC(GameAccess):
         while policy is not None and not over and game.states["phase"][0] == policy.phase:
             view = game.view(game.seat)
             assert self._chance is not None
-            answer = policy.agent.act(np.array([view]), self._chance)
-            action = int(check_actions(answer, 1)[0])
+            action = int(ask_agent(policy.agent, np.array([view]), self._chance)[0])
             code = game.advance(action)
             if code < 0:
                 why = self.family.why_illegal(view, action)
