@@ -7,7 +7,7 @@ Numba with it) loads with the first environment made.
 from __future__ import annotations
 
 from importlib import import_module
-from types import ModuleType
+from typing import TYPE_CHECKING, Any
 
 from crib_env.cards import (
     card_name,
@@ -19,10 +19,14 @@ from crib_env.cards import (
 from crib_env.errors import EpisodeOverError, IllegalActionError
 from crib_env.events import Event
 from crib_env.layout import observation_layout
-from crib_env.policy import Agent, agent_names, find_agent
+from crib_env.policy import Agent, CompiledAgent, agent_names, compile_policy, find_agent
 from crib_env.registration import ENVIRONMENTS, register_environments
 from crib_env.rules import PRESETS, Rules
 from crib_env.sampling import sample_legal
+
+if TYPE_CHECKING:
+    from crib_env.game import Game
+    from crib_env.games import Games
 
 __version__ = "0.1.0"
 
@@ -30,12 +34,16 @@ __all__ = [
     "ENVIRONMENTS",
     "PRESETS",
     "Agent",
+    "CompiledAgent",
     "EpisodeOverError",
     "Event",
+    "Game",
+    "Games",
     "IllegalActionError",
     "Rules",
     "agent_names",
     "card_name",
+    "compile_policy",
     "find_agent",
     "format_card",
     "format_cards",
@@ -47,8 +55,12 @@ __all__ = [
 
 register_environments()
 
+LAZY = {"Game": "game", "Games": "games"}  # Numba comes with them
 
-def __getattr__(name: str) -> ModuleType:
+
+def __getattr__(name: str) -> Any:
+    if name in LAZY:
+        return getattr(import_module(f"crib_env.{LAZY[name]}"), name)
     if name in ENVIRONMENTS or name in ("notation", "scoring"):
         return import_module(f"crib_env.{name}")
     raise AttributeError(f"module 'crib_env' has no attribute {name!r}")
