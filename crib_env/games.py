@@ -19,7 +19,7 @@ from crib_env.engine.rng import seed_states
 from crib_env.engine.show import show_table
 from crib_env.errors import IllegalActionError
 from crib_env.options import ResetOptions, set_scores
-from crib_env.policy import Actions, Agent, Views, check_actions
+from crib_env.policy import Actions, Agent, Views, ask_agent
 from crib_env.rules import Rules
 
 Array = npt.NDArray[Any]
@@ -176,10 +176,7 @@ class Games:
         """
         if not len(lanes):
             return
-        try:
-            actions = check_actions(agent.act(self.views(lanes), rng), len(lanes))
-        except ValueError as error:
-            raise ValueError(f"{agent.name!r} erred: {error}") from error
+        actions = ask_agent(agent, self.views(lanes), rng)
         bad = self.step(lanes, actions)
         if bad is not None:
             why = self.why_illegal(int(lanes[bad]), int(actions[bad]))

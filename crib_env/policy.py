@@ -156,6 +156,21 @@ def check_actions(answer: object, n: int) -> Actions:
     return np.ascontiguousarray(actions, dtype=np.int64)  # a column of the views is strided
 
 
+def ask_agent(agent: Agent, views: Views, rng: np.random.Generator) -> Actions:
+    """Return an agent's answers to views, as `check_actions` does.
+
+    Raises:
+        ValueError: they are not one integer for each view, or the agent raised it; it is named.
+    """
+    try:
+        return check_actions(agent.act(views, rng), len(views))
+    except ValueError as error:
+        raise ValueError(f"{agent.name!r} erred: {error}") from error
+    except BaseException as error:  # an interruption too: whose move it broke off
+        error.add_note(f"{agent.name!r} erred")
+        raise
+
+
 Opponent = str | Agent | Callable[[Any, np.random.Generator], int]
 
 

@@ -209,6 +209,11 @@ def test_importing_crib_env_loads_neither_numba_nor_agents_nor_training() -> Non
     assert python(code) == "[]"
 
 
+def test_every_public_name_is_there() -> None:
+    code = "from crib_env import *; import crib_env as c; print(set(c.__all__) - set(globals()))"
+    assert python(code) == "set()"
+
+
 def test_importing_crib_env_is_quick() -> None:
     """At most 0.3 s on an idle machine; here, little on top of what it is built on."""
     code = (

@@ -104,6 +104,27 @@ def test_options_are_for_the_next_reset() -> None:
     assert (env.reset()[:, :52].nonzero()[1].reshape(2, 6) != sorted(deck[0:12:2])).any()
 
 
+def test_each_lane_has_options_of_its_own() -> None:
+    decks = [np.random.default_rng(i).permutation(52).tolist() for i in range(2)]
+    env = six_card_v0.sb3_env(3, opponent=lowest, seat=0)
+    env.set_options(
+        [{"decks": decks[:1], "dealer": 1}, {"decks": decks[1:], "dealer": 0, "scores": (7, 9)}, {}]
+    )
+    env.seed(3)
+    env.reset()
+    states = env.batch.states
+    for lane, deck in enumerate(decks):
+        assert set(states["dealt"][lane].tolist()) == set(deck[:12])
+        assert states["starter"][lane] == deck[12]
+    assert states["dealer"][:2].tolist() == [1, 0]
+    assert states["scores"].tolist() == [[0, 0], [7, 9], [0, 0]]
+    given = states["starter"][2]
+    plain = six_card_v0.sb3_env(3, opponent=lowest, seat=0)
+    plain.seed(3)
+    plain.reset()
+    assert plain.batch.states["starter"][2] == given  # without options, as if none had any
+
+
 @pytest.mark.parametrize("options", [{"dealer": 9}, {"deals": []}, {"decks": [[1, 2]]}])
 def test_an_option_that_does_not_fit_changes_nothing(options: dict[str, Any]) -> None:
     env = six_card_v0.sb3_env(2, opponent=lowest)

@@ -9,7 +9,7 @@ import numpy as np
 from crib_env.engine.single import ILLEGAL, unpack
 from crib_env.errors import IllegalActionError
 from crib_env.game import Game
-from crib_env.policy import Agent, check_actions
+from crib_env.policy import Agent, ask_agent
 
 
 @dataclass(frozen=True)
@@ -34,13 +34,10 @@ class PhasePolicy:
         total = 0
         while not game.over and game.states["phase"][0] == self.phase:
             view = game.view(game.seat)
-            name = f"the phase policy {self.agent.name!r} erred"
-            try:
-                action = int(check_actions(self.agent.act(np.array([view]), rng), 1)[0])
-            except ValueError as error:
-                raise ValueError(f"{name}: {error}") from error
+            action = int(ask_agent(self.agent, np.array([view]), rng)[0])
             code = game.advance(action)
             if code == ILLEGAL:
-                raise IllegalActionError(f"{name}: {game.family.why_illegal(view, action)}")
+                why = game.family.why_illegal(view, action)
+                raise IllegalActionError(f"the phase policy {self.agent.name!r} erred: {why}")
             total += unpack(code)[2]
         return total
