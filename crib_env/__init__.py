@@ -63,7 +63,6 @@ __all__ = [
 
 register_environments()
 
-LAZY = {"Game": "game", "Games": "games"}  # Numba comes with them
 
 # What loads the engine, and Numba with it, waits until it is asked for.
 _LAZY = {"Game": "game", "Games": "games"}
