@@ -756,3 +756,14 @@ def test_moves_made_are_taken_back_one_by_one(name: str) -> None:
         env.pop()
     with pytest.raises(IllegalActionError):
         env.push(int(np.flatnonzero(env.observe(env.agent_selection)["action_mask"] == 0)[0]))
+
+
+@every_case
+def test_every_position_comes_back_from_its_notation(name: str, keywords: dict[str, Any]) -> None:
+    env, other = (module(name).raw_env(**keywords) for _ in range(2))
+    env.reset(seed=92)
+    for _ in walk(env, np.random.default_rng(92), decisions=60):
+        text = env.notation()
+        other.from_notation(text)
+        assert other.notation() == text
+        assert other.agent_selection == env.agent_selection

@@ -6,7 +6,7 @@ from typing import ClassVar
 
 from crib_agents.table_top import random_agent as table_top
 from crib_env.engine.rng import below
-from crib_env.engine.two_hand.rules import NTH_SLOT, SLOT_COUNT
+from crib_env.engine.two_hand.slots import NTH_SLOT, SLOT_COUNT
 from crib_env.policy import Act, CompiledAgent
 
 

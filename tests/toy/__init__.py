@@ -8,6 +8,7 @@ from __future__ import annotations
 from crib_env.engine.family import Family, Verbs
 from toy import records
 from toy.encode import ACTIONS, LAYOUT, encode, encode_mask
+from toy.notation import NOTATION
 from toy.rules import begin_episode, card_in, draw_slot, phase_of, result, slot_of, step
 from toy.text import render, why_illegal
 from toy.views import view
@@ -38,4 +39,5 @@ FAMILY = Family(
     hidden_card=lambda state: int(state["starter"]),
     why_illegal=why_illegal,
     text=render,
+    notation=NOTATION,
 )

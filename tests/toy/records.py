@@ -25,15 +25,15 @@ class ToyRules(Rules):
         higher_points: what the higher card laid pegs.
     """
 
-    family: str = "toy"
+    family: ClassVar[str] = "toy"
     engine: ClassVar[str] = "toy"
 
     target: int = 11
     higher_points: int = 2
 
     def __post_init__(self) -> None:
-        if not 1 <= self.target <= 209 or not 1 <= self.higher_points <= 9:
-            raise ValueError(f"no such rules of the toy game: {self!r}")
+        super().__post_init__()
+        self.check_whole("higher_points", 1, 9)
 
 
 PRESETS["toy"] = ToyRules(name="toy")

@@ -13,15 +13,8 @@ from crib_env.engine.family import Family, Verbs
 from crib_env.engine.two_hand import records
 from crib_env.engine.two_hand.encode import ACTIONS, LAYOUT, encode, encode_mask
 from crib_env.engine.two_hand.notation import NOTATION
-from crib_env.engine.two_hand.rules import (
-    begin_episode,
-    card_in,
-    draw_slot,
-    phase_of,
-    result,
-    slot_of,
-    step,
-)
+from crib_env.engine.two_hand.rules import begin_episode, phase_of, result, step
+from crib_env.engine.two_hand.slots import card_in, draw_slot, slot_of
 from crib_env.engine.two_hand.text import render
 from crib_env.engine.two_hand.views import view
 

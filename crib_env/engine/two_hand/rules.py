@@ -1,13 +1,11 @@
 """The rules of the two-hand games, six-card and five-card cribbage, over one `TWO_HAND` record.
 
 `begin_episode` and `step` are all a caller needs; `step` takes a legal slot, a card's place among
-those dealt to the seat, and `legal_slots` says which are. Comments name the clauses: H six-card, F
-five-card, C common to both.
+those dealt to the seat (`slots`). What cards make is in `count`. Comments name the clauses: H
+six-card, F five-card, C common to both.
 """
 
 from __future__ import annotations
-
-import numpy as np
 
 from crib_env.engine.deck import has_deck, next_card
 from crib_env.engine.jit import kernel
@@ -26,7 +24,8 @@ from crib_env.engine.log import (
 )
 from crib_env.engine.record import NONE
 from crib_env.engine.rng import below
-from crib_env.engine.show import FOUR, JACK, KEYS, pip, score_flush_and_nob
+from crib_env.engine.show import JACK, pip
+from crib_env.engine.two_hand.count import paired, pile_cards, run_length, show_points
 from crib_env.engine.two_hand.records import (
     DEAL,
     GAME,
@@ -37,13 +36,7 @@ from crib_env.engine.two_hand.records import (
     PLAY,
     PLAY_ONLY,
 )
-
-# For every set of slots, how many it holds and where its k-th lies: a draw without branches.
-SLOT_COUNT = np.array([slots.bit_count() for slots in range(1 << HAND)], dtype=np.int64)
-NTH_SLOT = np.zeros((1 << HAND, HAND), dtype=np.int64)
-for _slots in range(1 << HAND):
-    for _k, _slot in enumerate(i for i in range(HAND) if _slots >> i & 1):
-        NTH_SLOT[_slots, _k] = _slot
+from crib_env.engine.two_hand.slots import legal_slots
 
 
 @kernel
@@ -136,45 +129,6 @@ def deal(s, rules, decks):
 
 
 @kernel
-def legal_slots(s, seat):
-    """Return which of the seat's dealt cards it may use now, one bit a card (H1, H3)."""
-    held = s["held"][seat]
-    if s["phase"] == LAY_AWAY:
-        return held
-    room = 31 - s["count"]
-    if room >= 10:
-        return held
-    fitting = 0
-    for i in range(HAND):  # without branches: which cards fit cannot be foretold
-        fitting |= (pip(s["dealt"][HAND * seat + i]) <= room) << i
-    return held & fitting
-
-
-@kernel
-def slot_of(s, rules, card):
-    """Return the slot of a card the seat to move may use now, or NONE."""
-    seat = s["to_move"]
-    slots = legal_slots(s, seat)
-    slot = NONE
-    for i in range(HAND):  # without branches: where the card lies cannot be foretold
-        slot = i if (s["dealt"][HAND * seat + i] == card) & (slots >> i & 1) else slot
-    return slot
-
-
-@kernel
-def draw_slot(s, rules, rng):
-    """Draw one of the legal slots of the seat to move, each as likely."""
-    slots = legal_slots(s, s["to_move"])
-    return NTH_SLOT[slots, below(rng, SLOT_COUNT[slots])]
-
-
-@kernel
-def card_in(s, slot):
-    """Return the card in a slot of the seat to move."""
-    return s["dealt"][HAND * s["to_move"] + slot]
-
-
-@kernel
 def phase_of(reason):
     """Return where a tally keeps points: play with heels, hand, crib; three for last nowhere."""
     return NONE if reason == FOR_LAST else max(0, reason - SHOW + 1)
@@ -261,47 +215,6 @@ def play(s, rules, table, seat, card, log):
 
 
 @kernel
-def pile_cards(s, start):
-    """Return the cards of the pile from ``start`` on as a mask."""
-    mask = 0
-    for i in range(start, s["pile_n"]):
-        mask |= 1 << s["pile"][i]
-    return mask
-
-
-@kernel
-def paired(s):
-    """Return how many cards of the last rank end the present count (H4)."""
-    n = s["pile_n"]
-    r = s["pile"][n - 1] >> 2
-    alike = 1
-    for i in range(n - 2, s["pile_from"] - 1, -1):
-        if s["pile"][i] >> 2 != r:
-            break
-        alike += 1
-    return alike
-
-
-@kernel
-def run_length(s):
-    """Return the length of the longest run that ends the present count, 0 for none (H4)."""
-    low = 12
-    high = 0
-    seen = 0
-    longest = 0
-    n = s["pile_n"]
-    for cards in range(1, n - s["pile_from"] + 1):
-        r = s["pile"][n - cards] >> 2
-        if seen >> r & 1:
-            break
-        seen |= 1 << r
-        low = min(low, r)
-        high = max(high, r)
-        longest = cards if high - low == cards - 1 else longest
-    return longest if longest > 2 else 0
-
-
-@kernel
 def show(s, rules, table, log):
     """Count pone's hand, the dealer's hand and the crib, in this order (H8, F6)."""
     s["phase"] = OVER
@@ -318,29 +231,6 @@ def show(s, rules, table, log):
         peg(s, rules, log, seat, points, SHOW, cards)
     points, cards = show_points(s, table, s["laid"][0], s["laid"][1], rules["crib_flush_size"])
     peg(s, rules, log, dealer, points, CRIB, cards)
-
-
-@kernel
-def show_points(s, table, first, second, flush_size):
-    """Return the points of the cards in these slots of each seat, and the cards as a mask."""
-    starter = s["starter"]
-    key = KEYS[starter >> 2]
-    nob_card = 4 * JACK + (starter & 3)
-    slots = first | second << HAND
-    suits = 0
-    held = 0
-    cards = 0
-    for i in range(2 * HAND):  # without branches: which slots are set cannot be foretold
-        card = s["dealt"][i]
-        one = slots >> i & 1
-        key += KEYS[card >> 2] * one
-        suits += one << (8 * (card & 3))
-        held += one
-        cards |= one << card
-    nob = cards >> nob_card & 1
-    if held == 3:
-        key += FOUR
-    return table[key] + score_flush_and_nob(suits, held, starter, flush_size, nob), cards
 
 
 @kernel

@@ -1,0 +1,97 @@
+"""The fields of a position of the toy game in its notation: see `crib_env.notation`.
+
+    toy game #3 d1 m0 play 5HKD/AC2C JC KD 4/2
+
+Hands by seat in the order dealt, the starter, the cards laid or ``-``, the scores.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from crib_env.cards import format_card
+from crib_env.engine.notation import (
+    Deal,
+    Line,
+    Move,
+    Notation,
+    Pair,
+    Record,
+    format_pair,
+    read_cards,
+    read_pair,
+    read_two,
+    refuse_twice,
+)
+from crib_env.rules import Rules
+from toy.records import HAND
+
+PHASES = ("play", "over")
+
+
+def read_players(words: Sequence[str]) -> int:
+    """Return the number of seats."""
+    return 2
+
+
+def format_body(s: Record, rules: Rules) -> list[str]:
+    """Return the words of the fields for a record."""
+    hands = (s["dealt"][HAND * seat : HAND * seat + HAND] for seat in range(2))
+    return [
+        "over" if s["over"] else "play",
+        "/".join(_text(hand) for hand in hands),
+        _text([s["starter"]]),
+        _text(s["pile"][: s["pile_n"]]) or "-",
+        format_pair(s["scores"]),
+    ]
+
+
+def _text(cards: Sequence[int]) -> str:
+    return "".join(format_card(int(card)) for card in cards)
+
+
+def read_body(words: Sequence[str], rules: Rules, dealer: int, players: int) -> Deal:
+    """Return what the words of the fields say.
+
+    Raises:
+        ValueError: a word that is none, or cards that do not go together.
+    """
+    phase, shown, up, pile, scores = words
+    if phase not in PHASES:
+        raise ValueError(f"phase must be one of {', '.join(PHASES)}, got {phase!r}")
+    hands = [read_cards("hands", hand) for hand in read_two("hands", shown)]
+    starter = read_cards("starter", up)
+    if [len(hand) for hand in hands] != [HAND, HAND] or len(starter) != 1:
+        raise ValueError(f"two hands of two cards and a starter are dealt, got {shown} {up}")
+    turns = (hands[1 - dealer], hands[dealer])
+    order = [card for pair in zip(*turns, strict=True) for card in pair]
+    refuse_twice(order + starter)
+    laid = read_cards("pile", pile.removeprefix("-"))
+    if len(laid) > 2 or any(card not in turns[i] for i, card in enumerate(laid)):
+        raise ValueError(f"the pile {pile!r} must be a card of pone's, then one of the dealer's")
+    moves = [Move(seat, card, card) for seat, card in zip((1 - dealer, dealer), laid, strict=False)]
+    return Deal(order + starter, moves, read_pair("scores", scores), None, phase == "over")
+
+
+def read_before(line: Line, before: Pair) -> dict[str, Pair]:
+    """Return what stood on the board before the deal beside the scores ``before`` it: nothing.
+
+    Raises:
+        ValueError: no game comes to that.
+    """
+    if not all(0 <= start <= score
+               for start, score in zip(line.start, before, strict=True)):  # fmt: skip
+        raise ValueError(f"the scores {format_pair(before)} before the deal do not follow from "
+                         f"{format_pair(line.start)} at the start")  # fmt: skip
+    return {}
+
+
+NOTATION = Notation(
+    fields=("phase", "hands", "starter", "pile", "scores"),
+    extras=("start", "winner", "rng"),
+    one_deal=("deal",),
+    read_players=read_players,
+    format_body=format_body,
+    read_body=read_body,
+    read_before=read_before,
+)
