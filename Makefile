@@ -17,6 +17,8 @@ PYTHON :=
 PYTHONS := $(or $(PYTHON),python3.11 python3)
 
 ARGS :=
+# Workers take tests off each other as they run dry; ARGS="-n 0" runs them in one process.
+PARALLEL := --numprocesses auto --dist worksteal
 
 .DEFAULT_GOAL := help
 .PHONY: help demo tables test check-long check-ray lint typecheck format bench perfcheck docs clean
@@ -33,11 +35,11 @@ demo: $(INSTALLED) ## Train MaskablePPO for about four minutes and evaluate it *
 tables: $(INSTALLED) ## Make the agents' tables anew, all in order, or one: ARGS=kept_play *
 	@$(VENV)/bin/crib tables $(ARGS)
 
-test: $(INSTALLED) ## Run the quick tests *
-	@$(PY) -m pytest $(ARGS)
+test: $(INSTALLED) ## Run the quick tests on every core *
+	@$(PY) -m pytest $(PARALLEL) $(ARGS)
 
 check-long: $(INSTALLED) ## Run all tests, the slow ones too, on every core *
-	@$(PY) -m pytest -m "slow or not slow" -n auto $(ARGS)
+	@$(PY) -m pytest -m "slow or not slow" $(PARALLEL) $(ARGS)
 
 check-ray: $(RAY_INSTALLED) ## Run tournaments on a local Ray cluster of two nodes *
 	@$(RAY_VENV)/bin/python -m pytest -m slow tests/test_ray.py $(ARGS)

@@ -67,7 +67,7 @@ def compile_policy(act: Act, family: Family) -> AgentEntries:
     from crib_env.engine.jit import kernel
     from crib_env.engine.learners import agent_entries
 
-    name = f"{act.__module__.rpartition('.')[2]}.{family.name}"
+    name = f"{act.__module__ or 'agent'}.{family.name}"
     return agent_entries(act if hasattr(act, "py_func") else kernel(act), family, name)
 
 

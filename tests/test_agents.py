@@ -21,7 +21,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 from crib_agents import GreedyAgent, RandomAgent, RuleBasedAgent
-from crib_agents.data import crib_tables as tables
+from crib_agents.data import tables
 from crib_agents.kernels import pegging
 from crib_agents.kernels.counting import certain_points, sequence_of
 from crib_agents.kernels.lay_away import starters_total

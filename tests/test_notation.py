@@ -12,11 +12,7 @@ import numpy as np
 import pytest
 
 import crib_env
-from crib_env import ENVIRONMENTS, notation, six_card_v0
-from crib_env.engine.record import NO_DECKS
-from crib_env.engine.rng import seed_states
-from crib_env.engine.show import show_table
-from crib_env.engine.table_top import encode, numbers, records, single
+from crib_env import ENVIRONMENTS, Game, notation, six_card_v0
 from crib_env.engine.two_hand.records import LAY_AWAY, TWO_HAND
 from crib_env.notation import canonical, format_state, parse_state
 from crib_env.rules import PRESETS, Rules
@@ -50,42 +46,15 @@ def legal(env: Any) -> list[int]:
     return [int(a) for a in env.observe(env.agent_selection)["action_mask"].nonzero()[0]]
 
 
-class TableTop:
-    """One game of Table Top on the engine itself."""
-
-    def __init__(self, rules: str, episode: str, players: int, seed: int = 0) -> None:
-        self.rules = PRESETS[rules]
-        self.numbers = numbers.rules_record(self.rules, episode, players)
-        self.state = np.zeros(1, dtype=records.TABLE_TOP)
-        self.view = np.zeros(1, dtype=records.TABLE_VIEW)
-        self.log = np.zeros(records.LOG_SIZE, dtype=np.int64)
-        self.obs = np.zeros(encode.OBS_SIZE, dtype=np.uint8)
-        self.mask = np.zeros(26, dtype=np.int8)
-        seed_states(self.state, np.random.SeedSequence(seed))
-        single.begin(self.state, self.numbers, NO_DECKS, -1, self.log)
-
-    def legal(self) -> list[int]:
-        mover = int(self.state["to_move"][0])
-        single.observe(self.state, self.numbers, mover, self.view, self.obs, self.mask)
-        return [int(action) for action in self.mask.nonzero()[0]]
-
-    def step(self, action: int) -> None:
-        code = single.step(
-            self.state, self.numbers, NO_DECKS, show_table(), action, self.log, self.view,
-            self.obs, self.mask,
-        )  # fmt: skip
-        assert code >= 0
-
-
 @pytest.mark.parametrize("rules", [*TWO_HAND_GAMES, HOUSE], ids=[*TWO_HAND_GAMES, "house"])
 @pytest.mark.parametrize("episode", ["deal", "game", "match"])
 def test_every_position_of_a_two_hand_game_comes_back(rules: str | Rules, episode: str) -> None:
     for env in two_hand_positions(rules, episode, range(1 if episode == "match" else 3)):
-        text = format_state(env._states, env.rules, episode)
+        text = format_state(env.game.states, env.rules, episode)
         assert "\n" not in text
         back = parse_state(text)
         assert back.state.dtype == TWO_HAND
-        assert back.state.tobytes() == canonical(env._states).tobytes()
+        assert back.state.tobytes() == canonical(env.game.states).tobytes()
         assert back[1:] == (env.rules, episode, 2)
         assert format_state(*back[:3]) == text
 
@@ -96,16 +65,15 @@ def test_every_position_of_a_two_hand_game_comes_back(rules: str | Rules, episod
 def test_every_position_of_table_top_comes_back(rules: str, players: int, episode: str) -> None:
     for seed in range(3):
         draw = random.Random(seed)
-        game = TableTop(rules, episode, players, seed)
+        game = Game(rules, players=players, episode=episode, seed=seed)
         while True:
-            text = format_state(game.state, game.rules, episode)
+            text = game.notation()
             back = parse_state(text)
-            assert back.state.tobytes() == game.state.tobytes()
+            assert canonical(back.state).tobytes() == canonical(game.states).tobytes()
             assert back[1:] == (game.rules, episode, players)
-            if game.state["over"][0]:
+            if game.over:
                 break
-            game.legal()
-            game.step(draw.choice(game.legal()))
+            game.step(draw.choice(game.legal))
 
 
 @pytest.mark.parametrize("name", ENVIRONMENTS)
@@ -115,8 +83,8 @@ def test_every_position_of_every_environment_comes_back(name: str) -> None:
     for seed in range(3):
         env.reset(seed=seed)
         while True:
-            back = parse_state(format_state(env._states, env.rules, env.episode))
-            assert canonical(back.state).tobytes() == canonical(env._states).tobytes()
+            back = parse_state(format_state(env.game.states, env.rules, env.episode))
+            assert canonical(back.state).tobytes() == canonical(env.game.states).tobytes()
             assert back[1:] == (env.rules, env.episode, env.players)
             if all(env.terminations.values()):
                 break
@@ -126,7 +94,7 @@ def test_every_position_of_every_environment_comes_back(name: str) -> None:
 def test_only_what_no_rule_reads_is_left_out() -> None:
     """The pile's places beyond its end, and points already paid, are all that may differ."""
     for env in two_hand_positions("hoyle", "game", range(2)):
-        state, kept = env._states, canonical(env._states)
+        state, kept = env.game.states, canonical(env.game.states)
         assert all(
             np.array_equal(state[name], kept[name])
             for name in TWO_HAND.names
@@ -146,7 +114,7 @@ def test_play_goes_on_from_the_text_as_it_would_have(rules: str) -> None:
         for _ in range(draw.randrange(40)):
             env.step(draw.choice(legal(env)))
         twin.restore(env.snapshot())
-        twin._states = parse_state(format_state(env._states, env.rules, "game")).state
+        twin.game.states[:] = parse_state(format_state(env.game.states, env.rules, "game")).state
         while not all(env.terminations.values()):
             assert legal(env) == legal(twin)
             action = draw.choice(legal(env))
@@ -155,7 +123,7 @@ def test_play_goes_on_from_the_text_as_it_would_have(rules: str) -> None:
             assert env.agent_selection == twin.agent_selection
             assert env.events == twin.events
             assert env.scores == twin.scores
-        assert canonical(env._states).tobytes() == canonical(twin._states).tobytes()
+        assert canonical(env.game.states).tobytes() == canonical(twin._states).tobytes()
 
 
 def test_a_position_can_be_written_by_hand() -> None:
@@ -185,7 +153,7 @@ def test_the_documented_lines_are_positions() -> None:
 def test_house_rules_are_carried_by_what_they_change() -> None:
     env = six_card_v0.raw_env(rules=Rules.preset("hoyle", target=91))
     env.reset(seed=1)
-    text = format_state(env._states, env.rules, "game")
+    text = format_state(env.game.states, env.rules, "game")
     assert text.startswith("hoyle[target=91] game #1 ")
     for rules in (
         HOUSE,
@@ -195,17 +163,17 @@ def test_house_rules_are_carried_by_what_they_change() -> None:
     ):
         env = six_card_v0.raw_env(rules=rules)
         env.reset(seed=1)
-        assert parse_state(format_state(env._states, rules, "game")).rules == rules
+        assert parse_state(format_state(env.game.states, rules, "game")).rules == rules
 
 
 def test_a_record_that_no_game_reaches_is_refused_with_its_fields() -> None:
     env = six_card_v0.raw_env()
     with pytest.raises(ValueError, match="holds no deal yet"):
-        format_state(env._states, env.rules, "game")
+        format_state(env.game.states, env.rules, "game")
     env.reset(seed=1)
-    env._states["count"] = 7
+    env.game.states["count"] = 7
     with pytest.raises(ValueError, match="no position of a game: see its count"):
-        format_state(env._states, env.rules, "game")
+        format_state(env.game.states, env.rules, "game")
     with pytest.raises(ValueError, match="is a record of the family 'two_hand'"):
         format_state(env._rules, env.rules, "game")
 

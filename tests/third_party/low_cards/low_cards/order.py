@@ -1,0 +1,9 @@
+"""Which card goes first."""
+
+from crib_env.engine.jit import kernel
+
+
+@kernel
+def before(card, other):
+    """Return whether ``card`` is used before ``other``."""
+    return card < other

@@ -1,0 +1,33 @@
+"""Plays a named agent inside the compiled batch, and says what it did and what was compiled."""
+
+import hashlib
+import json
+import sys
+
+import gymnasium
+import numpy as np
+from numba.core import event
+
+import crib_env
+from crib_env.games import Games
+
+name = sys.argv[1]
+with event.install_recorder("numba:compile") as recorder:
+    envs = gymnasium.make_vec("crib_env/SixCard-v0", num_envs=32, opponent=name)
+    assert envs.unwrapped.batch._compiled is not None, "the agent is asked in Python"
+    observations, info = envs.reset(seed=1)
+    digest = hashlib.sha256()
+    for _ in range(200):
+        digest.update(observations.tobytes())
+        observations, *_, info = envs.step(info["action_mask"].argmax(axis=1))
+    games = Games(crib_env.Rules.preset("hoyle"), 8, entropy=1)
+    games.begin()
+    views = games.views(games.running())
+    chosen = crib_env.find_agent(name).act(views, np.random.default_rng(1))
+print(json.dumps({
+    "played": digest.hexdigest(),
+    "chosen": chosen.tolist(),
+    "lowest": views["hand"].min(axis=1).tolist(),
+    "highest": views["hand"].max(axis=1).tolist(),
+    "compiled": len(recorder.buffer),
+}))  # fmt: skip
