@@ -91,10 +91,7 @@ class Positions:
             raise ValueError(
                 f"restore() takes what snapshot() returned, got {type(taken).__name__}"
             )
-        theirs = (taken.rules, taken.episode, taken.players)
-        if theirs != (self.rules, self.episode, self.players):
-            raise ValueError(f"the snapshot is of {theirs}, this game is "
-                             f"{(self.rules, self.episode, self.players)}")  # fmt: skip
+        self._check_game(taken.rules, taken.episode, taken.players)
         self.states[:] = taken.states
         self.log[:] = taken.log
         self._use(taken.decks)
@@ -130,7 +127,19 @@ class Positions:
             ValueError: text that is no position, or one of another game.
         """
         position = parse_state(text)
-        mine = (self.rules, self.episode, self.players)
-        if position[1:] != mine:
-            raise ValueError(f"the position is of {position[1:]}, this game is {mine}")
+        self._check_game(*position[1:])
         return position
+
+    def _check_game(self, rules: Rules, episode: str, players: int) -> None:
+        """Raise a ValueError unless a position of this description is one of this game."""
+        differing = [
+            f"{name} {theirs!r}, not {ours!r}"
+            for name, theirs, ours in (
+                ("rules", rules, self.rules),
+                ("episode", episode, self.episode),
+                ("players", players, self.players),
+            )
+            if theirs != ours
+        ]
+        if differing:
+            raise ValueError(f"the position is of another game: {'; '.join(differing)}")

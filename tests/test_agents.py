@@ -122,7 +122,7 @@ def test_agents_are_made_without_arguments_and_keep_the_protocols(
     for name, act in agent.acts.items():
         family = find_family(name)
         assert agent.entries_for(family) is compile_policy(act, family)
-    chess = SimpleNamespace(name="chess")
+    chess = SimpleNamespace(name="chess", engine="chess_games.chess")
     assert agent.entries_for(chess) is None  # type: ignore[arg-type]
     assert agent.weights.dtype == np.float64
 

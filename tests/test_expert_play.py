@@ -56,10 +56,10 @@ every_game = pytest.mark.parametrize("game", GAMES)
 
 def expert_at_the_table(game: str, episode: str, lanes: int, seed: int) -> Lanes:
     """Return deals in which `rule_based` has laid away for both."""
-    table = Lanes(PRESETS[game], episode, lanes, seed)
+    table = Lanes(PRESETS[game], lanes, seed, episode=episode)
     rng = np.random.default_rng(seed)
     for _ in range(4):
-        table.step(table.running, find_agent("rule_based").act(table.views(table.running), rng))
+        table.step(table.running(), find_agent("rule_based").act(table.views(table.running()), rng))
     return table
 
 
@@ -143,7 +143,7 @@ def test_h4_h5_h6_h7_f4_f5_the_course_is_the_engines(game: str) -> None:
         p["needs"] = target - state["scores"]
     single = int(PRESETS[game].single_count)
     out = 0
-    while len(running := table.running):
+    while len(running := table.running()):
         cards = RandomAgent().act(table.views(running), rng)
         seats = states["to_move"][running].copy()
         table.step(running, cards)
@@ -333,7 +333,7 @@ def test_findings_are_the_references(game: str, episode: str) -> None:
     if episode != "deal":
         table.states["scores"] = PRESETS[game].target - rng.integers(1, 30, (len(table.states), 2))
     compared = 0
-    while len(lanes := table.running[table.states["phase"][table.running] == PLAY]):
+    while len(lanes := table.running()[table.states["phase"][table.running()] == PLAY]):
         views = table.views(lanes)
         found = PlayExpert().findings(views)
         for view, cards in zip(views, found, strict=True):
@@ -371,7 +371,7 @@ def test_what_the_lead_is_found_worth_is_what_the_deal_brings(game: str) -> None
     worth = np.nanmax(PlayExpert().findings(views)[:, :, WORTH], axis=1)
     expected = (2 * worth - 1) * rules.target
     pones = 1 - table.states["dealer"]
-    while len(running := table.running):
+    while len(running := table.running()):
         cards = PlayExpert().act(table.views(running), np.random.default_rng(0))
         table.step(running, cards)
     scores = table.states["scores"]
@@ -388,7 +388,7 @@ def test_the_true_holding_is_never_ruled_out(game: str) -> None:
     _, kept, _ = read_tables()
     assert (kept[:2, FIRST[4] :] > 0).all()
     assert (kept[2:, FIRST[3] : FIRST[4]] > 0).all()
-    while len(lanes := table.running):
+    while len(lanes := table.running()):
         views = table.views(lanes)
         for lane, view in zip(lanes, views, strict=True):
             if view["other_n"] > 2:
@@ -410,7 +410,7 @@ def test_every_card_is_legal_and_hidden_cards_do_not_matter(game: str) -> None:
     rng = np.random.default_rng(61)
     table = expert_at_the_table(game, "deal", 3 if SLOW else 60, seed=62)
     redrawn = 0
-    while len(lanes := table.running):
+    while len(lanes := table.running()):
         before = table.states.copy()
         views = table.views(lanes)
         cards = agent.act(views, rng)
@@ -429,9 +429,9 @@ def test_every_card_is_legal_and_hidden_cards_do_not_matter(game: str) -> None:
 def test_a_match_is_played_by_the_rules() -> None:
     """`step_lanes` refuses any card that the rules do not allow."""
     agent = PhasedAgent("rule_based", PlayExpert())
-    table = Lanes(PRESETS["hoyle"], "deal" if SLOW else "match", 2, seed=63)
+    table = Lanes("hoyle", 2, 63, episode="deal" if SLOW else "match")
     rng = np.random.default_rng(64)
-    while len(lanes := table.running):
+    while len(lanes := table.running()):
         table.step(lanes, agent.act(table.views(lanes), rng))
 
 
@@ -510,7 +510,7 @@ def test_open_handed_plays_the_best_card_on_average_over_open_hands(game: str) -
     table = expert_at_the_table(game, "play", 3 if SLOW else 15, seed=75)
     rng = np.random.default_rng(76)
     compared = 0
-    while len(lanes := table.running):
+    while len(lanes := table.running()):
         views = table.views(lanes)
         cards = OpenHanded().act(views, rng)
         for view, card in zip(views, cards, strict=True):

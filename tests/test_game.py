@@ -140,7 +140,7 @@ def test_positions_of_another_game_are_refused(other: dict[str, Any]) -> None:
         lambda: game.restore(stranger.snapshot()),
         lambda: game.take(stranger.notation()),
     ):
-        with pytest.raises(ValueError, match="this game is"):
+        with pytest.raises(ValueError, match="of another game"):
             attempt()
         assert game.states.tobytes() == before
 

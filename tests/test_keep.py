@@ -364,8 +364,8 @@ def test_both_decisions_take_one_pair_however_the_cards_lie(
 def test_every_card_laid_away_is_legal_in_whole_matches(game: str) -> None:
     """`step_lanes` refuses any card that the rules do not allow; odd first cards are met too."""
     agent, rng = PhasedAgent(KeepExpert(), "greedy"), np.random.default_rng(5)
-    table = Lanes(PRESETS[game], "deal" if SLOW else "match", 2 if SLOW else 10, seed=4)
-    while len(lanes := table.running):
+    table = Lanes(game, 2 if SLOW else 10, 4, episode="deal" if SLOW else "match")
+    while len(lanes := table.running()):
         views = table.views(lanes)
         cards = agent.act(views, rng)
         odd = (views["phase"] == LAY_AWAY) & (rng.random(len(lanes)) < 0.2)
@@ -376,11 +376,11 @@ def test_every_card_laid_away_is_legal_in_whole_matches(game: str) -> None:
 @every_game
 def test_cards_hidden_from_a_seat_do_not_change_what_it_lays(game: str) -> None:
     agent, rng = KeepExpert(), np.random.default_rng(3)
-    table = Lanes(PRESETS[game], "game", 2 if SLOW else 50, seed=2)
+    table = Lanes(game, 2 if SLOW else 50, 2, episode="game")
     table.states["scores"] = 30, 50
     redrawn = 0
     for _ in range(4):  # the four cards laid away
-        lanes = table.running
+        lanes = table.running()
         before = table.states.copy()
         actions = agent.act(table.views(lanes), rng)
         for lane in lanes:

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import crib_env
-from crib_env import ENVIRONMENTS, Game, notation, six_card_v0
+from crib_env import ENVIRONMENTS, EpisodeOverError, Game, notation, six_card_v0
 from crib_env.engine.two_hand.records import LAY_AWAY, TWO_HAND
 from crib_env.notation import canonical, format_state, parse_state
 from crib_env.rules import PRESETS, Rules
@@ -123,7 +123,7 @@ def test_play_goes_on_from_the_text_as_it_would_have(rules: str) -> None:
             assert env.agent_selection == twin.agent_selection
             assert env.events == twin.events
             assert env.scores == twin.scores
-        assert canonical(env.game.states).tobytes() == canonical(twin._states).tobytes()
+        assert canonical(env.game.states).tobytes() == canonical(twin.game.states).tobytes()
 
 
 def test_a_position_can_be_written_by_hand() -> None:
@@ -169,7 +169,9 @@ def test_house_rules_are_carried_by_what_they_change() -> None:
 def test_a_record_that_no_game_reaches_is_refused_with_its_fields() -> None:
     env = six_card_v0.raw_env()
     with pytest.raises(ValueError, match="holds no deal yet"):
-        format_state(env.game.states, env.rules, "game")
+        format_state(np.zeros(1, dtype=TWO_HAND), env.rules, "game")
+    with pytest.raises(EpisodeOverError, match="reset"):
+        env.notation()
     env.reset(seed=1)
     env.game.states["count"] = 7
     with pytest.raises(ValueError, match="no position of a game: see its count"):

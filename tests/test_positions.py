@@ -316,9 +316,9 @@ def test_a_phase_environment_refuses_what_it_plays_itself() -> None:
     playing = played(six_card_v0, 6, episode="deal")
     discards = discard_v0.raw_env()
     discards.from_notation(laying.notation())
-    before = canonical(discards._states).tobytes()
+    before = canonical(discards.game.states).tobytes()
     for take in (discards.from_notation, discards.restore):
-        with pytest.raises(ValueError, match="discard_v0 plays this phase of the deal itself"):
+        with pytest.raises(ValueError, match="plays that phase of the deal itself"):
             take(playing.notation() if take == discards.from_notation else playing.snapshot())
     pegging = played(pegging_v0, 0)
     line = pegging.notation()
@@ -326,11 +326,11 @@ def test_a_phase_environment_refuses_what_it_plays_itself() -> None:
     hands = line.split()[6].translate(str.maketrans("", "", "()"))
     unlaid = " ".join([*line.split()[:5], "lay", hands, *line.split()[7:]])
     parse_state(unlaid)  # the engine can come to it, the environment's seats cannot
-    with pytest.raises(ValueError, match="pegging_v0 plays this phase of the deal itself"):
+    with pytest.raises(ValueError, match="plays that phase of the deal itself"):
         pegging.from_notation(unlaid)
     with pytest.raises(ValueError, match=r"episode 'deal', not 'play'"):
         pegging.from_notation(laying.notation())
-    assert canonical(discards._states).tobytes() == before
+    assert canonical(discards.game.states).tobytes() == before
 
 
 @pytest.mark.parametrize(
@@ -357,6 +357,6 @@ def test_a_snapshot_for_other_players_or_none_at_all_is_refused() -> None:
     env = played(table_top_v0, 2, players=4)
     with pytest.raises(ValueError, match="players 2, not 4"):
         env.restore(played(table_top_v0, 2).snapshot())
-    for wrong in ({}, None, {"states": env._states}):
+    for wrong in ({}, None, {"states": env.game.states}):
         with pytest.raises(ValueError, match="takes what snapshot"):
             env.restore(wrong)

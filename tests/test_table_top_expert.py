@@ -52,10 +52,10 @@ compiled_alone = pytest.mark.skipif(SLOW, reason="thousands of searches")
 
 def at_turn(turn: int, players: int, preset: str, lanes: int, seed: int) -> Lanes:
     """Return rounds that random play has led to a turn."""
-    games = Lanes(players, preset, lanes, seed)
+    games = Lanes(preset, lanes, seed, players=players, episode="round")
     rng = np.random.default_rng(seed)
     for _ in range(turn):
-        games.step(games.running, RandomAgent().act(games.views(games.running), rng))
+        games.step(games.running(), RandomAgent().act(games.views(games.running()), rng))
     return games
 
 
@@ -68,8 +68,11 @@ def at_turn(turn: int, players: int, preset: str, lanes: int, seed: int) -> Lane
 def test_every_action_is_legal(budget: int, players: int, preset: str) -> None:
     """In its own games, and wherever random play leads; `Lanes` refuses an illegal action."""
     agent, rng = TableTopExpert(budget), np.random.default_rng(5)
-    own, led = (Lanes(players, preset, 20 if budget < 3 else 2, seed=4) for _ in range(2))
-    while len(lanes := own.running):
+    own, led = (
+        Lanes(preset, 20 if budget < 3 else 2, 4, players=players, episode="round")
+        for _ in range(2)
+    )
+    while len(lanes := own.running()):
         views = led.views(lanes)
         assert (views["legal"] >> agent.act(views, rng) & 1 == 1).all()
         led.step(lanes, RandomAgent().act(views, rng))
@@ -81,9 +84,9 @@ def test_every_action_is_legal(budget: int, players: int, preset: str) -> None:
 @every_variant
 def test_cards_hidden_from_a_seat_do_not_change_its_action(players: int, preset: str) -> None:
     agent, rng = TableTopExpert(), np.random.default_rng(3)
-    games = Lanes(players, preset, 4, seed=2)
+    games = Lanes(preset, 4, 2, players=players, episode="round")
     redrawn = 0
-    while len(lanes := games.running):
+    while len(lanes := games.running()):
         before = games.states.copy()
         views = games.views(lanes)
         actions = agent.act(views, rng)
@@ -99,7 +102,7 @@ def test_cards_hidden_from_a_seat_do_not_change_its_action(players: int, preset:
 def test_an_action_depends_on_its_view_alone() -> None:
     """Not on the views beside it, on those before, or on chance."""
     games = at_turn(9, 4, "table_top", 12, seed=21)
-    views = games.views(games.running)
+    views = games.views(games.running())
     agent, rng = TableTopExpert(), np.random.default_rng(1)
     untouched = rng.bit_generator.state
     together = agent.act(views, rng)
@@ -114,7 +117,7 @@ def trace() -> str:
     for players, preset in VARIANTS:
         for turn, budget in ((18, 1), (23, 2), (26, 3)):
             games = at_turn(turn, players, preset, 1, seed=12)
-            found = TableTopExpert(budget).analyze(games.views(games.running)[0])
+            found = TableTopExpert(budget).analyze(games.views(games.running())[0])
             lines.append(f"{players} {preset} {turn} {found.round(6).tolist()}")
     return "\n".join(lines)
 
@@ -176,7 +179,7 @@ def test_the_side_without_the_crib_ends_on_its_score(players: int, preset: str) 
     """The last turn leaves nothing open: the points are those of the count (T8)."""
     games = at_turn(TURNS - 1, players, preset, 40, seed=33)
     size, placed = PRESETS[preset].flush_size, 0
-    for view in games.views(games.running):
+    for view in games.views(games.running()):
         action = int(view["legal"]).bit_length() - 1
         layout = view["layout"].tolist()
         if action != TO_CRIB:
@@ -206,7 +209,7 @@ def test_analysis_has_a_row_for_each_legal_action_and_the_choice_is_its_best(
     agent = TableTopExpert(budget)
     for turn in (0, 7, 16, 25):
         games = at_turn(turn, players, preset, 5, seed=41 + turn)
-        views = games.views(games.running)
+        views = games.views(games.running())
         for view, action in zip(views, agent.act(views, np.random.default_rng(0)), strict=True):
             found = agent.analyze(view)
             legal = [bool(int(view["legal"]) >> a & 1) for a in range(ACTIONS)]
@@ -224,7 +227,7 @@ def test_rows_and_columns_are_alike(players: int, preset: str) -> None:
     """A layout mirrored in its diagonal, for the side of the columns, is the same round (T1)."""
     games = at_turn(11, players, preset, 6, seed=44)
     mirror = [5 * (cell % 5) + cell // 5 for cell in range(25)] + [TO_CRIB]
-    for view in games.views(games.running):
+    for view in games.views(games.running()):
         other = np.array([view])[0]
         other["scores_rows"] = 1 - view["scores_rows"]
         other["layout"] = view["layout"][mirror[:25]]
@@ -302,7 +305,7 @@ def test_the_last_three_turns_are_played_out_exactly(players: int, preset: str) 
     """Where nobody owes the crib a card, the values differ as exhaustive play says."""
     games = at_turn(25, players, preset, 300, seed=51)
     tried = 0
-    for view in games.views(games.running):
+    for view in games.views(games.running()):
         if view["owed"].any() or (tried := tried + 1) > 2:
             continue
         layout = view["layout"].tolist()

@@ -219,16 +219,16 @@ def test_an_action_in_a_game_depends_on_its_view_alone() -> None:
 @compiled_alone
 @every_variant
 def test_worths_of_a_game_are_chances(players: int, preset: str) -> None:
-    games, rng = Lanes(players, preset, 2, seed=8, episode="game"), np.random.default_rng(2)
+    games, rng = Lanes(preset, 2, 8, players=players, episode="game"), np.random.default_rng(2)
     agent = TableTopExpert(1)
     for turn in range(TURNS):
-        views = games.views(games.running)
+        views = games.views(games.running())
         if turn % 9 == 0:
             found = agent.analyze(views[0])
             legal = [bool(int(views[0]["legal"]) >> a & 1) for a in range(ACTIONS)]
             assert (~np.isnan(found[:, WORTH])).tolist() == legal
             assert ((found[legal, WORTH] >= 0.0) & (found[legal, WORTH] <= 1.0)).all()
-        games.step(games.running, agent.act(views, rng))
+        games.step(games.running(), agent.act(views, rng))
 
 
 @compiled_alone

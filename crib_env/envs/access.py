@@ -136,8 +136,11 @@ class GameAccess:
         """Go back to a position taken by `snapshot` of an environment of the same game.
 
         Raises:
-            ValueError: it is of another game; nothing has changed then.
+            ValueError: no snapshot, or one of another game; nothing has changed then.
         """
+        if not isinstance(snapshot, EnvSnapshot):
+            raise ValueError(f"restore() takes what snapshot() returned, got {snapshot!r}")
+        self._check_phase(snapshot.game.states[0])
         self.game.restore(snapshot.game)
         for name, value in copy.deepcopy(snapshot.books).items():
             setattr(self, name, value)
@@ -169,6 +172,8 @@ class GameAccess:
 
     def notation(self) -> str:
         """Return the position as one line of text; see `crib_env.notation`."""
+        if not self._seeded:
+            raise EpisodeOverError("there is no position before the first reset(): call it")
         return self.game.notation()
 
     def from_notation(self, text: str) -> None:
@@ -178,14 +183,17 @@ class GameAccess:
             ValueError: text that is no position, or one of another game than this environment's;
                 nothing has changed then.
         """
-        position = self.game.read(text).state[0]
-        policy = self.phase_policy
-        if policy is not None and not position["over"] and position["phase"] == policy.phase:
-            raise ValueError("this environment plays that phase of the deal itself: a position "
-                             "must leave the choice to the seats")  # fmt: skip
+        self._check_phase(self.game.read(text).state[0])
         self.reset()
         self.game.take(text)
         self._resume()
+
+    def _check_phase(self, s: np.void) -> None:
+        policy = self.phase_policy
+        fields = s.dtype.names or ()
+        if policy and "phase" in fields and not s["over"] and s["phase"] == policy.phase:
+            raise ValueError("this environment plays that phase of the deal itself: a position "
+                             "must leave the choice to the seats")  # fmt: skip
 
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
         """Begin an episode."""
