@@ -12,7 +12,7 @@ import numpy.typing as npt
 from crib_env.engine.record import NONE
 from crib_env.envs.books import Observation
 from crib_env.envs.checks import whole_action
-from crib_env.envs.phase_policy import PhasePolicy
+from crib_env.envs.phase_policy import PhasePolicy, check_phase
 from crib_env.errors import EpisodeOverError, IllegalActionError
 from crib_env.events import Event
 from crib_env.game import Game
@@ -140,7 +140,7 @@ class GameAccess:
         """
         if not isinstance(snapshot, EnvSnapshot):
             raise ValueError(f"restore() takes what snapshot() returned, got {snapshot!r}")
-        self._check_phase(snapshot.game.states[0])
+        check_phase(self.phase_policy, snapshot.game.states[0])
         self.game.restore(snapshot.game)
         for name, value in copy.deepcopy(snapshot.books).items():
             setattr(self, name, value)
@@ -183,17 +183,10 @@ class GameAccess:
             ValueError: text that is no position, or one of another game than this environment's;
                 nothing has changed then.
         """
-        self._check_phase(self.game.read(text).state[0])
+        check_phase(self.phase_policy, self.game.read(text).state[0])
         self.reset()
         self.game.take(text)
         self._resume()
-
-    def _check_phase(self, s: np.void) -> None:
-        policy = self.phase_policy
-        fields = s.dtype.names or ()
-        if policy and "phase" in fields and not s["over"] and s["phase"] == policy.phase:
-            raise ValueError("this environment plays that phase of the deal itself: a position "
-                             "must leave the choice to the seats")  # fmt: skip
 
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
         """Begin an episode."""

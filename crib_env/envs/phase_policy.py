@@ -41,3 +41,10 @@ class PhasePolicy:
                 raise IllegalActionError(f"the phase policy {self.agent.name!r} erred: {why}")
             total += unpack(code)[2]
         return total
+
+
+def check_phase(policy: PhasePolicy | None, s: np.void) -> None:
+    """Raise a ValueError if ``policy`` itself would play on from the state ``s``."""
+    if policy is not None and not s["over"] and s["phase"] == policy.phase:
+        raise ValueError("this environment plays that phase of the deal itself: a position must "
+                         "leave the choice to the seats")  # fmt: skip
