@@ -51,6 +51,7 @@ lint: $(INSTALLED) ## Check style, formatting and which way imports go
 
 typecheck: $(INSTALLED) ## Check types
 	@$(PY) -m mypy $(TYPED)
+	@$(PY) -m mypy -p docs.numbers.make
 
 format: $(INSTALLED) ## Format the code and mend what can be mended
 	@$(PY) -m ruff check --fix --quiet . || true
