@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 import pytest
 from crib_agents import GreedyAgent, RandomAgent, RuleBasedAgent
+from crib_agents.kernels import placing
 from crib_agents.kernels.lines import points_so_far
-from crib_agents.table_top import rule_based
 from crib_training.evaluation.duplicate import estimate, play_pairs
 
 from crib_env import parse_card, table_top_v0
@@ -331,8 +331,8 @@ def test_lines_are_counted_and_foreseen_as_the_reference_does(flush_size: int) -
     """What a line scores, and the mean of what each unseen card would add to it."""
     seed = 20
     rng = random.Random(seed)
-    weights = np.zeros(len(rule_based.WEIGHTS))
-    weights[rule_based.NEXT : rule_based.NEXT + 6] = 1.0
+    weights = np.zeros(len(placing.WEIGHTS))
+    weights[placing.NEXT : placing.NEXT + 6] = 1.0
     for trial in range(100 if SLOW else 300):
         n = trial % 6
         deck = rng.sample(range(52), 52)
@@ -345,7 +345,7 @@ def test_lines_are_counted_and_foreseen_as_the_reference_does(flush_size: int) -
         added = 0
         if 0 < n < 5:
             added = sum(as_they_lie([*cards, c], flush_size, starter) - now for c in unseen)
-        likely = rule_based.likely_points(
+        likely = placing.likely_points(
             show_table(), weights, mask_of(cards), mask_of(unseen), flush_size, nob
         )
         assert likely == pytest.approx(now + added / len(unseen)), (seed, cards, unseen)
@@ -400,9 +400,9 @@ def test_rule_based_weighs_both_sides_what_may_come_and_the_crib(view: Any, acti
 
 
 def test_rule_based_weights_are_named_and_explained() -> None:
-    names = [name for name, _, _ in rule_based.HEURISTICS]
+    names = [name for name, _, _ in placing.HEURISTICS]
     assert len(set(names)) == len(names)
-    assert all(why for _, _, why in rule_based.HEURISTICS)
+    assert all(why for _, _, why in placing.HEURISTICS)
     for name in ("line_0", "next_0", "draft", "other", "crib_next", "throw"):
         constant = name.removesuffix("_0").upper()
         assert names[getattr(rule_based, constant)] == name

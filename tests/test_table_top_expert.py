@@ -28,7 +28,7 @@ from crib_agents.expert.table_top.values import (
     line_value,
     shape,
 )
-from crib_agents.table_top import rule_based
+from crib_agents.kernels import placing
 from crib_training.evaluation.duplicate import estimate, play_pairs
 from crib_training.evaluation.strength import measure
 from crib_training.tables.table_top.values import learn
@@ -381,7 +381,7 @@ def test_strength_is_measured_in_games_and_rounds() -> None:
 @compiled_alone
 def test_the_weights_of_rule_based_come_out_of_the_fit_again() -> None:
     """Within what 1,000 rounds leave open, and nothing but the lines' weights is touched."""
-    found = fit(PRESETS["table_top"], rule_based.WEIGHTS, 1000, np.random.SeedSequence(61))
-    np.testing.assert_allclose(found[FITTED], rule_based.WEIGHTS[FITTED], atol=0.4)
+    found = fit(PRESETS["table_top"], placing.WEIGHTS, 1000, np.random.SeedSequence(61))
+    np.testing.assert_allclose(found[FITTED], placing.WEIGHTS[FITTED], atol=0.4)
     others = np.setdiff1d(np.arange(len(found)), FITTED)
-    assert (found[others] == rule_based.WEIGHTS[others]).all()
+    assert (found[others] == placing.WEIGHTS[others]).all()

@@ -1,7 +1,7 @@
 """Opponents for the environments of `crib_env`, found there by name.
 
 ``random``, ``greedy``, ``rule_based`` and ``expert`` play every game: six-card and five-card
-cribbage by the same code, Table Top by that in ``crib_agents.table_top``. Each is a class whose
+cribbage by one function, Table Top by another. Each is a class whose
 constructor takes no arguments; ``crib_env.find_agent("rule_based")`` makes one.
 """
 

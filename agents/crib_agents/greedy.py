@@ -2,6 +2,10 @@
 
 In play it takes the card that pegs most now, of equals the higher. It keeps the hand that scores
 most as it stands, without the starter; the crib, whoever's, is ignored.
+
+At Table Top each cell lies in a row and a column, one of each side. The card goes where it adds
+most to its own side's line less what it adds to the other's, of equals to the first cell; where
+every cell would add nothing or less, it goes to the crib, if that is open.
 """
 
 from __future__ import annotations
@@ -10,9 +14,11 @@ from typing import ClassVar
 
 from crib_agents.kernels.counting import certain_points, sequence_of
 from crib_agents.kernels.lay_away import kept_points, lay_away_by
-from crib_agents.table_top import greedy as table_top
+from crib_agents.kernels.lines import line_through, nob_through, points_so_far
 from crib_env.engine.jit import kernel
 from crib_env.engine.record import NONE
+from crib_env.engine.table_top.cells import lowest
+from crib_env.engine.table_top.records import TO_CRIB
 from crib_env.engine.two_hand.records import LAY_AWAY
 from crib_env.policy import Act, CompiledAgent
 
@@ -42,15 +48,44 @@ def most_pegged(v):
     return best
 
 
-def act(v, rng, table, weights):
-    """Return the greedy card for the view ``v``."""
+def choose_card(v, rng, table, weights):
+    """Return the greedy card for the two-hand view ``v``."""
     if v["phase"] == LAY_AWAY:
         return lay_away(v, table, weights)
     return most_pegged(v)
+
+
+@kernel
+def points_added(v, table, cell, rows):
+    """Return what the card in turn adds on ``cell`` to its row (``rows`` 1) or its column."""
+    line = line_through(v, cell, rows)
+    nob = nob_through(v, cell, rows)
+    flush_size = v["flush_size"]
+    longer = line | 1 << v["card"]
+    return points_so_far(table, longer, flush_size, nob) - points_so_far(
+        table, line, flush_size, nob
+    )
+
+
+def choose_cell(v, rng, table, weights):
+    """Return the greedy action for the Table Top view ``v``."""
+    crib = v["legal"] >> TO_CRIB & 1
+    best = TO_CRIB
+    most = 0
+    cells = v["legal"] & ~(1 << TO_CRIB)
+    while cells:
+        cell = lowest(cells)
+        cells &= cells - 1
+        mine = v["scores_rows"]
+        gain = points_added(v, table, cell, mine) - points_added(v, table, cell, 1 - mine)
+        if gain > most or (best == TO_CRIB and not crib):
+            best = cell
+            most = gain
+    return best
 
 
 class GreedyAgent(CompiledAgent):
     """Takes the most points at once."""
 
     name = "greedy"
-    acts: ClassVar[dict[str, Act]] = {"two_hand": act, "table_top": table_top.act}
+    acts: ClassVar[dict[str, Act]] = {"two_hand": choose_card, "table_top": choose_cell}

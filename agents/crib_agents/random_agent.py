@@ -1,24 +1,32 @@
-"""`random`: each legal card is as likely."""
+"""`random`: each legal action is as likely."""
 
 from __future__ import annotations
 
 from typing import ClassVar
 
-from crib_agents.table_top import random_agent as table_top
 from crib_env.engine.rng import below
+from crib_env.engine.table_top.cells import bit_count, lowest
 from crib_env.engine.two_hand.slots import NTH_SLOT, SLOT_COUNT
 from crib_env.policy import Act, CompiledAgent
 
 
-def act(v, rng, table, weights):
-    """Return one of the legal cards of the view ``v``, drawn by ``rng``."""
+def draw_card(v, rng, table, weights):
+    """Return one of the legal cards of the two-hand view ``v``, drawn by ``rng``."""
     legal = v["legal"]
     return v["hand"][NTH_SLOT[legal, below(rng, SLOT_COUNT[legal])]]
 
 
+def draw_action(v, rng, table, weights):
+    """Return one of the legal actions of the Table Top view ``v``, drawn by ``rng``."""
+    legal = v["legal"]
+    for _ in range(below(rng, bit_count(legal))):
+        legal &= legal - 1
+    return lowest(legal)
+
+
 class RandomAgent(CompiledAgent):
-    """Plays a legal card at random."""
+    """Takes a legal action at random."""
 
     name = "random"
-    acts: ClassVar[dict[str, Act]] = {"two_hand": act, "table_top": table_top.act}
+    acts: ClassVar[dict[str, Act]] = {"two_hand": draw_card, "table_top": draw_action}
     draws: ClassVar[bool] = True

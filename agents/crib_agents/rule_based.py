@@ -3,6 +3,7 @@
 Laying away, it takes the exact mean of the hand over every starter it has not seen, plus the mean
 crib of the pair if the crib is its own, minus it if not. In play it weighs points now against what
 the other seat's reply is likely to peg; see `kernels.pegging`. It does not play to the score.
+Where it places a card at Table Top is in `kernels.placing`.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from crib_agents.data.tables import CRIB_TABLES, load
 from crib_agents.kernels.charts import CELLS, cell, chart_of
 from crib_agents.kernels.lay_away import DECK, lay_away_by, starters_total
 from crib_agents.kernels.pegging import HEURISTICS, best_card
-from crib_agents.table_top import rule_based as table_top
+from crib_agents.kernels.placing import WEIGHTS, best_action
 from crib_env.engine.jit import kernel
 from crib_env.engine.two_hand.records import LAY_AWAY
 from crib_env.policy import Act, CompiledAgent
@@ -34,11 +35,16 @@ def hand_and_crib(v, table, weights, low, high):
 lay_away = lay_away_by(hand_and_crib)
 
 
-def act(v, rng, table, weights):
-    """Return the rule-based card for the view ``v``."""
+def choose_card(v, rng, table, weights):
+    """Return the rule-based card for the two-hand view ``v``."""
     if v["phase"] == LAY_AWAY:
         return lay_away(v, table, weights)
     return best_card(v, weights)
+
+
+def choose_cell(v, rng, table, weights):
+    """Return the rule-based action for the Table Top view ``v``; ``weights`` are not for it."""
+    return best_action(v, table, WEIGHTS)
 
 
 def default_weights() -> npt.NDArray[np.float64]:
@@ -52,7 +58,7 @@ class RuleBasedAgent(CompiledAgent):
     """Keeps the best hand and crib on average, and pegs with care."""
 
     name = "rule_based"
-    acts: ClassVar[dict[str, Act]] = {"two_hand": act, "table_top": table_top.act}
+    acts: ClassVar[dict[str, Act]] = {"two_hand": choose_card, "table_top": choose_cell}
 
     def __init__(self) -> None:
         super().__init__(default_weights())

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from crib_agents.table_top.potential import lines_so_far
+from crib_agents.kernels.potential import lines_so_far
 from stable_baselines3.common.vec_env import VecEnvWrapper
 
 from crib_env.engine.show import show_table

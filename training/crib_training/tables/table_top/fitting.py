@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from crib_agents.kernels.lines import line_through, nob_through, points_so_far, unseen_cards
-from crib_agents.table_top.rule_based import DRAFT, LINE, NEXT, best_action, likely_points
+from crib_agents.kernels.placing import DRAFT, LINE, NEXT, best_action, likely_points
 from numba import float64, int64, void
 
 from crib_env.engine.jit import entry, kernel

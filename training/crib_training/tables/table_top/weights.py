@@ -3,7 +3,7 @@
     crib tables table_top_weights --rounds 6000 --fits 4 --seed 1
 
 The agent plays rounds against itself. What every line came to, less its points as it lay, is fitted
-by least squares to the parts of `crib_agents.table_top.rule_based.HEURISTICS` that value a line: a
+by least squares to the parts of `kernels.placing.HEURISTICS` that value a line: a
 constant and the mean of what the next card adds, by the cards in the line, and the chance of a
 flush. With the weights found it plays anew, and so on. The other weights (``other``, ``crib_next``,
 ``throw``) are no part of a line's value; they stay as they are. Nothing is written: the weights of
@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-from crib_agents.table_top.rule_based import DRAFT, HEURISTICS, NEXT, WEIGHTS
+from crib_agents.kernels.placing import DRAFT, HEURISTICS, NEXT, WEIGHTS
 
 from crib_env.engine.family import find_family
 from crib_env.engine.record import NO_DECKS

@@ -1,4 +1,4 @@
-"""`rule_based` at Table Top: what each line is likely to come to, its own and the other side's.
+"""Where `rule_based` places a card: what each line is likely to come to, its own and the other's.
 
 A line is worth the points that lie in it, what its cards may make with those to come, and what
 those make among themselves. For the second it takes what the next card adds in the mean, exactly,
@@ -172,8 +172,3 @@ def best_action(v, table, weights):
             best = cell
             most = value
     return best
-
-
-def act(v, rng, table, weights):
-    """Return the rule-based action for the view ``v``; the two-hand ``weights`` are not for it."""
-    return best_action(v, table, WEIGHTS)
