@@ -405,7 +405,7 @@ def test_rule_based_weights_are_named_and_explained() -> None:
     assert all(why for _, _, why in placing.HEURISTICS)
     for name in ("line_0", "next_0", "draft", "other", "crib_next", "throw"):
         constant = name.removesuffix("_0").upper()
-        assert names[getattr(rule_based, constant)] == name
+        assert names[getattr(placing, constant)] == name
 
 
 @pytest.mark.skipif(SLOW, reason="hundreds of games")
