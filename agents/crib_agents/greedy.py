@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from crib_agents.kernels.counting import certain_points, sequence_of
 from crib_agents.kernels.lay_away import kept_points, lay_away_by
 from crib_agents.table_top import greedy as table_top
 from crib_env.engine.jit import kernel
 from crib_env.engine.record import NONE
+from crib_env.engine.two_hand.counting import certain_points, sequence_of
 from crib_env.engine.two_hand.records import LAY_AWAY
 from crib_env.policy import Act, CompiledAgent
 

@@ -7,9 +7,9 @@ add nothing or less, it goes to the crib, if that is open.
 
 from __future__ import annotations
 
-from crib_agents.kernels.lines import line_through, nob_through, points_so_far
 from crib_env.engine.jit import kernel
 from crib_env.engine.table_top.cells import lowest
+from crib_env.engine.table_top.lines import line_through, nob_through, points_so_far
 from crib_env.engine.table_top.records import TO_CRIB
 
 
