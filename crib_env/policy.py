@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol, runtime_checkable
 import numpy as np
 import numpy.typing as npt
 
+from crib_env.errors import unknown
+
 if TYPE_CHECKING:
     from crib_env.engine.family import Family
     from crib_env.engine.learners import AgentEntries
@@ -65,7 +67,7 @@ def compile_policy(act: Act, family: Family) -> AgentEntries:
     from crib_env.engine.jit import kernel
     from crib_env.engine.learners import agent_entries
 
-    name = f"{act.__module__.rpartition('.')[2]}.{family.name}"
+    name = f"{act.__module__ or 'agent'}.{family.name}"
     return agent_entries(act if hasattr(act, "py_func") else kernel(act), family, name)
 
 
@@ -181,7 +183,7 @@ def _installed(name: str) -> Agent:
     """Return the installed agent of that name; a built-in name stays the built-in agent."""
     points = [point for point in entry_points(group=GROUP) if point.name == name]
     if not points:
-        raise ValueError(f"no agent is called {name!r}: choose from {', '.join(agent_names())}")
+        raise unknown("agent", name, agent_names())
     points.sort(key=lambda point: _package(point) != DISTRIBUTION)
     for other in points[1:]:
         if other.value != points[0].value:

@@ -8,6 +8,8 @@ from types import ModuleType
 import gymnasium
 import pettingzoo
 
+from crib_env.errors import unknown
+
 # The Gymnasium name of each environment, by the name of its module.
 ENVIRONMENTS = {
     "six_card_v0": "SixCard-v0",
@@ -65,7 +67,7 @@ def find_page(name: str) -> ModuleType:
 
 def _page(name: str) -> str:
     if name not in _PAGES:
-        raise ValueError(f"no environment is called {name!r}: choose from {', '.join(_PAGES)}")
+        raise unknown("environment", name, _PAGES)
     return _PAGES[name]
 
 

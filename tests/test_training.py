@@ -3,32 +3,38 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 from crib_agents import LearnedAgent, PhasedAgent
 from crib_agents.loading import load_agent
+from crib_training import warmup
+from crib_training.command_line import COMMANDS, read, start
 from crib_training.evaluation.duplicate import estimate, play_pairs
 from crib_training.evaluation.evaluate import evaluate
-from crib_training.evaluation.figures import phase_table, table
-from crib_training.learn import ppo
+from crib_training.evaluation.figures import comparison_table, phase_table
+from crib_training.learn import ppo, recipes
 from crib_training.learn.demo import replay
+from crib_training.tables.__main__ import ORDER
 
-from crib_env import find_agent, six_card_v0, table_top_v0
+from crib_env import ENVIRONMENTS, find_agent, six_card_v0, table_top_v0
 from crib_env.rules import PRESETS
 
-SMALL = ["--lanes", "16", "--steps", "8", "--batch-size", "64", "--epochs", "1", "--width", "16",
-         "--no-progress", "--opponent", "random"]  # fmt: skip
-TWO_HAND = six_card_v0.maker.family()
+SMALL = ppo.Settings(
+    lanes=16, steps=8, batch_size=64, epochs=1, width=16, progress=False, opponent="random",
+    timesteps=512,
+)  # fmt: skip
 
 
 @pytest.fixture(scope="module")
 def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
     out = tmp_path_factory.mktemp("ppo")
-    ppo.train(ppo.arguments().parse_args([*SMALL, "--timesteps", "512", "--out", str(out)]))
+    ppo.train(replace(SMALL, out=out))
     return out
 
 
@@ -39,8 +45,7 @@ def test_training_writes_what_it_promises(trained: Path) -> None:
 
 
 def test_training_resumes_where_it_stopped(trained: Path, tmp_path: Path) -> None:
-    words = [*SMALL, "--timesteps", "128", "--resume", str(trained / "model.zip")]
-    ppo.train(ppo.arguments().parse_args([*words, "--out", str(tmp_path)]))
+    ppo.train(replace(SMALL, timesteps=128, resume=trained, out=tmp_path))
     first_row = (tmp_path / "learning_curve.csv").read_text().splitlines()[1]
     assert int(first_row.split(",")[0]) > 512
 
@@ -98,7 +103,7 @@ def test_a_file_that_is_no_policy_is_refused_with_a_reason(trained: Path, tmp_pa
 def test_duplicate_games_of_an_agent_with_itself_are_even() -> None:
     """The same deals with seats swapped: what one game gives, the other takes."""
     agent = find_agent("rule_based")
-    games = play_pairs(TWO_HAND, PRESETS["hoyle"], "game", agent, agent, 50, seed=3)
+    games = play_pairs(PRESETS["hoyle"], "game", agent, agent, 50, seed=3)
     assert (games.result.sum(axis=1) == 0).all()
     assert (games.margin.sum(axis=1) == 0).all()
     assert (games.first_dealt.sum(axis=1) == 1).all()
@@ -110,7 +115,7 @@ def test_duplicate_games_repeat_from_a_seed_and_differ_between_seeds() -> None:
 
     def margins(seed: int) -> list[list[int]]:
         rules = PRESETS["hoyle"]
-        return play_pairs(TWO_HAND, rules, "game", *agents, 20, seed).margin.tolist()
+        return play_pairs(rules, "game", *agents, 20, seed).margin.tolist()
 
     assert margins(1) == margins(1)
     assert margins(1) != margins(2)
@@ -118,7 +123,7 @@ def test_duplicate_games_repeat_from_a_seed_and_differ_between_seeds() -> None:
 
 def test_tallied_points_are_the_scores() -> None:
     agents = find_agent("greedy"), find_agent("random")
-    deals = play_pairs(TWO_HAND, PRESETS["hoyle"], "deal", *agents, 100, seed=4)
+    deals = play_pairs(PRESETS["hoyle"], "deal", *agents, 100, seed=4)
     made = deals.points.sum(axis=3)
     assert (made[:, :, 0] - made[:, :, 1] == deals.margin).all()
 
@@ -134,14 +139,14 @@ def test_evaluation_prints_a_row_and_the_phases() -> None:
     random, greedy = find_agent("random"), find_agent("greedy")
     result = evaluate(six_card_v0.maker, PRESETS["hoyle"], greedy, random, 60, seed=1)
     assert result["won"]["mean"] > 0.9
-    assert "| greedy | random |" in table([result])
+    assert "| greedy  | random    |" in comparison_table([result])
     assert phase_table(result).count("\n") == 5
     json.dumps(result)
     four = evaluate(table_top_v0.maker, PRESETS["table_top"], random, random, 4, 1, players=4)
     assert four["players"] == 4
     assert four["points_a_deal"]["pone"]["random"].keys() == {"heels", "lines", "crib"}
     assert four["skunks_for"]["mean"] is None  # T9 knows none
-    assert " | – / – % | " in table([four])
+    assert "| – / – % " in comparison_table([four])
 
 
 def test_an_agent_of_two_asks_each_in_its_phase() -> None:
@@ -183,26 +188,125 @@ def test_the_replay_shows_every_position_of_a_game() -> None:
     assert text.count("to move") > 60
 
 
+def crib(*words: str, folder: Path | None = None) -> subprocess.CompletedProcess[str]:
+    """Run the command `crib`, in a folder."""
+    command = [sys.executable, "-m", "crib_training.command_line", *words]
+    return subprocess.run(command, capture_output=True, text=True, cwd=folder)
+
+
 @pytest.mark.parametrize(
-    ("words", "said"),
-    [(["nobody", "greedy"], "no agent is called 'nobody'"),
-     (["greedy", "none.safetensors"], "there is no file 'none.safetensors'"),
-     (["greedy", "random", "--env", "whist_v0"], "no environment is called 'whist_v0'"),
-     (["greedy", "random", "--rules", "table_top"], "no rules for this game"),
-     (["greedy", "random", "--pairs", "0"], "pairs must be at least 1"),
-     (["greedy", "random", "--players", "4"], "six_card_v0 has 2 players, got players=4"),
-     (["greedy", "random", "--seed", "-1"], "a whole number from 0 up, got -1"),
-     (["greedy", "random", "--pairs", "1", "--json", "no/folder"], "No such file")],
+    ("words", "status", "said"),
+    [("evaluate nobody greedy", 2, "no agent is called 'nobody'"),
+     ("evaluate greedy rulebased", 2, "did you mean 'rule_based'?"),
+     ("evaluate greedy none.safetensors", 2, "there is no file 'none.safetensors'"),
+     ("evaluate greedy random --env whist_v0", 2, "no environment is called 'whist_v0'"),
+     ("evaluate greedy random --env six_card", 2, "did you mean 'six_card_v0'?"),
+     ("evaluate greedy random --rules table_top", 2, "no rules for this game"),
+     ("evaluate greedy random --pairs 0", 2, "pairs must be at least 1"),
+     ("evaluate greedy random --pairs x", 2, "invalid literal for int() with base 10: 'x'"),
+     ("evaluate greedy random --pears 1", 2, "Perhaps you meant: --pairs"),
+     ("evaluate greedy", 2, "Missing from crib evaluate: SECOND"),
+     ("evaluate greedy random --players 4", 2, "six_card_v0 has 2 players, got players=4"),
+     ("evaluate greedy random --seed -1", 2, "a whole number from 0 up, got -1"),
+     ("evaluate greedy random --pairs 1 --json no/folder", 1, "No such file"),
+     ("evaluate greedy failing_agents:Cheats --pairs 9", 1, "'cheats' erred: 99 is no action"),
+     ("evaluate greedy failing_agents:Raises --pairs 9", 1, "KeyError: 'no book move'"),
+     ("tournament greedy", 2, "needs two agents or more"),
+     ("tournament greedy random --workers -1", 2, "workers must be 0"),
+     ("train --env six_card", 2, "did you mean 'six_card_v0'?"),
+     ("train --method guess", 2, "invalid choice 'guess'"),
+     ("tables crib_table", 2, "did you mean 'crib_tables'?"),
+     ("evalute greedy random", 2, "did you mean 'evaluate'?")],
 )  # fmt: skip
-def test_the_command_line_says_what_was_wrong(words: list[str], said: str) -> None:
-    run = subprocess.run(
-        [sys.executable, "-m", "crib_training.evaluation.evaluate", *words],
-        capture_output=True,
-        text=True,
-    )
-    assert run.returncode != 0
+def test_the_command_line_says_what_was_wrong_in_one_line(
+    words: str, status: int, said: str
+) -> None:
+    run = crib(*words.split(), folder=Path(__file__).parent)
+    assert run.returncode == status, run.stderr
+    assert run.stderr.startswith("error: ")
+    assert run.stderr.count("\n") == 1
     assert said in run.stderr
-    assert "Traceback" not in run.stderr
+
+
+def test_the_command_line_writes_json_with_its_keys(tmp_path: Path) -> None:
+    run = crib(
+        "evaluate", "greedy", "random", "--pairs", "5", "--json", "found.json", folder=tmp_path
+    )  # fmt: skip
+    assert run.returncode == 0, run.stderr
+    found = json.loads((tmp_path / "found.json").read_text())
+    points = found["points_a_deal"]["pone"]["greedy"]["play"]
+    for value in (found["won"], found["margin"], points):
+        assert value.keys() == {"mean", "half_interval"}
+
+
+def test_help_comes_at_once_and_without_what_trains() -> None:
+    run = subprocess.run(
+        [sys.executable, "-X", "importtime", "-m", "crib_training.command_line", "--help"],
+        capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    for name in COMMANDS:
+        assert f"  {name} " in run.stdout
+    assert not re.search(r"\| +(torch|numba|numpy|tyro)$", run.stderr, re.MULTILINE)
+
+
+@pytest.mark.parametrize("name", [name for name in COMMANDS if name != "bench"])
+def test_every_command_has_help(name: str) -> None:
+    run = crib(name, "--help")
+    assert run.returncode == 0, run.stderr
+    assert "usage: " in run.stdout
+
+
+@pytest.mark.parametrize(
+    ("missing", "words", "said"),
+    [("tyro", ["warmup"], 'tyro is not installed: pip install "crib-env[train]"'),
+     ("torch", ["train"], 'torch is not installed: pip install "crib-env[train]"'),
+     ("benchmarks", ["bench"], "benchmarks is not installed: it needs a checkout")],
+)  # fmt: skip
+def test_what_is_not_installed_is_said_with_what_to_do(
+    missing: str, words: list[str], said: str
+) -> None:
+    code = f"""
+import sys
+class Missing:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] == {missing!r}:
+            raise ModuleNotFoundError(f"No module named {{name!r}}", name=name)
+sys.meta_path.insert(0, Missing())
+from crib_training.command_line import main
+main({words})
+"""
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert (run.returncode, run.stderr.count("\n")) == (1, 1), run.stderr
+    assert said in run.stderr
+
+
+def test_control_c_ends_in_one_line(capsys: pytest.CaptureFixture[str]) -> None:
+    def stop(settings: ppo.Settings) -> None:
+        raise KeyboardInterrupt("the same command goes on")
+
+    with pytest.raises(SystemExit) as end:
+        start(ppo.Settings, stop, [])
+    assert end.value.code == 1
+    assert capsys.readouterr().err == "stopped: the same command goes on\n"
+
+
+def test_tables_are_made_after_what_they_read() -> None:
+    names = list(ORDER)
+    assert names.index("laid_away") > max(map(names.index, ("kept_play", "deal_outcomes")))
+    assert names.index("table_top_rounds") > names.index("table_top_values")
+
+
+def test_a_recipes_command_is_its_settings() -> None:
+    settings = ppo.Settings(env="table_top_v0", **recipes.CHANGES["table_top_v0"])
+    words = recipes.recipe_of(settings).removeprefix("crib train ").split()
+    assert read(ppo.Settings, words, "crib train") == settings
+
+
+def test_warmup_plays_a_little_of_everything(capsys: pytest.CaptureFixture[str]) -> None:
+    warmup.run(warmup.Settings(agents=("greedy",)))
+    assert [line.partition(":")[0] for line in capsys.readouterr().out.splitlines()] == list(
+        ENVIRONMENTS
+    )
 
 
 def test_shaping_pays_cards_when_placed_and_nothing_over_a_round() -> None:
@@ -223,6 +327,6 @@ def test_shaping_pays_cards_when_placed_and_nothing_over_a_round() -> None:
         midway += int((rewards[~dones] != 0).sum())
         for lane in np.flatnonzero(dones):
             # What the round paid at its end; heels aside nothing is paid before.
-            assert shaped[lane] == pytest.approx(plain.games.rewards[lane], abs=2)
+            assert shaped[lane] == pytest.approx(plain.batch.rewards[lane], abs=2)
             shaped[lane], rounds = 0.0, rounds + 1
     assert midway > 100

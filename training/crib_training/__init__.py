@@ -1,1 +1,10 @@
-"""Scripts that fit the agents' tables and networks, and measure them."""
+"""What trains agents, makes their tables and measures them; `crib` is its command line.
+
+- `command_line`: the command `crib` and its subcommands.
+- `learn`: networks trained by MaskablePPO, with a recipe for each environment.
+- `tables`: what makes the tables and weights that the agents read, in order.
+- `evaluation`: two agents on duplicate deals, and ratings.
+- `tournament`: every two of a field, on one machine or several.
+- `loading`: from names to environments and agents.
+- `warmup`: everything compiled before it is needed.
+"""

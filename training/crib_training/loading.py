@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from importlib import import_module
+from crib_agents.adapters.phased import PhasedAgent
 
+from crib_env.engine.two_hand.records import PLAY
 from crib_env.envs.makers import Maker
-from crib_env.registration import ENVIRONMENTS
+from crib_env.policy import Agent
+from crib_env.registration import find_page
+from crib_env.rules import Rules, find_rules
 
 
 def find_maker(name: str) -> Maker:
@@ -14,10 +17,35 @@ def find_maker(name: str) -> Maker:
     Raises:
         ValueError: no such environment.
     """
-    if name not in ENVIRONMENTS:
-        raise ValueError(
-            f"no environment is called {name!r}: choose from {', '.join(ENVIRONMENTS)}"
-        )
-    maker = import_module(f"crib_env.{name}").maker
+    maker = find_page(name).maker
     assert isinstance(maker, Maker)
     return maker
+
+
+def find_game(environment: str, rules: str | None = None) -> tuple[Maker, Rules]:
+    """Return the maker of an environment, and a preset of rules or the environment's own.
+
+    Raises:
+        ValueError: no such environment, or no rules of its game.
+    """
+    maker = find_maker(environment)
+    return maker, find_rules(rules or maker.rules, maker.family.name)
+
+
+def shortest_episode(maker: Maker) -> str:
+    """Return the engine's name for the shortest episode of an environment: a deal, a round."""
+    return maker.episodes.get("deal", "round")
+
+
+def in_phase(maker: Maker, agent: Agent) -> Agent:
+    """Return who plays whole games for an agent.
+
+    That is the agent itself, or in a phase environment the agent in that phase and the
+    environment's default policy in the other.
+    """
+    phase = maker.phase
+    if phase is None:
+        return agent
+    if phase.phase == PLAY:
+        return PhasedAgent(discard=agent, pegging=phase.default, name=agent.name)
+    return PhasedAgent(discard=phase.default, pegging=agent, name=agent.name)

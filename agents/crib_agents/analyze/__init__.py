@@ -2,7 +2,7 @@
 
 `analyze` takes a seat's view; `laying_view`, `play_view` and, for Table Top, `layout_view` make one
 from cards written as text.
-``python -m crib_agents.analyze`` is the same on the command line.
+`crib analyze` is the same on the command line.
 """
 
 from crib_agents.analyze.choices import Card, Cell, Discard, analyze

@@ -104,7 +104,7 @@ def _fill(
         raise ValueError(f"after {turn} turns the round is over: there is nothing to choose")
     dealer = (me - 1 - turn) % players  # T4: so that the seat is the one in turn
     s["players"], s["to_move"], s["dealer"], s["turn"] = players, me, dealer, turn
-    s["layout"], s["turns"], s["crib"], s["winner"], s["rounds"] = cells, NONE, NONE, NONE, 1
+    s["layout"], s["turns"], s["crib"], s["winner"], s["deals"] = cells, NONE, NONE, NONE, 1
     s["placed"] = sum((c != NONE) << cell for cell, c in enumerate(cells))
     to_lay = list(laid)
     for t in range(TURNS):

@@ -14,14 +14,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from crib_env.engine.family import Family
-from crib_env.engine.record import NO_DECKS, NONE
-from crib_env.engine.rng import seed_states
-from crib_env.engine.show import show_table
-from crib_env.errors import IllegalActionError
-from crib_env.policy import Agent, check_actions
+from crib_env.games import Games
+from crib_env.policy import Agent
 from crib_env.rules import Rules
-from crib_training.tournament.referee import ILLEGAL, Failure, Referee
+from crib_training.tournament.referee import Failure, Referee
 
 Array = npt.NDArray[Any]
 PAIRS_AT_ONCE = 4096
@@ -54,12 +50,12 @@ class Pairs:
     failures: tuple[Failure, ...] = ()
 
     @classmethod
-    def joined(cls, parts: Sequence[Pairs]) -> Pairs:
-        """Return the pairs of all parts, in their order."""
+    def joined(cls, chunks: Sequence[Pairs]) -> Pairs:
+        """Return the pairs of all chunks, in their order."""
         arrays: dict[str, Any] = {
-            name: np.concatenate([getattr(part, name) for part in parts]) for name in ARRAYS
+            name: np.concatenate([getattr(chunk, name) for chunk in chunks]) for name in ARRAYS
         }
-        return cls(**arrays, failures=tuple(f for part in parts for f in part.failures))
+        return cls(**arrays, failures=tuple(f for chunk in chunks for f in chunk.failures))
 
     def whole(self) -> Pairs:
         """Return the pairs in which no game was forfeited."""
@@ -92,7 +88,6 @@ def estimate(per_pair: Array) -> Estimate:
 
 
 def play_pairs(
-    family: Family,
     rules: Rules,
     episode: str,
     first: Agent,
@@ -108,9 +103,8 @@ def play_pairs(
     one that remembers cards could know them again. A tournament gives it no such chance.
 
     Args:
-        family: the engine of the game.
-        rules: the rules.
-        episode: what is played: an episode of the family.
+        rules: the rules of any game.
+        episode: what is played: an episode of the game.
         first: an agent.
         second: another, or the same.
         pairs: how many pairs, at least 1.
@@ -119,7 +113,7 @@ def play_pairs(
 
     Raises:
         ValueError: no pairs asked for.
-        IllegalActionError: an agent chose an illegal action; the message names it.
+        IllegalActionError: an agent chose an illegal action; the message names the agent.
     """
     if pairs < 1:
         raise ValueError(f"pairs must be at least 1, got {pairs!r}")
@@ -127,12 +121,11 @@ def play_pairs(
     for chunk in range(math.ceil(pairs / PAIRS_AT_ONCE)):
         n = min(PAIRS_AT_ONCE, pairs - chunk * PAIRS_AT_ONCE)
         entropy = np.random.SeedSequence(seed, spawn_key=(chunk,))
-        chunks.append(play_chunk(family, rules, episode, (first, second), n, entropy, players))
+        chunks.append(play_chunk(rules, episode, (first, second), n, entropy, players))
     return Pairs.joined(chunks)
 
 
 def play_chunk(
-    family: Family,
     rules: Rules,
     episode: str,
     agents: Sides,
@@ -144,7 +137,7 @@ def play_chunk(
     """Play n pairs: n games side by side, then the same deals with the seats swapped.
 
     Args:
-        family, rules, episode, players: as for `play_pairs`.
+        rules, episode, players: as for `play_pairs`.
         agents: first and second. A failure of an agent given with its referee costs it the game;
             another's is raised.
         n: how many pairs.
@@ -158,10 +151,9 @@ def play_chunk(
     deals, chance = entropy.spawn(2)
     # A generator tells what it was seeded from. It must not tell an agent where the deals' was.
     rngs = [np.random.default_rng(one.generate_state(4)) for one in chance.spawn(4)]
-    games = family, rules, episode
     halves = [
-        _play_half(*games, agents, n, deals, rngs[:2], players, swapped=0),
-        _play_half(*games, again or agents, n, deals, rngs[2:], players, swapped=1),
+        _play_half(rules, episode, agents, n, deals, rngs[:2], players, swapped=0),
+        _play_half(rules, episode, again or agents, n, deals, rngs[2:], players, swapped=1),
     ]
     arrays: dict[str, Any] = {
         name: np.stack([half[name] for half, _ in halves], axis=1) for name in ARRAYS
@@ -170,7 +162,6 @@ def play_chunk(
 
 
 def _play_half(
-    family: Family,
     rules: Rules,
     episode: str,
     agents: Sides,
@@ -185,61 +176,35 @@ def _play_half(
     Returns:
         the fields of `Pairs` by name, each without its second axis, and the failures.
     """
-    batch = family.batch
-    states = np.zeros(n, dtype=family.state)
-    seed_states(states, deals)
-    record = family.rules_record(rules, episode, players)
-    table = show_table()
-    log = np.zeros(family.log_size, dtype=np.int64)
-    tally = np.zeros((n, 2, batch.TALLY), dtype=np.int64)
-    running = np.arange(n)
-    batch.start_lanes(states, record, NO_DECKS, running, np.full(n, NONE), log)
-    first_dealt = states["dealer"] % 2 == swapped
+    games = Games(rules, n, players=players, episode=episode, entropy=deals)
+    games.begin()
+    first_dealt = games.states["dealer"] % 2 == swapped
     forfeits = np.zeros((n, 2), dtype=bool)
     failures: list[Failure] = []
-
-    def seen(lanes: Array) -> Array:
-        views = np.zeros(len(lanes), dtype=family.view)
-        batch.view_lanes(states, record, lanes, states["to_move"][lanes], views)
-        return views
-
+    running = games.running()
     while len(running):
-        mover = states["to_move"][running] % 2 ^ swapped
+        mover = games.movers(running) % 2 ^ swapped
         for player, agent in enumerate(agents):
             lanes = running[mover == player]
             if not len(lanes):
                 continue
-            views = seen(lanes)
             if not isinstance(agent, Referee):
-                actions = check_actions(agent.act(views, rngs[player]), len(lanes))
-            else:
-                actions, failed = agent.ask(views, rngs[player])
-                if failed:
-                    failures += failed.values()
-                    forfeits[lanes[list(failed)], player] = True
-                    answered = ~forfeits[lanes, player]
-                    lanes, actions = lanes[answered], actions[answered]
-            while len(lanes):
-                bad = batch.step_lanes(states, record, NO_DECKS, table, lanes, actions, log, tally)
-                if bad == NONE:
-                    break
-                why = family.why_illegal(seen(lanes[bad : bad + 1])[0], int(actions[bad]))
-                if not isinstance(agent, Referee):
-                    raise IllegalActionError(f"{agent.name} erred: {why}")
-                failures.append(Failure(agent.name, ILLEGAL, why))
-                forfeits[lanes[bad], player] = True
-                lanes, actions = lanes[bad + 1 :], actions[bad + 1 :]
-        running = running[states["over"][running] == 0]
+                games.ask(agent, lanes, rngs[player])
+                continue
+            for lane, failure in agent.move(games, lanes, rngs[player]).items():
+                failures.append(failure)
+                forfeits[lane, player] = True
+        running = games.running(running)
         if failures:
             running = running[~forfeits[running].any(axis=1)]
     sign = 1 - 2 * swapped
     lost = forfeits[:, 0].astype(np.int64) - forfeits[:, 1]
-    board = states["games"] if episode == "match" else states["scores"]
+    board = games.states["games" if episode == "match" else "scores"]
     outcome = {
-        "result": np.where(lost != 0, -lost, batch.outcomes(states, record) * sign),
+        "result": np.where(lost != 0, -lost, games.results() * sign),
         "margin": np.where(lost != 0, 0, (board[:, 0] - board[:, 1]) * sign),
         "first_dealt": first_dealt,
-        "points": tally[:, ::-1] if swapped else tally,
+        "points": games.tally[:, ::-1] if swapped else games.tally,
         "forfeits": forfeits,
     }
     return outcome, failures

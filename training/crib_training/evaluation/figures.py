@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 
-from crib_env.engine.family import Family
+from crib_env.engine.family import find_family
 from crib_env.rules import Rules
 from crib_training.evaluation.duplicate import Array, Estimate, Pairs, estimate
+from crib_training.evaluation.markdown import table
 
 ROLES = ("pone", "dealer")
 
 
 def figures(
-    family: Family,
     rules: Rules,
     names: tuple[str, str],
     games: Pairs,
@@ -28,28 +29,29 @@ def figures(
     those are over the other pairs.
 
     Args:
-        family: the engine of the game.
         rules: the rules.
         names: what the two are called, each by a name of its own.
         games: whole games.
         deals: single deals from 0-0.
         episode: what ``games`` are: games, or matches. Matches know no skunks, nor does Table Top.
     """
+    family = find_family(rules.family)
     whole_games, whole_deals = games.whole(), deals.whole()
-    known = episode == "game" and family.name == "two_hand"
+    known = episode == "game" and "games" in (family.state.names or ())  # the points they count
+    skunk = getattr(rules, "skunk_margin", 0)
     skunks = games.margin if known else games.margin[:0]
     return {
         "won": _shown(estimate(shares_won(games))),
         "won_as_first_dealer": _shown(_as_dealer(games)),
         "first_dealer_won": _shown(estimate(_dealers_share(whole_games))),
         "margin": _shown(estimate(whole_games.margin.mean(axis=1))),
-        "skunks_for": _shown(estimate((skunks > rules.skunk_margin).mean(axis=1))),
-        "skunks_against": _shown(estimate((skunks < -rules.skunk_margin).mean(axis=1))),
+        "skunks_for": _shown(estimate((skunks > skunk).mean(axis=1))),
+        "skunks_against": _shown(estimate((skunks < -skunk).mean(axis=1))),
         "margin_a_deal": _shown(estimate(_made(whole_deals).mean(axis=1))),
         "points_a_deal": {
             role: {
-                names[0]: _phases(family, whole_deals, 0, role == "dealer"),
-                names[1]: _phases(family, whole_deals, 1, role == "dealer"),
+                names[0]: _phases(family.phases, whole_deals, 0, role == "dealer"),
+                names[1]: _phases(family.phases, whole_deals, 1, role == "dealer"),
             }
             for role in ROLES
         },
@@ -91,37 +93,41 @@ def _dealers_share(games: Pairs) -> Array:
     return shares
 
 
-def _phases(family: Family, deals: Pairs, player: int, dealer: bool) -> dict[str, Any]:
+def _phases(phases: tuple[str, ...], deals: Pairs, player: int, dealer: bool) -> dict[str, Any]:
     """Return points a deal by phase: each player has each role once in a pair."""
     dealt = deals.first_dealt if player == 0 else ~deals.first_dealt
     points = deals.points[:, :, player][dealt == dealer]
-    return {phase: _shown(estimate(points[:, i])) for i, phase in enumerate(family.phases)}
+    return {phase: _shown(estimate(points[:, i])) for i, phase in enumerate(phases)}
 
 
-def table(results: list[dict[str, Any]]) -> str:
+def comparison_table(results: list[dict[str, Any]]) -> str:
     """Return the results as a Markdown table, one row a comparison."""
-    lines = [
-        "| agent | against | games won | skunks for / against | points a deal more |",
-        "|---|---|---|---|---|",
-    ]
-    for r in results:
-        lines.append(
-            f"| {r['first']} | {r['second']} | {shown_percent(r['won'])} | "
-            f"{_share(r['skunks_for'])} / {_share(r['skunks_against'])} % | "
-            f"{shown_plain(r['margin_a_deal'])} |"
-        )
-    return "\n".join(lines)
+    rows = [
+        [
+            r["first"], r["second"], shown_percent(r["won"]),
+            f"{_share(r['skunks_for'])} / {_share(r['skunks_against'])} %",
+            shown_plain(r["margin_a_deal"]),
+        ]
+        for r in results
+    ]  # fmt: skip
+    head = ["agent", "against", "games won", "skunks for / against", "points a deal more"]
+    return table(head, rows)
 
 
 def phase_table(r: dict[str, Any]) -> str:
     """Return one comparison's points a deal by role and phase as a Markdown table."""
-    phases = tuple(next(iter(r["points_a_deal"]["dealer"].values())))
-    lines = [f"| role | agent | {' | '.join(phases)} |", "|---" * (2 + len(phases)) + "|"]
-    for role, players in r["points_a_deal"].items():
-        for name, points in players.items():
-            cells = " | ".join(shown_plain(points[phase]) for phase in phases)
-            lines.append(f"| {role} | {name} | {cells} |")
-    return "\n".join(lines)
+    return points_table(
+        (role, name, points)
+        for role, players in r["points_a_deal"].items()
+        for name, points in players.items()
+    )
+
+
+def points_table(points: Iterable[tuple[str, str, dict[str, Any]]]) -> str:
+    """Return points a deal by phase, each given with the role and the agent, as Markdown."""
+    given = list(points)
+    rows = [[role, name, *map(shown_plain, phases.values())] for role, name, phases in given]
+    return table(["role", "agent", *given[0][2]], rows)
 
 
 def shown_percent(value: dict[str, float | None]) -> str:

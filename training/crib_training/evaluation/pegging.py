@@ -10,20 +10,24 @@ discards, and the expert's decisions a second.
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import combinations
 
 from crib_agents import PhasedAgent
 from crib_agents.adapters.timed import Timed
 from crib_agents.expert.two_hand.pegging.play import PlayExpert
 
-from crib_env.engine.family import find_family
+from crib_env.errors import unknown
 from crib_env.policy import Agent, find_agent
 from crib_env.rules import PRESETS
+from crib_training.command_line import start
 from crib_training.evaluation.duplicate import Estimate, Pairs, estimate, play_pairs
-from crib_training.tables.crib_tables import GAMES
-from crib_training.tables.open_hands import OpenHanded
+from crib_training.evaluation.markdown import table
+from crib_training.evaluation.open_hands import OpenHanded
+from crib_training.tables.two_hand.dealing import GAMES
 
+HEAD = ("pegging", "against", "points a deal more", "as pone", "as dealer", "games won")
 PEGGING: dict[str, Callable[[], Agent]] = {
     "expert": PlayExpert,
     "rule_based": lambda: find_agent("rule_based"),
@@ -35,9 +39,7 @@ PEGGING: dict[str, Callable[[], Agent]] = {
 def match(game: str, episode: str, first: Agent, second: Agent, pairs: int, seed: int) -> Pairs:
     """Play duplicate pairs in which `rule_based` lays away for both agents."""
     agents = [PhasedAgent("rule_based", agent) for agent in (first, second)]
-    return play_pairs(
-        find_family("two_hand"), PRESETS[game], episode, agents[0], agents[1], pairs, seed
-    )
+    return play_pairs(PRESETS[game], episode, agents[0], agents[1], pairs, seed)
 
 
 def more(deals: Pairs) -> Estimate:
@@ -57,39 +59,54 @@ def shown(value: Estimate, scale: float = 1.0) -> str:
     return f"{scale * value.mean:.2f} ± {scale * value.half:.2f}"
 
 
-def main() -> None:
+@dataclass(frozen=True)
+class Settings:
+    """Measure the play of the cards alone, over the same discards.
+
+    Attributes:
+        pairs: of deals.
+        games: pairs of games; 0 for none.
+        agents: who pegs.
+        seed: fixes everything.
+    """
+
+    pairs: int = 4000
+    games: int = 1000
+    agents: tuple[str, ...] = tuple(PEGGING)
+    seed: int = 1
+
+
+def run(settings: Settings) -> None:
     """Play every pairing of both games and print the table."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("--pairs", type=int, default=4000, help="of deals (default: %(default)s)")
-    parser.add_argument("--games", type=int, default=1000, help="pairs of games; 0 for none")
-    parser.add_argument("--agents", nargs="+", default=list(PEGGING), choices=list(PEGGING))
-    parser.add_argument("--seed", type=int, default=1, help="fixes everything")
-    given = parser.parse_args()
-    print("| game | pegging | against | points a deal more | as pone | as dealer | games won |")
-    print("|---" * 7 + "|")
+    unknown_names = [name for name in settings.agents if name not in PEGGING]
+    if unknown_names:
+        raise unknown("agent that pegs", unknown_names[0], PEGGING)
     for game in GAMES:
         timed = Timed(PlayExpert())
-        match(game, "play", timed, timed, 1, given.seed)  # compiled, or read from the cache
+        match(game, "play", timed, timed, 1, settings.seed)  # compiled, or read from the cache
         timed.decisions, timed.seconds = 0, 0.0
-        for i, name in enumerate(given.agents):
-            for against in given.agents[i + 1 :]:
-                first = timed if name == "expert" else PEGGING[name]()
-                second = PEGGING[against]()
-                deals = match(game, "play", first, second, given.pairs, given.seed)
-                won = "-"
-                if given.games and name == "expert":
-                    games = match(game, "game", first, second, given.games, given.seed)
-                    won = shown(estimate((games.result == 1).mean(axis=1)), 100.0) + " %"
-                roles = [
-                    f"{shown(by_role(deals, 0, dealer))} to {by_role(deals, 1, dealer).mean:.2f}"
-                    for dealer in (False, True)
-                ]
-                print(f"| {game} | {name} | {against} | {shown(more(deals))} | {roles[0]} | "
-                      f"{roles[1]} | {won} |", flush=True)  # fmt: skip
+        rows = []
+        for name, against in combinations(settings.agents, 2):
+            first = timed if name == "expert" else PEGGING[name]()
+            second = PEGGING[against]()
+            deals = match(game, "play", first, second, settings.pairs, settings.seed)
+            won = "–"
+            if settings.games and name == "expert":
+                games = match(game, "game", first, second, settings.games, settings.seed)
+                won = shown(estimate((games.result == 1).mean(axis=1)), 100.0) + " %"
+            roles = [
+                f"{shown(by_role(deals, 0, dealer))} to {by_role(deals, 1, dealer).mean:.2f}"
+                for dealer in (False, True)
+            ]
+            rows.append([name, against, shown(more(deals)), *roles, won])
+        print(f"{game}:\n\n{table(HEAD, rows)}\n", flush=True)
         if timed.decisions:
-            print(f"{game}: the expert made {timed.decisions / timed.seconds:.0f} decisions a "
-                  f"second, {timed.decisions} in all", flush=True)  # fmt: skip
+            print(
+                f"{game}: the expert made {timed.decisions / timed.seconds:.0f} decisions a "
+                f"second, {timed.decisions} in all\n",
+                flush=True,
+            )
 
 
 if __name__ == "__main__":
-    main()
+    start(Settings, run)

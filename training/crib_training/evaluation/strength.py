@@ -10,9 +10,9 @@ is the same thing.
 
 from __future__ import annotations
 
-import argparse
-import sys
 from dataclasses import dataclass
+from itertools import product
+from typing import Literal
 
 from crib_agents.adapters.timed import Timed
 from crib_agents.data.tables import VARIANTS
@@ -20,14 +20,13 @@ from crib_agents.expert.table_top import TableTopExpert
 from crib_agents.expert.table_top.agent import BUDGETS
 from crib_agents.loading import load_agent
 
-from crib_env.engine.family import find_family
 from crib_env.policy import Agent
-from crib_env.rules import PRESETS as RULES
+from crib_env.rules import TableTopRules
+from crib_training.command_line import start
 from crib_training.evaluation.duplicate import Estimate, estimate, play_pairs
+from crib_training.evaluation.markdown import table
 
-HEADER = """\
-| rules | players | budget | decisions/s | games won | points a round more |
-|---|---|---|---|---|---|"""
+HEAD = ("rules", "players", "budget", "decisions/s", "games won", "points a round more")
 
 
 @dataclass(frozen=True)
@@ -49,12 +48,12 @@ def measure(
     preset: str, players: int, budget: int, other: Agent, pairs: int, seed: int
 ) -> Strength:
     """Return what the expert with ``budget`` reaches against ``other`` in so many pairs."""
-    family, rules = find_family("table_top"), RULES[preset]
+    rules = TableTopRules.preset(preset)
     expert = TableTopExpert(budget)
-    play_pairs(family, rules, "round", expert, other, 1, seed, players=players)  # compiles
+    play_pairs(rules, "round", expert, other, 1, seed, players=players)  # compiles
     timed = Timed(expert)
-    games = play_pairs(family, rules, "game", timed, other, pairs, seed, players=players)
-    rounds = play_pairs(family, rules, "round", timed, other, pairs, seed, players=players)
+    games = play_pairs(rules, "game", timed, other, pairs, seed, players=players)
+    rounds = play_pairs(rules, "round", timed, other, pairs, seed, players=players)
     return Strength(
         won=estimate((games.result == 1).mean(axis=1)),
         more=estimate(rounds.margin.mean(axis=1)),
@@ -62,31 +61,44 @@ def measure(
     )
 
 
-def main() -> None:
-    """Run the command line."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--against", default="rule_based", help="an agent (default: %(default)s)")
-    parser.add_argument("--pairs", type=int, default=500, help="of games, and of rounds")
-    parser.add_argument("--seed", type=int, default=1, help="fixes the deals")
-    parser.add_argument("--budgets", type=int, nargs="+", default=range(1, len(BUDGETS) + 1))
-    parser.add_argument("--rules", nargs="+", default=VARIANTS, choices=VARIANTS)
-    parser.add_argument("--players", type=int, nargs="+", default=PLAYERS, choices=PLAYERS)
-    given = parser.parse_args()
-    try:
-        other = load_agent(given.against)
-        print(HEADER)
-        for preset in given.rules:
-            for players in given.players:
-                for budget in given.budgets:
-                    s = measure(preset, players, budget, other, given.pairs, given.seed)
-                    print(f"| {preset} | {players} | {budget} | {s.rate:.0f} | "
-                          f"{100 * s.won.mean:.1f} ± {100 * s.won.half:.1f} % | "
-                          f"{s.more.mean:.2f} ± {s.more.half:.2f} |", flush=True)  # fmt: skip
-    except ValueError as error:
-        sys.exit(f"error: {error}")
-    print(f"\nexpert against {other.name}, {given.pairs} pairs of games and of rounds a row, "
-          f"seed {given.seed}, one core")  # fmt: skip
+@dataclass(frozen=True)
+class Settings:
+    """Measure how strong the Table Top expert is at each budget, and how fast.
+
+    Attributes:
+        against: an agent.
+        pairs: of games, and of rounds.
+        seed: fixes everything.
+        budgets: the expert's.
+        rules: presets.
+        players: 2 or 4, or both.
+    """
+
+    against: str = "rule_based"
+    pairs: int = 500
+    seed: int = 1
+    budgets: tuple[int, ...] = tuple(range(1, len(BUDGETS) + 1))
+    rules: tuple[str, ...] = VARIANTS
+    players: tuple[Literal[2, 4], ...] = (2, 4)
+
+
+def run(settings: Settings) -> None:
+    """Play every combination and print the table."""
+    other = load_agent(settings.against)
+    rows = []
+    for preset, players, budget in product(settings.rules, settings.players, settings.budgets):
+        s = measure(preset, players, budget, other, settings.pairs, settings.seed)
+        won, more = s.won, s.more
+        rows.append([
+            preset, players, budget, f"{s.rate:.0f}",
+            f"{100 * won.mean:.1f} ± {100 * won.half:.1f} %", f"{more.mean:.2f} ± {more.half:.2f}",
+        ])  # fmt: skip
+    print(table(HEAD, rows))
+    print(
+        f"\nexpert against {other.name}, {settings.pairs} pairs of games and of rounds a row, "
+        f"seed {settings.seed}, one core"
+    )
 
 
 if __name__ == "__main__":
-    main()
+    start(Settings, run)

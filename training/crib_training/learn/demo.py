@@ -10,20 +10,20 @@ rule-based one), and the agent itself, ``policy.safetensors``.
 
 from __future__ import annotations
 
-import argparse
 import json
 import platform
 import time
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from crib_agents.adapters.learned import LearnedAgent
 
 from crib_env import six_card_v0
 from crib_env.policy import Agent, find_agent
 from crib_env.rules import PRESETS
+from crib_training.command_line import start
 from crib_training.evaluation.evaluate import evaluate
-from crib_training.evaluation.figures import phase_table, table
+from crib_training.evaluation.figures import comparison_table, phase_table
 from crib_training.learn import ppo
 
 OPPONENTS = ("random", "greedy", "rule_based")
@@ -47,37 +47,49 @@ def replay(first: Agent, second: Agent, seed: int) -> str:
     return "\n\n".join(pages) + "\n"
 
 
-def main() -> None:
-    """Run the demo."""
-    parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
-    parser.add_argument("--timesteps", type=int, default=1_200_000, help="decisions to learn from")
-    parser.add_argument("--pairs", type=int, default=2000, help="duplicate pairs an opponent")
-    parser.add_argument("--seed", type=int, default=1, help="fixes everything")
-    parser.add_argument("--out", type=Path, default=Path("runs/demo"), help="folder for results")
-    args = parser.parse_args()
+@dataclass(frozen=True)
+class Settings:
+    """Train an agent, evaluate it, and write down how good it is.
 
+    Attributes:
+        timesteps: decisions to learn from.
+        pairs: duplicate pairs an opponent.
+        seed: fixes everything.
+        out: the folder for results.
+    """
+
+    timesteps: int = 1_200_000
+    pairs: int = 2000
+    seed: int = 1
+    out: Path = Path("runs/demo")
+
+
+def run(settings: Settings) -> None:
+    """Run the demo."""
     began = time.perf_counter()
-    print(f"Training MaskablePPO against rule_based, {args.timesteps:,} decisions ...", flush=True)
-    training = ppo.arguments().parse_args(
-        ["--timesteps", str(args.timesteps), "--seed", str(args.seed), "--out", str(args.out)]
+    print(
+        f"Training MaskablePPO against rule_based, {settings.timesteps:,} decisions ...", flush=True
     )
-    agent: LearnedAgent = ppo.train(training)
+    agent = ppo.train(
+        ppo.Settings(timesteps=settings.timesteps, seed=settings.seed, out=settings.out)
+    )
     trained = time.perf_counter()
     print(f"Trained in {trained - began:.0f} s. Evaluating on duplicate deals ...", flush=True)
     rules = PRESETS["hoyle"]
     compared: list[tuple[Agent, Agent]] = [(agent, find_agent(name)) for name in OPPONENTS]
     compared.append((find_agent("rule_based"), find_agent("greedy")))
     results = [
-        evaluate(six_card_v0.maker, rules, a, b, args.pairs, args.seed + 1000) for a, b in compared
+        evaluate(six_card_v0.maker, rules, a, b, settings.pairs, settings.seed + 1000)
+        for a, b in compared
     ]
 
     text = "\n".join(
         [
-            table(results),
+            comparison_table(results),
             "",
-            f"{args.pairs} pairs of games a row (same cards, seats swapped), 95 % intervals "
-            f"over pairs; trained on {args.timesteps:,} decisions in {trained - began:.0f} s, "
-            f"seed {args.seed}, Python {platform.python_version()}.",
+            f"{settings.pairs} pairs of games a row (same cards, seats swapped), 95 % intervals "
+            f"over pairs; trained on {settings.timesteps:,} decisions in {trained - began:.0f} s, "
+            f"seed {settings.seed}, Python {platform.python_version()}.",
             "",
             "Points a deal against rule_based, by role and phase:",
             "",
@@ -85,15 +97,15 @@ def main() -> None:
             "",
         ]
     )
-    (args.out / "table.md").write_text(text)
-    (args.out / "results.json").write_text(json.dumps(results, indent=2) + "\n")
-    (args.out / "replay.txt").write_text(replay(agent, find_agent("rule_based"), args.seed))
+    (settings.out / "table.md").write_text(text)
+    (settings.out / "results.json").write_text(json.dumps(results, indent=2) + "\n")
+    (settings.out / "replay.txt").write_text(replay(agent, find_agent("rule_based"), settings.seed))
     print("\n" + text)
     print(
-        f"All done in {time.perf_counter() - began:.0f} s. In {args.out}: table.md, results.json, "
-        "learning_curve.png, replay.txt, policy.safetensors"
+        f"All done in {time.perf_counter() - began:.0f} s. In {settings.out}: table.md, "
+        "results.json, learning_curve.png, replay.txt, policy.safetensors"
     )
 
 
 if __name__ == "__main__":
-    main()
+    start(Settings, run)

@@ -1,10 +1,9 @@
 """Fit a MaskablePPO agent against an opponent.
 
-    python -m crib_training.learn.ppo --timesteps 1000000 --opponent rule_based --seed 1 --out runs/ppo
+    crib train --timesteps 1000000 --opponent rule_based --seed 1 --out runs/ppo
 
-Writes to ``--out``: ``policy.safetensors`` (for `crib_agents.adapters.learned.LearnedAgent` and
-``crib_training.evaluation.evaluate``), ``model.zip`` (for ``--resume``), ``learning_curve.png``,
-``learning_curve.csv``, and TensorBoard logs.
+Writes to ``--out``: ``policy.safetensors`` (a `LearnedAgent`, for `crib evaluate`), ``model.zip``
+(for ``--resume``), ``learning_curve.png``, ``learning_curve.csv``, and TensorBoard logs.
 
 One episode is a deal by default and the reward the difference in points: every decision is then
 followed by its consequences within a few steps, so a few minutes are enough to learn something.
@@ -12,11 +11,11 @@ followed by its consequences within a few steps, so a few minutes are enough to 
 
 from __future__ import annotations
 
-import argparse
 import csv
 import time
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import matplotlib
 
@@ -35,37 +34,63 @@ from stable_baselines3.common.vec_env import VecNormalize
 
 from crib_env.engine.family import Family
 from crib_env.envs.makers import Maker
+from crib_training.command_line import start
 from crib_training.learn.shaping import LineShaping
-from crib_training.loading import find_maker
+from crib_training.loading import find_game, shortest_episode
 
 
-def arguments() -> argparse.ArgumentParser:
-    """Return the command line; its help is the documentation of every setting."""
-    parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
-    add = parser.add_argument
-    add("--env", default="six_card_v0", help="the environment (default: %(default)s)")
-    add("--rules", help="a preset of rules other than the game's own")
-    add("--players", type=int, default=2, help="2, or 4 in Table Top")
-    add("--timesteps", type=int, default=1_000_000, help="decisions to learn from (%(default)s)")
-    add("--seed", type=int, default=1, help="of the deals, the network and the batches")
-    add("--opponent", default="rule_based", help="an agent's name or a .safetensors file")
-    add("--episode", help="what one episode is (default: one deal, or one round)")
-    add("--reward", default="points", help="points or win (default: %(default)s)")
-    add("--lanes", type=int, default=256, help="games side by side (default: %(default)s)")
-    add("--steps", type=int, default=32, help="decisions a game between updates (%(default)s)")
-    add("--batch-size", type=int, default=1024, help="of an update (default: %(default)s)")
-    add("--epochs", type=int, default=8, help="passes over the decisions (default: %(default)s)")
-    add("--learning-rate", type=float, default=1e-3, help="falls linearly to a tenth (%(default)s)")
-    add("--gae-lambda", type=float, default=0.95, help="of the advantages (default: %(default)s)")
-    add("--shaping", action="store_true", help="Table Top: pay a card when it is placed")
-    add("--entropy", type=float, default=0.01, help="weight of the entropy (default: %(default)s)")
-    add("--width", type=int, default=256, help="of the two hidden layers (default: %(default)s)")
-    add("--resume", type=Path, help="a model.zip to go on from")
-    # One thread: layers this small gain little from two, and lose much where a core is shared.
-    add("--threads", type=int, default=1, help="of PyTorch (default: %(default)s)")
-    add("--out", type=Path, default=Path("runs/ppo"), help="folder for results (%(default)s)")
-    add("--no-progress", action="store_true", help="no progress bar")
-    return parser
+@dataclass(frozen=True)
+class Settings:
+    """Train an agent by MaskablePPO against an opponent.
+
+    Attributes:
+        env: the environment.
+        method: how it learns.
+        rules: a preset of rules other than the environment's own.
+        players: 2, or 4 in Table Top.
+        timesteps: decisions to learn from.
+        seed: of the deals, the network and the batches.
+        opponent: an agent's name or a .safetensors file.
+        episode: what one episode is; by default one deal, or one round.
+        reward: the points made more than the opponent, or who won.
+        lanes: games side by side.
+        steps: decisions a game between updates.
+        batch_size: of an update.
+        epochs: passes over the decisions.
+        learning_rate: falls linearly to a tenth.
+        gae_lambda: of the advantages.
+        shaping: pay a card when it is placed (Table Top).
+        entropy: weight of the entropy.
+        width: of the two hidden layers.
+        resume: a folder of an earlier run, or its model.zip, to go on from.
+        threads: of PyTorch. Layers this small gain little from two, and lose much where a core is
+            shared.
+        out: the folder for results.
+        progress: show a progress bar.
+    """
+
+    env: str = "six_card_v0"
+    method: Literal["ppo"] = "ppo"
+    rules: str | None = None
+    players: int = 2
+    timesteps: int = 1_000_000
+    seed: int = 1
+    opponent: str = "rule_based"
+    episode: str | None = None
+    reward: Literal["points", "win"] = "points"
+    lanes: int = 256
+    steps: int = 32
+    batch_size: int = 1024
+    epochs: int = 8
+    learning_rate: float = 1e-3
+    gae_lambda: float = 0.95
+    shaping: bool = False
+    entropy: float = 0.01
+    width: int = 256
+    resume: Path | None = None
+    threads: int = 1
+    out: Path = Path("runs/ppo")
+    progress: bool = True
 
 
 class RankFeatures(BaseFeaturesExtractor):
@@ -80,9 +105,9 @@ class RankFeatures(BaseFeaturesExtractor):
         size = observation_space.shape[0]
         super().__init__(observation_space, size + 13 * len(blocks))
         ranks = torch.zeros(size, 13 * len(blocks))
-        for i, start in enumerate(blocks):
+        for i, block in enumerate(blocks):
             for card in range(52):
-                ranks[start + card, 13 * i + card // 4] = 1.0
+                ranks[block + card, 13 * i + card // 4] = 1.0
         self.register_buffer("ranks", ranks)
         self.ranks: torch.Tensor
 
@@ -119,66 +144,71 @@ class LearningCurve(BaseCallback):
             self.rows.append((self.num_timesteps, mean, time.perf_counter() - self.began))
 
 
-def train(args: argparse.Namespace) -> LearnedAgent:
-    """Fit an agent as the arguments say, write everything to ``args.out`` and return it."""
-    maker = find_maker(args.env)
-    args.out.mkdir(parents=True, exist_ok=True)
-    torch.set_num_threads(args.threads)
+def train(settings: Settings) -> LearnedAgent:
+    """Fit an agent as the settings say, write everything to ``out`` and return it."""
+    maker, rules = find_game(settings.env, settings.rules)
+    opponent = load_agent(settings.opponent)
+    settings.out.mkdir(parents=True, exist_ok=True)
+    torch.set_num_threads(settings.threads)
     # The masked logits are finite by construction; checking them at every step takes time.
     torch.distributions.Distribution.set_default_validate_args(False)
-    short = "deal" if "deal" in maker.episodes else "round"
     games = maker.sb3_env(
-        args.lanes,
-        opponent=load_agent(args.opponent),
-        rules=args.rules,
-        episode=args.episode or short,
-        reward=args.reward,
+        settings.lanes,
+        opponent=opponent,
+        rules=rules,
+        episode=settings.episode or shortest_episode(maker),
+        reward=settings.reward,
         seat=None,
-        **({"players": args.players} if args.players != 2 else {}),
+        **({"players": settings.players} if settings.players != 2 else {}),
     )
-    games.seed(args.seed)
+    games.seed(settings.seed)
     # Only the reward is scaled; the observation is bits already. A deal is short: no discount.
-    shaped = LineShaping(games) if args.shaping else games
+    shaped = LineShaping(games) if settings.shaping else games
     venv = VecNormalize(shaped, norm_obs=False, norm_reward=True, gamma=1.0)
 
     def learning_rate(remaining: float) -> float:
-        return float(args.learning_rate * max(0.1, remaining))
+        return float(settings.learning_rate * max(0.1, remaining))
 
-    if args.resume:
-        model = MaskablePPO.load(args.resume, env=venv, tensorboard_log=str(args.out / "tb"))
+    if settings.resume:
+        saved = settings.resume
+        if saved.is_dir():
+            saved /= "model.zip"
+        model = MaskablePPO.load(saved, env=venv, tensorboard_log=str(settings.out / "tb"))
     else:
         model = MaskablePPO(
             "MlpPolicy",
             venv,
             learning_rate=learning_rate,
-            n_steps=args.steps,
-            batch_size=args.batch_size,
-            n_epochs=args.epochs,
+            n_steps=settings.steps,
+            batch_size=settings.batch_size,
+            n_epochs=settings.epochs,
             gamma=1.0,
-            gae_lambda=args.gae_lambda,
-            ent_coef=args.entropy,
+            gae_lambda=settings.gae_lambda,
+            ent_coef=settings.entropy,
             policy_kwargs={
-                "net_arch": [args.width, args.width],
+                "net_arch": [settings.width, settings.width],
                 "activation_fn": torch.nn.ReLU,
                 "features_extractor_class": RankFeatures,
-                "features_extractor_kwargs": {"blocks": card_blocks(maker.family())},
+                "features_extractor_kwargs": {"blocks": card_blocks(maker.family)},
             },
             stats_window_size=2000,
-            tensorboard_log=str(args.out / "tb"),
-            seed=args.seed,
+            tensorboard_log=str(settings.out / "tb"),
+            seed=settings.seed,
             device="cpu",
         )
     curve = LearningCurve()
     callbacks: list[BaseCallback] = [curve]
-    if not args.no_progress:
+    if settings.progress:
         callbacks.append(ProgressBarCallback())
     model.learn(
-        args.timesteps, callback=CallbackList(callbacks), reset_num_timesteps=not args.resume
+        settings.timesteps,
+        callback=CallbackList(callbacks),
+        reset_num_timesteps=not settings.resume,
     )
-    model.save(args.out / "model.zip")
-    agent = policy_agent(model, maker, args.rules or maker.rules)
-    agent.save(args.out / "policy.safetensors")
-    draw(curve.rows, args.out, args.opponent, args.reward)
+    model.save(settings.out / "model.zip")
+    agent = policy_agent(model, maker, rules.name)
+    agent.save(settings.out / "policy.safetensors")
+    draw(curve.rows, settings.out, settings.opponent, settings.reward)
     return agent
 
 
@@ -189,7 +219,7 @@ def policy_agent(model: MaskablePPO, maker: Maker, rules: str) -> LearnedAgent:
     layers = [(state[f"{name}.weight"], state[f"{name}.bias"]) for name in [*names, "action_net"]]
     (weight, bias), ranks = layers[0], state["features_extractor.ranks"]
     layers[0] = weight[:, : len(ranks)] + weight[:, len(ranks) :] @ ranks.T, bias
-    return LearnedAgent(layers, header(maker.name, rules, maker.family()), name="ppo")
+    return LearnedAgent(layers, header(maker.name, rules, maker.family), name="ppo")
 
 
 def draw(rows: list[tuple[int, float, float]], out: Path, opponent: str, reward: str) -> None:
@@ -210,12 +240,11 @@ def draw(rows: list[tuple[int, float, float]], out: Path, opponent: str, reward:
     plt.close(figure)
 
 
-def main() -> None:
-    """Run the command line."""
-    args = arguments().parse_args()
-    train(args)
-    print(f"wrote {args.out}/policy.safetensors, model.zip, learning_curve.png")
+def run(settings: Settings) -> None:
+    """Train, and say where the results are."""
+    train(settings)
+    print(f"wrote {settings.out}/policy.safetensors, model.zip, learning_curve.png")
 
 
 if __name__ == "__main__":
-    main()
+    start(Settings, run)

@@ -1,41 +1,45 @@
 """Fit a baseline agent for every environment and write down how good each is.
 
-    python -m crib_training.learn.recipes                     # all of them, a few minutes each on two cores
-    python -m crib_training.learn.recipes five_card_v0        # one of them
+    python -m crib_training.learn.recipes                  # all, a few minutes each on two cores
+    python -m crib_training.learn.recipes five_card_v0     # one of them
 
-For each environment: MaskablePPO against its ``rule_based`` opponent (`crib_training.learn.ppo`), then
-duplicate deals against the built-in opponents. Writes ``runs/recipes/NAME/`` and, once all have
+For each environment: MaskablePPO against its ``rule_based`` opponent (`crib train`), then duplicate
+deals against the built-in opponents. Writes ``runs/recipes/NAME/`` and, once all have
 been run, the tables to ``docs/recipes.md``.
 """
 
 from __future__ import annotations
 
-import argparse
 import json
 import platform
 import time
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
+from tyro.conf import Positional
+
 from crib_env.policy import find_agent
 from crib_env.registration import ENVIRONMENTS
-from crib_env.rules import PRESETS
+from crib_training.command_line import command, start
 from crib_training.evaluation.evaluate import evaluate
-from crib_training.evaluation.figures import table
+from crib_training.evaluation.figures import comparison_table
 from crib_training.learn import ppo
-from crib_training.loading import find_maker
+from crib_training.loading import find_game, find_maker
 
 OPPONENTS = ("random", "greedy", "rule_based")
 PAGE = Path("docs/recipes.md")
+FILE = "recipe.json"
+SHOWN = ("env", "timesteps", "seed", "out")  # in every recipe
 
-# What differs from crib_training.learn.ppo's own settings, and why.
-SETTINGS: dict[str, dict[str, str]] = {
+# What differs from the settings of `crib train`, and why.
+CHANGES: dict[str, dict[str, Any]] = {
     "six_card_v0": {},
     "five_card_v0": {},
     "discard_v0": {},
     "pegging_v0": {},
     # A round pays at its end alone, after 14 decisions of the learner: shaped, with short credit.
-    "table_top_v0": {"--shaping": "", "--steps": "28", "--gae-lambda": "0.9"},
+    "table_top_v0": {"shaping": True, "steps": 28, "gae_lambda": 0.9},
 }
 
 # What a reader should know before taking a recipe for an opponent.
@@ -47,77 +51,95 @@ NOTES: dict[str, str] = {
 }
 
 
-def command(name: str, timesteps: int, seed: int, out: Path) -> list[str]:
-    """Return the arguments of `crib_training.learn.ppo` for one environment."""
-    words = ["--env", name, "--timesteps", str(timesteps), "--seed", str(seed), "--out", str(out)]
-    for option, value in SETTINGS[name].items():
-        words += [option, value] if value else [option]
-    return words
+def recipe_of(settings: ppo.Settings) -> str:
+    """Return the command that trains by these settings: what differs from the defaults."""
+    usual = {
+        field.name
+        for field in fields(settings)
+        if getattr(settings, field.name) == field.default and field.name not in SHOWN
+    }
+    return command("crib train", settings, leave_out=usual)
 
 
-def run(name: str, timesteps: int, pairs: int, seed: int, out: Path) -> dict[str, Any]:
+def fit(name: str, timesteps: int, pairs: int, seed: int, out: Path) -> dict[str, Any]:
     """Train and evaluate one environment's baseline; return what the page says of it."""
-    words = command(name, timesteps, seed, out / name)
-    print(f"python -m crib_training.learn.ppo {' '.join(words)}", flush=True)
+    changes = CHANGES[name]
+    settings = ppo.Settings(env=name, timesteps=timesteps, seed=seed, out=out / name, **changes)
+    print(recipe_of(settings), flush=True)
     began = time.perf_counter()
-    agent = ppo.train(ppo.arguments().parse_args(words))
+    agent = ppo.train(settings)
     seconds = time.perf_counter() - began
-    maker = find_maker(name)
-    rules = PRESETS[maker.rules]
+    maker, rules = find_game(name)
     results = [
         evaluate(maker, rules, agent, find_agent(opponent), pairs, seed + 1000)
         for opponent in OPPONENTS
     ]
-    print(table(results), flush=True)
-    return {"name": name, "words": words, "seconds": seconds, "results": results, "pairs": pairs}
+    print(comparison_table(results), flush=True)
+    return {"name": name, "command": recipe_of(settings), "seconds": seconds, "results": results,
+            "pairs": pairs}  # fmt: skip
 
 
 def page(recipes: list[dict[str, Any]]) -> str:
     """Return the documentation page of all recipes."""
-    parts = [
+    lines = [
         "# Recipes",
         "",
         "A baseline for every environment: MaskablePPO against the environment's `rule_based` "
         "opponent, evaluated on duplicate deals. In the phase environments both sides play the "
-        "other phase alike, by the house's policy. Intervals are 95 %, over pairs. Everything on "
-        "this page is printed by `python -m crib_training.learn.recipes`.",
+        "other phase alike, by the environment's policy. Intervals are 95 %, over pairs. "
+        "Everything on this page is printed by `python -m crib_training.learn.recipes`.",
     ]
     for recipe in recipes:
-        parts += [
+        lines += [
             "",
             f"## {recipe['name']}",
             "",
             "```sh",
-            f"python -m crib_training.learn.ppo {' '.join(recipe['words'])}",
+            recipe["command"],
             "```",
             "",
             f"Trained in {recipe['seconds']:.0f} s; {recipe['pairs']} pairs a row.",
             "",
-            table(recipe["results"]),
+            comparison_table(recipe["results"]),
         ]
         if recipe["name"] in NOTES:
-            parts += ["", NOTES[recipe["name"]]]
-    parts += ["", f"Two cores, Python {platform.python_version()}.", ""]
-    return "\n".join(parts)
+            lines += ["", NOTES[recipe["name"]]]
+    lines += ["", f"Two cores, Python {platform.python_version()}.", ""]
+    return "\n".join(lines)
 
 
-def main() -> None:
-    """Run the command line."""
-    parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
-    parser.add_argument("names", nargs="*", default=list(ENVIRONMENTS), help="environments")
-    parser.add_argument("--timesteps", type=int, default=1_000_000, help="decisions each")
-    parser.add_argument("--pairs", type=int, default=1000, help="duplicate pairs an opponent")
-    parser.add_argument("--seed", type=int, default=1, help="fixes everything")
-    parser.add_argument("--out", type=Path, default=Path("runs/recipes"), help="folder")
-    args = parser.parse_args()
-    for name in args.names:
-        recipe = run(name, args.timesteps, args.pairs, args.seed, args.out)
-        (args.out / name / "recipe.json").write_text(json.dumps(recipe, indent=2) + "\n")
-    done = [args.out / name / "recipe.json" for name in ENVIRONMENTS]
+@dataclass(frozen=True)
+class Settings:
+    """Fit a baseline agent for every environment and write down how good each is.
+
+    Attributes:
+        names: environments; all if none.
+        timesteps: decisions each.
+        pairs: duplicate pairs an opponent.
+        seed: fixes everything.
+        out: the folder for results.
+    """
+
+    names: Positional[tuple[str, ...]] = ()
+    timesteps: int = 1_000_000
+    pairs: int = 1000
+    seed: int = 1
+    out: Path = Path("runs/recipes")
+
+
+def run(settings: Settings) -> None:
+    """Fit the baselines, and write the page once all have been fitted."""
+    names = settings.names or tuple(ENVIRONMENTS)
+    for name in names:
+        find_maker(name)
+    for name in names:
+        recipe = fit(name, settings.timesteps, settings.pairs, settings.seed, settings.out)
+        (settings.out / name / FILE).write_text(json.dumps(recipe, indent=2) + "\n")
+    done = [settings.out / name / FILE for name in ENVIRONMENTS]
     if all(path.exists() for path in done):
         PAGE.write_text(page([json.loads(path.read_text()) for path in done]))
         print(f"wrote {PAGE}")
 
 
 if __name__ == "__main__":
-    main()
+    start(Settings, run)

@@ -25,7 +25,7 @@ class LineShaping(VecEnvWrapper):
 
     def __init__(self, venv: CribbageVecEnv) -> None:
         super().__init__(venv)
-        self._games = venv.games
+        self._batch = venv.batch
         self._before = np.zeros(self.num_envs, dtype=np.int64)
 
     def reset(self) -> Any:
@@ -43,10 +43,8 @@ class LineShaping(VecEnvWrapper):
         return observations, shaped.astype(np.float32), dones, infos
 
     def _potential(self) -> npt.NDArray[np.int64]:
-        games = self._games
-        views = np.zeros(self.num_envs, dtype=games.family.view)
-        lanes = np.arange(self.num_envs)
-        games.family.batch.view_lanes(games.states, games.rules_record, lanes, games.seats, views)
+        batch = self._batch
+        views = batch.games.views(np.arange(self.num_envs), batch.seats)
         differences = np.zeros(self.num_envs, dtype=np.int64)
         lines_so_far(views, show_table(), differences)
         return differences

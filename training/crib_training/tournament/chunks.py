@@ -22,18 +22,15 @@ from crib_agents.loading import IN_PROCESS, agent_file, load_agent
 import crib_env
 from crib_env.options import check_seed
 from crib_env.policy import Agent
-from crib_env.rules import find_rules
 from crib_training.evaluation.duplicate import ARRAYS, Array, Pairs, play_chunk
-from crib_training.evaluation.evaluate import in_phase, short
-from crib_training.loading import find_maker
+from crib_training.loading import find_game, find_maker, in_phase, shortest_episode
 from crib_training.tournament.referee import Failure, Referee
 
 KINDS = ("games", "deals")
 EPISODES = ("game", "match")
 # The modules of this package that have a hand in how a chunk comes out.
 PLAYING = (
-    "evaluation/duplicate.py", "evaluation/evaluate.py", "loading.py", "tournament/chunks.py",
-    "tournament/referee.py",
+    "evaluation/duplicate.py", "loading.py", "tournament/chunks.py", "tournament/referee.py",
 )  # fmt: skip
 
 Record = dict[str, Any]
@@ -86,8 +83,7 @@ class Setup:
 
     def __post_init__(self) -> None:
         check_seed(self.seed)
-        maker = find_maker(self.environment)
-        find_rules(self.rules or maker.rules, maker.family().name)
+        maker, _ = find_game(self.environment, self.rules)
         if self.episode not in EPISODES:
             raise ValueError(f"episode must be game or match, got {self.episode!r}")
         if self.episode == "match" and "match" not in maker.episodes:
@@ -152,24 +148,20 @@ def label_agents(setup: Setup) -> list[str]:
 def play(setup: Setup, chunk: Chunk) -> Record:
     """Play one chunk and return its outcome, ready for JSON; see `read_pairs`.
 
-    An agent's failure costs it the game; see `crib_training.tournament.referee`.
+    An agent's failure costs it the game; see `referee`.
     """
     began = time.perf_counter()
-    maker = find_maker(setup.environment)
-    family = maker.family()
-    rules = find_rules(setup.rules or maker.rules, family.name)
+    maker, rules = find_game(setup.environment, setup.rules)
     # Two instances of each agent, in processes of their own if it has one: one plays the first
     # games of pairs alone, the other the same deals from the other side.
     once, again = (
         (_referee(setup, chunk.first, half), _referee(setup, chunk.second, half)) for half in (0, 1)
     )
     played = {}
-    for kind, episode in zip(KINDS, (setup.episode, short(maker)), strict=True):
+    for kind, episode in zip(KINDS, (setup.episode, shortest_episode(maker)), strict=True):
         key = (chunk.first, chunk.second, chunk.index, KINDS.index(kind))
         entropy = np.random.SeedSequence(setup.seed, spawn_key=key)
-        played[kind] = play_chunk(
-            family, rules, episode, once, chunk.pairs, entropy, setup.players, again
-        )
+        played[kind] = play_chunk(rules, episode, once, chunk.pairs, entropy, setup.players, again)
     return {
         **asdict(chunk),
         "seconds": round(time.perf_counter() - began, 3),
@@ -205,10 +197,9 @@ def _agent(setup: Setup, place: int, half: int) -> Agent:
 @lru_cache(maxsize=128)
 def _referee(setup: Setup, place: int, half: int) -> Referee:
     agent, given = _agent(setup, place, half), setup.agents[place]
-    house = find_maker(setup.environment).house
     # An agent in a process of its own has its own clock, which leaves out a child's start.
     seconds = None if given.startswith(IN_PROCESS) else setup.move_seconds
-    return Referee(agent if house is None else in_phase(house, agent), seconds, given)
+    return Referee(in_phase(find_maker(setup.environment), agent), seconds, given)
 
 
 @cache

@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import json
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 from crib_training.tournament.chunks import Chunk, Record, Setup
 
 FILE = "chunks.jsonl"
+SHOWN = 5  # broken lines named
 
 
 class Ledger:
-    """Finished chunks by key, each a line of JSON in ``chunks.jsonl``, after one for the set-up.
+    """Finished chunks by key, each a line of ``chunks.jsonl``, after one for the set-up.
+
+    A line is an object of a ``record`` and its ``digest``, which also covers the set-up and the two
+    agents: a line that was cut short or altered, or comes from another tournament, is found. In
+    which order the chunks lie does not matter.
 
     A tournament taken up again must be of the same set-up; but agents may be added at the end of
     the field, since the others' games do not depend on them. A last line cut short, by a crash or
@@ -23,29 +29,37 @@ class Ledger:
         setup: of the tournament.
 
     Raises:
-        ValueError: the folder holds a tournament of another set-up; the message says how it
-            differs; or a line is broken, other than the last.
+        ValueError: the folder holds a tournament of another set-up, or of a version that wrote no
+            digests; the message says how it differs.
+        RuntimeError: lines are broken, other than the last; the message has their numbers, and
+            nothing is changed.
     """
 
     def __init__(self, folder: Path, setup: Setup) -> None:
         self.records: dict[Chunk, Record] = {}
         folder.mkdir(parents=True, exist_ok=True)
         self._path = folder / FILE
-        identity = setup.identity()
-        lines = self._read()
+        self._identity = setup.identity()
+        lines = self._path.read_text().split("\n")[:-1] if self._path.exists() else []
         if lines:
-            _require_same(folder, lines[0], identity)
+            self._require_same(lines[0])
+        broken = [n for n, line in enumerate(lines[1:], start=2) if not self._take(line)]
+        if broken:
+            shown = ", ".join(map(str, broken[:SHOWN])) + (" ..." if len(broken) > SHOWN else "")
+            raise RuntimeError(
+                f"line {shown} of {self._path} cannot be read: cut short, altered, of another "
+                "tournament, or there twice. Remove it, and its chunk is played again"
+            )
         # Written anew: the field may have grown, and the last line may be broken.
         new = self._path.with_suffix(".new")
-        new.write_text("".join(json.dumps(line) + "\n" for line in [identity, *lines[1:]]))
+        kept = [self._line(record) for record in self.records.values()]
+        new.write_text("".join([self._line(self._identity), *kept]))
         new.replace(self._path)
-        for record in lines[1:]:
-            self._keep(record)
 
     def add(self, record: Record) -> Chunk:
         """Keep the record of a finished chunk; return its key."""
         with self._path.open("a") as file:
-            file.write(json.dumps(record) + "\n")
+            file.write(self._line(record))
         return self._keep(record)
 
     def _keep(self, record: Record) -> Chunk:
@@ -53,25 +67,54 @@ class Ledger:
         self.records[chunk] = record
         return chunk
 
-    def _read(self) -> list[dict[str, Any]]:
-        if not self._path.exists():
-            return []
-        text = self._path.read_text()
-        whole = text[: text.rfind("\n") + 1]
-        lines = []
-        for number, line in enumerate(whole.splitlines(), start=1):
-            try:
-                lines.append(json.loads(line))
-            except json.JSONDecodeError as error:
-                raise ValueError(
-                    f"line {number} of {self._path} cannot be read ({error}): remove it, and its "
-                    "chunk is played again; of the first, the whole file"
-                ) from error
-        return lines
+    def _line(self, record: Record) -> str:
+        return json.dumps({"digest": self._digest(record), "record": record}) + "\n"
+
+    def _digest(self, record: Record) -> str:
+        """Return a digest of a chunk's record and of what it was played under, or of a set-up."""
+        about: dict[str, Any] = {}
+        if "agents" not in record:
+            about = dict(self._identity)
+            files = about.pop("files")
+            pair = [about["agents"][record[side]] for side in ("first", "second")]
+            about["agents"] = [[name, files.get(name)] for name in pair]
+        return sha256(json.dumps([about, record], sort_keys=True).encode()).hexdigest()[:16]
+
+    def _take(self, line: str) -> bool:
+        """Keep the chunk of a line; return whether it is as it was written, and not there yet."""
+        try:
+            written = json.loads(line)
+            record = written["record"]
+            known = len(self.records)
+            if "agents" in record or written["digest"] != self._digest(record):
+                return False
+            self._keep(record)
+        except (ValueError, KeyError, TypeError, IndexError):  # of another shape
+            return False
+        return len(self.records) > known
+
+    def _require_same(self, line: str) -> None:
+        """Refuse the chunks of another set-up, with the reason."""
+        place = f"Name another folder, or remove {self._path}"
+        try:
+            written = json.loads(line)
+            old = written["record"]
+            if "agents" not in old or written["digest"] != self._digest(old):
+                raise ValueError("altered")
+        except (ValueError, KeyError, TypeError, IndexError) as error:
+            raise RuntimeError(
+                f"line 1 of {self._path} cannot be read: it is cut short or altered, or from a "
+                f"version that wrote no digests. {place}"
+            ) from error
+        why = _differences(old, self._identity)
+        if why:
+            raise ValueError(
+                f"{self._path.parent} holds a tournament of another set-up: {why}. {place}"
+            )
 
 
-def _require_same(folder: Path, old: dict[str, Any], new: dict[str, Any]) -> None:
-    """Refuse chunks of another set-up, with the reason."""
+def _differences(old: dict[str, Any], new: dict[str, Any]) -> str:
+    """Return how one set-up differs from another that may only have more agents."""
     differing = {name for name in new if old.get(name) != new[name]}
     if new["agents"][: len(old["agents"])] == old["agents"]:
         differing.discard("agents")
@@ -81,12 +124,7 @@ def _require_same(folder: Path, old: dict[str, Any], new: dict[str, Any]) -> Non
         "code": "the code of crib_env, of our agents or of tournaments has changed since",
         "files": "a weights file, or the module of an agent, has changed since",
     }
-    if differing:
-        why = "; ".join(
-            reasons.get(name, f"{name} was {old.get(name)!r} and is {new[name]!r}")
-            for name in sorted(differing)
-        )
-        raise ValueError(
-            f"{folder} holds a tournament of another set-up: {why}. Name another folder, or remove "
-            f"{folder / FILE}"
-        )
+    return "; ".join(
+        reasons.get(name, f"{name} was {old.get(name)!r} and is {new[name]!r}")
+        for name in sorted(differing)
+    )

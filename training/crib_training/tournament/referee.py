@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from crib_env.games import Array, Games
 from crib_env.policy import Actions, Agent, Views, check_actions
 
 RAISED = "raised"
@@ -57,6 +58,23 @@ class Referee:
         self.name = name or agent.name
         self.move_seconds = move_seconds
         self._warm = False
+
+    def move(self, games: Games, lanes: Array, rng: np.random.Generator) -> dict[int, Failure]:
+        """Let the agent act for the seat to move in each lane; return its failures by lane.
+
+        A lane in which it failed is not stepped.
+        """
+        actions, failed = self.ask(games.views(lanes), rng)
+        failures = {int(lanes[k]): failure for k, failure in failed.items()}
+        if failed:
+            answered = np.delete(np.arange(len(lanes)), list(failed))
+            lanes, actions = lanes[answered], actions[answered]
+        while (bad := games.step(lanes, actions)) is not None:
+            lane = int(lanes[bad])
+            why = games.why_illegal(lane, int(actions[bad]))
+            failures[lane] = Failure(self.name, ILLEGAL, why)
+            lanes, actions = lanes[bad + 1 :], actions[bad + 1 :]
+        return failures
 
     def ask(self, views: Views, rng: np.random.Generator) -> tuple[Actions, dict[int, Failure]]:
         """Return the agent's actions for views [B], and its failures by view.

@@ -7,7 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from crib_training.evaluation.figures import ROLES, shown_percent, shown_plain, table
+from crib_training.evaluation.figures import (
+    ROLES,
+    comparison_table,
+    points_table,
+    shown_percent,
+    shown_plain,
+)
+from crib_training.evaluation.markdown import table
 from crib_training.tournament.standings import won_by
 
 REASONS = 3  # shown for each kind of an agent's failures
@@ -44,7 +51,7 @@ def report(results: dict[str, Any]) -> str:
         "",
         "## Pairings",
         "",
-        table(results["pairings"]),
+        comparison_table(results["pairings"]),
         "",
         _dealers_table(results),
         "",
@@ -94,14 +101,15 @@ def conditions(results: dict[str, Any]) -> str:
 
 def ratings_table(results: dict[str, Any]) -> str:
     """Return the agents with their ratings as a Markdown table, the highest first."""
-    lines = ["| | agent | Elo | 95 % | games won | forfeits |", "|---" * 6 + "|"]
-    for place, agent in enumerate(ranked(results), start=1):
-        lines.append(
-            f"| {place} | {agent['name']} | {agent['rating']:+.0f} | "
-            f"{agent['low']:+.0f} to {agent['high']:+.0f} | {shown_percent(agent['won'])} | "
-            f"{agent['forfeits']} |"
-        )
-    return "\n".join(lines)
+    rows = [
+        [
+            place, agent["name"], f"{agent['rating']:+.0f}",
+            f"{agent['low']:+.0f} to {agent['high']:+.0f}", shown_percent(agent["won"]),
+            agent["forfeits"],
+        ]
+        for place, agent in enumerate(ranked(results), start=1)
+    ]  # fmt: skip
+    return table(["", "agent", "Elo", "95 %", "games won", "forfeits"], rows)
 
 
 def cross_table(results: dict[str, Any]) -> str:
@@ -109,35 +117,30 @@ def cross_table(results: dict[str, Any]) -> str:
     names = [agent["name"] for agent in ranked(results)]
     won = {}
     for r in results["pairings"]:
-        won[r["first"], r["second"]] = won_by(r, r["first"])
-        won[r["second"], r["first"]] = won_by(r, r["second"])
-    lines = [f"| | {' | '.join(names)} |", "|---" * (1 + len(names)) + "|"]
-    for row in names:
-        cells = ["" if row == name else shown_percent(won[row, name])[:-2] for name in names]
-        lines.append(f"| {row} | {' | '.join(cells)} |")
-    return "\n".join(lines)
+        for one, other in ((r["first"], r["second"]), (r["second"], r["first"])):
+            won[one, other] = shown_percent(won_by(r, one)).removesuffix(" %")
+    rows = [[row, *(won.get((row, name), "") for name in names)] for row in names]
+    return table(["", *names], rows)
 
 
 def _dealers_table(results: dict[str, Any]) -> str:
     unit = "points" if results["episode"] == "game" else "game points"
-    lines = [f"| agents | won by the first dealer | {unit} more |", "|---" * 3 + "|"]
-    for r in results["pairings"]:
-        lines.append(
-            f"| {r['first']}, {r['second']} | {shown_percent(r['first_dealer_won'])} | "
-            f"{shown_plain(r['margin'])} |"
-        )
-    return "\n".join(lines)
+    rows = [
+        [
+            f"{r['first']}, {r['second']}", shown_percent(r["first_dealer_won"]),
+            shown_plain(r["margin"]),
+        ]
+        for r in results["pairings"]
+    ]  # fmt: skip
+    return table(["agents", "won by the first dealer", f"{unit} more"], rows)
 
 
 def _phases_table(results: dict[str, Any]) -> str:
-    phases = tuple(results["agents"][0]["points_a_deal"]["dealer"])
-    lines = [f"| role | agent | {' | '.join(phases)} |", "|---" * (2 + len(phases)) + "|"]
-    for role in ROLES:
-        for agent in ranked(results):
-            points = agent["points_a_deal"][role]
-            cells = " | ".join(shown_plain(points[phase]) for phase in phases)
-            lines.append(f"| {role} | {agent['name']} | {cells} |")
-    return "\n".join(lines)
+    return points_table(
+        (role, agent["name"], agent["points_a_deal"][role])
+        for role in ROLES
+        for agent in ranked(results)
+    )
 
 
 def _failures_list(results: dict[str, Any]) -> str:

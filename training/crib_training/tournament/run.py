@@ -1,6 +1,6 @@
 """Rate agents by a round-robin of duplicate games.
 
-    python -m crib_training.tournament.run rule_based greedy random --pairs 2000 --out runs/tournament
+    crib tournament rule_based greedy random --pairs 2000 --out runs/tournament
 
 Every two agents meet in duplicate pairs: each sequence of deals is played twice, with the seats
 swapped. Writes ``results.json``, ``report.md`` and ``ratings.png`` to the folder, and as it goes
@@ -11,27 +11,67 @@ goes on. Results depend on the set-up alone, not on the number of workers.
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import sys
 import time
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
+from tyro.conf import Positional, arg
 
+from crib_training.command_line import start
 from crib_training.evaluation.duplicate import Pairs, estimate
 from crib_training.evaluation.figures import shares_won
 from crib_training.tournament.chunks import KINDS, Chunk, Setup, label_agents, read_pairs
 from crib_training.tournament.ledger import Ledger
 from crib_training.tournament.report import draw, report
 from crib_training.tournament.standings import standings
-from crib_training.tournament.workers import Here, Processes, Ray, Workers
+from crib_training.tournament.workers import Processes, Ray, ThisProcess, Workers
 
 ROUND = 4  # chunks between two looks at an interval
-NEWS_SECONDS = 10.0
+SAID_EVERY = 10.0  # seconds
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Rate agents by a round-robin of duplicate games.
+
+    Attributes:
+        agents: names, .safetensors files, package.module:Class; "process:" before one puts it into
+            a process of its own.
+        env: the environment.
+        rules: a preset of rules other than the environment's own.
+        episode: game or match.
+        players: 2, or 4 in Table Top.
+        pairs: duplicate pairs a pairing.
+        until: stop a pairing once its games won are known to within so many percentage points;
+            pairs is then the most.
+        seed: fixes everything.
+        chunk: pairs played at a time.
+        move_seconds: the longest an agent may take for a decision.
+        anchor: the agent rated 0; without one the mean is.
+        workers: processes; 0 plays in the command's own.
+        ray_address: play on this Ray cluster instead.
+        out: the folder for results.
+    """
+
+    agents: Positional[Annotated[tuple[str, ...], arg(metavar="AGENT")]]
+    env: str = "six_card_v0"
+    rules: str | None = None
+    episode: str = "game"
+    players: int = 2
+    pairs: int = 2000
+    until: float | None = None
+    seed: int = 1
+    chunk: int = 250
+    move_seconds: float | None = None
+    anchor: str | None = None
+    workers: int = os.cpu_count() or 1
+    ray_address: str | None = None
+    out: Path = Path("runs/tournament")
 
 
 def tournament(
@@ -67,7 +107,7 @@ def tournament(
     if anchor is not None and anchor not in names:
         raise ValueError(f"the anchor {anchor!r} is not in the field: {', '.join(names)}")
     ledger = Ledger(out, setup)
-    news = News(len(ledger.records))
+    progress = Progress(len(ledger.records))
     plans = {p: _plan(setup, ledger, p, pairs, until) for p in setup.pairings}
     with workers:
         for chunk in sorted(chunk for plan in plans.values() for chunk in plan.missing):
@@ -79,7 +119,7 @@ def tournament(
                 plans[pairing] = _plan(setup, ledger, pairing, pairs, until)
                 for chunk in sorted(plans[pairing].missing):
                     workers.submit(setup, chunk)
-            news.finished(record["pairs"])
+            progress.finished(record["pairs"])
     played = {}
     for pairing, plan in plans.items():
         records = [ledger.records[chunk] for chunk in plan.chunks]
@@ -91,7 +131,7 @@ def tournament(
     (out / "results.json").write_text(json.dumps(results, indent=2) + "\n")
     (out / "report.md").write_text(report(results))
     drawn = draw(results, out / "ratings.png")
-    news.close(out, drawn)
+    progress.close(out, drawn)
     return results
 
 
@@ -131,7 +171,7 @@ def _plan(
     return Plan(known, set())
 
 
-class News:
+class Progress:
     """Says now and then how far a tournament is, and at its end how fast it was."""
 
     def __init__(self, resumed: int) -> None:
@@ -143,7 +183,7 @@ class News:
         """Note a chunk."""
         self._games += 2 * pairs
         now = time.perf_counter()
-        if now - self._said > NEWS_SECONDS:
+        if now - self._said > SAID_EVERY:
             self._said = now
             print(self._speed(), file=sys.stderr)
 
@@ -161,62 +201,38 @@ class News:
         )
 
 
-def arguments() -> argparse.ArgumentParser:
-    """Return the command line."""
-    parser = argparse.ArgumentParser(
-        prog="python -m crib_training.tournament.run", description=(__doc__ or "").split("\n\n")[0]
+def run(settings: Settings) -> None:
+    """Play the tournament and print its report."""
+    setup = Setup(
+        agents=settings.agents,
+        environment=settings.env,
+        rules=settings.rules,
+        episode=settings.episode,
+        players=settings.players,
+        seed=settings.seed,
+        chunk=settings.chunk,
+        move_seconds=settings.move_seconds,
     )
-    add = parser.add_argument
-    add("agents", nargs="+", help="names, .safetensors files, package.module:Class; process: "
-        "before one puts it into a process of its own")  # fmt: skip
-    add("--env", default="six_card_v0", help="the game (default: %(default)s)")
-    add("--rules", help="a preset of rules other than the game's own")
-    add("--episode", default="game", help="game or match (default: %(default)s)")
-    add("--players", type=int, default=2, help="2, or 4 in Table Top")
-    add("--pairs", type=int, default=2000, help="a pairing (default: %(default)s)")
-    add("--until", type=float, metavar="W", help="stop a pairing once its games won are known to "
-        "within W percentage points; --pairs is then the most")  # fmt: skip
-    add("--seed", type=int, default=1, help="fixes everything")
-    add("--chunk", type=int, default=250, help="pairs played at a time (default: %(default)s)")
-    add("--move-seconds", type=float, help="the longest an agent may take for a decision")
-    add("--anchor", help="the agent rated 0; without one the mean is")
-    add("--workers", type=int, default=os.cpu_count() or 1, help="processes (default: %(default)s)")
-    add("--ray-address", help="play on this Ray cluster instead")
-    add("--out", type=Path, default=Path("runs/tournament"), help="folder (default: %(default)s)")
-    return parser
-
-
-def main() -> None:
-    """Run the command line."""
-    args = arguments().parse_args()
+    if settings.workers < 0:
+        raise ValueError(
+            f"workers must be 0 (none but this process) or more, got {settings.workers}"
+        )
+    workers: Workers
+    if settings.ray_address is not None:
+        workers = Ray(settings.ray_address)
+    else:
+        workers = Processes(settings.workers) if settings.workers else ThisProcess()
     try:
-        setup = Setup(
-            agents=tuple(args.agents),
-            environment=args.env,
-            rules=args.rules,
-            episode=args.episode,
-            players=args.players,
-            seed=args.seed,
-            chunk=args.chunk,
-            move_seconds=args.move_seconds,
-        )
-        if args.workers < 0:
-            raise ValueError(
-                f"workers must be 0 (none but this process) or more, got {args.workers}"
-            )
-        if args.ray_address is not None:
-            workers: Workers = Ray(args.ray_address)
-        else:
-            workers = Processes(args.workers) if args.workers else Here()
         results = tournament(
-            setup, args.pairs, args.out, workers, until=args.until, anchor=args.anchor
-        )
-    except (ValueError, RuntimeError, OSError) as error:
-        sys.exit(f"error: {error}")
+            setup, settings.pairs, settings.out, workers,
+            until=settings.until, anchor=settings.anchor,
+        )  # fmt: skip
     except KeyboardInterrupt:
-        sys.exit(f"stopped: the same command goes on from the chunks in {args.out}")
+        raise KeyboardInterrupt(
+            f"the same command goes on from the chunks in {settings.out}"
+        ) from None
     print(report(results))
 
 
 if __name__ == "__main__":
-    main()
+    start(Settings, run)

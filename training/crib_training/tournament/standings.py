@@ -9,12 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from crib_env.rules import find_rules
 from crib_training.evaluation.duplicate import Pairs
 from crib_training.evaluation.evaluate import versions
 from crib_training.evaluation.figures import ROLES, figures, shares_won
 from crib_training.evaluation.ratings import expected_share, rate
-from crib_training.loading import find_maker
+from crib_training.loading import find_game
 from crib_training.tournament.chunks import Setup
 
 Played = Mapping[tuple[int, int], tuple[Pairs, Pairs]]
@@ -38,9 +37,7 @@ def standings(
         until: the interval asked for, in percentage points.
         anchor: the agent rated 0; None sets the mean to 0.
     """
-    maker = find_maker(setup.environment)
-    family = maker.family()
-    rules = find_rules(setup.rules or maker.rules, family.name)
+    _, rules = find_game(setup.environment, setup.rules)
     shares = {pairing: shares_won(games) for pairing, (games, _) in played.items()}
     scores = {pairing: 2 * share for pairing, share in shares.items()}
     zero = None if anchor is None else names.index(anchor)
@@ -50,7 +47,7 @@ def standings(
             "first": names[i],
             "second": names[j],
             "pairs": len(games.result),
-            **figures(family, rules, (names[i], names[j]), games, deals, setup.episode),
+            **figures(rules, (names[i], names[j]), games, deals, setup.episode),
         }
         for (i, j), (games, deals) in played.items()
     ]

@@ -1,7 +1,7 @@
 """Who plays a tournament's chunks: this process, several on this machine, or a Ray cluster.
 
 All three take chunks and give back their records in the order they are finished. What a chunk
-comes to does not depend on who played it; `crib_training.tournament.chunks` sees to that.
+comes to does not depend on who played it; `chunks` sees to that.
 """
 
 from __future__ import annotations
@@ -45,13 +45,13 @@ class Workers(Protocol):
     ) -> None: ...
 
 
-class Here:
+class ThisProcess:
     """Plays in this process, chunk by chunk: for a debugger, and for the tests."""
 
     def __init__(self) -> None:
         self._waiting: deque[tuple[Setup, Chunk]] = deque()
 
-    def __enter__(self) -> Here:
+    def __enter__(self) -> ThisProcess:
         return self
 
     def __exit__(self, *error: object) -> None:

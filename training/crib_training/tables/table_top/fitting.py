@@ -8,11 +8,13 @@ from numba import float64, int64, void
 
 from crib_env.engine.jit import entry, kernel
 from crib_env.engine.record import DECKS_T, LOG_T, NONE, TABLE_T
+from crib_env.engine.table_top import FAMILY
 from crib_env.engine.table_top.cells import bit_count
-from crib_env.engine.table_top.records import RULES_T, SIZE, STATES_T, TURNS, VIEWS_T
+from crib_env.engine.table_top.records import SIZE, TURNS
 from crib_env.engine.table_top.rules import begin_episode, step
 from crib_env.engine.table_top.views import view
 
+STATES_T, RULES_T, VIEWS_T = FAMILY.types
 PARTS = DRAFT + 1  # the weights that value a line come first
 
 

@@ -38,11 +38,13 @@ from numba import float64, int64, void
 from crib_env.engine.jit import entry, kernel
 from crib_env.engine.record import DECKS_T, LOG_T, NONE, TABLE_T
 from crib_env.engine.rng import below
+from crib_env.engine.table_top import FAMILY
 from crib_env.engine.table_top.cells import bit_count, lowest
-from crib_env.engine.table_top.records import CRIB_CARDS, RULES_T, SIZE, STATES_T, TO_CRIB, TURNS, VIEWS_T
+from crib_env.engine.table_top.records import CRIB_CARDS, SIZE, TO_CRIB, TURNS
 from crib_env.engine.table_top.rules import begin_episode, step
 from crib_env.engine.table_top.views import view
 
+STATES_T, RULES_T, VIEWS_T = FAMILY.types
 TRACE = 0.9  # lambda: how much of a correction goes on to the turns before
 SLOWER = 0.1  # tables that most lines share learn by so much less in `learn_sides`
 SURPLUS_RATE = 0.2  # of the rate in `learn_lines`: thirteen entries share a correction
@@ -112,7 +114,9 @@ def learn_lines(table, values, visits, surplus, v, q, end, rate):
         owner_next = owner_moves_next(sign, q["mover"])
         nob = nob_in(v, i)
         error = points_so_far(table, end["lines"][i], size, nob)
-        error -= line_value(values, surplus, table, cards, owner_next, phase, size, nob, q["unseen"])
+        error -= line_value(
+            values, surplus, table, cards, owner_next, phase, size, nob, q["unseen"]
+        )
         if sign > 0:
             mine += error
         else:

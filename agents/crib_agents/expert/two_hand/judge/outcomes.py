@@ -4,7 +4,7 @@ For each two-hand game the table counts, over deals of an agent against itself, 
 play by both seats together, those of each hand and those of the crib. A game can end within the
 play, so who comes first to how many points is counted too. What is used of it is the product: the
 play, pone's hand, the dealer's hand and the crib are taken to be independent of each other. (They
-nearly are; `crib_training.tables.deal_outcomes` prints their correlations.)
+nearly are; `crib_training.tables.two_hand.deal_outcomes` prints their correlations.)
 """
 
 from __future__ import annotations

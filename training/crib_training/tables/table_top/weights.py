@@ -1,6 +1,6 @@
 """Fit the weights of Table Top's `rule_based` anew, and print them beside those it has.
 
-    python -m crib_training.tables.table_top_weights --rounds 6000 --fits 4 --seed 1
+    crib tables table_top_weights --rounds 6000 --fits 4 --seed 1
 
 The agent plays rounds against itself. What every line came to, less its points as it lay, is fitted
 by least squares to the parts of `crib_agents.table_top.rule_based.HEURISTICS` that value a line: a
@@ -12,7 +12,7 @@ the agent are rounded, and change with its version only.
 
 from __future__ import annotations
 
-import argparse
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -25,6 +25,8 @@ from crib_env.engine.show import show_table
 from crib_env.engine.table_top import PLAYERS
 from crib_env.engine.table_top.records import LOG_SIZE, SIZE, TABLE_TOP, TABLE_VIEW, TURNS
 from crib_env.rules import PRESETS, Rules
+from crib_training.command_line import start
+from crib_training.evaluation.markdown import table
 from crib_training.tables.table_top.fitting import PARTS, sample
 
 Array = npt.NDArray[np.float64]
@@ -55,26 +57,34 @@ def fit(rules: Rules, weights: Array, rounds: int, seed: np.random.SeedSequence)
     return fitted
 
 
-def main() -> None:
+@dataclass(frozen=True)
+class Settings:
+    """Fit the weights of Table Top's rule_based anew; print both.
+
+    Attributes:
+        rounds: with two and with four players.
+        fits: each of fresh rounds.
+        seed: fixes everything.
+    """
+
+    rounds: int = 6000
+    fits: int = 4
+    seed: int = 1
+
+
+def run(settings: Settings) -> None:
     """Fit under both sets of rules, and print the weights beside the agent's."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--rounds", type=int, default=6000, help="with two and with four players")
-    parser.add_argument("--fits", type=int, default=4, help="each of fresh rounds")
-    parser.add_argument("--seed", type=int, default=1, help="fixes everything")
-    given = parser.parse_args()
     found = []
     for preset in ("table_top", "table_top_ship"):
         weights = WEIGHTS
-        for seed in np.random.SeedSequence(given.seed).spawn(given.fits):
-            weights = fit(PRESETS[preset], weights, given.rounds, seed)
+        for seed in np.random.SeedSequence(settings.seed).spawn(settings.fits):
+            weights = fit(PRESETS[preset], weights, settings.rounds, seed)
         found.append(weights)
-    print("| weight | rule_based | table_top | table_top_ship |\n|---|---|---|---|")
-    for i in FITTED:
-        name, value, _ = HEURISTICS[i]
-        print(f"| {name} | {value} | {found[0][i]:.2f} | {found[1][i]:.2f} |")
-    print(f"\n{given.fits} fits, each to {given.rounds} rounds of two and of four players, "
-          f"seed {given.seed}")  # fmt: skip
+    rows = [[*HEURISTICS[i][:2], *(f"{weights[i]:.2f}" for weights in found)] for i in FITTED]
+    print(table(["weight", "rule_based", "table_top", "table_top_ship"], rows, numbers=True))
+    print(f"\n{settings.fits} fits, each to {settings.rounds} rounds of two and of four players, "
+          f"seed {settings.seed}")  # fmt: skip
 
 
 if __name__ == "__main__":
-    main()
+    start(Settings, run)

@@ -1,6 +1,6 @@
-"""Measure what each kept hand pegs, ``agents/data/kept_play.json``.
+"""Measure what each kept hand pegs, ``kept_play.json``.
 
-    python -m crib_training.tables.kept_play --agent rule_based
+    crib tables kept_play --agent rule_based
 
 Single deals of an agent against itself (under a minute for each million). In half of them one
 seat lays away at random, so that hands seldom kept are seen too; its own play is counted then, and
@@ -13,7 +13,7 @@ scatter of all hands about that model and of the samples about their means says 
 
 from __future__ import annotations
 
-import argparse
+from dataclasses import dataclass
 from itertools import combinations_with_replacement
 from pathlib import Path
 from typing import Any
@@ -21,24 +21,23 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from crib_agents.data.tables import KEPT_PLAY, RANKS, ROLES
-from crib_agents.expert.two_hand.judge.model import (
-    KEPT_HANDS,
-    kept_index,
-)
+from crib_agents.expert.two_hand.judge.model import KEPT_HANDS, kept_index
 from crib_agents.loading import load_agent
 
 from crib_env.engine.record import NONE
 from crib_env.engine.show import JACK
 from crib_env.engine.two_hand.records import HAND, LAY_AWAY
+from crib_env.games import Games
 from crib_env.policy import Agent
-from crib_env.rules import PRESETS, Rules
-from crib_training.evaluation.self_play import SelfPlay
-from crib_training.tables.crib_tables import GAMES, write
+from crib_env.rules import TwoHandRules
+from crib_training.command_line import start
+from crib_training.tables.files import write
+from crib_training.tables.two_hand.dealing import GAMES
 
 Array = npt.NDArray[Any]
 
 LANES = 100_000
-DEALER = 0  # its seat in `SelfPlay`
+DEALER = 0  # its seat
 
 
 def kept_ranks(cards: int) -> Array:
@@ -51,7 +50,7 @@ def kept_ranks(cards: int) -> Array:
     return ranks
 
 
-def sample(rules: Rules, agent: Agent, deals: int, entropy: np.random.SeedSequence) -> Array:
+def sample(rules: TwoHandRules, agent: Agent, deals: int, entropy: np.random.SeedSequence) -> Array:
     """Play deals; return float64[2, hands, 2, 3] by role and kept hand.
 
     For the points this seat and the other pegged: the number of deals, their sum, that of squares.
@@ -62,18 +61,22 @@ def sample(rules: Rules, agent: Agent, deals: int, entropy: np.random.SeedSequen
         look_up[hand] = at
     sums = np.zeros((2, len(places), 2, 3))
     for chunk in entropy.spawn(-(-deals // LANES)):
-        games = SelfPlay(rules, "deal", LANES, chunk)
+        deck, chance = chunk.spawn(2)
+        rng = np.random.default_rng(chance)
+        games = Games(rules, LANES, episode="deal", entropy=deck)
+        games.begin(dealer=DEALER)
         # The seat that lays away at random, or NONE.
-        wild = games.rng.choice([NONE, NONE, 0, 1], size=LANES)
-        lanes = np.arange(LANES)
+        wild = rng.choice([NONE, NONE, 0, 1], size=LANES)
+        lanes = games.running()
         while len(lanes):
             views = games.views(lanes)
-            cards = agent.act(views, games.rng)
+            cards = agent.act(views, rng)
             random = (views["phase"] == LAY_AWAY) & (views["seat"] == wild[lanes])
-            drawn = games.rng.integers(views["hand_n"])
+            drawn = rng.integers(views["hand_n"])
             cards[random] = views["hand"][np.arange(len(lanes)), drawn][random]
-            games.step(lanes, cards)
-            lanes = lanes[games.states["over"][lanes] == 0]
+            bad = games.step(lanes, cards)
+            assert bad is None, games.why_illegal(lanes[bad], cards[bad])
+            lanes = games.running(lanes)
         states = games.states
         pegged = games.tally[:, :, 0].copy()
         pegged[:, DEALER] -= np.where(states["starter"] // 4 == JACK, 2, 0)
@@ -118,21 +121,32 @@ def shrunk(ranks: Array, sums: Array) -> tuple[Array, dict[str, float]]:
     }
 
 
-def main() -> None:
+@dataclass(frozen=True)
+class Settings:
+    """Measure what each kept hand pegs.
+
+    Attributes:
+        agent: who plays.
+        deals: of each game.
+        seed: fixes everything.
+        out: the file to write.
+    """
+
+    agent: str = "rule_based"
+    deals: int = 4_000_000
+    seed: int = 2027
+    out: Path = KEPT_PLAY.path
+
+
+def run(settings: Settings) -> None:
     """Measure both games, print what was found, and write the file."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("--agent", default="rule_based", help="who plays (default: %(default)s)")
-    parser.add_argument("--deals", type=int, default=4_000_000, help="of each game (%(default)s)")
-    parser.add_argument("--seed", type=int, default=2027, help="fixes everything (%(default)s)")
-    parser.add_argument("--out", type=Path, default=KEPT_PLAY.path, help="the file to write")
-    given = parser.parse_args()
-    agent = load_agent(given.agent)
+    agent = load_agent(settings.agent)
     games: dict[str, Any] = {}
-    for name, entropy in zip(GAMES, np.random.SeedSequence(given.seed).spawn(2), strict=True):
-        rules = PRESETS[name]
+    for name, entropy in zip(GAMES, np.random.SeedSequence(settings.seed).spawn(2), strict=True):
+        rules = TwoHandRules.preset(name)
         ranks = kept_ranks(rules.dealt - 2)
         assert len(ranks) == KEPT_HANDS[rules.dealt]
-        sums = sample(rules, agent, given.deals, entropy)
+        sums = sample(rules, agent, settings.deals, entropy)
         games[name] = {"dealt": rules.dealt}
         for i, role in enumerate(ROLES):
             games[name][role] = {}
@@ -143,10 +157,8 @@ def main() -> None:
                       f"{means.max():.2f}; a deal scatters by {found['noise']:.2f}, hands about "
                       f"the additive model by {found['spread']:.2f}; samples of a hand: fewest "
                       f"{found['fewest']:.0f}, median {found['median']:.0f}")  # fmt: skip
-    made_by = (f"python -m crib_training.tables.kept_play --agent {given.agent} --deals {given.deals} "
-               f"--seed {given.seed}")  # fmt: skip
-    write(given.out, {"version": KEPT_PLAY.version, "made_by": made_by, "seed": given.seed, "games": games})
+    write(KEPT_PLAY, settings, games)
 
 
 if __name__ == "__main__":
-    main()
+    start(Settings, run)

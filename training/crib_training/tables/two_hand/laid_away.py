@@ -1,12 +1,12 @@
-"""Compute what each role lays away, ``agents/data/laid_away.json``, the habits `expert` reckons by.
+"""Compute what each role lays away, ``laid_away.json``, the habits `expert` reckons by.
 
-    python -m crib_training.tables.laid_away
+    crib tables laid_away
 
-For each two-hand game deals are drawn at random and both seats lay away by `crib_agents.expert.two_hand.discard.keep`,
-each for the most points on average, taking the other's role to lay pairs at the rates found so far.
-Of every pair that a role was dealt it is counted whether it was laid. The rates, by the two ranks
-and whether the cards are of one suit, are the next habits; a few rounds, each of fresh deals, reach
-a fixed point. Every pair that was dealt is also scored in the crib with what the other did lay and
+For each two-hand game deals are drawn at random and both seats lay away as `expert` does, each for
+the most points on average, taking the other's role to lay pairs at the rates found so far. Of every
+pair that a role was dealt it is counted whether it was laid. The rates, by the two ranks and
+whether the cards are of one suit, are the next habits; a few rounds, each of fresh deals, reach a
+fixed point. Every pair that was dealt is also scored in the crib with what the other did lay and
 the starter, and what that makes beyond what was expected is kept by the pair's ranks. Needs
 ``kept_play.json`` and ``deal_outcomes.json``.
 
@@ -16,7 +16,6 @@ cards the mean crib of each pair beside Schell's averages.
 
 from __future__ import annotations
 
-import argparse
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -48,20 +47,20 @@ from numba import float64, int64, void
 
 from crib_env.engine.jit import entry
 from crib_env.engine.record import TABLE_T
-from crib_env.engine.rng import WORDS
 from crib_env.engine.show import show_table
 from crib_env.engine.two_hand.records import DEAL, VIEWS_T
-from crib_env.rules import PRESETS, Rules
-from crib_training.tables.crib_tables import (
+from crib_env.rules import TwoHandRules
+from crib_training.command_line import start
+from crib_training.tables.files import write
+from crib_training.tables.two_hand.dealing import (
     GAMES,
-    compare_with_schell,
     crib_points,
     deal_hands,
     draw,
+    generator,
     laying_views,
-    seed_generator,
-    write,
 )
+from crib_training.tables.two_hand.schell import compare_with_schell
 
 Array = npt.NDArray[Any]
 
@@ -147,13 +146,12 @@ class Round:
 
 
 def sample_round(
-    rules: Rules, habit: Array, excess: Array, deals: int, seed: np.random.SeedSequence
+    rules: TwoHandRules, habit: Array, excess: Array, deals: int, seed: np.random.SeedSequence
 ) -> Round:
     """Sample deals in which both seats reckon by ``habit`` and ``excess``, float64[2, CELLS]."""
     model = build(rules.dealt, habit, excess, kept_play(rules.dealt))
     views = laying_views(rules)[::-1].copy()  # the dealer's is first there
-    rng = np.zeros(WORDS, dtype=np.int64)
-    seed_generator(rng, seed.generate_state(3).astype(np.int64))
+    rng = generator(seed)
     laid = np.zeros((2, CELLS, 2), dtype=np.int64)
     cribs = np.zeros((2, CELLS, 5))
     own = np.zeros((2, 3))
@@ -195,7 +193,9 @@ class FixedPoint:
     last: Round
 
 
-def fixed_point(rules: Rules, deals: int, rounds: int, seed: np.random.SeedSequence) -> FixedPoint:
+def fixed_point(
+    rules: TwoHandRules, deals: int, rounds: int, seed: np.random.SeedSequence
+) -> FixedPoint:
     """Iterate from every pair being laid as often.
 
     Each role answers the mean of what the other did so far (fictitious play): answering the last
@@ -214,7 +214,7 @@ def fixed_point(rules: Rules, deals: int, rounds: int, seed: np.random.SeedSeque
     return point
 
 
-def as_json(point: FixedPoint, rules: Rules) -> dict[str, Any]:
+def as_json(point: FixedPoint, rules: TwoHandRules) -> dict[str, Any]:
     """Return a game's entry of the data file."""
     roles = {
         role: {
@@ -226,7 +226,7 @@ def as_json(point: FixedPoint, rules: Rules) -> dict[str, Any]:
     return {"dealt": rules.dealt, **roles}
 
 
-def describe(rules: Rules, found: Round) -> str:
+def describe(rules: TwoHandRules, found: Round) -> str:
     """Return how the cribs compare with those expected, and with Schell's, as text."""
     lines = [
         f"{role}: crib expected of the pairs laid {found.own[i, 0]:.3f}, made "
@@ -240,38 +240,48 @@ def describe(rules: Rules, found: Round) -> str:
     return "\n".join(lines)
 
 
-def main() -> None:
+@dataclass(frozen=True)
+class Settings:
+    """Compute what each role lays away, the habits the expert reckons by.
+
+    Attributes:
+        deals: deals a round.
+        rounds: rounds of each game.
+        seed: fixes everything.
+        out: the file to write.
+        show: compute nothing anew: one round at the file's habits.
+    """
+
+    deals: int = 120_000
+    rounds: int = 10
+    seed: int = 2028
+    out: Path = LAID_AWAY.path
+    show: bool = False
+
+
+def run(settings: Settings) -> None:
     """Compute both games' habits, print what they bring, and write the file."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("--deals", type=int, default=120_000, help="deals a round")
-    parser.add_argument("--rounds", type=int, default=10, help="rounds of each game")
-    parser.add_argument("--seed", type=int, default=2028, help="seed of all rounds")
-    parser.add_argument("--out", type=Path, default=LAID_AWAY.path, help="the file to write")
-    parser.add_argument("--show", action="store_true",
-                        help="compute nothing anew: one round at the file's habits")  # fmt: skip
-    given = parser.parse_args()
     games: dict[str, Any] = {}
-    for name, seed in zip(GAMES, np.random.SeedSequence(given.seed).spawn(len(GAMES)), strict=True):
+    for name, seed in zip(
+        GAMES, np.random.SeedSequence(settings.seed).spawn(len(GAMES)), strict=True
+    ):
         started = time.perf_counter()
-        rules = PRESETS[name]
-        if given.show:
+        rules = TwoHandRules.preset(name)
+        if settings.show:
             habit, excess = habits(rules.dealt)
-            last = sample_round(rules, habit, excess, given.deals, seed)
+            last = sample_round(rules, habit, excess, settings.deals, seed)
             changes = [float(np.abs(last.laid - habit).mean())]
         else:
-            point = fixed_point(rules, given.deals, given.rounds, seed)
+            point = fixed_point(rules, settings.deals, settings.rounds, seed)
             games[name] = as_json(point, rules)
             last, changes = point.last, point.changes
         print(f"{name}: {time.perf_counter() - started:.0f} s, mean change by round "
               + " ".join(f"{change:.4f}" for change in changes)
               + f", mean standard error {last.error.mean():.4f}")  # fmt: skip
         print(describe(rules, last), flush=True)
-    if not given.show:
-        made_by = (f"python -m crib_training.tables.laid_away --deals {given.deals} --rounds {given.rounds} "
-                   f"--seed {given.seed}")  # fmt: skip
-        write(given.out, {"version": LAID_AWAY.version, "made_by": made_by, "seed": given.seed,
-                          "rounds": given.rounds, "games": games})  # fmt: skip
+    if not settings.show:
+        write(LAID_AWAY, settings, games)
 
 
 if __name__ == "__main__":
-    main()
+    start(Settings, run)

@@ -1,15 +1,14 @@
-"""Learn the values of the Table Top expert, ``agents/table_top/expert/values.npz``.
+"""Learn the values of the Table Top expert, ``table_top_values.npz``.
 
-Run ``python -m crib_training.tables.table_top_values`` (some ten minutes on one core). For each set of rules
-the expert plays rounds against itself, in turn with two and four players, choosing by its values
-alone, and corrects them; see `crib_training.tables.table_top.learning`. It starts from no values at all. Equal
-seeds give equal files.
+Run ``crib tables table_top_values`` (some ten minutes on one core). For each set of rules the
+expert plays rounds against itself, in turn with two and four players, choosing by its values alone,
+and corrects them; see `learning`. It starts from no values at all. Equal seeds give equal files.
 """
 
 from __future__ import annotations
 
-import argparse
 import time
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -24,8 +23,11 @@ from crib_env.engine.family import find_family
 from crib_env.engine.record import NO_DECKS
 from crib_env.engine.rng import seed_states
 from crib_env.engine.show import show_table
+from crib_env.engine.table_top import PLAYERS
 from crib_env.engine.table_top.records import LOG_SIZE, TABLE_TOP, TABLE_VIEW, TURNS
 from crib_env.rules import PRESETS as RULES
+from crib_training.command_line import start
+from crib_training.tables.files import made_by
 from crib_training.tables.table_top.learning import self_play
 
 Array = npt.NDArray[np.float64]
@@ -71,18 +73,29 @@ def learn(preset: str, rounds: int, seed: np.random.SeedSequence) -> Array:
     return values
 
 
-def main() -> None:
+@dataclass(frozen=True)
+class Settings:
+    """Learn the values of the Table Top expert.
+
+    Attributes:
+        rounds: played with each number of players in a stage of one part.
+        seed: fixes everything.
+        out: the file to write.
+    """
+
+    rounds: int = 200_000
+    seed: int = 1
+    out: Path = TABLE_TOP_VALUES.path
+
+
+def run(settings: Settings) -> None:
     """Learn both rules' values, and write the file."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("--rounds", type=int, default=200_000, help="(default: %(default)s)")
-    parser.add_argument("--seed", type=int, default=1, help="fixes everything")
-    parser.add_argument("--out", type=Path, default=TABLE_TOP_VALUES.path, help="the file to write")
-    given = parser.parse_args()
-    seeds = np.random.SeedSequence(given.seed).spawn(len(VARIANTS))
+    seeds = np.random.SeedSequence(settings.seed).spawn(len(VARIANTS))
     pairs = zip(VARIANTS, seeds, strict=True)
-    learned = np.array([learn(preset, given.rounds, seed) for preset, seed in pairs])
-    save(TABLE_TOP_VALUES, given.out, values=learned.round(2).astype(np.float32))
+    learned = np.array([learn(preset, settings.rounds, seed) for preset, seed in pairs])
+    save(TABLE_TOP_VALUES, settings.out, made_by=made_by(TABLE_TOP_VALUES, settings),
+         values=learned.round(2).astype(np.float32))  # fmt: skip
 
 
 if __name__ == "__main__":
-    main()
+    start(Settings, run)

@@ -1,6 +1,6 @@
-"""Measure what a round of Table Top brings, ``agents/table_top/expert/rounds.npz``.
+"""Measure what a round of Table Top brings, ``table_top_rounds.npz``.
 
-    python -m crib_training.tables.table_top_rounds
+    crib tables table_top_rounds
 
 For both sets of rules and both numbers of players the expert plays rounds against itself for
 points (a few minutes each), and prints what they brought and the first dealer's chance of winning a
@@ -10,8 +10,7 @@ expert judging by points, and prints the games won.
 
 from __future__ import annotations
 
-import argparse
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
@@ -25,15 +24,15 @@ from crib_agents.expert.table_top.stakes import ALIKE
 from crib_agents.expert.table_top.win import chances
 from crib_agents.expert.table_top.worth import MINE, THEIRS
 
-from crib_env.engine.family import find_family
-from crib_env.engine.record import NO_DECKS, NONE
-from crib_env.engine.rng import seed_states
 from crib_env.engine.show import show_table
-from crib_env.engine.table_top import batch
-from crib_env.engine.table_top.records import LOG_SIZE, ROUND, TABLE_TOP, TABLE_VIEW, TURNS
+from crib_env.engine.table_top import PLAYERS
+from crib_env.engine.table_top.records import ROUND, TURNS
+from crib_env.games import Games
 from crib_env.policy import Actions, Views
 from crib_env.rules import PRESETS as RULES
+from crib_training.command_line import start
 from crib_training.evaluation.duplicate import Estimate, estimate, play_pairs
+from crib_training.tables.files import made_by
 
 Array = npt.NDArray[Any]
 
@@ -65,66 +64,70 @@ def measure(
         after each turn the points in the count that its mover expected of them, less what they
         came to.
     """
-    states = np.zeros(rounds, dtype=TABLE_TOP)
-    seed_states(states, entropy)
-    record = rules_record(RULES[preset], "round", players)
-    log = np.zeros(LOG_SIZE, dtype=np.int64)
-    tally = np.zeros((rounds, 2, batch.TALLY), dtype=np.int64)
+    games = Games(RULES[preset], rounds, players=players, episode="round", entropy=entropy)
+    games.begin(dealer=DEALER)
     every = np.arange(rounds)
-    batch.start_lanes(states, record, NO_DECKS, every, np.full(rounds, DEALER), log)
     expected = np.zeros((TURNS, rounds, 2))
     work = Work.new()
     for turn in range(TURNS):
-        views = np.zeros(rounds, dtype=TABLE_VIEW)
-        batch.view_lanes(states, record, every, states["to_move"].copy(), views)
         chosen = np.zeros(rounds, dtype=np.int64)
         analysis = np.zeros((rounds, ACTIONS, COLUMNS))
         act_views(
-            views, every, show_table(), load(TABLE_TOP_VALUES)["values"], np.zeros(RANKS), ALIKE, np.ones(2),
-            *BUDGETS[budget - 1], *(getattr(work, field.name) for field in fields(work)), chosen,
-            analysis,
+            games.views(every), every, show_table(), load(TABLE_TOP_VALUES)["values"],
+            np.zeros(RANKS), ALIKE, np.ones(2), *BUDGETS[budget - 1],
+            *(getattr(work, field.name) for field in fields(work)), chosen, analysis,
         )  # fmt: skip
         sides = [MINE, THEIRS] if turn % 2 == DEALER else [THEIRS, MINE]
         expected[turn] = analysis[every, chosen][:, sides]
-        bad = batch.step_lanes(
-            states, record, NO_DECKS, show_table(), every, chosen, log, tally
-        )  # fmt: skip
-        assert bad == NONE, f"illegal action {chosen[bad]}"
-    came_to = tally.sum(axis=2)[:, DEALER_FIRST]  # without heels, which are scored at the start
-    return states["scores"][:, DEALER_FIRST], expected - came_to
+        bad = games.step(every, chosen)
+        assert bad is None, games.why_illegal(int(every[bad]), int(chosen[bad]))
+    # Without heels, which are scored at the start.
+    came_to = games.tally.sum(axis=2)[:, DEALER_FIRST]
+    return games.states["scores"][:, DEALER_FIRST], expected - came_to
 
 
 def gain(preset: str, players: int, budget: int, pairs: int, seed: int) -> Estimate:
     """Return the games that the expert wins against itself by points, over duplicate pairs."""
     expert = TableTopExpert(budget)
-    games = play_pairs(find_family("table_top"), RULES[preset], "game", expert, ByPoints(expert),
+    games = play_pairs(RULES[preset], "game", expert, ByPoints(expert),
                        pairs, seed, players=players)  # fmt: skip
     return estimate((games.result == 1).mean(axis=1))
 
 
-def main() -> None:
+@dataclass(frozen=True)
+class Settings:
+    """Measure what a round of Table Top brings.
+
+    Attributes:
+        rounds: of each kind.
+        budget: the expert's.
+        seed: fixes everything.
+        out: the file to write.
+        check: measure nothing; play so many pairs of games.
+    """
+
+    rounds: int = 40_000
+    budget: int = 2
+    seed: int = 1
+    out: Path = TABLE_TOP_ROUNDS.path
+    check: int = 0
+
+
+def run(settings: Settings) -> None:
     """Measure and write the file, or print the gain that comes of it."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("--rounds", type=int, default=40_000, help="of each kind (%(default)s)")
-    parser.add_argument("--budget", type=int, default=2, help="the expert's (default: %(default)s)")
-    parser.add_argument("--seed", type=int, default=1, help="fixes everything (%(default)s)")
-    parser.add_argument("--out", type=Path, default=TABLE_TOP_ROUNDS.path, help="the file to write")
-    parser.add_argument("--check", type=int, metavar="PAIRS", default=0,
-                        help="measure nothing; play so many pairs of games")  # fmt: skip
-    given = parser.parse_args()
-    if given.check:
+    if settings.check:
         for players in PLAYERS:
-            won = gain(VARIANTS[0], players, given.budget, given.check, given.seed)
-            print(f"{VARIANTS[0]}, {players} players, budget {given.budget}: the expert wins "
+            won = gain(VARIANTS[0], players, settings.budget, settings.check, settings.seed)
+            print(f"{VARIANTS[0]}, {players} players, budget {settings.budget}: the expert wins "
                   f"{100 * won.mean:.2f} ± {100 * won.half:.2f} % of games against itself by "
-                  f"points, {given.check} pairs", flush=True)  # fmt: skip
+                  f"points, {settings.check} pairs", flush=True)  # fmt: skip
         return
     counted = np.zeros(TABLE_TOP_ROUNDS.shapes["counted"], dtype=np.int64)
     spread = np.zeros(TABLE_TOP_ROUNDS.shapes["spread"])
-    seeds = iter(np.random.SeedSequence(given.seed).spawn(len(VARIANTS) * len(PLAYERS)))
+    seeds = iter(np.random.SeedSequence(settings.seed).spawn(len(VARIANTS) * len(PLAYERS)))
     for i, preset in enumerate(VARIANTS):
         for j, players in enumerate(PLAYERS):
-            scored, errors = measure(preset, players, given.budget, given.rounds, next(seeds))
+            scored, errors = measure(preset, players, settings.budget, settings.rounds, next(seeds))
             np.add.at(counted[i, j], tuple(scored.clip(max=MOST_POINTS).T), 1)
             spread[i, j] = [np.cov(turn.T) for turn in errors]
             dealer, other = scored.mean(axis=0)
@@ -132,9 +135,9 @@ def main() -> None:
             print(f"{preset}, {players} players: the dealer's side scores {dealer:.2f} a round, "
                   f"the other {other:.2f}; their difference spreads by {left} about what is "
                   "expected after turns 1, 14 and 27", flush=True)  # fmt: skip
-    save(TABLE_TOP_ROUNDS, given.out, counted=counted.astype(np.int32),
-         spread=spread.round(3).astype(np.float32))  # fmt: skip
-    if given.out == TABLE_TOP_ROUNDS.path:
+    save(TABLE_TOP_ROUNDS, settings.out, made_by=made_by(TABLE_TOP_ROUNDS, settings),
+         counted=counted.astype(np.int32), spread=spread.round(3).astype(np.float32))  # fmt: skip
+    if settings.out == TABLE_TOP_ROUNDS.path:
         for i, preset in enumerate(VARIANTS):
             for players in PLAYERS:
                 first = 1.0 - chances(i, players, RULES[preset].target)[0, 0]
@@ -143,4 +146,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    start(Settings, run)

@@ -1,6 +1,6 @@
-"""Measure what a deal brings, ``agents/data/deal_outcomes.json``, for the win table.
+"""Measure what a deal brings, ``deal_outcomes.json``, for the win table.
 
-    python -m crib_training.tables.deal_outcomes --agent rule_based
+    crib tables deal_outcomes --agent rule_based
 
 Single deals from 0-0 of an agent against itself (a few seconds each 100,000). Prints the means and
 how far the parts are from independent, which the win table takes them to be, and the first dealer's
@@ -10,7 +10,7 @@ chance of winning, how often the dealer did win.
 
 from __future__ import annotations
 
-import argparse
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -25,17 +25,19 @@ from crib_agents.expert.two_hand.judge.outcomes import (
 from crib_agents.expert.two_hand.judge.win import WON, chances
 from crib_agents.loading import load_agent
 
+from crib_env.games import Games
 from crib_env.policy import Agent
-from crib_env.rules import PRESETS, Rules
+from crib_env.rules import TwoHandRules
+from crib_training.command_line import start
 from crib_training.evaluation.duplicate import Estimate, estimate
-from crib_training.evaluation.self_play import SelfPlay
-from crib_training.tables.crib_tables import GAMES, write
+from crib_training.tables.files import write
+from crib_training.tables.two_hand.dealing import GAMES
 
 Array = npt.NDArray[Any]
 
 DEALER, PONE = 0, 1
 LANES = 100_000
-PARTS = ("pone's play", "dealer's play", "pone's hand", "dealer's hand", "crib")
+COUNTS = ("pone's play", "dealer's play", "pone's hand", "dealer's hand", "crib")
 STARTS = {  # points still to make by the dealer and by pone
     "hoyle": ((121, 121), (61, 61), (61, 36), (31, 46), (26, 21), (16, 16), (10, 5), (4, 8)),
     "five_card": ((61, 58), (41, 41), (31, 21), (21, 26), (16, 16), (11, 6), (4, 8)),
@@ -43,21 +45,23 @@ STARTS = {  # points still to make by the dealer and by pone
 
 
 def measure(
-    rules: Rules, agent: Agent, deals: int, entropy: np.random.SeedSequence
+    rules: TwoHandRules, agent: Agent, deals: int, entropy: np.random.SeedSequence
 ) -> tuple[Array, Array]:
     """Play ``deals`` deals of an agent against itself and return what they brought.
 
     Returns:
-        int64[deals, 5], the points of each deal in the order of `PARTS`; and int64[2, 16, 16], in
+        int64[deals, 5], the points of each deal in the order of `COUNTS`; and int64[2, 16, 16], in
         how many deals, when the seat of the first index first had as many points of the play as
         the second or more, the other had as many as the third.
     """
     outs = np.zeros((2, PLAY_SIZE, PLAY_SIZE), dtype=np.int64)
     points = []
     for chunk in entropy.spawn(-(-deals // LANES)):
-        games = SelfPlay(rules, "deal", min(LANES, deals), chunk)
-        before = np.zeros((len(games.states), 2), dtype=np.int64)
-        for lanes in games.play(agent):
+        deck, chance = chunk.spawn(2)
+        games = Games(rules, min(LANES, deals), episode="deal", entropy=deck)
+        games.begin(dealer=DEALER)
+        before = np.zeros((games.n, 2), dtype=np.int64)
+        for lanes in games.play(agent, np.random.default_rng(chance)):
             now = np.minimum(games.tally[lanes, :, 0], MOST_PLAY)
             was = before[lanes]
             for seat in (DEALER, PONE):
@@ -71,11 +75,11 @@ def measure(
         t = games.tally
         points.append(np.stack([t[:, PONE, 0], t[:, DEALER, 0], t[:, PONE, 1], t[:, DEALER, 1],
                                 t[:, DEALER, 2]], axis=1))  # fmt: skip
-        deals -= len(games.states)
+        deals -= games.n
     return np.concatenate(points), outs
 
 
-def as_json(points: Array, outs: Array, rules: Rules) -> dict[str, Any]:
+def as_json(points: Array, outs: Array, rules: TwoHandRules) -> dict[str, Any]:
     """Return a game's entry of the data file: counts of deals."""
     play = np.zeros((PLAY_SIZE, PLAY_SIZE), dtype=np.int64)
     capped = np.minimum(points[:, :2], MOST_PLAY)
@@ -92,7 +96,7 @@ def as_json(points: Array, outs: Array, rules: Rules) -> dict[str, Any]:
 
 
 def dealer_wins(
-    rules: Rules, agent: Agent, needs: tuple[int, int], games: int, seed: int
+    rules: TwoHandRules, agent: Agent, needs: tuple[int, int], games: int, seed: int
 ) -> Estimate:
     """Return how often the dealer wins games of an agent against itself begun at a score.
 
@@ -100,13 +104,15 @@ def dealer_wins(
         needs: points the dealer and pone still have to make.
     """
     start = rules.target - needs[0], rules.target - needs[1]
-    play = SelfPlay(rules, "game", games, np.random.SeedSequence(seed), scores=start)
-    for _ in play.play(agent):
+    deals, chance = np.random.SeedSequence(seed).spawn(2)
+    play = Games(rules, games, entropy=deals)
+    play.begin(dealer=DEALER, scores=start)
+    for _ in play.play(agent, np.random.default_rng(chance)):
         pass
     return estimate(play.states["winner"] == DEALER)
 
 
-def compare(rules: Rules, agent: Agent, games: int, seed: int) -> str:
+def compare(rules: TwoHandRules, agent: Agent, games: int, seed: int) -> str:
     """Return the win table's chances at `STARTS` beside the games won from there, as text."""
     lines = ["to make, dealer  pone   table   games won by the dealer"]
     for needs in STARTS[rules.name]:
@@ -117,36 +123,45 @@ def compare(rules: Rules, agent: Agent, games: int, seed: int) -> str:
     return "\n".join(lines)
 
 
-def main() -> None:
+@dataclass(frozen=True)
+class Settings:
+    """Measure what a deal brings, for the win table.
+
+    Attributes:
+        agent: who plays.
+        deals: of each game.
+        seed: fixes everything.
+        out: the file to write.
+        check: measure nothing; play so many games from several scores.
+    """
+
+    agent: str = "rule_based"
+    deals: int = 2_000_000
+    seed: int = 2026
+    out: Path = DEAL_OUTCOMES.path
+    check: int = 0
+
+
+def run(settings: Settings) -> None:
     """Measure both games and write the file, or check the table made from it."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("--agent", default="rule_based", help="who plays (default: %(default)s)")
-    parser.add_argument("--deals", type=int, default=2_000_000, help="of each game (%(default)s)")
-    parser.add_argument("--seed", type=int, default=2026, help="fixes everything (%(default)s)")
-    parser.add_argument("--out", type=Path, default=DEAL_OUTCOMES.path, help="the file to write")
-    parser.add_argument("--check", type=int, metavar="GAMES", default=0,
-                        help="measure nothing; play so many games from several scores")  # fmt: skip
-    given = parser.parse_args()
-    agent = load_agent(given.agent)
-    if given.check:
+    agent = load_agent(settings.agent)
+    if settings.check:
         for name in GAMES:
-            print(f"{name}, {given.check} games of {agent.name} from each score, 95 % intervals")
-            print(compare(PRESETS[name], agent, given.check, given.seed))
+            print(f"{name}, {settings.check} games of {agent.name} from each score, 95 % intervals")
+            print(compare(TwoHandRules.preset(name), agent, settings.check, settings.seed))
         return
     games = {}
-    for name, entropy in zip(GAMES, np.random.SeedSequence(given.seed).spawn(2), strict=True):
-        points, outs = measure(PRESETS[name], agent, given.deals, entropy)
-        games[name] = as_json(points, outs, PRESETS[name])
-        means = ", ".join(f"{p} {m:.3f}" for p, m in zip(PARTS, points.mean(axis=0), strict=True))
+    for name, entropy in zip(GAMES, np.random.SeedSequence(settings.seed).spawn(2), strict=True):
+        points, outs = measure(TwoHandRules.preset(name), agent, settings.deals, entropy)
+        games[name] = as_json(points, outs, TwoHandRules.preset(name))
+        means = ", ".join(f"{p} {m:.3f}" for p, m in zip(COUNTS, points.mean(axis=0), strict=True))
         print(f"{name}: {means}")
         print("correlations:")
-        for part, row in zip(PARTS, np.corrcoef(points.T), strict=True):
-            print(f"  {part:14}" + "".join(f"{value:7.3f}" for value in row))
-    made_by = (f"python -m crib_training.tables.deal_outcomes --agent {given.agent} --deals {given.deals} "
-               f"--seed {given.seed}")  # fmt: skip
-    write(given.out, {"version": DEAL_OUTCOMES.version, "made_by": made_by, "seed": given.seed, "games": games})
+        for count, row in zip(COUNTS, np.corrcoef(points.T), strict=True):
+            print(f"  {count:14}" + "".join(f"{value:7.3f}" for value in row))
+    write(DEAL_OUTCOMES, settings, games)
     for name in GAMES:
-        rules = PRESETS[name]
+        rules = TwoHandRules.preset(name)
         first = chances(rules.dealt, rules.target)[1, rules.target, rules.target - rules.for_last]
         print(f"{name}: the first dealer wins {100 * first[WON].sum():.2f} % of games; by a double "
               "skunk, a skunk, plainly, and loses plainly, by a skunk, a double skunk: "
@@ -154,4 +169,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    start(Settings, run)

@@ -1,18 +1,18 @@
-"""Fit what the pegging expert knows by heart, ``agents/data/pegging.npz``, by self-play.
+"""Fit what the pegging expert knows by heart, ``reflex.npz``, by self-play.
 
-Run ``python -m crib_training.tables.reflex`` (about three minutes on one core). For each two-hand game deals
-are drawn and both seats lay away as `rule_based` does. The hands they keep give how often a holding
-is kept, by role, of the times it is dealt, and how much rather one of a single suit. The play of
-those hands, both seats by the reflex of `crib_agents.expert.two_hand.pegging.reflex`, softened so that every card is
-tried, gives the points that followed each card; the tables learn their mean by stochastic gradient
-descent, in passes of falling step.
+Run ``crib tables reflex`` (about three minutes on one core). For each two-hand game deals are drawn
+and both seats lay away as `rule_based` does. The hands they keep give how often a holding is kept,
+by role, of the times it is dealt, and how much rather one of a single suit. The play of those
+hands, both seats by the expert's reflex, softened so that every card is tried, gives the points
+that followed each card; the tables learn their mean by stochastic gradient descent, in passes of
+falling step.
 """
 
 from __future__ import annotations
 
-import argparse
 import math
 import time
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -52,16 +52,18 @@ from numba import float64, int64, void
 
 from crib_env.engine.jit import entry, kernel
 from crib_env.engine.record import NONE, TABLE_T
-from crib_env.engine.rng import WORDS, next_word
+from crib_env.engine.rng import next_word
 from crib_env.engine.show import show_table
 from crib_env.engine.two_hand.records import VIEWS_T
-from crib_env.rules import PRESETS, Rules
-from crib_training.tables.crib_tables import (
+from crib_env.rules import TwoHandRules
+from crib_training.command_line import start
+from crib_training.tables.files import made_by
+from crib_training.tables.two_hand.dealing import (
     GAMES,
     best_pair,
     deal_hands,
+    generator,
     laying_views,
-    seed_generator,
 )
 
 Array = npt.NDArray[Any]
@@ -182,7 +184,7 @@ def self_play(
     return squares / cards
 
 
-def keep_some(rules: Rules, deals: int, rng: Array) -> tuple[Array, Array]:
+def keep_some(rules: TwoHandRules, deals: int, rng: Array) -> tuple[Array, Array]:
     """Return the hands kept in so many deals by the dealer and by pone.
 
     Returns:
@@ -233,7 +235,7 @@ def keeping_rates(kept: Array, size: int) -> Array:
     return rates
 
 
-def fit(kept: Array, rules: Rules, rng: Array) -> tuple[Array, list[float]]:
+def fit(kept: Array, rules: TwoHandRules, rng: Array) -> tuple[Array, list[float]]:
     """Return the reflex's tables, float64[SIZE], and the mean squared error of each pass."""
     tables = np.zeros(SIZE)
     scratch = (
@@ -251,20 +253,31 @@ def fit(kept: Array, rules: Rules, rng: Array) -> tuple[Array, list[float]]:
     return tables, errors
 
 
-def main() -> None:
+@dataclass(frozen=True)
+class Settings:
+    """Fit what the pegging expert knows by heart, by self-play.
+
+    Attributes:
+        deals: deals of each game.
+        seed: fixes everything.
+        out: the file to write.
+    """
+
+    deals: int = 4_000_000
+    seed: int = 2025
+    out: Path = REFLEX.path
+
+
+def run(settings: Settings) -> None:
     """Fit both games' tables, print how well they foretell, and write the file."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("--deals", type=int, default=4_000_000, help="deals of each game")
-    parser.add_argument("--seed", type=int, default=2025, help="fixes everything")
-    parser.add_argument("--out", type=Path, default=REFLEX.path, help="the file to write")
-    given = parser.parse_args()
     tables, rates, suited = [], [], []
-    for name, seed in zip(GAMES, np.random.SeedSequence(given.seed).spawn(len(GAMES)), strict=True):
+    for name, seed in zip(
+        GAMES, np.random.SeedSequence(settings.seed).spawn(len(GAMES)), strict=True
+    ):
         started = time.perf_counter()
-        rules = PRESETS[name]
-        rng = np.zeros(WORDS, dtype=np.int64)
-        seed_generator(rng, seed.generate_state(3).astype(np.int64))
-        kept, one_suit = keep_some(rules, given.deals, rng)
+        rules = TwoHandRules.preset(name)
+        rng = generator(seed)
+        kept, one_suit = keep_some(rules, settings.deals, rng)
         learned, errors = fit(kept, rules, rng)
         tables.append(np.round(learned * UNIT).astype(np.int16))
         rates.append(keeping_rates(kept, rules.dealt - 2).astype(np.float32))
@@ -273,10 +286,9 @@ def main() -> None:
               "to follow by pass " + " ".join(f"{error:.3f}" for error in errors))  # fmt: skip
         print(f"odds of one suit, times those of cards drawn: dealer {suited[-1][DEALER]:.2f}, "
               f"pone {suited[-1][PONE]:.2f}")  # fmt: skip
-    made_by = f"python -m crib_training.tables.reflex --deals {given.deals} --seed {given.seed}"
-    save(REFLEX, given.out, made_by=made_by, tables=np.stack(tables),
+    save(REFLEX, settings.out, made_by=made_by(REFLEX, settings), tables=np.stack(tables),
          kept=np.stack(rates)[:, ::-1], suited=np.stack(suited)[:, ::-1])  # fmt: skip
 
 
 if __name__ == "__main__":
-    main()
+    start(Settings, run)

@@ -1,0 +1,141 @@
+r"""What every choice in a position is worth, best first.
+
+    crib analyze "5H 5D JC 4S 6S KH" --dealer --scores 60 75
+    crib analyze "6D 4S 9C" --laid "KC QC" --starter JH --dealer --pile "(TS) 5D (7H)"
+    crib analyze 6D --layout "...../.4C.../..7H../...8H./....." --columns
+
+The first form is a hand about to lay away; the second (with ``--laid`` and ``--starter``) a hand
+about to play a card, the other seat's cards in the pile in brackets; the third (with ``--layout``)
+a card to place at Table Top.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, fields
+from typing import Annotated, Any, Literal
+
+from crib_agents.analyze import analyze, laying_view, layout_view, play_view
+from crib_agents.analyze.choices import Choice
+from tabulate import tabulate
+from tyro.conf import Positional, arg
+
+from crib_env.policy import Views
+from crib_training.command_line import start
+
+Pair = tuple[int, int]
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Say what every choice in a position is worth, best first.
+
+    Attributes:
+        cards: the cards held, such as "5H 5D JC 4S 6S KH"; at Table Top the card in turn.
+        scores: this side's score and the other's.
+        rules: a preset; by default hoyle, with layout table_top.
+        episode: what is at stake.
+        dealer: this seat deals (six and five cards).
+        games: game points won, this seat's and the other's, in a match (six and five cards).
+        laid: in the play, the two cards laid away.
+        starter: in the play, the card turned up.
+        pile: in the play, the cards played so far, the other seat's in brackets: "5D (TS) 7H".
+        layout: at Table Top, five rows with / between them, a cell a card or ".".
+        columns: this side scores the columns (Table Top).
+        players: 2, or 4 (Table Top).
+        crib: the cards this seat has laid in the crib (Table Top).
+        partners_crib: those its partner has (Table Top).
+        others_crib: how many the other side has (Table Top).
+        json: print JSON instead of a table.
+    """
+
+    cards: Positional[Annotated[str, arg(metavar="CARDS")]]
+    scores: Pair = (0, 0)
+    rules: str | None = None
+    episode: Literal["deal", "game", "match"] = "game"
+    dealer: bool = False
+    games: Pair = (0, 0)
+    laid: str | None = None
+    starter: str | None = None
+    pile: str | None = None
+    layout: str | None = None
+    columns: bool = False
+    players: int = 2
+    crib: str = ""
+    partners_crib: str = ""
+    others_crib: int = 0
+    json: bool = False
+
+
+# Settings that belong to one kind of game alone.
+OF_CARDS = ("dealer", "laid", "starter", "pile", "games")
+OF_CELLS = ("columns", "crib", "partners_crib", "others_crib", "players")
+DEFAULTS = {field.name: field.default for field in fields(Settings)}
+
+
+def position(settings: Settings) -> Views:
+    """Return the view the settings describe.
+
+    Raises:
+        ValueError: they describe no position.
+    """
+    strangers = OF_CELLS if settings.layout is None else OF_CARDS
+    for name in strangers:
+        if getattr(settings, name) != DEFAULTS[name]:
+            game = "Table Top, with --layout" if strangers is OF_CELLS else "six and five cards"
+            raise ValueError(f"--{name.replace('_', '-')} is for {game}")
+    if settings.layout is not None:
+        return _at_table_top(settings, settings.layout)
+    common: dict[str, Any] = {
+        "dealer": settings.dealer, "scores": settings.scores, "games": settings.games,
+        "rules": settings.rules or "hoyle", "episode": settings.episode,
+    }  # fmt: skip
+    if settings.laid is None and settings.starter is None and settings.pile is None:
+        return laying_view(settings.cards, **common)
+    if settings.laid is None or settings.starter is None:
+        raise ValueError("a position of the play needs both --laid and --starter")
+    return play_view(
+        settings.cards, laid=settings.laid, starter=settings.starter, pile=settings.pile or "",
+        **common,
+    )  # fmt: skip
+
+
+def _at_table_top(settings: Settings, layout: str) -> Views:
+    """Return the view of a card to place."""
+    if settings.episode == "match":
+        raise ValueError("Table Top has no matches")
+    return layout_view(
+        layout, settings.cards, rows=not settings.columns, crib=settings.crib,
+        partners_crib=settings.partners_crib, others_crib=settings.others_crib,
+        players=settings.players, scores=settings.scores, rules=settings.rules or "table_top",
+        episode="round" if settings.episode == "deal" else settings.episode,
+    )  # fmt: skip
+
+
+def in_columns(choices: Sequence[Choice]) -> str:
+    """Return choices in columns: points to two places, what they are worth in per cent."""
+    rows = [[shown(name, value) for name, value in asdict(choice).items()] for choice in choices]
+    first = asdict(choices[0])
+    sides = ["left" if isinstance(value, str) else "right" for value in first.values()]
+    return tabulate(rows, list(first), "plain", colalign=sides, disable_numparse=True)
+
+
+def shown(name: str, value: str | int | float) -> str:
+    """Return a column's value as text."""
+    if not isinstance(value, float):
+        return str(value)
+    return f"{100 * value:.2f} %" if name == "win" else f"{value:.2f}"
+
+
+def run(settings: Settings) -> None:
+    """Print the choices."""
+    choices = analyze(position(settings))
+    if settings.json:
+        print(json.dumps([asdict(choice) for choice in choices], indent=1))
+    else:
+        print(in_columns(choices))
+
+
+if __name__ == "__main__":
+    start(Settings, run)

@@ -1,0 +1,63 @@
+"""Make the tables that the agents read: the command `crib tables`.
+
+crib tables                # all, in order
+crib tables kept_play      # one
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+
+from crib_env.errors import unknown
+from crib_training.command_line import one_line, start
+
+# Name and module; what reads another's table comes after it.
+ORDER = {
+    "crib_tables": "two_hand.crib_tables",
+    "reflex": "two_hand.reflex",
+    "deal_outcomes": "two_hand.deal_outcomes",
+    "kept_play": "two_hand.kept_play",
+    "laid_away": "two_hand.laid_away",
+    "table_top_values": "table_top.values",
+    "table_top_rounds": "table_top.rounds",
+}
+PRINTED = {"table_top_weights": "table_top.weights"}  # writes nothing
+SCRIPTS = ORDER | PRINTED
+
+
+def main(words: Sequence[str]) -> None:
+    """Make every table in order, or the one that is named first in ``words``.
+
+    Raises:
+        ValueError: no table is called so.
+        RuntimeError: making one failed.
+    """
+    if not words:
+        for name in ORDER:
+            print(f"{name} ...", flush=True)
+            # In a process of its own, which reads the tables as they are by now.
+            made = subprocess.run([sys.executable, "-m", module_of(name)])
+            if made.returncode:
+                raise RuntimeError(f"{name} was not made")
+    elif words[0] in ("-h", "--help"):
+        print("usage: crib tables [NAME [OPTIONS]]\n")
+        print(f"Makes all of these, in order: {', '.join(ORDER)}; or one.")
+        print(f"Prints, and writes nothing: {', '.join(PRINTED)}.")
+    elif words[0] in SCRIPTS:
+        script = import_module(module_of(words[0]))
+        start(script.Settings, script.run, words[1:], f"crib tables {words[0]}")
+    else:
+        raise unknown("table", words[0], SCRIPTS)
+
+
+def module_of(name: str) -> str:
+    """Return the module that makes a table."""
+    return f"crib_training.tables.{SCRIPTS[name]}"
+
+
+if __name__ == "__main__":
+    with one_line():
+        main(sys.argv[1:])

@@ -1,0 +1,80 @@
+"""Hands dealt for the tables of both two-hand games, and what a crib makes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from crib_agents.kernels.lay_away import choose_pair
+from crib_agents.rule_based import hand_and_crib
+from numba import int64, void
+
+from crib_env.engine.jit import entry, kernel
+from crib_env.engine.record import NONE
+from crib_env.engine.rng import WORDS, below, seed_words
+from crib_env.engine.show import JACK, KEYS, score_flush_and_nob
+from crib_env.engine.two_hand.records import HAND, VIEW
+from crib_env.rules import TwoHandRules
+
+GAMES = ("hoyle", "five_card")
+
+best_pair = choose_pair(hand_and_crib)  # as `rule_based` lays away
+
+
+@kernel
+def crib_points(table, a, b, c, d, starter, smallest):
+    """Return the points of a crib of four cards with the starter (C2, C4, H8, F6)."""
+    key = KEYS[a >> 2] + KEYS[b >> 2] + KEYS[c >> 2] + KEYS[d >> 2] + KEYS[starter >> 2]
+    suits = (1 << (8 * (a & 3))) + (1 << (8 * (b & 3)))
+    suits += (1 << (8 * (c & 3))) + (1 << (8 * (d & 3)))
+    nob_card = 4 * JACK + (starter & 3)
+    nob = 1 if a == nob_card or b == nob_card or c == nob_card or d == nob_card else 0
+    return table[key] + score_flush_and_nob(suits, 4, starter, smallest, nob)
+
+
+@kernel
+def draw(rng, used):
+    """Return a card drawn from those not in the mask ``used``."""
+    card = below(rng, 52)
+    while used >> card & 1:
+        card = below(rng, 52)
+    return card
+
+
+@kernel
+def deal_hands(views, rng):
+    """Deal a hand to each of two views, and return the cards dealt as a mask."""
+    n = views[0]["dealt"]
+    used = 0
+    for i in range(2 * n):
+        card = draw(rng, used)
+        used |= 1 << card
+        views[i // n]["hand"][i % n] = card
+    return used
+
+
+@entry(void(int64[::1], int64[::1]))
+def seed_generator(rng, words):
+    """Start ``rng`` from three words."""
+    seed_words(rng, words[0], words[1], words[2])
+
+
+def generator(seed: np.random.SeedSequence) -> npt.NDArray[Any]:
+    """Return a generator for kernels, int64[4], started from a seed."""
+    rng = np.zeros(WORDS, dtype=np.int64)
+    seed_generator(rng, seed.generate_state(3).astype(np.int64))
+    return rng
+
+
+def laying_views(rules: TwoHandRules) -> npt.NDArray[np.void]:
+    """Return the views of the dealer and of pone about to lay away; the cards are left open."""
+    views = np.zeros(2, dtype=VIEW)
+    views["hand"][:, rules.dealt : HAND] = NONE
+    views["laid"] = NONE
+    views["hand_n"] = rules.dealt
+    views["starter"] = NONE
+    views["is_dealer"] = (1, 0)
+    for field in ("dealt", "target", "single_count", "flush_size", "crib_flush_size"):
+        views[field] = getattr(rules, field)
+    return views

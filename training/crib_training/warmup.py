@@ -1,0 +1,75 @@
+"""Compile everything once, so that later starts are quick.
+
+    crib warmup
+
+Machine code is kept on disk, by what it was made from; where it is there already this only reads
+it. For an image of a container, or before many processes start at once.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+
+import numpy as np
+
+from crib_env.errors import unknown
+from crib_env.policy import find_agent
+from crib_env.registration import ENVIRONMENTS
+from crib_training.command_line import start
+from crib_training.evaluation.duplicate import play_pairs
+from crib_training.loading import find_game, find_maker, in_phase, shortest_episode
+
+LANES = 2  # the least with which a batch is one
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Compile everything, so that later starts are quick.
+
+    Attributes:
+        envs: the environments.
+        agents: who plays them.
+    """
+
+    envs: tuple[str, ...] = tuple(ENVIRONMENTS)
+    agents: tuple[str, ...] = ("random", "greedy", "rule_based", "expert")
+
+
+def one_game(name: str) -> None:
+    """Take a step of one game through PettingZoo and through Gymnasium."""
+    maker = find_maker(name)
+    env = maker.raw_env()
+    env.reset(seed=1)
+    env.step(int(env.observe(env.agent_selection)["action_mask"].argmax()))
+    learner = maker.gym_env()
+    _, info = learner.reset(seed=1)
+    learner.step(int(info["action_mask"].argmax()))
+
+
+def batches(name: str, agents: tuple[str, ...]) -> None:
+    """Take a step of a batch against each agent, and play duplicate deals with it."""
+    maker, rules = find_game(name)
+    for agent in agents:
+        envs = maker.vector_env(LANES, opponent=agent)
+        _, info = envs.reset(seed=1)
+        envs.step(np.argmax(info["action_mask"], axis=1))
+        envs.close()
+        player = in_phase(maker, find_agent(agent))
+        play_pairs(rules, shortest_episode(maker), player, player, 1, seed=1)
+
+
+def run(settings: Settings) -> None:
+    """Play a little of everything, and say how long it took."""
+    for name in settings.envs:
+        if name not in ENVIRONMENTS:
+            raise unknown("environment", name, ENVIRONMENTS)
+    for name in settings.envs:
+        began = time.perf_counter()
+        one_game(name)
+        batches(name, settings.agents)
+        print(f"{name}: {time.perf_counter() - began:.1f} s", flush=True)
+
+
+if __name__ == "__main__":
+    start(Settings, run)
