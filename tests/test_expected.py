@@ -99,8 +99,9 @@ def returns(module: Any, reward: str, deals: int, **keywords: Any) -> Any:
     env = module.vector_env(n, reward=reward, episode="deal", opponent="greedy", **keywords)
     _, info = env.reset(seed=6)
     rng = np.random.default_rng(6)
-    sums, found = np.zeros(n), []
-    while sum(map(len, found)) < deals:
+    sums = np.zeros(n)
+    found: list[Any] = []
+    while sum(len(ended) for ended in found) < deals:
         _, rewards, dones, _, info = env.step(sample_legal(info["action_mask"], rng))
         sums += rewards
         found.append(sums[dones])
@@ -124,7 +125,7 @@ def test_games_pay_every_deal_and_matches_go_on() -> None:
         _, info = env.reset(seed=1)
         whole.reset(seed=1)
         rng = np.random.default_rng(1)
-        sums = np.zeros((2, 64))
+        sums: Any = np.zeros((2, 64))
         for _ in range(200):
             actions = sample_legal(info["action_mask"], rng)
             _, rewards, dones, _, info = env.step(actions)

@@ -289,11 +289,11 @@ def test_all_forms_observe_the_same_and_an_ended_episode_has_none() -> None:
         rows = [step[0][0] for step in steps]
     actions = sb3.action_masks().argmax(axis=1)
     for _ in range(40):
-        observations, _, dones, infos = sb3.step(actions)
+        now, _, dones, infos = sb3.step(actions)
         if dones[0]:
             assert not infos[0]["terminal_observation"][425:].any()
-            assert observations[0, 425:].any()
-        assert observations.dtype == np.float32
+            assert np.asarray(now)[0, 425:].any()
+        assert np.asarray(now).dtype == np.float32
         actions = sb3.action_masks().argmax(axis=1)
 
 

@@ -52,7 +52,8 @@ def test_the_saved_policy_plays_as_the_trained_network_would(trained: ppo.Settin
     for _ in range(8):
         with torch.no_grad():
             given = torch.from_numpy(observations)
-            logits = model.policy.get_distribution(given).distribution.logits.numpy()
+            dealt: Any = model.policy.get_distribution(given).distribution
+        logits = dealt.logits.numpy()
         masked = np.where(info["action_mask"] == 1, logits, -np.inf)
         views = env.batch.games.views(np.arange(64), env.batch.seats)
         chosen = agent.act(views, rng)

@@ -51,8 +51,9 @@ class RankFeatures(BaseFeaturesExtractor):
     def __init__(
         self, observation_space: spaces.Box, blocks: tuple[int, ...], bits: int, actions: int
     ) -> None:
-        self.bits, self.actions = bits, actions
-        self.count = (observation_space.shape[0] - bits) // actions
+        self.bits: int = bits
+        self.actions: int = actions
+        self.count: int = (observation_space.shape[0] - bits) // actions
         size = bits + 13 * len(blocks) + 2 * self.count + actions * self.count
         super().__init__(observation_space, size)
         ranks = torch.zeros(bits, 13 * len(blocks))
@@ -131,10 +132,10 @@ class ActionPolicy(MaskableActorCriticPolicy):
         super().__init__(*args, **kwargs)
 
     def _build_mlp_extractor(self) -> None:
-        extractor = self.features_extractor
-        self.mlp_extractor = ActionExtractor(
-            self.features_dim, extractor.count, extractor.actions, self._width
-        )
+        told = self.features_extractor
+        assert isinstance(told, RankFeatures)
+        count, actions = told.count, told.actions
+        self.mlp_extractor: Any = ActionExtractor(self.features_dim, count, actions, self._width)
 
     def _build(self, lr_schedule: Callable[[float], float]) -> None:
         super()._build(lr_schedule)

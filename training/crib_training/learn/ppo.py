@@ -49,8 +49,8 @@ class Settings:
         seed: of the deals, the network and the batches.
         opponent: an agent's name or a .safetensors file.
         episode: what one episode is; by default one deal, or one round.
-        reward: the points made more than the opponent, with the mean of the show in its place
-            (two-hand games), or who won.
+        reward: the points made more than the opponent, or expected: with the mean of the show in
+            its place (two-hand games), or who won; by default expected where there is such.
         features: what is observed besides bits: the exact means and points of each action, also
             what the reply may make, or nothing.
         lanes: games side by side.
@@ -77,17 +77,17 @@ class Settings:
     seed: int = 1
     opponent: str = "rule_based"
     episode: str | None = None
-    reward: Literal["expected", "points", "win"] = "points"
-    features: Literal["reply", "lookahead"] | None = None
-    lanes: int = 256
-    steps: int = 32
-    batch_size: int = 1024
-    epochs: int = 8
+    reward: Literal["expected", "points", "win"] | None = None
+    features: Literal["reply", "lookahead"] | None = "reply"
+    lanes: int = 512
+    steps: int = 24
+    batch_size: int = 2048
+    epochs: int = 4
     learning_rate: float = 1e-3
     gae_lambda: float = 0.95
     shaping: bool = False
-    entropy: float = 0.01
-    width: int = 256
+    entropy: float = 0.005
+    width: int = 128
     resume: Path | None = None
     threads: int = 1
     out: Path = Path("runs/ppo")
@@ -116,6 +116,7 @@ def train(settings: Settings) -> LearnedAgent:
     """Fit an agent as the settings say, write everything to ``out`` and return it."""
     maker, rules = find_game(settings.env, settings.rules)
     opponent = load_agent(settings.opponent)
+    reward = settings.reward or ("expected" if maker.family.expected else "points")
     settings.out.mkdir(parents=True, exist_ok=True)
     torch.set_num_threads(settings.threads)
     # The masked logits are finite by construction; checking them at every step takes time.
@@ -125,7 +126,7 @@ def train(settings: Settings) -> LearnedAgent:
         opponent=opponent,
         rules=rules,
         episode=settings.episode or shortest_episode(maker),
-        reward=settings.reward,
+        reward=reward,
         features=settings.features,
         seat=None,
         **({"players": settings.players} if settings.players != 2 else {}),
@@ -173,7 +174,7 @@ def train(settings: Settings) -> LearnedAgent:
     model.save(settings.out / "model.zip")
     agent = policy_agent(model, maker, rules, settings.features)
     agent.save(settings.out / "policy.safetensors")
-    draw(curve.rows, settings.out, settings.opponent, settings.reward)
+    draw(curve.rows, settings.out, settings.opponent, reward)
     return agent
 
 
@@ -187,7 +188,7 @@ def draw(rows: list[tuple[int, float, float]], out: Path, opponent: str, reward:
     axes.plot([row[0] for row in rows], [row[1] for row in rows])
     axes.axhline(0, color="grey", linewidth=0.8)
     axes.set_xlabel("learner's decisions")
-    unit = "points a deal more than the opponent" if reward == "points" else "result"
+    unit = "result" if reward == "win" else "points a deal more than the opponent"
     axes.set_ylabel(unit)
     axes.set_title(f"MaskablePPO learning against {opponent}")
     figure.tight_layout()
