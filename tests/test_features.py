@@ -9,6 +9,7 @@ from math import comb
 from typing import Any
 
 import gymnasium
+import gymnasium.utils.env_checker
 import numpy as np
 import pytest
 
@@ -295,6 +296,12 @@ def test_all_forms_observe_the_same_and_an_ended_episode_has_none() -> None:
             assert np.asarray(now)[0, 425:].any()
         assert np.asarray(now).dtype == np.float32
         actions = sb3.action_masks().argmax(axis=1)
+
+
+@pytest.mark.parametrize("name", crib_env.ENVIRONMENTS.values())
+def test_gymnasiums_own_checks_pass_with_features(name: str) -> None:
+    env = gymnasium.make(f"crib_env/{name}", features=True, opponent="greedy")
+    gymnasium.utils.env_checker.check_env(env.unwrapped, skip_render_check=True)
 
 
 def test_what_is_no_level_of_features_is_refused() -> None:
