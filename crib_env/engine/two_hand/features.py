@@ -7,6 +7,8 @@ plays. Features are points, but for the chance `no_reply`.
 
 from __future__ import annotations
 
+import numpy as np
+
 from crib_env.engine.family import Feature
 from crib_env.engine.jit import kernel
 from crib_env.engine.show import JACK, KEYS, pip
@@ -115,7 +117,8 @@ def add_crib_ranks(v, table, out):
                 for j in range(n):
                     key = three + KEYS[dealt_card(v, j) >> 2]
                     for i in range(j):
-                        out[pair] += sets * table[key + KEYS[dealt_card(v, i) >> 2]]
+                        points = np.int64(table[key + KEYS[dealt_card(v, i) >> 2]])
+                        out[pair] += sets * points
                         pair += 1
 
 
