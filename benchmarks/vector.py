@@ -5,7 +5,7 @@
 Only ``step`` is timed. The actions are the first legal ones (``argmax`` of the mask), computed
 outside the clock. The opponent is ``random``, so a step is about two decisions of the game. The
 verdicts are on six-card cribbage; the other games are beside it for comparison, those in which a
-policy plays a phase with every such policy.
+policy plays a phase with every such policy, and six-card with features (`docs/features.md`).
 """
 
 from __future__ import annotations
@@ -51,13 +51,13 @@ def measure(settings: Settings = FULL) -> Findings:
     n = 64 if settings.quick else 4096
 
     def contender(
-        name: str, copy: bool, threads: int, target: str | None = None, **policy: Any
+        name: str, copy: bool, threads: int, target: str | None = None, **chosen: Any
     ) -> Contender:
         env = gymnasium.make_vec(
-            f"crib_env/{name}", num_envs=n, opponent="random", copy=copy, threads=threads, **policy
+            f"crib_env/{name}", num_envs=n, opponent="random", copy=copy, threads=threads, **chosen
         )
         how = f"copy={copy}, {threads} thread{'s' * (threads > 1)}"
-        how += "".join(f", {keyword}={agent}" for keyword, agent in policy.items())
+        how += "".join(f", {keyword}={value}" for keyword, value in chosen.items())
         return Contender(f"make_vec {name}, N={n}, {how}", rate_of_steps(env), target)
 
     six_card, *others = ENVIRONMENTS.values()
@@ -65,6 +65,8 @@ def measure(settings: Settings = FULL) -> Findings:
         contender(six_card, False, 1, "make_vec"),
         contender(six_card, True, 1, "make_vec"),
         contender(six_card, False, 2),
+        contender(six_card, False, 1, features="lookahead"),
+        contender(six_card, False, 1, features="reply"),
     ]
     notes = in_python(AGENTS)
     for name in others:

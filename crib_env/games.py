@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from crib_env.engine.family import find_family
+from crib_env.engine.family import Family, find_family
 from crib_env.engine.lanes import lane_entries
 from crib_env.engine.record import NO_DECKS, NONE
 from crib_env.engine.rng import seed_states
@@ -34,6 +34,7 @@ class Games:
         players: seats in a game.
         episode: what one episode is: a name the family knows.
         entropy: seeds the generators of all deals and cuts; lane i deals the same whatever n is.
+        family: the engine to play them, if not the rules' own.
 
     Attributes:
         family: the engine that plays them. record: the rules as its record.
@@ -53,8 +54,9 @@ class Games:
         players: int = 2,
         episode: str = "game",
         entropy: int | np.random.SeedSequence | None = None,
+        family: Family | None = None,
     ) -> None:
-        self.family = find_family(rules.engine)
+        self.family = family or find_family(rules.engine)
         self.rules = rules
         self.players = players
         self.episode = episode

@@ -34,6 +34,9 @@ decides the reward. Hands and crib are not counted.
 | ``episode`` | ``"deal"`` | ``"deal"`` |
 | ``reward`` | ``"win"``, ``"points"`` | ``"win"`` |
 
+The Gymnasium, vector and SB3 forms also take ``features`` (``True``, ``"lookahead"``, ``"reply"``)
+and ``reward="expected"``: see docs/features.md.
+
 The others are as in ``six_card_v0``.
 
 ## Observation

@@ -36,6 +36,9 @@ opponent="rule_based")``, ``gymnasium.make_vec(..., num_envs=1024)``; for Stable
 | ``on_illegal`` | ``"terminate"``, ``"raise"`` | ``env``: terminate, ``raw_env``: raise |
 | ``render_mode`` | ``None``, ``"ansi"`` | ``None`` |
 
+The Gymnasium, vector and SB3 forms also take ``features`` (``True``, ``"lookahead"``, ``"reply"``)
+and ``reward="expected"``: see docs/features.md.
+
 ``reset(options=...)`` takes ``decks`` (52-card permutations, one for each deal in order),
 ``dealer`` (the seat of the first) and ``scores``.
 

@@ -34,6 +34,9 @@
 | ``on_illegal`` | ``"terminate"``, ``"raise"`` | ``env``: terminate, ``raw_env``: raise |
 | ``render_mode`` | ``None``, ``"ansi"`` | ``None`` |
 
+The Gymnasium, vector and SB3 forms also take ``features`` (``True``, ``"lookahead"``, ``"reply"``):
+see docs/features.md.
+
 The Gymnasium form has one learner; ``opponent=`` plays the other side and ``partner=`` the
 learner's partner (by default the opponent's like). ``reset(options=...)`` takes ``decks`` (the card
 of turn t is ``deck[t]``, the starter ``deck[28]``), ``dealer`` (a seat) and ``scores`` (by side).

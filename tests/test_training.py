@@ -27,7 +27,7 @@ from crib_env.rules import PRESETS
 
 SMALL = ppo.Settings(
     lanes=16, steps=8, batch_size=64, epochs=1, width=16, progress=False, opponent="random",
-    timesteps=512,
+    timesteps=512, features=None,
 )  # fmt: skip
 
 

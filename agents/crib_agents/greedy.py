@@ -12,13 +12,13 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from crib_agents.kernels.counting import certain_points, sequence_of
 from crib_agents.kernels.lay_away import kept_points, lay_away_by
-from crib_agents.kernels.lines import line_through, nob_through, points_so_far
 from crib_env.engine.jit import kernel
 from crib_env.engine.record import NONE
 from crib_env.engine.table_top.cells import lowest
+from crib_env.engine.table_top.lines import line_through, nob_through, points_so_far
 from crib_env.engine.table_top.records import TO_CRIB
+from crib_env.engine.two_hand.counting import certain_points, sequence_of
 from crib_env.engine.two_hand.records import LAY_AWAY
 from crib_env.policy import Act, CompiledAgent
 

@@ -15,10 +15,11 @@ import numpy.typing as npt
 
 from crib_agents.data.tables import CRIB_TABLES, load
 from crib_agents.kernels.charts import CELLS, cell, chart_of
-from crib_agents.kernels.lay_away import DECK, lay_away_by, starters_total
+from crib_agents.kernels.lay_away import lay_away_by
 from crib_agents.kernels.pegging import HEURISTICS, best_card
 from crib_agents.kernels.placing import WEIGHTS, best_action
 from crib_env.engine.jit import kernel
+from crib_env.engine.two_hand.counting import DECK, starters_total
 from crib_env.engine.two_hand.records import LAY_AWAY
 from crib_env.policy import Act, CompiledAgent
 

@@ -7,19 +7,47 @@ game, many games, environments, agents, the GPU) plays every game of every famil
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
+from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from crib_env.engine.jit import kernel
 from crib_env.engine.notation import Notation
 from crib_env.engine.record import Array, array_of
 from crib_env.rules import Rules
 
 Kernel = Callable[..., Any]
 Layout = tuple[tuple[str, int, str], ...]
+
+
+class Feature(NamedTuple):
+    """A number for each action, 0 where the action is not legal.
+
+    Attributes:
+        name: of its slice of the observation, which has one entry an action.
+        low, high: its bounds.
+        meaning: what it is, with its unit.
+    """
+
+    name: str
+    low: float
+    high: float
+    meaning: str
+
+
+@kernel
+def counted_gain(s, rules, side):
+    """Return the points a side has made more than the other since they were last cleared."""
+    return float(s["gain"][side] - s["gain"][1 - side])
+
+
+@kernel
+def no_features(v, table, level, out):
+    """Write nothing: the family has no features."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,6 +68,9 @@ class Verbs:
         view: ``(s, rules, seat, v)``: the one gate to what a seat may know.
         encode: ``(v, obs)``, the observation. encode_mask: ``(v, mask)``, the legal actions.
         phase_of: ``(reason) -> column``: where a tally keeps points of this reason, or NONE.
+        gained: ``(s, rules, side) -> points`` made more than the other side since last cleared.
+        write_features: ``(v, table, level, out)``, the features of the first ``level`` levels, one
+            after the other in ``out`` (float32[features * actions]).
     """
 
     begin_episode: Kernel
@@ -52,6 +83,8 @@ class Verbs:
     encode: Kernel
     encode_mask: Kernel
     phase_of: Kernel
+    gained: Kernel = counted_gain
+    write_features: Kernel = no_features
 
 
 class RecordTypes(NamedTuple):
@@ -83,6 +116,9 @@ class Family:
         why_illegal: of a view and an action that is not legal for its seat: why, as a sentence.
         text: of a view, rules, name, number of the deal and events: the game in text.
         notation: how its positions are written and read.
+        features: what `Verbs.write_features` writes, by level; a level goes on from those before.
+        expected: the verbs by which the luck of a show is left out of what is gained, if any; see
+            `in_expectation`.
     """
 
     engine: str
@@ -100,9 +136,12 @@ class Family:
     why_illegal: Callable[[Any, int], str]
     text: Callable[..., str]
     notation: Notation
+    features: Mapping[str, tuple[Feature, ...]] = field(default_factory=dict)
+    expected: Verbs | None = None
 
     def __reduce__(self) -> tuple[Callable[[str], Family], tuple[str]]:
-        return find_family, (self.engine,)
+        found = in_expectation if self.verbs is self.expected else find_family
+        return found, (self.engine,)
 
     @property
     def name(self) -> str:
@@ -113,6 +152,32 @@ class Family:
     def obs_size(self) -> int:
         """The length of an observation."""
         return sum(size for _, size, _ in self.layout)
+
+    def level_of(self, features: bool | str | None) -> int:
+        """Return how many levels of features are asked for: a level by its name, True for all.
+
+        Raises:
+            ValueError: the family has no such level, or none at all.
+        """
+        if features is None or features is False:
+            return 0
+        levels = list(self.features)
+        if features is True and levels:
+            return len(levels)
+        if features not in levels:
+            known = ", ".join(map(repr, levels)) or "none: these games have no features"
+            raise ValueError(f"features must be True, False or one of {known}, got {features!r}")
+        return 1 + levels.index(str(features))
+
+    def features_at(self, level: int) -> tuple[Feature, ...]:
+        """Return the features of the first ``level`` levels, in order."""
+        levels = list(self.features.values())[:level]
+        return tuple(feature for features in levels for feature in features)
+
+    def layout_at(self, level: int) -> Layout:
+        """Return the slices of an observation with the features of the first ``level`` levels."""
+        more = ((one.name, self.actions, one.meaning) for one in self.features_at(level))
+        return (*self.layout, *more)
 
     @property
     def types(self) -> RecordTypes:
@@ -132,9 +197,9 @@ class Family:
             known = " or ".join(map(str, self.players))
             raise ValueError(f"players must be {known}, got {players!r}")
         record = np.zeros(1, dtype=self.rules)
-        for field in self.rules.names or ():
-            if hasattr(rules, field):
-                record[field] = getattr(rules, field)
+        for name in self.rules.names or ():
+            if hasattr(rules, name):
+                record[name] = getattr(rules, name)
         record["players"] = players
         record["episode"] = self.episodes[episode]
         return record
@@ -154,3 +219,19 @@ def find_family(engine: str) -> Family:
         raise ValueError(f"no family of games is found at {engine!r}") from None
     assert isinstance(found, Family)
     return found
+
+
+@cache
+def in_expectation(engine: str) -> Family:
+    """Return the family at ``engine`` with what luck alone decides in a show gained as its mean.
+
+    Raises:
+        ValueError: it has no such verbs.
+    """
+    family = find_family(engine)
+    if family.expected is None:
+        raise ValueError(
+            f"reward='expected' is not for {family.name}: its points have no show whose mean is "
+            "known before it; choose 'points' or 'win'"
+        )
+    return replace(family, verbs=family.expected)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
-from numba import int64, void
+from numba import float64, int64, void
 
 from crib_env.engine.family import Family
 from crib_env.engine.jit import Entry, entry
@@ -25,6 +25,7 @@ from crib_env.engine.record import (
     TABLE_T,
     Array,
 )
+from crib_env.engine.rewards import reward_kernel
 from crib_env.engine.rng import below
 
 
@@ -38,6 +39,7 @@ class Lanes:
     draw_seats: Entry
     step: Entry
     fill_results: Entry
+    fill_rewards: Entry
     rollout: Entry
 
     def results(self, states: Array, rules: Array) -> Array:
@@ -55,6 +57,7 @@ def lane_entries(family: Family) -> Lanes:
     find_move, draw_move = family.verbs.find_move, family.verbs.draw_move
     view, encode, encode_mask = family.verbs.view, family.verbs.encode, family.verbs.encode_mask
     result, phase_of = family.verbs.result, family.verbs.phase_of
+    episode_reward = reward_kernel(family)
     name = family.name
 
     @entry(void(states_t, rules_t, DECKS_T, int64[::1], int64[::1], LOG_T), f"{name}.start_lanes")
@@ -113,6 +116,12 @@ def lane_entries(family: Family) -> Lanes:
         for i in range(states.shape[0]):
             results[i] = result(states[i], rules[0])
 
+    @entry(void(states_t, rules_t, int64[::1], int64, float64[::1]), f"{name}.fill_rewards")
+    def fill_rewards(states, rules, seats, points, rewards):
+        """Write what the learner in each lane is paid; ``points`` 1 for points, 0 for results."""
+        for i in range(states.shape[0]):
+            rewards[i] = episode_reward(states[i], rules[0], seats[i], points)
+
     @entry(
         int64(
             states_t, rules_t, DECKS_T, TABLE_T, RNGS_T, views_t, LOG_T, int64, int64, int64,
@@ -140,4 +149,6 @@ def lane_entries(family: Family) -> Lanes:
                     begin_episode(s, rules[0], decks, NONE, log)
         return steps * (hi - lo)
 
-    return Lanes(start, view_lanes, encode_views, draw_seats, step, fill_results, rollout)
+    return Lanes(
+        start, view_lanes, encode_views, draw_seats, step, fill_results, fill_rewards, rollout
+    )

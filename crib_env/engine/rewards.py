@@ -15,14 +15,14 @@ CONTINUE = -(1 << 40)
 @cache
 def reward_kernel(family: Family) -> Callable[..., float]:
     """Return the kernel of a learner's reward in a family's games."""
-    result = family.verbs.result
+    result, gained = family.verbs.result, family.verbs.gained
 
     @kernel
     def episode_reward(s, rules, seat, points):
         """Return the reward since the learner's last action: points, or the result at the end."""
         side = seat & 1
         if points:
-            return float(s["gain"][side] - s["gain"][1 - side])
+            return gained(s, rules, side)
         if s["over"] == 0:
             return 0.0
         return float(result(s, rules) * (1 - 2 * side))

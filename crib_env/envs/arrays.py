@@ -6,8 +6,11 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from gymnasium import spaces
 
 from crib_env.engine.family import Family
+from crib_env.engine.features import feature_entries
+from crib_env.engine.show import show_table
 
 Array = npt.NDArray[Any]
 
@@ -17,16 +20,22 @@ class LearnerArrays:
 
     Args:
         n: how many games. family: theirs. seat: the learner's in each, at first.
+        features: what is observed besides: nothing, all there is (True), or a level by its name.
 
     Attributes:
-        obs: uint8[N, obs_size], masks: int8[N, actions]: of the learner to move.
+        obs: uint8[N, obs_size], masks: int8[N, actions]: of the learner to move, without features.
         rewards: float64[N]. dones: bool[N].
         final_obs, final_masks: where ``dones``, the ended episode's last.
+        space: of one observation. level: how many levels of features it has.
+        observations, final_observations: ``obs`` and ``final_obs``, or with features float32[N,
+            obs_size + features].
         seats: int64[N], the learner's seats.
         lanes: int64[N], 0 to N - 1.
     """
 
-    def __init__(self, n: int, family: Family, seat: int) -> None:
+    def __init__(
+        self, n: int, family: Family, seat: int, features: bool | str | None = None
+    ) -> None:
         self.num_envs = n
         self.family = family
         self.lanes = np.arange(n)
@@ -38,6 +47,28 @@ class LearnerArrays:
         self.rewards = np.zeros(n)
         self.dones = np.zeros(n, dtype=np.bool_)
         self._nowhere = np.zeros(n, dtype=np.bool_)
+        self.level = family.level_of(features)
+        self.space = observation_space(family, self.level)
+        self.observations, self.final_observations = self.obs, self.final_obs
+        if self.level:
+            self.observations = np.zeros((n, *self.space.shape), dtype=np.float32)
+            self.final_observations = np.zeros_like(self.observations)
+            self._looked = np.zeros(1, dtype=family.view)
+
+    def observe_features(self, states: Array, record: Array, goes_on: bool) -> None:
+        """Write the observations with features, if they have any; an ended episode's are all 0.
+
+        Args:
+            states, record: of the games. goes_on: new episodes have begun where any ended.
+        """
+        if not self.level:
+            return
+        ended = self._nowhere if goes_on else self.dones
+        feature_entries(self.family).observe(
+            states, record, show_table(), self._looked, self.seats, ended, self.obs, self.level,
+            self.observations,
+        )  # fmt: skip
+        self.final_observations[self.dones, : self.family.obs_size] = self.final_obs[self.dones]
 
     def legal(self, actions: Array) -> npt.NDArray[np.bool_]:
         """Return which of ``actions``, int[N], any numbers, are legal in their games, bool[N]."""
@@ -46,3 +77,17 @@ class LearnerArrays:
             self.masks[self.lanes, np.where(inside, actions, 0)].astype(np.bool_) & inside
         )
         return legal
+
+
+def observation_space(family: Family, level: int) -> spaces.Box:
+    """Return the space of one observation with the first ``level`` levels of features."""
+    if not level:
+        return spaces.Box(0, 1, (family.obs_size,), np.uint8)
+    features = family.features_at(level)
+    low, high = (np.repeat([getattr(one, end) for one in features], family.actions)
+                 for end in ("low", "high"))  # fmt: skip
+    bits = np.ones(family.obs_size)
+    return spaces.Box(
+        np.concatenate([0 * bits, low]).astype(np.float32),
+        np.concatenate([bits, high]).astype(np.float32),
+    )

@@ -70,12 +70,11 @@ def _play_others(batch: LearnerBatch, lanes: Array) -> None:
 
 def _reward(batch: LearnerBatch, acted: Array) -> None:
     """Reward the learners who ``acted``, bool[N], and say where the episode is over."""
-    over = (batch.states["over"] != 0) & acted
-    sign = 1 - 2 * (batch.seats % 2)
-    gain = batch.states["gain"]
-    paid = gain[:, 0] - gain[:, 1] if batch.points else np.where(over, batch.games.results(), 0)
-    batch.rewards[:] = np.where(acted, sign * paid, 0)
-    batch.dones[:] = over
+    lane_entries(batch.family).fill_rewards(
+        batch.states, batch.games.record, batch.seats, int(batch.points), batch.rewards
+    )
+    batch.rewards[~acted] = 0
+    batch.dones[:] = (batch.states["over"] != 0) & acted
 
 
 def _look(batch: LearnerBatch, lanes: Array, obs: Array, masks: Array) -> None:

@@ -18,7 +18,7 @@ from crib_env.policy import Opponent
 from crib_env.rules import Rules
 
 
-class CribbageEnv(gymnasium.Env[npt.NDArray[np.uint8], np.int64]):
+class CribbageEnv(gymnasium.Env[npt.NDArray[Any], np.int64]):
     """One game for a learner; an opponent plays the other seat inside ``step``.
 
     The observation is flat; the legal actions are in ``info["action_mask"]`` (int8) and
@@ -29,8 +29,17 @@ class CribbageEnv(gymnasium.Env[npt.NDArray[np.uint8], np.int64]):
         rules: the rules to play.
         players: seats in a game; by default the fewest.
         episode: what one episode is.
-        reward: ``"win"`` (+1 or -1 at the end) or ``"points"`` (the difference in points made
-            since the learner's last action).
+        reward: ``"win"`` (+1 or -1 at the end), ``"points"`` (the difference in points made since
+            the learner's last action), or in the two-hand games ``"expected"``: points without the
+            luck of the starter. What is pegged in the play counts when it is pegged; hands, crib
+            and heels count when both seats have laid away, as their mean over every card not
+            dealt, and not when they are counted. Over one deal its mean is that of ``"points"``
+            whatever is played, so the same play is best, on average; over a game it goes on
+            counting where the target would cut a show short, so it asks for the most points a
+            deal, as ``"points"`` nearly does, and not for the win.
+        features: False; True to observe for each action what a learner needs and the environment
+            can tell it (`Family.features`, float32 after the bits); or a level by its name,
+            ``"lookahead"`` or ``"reply"``. See ``crib_env.observation_layout(name, features)``.
         opponent: the name of an agent, an agent, or a function of a view and a generator.
         partner: likewise, who plays the learner's partner where four play; None: the opponent's
             like.
@@ -51,6 +60,7 @@ class CribbageEnv(gymnasium.Env[npt.NDArray[np.uint8], np.int64]):
         players: int | None = None,
         episode: str,
         reward: str = "win",
+        features: bool | str | None = None,
         opponent: Opponent = "random",
         partner: Opponent | None = None,
         seat: int | None = None,
@@ -64,18 +74,18 @@ class CribbageEnv(gymnasium.Env[npt.NDArray[np.uint8], np.int64]):
         self.name = name
         self.rules = rules
         self.batch = batch = LearnerBatch(
-            rules, 1, players=players, episode=episode, reward=reward, opponent=opponent,
-            partner=partner, seat=seat, on_illegal=on_illegal, autoreset=False, threads=1,
-            phase_policy=phase_policy,
+            rules, 1, players=players, episode=episode, reward=reward, features=features,
+            opponent=opponent, partner=partner, seat=seat, on_illegal=on_illegal, autoreset=False,
+            threads=1, phase_policy=phase_policy,
         )  # fmt: skip
-        self.observation_space = spaces.Box(0, 1, (batch.family.obs_size,), np.uint8)
+        self.observation_space = batch.space
         self.action_space = spaces.Discrete(batch.family.actions)
         self._over = True
         self._action = np.zeros(1, dtype=np.int64)
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
-    ) -> tuple[npt.NDArray[np.uint8], dict[str, Any]]:
+    ) -> tuple[npt.NDArray[Any], dict[str, Any]]:
         """Begin an episode and return the learner's first observation and info.
 
         Args:
@@ -93,11 +103,11 @@ class CribbageEnv(gymnasium.Env[npt.NDArray[np.uint8], np.int64]):
         self._over = True  # until the opponent's first moves are made
         self.batch.reset([chosen] if options else None)
         self._over = False
-        return self.batch.obs[0].copy(), self._info()
+        return self.batch.observations[0].copy(), self._info()
 
     def step(
         self, action: int | np.int64
-    ) -> tuple[npt.NDArray[np.uint8], float, bool, bool, dict[str, Any]]:
+    ) -> tuple[npt.NDArray[Any], float, bool, bool, dict[str, Any]]:
         """Act, let the opponent act, and return the next observation as Gymnasium has it.
 
         Raises:
@@ -117,7 +127,13 @@ class CribbageEnv(gymnasium.Env[npt.NDArray[np.uint8], np.int64]):
         self._over = bool(batch.dones[0])
         if self._over:
             batch.masks[0] = 0
-        return batch.obs[0].copy(), float(batch.rewards[0]), self._over, False, self._info()
+        return (
+            batch.observations[0].copy(),
+            float(batch.rewards[0]),
+            self._over,
+            False,
+            self._info(),
+        )
 
     def action_masks(self) -> npt.NDArray[np.bool_]:
         """Return which actions are legal, bool[actions]; none after the end."""

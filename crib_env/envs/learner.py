@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from crib_env.engine.family import find_family
+from crib_env.engine.family import find_family, in_expectation
 from crib_env.engine.lanes import lane_entries
 from crib_env.engine.rewards import CONTINUE
 from crib_env.envs.arrays import Array, LearnerArrays
@@ -37,7 +37,8 @@ class LearnerBatch(LearnerArrays):
         num_envs: the number of games, N.
         players: seats in a game; by default the fewest.
         episode: what one episode is.
-        reward: ``"win"`` or ``"points"``.
+        reward: ``"win"``, ``"points"`` or ``"expected"``; see `CribbageEnv`.
+        features: True, or the name of a level, to observe `Family.features` too.
         opponent: the name of an agent, an agent, or a function of a view and a generator.
         partner: likewise, who plays the learner's partner where four play; None: the opponent's
             like.
@@ -56,6 +57,7 @@ class LearnerBatch(LearnerArrays):
         players: int | None = None,
         episode: str = "game",
         reward: str = "win",
+        features: bool | str | None = None,
         opponent: Opponent = "random",
         partner: Opponent | None = None,
         seat: int | None = None,
@@ -66,11 +68,11 @@ class LearnerBatch(LearnerArrays):
     ) -> None:
         n = whole_number("num_envs", num_envs, 1)
         self.threads = choose_threads(threads, n)
-        check_choice("reward", reward, ("win", "points"))
+        check_choice("reward", reward, ("win", "points", "expected"))
         check_choice("on_illegal", on_illegal, ("terminate", "raise"))
-        family = find_family(rules.engine)
+        family = (in_expectation if reward == "expected" else find_family)(rules.engine)
         self.players = family.players[0] if players is None else players
-        self.games = Games(rules, n, players=self.players, episode=episode)
+        self.games = Games(rules, n, players=self.players, episode=episode, family=family)
         if seat is not None and (isinstance(seat, bool) or seat not in range(self.players)):
             raise ValueError(f"seat must be from 0 to {self.players - 1} or None, got {seat!r}")
         if partner is not None and self.players != 4:
@@ -84,9 +86,9 @@ class LearnerBatch(LearnerArrays):
         self.on_illegal = on_illegal
         self.phase_policy = phase_policy
         self.autoreset = autoreset
-        self.points = reward == "points"
+        self.points = reward != "win"
         self.states = self.games.states
-        super().__init__(n, family, 0 if seat is None else seat)
+        super().__init__(n, family, 0 if seat is None else seat, features)
         self.chance = Chance(n)
         self._seeded = False
         self._running = False
@@ -199,6 +201,7 @@ class LearnerBatch(LearnerArrays):
         else:
             play_asked(self, actions)
         self._running = True
+        self.observe_features(self.states, self.games.record, self.autoreset)
 
     def view(self, lane: int) -> np.void:
         """Return what the learner of a game may know, as a view record."""

@@ -37,7 +37,7 @@ class CribbageVecEnv(VecEnv):
         self.rules = rules
         super().__init__(
             num_envs,
-            spaces.Box(0, 1, (family.obs_size,), np.uint8),
+            self.batch.space,
             spaces.Discrete(family.actions),
         )
         self._returns = np.zeros(num_envs)
@@ -45,7 +45,7 @@ class CribbageVecEnv(VecEnv):
         self._masks = np.zeros((num_envs, family.actions), dtype=np.bool_)
 
     def reset(self) -> Array:
-        """Begin an episode in every game; return observations uint8[N, obs_size]."""
+        """Begin an episode in every game; return observations, [N, size] of the space's dtype."""
         seed = self._seeds[0]
         check_seed(seed)
         batch = self.batch
@@ -59,7 +59,7 @@ class CribbageVecEnv(VecEnv):
         self._lengths[:] = 0
         self._reset_seeds()
         self._reset_options()
-        return self.batch.obs.copy()
+        return self.batch.observations.copy()
 
     def step_async(self, actions: Array) -> None:
         """Take the actions, int[N]; `step_wait` plays them."""
@@ -74,7 +74,7 @@ class CribbageVecEnv(VecEnv):
         infos: list[dict[str, Any]] = [{} for _ in range(self.num_envs)]
         for lane in batch.dones.nonzero()[0]:
             infos[lane] = {
-                "terminal_observation": batch.final_obs[lane].copy(),
+                "terminal_observation": batch.final_observations[lane].copy(),
                 "TimeLimit.truncated": False,
                 "episode": {
                     "r": float(self._returns[lane]),
@@ -84,7 +84,12 @@ class CribbageVecEnv(VecEnv):
             }
             self._returns[lane] = 0.0
             self._lengths[lane] = 0
-        return batch.obs.copy(), batch.rewards.astype(np.float32), batch.dones.copy(), infos
+        return (
+            batch.observations.copy(),
+            batch.rewards.astype(np.float32),
+            batch.dones.copy(),
+            infos,
+        )
 
     def action_masks(self) -> npt.NDArray[np.bool_]:
         """Return which actions are legal in every game, bool[N, actions]."""

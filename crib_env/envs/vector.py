@@ -59,7 +59,7 @@ class CribbageVectorEnv(VectorEnv[Array, Array, Array]):
         self.copy = copy
         self.num_envs = num_envs
         family = self.batch.family
-        self.single_observation_space = spaces.Box(0, 1, (family.obs_size,), np.uint8)
+        self.single_observation_space = self.batch.space
         self.single_action_space = spaces.Discrete(family.actions)
         self.observation_space = batch_space(self.single_observation_space, num_envs)
         self.action_space = batch_space(self.single_action_space, num_envs)
@@ -81,7 +81,8 @@ class CribbageVectorEnv(VectorEnv[Array, Array, Array]):
             options: as in the single environment, for the first episode of every game.
 
         Returns:
-            observations uint8[N, obs_size], and info with ``action_mask`` int8[N, actions].
+            observations [N, size] of the space's dtype, and info with ``action_mask``
+            int8[N, actions].
         """
         batch = self.batch
         several = isinstance(seed, (Sequence, np.ndarray))
@@ -96,7 +97,7 @@ class CribbageVectorEnv(VectorEnv[Array, Array, Array]):
             batch.seed(seeds if several else seeds[0])
         batch.reset([chosen] * self.num_envs if options else None)
         self._ended[:] = False
-        return self._own(batch.obs), self._info()
+        return self._own(batch.observations), self._info()
 
     def step(self, actions: Array) -> tuple[Array, Array, Array, Array, dict[str, Any]]:
         """Act in every game.
@@ -105,8 +106,8 @@ class CribbageVectorEnv(VectorEnv[Array, Array, Array]):
             actions: int[N].
 
         Returns:
-            observations uint8[N, obs_size], rewards float64[N], terminations bool[N], truncations
-            bool[N] (never), and info: ``action_mask``; where episodes ended and began anew
+            observations [N, size], rewards float64[N], terminations bool[N], truncations bool[N]
+            (never), and info: ``action_mask``; where episodes ended and began anew
             ``final_obs`` (object[N], None where none ended) and ``final_info``, each with a bool[N]
             of the same name after ``_``.
         """
@@ -119,7 +120,9 @@ class CribbageVectorEnv(VectorEnv[Array, Array, Array]):
             info["action_mask"][ended] = 1
         elif len(lanes := ended.nonzero()[0]):
             final = np.full(self.num_envs, None, dtype=object)
-            final[lanes] = np.fromiter(batch.final_obs[lanes], dtype=object, count=len(lanes))
+            final[lanes] = np.fromiter(
+                batch.final_observations[lanes], dtype=object, count=len(lanes)
+            )
             masks = np.zeros_like(batch.final_masks)
             masks[lanes] = batch.final_masks[lanes]
             flags = ended.copy()
@@ -131,7 +134,8 @@ class CribbageVectorEnv(VectorEnv[Array, Array, Array]):
             }
         truncations = self._own(self._no_truncations)
         return (
-            self._own(batch.obs), self._own(batch.rewards), self._own(ended), truncations, info,
+            self._own(batch.observations), self._own(batch.rewards), self._own(ended), truncations,
+            info,
         )  # fmt: skip
 
     def action_masks(self) -> npt.NDArray[np.bool_]:

@@ -1,8 +1,10 @@
 """A learned agent: the observation and a small network, read from a safetensors file.
 
 The network is the policy half of an MLP: ReLU layers and a last linear layer of one logit an
-action. It runs in NumPy, so playing against a trained agent needs no training library. It plays
-the game and the rules it was trained for and no others.
+action. A policy trained with features reads the highest and the lowest of each besides the
+observation's bits, and an `ActionHead` adds to its logits. It runs in NumPy, so playing against a
+trained agent needs no training library. It plays the game and the rules it was trained for and no
+others.
 """
 
 from __future__ import annotations
@@ -15,35 +17,43 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from crib_agents.adapters.action_head import ActionHead, summary
 from crib_agents.checks import refuse_other_views
 from crib_env.engine.family import Family, find_family
+from crib_env.engine.features import feature_entries
 from crib_env.engine.lanes import lane_entries
 from crib_env.policy import Actions, Views
 from crib_env.rules import PRESETS, Rules
 
 FORMAT = "crib_env policy"
 FORMAT_VERSION = 1
+WITH_FEATURES = 2  # what reads version 1 alone must refuse these
 
 Layers = list[tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]]
 
 
-def header(environment: str, rules: str | Rules, family: Family) -> dict[str, Any]:
+def header(
+    environment: str, rules: str | Rules, family: Family, features: bool | str | None = None
+) -> dict[str, Any]:
     """Return what a weights file says of itself.
 
     Args:
         environment: what the policy was trained in.
         rules: the rules it was trained under, as such or by the name of a preset.
         family: the engine that plays them.
+        features: what the policy reads besides, as its environment was made with.
     """
+    level = family.level_of(features)
     chosen = Rules.preset(rules) if isinstance(rules, str) else rules
     return {
         "format": FORMAT,
-        "version": FORMAT_VERSION,
+        "version": WITH_FEATURES if level else FORMAT_VERSION,
         "environment": environment,
         "rules": chosen.name,
         "rules_fields": _fields(chosen),
         "family": family.name,
-        "observation_layout": [[name, size] for name, size, _ in family.layout],
+        "observation_layout": [[name, size] for name, size, _ in family.layout_at(level)],
+        "features": list(family.features)[level - 1] if level else None,
         "actions": family.actions,
     }
 
@@ -56,6 +66,7 @@ class LearnedAgent:
         about: the header of the weights file; see `header`.
         name: what tables call it.
         sample: draw from the policy instead of taking its most likely action.
+        head: what reads the features of each action, where the header names features.
 
     Raises:
         ValueError: the header is of another observation, of other actions or of unknown rules, or
@@ -63,15 +74,28 @@ class LearnedAgent:
     """
 
     def __init__(
-        self, layers: Layers, about: dict[str, Any], name: str = "learned", sample: bool = False
+        self,
+        layers: Layers,
+        about: dict[str, Any],
+        name: str = "learned",
+        sample: bool = False,
+        head: ActionHead | None = None,
     ) -> None:
         self.layers = layers
+        self.head = head
         self.about = about
         self.name = name
         self.sample = sample
-        self._family = _family_of(about)
+        self._family, self._level = _family_of(about)
         self._rules = _rules_of(about)
-        _check_layers(layers, self._family)
+        self._features = len(self._family.features_at(self._level))
+        inputs = self._family.obs_size + 2 * self._features
+        _check_layers(layers, inputs, self._family.actions)
+        if (head is not None) != bool(self._level):
+            raise ValueError(f"its header names the features {about.get('features')!r}, and it has "
+                             f"{'a' if head else 'no'} head for them")  # fmt: skip
+        if head is not None:
+            head.check(layers[-1][0].shape[1], self._features)
 
     @classmethod
     def load(cls, path: str | Path, name: str | None = None, sample: bool = False) -> LearnedAgent:
@@ -95,13 +119,15 @@ class LearnedAgent:
             raise ValueError(f"{path}: its header is not JSON: {error}") from error
         if not isinstance(about, dict):
             raise ValueError(f"{path}: its header is not a JSON object: {text}")
-        if about.get("format") != FORMAT or about.get("version") != FORMAT_VERSION:
+        version = WITH_FEATURES if about.get("features") else FORMAT_VERSION
+        if about.get("format") != FORMAT or about.get("version") != version:
             raise ValueError(
-                f"{path} is not a policy of format {FORMAT!r} version {FORMAT_VERSION}: its header "
+                f"{path} is not a policy of format {FORMAT!r} version {version}: its header "
                 f"says {about.get('format')!r} version {about.get('version')!r}"
             )
-        count = max(1, len(tensors) // 2)
-        expected = {f"{i}.{part}" for i in range(count) for part in ("weight", "bias")}
+        heads = ActionHead.names() if about.get("features") else set()
+        count = max(1, (len(tensors) - len(heads)) // 2)
+        expected = {f"{i}.{part}" for i in range(count) for part in ("weight", "bias")} | heads
         if set(tensors) != expected:
             raise ValueError(
                 f"{path} holds the tensors {', '.join(sorted(tensors)) or 'none'}, expected "
@@ -109,7 +135,8 @@ class LearnedAgent:
             )
         layers = [(tensors[f"{i}.weight"], tensors[f"{i}.bias"]) for i in range(count)]
         try:
-            return cls(layers, about, name or Path(path).stem, sample)
+            head = ActionHead.of(tensors) if heads else None
+            return cls(layers, about, name or Path(path).stem, sample, head)
         except ValueError as error:
             raise ValueError(f"{path}: {error}") from None
 
@@ -117,7 +144,7 @@ class LearnedAgent:
         """Write the weights with their header, for `load`."""
         from safetensors.numpy import save_file
 
-        tensors = {}
+        tensors = self.head.tensors() if self.head else {}
         for i, (weight, bias) in enumerate(self.layers):
             tensors[f"{i}.weight"] = np.ascontiguousarray(weight)
             tensors[f"{i}.bias"] = np.ascontiguousarray(bias)
@@ -135,10 +162,18 @@ class LearnedAgent:
         masks = np.empty((len(views), family.actions), dtype=np.int8)
         lane_entries(family).encode(np.ascontiguousarray(views), obs, masks)
         x = obs.astype(np.float32)
+        if self._level:
+            told = feature_entries(family).of_views(
+                np.ascontiguousarray(views), obs, self._features * family.actions, self._level
+            )
+            features = told[:, family.obs_size :].reshape(len(views), -1, family.actions)
+            x = np.concatenate([x, summary(features)], axis=1)
         for weight, bias in self.layers[:-1]:
             x = np.maximum(x @ weight.T + bias, 0.0)
         weight, bias = self.layers[-1]
         logits = x @ weight.T + bias
+        if self.head is not None:
+            logits += self.head.logits(x, features, masks)
         if self.sample:  # the Gumbel trick: the largest of logits and noise is a draw
             logits = logits + rng.gumbel(size=logits.shape)
         best: Actions = np.where(masks == 1, logits, -np.inf).argmax(axis=1)
@@ -164,22 +199,24 @@ def _fields(rules: Rules) -> dict[str, Any]:
     return fields
 
 
-def _family_of(about: dict[str, Any]) -> Family:
-    """Return the engine that a header names.
+def _family_of(about: dict[str, Any]) -> tuple[Family, int]:
+    """Return the engine that a header names, and how many levels of its features.
 
     Raises:
         ValueError: its observation or its actions are others now.
     """
     family = find_family(str(about.get("family")))
+    level = family.level_of(about.get("features"))
     environment = about.get("environment")
-    found, expected = about.get("observation_layout"), [[n, size] for n, size, _ in family.layout]
+    layout = family.layout_at(level)
+    found, expected = about.get("observation_layout"), [[n, size] for n, size, _ in layout]
     if found != expected:
         raise ValueError(f"it was trained on another observation of {environment}: its layout is "
                          f"{found}, this version's is {expected}")  # fmt: skip
     if about.get("actions") != family.actions:
         raise ValueError(f"it was trained on {about.get('actions')} actions of {environment}, "
                          f"which has {family.actions}")  # fmt: skip
-    return family
+    return family, level
 
 
 def _rules_of(about: dict[str, Any]) -> dict[str, Any]:
@@ -197,17 +234,17 @@ def _rules_of(about: dict[str, Any]) -> dict[str, Any]:
     return fields
 
 
-def _check_layers(layers: Layers, family: Family) -> None:
-    """Raise a ValueError unless the layers lead from the observation to the actions."""
-    size = family.obs_size
+def _check_layers(layers: Layers, inputs: int, actions: int) -> None:
+    """Raise a ValueError unless the layers lead from the inputs to the actions."""
+    size = inputs
     for i, (weight, bias) in enumerate(layers):
-        rows = family.actions if i == len(layers) - 1 else len(bias) if bias.ndim == 1 else -1
+        rows = actions if i == len(layers) - 1 else len(bias) if bias.ndim == 1 else -1
         if weight.shape != (rows, size) or bias.shape != (rows,):
             outs = "n" if rows < 0 else rows
             raise ValueError(
                 f"layer {i} has a weight of shape {weight.shape} and a bias of shape {bias.shape}, "
-                f"expected ({outs}, {size}) and ({outs},): the observation has {family.obs_size} "
-                f"entries, and there are {family.actions} actions"
+                f"expected ({outs}, {size}) and ({outs},): the observation has {inputs} "
+                f"entries, and there are {actions} actions"
             )
         if not (np.isfinite(weight).all() and np.isfinite(bias).all()):
             raise ValueError(f"layer {i} holds numbers that are not finite")

@@ -1,13 +1,11 @@
 """Compiled helpers that read a view, for anyone who writes an ``act``.
 
-Two-hand games:
+What follows from the rules alone lies in the engine: `crib_env.engine.two_hand.counting` (the cards
+dealt and unseen, the cards of the present count, what a card pegs, the mean hand) and
+`crib_env.engine.table_top.lines` (a row, a column or the crib, as it lies and by what the next card
+may add). Here is what takes a view of how others play. Two-hand games:
 
-- `counting`: the cards dealt and unseen, the cards of the present count, what a card pegs.
 - `charts`: where a 13x13 chart holds a pair of cards.
-- `lay_away`: the best pair to lay away by any measure of one, and two such measures.
+- `lay_away`: the best pair to lay away by any measure of one, and one such measure.
 - `pegging`: the card to play, by points now and the likely reply.
-
-Table Top:
-
-- `lines`: a row, a column or the crib, as it lies and by what the next card may add.
 """

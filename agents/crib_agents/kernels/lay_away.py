@@ -7,13 +7,13 @@ pair must not depend on the order of the cards, or the two decisions could diffe
 
 from __future__ import annotations
 
-from crib_agents.kernels.counting import dealt_card, unseen_ranks
 from crib_env.engine.jit import kernel
 from crib_env.engine.record import NONE
-from crib_env.engine.show import FOUR, JACK, KEYS
+from crib_env.engine.two_hand.counting import DECK, dealt_card, starters_total
 
-DECK = 52
-IN_SUIT = 13
+__all__ = [
+    "DECK", "card_of", "choose_pair", "kept_points", "lay_away_by", "starters_total",
+]  # fmt: skip
 
 
 def choose_pair(value):
@@ -106,42 +106,3 @@ def kept_points(v, low, high):
             length = 0
             ways = 1
     return points
-
-
-@kernel
-def starters_total(v, table, low, high):
-    """Return the points of the hand kept, added up over every starter the seat has not seen.
-
-    Exact, flushes and his nob included (C2, C4, H8, F6); ``low`` and ``high`` are laid away.
-    """
-    n = v["hand_n"] + v["laid_n"]
-    key = 0
-    kept = 0
-    suits = 0  # of all the cards dealt, packed in bytes
-    kept_suits = 0
-    jacks = 0
-    for i in range(n):
-        card = dealt_card(v, i)
-        suits += 1 << (8 * (card & 3))
-        if card != low and card != high:
-            key += KEYS[card >> 2]
-            kept += 1
-            kept_suits += 1 << (8 * (card & 3))
-            if card >> 2 == JACK:
-                jacks |= 1 << (card & 3)
-    if kept == 3:
-        key += FOUR  # three cards and the starter are a set of four
-    unseen = unseen_ranks(v)
-    total = 0
-    for r in range(13):
-        total += (unseen >> (4 * r) & 15) * table[key + KEYS[r]]
-    for suit in range(4):
-        of_suit = IN_SUIT - (suits >> (8 * suit) & 255)
-        if jacks >> suit & 1:
-            total += of_suit
-        if kept_suits >> (8 * suit) & 255 == kept:
-            if kept + 1 >= v["flush_size"]:
-                total += (kept + 1) * of_suit
-            if kept >= v["flush_size"]:
-                total += kept * (DECK - n - of_suit)
-    return total

@@ -10,16 +10,18 @@ from __future__ import annotations
 
 from crib_agents.data.tables import RANKS
 from crib_agents.kernels.charts import CELLS, CHARTS, chart_of
-from crib_agents.kernels.counting import (
+from crib_env.engine.jit import kernel
+from crib_env.engine.record import NONE
+from crib_env.engine.show import pip
+from crib_env.engine.two_hand.counting import (
     alone,
+    best_answer,
     certain_points,
+    least_pip,
     sequence_of,
     sequence_points,
     unseen_ranks,
 )
-from crib_env.engine.jit import kernel
-from crib_env.engine.record import NONE
-from crib_env.engine.show import pip
 
 HEURISTICS: tuple[tuple[str, float, str], ...] = (
     ("reply", 0.8, "a point the other is likely to peg next costs less than one: it may be wrong"),
@@ -37,36 +39,6 @@ GO = REPLY + 2
 LOW = REPLY + 3
 LEAD = REPLY + 4
 WIN = 1000.0  # more than any sum of the parts: a card that wins the game is played
-
-
-@kernel
-def least_pip(v):
-    """Return the least pip value the other seat's cards can have, by what it could not play.
-
-    It could not play where this seat played twice running, nor at the end of a count.
-    """
-    least = 1
-    count = 0
-    for i in range(v["pile_n"]):
-        card = pip(v["pile"][i])
-        ended = count == 31 or count + card > 31
-        twice = i > 0 and v["pile_mine"] >> (i - 1) & v["pile_mine"] >> i & 1
-        if ended or (twice and count > 0):
-            least = max(least, 32 - count)
-        count = card if ended else count + card
-    return least
-
-
-@kernel
-def best_answer(v, k, sequence, n, count, go):
-    """Return the most this seat could peg next without the card ``hand[k]`` it plays now."""
-    most = 0
-    for i in range(v["hand_n"]):
-        card = v["hand"][i]
-        total = count + pip(card)
-        if i != k and total <= 31:
-            most = max(most, sequence_points(sequence << 4 | card >> 2, n + 1, total, go))
-    return most
 
 
 @kernel

@@ -16,24 +16,18 @@ from __future__ import annotations
 
 import numpy as np
 
-from crib_agents.data.tables import RANKS
-from crib_agents.kernels.lines import (
+from crib_env.engine.jit import kernel
+from crib_env.engine.table_top.cells import bit_count, lowest
+from crib_env.engine.table_top.lines import (
     SUIT,
-    adds,
     crib_known,
     line_through,
+    next_by_rank,
     nob_of,
     nob_through,
     points_so_far,
-    rank_key,
-    rank_points,
-    run_of_three,
-    subset_sums,
     unseen_cards,
 )
-from crib_env.engine.jit import kernel
-from crib_env.engine.show import FOUR, KEYS
-from crib_env.engine.table_top.cells import bit_count, lowest
 from crib_env.engine.table_top.records import SIZE, TO_CRIB
 
 HEURISTICS: tuple[tuple[str, float, str], ...] = (
@@ -66,31 +60,6 @@ CRIB_NEXT = OTHER + 1
 THROW = CRIB_NEXT + 1
 NEVER = -1000.0  # less than the value of any cell
 WEIGHTS = np.array([value for _, value, _ in HEURISTICS], dtype=np.float64)
-
-
-@kernel
-def next_by_rank(table, cards, unseen):
-    """Return the fifteens, pairs and runs that a next card adds to ``cards``, one to four.
-
-    Added up over every unseen card; divided by their number it is the mean.
-    """
-    n = bit_count(cards)
-    sums = subset_sums(cards)
-    now = rank_points(table, cards)
-    key = rank_key(cards) + (FOUR if n == 3 else 0)
-    total = 0
-    for rank in range(RANKS):
-        left = unseen >> (4 * rank) & 15
-        if left == 0:
-            continue
-        if n >= 3:
-            more = np.int64(table[key + KEYS[rank]]) - now
-        else:
-            more = adds(cards, sums, rank)
-            if n == 2:
-                more += run_of_three(cards | (left & -left) << (4 * rank))
-        total += bit_count(left) * more
-    return total
 
 
 @kernel

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from numba import int64, void
 
-from crib_agents.kernels.lines import line_through, nob_through, points_so_far
 from crib_env.engine.jit import entry
 from crib_env.engine.record import TABLE_T
+from crib_env.engine.table_top.lines import line_through, nob_through, points_so_far
 from crib_env.engine.table_top.records import SIZE, VIEWS_T
 
 

@@ -2,7 +2,8 @@
 
 `records` holds the state and the view, `cells` the geometry of the 5x5 layout, `count` the points
 of lines and crib, `rules` the turns, `views` the only gate to what a seat may know, `encode` the
-observation, `notation` and `text` the game in writing.
+observation, `features` what a learner may be told besides, `lines` what a view's cards make,
+`notation` and `text` the game in writing.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from crib_env.engine.family import Family, Verbs
 from crib_env.engine.record import NONE
 from crib_env.engine.table_top import records
 from crib_env.engine.table_top.encode import ACTIONS, LAYOUT, encode, encode_mask
+from crib_env.engine.table_top.features import FEATURES, write_features
 from crib_env.engine.table_top.notation import NOTATION
 from crib_env.engine.table_top.records import SIZE, TO_CRIB, TURNS
 from crib_env.engine.table_top.rules import (
@@ -70,6 +72,7 @@ FAMILY = Family(
         encode=encode,
         encode_mask=encode_mask,
         phase_of=phase_of,
+        write_features=write_features,
     ),
     players=PLAYERS,
     episodes={"round": records.ROUND, "game": records.GAME},
@@ -81,4 +84,5 @@ FAMILY = Family(
     why_illegal=why_illegal,
     text=render,
     notation=NOTATION,
+    features=FEATURES,
 )

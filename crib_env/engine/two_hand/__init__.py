@@ -1,17 +1,21 @@
 """The two-hand games, six-card and five-card cribbage (clauses H and F), as one family.
 
 `records` holds the state and the view, `rules` the play, `views` the only gate to what a seat may
-know, `encode` the observation, `notation` and `text` the game in writing.
+know, `counting` what a view's cards make, `encode` the observation, `features` what a learner may
+be told besides, `expected` points without the luck of the show, `notation` and `text` the game in
+writing.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from crib_env.cards import format_card, format_cards, pip
 from crib_env.engine.family import Family, Verbs
-from crib_env.engine.two_hand import records
+from crib_env.engine.two_hand import expected, records
 from crib_env.engine.two_hand.encode import ACTIONS, LAYOUT, encode, encode_mask
+from crib_env.engine.two_hand.features import FEATURES, write_features
 from crib_env.engine.two_hand.notation import NOTATION
 from crib_env.engine.two_hand.rules import begin_episode, phase_of, result, step
 from crib_env.engine.two_hand.slots import card_in, draw_slot, slot_of
@@ -36,23 +40,26 @@ def why_illegal(view: Any, card: int) -> str:
     )
 
 
+VERBS = Verbs(
+    begin_episode=begin_episode,
+    find_move=slot_of,
+    draw_move=draw_slot,
+    action_of=card_in,
+    step=step,
+    result=result,
+    view=view,
+    encode=encode,
+    encode_mask=encode_mask,
+    phase_of=phase_of,
+    write_features=write_features,
+)
+
 FAMILY = Family(
     engine=__name__,
     rules=records.RULES,
     state=records.TWO_HAND,
     view=records.VIEW,
-    verbs=Verbs(
-        begin_episode=begin_episode,
-        find_move=slot_of,
-        draw_move=draw_slot,
-        action_of=card_in,
-        step=step,
-        result=result,
-        view=view,
-        encode=encode,
-        encode_mask=encode_mask,
-        phase_of=phase_of,
-    ),
+    verbs=VERBS,
     players=(2,),
     episodes={
         "deal": records.DEAL,
@@ -68,4 +75,6 @@ FAMILY = Family(
     why_illegal=why_illegal,
     text=render,
     notation=NOTATION,
+    features=FEATURES,
+    expected=replace(VERBS, step=expected.step, gained=expected.gained),
 )

@@ -15,7 +15,7 @@ import csv
 import time
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 import matplotlib
 
@@ -24,17 +24,14 @@ matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 import numpy as np
 import torch
-from crib_agents.adapters.learned import LearnedAgent, header
+from crib_agents.adapters.learned import LearnedAgent
 from crib_agents.loading import load_agent
-from gymnasium import spaces
 from sb3_contrib import MaskablePPO
 from stable_baselines3.common.callbacks import BaseCallback, CallbackList, ProgressBarCallback
-from stable_baselines3.common.torch_layers import BaseFeaturesExtractor
 from stable_baselines3.common.vec_env import VecNormalize
 
-from crib_env.engine.family import Family
-from crib_env.envs.makers import Maker
 from crib_training.command_line import start
+from crib_training.learn.networks import policy_agent, policy_of
 from crib_training.learn.shaping import LineShaping
 from crib_training.loading import find_game, shortest_episode
 
@@ -52,7 +49,10 @@ class Settings:
         seed: of the deals, the network and the batches.
         opponent: an agent's name or a .safetensors file.
         episode: what one episode is; by default one deal, or one round.
-        reward: the points made more than the opponent, or who won.
+        reward: the points made more than the opponent, or expected: with the mean of the show in
+            its place (two-hand games), or who won; by default expected where there is such.
+        features: what is observed besides bits: the exact means and points of each action, also
+            what the reply may make, or nothing.
         lanes: games side by side.
         steps: decisions a game between updates.
         batch_size: of an update.
@@ -77,53 +77,21 @@ class Settings:
     seed: int = 1
     opponent: str = "rule_based"
     episode: str | None = None
-    reward: Literal["points", "win"] = "points"
-    lanes: int = 256
-    steps: int = 32
-    batch_size: int = 1024
-    epochs: int = 8
+    reward: Literal["expected", "points", "win"] | None = None
+    features: Literal["reply", "lookahead"] | None = "reply"
+    lanes: int = 512
+    steps: int = 24
+    batch_size: int = 2048
+    epochs: int = 4
     learning_rate: float = 1e-3
     gae_lambda: float = 0.95
     shaping: bool = False
-    entropy: float = 0.01
-    width: int = 256
+    entropy: float = 0.005
+    width: int = 128
     resume: Path | None = None
     threads: int = 1
     out: Path = Path("runs/ppo")
     progress: bool = True
-
-
-class RankFeatures(BaseFeaturesExtractor):
-    """The observation with the cards' ranks counted beside it.
-
-    Points go by rank far more than by suit; counting ranks in every block of 52 cards spares the
-    network learning thirteen times over which four inputs belong together. The map is linear and
-    fixed, so `policy_agent` folds it into the first layer and the saved network stays a plain MLP.
-    """
-
-    def __init__(self, observation_space: spaces.Box, blocks: tuple[int, ...]) -> None:
-        size = observation_space.shape[0]
-        super().__init__(observation_space, size + 13 * len(blocks))
-        ranks = torch.zeros(size, 13 * len(blocks))
-        for i, block in enumerate(blocks):
-            for card in range(52):
-                ranks[block + card, 13 * i + card // 4] = 1.0
-        self.register_buffer("ranks", ranks)
-        self.ranks: torch.Tensor
-
-    def forward(self, observations: torch.Tensor) -> torch.Tensor:
-        """Map float32[B, size] to float32[B, size + 13 * blocks]."""
-        return torch.cat([observations, observations @ self.ranks], dim=1)
-
-
-def card_blocks(family: Family) -> tuple[int, ...]:
-    """Return where the observation's blocks of 52 cards begin."""
-    starts, at = [], 0
-    for _, size, _ in family.layout:
-        if size == 52:
-            starts.append(at)
-        at += size
-    return tuple(starts)
 
 
 class LearningCurve(BaseCallback):
@@ -148,6 +116,7 @@ def train(settings: Settings) -> LearnedAgent:
     """Fit an agent as the settings say, write everything to ``out`` and return it."""
     maker, rules = find_game(settings.env, settings.rules)
     opponent = load_agent(settings.opponent)
+    reward = settings.reward or ("expected" if maker.family.expected else "points")
     settings.out.mkdir(parents=True, exist_ok=True)
     torch.set_num_threads(settings.threads)
     # The masked logits are finite by construction; checking them at every step takes time.
@@ -157,7 +126,8 @@ def train(settings: Settings) -> LearnedAgent:
         opponent=opponent,
         rules=rules,
         episode=settings.episode or shortest_episode(maker),
-        reward=settings.reward,
+        reward=reward,
+        features=settings.features,
         seat=None,
         **({"players": settings.players} if settings.players != 2 else {}),
     )
@@ -175,8 +145,9 @@ def train(settings: Settings) -> LearnedAgent:
             saved /= "model.zip"
         model = MaskablePPO.load(saved, env=venv, tensorboard_log=str(settings.out / "tb"))
     else:
+        policy, keywords = policy_of(maker.family, settings.features, settings.width)
         model = MaskablePPO(
-            "MlpPolicy",
+            policy,
             venv,
             learning_rate=learning_rate,
             n_steps=settings.steps,
@@ -185,12 +156,7 @@ def train(settings: Settings) -> LearnedAgent:
             gamma=1.0,
             gae_lambda=settings.gae_lambda,
             ent_coef=settings.entropy,
-            policy_kwargs={
-                "net_arch": [settings.width, settings.width],
-                "activation_fn": torch.nn.ReLU,
-                "features_extractor_class": RankFeatures,
-                "features_extractor_kwargs": {"blocks": card_blocks(maker.family)},
-            },
+            policy_kwargs=keywords,
             stats_window_size=2000,
             tensorboard_log=str(settings.out / "tb"),
             seed=settings.seed,
@@ -206,20 +172,10 @@ def train(settings: Settings) -> LearnedAgent:
         reset_num_timesteps=not settings.resume,
     )
     model.save(settings.out / "model.zip")
-    agent = policy_agent(model, maker, rules.name)
+    agent = policy_agent(model, maker, rules, settings.features)
     agent.save(settings.out / "policy.safetensors")
-    draw(curve.rows, settings.out, settings.opponent, settings.reward)
+    draw(curve.rows, settings.out, settings.opponent, reward)
     return agent
-
-
-def policy_agent(model: MaskablePPO, maker: Maker, rules: str) -> LearnedAgent:
-    """Return the policy of a trained model as an agent of ours."""
-    state: dict[str, Any] = {key: value.numpy() for key, value in model.policy.state_dict().items()}
-    names = sorted({key.rsplit(".", 1)[0] for key in state if "mlp_extractor.policy_net" in key})
-    layers = [(state[f"{name}.weight"], state[f"{name}.bias"]) for name in [*names, "action_net"]]
-    (weight, bias), ranks = layers[0], state["features_extractor.ranks"]
-    layers[0] = weight[:, : len(ranks)] + weight[:, len(ranks) :] @ ranks.T, bias
-    return LearnedAgent(layers, header(maker.name, rules, maker.family), name="ppo")
 
 
 def draw(rows: list[tuple[int, float, float]], out: Path, opponent: str, reward: str) -> None:
@@ -232,7 +188,7 @@ def draw(rows: list[tuple[int, float, float]], out: Path, opponent: str, reward:
     axes.plot([row[0] for row in rows], [row[1] for row in rows])
     axes.axhline(0, color="grey", linewidth=0.8)
     axes.set_xlabel("learner's decisions")
-    unit = "points a deal more than the opponent" if reward == "points" else "result"
+    unit = "result" if reward == "win" else "points a deal more than the opponent"
     axes.set_ylabel(unit)
     axes.set_title(f"MaskablePPO learning against {opponent}")
     figure.tight_layout()

@@ -19,22 +19,24 @@ from typing import Any
 
 from tyro.conf import Positional
 
+from crib_env.errors import unknown
 from crib_env.policy import find_agent
-from crib_env.registration import ENVIRONMENTS
 from crib_training.command_line import command, start
 from crib_training.evaluation.evaluate import evaluate
 from crib_training.evaluation.figures import comparison_table
 from crib_training.learn import ppo
-from crib_training.loading import find_game, find_maker
+from crib_training.loading import find_game
 
 OPPONENTS = ("random", "greedy", "rule_based")
 PAGE = Path("docs/recipes.md")
 FILE = "recipe.json"
 SHOWN = ("env", "timesteps", "seed", "out")  # in every recipe
 
-# What differs from the settings of `crib train`, and why.
+# What differs from the settings of `crib train`, and why; after a dash, other ways to compare.
 CHANGES: dict[str, dict[str, Any]] = {
     "six_card_v0": {},
+    "six_card_v0-lookahead": {"features": "lookahead", "reward": "points"},
+    "six_card_v0-bits": {"features": None, "reward": "points"},
     "five_card_v0": {},
     "discard_v0": {},
     "pegging_v0": {},
@@ -42,12 +44,14 @@ CHANGES: dict[str, dict[str, Any]] = {
     "table_top_v0": {"shaping": True, "steps": 28, "gae_lambda": 0.9},
 }
 
-# What a reader should know before taking a recipe for an opponent.
+# What a reader should know of a recipe.
 NOTES: dict[str, str] = {
-    "table_top_v0": "This recipe does not work yet: within its minutes the agent does no better "
-    "than random play against random. What a card is worth on a cell depends on the card and two "
-    "lines at once, and a plain MLP on the bits has to learn that for each of 25 cells apart; a "
-    "network that shares its weights between cells is the thing to try.",
+    "six_card_v0": "Features of each action and of the reply, and the show paid by its mean.",
+    "six_card_v0-lookahead": "Without the reply's features, and with the luck of the show.",
+    "six_card_v0-bits": "Bits alone, for comparison: what the features above spare the learner.",
+    "table_top_v0": "What a card is worth on a cell depends on the card and two lines at once. The "
+    "features say it, and one small network, shared by all cells, weighs it; a plain MLP on the "
+    "bits, which must learn it for each of 25 cells apart, stays level with random play.",
 }
 
 
@@ -64,12 +68,13 @@ def recipe_of(settings: ppo.Settings) -> str:
 def fit(name: str, timesteps: int, pairs: int, seed: int, out: Path) -> dict[str, Any]:
     """Train and evaluate one environment's baseline; return what the page says of it."""
     changes = CHANGES[name]
-    settings = ppo.Settings(env=name, timesteps=timesteps, seed=seed, out=out / name, **changes)
+    env = name.partition("-")[0]
+    settings = ppo.Settings(env=env, timesteps=timesteps, seed=seed, out=out / name, **changes)
     print(recipe_of(settings), flush=True)
     began = time.perf_counter()
     agent = ppo.train(settings)
     seconds = time.perf_counter() - began
-    maker, rules = find_game(name)
+    maker, rules = find_game(env)
     results = [
         evaluate(maker, rules, agent, find_agent(opponent), pairs, seed + 1000)
         for opponent in OPPONENTS
@@ -113,7 +118,7 @@ class Settings:
     """Fit a baseline agent for every environment and write down how good each is.
 
     Attributes:
-        names: environments; all if none.
+        names: environments, or other recipes for them by name; all if none.
         timesteps: decisions each.
         pairs: duplicate pairs an opponent.
         seed: fixes everything.
@@ -129,13 +134,14 @@ class Settings:
 
 def run(settings: Settings) -> None:
     """Fit the baselines, and write the page once all have been fitted."""
-    names = settings.names or tuple(ENVIRONMENTS)
+    names = settings.names or tuple(CHANGES)
     for name in names:
-        find_maker(name)
+        if name not in CHANGES:
+            raise unknown("recipe", name, CHANGES)
     for name in names:
         recipe = fit(name, settings.timesteps, settings.pairs, settings.seed, settings.out)
         (settings.out / name / FILE).write_text(json.dumps(recipe, indent=2) + "\n")
-    done = [settings.out / name / FILE for name in ENVIRONMENTS]
+    done = [settings.out / name / FILE for name in CHANGES]
     if all(path.exists() for path in done):
         PAGE.write_text(page([json.loads(path.read_text()) for path in done]))
         print(f"wrote {PAGE}")

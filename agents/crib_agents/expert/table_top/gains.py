@@ -27,9 +27,9 @@ from crib_agents.expert.table_top.worth import (
     sign_of,
     weight_of,
 )
-from crib_agents.kernels.lines import SUIT, nob_of
 from crib_env.engine.jit import kernel
 from crib_env.engine.table_top.cells import bit_count, lowest
+from crib_env.engine.table_top.lines import SUIT, nob_of
 from crib_env.engine.table_top.records import SIZE, TO_CRIB, TURNS
 
 NEVER = -1000.0  # less than the value of any action

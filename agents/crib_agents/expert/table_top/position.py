@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from numba import from_dtype, types
 
-from crib_agents.kernels.lines import crib_known, line_through, unseen_cards
 from crib_env.engine.jit import kernel
 from crib_env.engine.record import record
 from crib_env.engine.table_top.cells import EVERY_CELL, touching
+from crib_env.engine.table_top.lines import crib_known, line_through, unseen_cards
 from crib_env.engine.table_top.records import SEATS, SIZE, TO_CRIB, TURNS
 
 LINES = 2 * SIZE

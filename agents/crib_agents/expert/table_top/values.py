@@ -13,9 +13,9 @@ from math import comb
 import numpy as np
 
 from crib_agents.data.tables import RANKS
-from crib_agents.kernels.lines import SUIT, rank_key, rank_points
 from crib_env.engine.jit import kernel
 from crib_env.engine.table_top.cells import bit_count, lowest
+from crib_env.engine.table_top.lines import SUIT, rank_key, rank_points
 from crib_env.engine.table_top.records import SIZE, TURNS
 
 OWNERS = 2  # the line's owner does not move next, or does

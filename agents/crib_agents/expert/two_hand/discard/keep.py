@@ -31,11 +31,11 @@ from crib_agents.expert.two_hand.judge.model import HEELS, MODEL_T, kept_index, 
 from crib_agents.expert.two_hand.judge.outcomes import COUNT_SIZE
 from crib_agents.expert.two_hand.judge.worth import after_deal, by_worths, slope
 from crib_agents.kernels.charts import cell
-from crib_agents.kernels.counting import dealt_card
 from crib_agents.kernels.lay_away import card_of
 from crib_env.engine.jit import entry, kernel
 from crib_env.engine.record import NONE, TABLE_T
 from crib_env.engine.show import JACK, KEYS, show_table, with_starter
+from crib_env.engine.two_hand.counting import dealt_card
 from crib_env.engine.two_hand.records import HAND, LAY_AWAY, VIEW, VIEWS_T
 from crib_env.policy import Actions, Views
 

@@ -24,9 +24,9 @@ from crib_agents.expert.two_hand.pegging.holdings import (
     number,
 )
 from crib_agents.expert.two_hand.pegging.reflex import all_in_public, softmax
-from crib_agents.kernels.counting import unseen_ranks
 from crib_env.engine.jit import kernel
 from crib_env.engine.show import pip
+from crib_env.engine.two_hand.counting import unseen_ranks
 
 FLOOR = 0.3  # how often the other seat is taken to play any card at all
 

@@ -10,16 +10,16 @@ from __future__ import annotations
 import numpy as np
 from numba import from_dtype, types
 
-from crib_agents.kernels.counting import sequence_points
 from crib_env.engine.jit import kernel
 from crib_env.engine.record import NONE
+from crib_env.engine.two_hand.counting import sequence_points
 
 ME = 0
 THEM = 1
 
 POSITION = np.dtype(
     [
-        ("sequence", np.int64),  # of the present count, see `kernels.counting`
+        ("sequence", np.int64),  # of the present count, see `crib_env.engine.two_hand.counting`
         ("n", np.int64),  # its cards
         ("count", np.int64),
         ("go", np.int64),  # 1 once this count's go point is pegged (H5)

@@ -12,9 +12,9 @@ from crib_agents.expert.two_hand.discard.crib import DECK, SUITS, shift
 from crib_agents.expert.two_hand.judge.outcomes import COUNT_SIZE
 from crib_agents.expert.two_hand.pegging.holdings import COUNTED, KEY
 from crib_agents.kernels.charts import cell
-from crib_agents.kernels.counting import unseen_ranks
 from crib_env.engine.jit import kernel
 from crib_env.engine.show import FOUR, JACK, KEYS, score_flush_and_nob
+from crib_env.engine.two_hand.counting import unseen_ranks
 from crib_env.engine.two_hand.records import PLAY_ONLY
 
 EVERY_SUIT = (1 << SUITS) - 1

@@ -1,0 +1,185 @@
+"""Kernels that read a view: the cards dealt and unseen, the sequence of play, what a card pegs.
+
+A sequence of play is the cards of the present count as ranks, four bits each, the newest lowest: it
+holds the eight cards of a deal in an int64, and the next card is one shift away.
+"""
+
+from __future__ import annotations
+
+from crib_env.engine.jit import kernel
+from crib_env.engine.record import NONE
+from crib_env.engine.show import FOUR, JACK, KEYS, pip
+
+DECK = 52
+IN_SUIT = 13
+ALL_RANKS = 0x4444444444444  # four of each rank, four bits a rank
+
+
+@kernel
+def dealt_card(v, i):
+    """Return the i-th of the cards the seat was dealt and may still lay away: held, then laid."""
+    return v["hand"][i] if i < v["hand_n"] else v["laid"][i - v["hand_n"]]
+
+
+@kernel
+def unseen_ranks(v):
+    """Return how many cards of each rank the seat has not seen, four bits a rank."""
+    unseen = ALL_RANKS
+    for i in range(v["hand_n"]):
+        unseen -= 1 << ((v["hand"][i] >> 2) << 2)
+    for i in range(v["laid_n"]):
+        unseen -= 1 << ((v["laid"][i] >> 2) << 2)
+    for i in range(v["pile_n"]):
+        unseen -= 1 << ((v["pile"][i] >> 2) << 2)
+    if v["starter"] != NONE:
+        unseen -= 1 << ((v["starter"] >> 2) << 2)
+    return unseen
+
+
+@kernel
+def sequence_of(v):
+    """Return the sequence of play of the present count."""
+    sequence = 0
+    for i in range(v["pile_from"], v["pile_n"]):
+        sequence = sequence << 4 | v["pile"][i] >> 2
+    return sequence
+
+
+@kernel
+def sequence_points(sequence, n, count, go):
+    """Return what the newest card of a sequence pegs by itself (H4, H6, F5).
+
+    Args:
+        sequence: the sequence of play with that card.
+        n: its cards.
+        count: the count they make.
+        go: 1 if this count's go point has been pegged, so that 31 is worth one point only.
+    """
+    points = 0
+    if count == 15:
+        points = 2
+    elif count == 31:
+        points = 2 - go
+    newest = sequence & 15
+    alike = 1
+    while alike < n and sequence >> (4 * alike) & 15 == newest:
+        alike += 1
+    if alike > 1:  # a pair ends the sequence, so no run does
+        return points + alike * (alike - 1)
+    low = newest
+    high = newest
+    seen = 1 << newest
+    longest = 0
+    for i in range(1, n):
+        r = sequence >> (4 * i) & 15
+        if seen >> r & 1:
+            break
+        seen |= 1 << r
+        low = min(low, r)
+        high = max(high, r)
+        if i > 1 and high - low == i:
+            longest = i + 1
+    return points + longest
+
+
+@kernel
+def alone(v):
+    """Return 1 if the other seat plays no more in this count, else 0.
+
+    It has no cards, or could not play after this seat's last one.
+    """
+    n = v["pile_n"]
+    if v["other_n"] == 0 or (n > v["pile_from"] and v["pile_mine"] >> (n - 1) & 1):
+        return 1
+    return 0
+
+
+@kernel
+def certain_points(v, k, sequence):
+    """Return what the held card ``hand[k]`` is sure to peg if it is played now.
+
+    That is what the card makes, and the point for a go or for last where the view proves it: the
+    other seat has no cards left (H5, H7, F5).
+    """
+    card = v["hand"][k]
+    count = v["count"] + pip(card)
+    n = v["pile_n"] - v["pile_from"] + 1
+    points = sequence_points(sequence << 4 | card >> 2, n, count, v["go"])
+    if count < 31 and v["go"] == 0 and alone(v):
+        # One count: the point comes with the last card that fits. Else the go is pegged now.
+        last = 1
+        if v["single_count"]:
+            for i in range(v["hand_n"]):
+                if i != k and count + pip(v["hand"][i]) <= 31:
+                    last = 0
+        points += last
+    return points
+
+
+@kernel
+def least_pip(v):
+    """Return the least pip value the other seat's cards can have, by what it could not play.
+
+    It could not play where this seat played twice running, nor at the end of a count.
+    """
+    least = 1
+    count = 0
+    for i in range(v["pile_n"]):
+        card = pip(v["pile"][i])
+        ended = count == 31 or count + card > 31
+        twice = i > 0 and v["pile_mine"] >> (i - 1) & v["pile_mine"] >> i & 1
+        if ended or (twice and count > 0):
+            least = max(least, 32 - count)
+        count = card if ended else count + card
+    return least
+
+
+@kernel
+def best_answer(v, k, sequence, n, count, go):
+    """Return the most this seat could peg next without the card ``hand[k]`` it plays now."""
+    most = 0
+    for i in range(v["hand_n"]):
+        card = v["hand"][i]
+        total = count + pip(card)
+        if i != k and total <= 31:
+            most = max(most, sequence_points(sequence << 4 | card >> 2, n + 1, total, go))
+    return most
+
+
+@kernel
+def starters_total(v, table, low, high):
+    """Return the points of the hand kept, added up over every starter the seat has not seen.
+
+    Exact, flushes and his nob included (C2, C4, H8, F6); ``low`` and ``high`` are laid away.
+    """
+    n = v["hand_n"] + v["laid_n"]
+    key = 0
+    kept = 0
+    suits = 0  # of all the cards dealt, packed in bytes
+    kept_suits = 0
+    jacks = 0
+    for i in range(n):
+        card = dealt_card(v, i)
+        suits += 1 << (8 * (card & 3))
+        if card != low and card != high:
+            key += KEYS[card >> 2]
+            kept += 1
+            kept_suits += 1 << (8 * (card & 3))
+            if card >> 2 == JACK:
+                jacks |= 1 << (card & 3)
+    if kept == 3:
+        key += FOUR  # three cards and the starter are a set of four
+    unseen = unseen_ranks(v)
+    total = 0
+    for r in range(13):
+        total += (unseen >> (4 * r) & 15) * table[key + KEYS[r]]
+    for suit in range(4):
+        of_suit = IN_SUIT - (suits >> (8 * suit) & 255)
+        if jacks >> suit & 1:
+            total += of_suit
+        if kept_suits >> (8 * suit) & 255 == kept:
+            if kept + 1 >= v["flush_size"]:
+                total += (kept + 1) * of_suit
+            if kept >= v["flush_size"]:
+                total += kept * (DECK - n - of_suit)
+    return total

@@ -1,0 +1,251 @@
+"""What a learner needs and the rules alone can tell it, for each card it may use now.
+
+All of it follows from the view. What the other seat holds or lays away is taken as drawn from the
+cards unseen, each as likely, less those it has shown it does not hold; nothing is assumed of how it
+plays. Features are points, but for the chance `no_reply`.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from crib_env.engine.family import Feature
+from crib_env.engine.jit import kernel
+from crib_env.engine.show import JACK, KEYS, pip
+from crib_env.engine.two_hand.counting import (
+    DECK,
+    IN_SUIT,
+    alone,
+    best_answer,
+    certain_points,
+    dealt_card,
+    least_pip,
+    sequence_of,
+    sequence_points,
+    starters_total,
+    unseen_ranks,
+)
+from crib_env.engine.two_hand.encode import ACTIONS
+from crib_env.engine.two_hand.records import LAY_AWAY
+
+RANKS = 13
+MOST = 29  # points of a hand or a crib
+PEGGED = 15  # more than any card pegs
+
+FEATURES: dict[str, tuple[Feature, ...]] = {
+    "lookahead": (
+        Feature("mean_hand", 0, MOST, "laying away: the exact mean of the hand kept, over every "
+                "unseen starter, for the best pair with this card: the pair of the highest mean "
+                "hand and mean crib, the crib counted against its seat if it is the other's"),
+        Feature("mean_crib", -MOST, MOST, "laying away: the exact mean of the crib with that pair "
+                "over every two cards the other may lay and every starter, all drawn from the "
+                "unseen; negative if the crib is the other's"),
+        Feature("points_now", 0, PEGGED, "the play: what the card is sure to peg at once"),
+    ),
+    "reply": (
+        Feature("reply", 0, PEGGED, "the play: the mean of the most the other can peg with its "
+                "next card in this count, its cards drawn from the unseen"),
+        Feature("reply_most", 0, PEGGED, "the most that any unseen card would peg so"),
+        Feature("answer", 0, PEGGED, "the mean, over the unseen cards that fit, of the most this "
+                "seat can peg after them; where the other is out of the count, the most it can "
+                "peg next"),
+        Feature("no_reply", 0, 1, "the chance that none of the other's cards fits; 0 if it is out "
+                "of the count already, or the count is 31"),
+    ),
+}  # fmt: skip
+
+MEAN_HAND = 0
+MEAN_CRIB = ACTIONS
+POINTS_NOW = 2 * ACTIONS
+REPLY = 3 * ACTIONS
+REPLY_MOST = 4 * ACTIONS
+ANSWER = 5 * ACTIONS
+NO_REPLY = 6 * ACTIONS
+TOTALS = POINTS_NOW  # while laying away this slice is free, and serves as scratch
+WORST = -100.0
+
+
+@kernel
+def write_features(v, table, level, out):
+    """Write the features of the first ``level`` levels of a view into ``out``, float32[K * 52]."""
+    out[:] = 0
+    if v["to_move"] == 0:
+        return
+    if v["phase"] == LAY_AWAY:
+        lay_away_features(v, table, out)
+    else:
+        play_features(v, level, out)
+
+
+@kernel
+def ways(n, k):
+    """Return how many sets of ``k`` (0 to 3) there are among ``n``."""
+    if k == 0:
+        return 1
+    if k == 1:
+        return n
+    return n * (n - 1) // 2 if k == 2 else n * (n - 1) * (n - 2) // 6
+
+
+@kernel
+def add_crib_ranks(v, table, out):
+    """Add up, for every pair of the dealt cards, the ranks' points of the crib (C2).
+
+    Over every three unseen cards, whichever of them is the starter. The sums are whole numbers
+    below 2**24, so float32 holds them exactly.
+    """
+    n = v["hand_n"] + v["laid_n"]
+    unseen = unseen_ranks(v)
+    for a in range(RANKS):
+        of_a = unseen >> (4 * a) & 15
+        for b in range(a, RANKS):
+            of_b = unseen >> (4 * b) & 15
+            for c in range(b, RANKS):
+                of_c = unseen >> (4 * c) & 15
+                if a == c:
+                    sets = ways(of_a, 3)
+                elif a == b:
+                    sets = ways(of_a, 2) * of_c
+                elif b == c:
+                    sets = of_a * ways(of_b, 2)
+                else:
+                    sets = of_a * of_b * of_c
+                if sets == 0:
+                    continue
+                three = KEYS[a] + KEYS[b] + KEYS[c]
+                pair = TOTALS
+                for j in range(n):
+                    key = three + KEYS[dealt_card(v, j) >> 2]
+                    for i in range(j):
+                        points = np.int64(table[key + KEYS[dealt_card(v, i) >> 2]])
+                        out[pair] += sets * points
+                        pair += 1
+
+
+@kernel
+def suited_crib(v, low, high):
+    """Return a crib's points of flushes and his nob, added up over the other's pair and starter.
+
+    Over every two cards of the other and every starter, all unseen; ``low`` and ``high`` are laid.
+    """
+    n = v["hand_n"] + v["laid_n"]
+    left = DECK - n
+    total = 0
+    for suit in range(4):
+        of_suit = IN_SUIT
+        jack = 1
+        for i in range(n):
+            card = dealt_card(v, i)
+            of_suit -= card & 3 == suit
+            jack -= card == 4 * JACK + suit
+        if jack:  # the other may lay it, with any third card
+            total += (of_suit - 1) * (left - 2)
+        elif low == 4 * JACK + suit or high == 4 * JACK + suit:
+            total += of_suit * ways(left - 1, 2)
+        if low & 3 == suit and high & 3 == suit:
+            if v["crib_flush_size"] <= 5:
+                total += 5 * ways(of_suit, 2) * (of_suit - 2)
+            if v["crib_flush_size"] <= 4:
+                total += 4 * ways(of_suit, 2) * (left - of_suit)
+    return total
+
+
+@kernel
+def lay_away_features(v, table, out):
+    """Write the best pair's mean hand and mean crib for each card held."""
+    add_crib_ranks(v, table, out)
+    n = v["hand_n"] + v["laid_n"]
+    left = DECK - n
+    sign = 1 if v["is_dealer"] else -1
+    for i in range(v["hand_n"]):
+        out[MEAN_CRIB + v["hand"][i]] = WORST
+    pair = TOTALS
+    for j in range(n):
+        for i in range(j):
+            first = dealt_card(v, i)
+            second = dealt_card(v, j)
+            by_rank = 3.0 * out[pair]
+            out[pair] = 0
+            pair += 1
+            # The card laid is the last of `dealt_card`, and must be of the pair.
+            if v["laid_n"] == 1 and j < n - 1:
+                continue
+            low = min(first, second)
+            high = max(first, second)
+            hand = starters_total(v, table, low, high) / left
+            crib = sign * (by_rank + suited_crib(v, low, high)) / (3.0 * ways(left, 3))
+            for k in range(2):
+                card = first if k == 0 else second
+                if k == 1 and v["laid_n"] == 1:
+                    continue
+                if hand + crib > out[MEAN_HAND + card] + out[MEAN_CRIB + card]:
+                    out[MEAN_HAND + card] = hand
+                    out[MEAN_CRIB + card] = crib
+
+
+@kernel
+def play_features(v, level, out):
+    """Write what each legal card pegs now, and what may follow it in this count."""
+    sequence = sequence_of(v)
+    for k in range(v["hand_n"]):
+        if v["legal"] >> k & 1:
+            out[POINTS_NOW + v["hand"][k]] = certain_points(v, k, sequence)
+            if level > 1:
+                reply_features(v, k, sequence, out)
+
+
+@kernel
+def reply_features(v, k, sequence, out):
+    """Write what the other's next card may peg after ``hand[k]``, and this seat's answer."""
+    card = v["hand"][k]
+    longer = sequence << 4 | card >> 2
+    count = v["count"] + pip(card)
+    n = v["pile_n"] - v["pile_from"] + 1
+    if count == 31:
+        return
+    if alone(v):
+        # A go the other seat could not answer has been pegged, or is by this card.
+        go = 1 - v["single_count"]
+        out[ANSWER + card] = best_answer(v, k, longer, n, count, go)
+        return
+    unseen = unseen_ranks(v)
+    least = least_pip(v)
+    cards = 0  # that the other may hold
+    fitting = 0
+    answers = 0
+    most = 0
+    replies = 0  # what each rank pegs, four bits a rank
+    for r in range(RANKS):
+        p = min(r + 1, 10)
+        held = unseen >> (4 * r) & 15
+        if p < least or held == 0:
+            continue
+        cards += held
+        if count + p > 31:
+            continue
+        fitting += held
+        reply = longer << 4 | r
+        points = sequence_points(reply, n + 1, count + p, v["go"])
+        replies |= points << (4 * r)
+        most = max(most, points)
+        answers += held * best_answer(v, k, reply, n + 1, count + p, v["go"])
+    mean = 0.0
+    for points in range(1, most + 1):
+        as_good = 0
+        for r in range(RANKS):
+            if replies >> (4 * r) & 15 >= points:
+                as_good += unseen >> (4 * r) & 15
+        mean += 1.0 - none_of(cards, as_good, v["other_n"])
+    out[REPLY + card] = mean
+    out[REPLY_MOST + card] = most
+    out[ANSWER + card] = answers / fitting if fitting else 0.0
+    out[NO_REPLY + card] = none_of(cards, fitting, v["other_n"])
+
+
+@kernel
+def none_of(cards, some, drawn):
+    """Return the chance that none of ``some`` of the cards is among ``drawn`` of them."""
+    chance = 1.0
+    for i in range(drawn):
+        chance *= max(0.0, cards - some - i) / (cards - i)
+    return chance

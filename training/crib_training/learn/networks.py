@@ -1,0 +1,183 @@
+"""The networks of MaskablePPO: what is done with cards' bits, and with features of actions.
+
+Both are made so that `policy_agent` can write them as a plain `LearnedAgent`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from crib_agents.adapters.action_head import ActionHead
+from crib_agents.adapters.learned import LearnedAgent, header
+from gymnasium import spaces
+from sb3_contrib import MaskablePPO
+from sb3_contrib.common.maskable.policies import MaskableActorCriticPolicy
+from stable_baselines3.common.torch_layers import BaseFeaturesExtractor
+from torch import nn
+
+from crib_env.engine.family import Family
+from crib_env.envs.makers import Maker
+from crib_env.rules import Rules
+
+INNER = 32  # hidden units of the part that looks at one action
+
+
+def card_blocks(family: Family) -> tuple[int, ...]:
+    """Return where the observation's blocks of 52 cards begin."""
+    starts, at = [], 0
+    for _, size, _ in family.layout:
+        if size == 52:
+            starts.append(at)
+        at += size
+    return tuple(starts)
+
+
+class RankFeatures(BaseFeaturesExtractor):
+    """The observation with the cards' ranks counted beside it, and features summed up.
+
+    Points go by rank far more than by suit; counting ranks in every block of 52 cards spares the
+    network learning thirteen times over which four inputs belong together. The map is linear and
+    fixed, so `policy_agent` folds it into the first layer. Of each feature the highest and the
+    lowest over all actions follow.
+
+    Args:
+        observation_space: the environment's.
+        blocks: where the blocks of cards begin. bits: the observation's size without features.
+        actions: how many there are.
+    """
+
+    def __init__(
+        self, observation_space: spaces.Box, blocks: tuple[int, ...], bits: int, actions: int
+    ) -> None:
+        self.bits: int = bits
+        self.actions: int = actions
+        self.count: int = (observation_space.shape[0] - bits) // actions
+        size = bits + 13 * len(blocks) + 2 * self.count + actions * self.count
+        super().__init__(observation_space, size)
+        ranks = torch.zeros(bits, 13 * len(blocks))
+        for i, block in enumerate(blocks):
+            for card in range(52):
+                ranks[block + card, 13 * i + card // 4] = 1.0
+        self.register_buffer("ranks", ranks)
+        self.ranks: torch.Tensor
+
+    def forward(self, observations: torch.Tensor) -> torch.Tensor:
+        """Return bits, ranks, highest and lowest features, then all features, float32[B, size]."""
+        bits = observations[:, : self.bits]
+        if not self.count:
+            return torch.cat([bits, bits @ self.ranks], dim=1)
+        told = observations[:, self.bits :]
+        each = told.view(-1, self.count, self.actions)
+        return torch.cat([bits, bits @ self.ranks, each.amax(2), each.amin(2), told], dim=1)
+
+
+def layers(inputs: int, width: int) -> nn.Sequential:
+    """Return two hidden layers."""
+    return nn.Sequential(nn.Linear(inputs, width), nn.ReLU(), nn.Linear(width, width), nn.ReLU())
+
+
+class ActionExtractor(nn.Module):
+    """Logits from the state, and for each action from its features by weights all actions share.
+
+    What a card is worth on a cell, or to keep, is then learned once and not for every action.
+    """
+
+    def __init__(self, inputs: int, count: int, actions: int, width: int) -> None:
+        super().__init__()
+        self.state_inputs, self.count, self.actions = inputs - count * actions, count, actions
+        self.policy = layers(self.state_inputs, width)
+        self.value = layers(self.state_inputs, width)
+        self.logits = nn.Linear(width, actions)
+        self.of_features = nn.Linear(count, INNER)
+        self.of_state = nn.Linear(width, INNER, bias=False)
+        self.out = nn.Linear(INNER, 1, bias=False)
+        self.skip = nn.Linear(count, 1, bias=False)
+        self.latent_dim_pi, self.latent_dim_vf = actions, width
+
+    def begin(self) -> None:
+        """Set the last layers so that the first policy is nearly uniform."""
+        for last in (self.logits, self.out, self.skip):
+            nn.init.normal_(last.weight, std=0.01)
+        nn.init.zeros_(self.logits.bias)
+
+    def forward(self, inputs: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        """Return logits float32[B, actions] and the value's latent float32[B, width]."""
+        return self.forward_actor(inputs), self.forward_critic(inputs)
+
+    def forward_actor(self, inputs: torch.Tensor) -> torch.Tensor:
+        """Return logits, float32[B, actions]."""
+        hidden = self.policy(inputs[:, : self.state_inputs])
+        told = inputs[:, self.state_inputs :].view(-1, self.count, self.actions).transpose(1, 2)
+        inner = torch.relu(self.of_features(told) + self.of_state(hidden).unsqueeze(1))
+        added: torch.Tensor = self.logits(hidden) + (self.out(inner) + self.skip(told)).squeeze(2)
+        return added
+
+    def forward_critic(self, inputs: torch.Tensor) -> torch.Tensor:
+        """Return the value's latent, float32[B, width]."""
+        latent: torch.Tensor = self.value(inputs[:, : self.state_inputs])
+        return latent
+
+
+class ActionPolicy(MaskableActorCriticPolicy):
+    """A policy over `ActionExtractor`, whose output are the logits themselves.
+
+    Args:
+        width: of the two hidden layers. Other arguments are sb3-contrib's.
+    """
+
+    def __init__(self, *args: Any, width: int, **kwargs: Any) -> None:
+        self._width = width
+        super().__init__(*args, **kwargs)
+
+    def _build_mlp_extractor(self) -> None:
+        told = self.features_extractor
+        assert isinstance(told, RankFeatures)
+        count, actions = told.count, told.actions
+        self.mlp_extractor: Any = ActionExtractor(self.features_dim, count, actions, self._width)
+
+    def _build(self, lr_schedule: Callable[[float], float]) -> None:
+        super()._build(lr_schedule)
+        self.mlp_extractor.begin()  # sb3-contrib has set all layers alike
+        self.action_net = nn.Identity()
+
+
+def policy_of(family: Family, features: str | None, width: int) -> tuple[Any, dict[str, Any]]:
+    """Return MaskablePPO's policy and its keywords for an environment."""
+    keywords: dict[str, Any] = {
+        "features_extractor_class": RankFeatures,
+        "features_extractor_kwargs": {
+            "blocks": card_blocks(family), "bits": family.obs_size, "actions": family.actions,
+        },
+    }  # fmt: skip
+    if features is not None:
+        return ActionPolicy, keywords | {"width": width}
+    return "MlpPolicy", keywords | {"net_arch": [width, width], "activation_fn": nn.ReLU}
+
+
+def policy_agent(
+    model: MaskablePPO, maker: Maker, rules: Rules, features: str | None
+) -> LearnedAgent:
+    """Return the policy of a trained model as an agent of ours."""
+    state: dict[str, Any] = {key: value.numpy() for key, value in model.policy.state_dict().items()}
+    if features is None:
+        places = ["mlp_extractor.policy_net.0", "mlp_extractor.policy_net.2", "action_net"]
+    else:
+        places = [f"mlp_extractor.{name}" for name in ("policy.0", "policy.2", "logits")]
+    weights = [(state[f"{name}.weight"], state[f"{name}.bias"]) for name in places]
+    (weight, bias), ranks = weights[0], state["features_extractor.ranks"]
+    bits, counted = len(ranks), len(ranks) + ranks.shape[1]
+    folded = weight[:, :bits] + weight[:, bits:counted] @ ranks.T
+    head = None
+    if features is not None:
+        folded = torch.cat([torch.tensor(folded), torch.tensor(weight[:, counted:])], 1).numpy()
+        part = {name: state[f"mlp_extractor.{name}.weight"]
+                for name in ("of_features", "of_state", "out", "skip")}  # fmt: skip
+        head = ActionHead(
+            part["of_features"], part["of_state"], state["mlp_extractor.of_features.bias"],
+            part["out"][0], part["skip"][0],
+        )  # fmt: skip
+    weights[0] = folded, bias
+    about = header(maker.name, rules, maker.family, features)
+    return LearnedAgent(weights, about, name="ppo", head=head)
