@@ -12,9 +12,9 @@ from __future__ import annotations
 from crib_env.engine.jit import kernel
 from crib_env.engine.log import CRIB, HEELS, LOG_WIDTH, SHOW
 from crib_env.engine.show import JACK
+from crib_env.engine.two_hand.count import show_points
 from crib_env.engine.two_hand.counting import DECK
 from crib_env.engine.two_hand.records import HAND, LAY_AWAY, PLAY_ONLY
-from crib_env.engine.two_hand.rules import show_points
 from crib_env.engine.two_hand.rules import step as count_step
 
 
