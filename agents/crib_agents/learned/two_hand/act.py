@@ -10,9 +10,16 @@ from __future__ import annotations
 from crib_agents.kernels.counting import alone, certain_points, sequence_of, unseen_ranks
 from crib_agents.kernels.lay_away import lay_away_by
 from crib_agents.kernels.pegging import WIN, least_pip
-from crib_agents.learned.network import MOST_INPUTS, forward
+from crib_agents.learned.network import (
+    MOST_INPUTS,
+    WIDEST,
+    add_inputs,
+    begin_hidden,
+    finish,
+    forward,
+)
 from crib_agents.learned.two_hand.lay_away_features import lay_away_features, mean_hand
-from crib_agents.learned.two_hand.play_features import holdable, play_features
+from crib_agents.learned.two_hand.play_features import card_features, holdable, shared_features
 from crib_env.engine import stack
 from crib_env.engine.jit import kernel
 from crib_env.engine.record import NONE
@@ -78,16 +85,25 @@ def card_values(v, weights, now, worth):
                 now[k] = certain_points(v, k, sequence)
                 worth[k] = float(now[k])
     if choices > 1:
+        net = int(weights[PLAY])
         unseen = unseen_ranks(v)
         least = least_pip(v)
         total = holdable(unseen, least)
         is_alone = alone(v)
+        shared = shared_features(v, unseen, least, total, is_alone, places, values)
+        before = stack.floats(WIDEST)
+        hidden = stack.floats(WIDEST)
+        wide = begin_hidden(weights, net, before)
+        add_inputs(weights, net, places, values, 0, shared, before)
         for k in range(v["hand_n"]):
             if worth[k] != UNLIKELY:
-                n = play_features(
-                    v, k, now[k], sequence, unseen, least, total, is_alone, places, values
+                n = card_features(
+                    v, k, now[k], sequence, unseen, least, total, is_alone, places, values, shared
                 )
-                forward(weights, int(weights[PLAY]), places, values, n, expected)
+                for j in range(wide):
+                    hidden[j] = before[j]
+                add_inputs(weights, net, places, values, shared, n, hidden)
+                finish(weights, net, hidden, expected)
                 worth[k] += expected[MY_REST] - expected[THEIR_REST]
     return choices
 

@@ -50,31 +50,22 @@ def holdable(unseen, least):
 
 
 @kernel
-def play_features(v, k, now, sequence, unseen, least, total, is_alone, places, values):
-    """Write what is seen of playing ``hand[k]``; return how many inputs that are not 0.
+def shared_features(v, unseen, least, total, is_alone, places, values):
+    """Write what is seen whatever card is played; return how many inputs that are not 0.
 
     Args:
-        now: what the card is sure to peg (`counting.certain_points`).
-        sequence: the count so far. unseen: ranks not seen. least: `pegging.least_pip`.
+        unseen: ranks not seen. least: `pegging.least_pip`.
         total: `holdable`. is_alone: `counting.alone`.
         places, values: receive which inputs are not 0, and what they are; see `network`.
     """
-    rank = v["hand"][k] >> 2
-    held = 0
-    for i in range(v["hand_n"]):
-        if i != k:
-            held += 1 << (4 * (v["hand"][i] >> 2))
-    n = put_counts(places, values, 0, HELD, held)
-    longer = sequence << 4 | rank
-    count = v["count"] + pip(v["hand"][k])
-    length = v["pile_n"] - v["pile_from"] + 1
-    for i in range(min(7, length)):
-        n = put(places, values, n, SEQUENCE + 13 * i + (longer >> (4 * i) & 15), 1.0)
-    n = put(places, values, n, COUNT + count, 1.0)
-    n = put(places, values, n, OTHER_N + v["other_n"], 1.0)
+    n = put(places, values, 0, OTHER_N + v["other_n"], 1.0)
     n = put(places, values, n, HAND_N + v["hand_n"] - 1, 1.0)
+    n = put(places, values, n, LEAST + min(least, 11), 1.0)
     for r in range(13):
-        n = put(places, values, n, UNSEEN + 5 * r + (unseen >> (4 * r) & 15), 1.0)
+        left = unseen >> (4 * r) & 15
+        n = put(places, values, n, UNSEEN + 5 * r + left, 1.0)
+        if left and min(r + 1, 10) >= least:
+            n = put(places, values, n, SHARE + r, 4.0 * left / total)
     mine = 0
     for i in range(v["pile_n"]):
         r = v["pile"][i] >> 2
@@ -83,16 +74,41 @@ def play_features(v, k, now, sequence, unseen, least, total, is_alone, places, v
             mine += 1
         else:
             n = put(places, values, n, THEIRS + 13 * (i - mine) + r, 1.0)
-    n = put(places, values, n, MINE + 13 * mine + rank, 1.0)
     if v["go"]:
         n = put(places, values, n, GO, 1.0)
     if is_alone:
         n = put(places, values, n, ALONE, 1.0)
     if v["is_dealer"]:
         n = put(places, values, n, DEALER, 1.0)
+    return n
+
+
+@kernel
+def card_features(v, k, now, sequence, unseen, least, total, is_alone, places, values, n):
+    """Write what is seen of playing ``hand[k]`` behind the first ``n``; return how many now are.
+
+    Args:
+        now: what the card is sure to peg (`counting.certain_points`).
+        sequence: the count so far. The others as for `shared_features`.
+    """
+    rank = v["hand"][k] >> 2
+    held = 0
+    for i in range(v["hand_n"]):
+        if i != k:
+            held += 1 << (4 * (v["hand"][i] >> 2))
+    n = put_counts(places, values, n, HELD, held)
+    longer = sequence << 4 | rank
+    count = v["count"] + pip(v["hand"][k])
+    length = v["pile_n"] - v["pile_from"] + 1
+    for i in range(min(7, length)):
+        n = put(places, values, n, SEQUENCE + 13 * i + (longer >> (4 * i) & 15), 1.0)
+    n = put(places, values, n, COUNT + count, 1.0)
+    played = v["dealt"] - 2 - v["hand_n"]
+    n = put(places, values, n, MINE + 13 * played + rank, 1.0)
     if now:
         n = put(places, values, n, NOW, now / 4.0)
-    n = put(places, values, n, LEAST + min(least, 11), 1.0)
+    if is_alone or count == 31:
+        return n
     fits = 0.0
     risk = 0.0
     answers = 0.0
@@ -100,12 +116,9 @@ def play_features(v, k, now, sequence, unseen, least, total, is_alone, places, v
     for r in range(13):
         p = min(r + 1, 10)
         left = unseen >> (4 * r) & 15
-        if p < least or left == 0:
+        if p < least or left == 0 or count + p > 31:
             continue
         share = left / total
-        n = put(places, values, n, SHARE + r, 4.0 * share)
-        if is_alone or count == 31 or count + p > 31:
-            continue
         reply = longer << 4 | r
         points = sequence_points(reply, length + 1, count + p, v["go"])
         answer = best_answer(v, k, reply, length + 1, count + p, v["go"])

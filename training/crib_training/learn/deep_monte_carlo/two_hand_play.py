@@ -10,7 +10,11 @@ from crib_agents.kernels.pegging import least_pip
 from crib_agents.learned.network import MOST_INPUTS
 from crib_agents.learned.two_hand.act import UNLIKELY, card_values, pair_value
 from crib_agents.learned.two_hand.lay_away_features import lay_away_features, mean_hand
-from crib_agents.learned.two_hand.play_features import holdable, play_features
+from crib_agents.learned.two_hand.play_features import (
+    card_features,
+    holdable,
+    shared_features,
+)
 from numba import float32, float64, int64, void
 
 from crib_env.engine import stack
@@ -103,9 +107,12 @@ def choose_cards(views, weights, noise, cards, chosen, points, inputs):
         if choices > 1:
             unseen = unseen_ranks(v)
             least = least_pip(v)
-            n = play_features(
-                v, best, now[best], sequence_of(v), unseen, least, holdable(unseen, least),
-                alone(v), places, values,
+            total = holdable(unseen, least)
+            is_alone = alone(v)
+            n = shared_features(v, unseen, least, total, is_alone, places, values)
+            n = card_features(
+                v, best, now[best], sequence_of(v), unseen, least, total, is_alone, places,
+                values, n,
             )  # fmt: skip
             spread(inputs[found], places, values, n)
             chosen[found] = b
