@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
+from typing import Any
+
+# What changes nothing about what is learned.
+FREE = ("out", "resume", "progress", "save_seconds")
 
 
 @dataclass(frozen=True)
@@ -29,9 +33,12 @@ class Settings:
         width: of the first hidden layer; by default the game's.
         narrow: of the second hidden layer.
         against: the reference opponents, built-in names joined by commas.
-        measures: how often strength is measured on the way.
+        lines: built-in agents whose own strength against the first of those the picture shows as
+            lines, joined by commas.
+        measures: how often strength is measured.
         measure_pairs: pairs of duplicate deals at each, and half as many pairs of games; 0 measures
             nothing.
+        last_pairs: the same after the last deal.
         save_seconds: the longest that a killed run can lose.
         threads: of PyTorch. With one a run is the same to the last bit whenever it is made again.
         out: the folder for results.
@@ -55,10 +62,38 @@ class Settings:
     width: int | None = None
     narrow: int = 64
     against: str = "rule_based"
+    lines: str = "greedy"
     measures: int = 8
     measure_pairs: int = 1000
+    last_pairs: int = 4000
     save_seconds: float = 30.0
     threads: int = 1
     out: Path = Path("runs/deep_monte_carlo")
     resume: Path | None = None
     progress: bool = True
+
+
+def command(settings: Settings, **changes: Any) -> str:
+    """Return the command line of settings; what has its default is left out."""
+    words = ["crib train --method deep_monte_carlo"]
+    for field in fields(settings):
+        value = changes.get(field.name, getattr(settings, field.name))
+        if value != field.default:
+            option = field.name.replace("_", "-")
+            words.append(f"--no-{option}" if value is False else f"--{option} {value}")
+    return " ".join(words)
+
+
+def differences(before: dict[str, Any], settings: Settings) -> list[str]:
+    """Return what settings change of those of a run, each as words."""
+    now = fixed(settings)
+    return [
+        f"{name} was {before.get(name)}, not {now.get(name)}"
+        for name in {**before, **now}
+        if before.get(name) != now.get(name)
+    ]
+
+
+def fixed(settings: Settings) -> dict[str, Any]:
+    """Return the settings that a run which goes on must not change, as JSON holds them."""
+    return {name: value for name, value in asdict(settings).items() if name not in FREE}
