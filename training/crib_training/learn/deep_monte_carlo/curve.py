@@ -89,12 +89,12 @@ def picture(curve: Sequence[Point], lines: Mapping[str, float], title: str) -> b
     for name, share in lines.items():
         axes.axhline(100 * share, color="grey", linewidth=0.8)
         axes.annotate(
-            name, (1.0, 100 * share), xycoords=("axes fraction", "data"), ha="right", va="bottom"
+            f" {name}", (0.0, 100 * share), xycoords=("axes fraction", "data"), va="bottom"
         )
     axes.set_xlabel("CPU seconds of self-play and learning")
     axes.set_ylabel("games won, %")
     axes.set_title(title)
-    axes.legend(loc="lower right", bbox_to_anchor=(1.0, 0.05))
+    axes.legend(loc="center right")
     figure.tight_layout()
     image = io.BytesIO()
     figure.savefig(image, format="png", dpi=120)

@@ -52,7 +52,7 @@ class Display:
         """Show a measure of strength."""
         won = f"{100 * point.won:.1f} ± {100 * point.won_interval:.1f} % against {point.opponent}"
         self.progress.update(self.task, strength=won)
-        self.console.print(
+        self.say(
             f"{point.deals:>10,} deals {point.cpu_seconds:8.1f} CPU s  "
             f"{point.points:+.2f} ± {point.points_interval:.2f} points a deal, {won}"
         )

@@ -38,11 +38,17 @@ from crib_training.learn.deep_monte_carlo.checkpoint import (
 )
 from crib_training.learn.deep_monte_carlo.curve import Point, picture, strength, table
 from crib_training.learn.deep_monte_carlo.display import Display
-from crib_training.learn.deep_monte_carlo.settings import Settings, command, differences, fixed
+from crib_training.learn.deep_monte_carlo.settings import (
+    Settings,
+    command,
+    differences,
+    fixed,
+    origin,
+)
 from crib_training.learn.deep_monte_carlo.task import Samples, Task
 from crib_training.loading import find_game
 
-_HERE = __name__.rpartition(".")[0]
+_HERE = "crib_training.learn.deep_monte_carlo"
 TASKS = {
     "two_hand": f"{_HERE}.two_hand:TwoHandTask",
     "table_top": f"{_HERE}.table_top:TableTopTask",
@@ -102,7 +108,7 @@ class Training:
     @property
     def agent(self) -> Learned:
         """What has been learned so far, as an agent."""
-        return Learned([self.task.weights(self.average, command(self.settings))], "learning")
+        return Learned([self.task.weights(self.average, origin(self.settings))], "learning")
 
     def iterate(self) -> None:
         """Play one batch of deals and learn from it."""
@@ -264,11 +270,16 @@ def train(settings: Settings) -> Learned:
     training = Training(settings)
     check_folder(settings)
     training.save()  # what cannot be written is found out before the work starts
+    training.task.play(2, 0.0, np.random.default_rng(0))  # compiles what no cache holds
     every = -(-settings.deals // settings.measures)
     saved = time.monotonic()
-    with Display(settings.deals, training.deals, settings.progress) as display, (
-        asked_to_stop()
-    ) as asked:
+    with (
+        Display(settings.deals, training.deals, settings.progress) as display,
+        asked_to_stop() as asked,
+    ):
+        if settings.measure_pairs and not training.curve:
+            for point in training.measure(settings.measure_pairs):  # before anything is learned
+                display.measured(point)
         while training.deals < settings.deals:
             before = training.deals // every
             training.iterate()

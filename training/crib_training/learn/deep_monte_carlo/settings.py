@@ -74,7 +74,7 @@ class Settings:
 
 
 def command(settings: Settings, **changes: Any) -> str:
-    """Return the command line of settings; what has its default is left out."""
+    """Return the command line of settings with changes; what has its default is left out."""
     words = ["crib train --method deep_monte_carlo"]
     for field in fields(settings):
         value = changes.get(field.name, getattr(settings, field.name))
@@ -92,6 +92,11 @@ def differences(before: dict[str, Any], settings: Settings) -> list[str]:
         for name in {**before, **now}
         if before.get(name) != now.get(name)
     ]
+
+
+def origin(settings: Settings) -> str:
+    """Return the command that makes what settings make, wherever it is kept."""
+    return command(settings, **{f.name: f.default for f in fields(settings) if f.name in FREE})
 
 
 def fixed(settings: Settings) -> dict[str, Any]:

@@ -37,9 +37,7 @@ def spread(row, places, values, n):
         row[places[i]] = values[i]
 
 
-@entry(
-    void(array_of(VIEW), TABLE_T, WEIGHTS_T, NOISE_T, int64[:, ::1], INPUTS_T), "learn.lay_away"
-)
+@entry(void(array_of(VIEW), TABLE_T, WEIGHTS_T, NOISE_T, int64[:, ::1], INPUTS_T), "learn.lay_away")
 def choose_pairs(views, table, weights, noise, pairs, inputs):
     """Choose a pair to lay away in each view of a seat that holds all its cards.
 
