@@ -17,20 +17,16 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from crib_agents.learned import Learned, Weights  # noqa: E402
-from crib_training.learn.deep_monte_carlo import loop  # noqa: E402
+from crib_training.learn.deep_monte_carlo import training as training_module  # noqa: E402
 from crib_training.learn.deep_monte_carlo.checkpoint import (  # noqa: E402
     BESIDE,
     FILE,
     Checkpoint,
 )
-from crib_training.learn.deep_monte_carlo.loop import (  # noqa: E402
-    Stopped,
-    Training,
-    batches,
-    train,
-)
+from crib_training.learn.deep_monte_carlo.loop import Stopped, train  # noqa: E402
 from crib_training.learn.deep_monte_carlo.settings import Settings, command  # noqa: E402
 from crib_training.learn.deep_monte_carlo.task import Samples  # noqa: E402
+from crib_training.learn.deep_monte_carlo.training import Training, batches  # noqa: E402
 from crib_training.learn.deep_monte_carlo.two_hand import TwoHandTask  # noqa: E402
 
 from crib_env.games import Games  # noqa: E402
@@ -65,7 +61,7 @@ def test_a_run_that_is_killed_and_goes_on_ends_as_one_left_alone(tmp_path: Path)
         time.sleep(0.005)
     run.send_signal(signal.SIGKILL)
     run.wait()
-    assert 0 < Checkpoint.load(killed).about["deals"]
+    assert Checkpoint.load(killed).about["deals"] > 0
     train(small(killed, resume=killed))
     assert tensors_of(killed) == tensors_of(alone)
     assert (killed / POLICY).read_bytes() == (alone / POLICY).read_bytes()
@@ -180,10 +176,8 @@ def test_a_run_in_the_folder_is_not_overwritten(tmp_path: Path) -> None:
 
 
 def test_a_game_nothing_learns_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(loop, "TASKS", {})
-    with pytest.raises(
-        ValueError, match="is of the family 'two_hand', and deep Monte Carlo learns"
-    ):
+    monkeypatch.setattr(training_module, "TASKS", {})
+    with pytest.raises(ValueError, match="is of the family 'two_hand', and deep Monte Carlo"):
         Training(small(tmp_path))
 
 
@@ -227,9 +221,9 @@ def test_targets_are_the_points_still_to_come() -> None:
 
 def test_the_mean_crib_is_over_the_starters_no_seat_was_dealt() -> None:
     from crib_training.learn.deep_monte_carlo.two_hand_play import mean_cribs
-    from reference.scoring import score_show
 
     from crib_env.engine.show import show_table
+    from reference.scoring import score_show
 
     for preset in ("hoyle", "five_card"):
         rules = PRESETS[preset]

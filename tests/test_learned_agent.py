@@ -14,9 +14,7 @@ from crib_agents.learned import Learned, Weights
 from crib_agents.learned.network import forward as compiled_forward
 from crib_agents.learned.two_hand.act import UNLIKELY, card_values, pair_value
 from crib_agents.loading import load_agent
-from learned_nets import drawn_weights
 from numba import float64, int64, void
-from reference import learned as slow
 from safetensors.numpy import load_file, save_file
 
 from crib_env import find_agent, six_card_v0
@@ -28,6 +26,8 @@ from crib_env.engine.show import show_table
 from crib_env.engine.two_hand.records import HAND, LAY_AWAY, VIEW
 from crib_env.games import Games
 from crib_env.rules import PRESETS, Rules
+from learned_nets import drawn_weights
+from reference import learned as slow
 
 TWO_HAND = ("hoyle", "five_card")
 HOYLE = PRESETS["hoyle"]

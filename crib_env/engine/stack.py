@@ -31,7 +31,7 @@ def _scratch(scalar: Any) -> Any:
     """Return the intrinsic that makes scratch arrays of a Numba type."""
 
     @intrinsic(prefer_literal=True)
-    def scratch(typing_context, size):  # type: ignore[no-untyped-def]
+    def scratch(typing_context, size):
         if not isinstance(size, types.IntegerLiteral):
             raise RequireLiteralValue("the size of a scratch array must be a constant")
         n = size.literal_value
@@ -39,7 +39,7 @@ def _scratch(scalar: Any) -> Any:
             raise ValueError(f"a scratch array holds 1 to {LARGEST} numbers, got {n}")
         array_t = types.Array(scalar, 1, "C")
 
-        def generate(context, builder, signature, args):  # type: ignore[no-untyped-def]
+        def generate(context, builder, signature, args):
             # In the function's first block: a loop around the call takes no more stack.
             data = cgutils.alloca_once(builder, context.get_data_type(scalar), size=n)
             width = context.get_abi_sizeof(context.get_data_type(scalar))

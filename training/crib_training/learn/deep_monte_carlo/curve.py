@@ -8,9 +8,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 
 import numpy as np
+
 from crib_env.policy import Agent
 from crib_env.rules import Rules
-
 from crib_training.evaluation.duplicate import estimate, play_pairs
 
 SEED = 2_000_000  # of the deals that strength is measured on: every time the same

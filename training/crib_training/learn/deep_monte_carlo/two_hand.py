@@ -23,7 +23,7 @@ from torch.nn.functional import mse_loss
 from crib_env.engine.show import show_table
 from crib_env.engine.two_hand.records import HAND
 from crib_env.games import Games
-from crib_env.rules import LARGEST_TARGET, Rules
+from crib_env.rules import LARGEST_TARGET, Rules, TwoHandRules
 from crib_training.learn.deep_monte_carlo.nets import layers_of, mlp
 from crib_training.learn.deep_monte_carlo.settings import Settings
 from crib_training.learn.deep_monte_carlo.task import Samples
@@ -56,6 +56,7 @@ class TwoHandTask:
         self.rules = rules
         self.players = players
         # A whole deal is learned from, wherever the score would have ended it.
+        assert isinstance(rules, TwoHandRules)
         self.open_rules = replace(rules, target=LARGEST_TARGET, for_last=0)
         self.lanes = settings.lanes or 4096
         self.first_temperature = 0.3 if settings.temperature is None else settings.temperature

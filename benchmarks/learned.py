@@ -1,0 +1,76 @@
+"""How many decisions a second does `learned` make on one core, and its trainer?
+
+    python -m benchmarks.learned
+
+The agent answers views of whole deals that it plays against itself, 1024 at once: the calls of
+`act` alone are timed. The trainer plays a batch of deals and fits its nets to it, all of it timed.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from itertools import count
+
+import numpy as np
+from crib_agents.learned import Learned
+from crib_training.learn.deep_monte_carlo.settings import Settings as RunSettings
+from crib_training.learn.deep_monte_carlo.training import Training
+
+from benchmarks import report
+from benchmarks.timing import FULL, Contender, Findings, Rate, Settings, race, rate_of
+from crib_env.games import Games
+from crib_env.rules import PRESETS
+
+GAMES = {"hoyle": "six_card_v0", "five_card": "five_card_v0"}
+
+
+def answering(game: str, at_once: int) -> Rate:
+    """Return the rate at which the agent decides."""
+    agent, rng = Learned(), np.random.default_rng(1)
+    seeds = count(1)
+
+    def rate(seconds: float) -> float:
+        decided, spent = 0, 0.0
+        while spent < seconds:
+            games = Games(PRESETS[game], at_once, episode="deal", entropy=next(seeds))
+            games.begin()
+            running = games.running()
+            while len(running):
+                views = games.views(running)
+                began = time.perf_counter()
+                actions = agent.act(views, rng)
+                spent += time.perf_counter() - began
+                decided += len(views)
+                games.step(running, actions)
+                running = games.running(running)
+        return decided / spent
+
+    return rate
+
+
+def training(environment: str, lanes: int) -> Callable[[], int]:
+    """Return a piece of work: the trainer plays so many deals and learns from them."""
+    run = Training(RunSettings(env=environment, deals=1_000_000_000, lanes=lanes))
+
+    def piece() -> int:
+        before = run.decisions
+        run.iterate()
+        return run.decisions - before
+
+    return piece
+
+
+def measure(settings: Settings = FULL) -> Findings:
+    """Measure both two-hand games."""
+    at_once, lanes = (8, 32) if settings.quick else (1024, 1024)
+    contenders = [Contender(f"learned decides, {game}", answering(game, at_once)) for game in GAMES]
+    contenders += [
+        Contender(f"deep Monte Carlo plays and fits, {game}", rate_of(training(env, lanes)))
+        for game, env in GAMES.items()
+    ]
+    return Findings("Learned agents", race(contenders, "decisions/s", settings))
+
+
+if __name__ == "__main__":
+    report.script(measure, __doc__)
