@@ -274,3 +274,15 @@ def test_a_minute_of_self_play_wins_half_the_games_against_rule_based(
         training.iterate()
     (point,) = training.measure(4000)
     assert point.won + point.won_interval > 0.5
+
+
+def test_the_method_is_told_from_the_other_words() -> None:
+    from crib_training.learn.train import split
+
+    assert split(["--env", "six_card_v0"]) == ("deep_monte_carlo", ["--env", "six_card_v0"])
+    assert split(["--method", "ppo", "--seed", "1"]) == ("ppo", ["--seed", "1"])
+    assert split(["--seed", "1", "--method=ppo"]) == ("ppo", ["--seed", "1"])
+    with pytest.raises(ValueError, match="dqn"):
+        split(["--method", "dqn"])
+    with pytest.raises(ValueError, match="method"):
+        split(["--method"])
