@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from crib_agents.adapters.learned import LearnedAgent
 from crib_agents.learned import Learned, Weights
+from crib_agents.learned.files import read_header
 from crib_agents.learned.network import forward as compiled_forward
 from crib_agents.learned.two_hand.act import UNLIKELY, card_values, pair_value
 from crib_agents.loading import load_agent
@@ -252,13 +253,35 @@ def test_a_file_that_does_not_fit_is_refused(
         Weights.load(changed(tmp_path / "x.safetensors", about, tensors))
 
 
-def test_what_is_no_such_file_is_refused(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"",
+        b"not at all",
+        (1 << 40).to_bytes(8, "little") + b"{}",
+        (2).to_bytes(8, "little") + b"[]",
+        (54).to_bytes(8, "little") + b'{"a":{"dtype":"F32","shape":[9],"data_offsets":[0,36]}}',
+        (53).to_bytes(8, "little") + b'{"a":{"dtype":"U8","shape":[1],"data_offsets":[0,1]}}x',
+    ],
+)
+def test_what_is_no_such_file_is_refused(data: bytes, tmp_path: Path) -> None:
     path = tmp_path / "x.safetensors"
-    path.write_bytes(b"not at all")
-    with pytest.raises(ValueError, match=r"x\.safetensors is not a safetensors file"):
+    path.write_bytes(data)
+    with pytest.raises(ValueError, match=r"x\.safetensors is not a safetensors file of ours"):
         Weights.load(path)
     with pytest.raises(ValueError, match="is not a safetensors file"):
         Weights.load(tmp_path / "nowhere.safetensors")
+
+
+def test_files_are_read_as_safetensors_reads_them(tmp_path: Path) -> None:
+    path = tmp_path / "x.safetensors"
+    drawn_weights(HOYLE).save(path, np.float16)
+    expected = load_file(path)
+    _, found = read_header(path)
+    assert set(found) == set(expected)
+    for name, array in expected.items():
+        assert found[name].dtype == array.dtype
+        assert np.array_equal(found[name], array)
 
 
 @kernel

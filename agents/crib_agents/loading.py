@@ -10,7 +10,8 @@ from crib_agents.adapters.learned import LearnedAgent
 from crib_agents.adapters.phased import PhasedAgent
 from crib_agents.adapters.process import ProcessAgent
 from crib_agents.learned import Learned
-from crib_agents.learned.weights import FORMAT, read_header
+from crib_agents.learned.files import read_header
+from crib_agents.learned.weights import FORMAT
 from crib_env.policy import GROUP, Agent, find_agent
 
 IN_PROCESS = "process:"

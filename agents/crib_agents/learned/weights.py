@@ -16,36 +16,13 @@ import numpy as np
 import numpy.typing as npt
 
 from crib_agents.learned.family import LearnedFamily, Net
+from crib_agents.learned.files import HEADER, read_header
 from crib_agents.learned.network import LAYERS, WIDEST, Layers, flatten
 from crib_env.engine.family import find_family
 from crib_env.rules import Rules
 
 FORMAT = "crib_env values"
 FORMAT_VERSION = 1
-HEADER = "crib_env"  # where the file's metadata hold the header
-
-
-def read_header(path: str | Path) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]:
-    """Return the header and the tensors of a safetensors file.
-
-    Raises:
-        ValueError: it is no such file, or has no header that is a JSON object.
-    """
-    from safetensors import SafetensorError, safe_open
-
-    try:
-        with safe_open(path, framework="numpy") as file:
-            text = (file.metadata() or {}).get(HEADER, "{}")
-            tensors = {key: file.get_tensor(key) for key in file.keys()}  # noqa: SIM118
-    except (SafetensorError, OSError) as error:
-        raise ValueError(f"{path} is not a safetensors file: {error}") from error
-    try:
-        about = json.loads(text)
-    except ValueError as error:
-        raise ValueError(f"{path}: its header is not JSON: {error}") from error
-    if not isinstance(about, dict):
-        raise ValueError(f"{path}: its header is not a JSON object: {text}")
-    return about, tensors
 
 
 def fields_of(rules: Rules) -> dict[str, Any]:
