@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from crib_agents.learned.families import FAMILIES
 from crib_agents.learned.family import LearnedFamily, Net
 from crib_agents.learned.files import HEADER, read_header
 from crib_agents.learned.network import LAYERS, WIDEST, Layers, flatten
@@ -170,8 +171,6 @@ def find_learned(family: str) -> LearnedFamily:
     Raises:
         ValueError: the learned agent does not play it.
     """
-    from crib_agents.learned.families import FAMILIES
-
     if family not in FAMILIES:
         raise ValueError(f"expected a family that the learned agent plays ({', '.join(FAMILIES)}), "
                          f"found {family!r}")  # fmt: skip
