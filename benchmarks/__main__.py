@@ -18,8 +18,8 @@ from benchmarks import report
 from benchmarks.timing import FULL, QUICK, Findings
 
 SCRIPTS = (
-    "batch", "scaling", "vector", "hands", "agents", "discards", "aec", "gym_single", "sb3",
-    "memory", "start",
+    "batch", "scaling", "vector", "hands", "agents", "learned", "discards", "aec", "gym_single",
+    "sb3", "memory", "start",
 )  # fmt: skip
 RESULTS = Path(__file__).parent / "RESULTS.md"
 

@@ -1,20 +1,22 @@
 """Opponents for the environments of `crib_env`, found there by name.
 
-``random``, ``greedy``, ``rule_based`` and ``expert`` play every game: six-card and five-card
-cribbage by one function, Table Top by another. Each is a class whose
-constructor takes no arguments; ``crib_env.find_agent("rule_based")`` makes one.
+``random``, ``greedy``, ``rule_based``, ``expert`` and ``learned`` play every game: six-card and
+five-card cribbage by one function, Table Top by another. Each is a class whose constructor takes no
+arguments; ``crib_env.find_agent("rule_based")`` makes one.
 """
 
 from crib_agents.adapters.learned import LearnedAgent
 from crib_agents.adapters.phased import PhasedAgent
 from crib_agents.expert.agent import ExpertAgent
 from crib_agents.greedy import GreedyAgent
+from crib_agents.learned import Learned
 from crib_agents.random_agent import RandomAgent
 from crib_agents.rule_based import RuleBasedAgent
 
 __all__ = [
     "ExpertAgent",
     "GreedyAgent",
+    "Learned",
     "LearnedAgent",
     "PhasedAgent",
     "RandomAgent",

@@ -9,6 +9,9 @@ from pathlib import Path
 from crib_agents.adapters.learned import LearnedAgent
 from crib_agents.adapters.phased import PhasedAgent
 from crib_agents.adapters.process import ProcessAgent
+from crib_agents.learned import Learned
+from crib_agents.learned.files import read_header
+from crib_agents.learned.weights import FORMAT
 from crib_env.policy import GROUP, Agent, find_agent
 
 IN_PROCESS = "process:"
@@ -36,7 +39,7 @@ def load_agent(name: str, move_seconds: float | None = None) -> Agent:
     if name.endswith(".safetensors"):
         if not Path(name).exists():
             raise ValueError(f"there is no file {name!r}")
-        return LearnedAgent.load(name)
+        return read_agent(Path(name))
     try:
         return find_agent(name)
     except ValueError:
@@ -45,6 +48,16 @@ def load_agent(name: str, move_seconds: float | None = None) -> Agent:
         raise ValueError(
             f"no agent was made of {name!r}: {type(error).__name__}: {error}"
         ) from error
+
+
+def read_agent(path: Path) -> Agent:
+    """Return the agent of a file of weights: a policy, or nets that expect points.
+
+    Raises:
+        ValueError: the file is neither, or does not fit; the message is its own.
+    """
+    about, _ = read_header(path)
+    return Learned.load(path) if about.get("format") == FORMAT else LearnedAgent.load(path)
 
 
 def agent_file(name: str) -> Path | None:

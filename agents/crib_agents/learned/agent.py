@@ -1,0 +1,92 @@
+"""``learned``: plays every game that it has weights for, each by its own nets."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from crib_agents.data.tables import FOLDER
+from crib_agents.learned.families import FAMILIES
+from crib_agents.learned.weights import Weights, join
+from crib_env.engine.family import Family, find_family
+from crib_env.policy import Act, Actions, CompiledAgent, Views, compile_policy
+
+if TYPE_CHECKING:
+    from crib_env.engine.learners import AgentEntries
+
+SHIPPED = FOLDER / "learned"
+
+
+@cache
+def shipped() -> tuple[Weights, ...]:
+    """Return the weights that come with the package, read once in a process."""
+    return tuple(Weights.load(path) for path in sorted(SHIPPED.glob("*.safetensors")))
+
+
+class Learned(CompiledAgent):
+    """Plays for points, by what its nets expect to follow each choice.
+
+    Views say under which rules they are played; it takes the nets for those. What the nets do not
+    depend on, such as the target, may be any.
+
+    Args:
+        sets: the weights, by default those that come with the package.
+        name: what tables call it.
+    """
+
+    name = "learned"
+    acts: ClassVar[dict[str, Act]] = {name: known.act for name, known in FAMILIES.items()}
+
+    def __init__(self, sets: Sequence[Weights] | None = None, name: str = "learned") -> None:
+        self.sets = shipped() if sets is None else tuple(sets)
+        self.name = name
+        super().__init__(join(self.sets))
+
+    @classmethod
+    def load(cls, path: str | Path, name: str | None = None) -> Learned:
+        """Return the agent of one file of weights, called by its name.
+
+        Raises:
+            ValueError: the file does not fit; the message says what was expected and found.
+        """
+        return cls([Weights.load(path)], name or Path(path).stem)
+
+    def act(self, views: Views, rng: np.random.Generator) -> Actions:
+        """Return a legal action for each view, int64[B].
+
+        Raises:
+            ValueError: views of a game or of rules that it has no nets for; the message says which
+                it has.
+        """
+        actions = super().act(views, rng)
+        if (actions < 0).any():
+            self._refuse(views[actions < 0])
+        return actions
+
+    def entries_for(self, family: Family) -> AgentEntries | None:
+        """Return what steps lanes of a family against this agent; None if it must be asked."""
+        if type(self).act is not Learned.act or family.name not in self.acts:
+            return None
+        return compile_policy(self.acts[family.name], family)
+
+    def _refuse(self, views: Views) -> None:
+        """Raise a ValueError that says which rules the first view has and which have nets."""
+        family = next(f for f in FAMILIES.values() if find_family(f.name).view == views.dtype)
+        found = {field: int(views[field][0]) for field in family.fields}
+        known = [
+            f"{weights.rules} ({_said(weights.depends())})"
+            for weights in self.sets
+            if weights.family == family.name
+        ]
+        raise ValueError(
+            f"{self.name} has no nets for {_said(found)}: it has "
+            f"{', '.join(known) or 'none'}; `crib train` makes them for any rules"
+        )
+
+
+def _said(fields: Mapping[str, Any]) -> str:
+    return ", ".join(f"{field} {int(value)}" for field, value in fields.items())

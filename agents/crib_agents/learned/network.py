@@ -1,0 +1,153 @@
+"""A small network inside kernels: its numbers lie in one flat array, its inputs are a short list.
+
+A net is an MLP of two hidden layers with ReLUs. Of its many inputs few are not 0, so features are
+written as a list of which are and what they are, and the first layer adds up those inputs' rows.
+
+In the flat array a net is ``inputs, first, second, outputs`` (the sizes of its layers), then for
+each layer its weights, a row for each *input*, and its biases.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from crib_env.engine import stack
+from crib_env.engine.jit import kernel
+
+LAYERS = 3
+WIDEST = 512  # numbers in a hidden layer, at most
+MOST_INPUTS = 256  # inputs other than 0, at most
+SIZES = LAYERS + 1
+
+Array = npt.NDArray[np.float32]
+Layers = Sequence[tuple[Array, Array]]
+"""Weight [out, in] and bias [out] of each layer, as PyTorch keeps them."""
+
+
+def flatten(layers: Layers) -> npt.NDArray[np.float64]:
+    """Return a net as `forward` reads it, float64[K]."""
+    sizes = [layers[0][0].shape[1], *(len(bias) for _, bias in layers)]
+    parts: list[npt.NDArray[np.float64]] = [np.array(sizes, dtype=np.float64)]
+    for weight, bias in layers:
+        parts += [weight.T.astype(np.float64).ravel(), bias.astype(np.float64)]
+    return np.concatenate(parts)
+
+
+@kernel
+def put(places, values, n, place, value):
+    """Write down that the input at ``place`` is ``value``, as the n-th; return how many now are."""
+    places[n] = place
+    values[n] = value
+    return n + 1
+
+
+@kernel
+def put_counts(places, values, n, place, counts):
+    """Write a thermometer of ``counts`` (so many of each rank, four bits a rank): 4 x 13 inputs."""
+    for r in range(13):
+        for i in range(counts >> (4 * r) & 15):
+            places[n] = place + 13 * i + r
+            values[n] = 1.0
+            n += 1
+    return n
+
+
+@kernel
+def add_rows(total, weights, at, places, values, lo, hi):
+    """Add rows of weights, each times its value, to what a layer's units have come to so far.
+
+    Args:
+        total: float64[U], the layer's units.
+        weights: the rows, one after the other from ``weights[at]`` on, U numbers each.
+        places, values: which rows, and times what: those from ``lo`` to ``hi`` of the two lists.
+    """
+    wide = total.shape[0]
+    four = lo + (hi - lo) // 4 * 4
+    for i in range(lo, four, 4):  # four at once: the sums are read and written a quarter as often
+        at0 = at + places[i] * wide
+        at1 = at + places[i + 1] * wide
+        at2 = at + places[i + 2] * wide
+        at3 = at + places[i + 3] * wide
+        row0 = weights[at0 : at0 + wide]
+        row1 = weights[at1 : at1 + wide]
+        row2 = weights[at2 : at2 + wide]
+        row3 = weights[at3 : at3 + wide]
+        x0 = values[i]
+        x1 = values[i + 1]
+        x2 = values[i + 2]
+        x3 = values[i + 3]
+        for j in range(wide):
+            total[j] += x0 * row0[j] + x1 * row1[j] + x2 * row2[j] + x3 * row3[j]
+    for i in range(four, hi):
+        at0 = at + places[i] * wide
+        row0 = weights[at0 : at0 + wide]
+        x0 = values[i]
+        for j in range(wide):
+            total[j] += x0 * row0[j]
+
+
+@kernel
+def add_layer(hidden, wide, weights, at, outputs):
+    """Write a layer's outputs: the biases, and a row for each unit before it that is above 0."""
+    places = stack.ints(WIDEST)
+    n = 0
+    for i in range(wide):  # without branches: which are above 0 cannot be foretold
+        places[n] = i
+        hidden[n] = hidden[i]
+        n += hidden[i] > 0.0
+    outs = outputs.shape[0]
+    bias = weights[at + wide * outs : at + (wide + 1) * outs]
+    for j in range(outs):
+        outputs[j] = bias[j]
+    add_rows(outputs, weights, at, places, hidden, 0, n)
+
+
+@kernel
+def begin_hidden(weights, at, hidden):
+    """Write the biases of a net's first layer; return how many units it has.
+
+    Args:
+        weights: float64[K]. at: where the net begins; see `flatten`.
+        hidden: float64[WIDEST].
+    """
+    wide = int(weights[at + 1])
+    bias = at + SIZES + int(weights[at]) * wide
+    for j in range(wide):
+        hidden[j] = weights[bias + j]
+    return wide
+
+
+@kernel
+def add_inputs(weights, at, places, values, lo, hi, hidden):
+    """Add inputs ``lo`` to ``hi`` of the lists to what the net's first layer has come to."""
+    wide = int(weights[at + 1])
+    add_rows(hidden[:wide], weights, at + SIZES, places, values, lo, hi)
+
+
+@kernel
+def finish(weights, at, hidden, outputs):
+    """Write the net's outputs, float64[outputs]; ``hidden`` has all its inputs, and is used up."""
+    wide = int(weights[at + 1])
+    narrow = int(weights[at + 2])
+    second = stack.floats(WIDEST)
+    layer = at + SIZES + (int(weights[at]) + 1) * wide
+    add_layer(hidden, wide, weights, layer, second[:narrow])
+    add_layer(second, narrow, weights, layer + (wide + 1) * narrow, outputs)
+
+
+@kernel
+def forward(weights, at, places, values, n, outputs):
+    """Write what the net at ``weights[at]`` makes of its inputs into ``outputs``.
+
+    Args:
+        weights: float64[K]. at: where the net begins; see `flatten`.
+        places: int64, which inputs are not 0. values: float64, what they are. n: how many.
+        outputs: float64[outputs].
+    """
+    hidden = stack.floats(WIDEST)
+    begin_hidden(weights, at, hidden)
+    add_inputs(weights, at, places, values, 0, n, hidden)
+    finish(weights, at, hidden, outputs)

@@ -1,0 +1,25 @@
+"""The learned agent at the two-hand games.
+
+`lay_away_features` and `play_features` are what its nets see, `act` is how it plays.
+"""
+
+from crib_agents.learned.family import LearnedFamily, Net
+from crib_agents.learned.two_hand import lay_away_features, play_features
+from crib_agents.learned.two_hand.act import act, rules_key
+
+_LAY_AWAY = Net(
+    lay_away_features.NAME, lay_away_features.VERSION, lay_away_features.SIZE, outputs=3
+)
+
+FAMILY = LearnedFamily(
+    name="two_hand",
+    nets={
+        "lay_away_pone": _LAY_AWAY,
+        "lay_away_dealer": _LAY_AWAY,
+        "play": Net(play_features.NAME, play_features.VERSION, play_features.SIZE, outputs=2),
+    },
+    fields=("dealt", "single_count", "flush_size", "crib_flush_size"),
+    rules_key=rules_key,
+    act=act,
+)
+"""What `crib_agents.learned.agent` needs to play these games."""

@@ -1,0 +1,148 @@
+"""How the learned agent plays the two-hand games: what is certain, and what its nets expect.
+
+Laying away, a pair is worth the exact mean hand, the crib that the net expects as gain or loss, and
+the points of the play. In the play a card is worth what it pegs now and what the net expects to
+follow. It plays for points and not to the score, but takes a card that wins the game.
+"""
+
+from __future__ import annotations
+
+from crib_agents.kernels.counting import alone, certain_points, sequence_of, unseen_ranks
+from crib_agents.kernels.lay_away import lay_away_by
+from crib_agents.learned.network import (
+    MOST_INPUTS,
+    WIDEST,
+    add_inputs,
+    begin_hidden,
+    finish,
+    forward,
+)
+from crib_agents.learned.two_hand.lay_away_features import lay_away_features, mean_hand
+from crib_agents.learned.two_hand.play_features import card_features, holdable, shared_features
+from crib_env.engine import stack
+from crib_env.engine.jit import kernel
+from crib_env.engine.record import NONE
+from crib_env.engine.two_hand.counting import WIN, least_pip
+from crib_env.engine.two_hand.records import HAND, LAY_AWAY
+
+# The nets in their order: one for each role in laying away, one for the play.
+PLAY = 2
+CRIB, MY_PLAY, THEIR_PLAY = range(3)  # what a net for laying away puts out
+MY_REST, THEIR_REST = range(2)  # what the net for the play does: points still to come
+
+UNLIKELY = -1e9  # the value of what cannot be chosen
+
+
+@kernel
+def rules_key(v):
+    """Return a number for what the rules of a view say that the nets depend on.
+
+    Cards dealt, counts, flushes. No other family's keys are so large.
+    """
+    flushes = v["flush_size"] << 4 | v["crib_flush_size"]
+    return v["dealt"] << 12 | v["single_count"] << 8 | flushes
+
+
+@kernel
+def pair_value(v, table, weights, low, high):
+    """Return what laying away a pair is worth, in points; ``weights`` begin with the nets."""
+    places = stack.ints(MOST_INPUTS)
+    values = stack.floats(MOST_INPUTS)
+    expected = stack.floats(3)
+    mean = mean_hand(v, table, low, high)
+    n = lay_away_features(v, low, high, mean, places, values)
+    role = v["is_dealer"]
+    forward(weights, int(weights[role]), places, values, n, expected)
+    crib = expected[CRIB] if role else -expected[CRIB]
+    return mean + crib + expected[MY_PLAY] - expected[THEIR_PLAY]
+
+
+@kernel
+def card_values(v, weights, now, worth):
+    """Write what playing each card held is worth; return how many ranks can be played.
+
+    Args:
+        weights: begin with the nets.
+        now: int64[HAND], receives the points that each of those cards is sure to peg now.
+        worth: float64[HAND], receives its points now and those expected to follow; `UNLIKELY` for a
+            card that may not be played, or of whose rank another comes later in the hand. Where one
+            rank can be played the net is not asked, and its worth is its points now.
+    """
+    places = stack.ints(MOST_INPUTS)
+    values = stack.floats(MOST_INPUTS)
+    expected = stack.floats(2)
+    sequence = sequence_of(v)
+    ranks = 0
+    choices = 0
+    for k in range(HAND - 1, -1, -1):
+        worth[k] = UNLIKELY
+        now[k] = 0
+        if v["legal"] >> k & 1:
+            rank = v["hand"][k] >> 2
+            if not ranks >> rank & 1:
+                ranks |= 1 << rank
+                choices += 1
+                now[k] = certain_points(v, k, sequence)
+                worth[k] = float(now[k])
+    if choices > 1:
+        net = int(weights[PLAY])
+        unseen = unseen_ranks(v)
+        least = least_pip(v)
+        total = holdable(unseen, least)
+        is_alone = alone(v)
+        shared = shared_features(v, unseen, least, total, is_alone, places, values)
+        before = stack.floats(WIDEST)
+        hidden = stack.floats(WIDEST)
+        wide = begin_hidden(weights, net, before)
+        add_inputs(weights, net, places, values, 0, shared, before)
+        for k in range(v["hand_n"]):
+            if worth[k] != UNLIKELY:
+                n = card_features(
+                    v, k, now[k], sequence, unseen, least, total, is_alone, places, values, shared
+                )
+                for j in range(wide):
+                    hidden[j] = before[j]
+                add_inputs(weights, net, places, values, shared, n, hidden)
+                finish(weights, net, hidden, expected)
+                worth[k] += expected[MY_REST] - expected[THEIR_REST]
+    return choices
+
+
+lay_away = lay_away_by(pair_value)
+
+
+@kernel
+def play(v, weights):
+    """Return the card of the highest worth; one that wins the game at once before all others."""
+    now = stack.ints(HAND)
+    worth = stack.floats(HAND)
+    card_values(v, weights, now, worth)
+    need = v["target"] - v["scores"][0]
+    best = NONE
+    most = UNLIKELY
+    for k in range(v["hand_n"]):
+        value = worth[k] + WIN if worth[k] != UNLIKELY and now[k] >= need else worth[k]
+        if value > most:
+            best = v["hand"][k]
+            most = value
+    return best
+
+
+@kernel
+def find_nets(weights, key):
+    """Return where the nets of these rules begin, NONE if there are none; see `weights.join`."""
+    for i in range(int(weights[0])):
+        if weights[1 + 2 * i] == key:
+            return int(weights[2 + 2 * i])
+    return NONE
+
+
+@kernel
+def act(v, rng, table, weights):
+    """Return the learned card for the view ``v``; NONE under rules it has no nets for."""
+    at = find_nets(weights, rules_key(v))
+    if at == NONE:
+        return NONE
+    if v["phase"] == LAY_AWAY:
+        return lay_away(v, table, weights[at:])
+    return play(v, weights[at:])

@@ -1,0 +1,65 @@
+"""What the nets for laying away see of a pair: the hand it leaves, the pair, the exact mean hand.
+
+The order of the cards in the view makes no difference to a single bit: both decisions of one card
+must value a pair alike.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from crib_agents.kernels.counting import dealt_card
+from crib_agents.kernels.lay_away import DECK, starters_total
+from crib_agents.learned.network import put, put_counts
+from crib_env.engine.jit import kernel
+
+NAME = "two_hand.lay_away"
+VERSION = 1
+
+KEPT = 0  # ranks kept, thermometer
+LAID = KEPT + 52  # ranks of the pair: the first of a rank, then the second
+PAIR = LAID + 26  # which two ranks, one-hot
+SUITED = PAIR + 91  # the pair is of one suit
+FLUSH = SUITED + 1  # the hand kept is
+MEAN = FLUSH + 1  # the mean hand over every starter not seen, in tens of points
+SIZE = MEAN + 1
+
+# Where each two ranks stand among the 91.
+CELLS = np.array([[b * (b + 1) // 2 + a for b in range(13)] for a in range(13)], dtype=np.int64)
+
+
+@kernel
+def mean_hand(v, table, low, high):
+    """Return the exact mean of the hand kept, in points, if ``low`` and ``high`` are laid away."""
+    return starters_total(v, table, low, high) / (DECK - v["hand_n"] - v["laid_n"])
+
+
+@kernel
+def lay_away_features(v, low, high, mean, places, values):
+    """Write what is seen of laying away the cards ``low`` < ``high``; return how many inputs.
+
+    Args:
+        mean: `mean_hand` of the pair.
+        places, values: receive which inputs are not 0, and what they are; see `network`.
+    """
+    kept = 0
+    suit = -1
+    flush = 1
+    for i in range(v["hand_n"] + v["laid_n"]):
+        card = dealt_card(v, i)
+        if card != low and card != high:
+            kept += 1 << (4 * (card >> 2))
+            if suit == -1:
+                suit = card & 3
+            elif suit != card & 3:
+                flush = 0
+    a = low >> 2
+    b = high >> 2
+    n = put_counts(places, values, 0, KEPT, kept)
+    n = put_counts(places, values, n, LAID, (1 << (4 * a)) + (1 << (4 * b)))
+    n = put(places, values, n, PAIR + CELLS[a, b], 1.0)
+    if low & 3 == high & 3:
+        n = put(places, values, n, SUITED, 1.0)
+    if flush:
+        n = put(places, values, n, FLUSH, 1.0)
+    return put(places, values, n, MEAN, mean / 10.0)

@@ -1,0 +1,215 @@
+"""Weights of the learned agent: nets for one set of rules, in a file that says what they fit.
+
+The file is safetensors, float32 or float16, with a JSON header; nothing in it can run. What a
+kernel reads is one flat array of many such sets, made by `join`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from crib_agents.learned.families import FAMILIES
+from crib_agents.learned.family import LearnedFamily, Net
+from crib_agents.learned.files import HEADER, read_header
+from crib_agents.learned.network import LAYERS, WIDEST, Layers, flatten
+from crib_env.engine.family import find_family
+from crib_env.rules import Rules
+
+FORMAT = "crib_env values"
+FORMAT_VERSION = 1
+
+
+def fields_of(rules: Rules) -> dict[str, Any]:
+    """Return what rules say, without what they are called."""
+    fields = asdict(rules)
+    del fields["name"]
+    return fields
+
+
+@dataclass(frozen=True, eq=False)
+class Weights:
+    """The nets for one set of rules.
+
+    Attributes:
+        family: the family's name.
+        rules: what the rules are called. rules_fields: what they say.
+        players: seats in a game.
+        nets: the layers of each net, by name; float32.
+        made_by: the command that made them.
+    """
+
+    family: str
+    rules: str
+    rules_fields: Mapping[str, Any]
+    players: int
+    nets: Mapping[str, Layers]
+    made_by: str = ""
+
+    def header(self) -> dict[str, Any]:
+        """Return what the file says of itself."""
+        known = find_learned(self.family)
+        return {
+            "format": FORMAT,
+            "version": FORMAT_VERSION,
+            "family": self.family,
+            "rules": self.rules,
+            "rules_fields": dict(self.rules_fields),
+            "players": self.players,
+            "features": {name: _features(net) for name, net in known.nets.items()},
+            "made_by": self.made_by,
+        }
+
+    def to_bytes(self, dtype: npt.DTypeLike = np.float32) -> bytes:
+        """Return the file, its numbers kept as ``dtype``."""
+        from safetensors.numpy import save
+
+        tensors = {}
+        for name, layers in self.nets.items():
+            for i, (weight, bias) in enumerate(layers):
+                tensors[f"{name}.{i}.weight"] = np.ascontiguousarray(weight, dtype=dtype)
+                tensors[f"{name}.{i}.bias"] = np.ascontiguousarray(bias, dtype=dtype)
+        return save(tensors, metadata={HEADER: json.dumps(self.header())})
+
+    def save(self, path: str | Path, dtype: npt.DTypeLike = np.float32) -> None:
+        """Write the file."""
+        Path(path).write_bytes(self.to_bytes(dtype))
+
+    @classmethod
+    def load(cls, path: str | Path) -> Weights:
+        """Read a file written by `save`.
+
+        Raises:
+            ValueError: it does not fit this version; the message says what was expected and what
+                was found.
+        """
+        about, tensors = read_header(path)
+        try:
+            return cls._checked(about, tensors)
+        except ValueError as error:
+            raise ValueError(f"{path}: {error}") from None
+
+    @classmethod
+    def _checked(cls, about: dict[str, Any], tensors: Mapping[str, npt.NDArray[Any]]) -> Weights:
+        said = about.get("format"), about.get("version")
+        if said != (FORMAT, FORMAT_VERSION):
+            raise ValueError(f"expected the format {FORMAT!r} version {FORMAT_VERSION}, found "
+                             f"{said[0]!r} version {said[1]!r}")  # fmt: skip
+        known = find_learned(str(about.get("family")))
+        expected = {name: _features(net) for name, net in known.nets.items()}
+        if about.get("features") != expected:
+            raise ValueError(f"expected nets over the features {expected}, found "
+                             f"{about.get('features')}")  # fmt: skip
+        names = {
+            f"{name}.{i}.{part}"
+            for name in known.nets
+            for i in range(LAYERS)
+            for part in ("weight", "bias")
+        }
+        if set(tensors) != names:
+            raise ValueError(f"expected the tensors {', '.join(sorted(names))}, found "
+                             f"{', '.join(sorted(tensors)) or 'none'}")  # fmt: skip
+        fields, players = about.get("rules_fields"), about.get("players")
+        if not isinstance(fields, dict) or not isinstance(players, int):
+            raise ValueError(f"expected the fields of the rules and the number of players, found "
+                             f"{fields!r} and {players!r}")  # fmt: skip
+        nets = {name: _layers(name, net, tensors) for name, net in known.nets.items()}
+        made = cls(known.name, str(about.get("rules")), fields, players, nets,
+                   str(about.get("made_by")))  # fmt: skip
+        made.key()
+        return made
+
+    def key(self) -> int:
+        """Return the number by which kernels tell these rules from others.
+
+        Raises:
+            ValueError: the rules lack a field that the nets depend on.
+        """
+        known = find_learned(self.family)
+        view = np.zeros(1, dtype=find_family(self.family).view)
+        for field, value in self.depends().items():
+            if not isinstance(value, int):  # a bool is one
+                raise ValueError(f"expected rules with a number {field!r}, found {value!r}")
+            view[field] = value
+        return int(known.rules_key(view[0]))
+
+    def depends(self) -> dict[str, Any]:
+        """Return the values of the fields that the nets depend on."""
+        known = find_learned(self.family)
+        values = {**self.rules_fields, "players": self.players}
+        return {field: values.get(field) for field in known.fields}
+
+    def flat(self) -> npt.NDArray[np.float64]:
+        """Return the nets as one array: where each begins in it, then the nets."""
+        known = find_learned(self.family)
+        return _behind_their_places([flatten(self.nets[name]) for name in known.nets])
+
+
+def join(sets: Sequence[Weights]) -> npt.NDArray[np.float64]:
+    """Return many sets as kernels read them, float64[K].
+
+    How many there are, then the key and the place of each, then the sets; see `Weights.flat`.
+    """
+    flat = [weights.flat() for weights in sets]
+    at = 1 + 2 * len(sets)
+    head = [float(len(sets))]
+    for weights, numbers in zip(sets, flat, strict=True):
+        head += [weights.key(), at]
+        at += len(numbers)
+    return np.concatenate([np.array(head, dtype=np.float64), *flat])
+
+
+def find_learned(family: str) -> LearnedFamily:
+    """Return what is known of a family by its name.
+
+    Raises:
+        ValueError: the learned agent does not play it.
+    """
+    if family not in FAMILIES:
+        raise ValueError(f"expected a family that the learned agent plays ({', '.join(FAMILIES)}), "
+                         f"found {family!r}")  # fmt: skip
+    return FAMILIES[family]
+
+
+def _behind_their_places(parts: Sequence[npt.NDArray[np.float64]]) -> npt.NDArray[np.float64]:
+    sizes = [len(part) for part in parts]
+    places = len(parts) + np.cumsum([0, *sizes[:-1]])
+    return np.concatenate([places.astype(np.float64), *parts])
+
+
+def _features(net: Net) -> dict[str, Any]:
+    return {"name": net.features, "version": net.version, "size": net.inputs}
+
+
+def _layers(name: str, net: Net, tensors: Mapping[str, npt.NDArray[Any]]) -> Layers:
+    """Return the layers of a net.
+
+    Raises:
+        ValueError: they do not lead from its inputs to its outputs.
+    """
+    layers = []
+    size = net.inputs
+    for i in range(LAYERS):
+        weight, bias = tensors[f"{name}.{i}.weight"], tensors[f"{name}.{i}.bias"]
+        last = i == LAYERS - 1
+        rows = net.outputs if last else len(bias) if bias.ndim == 1 else 0
+        if weight.shape != (rows, size) or bias.shape != (rows,) or not 0 < rows <= WIDEST:
+            wanted = str(net.outputs) if last else f"1 to {WIDEST}"
+            raise ValueError(
+                f"expected layer {i} of the net {name!r} to lead from {size} to {wanted} numbers, "
+                f"found a weight of shape {weight.shape} and a bias of shape {bias.shape}"
+            )
+        if weight.dtype.kind != "f" or bias.dtype.kind != "f":
+            raise ValueError(f"layer {i} of the net {name!r}: expected floats, found "
+                             f"{weight.dtype} and {bias.dtype}")  # fmt: skip
+        if not (np.isfinite(weight).all() and np.isfinite(bias).all()):
+            raise ValueError(f"layer {i} of the net {name!r} holds numbers that are not finite")
+        layers.append((weight.astype(np.float32), bias.astype(np.float32)))
+        size = rows
+    return layers

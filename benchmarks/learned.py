@@ -1,0 +1,76 @@
+"""How many decisions a CPU second does `learned` make on one core, and its trainer?
+
+    python -m benchmarks.learned
+
+The agent answers views of whole deals that it plays against itself, 1024 at once: the calls of
+`act` alone are timed. The trainer plays a batch of deals and fits its nets to it, all of it timed.
+"""
+
+from __future__ import annotations
+
+import time
+from itertools import count
+
+import numpy as np
+from crib_agents.learned import Learned
+from crib_training.learn.deep_monte_carlo.settings import Settings as RunSettings
+from crib_training.learn.deep_monte_carlo.training import Training
+
+from benchmarks import report
+from benchmarks.timing import FULL, Contender, Findings, Rate, Settings, race
+from crib_env.games import Games
+from crib_env.rules import PRESETS
+
+GAMES = {"hoyle": "six_card_v0", "five_card": "five_card_v0"}
+
+
+def answering(game: str, at_once: int) -> Rate:
+    """Return the rate at which the agent decides."""
+    agent, rng = Learned(), np.random.default_rng(1)
+    seeds = count(1)
+
+    def rate(seconds: float) -> float:
+        decided, spent = 0, 0.0
+        while spent < seconds:
+            games = Games(PRESETS[game], at_once, episode="deal", entropy=next(seeds))
+            games.begin()
+            running = games.running()
+            while len(running):
+                views = games.views(running)
+                began = time.process_time()
+                actions = agent.act(views, rng)
+                spent += time.process_time() - began
+                decided += len(views)
+                games.step(running, actions)
+                running = games.running(running)
+        return decided / spent
+
+    return rate
+
+
+def training(environment: str, lanes: int) -> Rate:
+    """Return the rate at which the trainer decides and learns from its decisions."""
+    run = Training(RunSettings(env=environment, deals=1_000_000_000, lanes=lanes))
+
+    def rate(seconds: float) -> float:
+        decisions, spent = run.decisions, run.cpu_seconds
+        while run.cpu_seconds < spent + seconds:
+            run.iterate()
+        return (run.decisions - decisions) / (run.cpu_seconds - spent)
+
+    return rate
+
+
+def measure(settings: Settings = FULL) -> Findings:
+    """Measure both two-hand games."""
+    at_once, lanes = (8, 32) if settings.quick else (1024, 4096)
+    contenders = [Contender(f"learned decides, {game}", answering(game, at_once)) for game in GAMES]
+    contenders += [
+        Contender(f"deep Monte Carlo plays and fits, {game}", training(env, lanes))
+        for game, env in GAMES.items()
+    ]
+    return Findings("Learned agents", race(contenders, "decisions/CPU s", settings))
+
+
+if __name__ == "__main__":
+    report.script(measure, __doc__)

@@ -1,0 +1,131 @@
+"""The loop of deep Monte Carlo, the same for every game.
+
+    crib train --method deep_monte_carlo --env six_card_v0 --deals 400000 --out runs/six_card
+
+Play a batch of deals by the nets as they are; fit the nets, choice by choice, to what followed;
+move the average of their weights along. That average is what is measured and saved.
+
+Writes to ``--out``: ``policy.safetensors`` (for `crib evaluate`), ``curve.csv``, ``curve.png``, and
+``checkpoint.safetensors``, with which ``--resume`` goes on, to the very result that the run would
+have had.
+"""
+
+from __future__ import annotations
+
+import signal
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+from crib_agents.learned import Learned
+
+from crib_training.learn.deep_monte_carlo.checkpoint import FILE
+from crib_training.learn.deep_monte_carlo.display import Display
+from crib_training.learn.deep_monte_carlo.settings import Settings, command
+from crib_training.learn.deep_monte_carlo.training import Training
+
+
+class Stopped(KeyboardInterrupt):
+    """A run was asked to stop, and is saved; its message says how to go on."""
+
+
+@contextmanager
+def asked_to_stop() -> Iterator[list[bool]]:
+    """Turn the first Ctrl-C into an entry of the list, so that a run ends where it can go on."""
+    asked: list[bool] = []
+    if signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
+        yield asked  # somebody else's handler, or none: theirs to deal with
+        return
+
+    def stop(number: int, frame: Any) -> None:
+        if asked:
+            raise KeyboardInterrupt
+        asked.append(True)
+
+    try:
+        signal.signal(signal.SIGINT, stop)
+    except ValueError:  # only the main thread may
+        yield asked
+        return
+    try:
+        yield asked
+    finally:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def check_folder(settings: Settings) -> None:
+    """Make the folder for results.
+
+    Raises:
+        ValueError: it holds a run that would be overwritten.
+        OSError: it cannot be made.
+    """
+    out = settings.out
+    out.mkdir(parents=True, exist_ok=True)
+    going_on = settings.resume is not None and out.samefile(settings.resume)
+    if (out / FILE).exists() and not going_on:
+        raise ValueError(f"{out} holds a run: go on with it by --resume {out}, or choose another "
+                         f"--out")  # fmt: skip
+
+
+def train(settings: Settings) -> Learned:
+    """Learn as the settings say, write everything to ``out``, and return the agent.
+
+    Raises:
+        Stopped: Ctrl-C was pressed; the run is saved.
+        ValueError, OSError: see `Training`, `check_folder`, `Training.save`.
+    """
+    training = Training(settings)
+    check_folder(settings)
+    training.save()  # what cannot be written is found out before the work starts
+    training.task.play(2, 0.0, np.random.default_rng(0))  # compiles what no cache holds
+    every = -(-settings.deals // settings.measures)
+    saved = time.monotonic()
+    with (
+        Display(settings.deals, training.deals, settings.progress) as display,
+        asked_to_stop() as asked,
+    ):
+        if settings.measure_pairs and not training.curve:
+            for point in training.measure(settings.measure_pairs):  # before anything is learned
+                display.measured(point)
+        while training.deals < settings.deals:
+            before = training.deals // every
+            training.iterate()
+            display.moved(training.deals, training.decisions / max(training.cpu_seconds, 1e-9))
+            done = training.deals == settings.deals
+            if settings.measure_pairs and (done or training.deals // every > before):
+                pairs = settings.last_pairs if done else settings.measure_pairs
+                for point in training.measure(pairs):
+                    display.measured(point)
+            if done or asked or time.monotonic() - saved > settings.save_seconds:
+                training.save()
+                saved = time.monotonic()
+            if asked and not done:
+                training.draw()
+                going_on = command(settings, resume=settings.out)
+                raise Stopped(f"the run is saved after {training.deals:,} deals; go on by "
+                              f"{going_on}")  # fmt: skip
+        if settings.measure_pairs:
+            training.measure_lines(settings.measure_pairs)
+        training.save()
+        training.draw()
+        rate = training.decisions / max(training.cpu_seconds, 1e-9)
+        display.say(
+            f"{training.decisions:,} decisions in {training.cpu_seconds:.0f} CPU s, {rate:,.0f} a "
+            f"CPU second"
+        )
+    return training.agent
+
+
+def run(settings: Settings) -> None:
+    """Train, and say where the results are."""
+    train(settings)
+    print(f"wrote {settings.out}/policy.safetensors, curve.csv, curve.png")
+
+
+if __name__ == "__main__":
+    from crib_training.command_line import start
+
+    start(Settings, run)

@@ -1,0 +1,104 @@
+"""Settings of deep Monte Carlo; their documentation is the help of the command line."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+from typing import Any
+
+# What changes nothing about what is learned.
+FREE = ("out", "resume", "progress", "save_seconds")
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Train an agent by deep Monte Carlo: self-play, and regression on what followed each choice.
+
+    Attributes:
+        env: the environment whose game is learned.
+        rules: a preset of rules other than the environment's own.
+        players: 2, or 4 in Table Top; by default the fewest the game has.
+        deals: how many deals (in Table Top rounds) are played in all.
+        seed: of the deals, the nets, the choices and the batches.
+        lanes: deals played side by side between updates; by default what the game does well with.
+        batch_size: decisions an update learns from; with 2048 the same strength takes ten times the
+            deals.
+        learning_rate: of Adam; falls linearly to ``last_learning_rate`` of it.
+        last_learning_rate: the share of it that is left at the end.
+        average: how far the average of the weights moves at an update; it is what plays when
+            strength is measured, and what is saved.
+        temperature: of the softmax over what choices are worth, in points; by default the game's.
+        last_temperature: the same at the end.
+        explore: the share of decisions drawn evenly among all choices; falls to 0.
+        width: of the first hidden layer; by default the game's.
+        narrow: of the second hidden layer.
+        against: the reference opponents, built-in names joined by commas.
+        lines: built-in agents whose own strength against the first of those the picture shows as
+            lines, joined by commas.
+        measures: how often strength is measured.
+        measure_pairs: pairs of duplicate deals at each, and half as many pairs of games; 0 measures
+            nothing.
+        last_pairs: the same after the last deal.
+        save_seconds: the longest that a killed run can lose.
+        threads: of PyTorch. With one a run is the same to the last bit whenever it is made again.
+        out: the folder for results.
+        resume: the folder of a run that was stopped, to go on with it.
+        progress: show how it goes.
+    """
+
+    env: str = "six_card_v0"
+    rules: str | None = None
+    players: int | None = None
+    deals: int = 400_000
+    seed: int = 1
+    lanes: int | None = None
+    batch_size: int = 256
+    learning_rate: float = 1e-3
+    last_learning_rate: float = 0.05
+    average: float = 0.005
+    temperature: float | None = None
+    last_temperature: float | None = None
+    explore: float = 0.1
+    width: int | None = None
+    narrow: int = 64
+    against: str = "rule_based"
+    lines: str = "greedy"
+    measures: int = 8
+    measure_pairs: int = 1000
+    last_pairs: int = 4000
+    save_seconds: float = 30.0
+    threads: int = 1
+    out: Path = Path("runs/deep_monte_carlo")
+    resume: Path | None = None
+    progress: bool = True
+
+
+def command(settings: Settings, **changes: Any) -> str:
+    """Return the command line of settings with changes; what has its default is left out."""
+    words = ["crib train --method deep_monte_carlo"]
+    for field in fields(settings):
+        value = changes.get(field.name, getattr(settings, field.name))
+        if value != field.default:
+            option = field.name.replace("_", "-")
+            words.append(f"--no-{option}" if value is False else f"--{option} {value}")
+    return " ".join(words)
+
+
+def differences(before: dict[str, Any], settings: Settings) -> list[str]:
+    """Return what settings change of those of a run, each as words."""
+    now = fixed(settings)
+    return [
+        f"{name} was {before.get(name)}, not {now.get(name)}"
+        for name in {**before, **now}
+        if before.get(name) != now.get(name)
+    ]
+
+
+def origin(settings: Settings) -> str:
+    """Return the command that makes what settings make, wherever it is kept."""
+    return command(settings, **{f.name: f.default for f in fields(settings) if f.name in FREE})
+
+
+def fixed(settings: Settings) -> dict[str, Any]:
+    """Return the settings that a run which goes on must not change, as JSON holds them."""
+    return {name: value for name, value in asdict(settings).items() if name not in FREE}

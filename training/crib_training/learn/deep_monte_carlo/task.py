@@ -1,0 +1,56 @@
+"""What the loop needs of a game; `two_hand` and `table_top` are such tasks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from crib_agents.learned import Weights
+from torch import Tensor, nn
+
+from crib_env.rules import Rules
+from crib_training.learn.deep_monte_carlo.settings import Settings
+
+
+@dataclass(frozen=True)
+class Samples:
+    """What self-play brought to learn from.
+
+    Attributes:
+        groups: named tensors in groups; the tensors of a group have one row for each sample, and
+            groups may differ in how many they have.
+        decisions: how many decisions were made.
+    """
+
+    groups: Mapping[str, Mapping[str, Tensor]]
+    decisions: int
+
+
+class Task(Protocol):
+    """A game as something to learn.
+
+    Made by ``Task(rules, players, settings)``; the random numbers of its nets come from PyTorch's
+    generator, which the loop has seeded.
+
+    Attributes:
+        episode: the shortest episode of the game, of which one is learned from at a time.
+        lanes: how many are played side by side.
+        nets: what learns.
+    """
+
+    episode: str
+    lanes: int
+    nets: nn.Module
+
+    def __init__(self, rules: Rules, players: int, settings: Settings) -> None: ...
+
+    def play(self, n: int, progress: float, rng: np.random.Generator) -> Samples:
+        """Play ``n`` deals, each seat by ``nets``; ``progress`` is 0 at the start, 1 at the end."""
+
+    def loss(self, samples: Samples, rows: Mapping[str, Tensor]) -> Tensor:
+        """Return the loss over ``rows[group]`` of each group, a scalar."""
+
+    def weights(self, nets: nn.Module, made_by: str) -> Weights:
+        """Return nets of the shape of `nets` as the agent ``learned`` reads them."""

@@ -1,0 +1,196 @@
+"""A run of deep Monte Carlo: its state, one step of it, its strength, and how it is kept."""
+
+from __future__ import annotations
+
+import copy
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict
+from pkgutil import resolve_name
+
+import numpy as np
+import torch
+from crib_agents.learned import Learned
+from crib_agents.loading import load_agent
+
+from crib_training.learn.deep_monte_carlo.checkpoint import (
+    Checkpoint,
+    adam_tensors,
+    module_tensors,
+    restore_adam,
+    restore_module,
+    write_whole,
+)
+from crib_training.learn.deep_monte_carlo.curve import Point, picture, strength, table
+from crib_training.learn.deep_monte_carlo.settings import Settings, differences, fixed, origin
+from crib_training.learn.deep_monte_carlo.task import Samples, Task
+from crib_training.loading import find_game
+
+_HERE = "crib_training.learn.deep_monte_carlo"
+TASKS = {
+    "two_hand": f"{_HERE}.two_hand:TwoHandTask",
+    "table_top": f"{_HERE}.table_top:TableTopTask",
+}
+"""The task of each family of games; a family of anyone's may be added."""
+
+
+class Training:
+    """A run.
+
+    Args:
+        settings: those of the run. With ``resume`` it goes on from that folder's checkpoint.
+
+    Raises:
+        ValueError: settings that are not possible, an unknown game, or another run than the one to
+            go on with; the message says what differs.
+
+    Attributes:
+        task: the game. average: the average of its nets' weights.
+        deals, decisions: of self-play so far. cpu_seconds: of self-play and learning.
+        curve: strength so far. lines: that of reference agents; see `curve.picture`.
+    """
+
+    def __init__(self, settings: Settings) -> None:
+        if settings.deals < 1 or settings.batch_size < 1 or settings.measures < 1:
+            raise ValueError("deals, batch_size and measures must be at least 1")
+        saved = Checkpoint.load(settings.resume) if settings.resume else None
+        if saved is not None and (changed := differences(saved.about["settings"], settings)):
+            raise ValueError(f"the run in {settings.resume} is another: {'; '.join(changed)}")
+        torch.set_num_threads(settings.threads)
+        torch.manual_seed(settings.seed)
+        self.settings = settings
+        self.maker, self.rules = find_game(settings.env, settings.rules)
+        family = self.maker.family
+        if family.name not in TASKS:
+            raise ValueError(f"{settings.env} is of the family {family.name!r}, and deep Monte "
+                             f"Carlo learns {', '.join(TASKS)}")  # fmt: skip
+        self.players = family.players[0] if settings.players is None else settings.players
+        family.rules_record(self.rules, "game", self.players)  # it refuses wrong numbers
+        task: type[Task] = resolve_name(TASKS[family.name])
+        self.task = task(self.rules, self.players, settings)
+        self.average = copy.deepcopy(self.task.nets)
+        self.optimizer = torch.optim.Adam(
+            self.task.nets.parameters(), settings.learning_rate, fused=True
+        )
+        self.rng = np.random.default_rng(settings.seed)
+        self.deals, self.decisions, self.cpu_seconds = 0, 0, 0.0
+        self.curve: list[Point] = []
+        self.lines: dict[str, float] = {}
+        if saved is not None:
+            self._restore(saved)
+
+    @property
+    def agent(self) -> Learned:
+        """What has been learned so far, as an agent."""
+        return Learned([self.task.weights(self.average, origin(self.settings))], "learning")
+
+    def iterate(self) -> None:
+        """Play one batch of deals and learn from it."""
+        began = time.process_time()
+        progress = self.deals / self.settings.deals
+        n = min(self.task.lanes, self.settings.deals - self.deals)
+        samples = self.task.play(n, progress, self.rng)
+        self._fit(samples, progress)
+        self.deals += n
+        self.decisions += samples.decisions
+        self.cpu_seconds += time.process_time() - began
+
+    def _fit(self, samples: Samples, progress: float) -> None:
+        settings = self.settings
+        share = max(settings.last_learning_rate, 1.0 - progress)
+        for group in self.optimizer.param_groups:
+            group["lr"] = settings.learning_rate * share
+        nets: list[torch.Tensor] = list(self.task.nets.parameters())
+        average: list[torch.Tensor] = list(self.average.parameters())
+        for rows in batches(samples, settings.batch_size, self.rng):
+            loss = self.task.loss(samples, rows)
+            self.optimizer.zero_grad()
+            loss.backward()  # type: ignore[no-untyped-call]
+            self.optimizer.step()
+            with torch.no_grad():
+                torch._foreach_lerp_(average, nets, settings.average)
+
+    def measure(self, pairs: int) -> list[Point]:
+        """Measure the strength of the average against each reference opponent."""
+        agent, measured = self.agent, []
+        for name in self.settings.against.split(","):
+            found = strength(
+                agent, load_agent(name), self.rules, self.task.episode, self.players, pairs
+            )
+            measured.append(
+                Point(self.deals, self.decisions, round(self.cpu_seconds, 2), name, **found)
+            )
+        self.curve += measured
+        return measured
+
+    def measure_lines(self, pairs: int) -> None:
+        """Measure the reference agents that are lines in the picture."""
+        settings = self.settings
+        opponent = settings.against.split(",")[0]
+        self.lines = {opponent: 0.5}
+        for name in filter(None, settings.lines.split(",")):
+            self.lines[name] = strength(
+                load_agent(name), load_agent(opponent), self.rules, self.task.episode,
+                self.players, pairs,
+            )["won"]  # fmt: skip
+
+    # --- what is kept ---------------------------------------------------------------------------
+
+    def save(self) -> None:
+        """Write weights, curve and checkpoint, in this order, each as a whole.
+
+        Raises:
+            OSError: one of them cannot be written; those written before are still there.
+        """
+        out = self.settings.out
+        write_whole(out / "policy.safetensors", self.agent.sets[0].to_bytes())
+        write_whole(out / "curve.csv", table(self.curve))
+        tensors = {
+            **module_tensors("nets", self.task.nets),
+            **module_tensors("average", self.average),
+            **adam_tensors(self.optimizer),
+        }
+        about = {
+            "settings": fixed(self.settings),
+            "deals": self.deals,
+            "decisions": self.decisions,
+            "cpu_seconds": self.cpu_seconds,
+            "generator": self.rng.bit_generator.state,
+            "curve": [asdict(point) for point in self.curve],
+            "lines": self.lines,
+        }
+        Checkpoint(about, tensors).save(out)
+
+    def _restore(self, saved: Checkpoint) -> None:
+        about = saved.about
+        restore_module("nets", self.task.nets, saved.tensors)
+        restore_module("average", self.average, saved.tensors)
+        restore_adam(self.optimizer, saved.tensors)
+        self.deals, self.decisions = about["deals"], about["decisions"]
+        self.cpu_seconds = about["cpu_seconds"]
+        self.rng.bit_generator.state = about["generator"]
+        self.curve = [Point(**point) for point in about["curve"]]
+        self.lines = about["lines"]
+
+    def draw(self) -> None:
+        """Write the picture."""
+        if self.curve:
+            title = f"Deep Monte Carlo, {self.rules.name}, {self.players} players"
+            image = picture(self.curve, self.lines, title)
+            write_whole(self.settings.out / "curve.png", image)
+
+
+def batches(
+    samples: Samples, size: int, rng: np.random.Generator
+) -> Iterator[Mapping[str, torch.Tensor]]:
+    """Yield the rows of each update: every sample once, those of all groups spread evenly.
+
+    Args:
+        size: how many an update takes of the largest group.
+    """
+    lengths = {name: len(next(iter(group.values()))) for name, group in samples.groups.items()}
+    lengths = {name: length for name, length in lengths.items() if length}
+    n = max(1, min(max(lengths.values()) // size, *lengths.values()))
+    parts = {name: np.array_split(rng.permutation(k), n) for name, k in lengths.items()}
+    for i in range(n):
+        yield {name: torch.from_numpy(rows[i]) for name, rows in parts.items()}

@@ -1,0 +1,48 @@
+"""`crib train`: learn a game by one method or another.
+
+    crib train --env six_card_v0 --out runs/six_card
+    crib train --method ppo --env six_card_v0 --timesteps 1000000
+
+Without ``--method`` it is the one that is best for the game: deep Monte Carlo. Each method has
+settings of its own: ``crib train --method ppo --help``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from importlib import import_module
+
+from crib_training.command_line import start
+
+METHODS = {
+    "deep_monte_carlo": "crib_training.learn.deep_monte_carlo.loop",
+    "ppo": "crib_training.learn.ppo",
+}
+BEST = "deep_monte_carlo"
+OPTION = "--method"
+
+
+def split(words: Sequence[str]) -> tuple[str, list[str]]:
+    """Return the method that the words of a command line name, and the others.
+
+    Raises:
+        ValueError: there is no such method, or none is named behind the option.
+    """
+    method, rest = BEST, list(words)
+    for i, word in enumerate(rest):
+        option, _, value = word.partition("=")
+        if option == OPTION:
+            taken = 1 if value else 2
+            method = value or "".join(rest[i + 1 : i + 2])
+            del rest[i : i + taken]
+            break
+    if method not in METHODS:
+        raise ValueError(f"no method is called {method!r}: choose from {', '.join(METHODS)}")
+    return method, rest
+
+
+def main(words: Sequence[str]) -> None:
+    """Learn as the words of a command line say."""
+    method, rest = split(words)
+    module = import_module(METHODS[method])
+    start(module.Settings, module.run, rest, f"crib train {OPTION} {method}")
