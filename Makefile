@@ -29,7 +29,7 @@ help: ## List the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)$$/\1|\2/p' $(MAKEFILE_LIST) | \
 		while IFS='|' read -r name text; do printf '  %-12s %s\n' "$$name" "$$text"; done
 
-demo: $(INSTALLED) ## Train MaskablePPO for about four minutes and evaluate it *
+demo: $(INSTALLED) ## Train two agents for about five minutes and evaluate them *
 	@$(PY) -m crib_training.learn.demo $(ARGS)
 
 tables: $(INSTALLED) ## Make the agents' tables anew, all in order, or one: ARGS=kept_play *

@@ -1,15 +1,17 @@
-"""The main job in one command: train an agent, evaluate it, and write down how good it is.
+"""The main job in one command: train two agents, evaluate them, and write down how good they are.
 
     python -m crib_training.learn.demo
 
-Trains MaskablePPO against the rule-based opponent for a few minutes, plays the result on duplicate
-deals against every built-in opponent, and writes to ``runs/demo``: ``table.md`` and
-``results.json``, ``learning_curve.png``, ``replay.txt`` (a game of the trained agent against the
-rule-based one), and the agent itself, ``policy.safetensors``.
+Trains one agent by deep Monte Carlo self-play (a minute or two) and one by MaskablePPO against the
+rule-based opponent (about three), plays both on duplicate deals against the built-in opponents, and
+writes to ``runs/demo``: ``table.md`` and ``results.json``, ``learning_curve.png`` (strength over
+seconds), ``replay.txt`` (a game of the self-play agent against the rule-based one), and each
+agent's own folder with its ``policy.safetensors``.
 """
 
 from __future__ import annotations
 
+import csv
 import json
 import platform
 import time
@@ -25,8 +27,12 @@ from crib_training.command_line import start
 from crib_training.evaluation.evaluate import evaluate
 from crib_training.evaluation.figures import comparison_table, phase_table
 from crib_training.learn import ppo
+from crib_training.learn.deep_monte_carlo import loop
+from crib_training.learn.deep_monte_carlo import settings as deep
 
-OPPONENTS = ("random", "greedy", "rule_based")
+OPPONENTS = ("random", "greedy", "rule_based", "expert")
+EXPERT_PAIRS = 500  # at most: the expert takes its time
+AGAINST = ("rule_based", None)  # whom the rows of a curve are about; PPO's do not say
 
 
 def replay(first: Agent, second: Agent, seed: int) -> str:
@@ -49,49 +55,99 @@ def replay(first: Agent, second: Agent, seed: int) -> str:
 
 @dataclass(frozen=True)
 class Settings:
-    """Train an agent, evaluate it, and write down how good it is.
+    """Train two agents, evaluate them, and write down how good they are.
 
     Attributes:
-        timesteps: decisions to learn from.
+        deals: of self-play that deep Monte Carlo learns from.
+        timesteps: decisions that MaskablePPO learns from.
         pairs: duplicate pairs an opponent.
         seed: fixes everything.
         out: the folder for results.
     """
 
-    timesteps: int = 1_200_000
+    deals: int = 500_000
+    timesteps: int = 1_000_000
     pairs: int = 2000
     seed: int = 1
     out: Path = Path("runs/demo")
 
 
+def learn_by_self_play(settings: Settings) -> tuple[Agent, float]:
+    """Return the agent of deep Monte Carlo, and its CPU seconds."""
+    print(f"Deep Monte Carlo: {settings.deals:,} deals of self-play ...", flush=True)
+    began = time.process_time()
+    agent = loop.train(
+        deep.Settings(
+            deals=settings.deals, seed=settings.seed, measure_pairs=min(1000, settings.pairs),
+            last_pairs=settings.pairs, out=settings.out / "deep_monte_carlo",
+        )
+    )  # fmt: skip
+    agent.name = "deep_monte_carlo"
+    return agent, time.process_time() - began
+
+
+def learn_by_ppo(settings: Settings) -> tuple[Agent, float]:
+    """Return the agent of MaskablePPO, and its CPU seconds."""
+    print(f"MaskablePPO against rule_based: {settings.timesteps:,} decisions ...", flush=True)
+    began = time.process_time()
+    out = settings.out / "ppo"
+    agent = ppo.train(ppo.Settings(timesteps=settings.timesteps, seed=settings.seed, out=out))
+    return agent, time.process_time() - began
+
+
+def draw(out: Path) -> None:
+    """Draw both curves into one picture: points a deal more than rule_based, over seconds."""
+    import matplotlib.pyplot as plt
+
+    figure, axes = plt.subplots(figsize=(7, 4.2))
+    for folder, name, seconds, points in (
+        ("deep_monte_carlo", "deep Monte Carlo, on duplicate deals", "cpu_seconds", "points"),
+        ("ppo", "MaskablePPO, while it explores", "seconds", "mean_episode_reward"),
+    ):
+        (path,) = (out / folder).glob("*curve.csv")
+        with open(path) as file:
+            rows = [row for row in csv.DictReader(file) if row.get("opponent") in AGAINST]
+        axes.plot([float(r[seconds]) for r in rows], [float(r[points]) for r in rows], label=name)
+    axes.axhline(0, color="grey", linewidth=0.8)
+    axes.annotate(" rule_based", (0.0, 0.0), xycoords=("axes fraction", "data"), va="bottom")
+    axes.set_xlabel("seconds of acting and learning")
+    axes.set_ylabel("points a deal more than rule_based")
+    axes.set_ylim(bottom=-4)
+    axes.legend(loc="lower right")
+    figure.tight_layout()
+    figure.savefig(out / "learning_curve.png", dpi=120)
+    plt.close(figure)
+
+
 def run(settings: Settings) -> None:
     """Run the demo."""
     began = time.perf_counter()
-    print(
-        f"Training MaskablePPO against rule_based, {settings.timesteps:,} decisions ...", flush=True
-    )
-    agent = ppo.train(
-        ppo.Settings(timesteps=settings.timesteps, seed=settings.seed, out=settings.out)
-    )
-    trained = time.perf_counter()
-    print(f"Trained in {trained - began:.0f} s. Evaluating on duplicate deals ...", flush=True)
-    rules = PRESETS["hoyle"]
-    compared: list[tuple[Agent, Agent]] = [(agent, find_agent(name)) for name in OPPONENTS]
+    settings.out.mkdir(parents=True, exist_ok=True)
+    ways = [learn_by_self_play(settings), learn_by_ppo(settings)]
+    learned = [agent for agent, _ in ways]
+    print("Evaluating on duplicate deals ...", flush=True)
+    compared = [(agent, find_agent(name)) for agent in learned for name in OPPONENTS]
     compared.append((find_agent("rule_based"), find_agent("greedy")))
+    rules = PRESETS["hoyle"]
     results = [
-        evaluate(six_card_v0.maker, rules, a, b, settings.pairs, settings.seed + 1000)
+        evaluate(
+            six_card_v0.maker, rules, a, b,
+            min(settings.pairs, EXPERT_PAIRS) if b.name == "expert" else settings.pairs,
+            settings.seed + 1000,
+        )
         for a, b in compared
-    ]
-
+    ]  # fmt: skip
     text = "\n".join(
         [
             comparison_table(results),
             "",
-            f"{settings.pairs} pairs of games a row (same cards, seats swapped), 95 % intervals "
-            f"over pairs; trained on {settings.timesteps:,} decisions in {trained - began:.0f} s, "
-            f"seed {settings.seed}, Python {platform.python_version()}.",
+            f"{settings.pairs} pairs of games a row (same cards, seats swapped; at most "
+            f"{EXPERT_PAIRS} against expert), 95 % intervals over pairs; {settings.deals:,} deals "
+            f"of self-play in {ways[0][1]:.0f} CPU s, {settings.timesteps:,} decisions of "
+            f"MaskablePPO in {ways[1][1]:.0f} CPU s, seed {settings.seed}, "
+            f"Python {platform.python_version()}.",
             "",
-            "Points a deal against rule_based, by role and phase:",
+            "Points a deal of the self-play agent against rule_based, by role and phase:",
             "",
             phase_table(results[2]),
             "",
@@ -99,11 +155,13 @@ def run(settings: Settings) -> None:
     )
     (settings.out / "table.md").write_text(text)
     (settings.out / "results.json").write_text(json.dumps(results, indent=2) + "\n")
-    (settings.out / "replay.txt").write_text(replay(agent, find_agent("rule_based"), settings.seed))
+    game = replay(learned[0], find_agent("rule_based"), settings.seed)
+    (settings.out / "replay.txt").write_text(game)
+    draw(settings.out)
     print("\n" + text)
     print(
         f"All done in {time.perf_counter() - began:.0f} s. In {settings.out}: table.md, "
-        "results.json, learning_curve.png, replay.txt, policy.safetensors"
+        "results.json, learning_curve.png, replay.txt, deep_monte_carlo/, ppo/"
     )
 
 
