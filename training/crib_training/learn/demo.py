@@ -112,7 +112,6 @@ def draw(out: Path) -> None:
     axes.annotate(" rule_based", (0.0, 0.0), xycoords=("axes fraction", "data"), va="bottom")
     axes.set_xlabel("seconds of acting and learning")
     axes.set_ylabel("points a deal more than rule_based")
-    axes.set_ylim(bottom=-4)
     axes.legend(loc="lower right")
     figure.tight_layout()
     figure.savefig(out / "learning_curve.png", dpi=120)
