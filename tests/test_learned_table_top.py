@@ -1,4 +1,4 @@
-"""The agent `learned` at Table Top: what its nets see, what it makes of it, which games it takes."""
+"""The agent `learned` at Table Top: what its nets see, what they put out, what it takes."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ from crib_agents.learned.table_top.act import (
     line_values,
 )
 from crib_agents.learned.weights import HEADER
-from learned_nets import drawn_weights
 from numba import float64, int64, void
-from reference import learned as slow_nets
-from reference import learned_table_top as slow
 from safetensors.numpy import load_file, save_file
 
 from crib_env import find_agent, table_top_v0
 from crib_env.engine.jit import entry
 from crib_env.engine.record import TABLE_T, WEIGHTS_T
 from crib_env.engine.show import show_table
-from crib_env.engine.table_top.records import TO_CRIB, VIEWS_T
+from crib_env.engine.table_top.records import VIEWS_T
 from crib_env.games import Games
 from crib_env.rules import PRESETS, Rules
+from learned_nets import drawn_weights
+from reference import learned as slow_nets
+from reference import learned_table_top as slow
 
 TABLE_TOP = ("table_top", "table_top_ship")
 
@@ -78,9 +78,7 @@ def slow_line(view: Any, weights: Weights, line: int, cards: list[int]) -> tuple
     points = slow.points_of(cards, starter, int(view["flush_size"]))
     if len(cards) == 5:
         return points, points
-    seen = slow_nets.dense(
-        slow.line_seen(view, line, cards), slow.place_in(slow.LINE_PLACES), 109
-    )
+    seen = slow_nets.dense(slow.line_seen(view, line, cards), slow.place_in(slow.LINE_PLACES), 109)
     return points, points + slow_nets.forward(weights.nets["line"], seen)[0]
 
 
@@ -94,8 +92,7 @@ def slow_actions(view: Any, weights: Weights) -> dict[int, float]:
     """Return what each legal action is worth."""
     card, lines = int(view["card"]), slow.lines_of(view)
     gains = [
-        slow_line(view, weights, line, [*cards, card])[1]
-        - slow_line(view, weights, line, cards)[1]
+        slow_line(view, weights, line, [*cards, card])[1] - slow_line(view, weights, line, cards)[1]
         if len(cards) < 5
         else 0.0
         for line, cards in enumerate(lines)

@@ -161,10 +161,10 @@ class Weights:
         """
         known = find_learned(self.family)
         view = np.zeros(1, dtype=find_family(self.family).view)
-        for field, value in self.depends().items():
+        for name, value in self.depends().items():
             if not isinstance(value, int):  # a bool is one
-                raise ValueError(f"expected rules with a number {field!r}, found {value!r}")
-            view[field] = value
+                raise ValueError(f"expected rules with a number {name!r}, found {value!r}")
+            view[name] = value
         return int(known.rules_key(view[0]))
 
     def depends(self) -> dict[str, Any]:
@@ -247,9 +247,7 @@ def _layers(name: str, net: Net, tensors: Mapping[str, npt.NDArray[Any]]) -> Lay
     return layers
 
 
-def _table(
-    name: str, shape: tuple[int, ...], numbers: npt.NDArray[Any]
-) -> npt.NDArray[np.float32]:
+def _table(name: str, shape: tuple[int, ...], numbers: npt.NDArray[Any]) -> npt.NDArray[np.float32]:
     """Return a table's numbers.
 
     Raises:

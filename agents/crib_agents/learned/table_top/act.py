@@ -54,8 +54,8 @@ ROW = (1 << SIZE) - 1
 ACTIONS = TO_CRIB + 1
 UNLIKELY = -1e9  # the value of what cannot be chosen
 
-# The table "owing": what a side's lines come to, beyond what each is worth, by who moves next (0 the
-# other side), turns left, cards that it owes the crib, and cards that the other does.
+# The table "owing": what a side's lines come to beyond what each is worth, by who moves next (0 for
+# the other side), turns left, cards that it owes the crib, and cards that the other does.
 MOST_OWED = 2
 OWING = (2, TURNS, MOST_OWED + 1, MOST_OWED + 1)
 

@@ -100,7 +100,7 @@ class TableTopTask:
         """Return nets as the agent reads them."""
         assert isinstance(nets, LineNets)
         layers = {"line": layers_of(nets.line), "crib": layers_of(nets.crib)}
-        owing = OWING_STEP * nets.owing.detach().cpu().numpy()
+        owing = (OWING_STEP * nets.owing.detach()).cpu().numpy()
         return Weights(
             FAMILY.name, self.rules.name, fields_of(self.rules), self.players, layers, made_by,
             {"owing": owing},
