@@ -20,4 +20,8 @@ def drawn_weights(rules: Rules, players: int = 2, seed: int = 1) -> Weights:
             )
             for m, n in pairwise(sizes)
         ]
-    return Weights(rules.family, rules.name, fields_of(rules), players, nets, "a test")
+    tables = {
+        name: rng.normal(size=shape).astype(np.float32)
+        for name, shape in find_learned(rules.family).tables.items()
+    }
+    return Weights(rules.family, rules.name, fields_of(rules), players, nets, "a test", tables)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 
@@ -33,6 +33,7 @@ class LearnedFamily:
         rules_key: kernel ``rules_key(view) -> int``, which tells those fields' values apart, and
             from those of every other family.
         act: ``act(view, rng, table, weights) -> action``; ``weights`` as `weights.join` lays out.
+        tables: the shapes of tables of learned numbers, by name; ``act`` finds them after the nets.
     """
 
     name: str
@@ -40,3 +41,4 @@ class LearnedFamily:
     fields: tuple[str, ...]
     rules_key: Callable[[Any], int]
     act: Callable[..., Any]
+    tables: Mapping[str, tuple[int, ...]] = field(default_factory=dict)

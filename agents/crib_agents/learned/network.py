@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from crib_env.engine import stack
 from crib_env.engine.jit import kernel
+from crib_env.engine.record import NONE
 
 LAYERS = 3
 WIDEST = 512  # numbers in a hidden layer, at most
@@ -151,3 +152,12 @@ def forward(weights, at, places, values, n, outputs):
     begin_hidden(weights, at, hidden)
     add_inputs(weights, at, places, values, 0, n, hidden)
     finish(weights, at, hidden, outputs)
+
+
+@kernel
+def find_nets(weights, key):
+    """Return where the nets of these rules begin, NONE if there are none; see `weights.join`."""
+    for i in range(int(weights[0])):
+        if weights[1 + 2 * i] == key:
+            return int(weights[2 + 2 * i])
+    return NONE

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -43,6 +43,7 @@ class Weights:
         players: seats in a game.
         nets: the layers of each net, by name; float32.
         made_by: the command that made them.
+        tables: the numbers of each table, by name; float32.
     """
 
     family: str
@@ -51,6 +52,7 @@ class Weights:
     players: int
     nets: Mapping[str, Layers]
     made_by: str = ""
+    tables: Mapping[str, npt.NDArray[np.float32]] = field(default_factory=dict)
 
     def header(self) -> dict[str, Any]:
         """Return what the file says of itself."""
@@ -70,7 +72,10 @@ class Weights:
         """Return the file, its numbers kept as ``dtype``."""
         from safetensors.numpy import save
 
-        tensors = {}
+        tensors = {
+            name: np.ascontiguousarray(numbers, dtype=dtype)
+            for name, numbers in self.tables.items()
+        }
         for name, layers in self.nets.items():
             for i, (weight, bias) in enumerate(layers):
                 tensors[f"{name}.{i}.weight"] = np.ascontiguousarray(weight, dtype=dtype)
@@ -111,7 +116,7 @@ class Weights:
             for name in known.nets
             for i in range(LAYERS)
             for part in ("weight", "bias")
-        }
+        } | set(known.tables)
         if set(tensors) != names:
             raise ValueError(f"expected the tensors {', '.join(sorted(names))}, found "
                              f"{', '.join(sorted(tensors)) or 'none'}")  # fmt: skip
@@ -120,8 +125,9 @@ class Weights:
             raise ValueError(f"expected the fields of the rules and the number of players, found "
                              f"{fields!r} and {players!r}")  # fmt: skip
         nets = {name: _layers(name, net, tensors) for name, net in known.nets.items()}
+        numbers = {name: _table(name, shape, tensors[name]) for name, shape in known.tables.items()}
         made = cls(known.name, str(about.get("rules")), fields, players, nets,
-                   str(about.get("made_by")))  # fmt: skip
+                   str(about.get("made_by")), numbers)  # fmt: skip
         made.key()
         return made
 
@@ -133,10 +139,10 @@ class Weights:
         """
         known = find_learned(self.family)
         view = np.zeros(1, dtype=find_family(self.family).view)
-        for field, value in self.depends().items():
+        for name, value in self.depends().items():
             if not isinstance(value, int):  # a bool is one
-                raise ValueError(f"expected rules with a number {field!r}, found {value!r}")
-            view[field] = value
+                raise ValueError(f"expected rules with a number {name!r}, found {value!r}")
+            view[name] = value
         return int(known.rules_key(view[0]))
 
     def depends(self) -> dict[str, Any]:
@@ -146,9 +152,11 @@ class Weights:
         return {field: values.get(field) for field in known.fields}
 
     def flat(self) -> npt.NDArray[np.float64]:
-        """Return the nets as one array: where each begins in it, then the nets."""
+        """Return nets and tables as one array: where each begins in it, then they themselves."""
         known = find_learned(self.family)
-        return _behind_their_places([flatten(self.nets[name]) for name in known.nets])
+        parts = [flatten(self.nets[name]) for name in known.nets]
+        parts += [self.tables[name].astype(np.float64).ravel() for name in known.tables]
+        return _behind_their_places(parts)
 
 
 def join(sets: Sequence[Weights]) -> npt.NDArray[np.float64]:
@@ -213,3 +221,15 @@ def _layers(name: str, net: Net, tensors: Mapping[str, npt.NDArray[Any]]) -> Lay
         layers.append((weight.astype(np.float32), bias.astype(np.float32)))
         size = rows
     return layers
+
+
+def _table(name: str, shape: tuple[int, ...], numbers: npt.NDArray[Any]) -> npt.NDArray[np.float32]:
+    """Return a table's numbers.
+
+    Raises:
+        ValueError: they are not of its shape, or no finite floats.
+    """
+    if numbers.shape != shape or numbers.dtype.kind != "f" or not np.isfinite(numbers).all():
+        raise ValueError(f"expected the table {name!r} to be finite floats of shape {shape}, found "
+                         f"{numbers.dtype} of shape {numbers.shape}")  # fmt: skip
+    return numbers.astype(np.float32)

@@ -15,6 +15,7 @@ from crib_agents.learned.network import (
     WIDEST,
     add_inputs,
     begin_hidden,
+    find_nets,
     finish,
     forward,
 )
@@ -127,15 +128,6 @@ def play(v, weights):
             best = v["hand"][k]
             most = value
     return best
-
-
-@kernel
-def find_nets(weights, key):
-    """Return where the nets of these rules begin, NONE if there are none; see `weights.join`."""
-    for i in range(int(weights[0])):
-        if weights[1 + 2 * i] == key:
-            return int(weights[2 + 2 * i])
-    return NONE
 
 
 @kernel

@@ -1,0 +1,239 @@
+"""How the learned agent plays Table Top: a card is worth what it changes of two lines, or the crib.
+
+A line is worth its points so far and what its net expects to be added; a full line is its points.
+On a cell a card is worth what it adds to its own side's line, less what it adds to the other's. In
+the crib it is worth what it adds for the side that counts it, and that one card less is owed. It
+plays for points and not to the score.
+"""
+
+from __future__ import annotations
+
+from crib_agents.kernels.lines import (
+    crib_known,
+    line_through,
+    nob_of,
+    nob_through,
+    points_so_far,
+    unseen_cards,
+)
+from crib_agents.learned.network import (
+    MOST_INPUTS,
+    WIDEST,
+    add_inputs,
+    begin_hidden,
+    find_nets,
+    finish,
+    forward,
+    put,
+)
+from crib_agents.learned.table_top.crib_features import crib_features
+from crib_agents.learned.table_top.line_features import (
+    RANKS,
+    owed_by,
+    put_ranks,
+    rank_place,
+    round_features,
+    side_features,
+    suit_features,
+)
+from crib_env.engine import stack
+from crib_env.engine.jit import kernel
+from crib_env.engine.record import NONE
+from crib_env.engine.table_top.cells import bit_count
+from crib_env.engine.table_top.records import CELLS, SIZE, TO_CRIB, TURNS
+
+# The nets in their order, and the table behind them.
+LINE = 0
+CRIB = 1
+OWED_TABLE = 2
+
+LINES = 2 * SIZE  # rows 0 to 4, columns 5 to 9
+EACH_TWICE = 2 * LINES  # as they lie, then with the card in turn
+EVERY_LINE = (1 << LINES) - 1
+ROW = (1 << SIZE) - 1
+ACTIONS = TO_CRIB + 1
+UNLIKELY = -1e9  # the value of what cannot be chosen
+
+# The table "owing": what a side's lines come to beyond what each is worth, by who moves next (0 for
+# the other side), turns left, cards that it owes the crib, and cards that the other does.
+MOST_OWED = 2
+OWING = (2, TURNS, MOST_OWED + 1, MOST_OWED + 1)
+
+
+@kernel
+def rules_key(v):
+    """Return a number for what the rules of a view say that the nets depend on."""
+    return v["adjacency"] << 8 | v["flush_size"] << 4 | v["crib_flush_size"]
+
+
+@kernel
+def owing_place(on_turn, left, owed, owed_by_other):
+    """Return where a value stands in the table "owing", laid out flat."""
+    each = MOST_OWED + 1
+    return ((on_turn * TURNS + left) * each + owed) * each + owed_by_other
+
+
+@kernel
+def lines_open(legal):
+    """Return the lines that a card may go to, one bit each, of legal actions."""
+    lines = 0
+    for row in range(SIZE):
+        cells = legal >> (SIZE * row) & ROW
+        lines |= cells << SIZE
+        if cells:
+            lines |= 1 << row
+    return lines
+
+
+@kernel
+def line_values(v, table, weights, lines, points, worth):
+    """Write what lines are worth to their sides, as they lie and with the card in turn.
+
+    Args:
+        weights: begin with the nets.
+        lines: which, one bit each.
+        points: int64[EACH_TWICE], receives their points so far; with the card from LINES on.
+        worth: float64[EACH_TWICE], receives points so far and those expected.
+    """
+    places = stack.ints(MOST_INPUTS)
+    values = stack.floats(MOST_INPUTS)
+    common = stack.floats(WIDEST)
+    of_side = stack.floats(WIDEST)
+    of_line = stack.floats(WIDEST)
+    hidden = stack.floats(WIDEST)
+    expected = stack.floats(1)
+    net = int(weights[LINE])
+    unseen = unseen_cards(v)
+    card = v["card"]
+    wide = begin_hidden(weights, net, common)
+    n = round_features(v, unseen, places, values)
+    add_inputs(weights, net, places, values, 0, n, common)
+    for side in range(2):
+        rows = v["scores_rows"] ^ side
+        for j in range(wide):
+            of_side[j] = common[j]
+        n = side_features(v, side, places, values)
+        add_inputs(weights, net, places, values, 0, n, of_side)
+        empty = NONE
+        for i in range(SIZE):
+            line = i if rows else SIZE + i
+            if not lines >> line & 1:
+                continue
+            cell = SIZE * i if rows else i
+            cards = line_through(v, cell, rows)
+            nob = nob_through(v, cell, rows)
+            if cards == 0:  # all empty lines of a side are alike
+                if empty != NONE:
+                    for k in range(line, EACH_TWICE, LINES):
+                        points[k] = points[k - line + empty]
+                        worth[k] = worth[k - line + empty]
+                    continue
+                empty = line
+            held = bit_count(cards)
+            now = points_so_far(table, cards, v["flush_size"], nob)
+            points[line] = now
+            worth[line] = now
+            points[LINES + line] = now
+            worth[LINES + line] = now
+            if held == SIZE:
+                continue
+            for j in range(wide):
+                of_line[j] = of_side[j]
+            n = put_ranks(places, values, 0, RANKS, cards)
+            add_inputs(weights, net, places, values, 0, n, of_line)
+            for j in range(wide):
+                hidden[j] = of_line[j]
+            n = suit_features(cards, nob, unseen, places, values, 0)
+            add_inputs(weights, net, places, values, 0, n, hidden)
+            finish(weights, net, hidden, expected)
+            worth[line] += expected[0]
+            longer = cards | 1 << card
+            now = points_so_far(table, longer, v["flush_size"], nob)
+            points[LINES + line] = now
+            worth[LINES + line] = now
+            if held < SIZE - 1:
+                n = put(places, values, 0, RANKS + rank_place(cards, card), 1.0)
+                n = suit_features(longer, nob, unseen, places, values, n)
+                add_inputs(weights, net, places, values, 0, n, of_line)
+                finish(weights, net, of_line, expected)
+                worth[LINES + line] += expected[0]
+
+
+@kernel
+def crib_value(v, table, weights, cards):
+    """Return what a crib is worth to the side that counts it, of which these cards are known."""
+    places = stack.ints(MOST_INPUTS)
+    values = stack.floats(MOST_INPUTS)
+    expected = stack.floats(1)
+    n = crib_features(v, cards, places, values)
+    forward(weights, int(weights[CRIB]), places, values, n, expected)
+    return points_so_far(table, cards, v["crib_flush_size"], nob_of(v)) + expected[0]
+
+
+@kernel
+def owing_value(v, weights, owed):
+    """Return what it is worth to my side to owe the crib so many cards after this turn."""
+    table = int(weights[OWED_TABLE])
+    left = TURNS - 1 - v["turn"]
+    theirs = owed_by(v, 1)
+    mine = weights[table + owing_place(0, left, owed, theirs)]
+    return mine - weights[table + owing_place(1, left, theirs, owed)]
+
+
+@kernel
+def crib_action_value(v, table, weights):
+    """Return what it is worth to lay the card in turn in the crib."""
+    crib = crib_known(v)
+    gain = crib_value(v, table, weights, crib | 1 << v["card"]) - crib_value(
+        v, table, weights, crib
+    )
+    owed = owed_by(v, 0)
+    paid = owing_value(v, weights, owed - 1) - owing_value(v, weights, owed)
+    return (gain if v["my_crib"] else -gain) + paid
+
+
+@kernel
+def action_values(v, table, weights, worth, values):
+    """Write what each action is worth, float64[ACTIONS]; `UNLIKELY` for those not legal.
+
+    Args:
+        worth: of `line_values`, for the lines that a card may go to.
+    """
+    legal = v["legal"]
+    mine = 1.0 if v["scores_rows"] else -1.0
+    for cell in range(CELLS):
+        values[cell] = UNLIKELY
+        if legal >> cell & 1:
+            row = cell // SIZE
+            column = SIZE + cell % SIZE
+            gain = worth[LINES + row] - worth[row]
+            values[cell] = mine * (gain - worth[LINES + column] + worth[column])
+    values[TO_CRIB] = UNLIKELY
+    if legal >> TO_CRIB & 1:
+        values[TO_CRIB] = crib_action_value(v, table, weights)
+
+
+@kernel
+def best_action(v, table, weights):
+    """Return the legal action of the highest value, of equals the first."""
+    if v["legal"] == 1 << TO_CRIB:
+        return TO_CRIB
+    points = stack.ints(EACH_TWICE)
+    worth = stack.floats(EACH_TWICE)
+    values = stack.floats(ACTIONS)
+    line_values(v, table, weights, lines_open(v["legal"]), points, worth)
+    action_values(v, table, weights, worth, values)
+    best = 0
+    for action in range(1, ACTIONS):
+        if values[action] > values[best]:
+            best = action
+    return best
+
+
+@kernel
+def act(v, rng, table, weights):
+    """Return the learned action for the view ``v``; NONE under rules it has no nets for."""
+    at = find_nets(weights, rules_key(v))
+    if at == NONE:
+        return NONE
+    return best_action(v, table, weights[at:])

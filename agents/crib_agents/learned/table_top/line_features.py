@@ -1,0 +1,98 @@
+"""What the net for lines sees of any line, row or column: its cards, and how the round stands.
+
+The inputs come in three groups, so that what lines have in common is added up once: those of the
+round, those of the side whose lines they are, those of the line.
+"""
+
+from __future__ import annotations
+
+from crib_agents.kernels.lines import SUIT
+from crib_agents.learned.network import put
+from crib_env.engine.jit import kernel
+from crib_env.engine.table_top.cells import bit_count, lowest
+from crib_env.engine.table_top.records import TURNS
+
+NAME = "table_top.line"
+VERSION = 1
+
+RANKS = 0  # ranks of the line, thermometer
+SUITS = RANKS + 4 * 13  # how many cards it holds and how many of one suit at most, one-hot
+NOB = SUITS + 5 * 5  # it holds the jack that scores one in it
+NOB_TO_COME = NOB + 1  # that jack is not seen
+PHASE = NOB_TO_COME + 1  # turns left after this one, in twos, one-hot
+ON_TURN = PHASE + TURNS // 2  # its side moves next
+UNSEEN = ON_TURN + 1  # how frequent each rank is among the cards not seen, 0 if as all are
+OWED = UNSEEN + 13  # cards its side owes the crib before this turn, in twos
+OWED_BY_OTHER = OWED + 1
+SIZE = OWED_BY_OTHER + 1
+
+
+@kernel
+def owed_by(v, side):
+    """Return how many cards my side (0) or the other (1) owes the crib before this turn."""
+    return v["owed"][side] + v["owed"][side + 2]
+
+
+@kernel
+def round_features(v, unseen, places, values):
+    """Write what is seen whichever the line; return how many inputs.
+
+    Args:
+        unseen: cards not seen, as a mask.
+        places, values: receive which inputs are not 0, and what they are; see `network`.
+    """
+    n = put(places, values, 0, PHASE + (TURNS - 1 - v["turn"]) // 2, 1.0)
+    each = 13.0 / max(1, bit_count(unseen))
+    for r in range(13):
+        n = put(places, values, n, UNSEEN + r, bit_count(unseen >> (4 * r) & 15) * each - 1.0)
+    return n
+
+
+@kernel
+def side_features(v, side, places, values):
+    """Write what is seen of all lines of my side (0) or the other (1), after this turn."""
+    n = 0
+    if side:
+        n = put(places, values, n, ON_TURN, 1.0)
+    n = put(places, values, n, OWED, owed_by(v, side) / 2.0)
+    return put(places, values, n, OWED_BY_OTHER, owed_by(v, 1 - side) / 2.0)
+
+
+@kernel
+def put_ranks(places, values, n, place, cards):
+    """Write a thermometer of the cards of a mask: ``place`` on, 4 x 13 inputs."""
+    last = -1
+    again = 0
+    while cards:
+        rank = lowest(cards) >> 2
+        cards &= cards - 1
+        again = again + 13 if rank == last else 0
+        last = rank
+        n = put(places, values, n, place + again + rank, 1.0)
+    return n
+
+
+@kernel
+def rank_place(cards, card):
+    """Return which input of a thermometer one more card adds to those of the mask ``cards``."""
+    rank = card >> 2
+    return 13 * bit_count(cards >> (4 * rank) & 15) + rank
+
+
+@kernel
+def suit_features(cards, nob, unseen, places, values, n):
+    """Write what is seen of a line's suits behind the first ``n``; return how many now are.
+
+    Args:
+        cards: the line's, fewer than five, as a mask.
+        nob: the jack that would score one in it, as a mask, or 0.
+    """
+    most = bit_count(cards & SUIT)
+    for suit in range(1, 4):
+        most = max(most, bit_count(cards & SUIT << suit))
+    n = put(places, values, n, SUITS + 5 * bit_count(cards) + most, 1.0)
+    if nob & cards:
+        n = put(places, values, n, NOB, 1.0)
+    elif nob & unseen:
+        n = put(places, values, n, NOB_TO_COME, 1.0)
+    return n

@@ -1,0 +1,94 @@
+"""What the learned agent's nets see of Table Top, by slow definition, as named inputs."""
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+from .learned import Named, thermometer
+from .scoring import JACK, fifteens, line_flush, pairs, rank, runs, suit
+
+SIZE = 5
+RANKS = 13
+TURNS = 28
+CRIB = 25
+
+LINE_PLACES = (
+    ("rank", 52), ("suits", 25), ("nob", 1), ("nob to come", 1), ("phase", 14), ("on turn", 1),
+    ("unseen", 13), ("owed", 1), ("owed by other", 1),
+)  # fmt: skip
+CRIB_PLACES = (("rank", 52), ("mine", 1), ("theirs", 1), ("known", 5))
+
+
+def place_in(places: Sequence[tuple[str, int]]) -> Any:
+    """Return the function from a named input to which of the net's it is."""
+
+    def place(name: tuple[Any, ...]) -> int:
+        kind, *rest = name
+        at = 0
+        for block, size in places:
+            if block == kind:
+                break
+            at += size
+        if kind == "rank":
+            return at + RANKS * rest[0] + rest[1]
+        if kind == "suits":
+            return at + SIZE * rest[0] + rest[1]
+        return at + (rest[0] if rest else 0)
+
+    return place
+
+
+def points_of(cards: Sequence[int], starter: int | None, flush_size: int) -> int:
+    """Return what at most five cards score; the starter is among them if it is given (T8, T12)."""
+    points = fifteens(cards) + pairs(cards) + runs(cards) + line_flush(cards, flush_size)
+    if starter is None or rank(starter) == JACK:
+        return points
+    return points + sum(rank(c) == JACK and suit(c) == suit(starter) for c in cards)
+
+
+def cells_of(line: int) -> list[int]:
+    """Return the cells of a line: rows 0 to 4, columns 5 to 9."""
+    return [SIZE * line + i if line < SIZE else SIZE * i + line - SIZE for i in range(SIZE)]
+
+
+def lines_of(view: Any) -> list[list[int]]:
+    """Return the cards of each line."""
+    layout = view["layout"].tolist()
+    return [[layout[c] for c in cells_of(line) if layout[c] >= 0] for line in range(2 * SIZE)]
+
+
+def unseen_of(view: Any) -> set[int]:
+    """Return the cards a seat to move has not seen."""
+    known = {*view["layout"].tolist(), *view["crib"].tolist(), int(view["card"])}
+    return set(range(52)) - known
+
+
+def line_seen(view: Any, line: int, cards: Sequence[int]) -> Named:
+    """Return what is seen of a line that holds these cards."""
+    unseen = unseen_of(view)
+    is_mine = (line < SIZE) == bool(view["scores_rows"])
+    owed = [int(view["owed"][side] + view["owed"][side + 2]) for side in range(2)]
+    seen = thermometer("rank", [rank(c) for c in cards])
+    most = max(Counter(suit(c) for c in cards).values(), default=0)
+    seen["suits", len(cards), most] = 1.0
+    starter = int(view["starter"])
+    jack = 4 * JACK + suit(starter)
+    if line % SIZE == SIZE // 2 and jack != starter:
+        seen["nob",] = float(jack in cards)
+        seen["nob to come",] = float(jack in unseen)
+    seen["phase", (TURNS - 1 - int(view["turn"])) // 2] = 1.0
+    seen["on turn",] = float(not is_mine)
+    for r in range(RANKS):
+        share = sum(rank(c) == r for c in unseen) / len(unseen)
+        seen["unseen", r] = RANKS * share - 1
+    seen["owed",] = owed[not is_mine] / 2
+    seen["owed by other",] = owed[is_mine] / 2
+    return seen
+
+
+def crib_seen(view: Any, cards: Sequence[int]) -> Named:
+    """Return what is seen of a crib of which these cards are known."""
+    seen = thermometer("rank", [rank(c) for c in cards])
+    seen["mine" if view["my_crib"] else "theirs",] = 1.0
+    seen["known", len(cards) - 1] = 1.0
+    return seen

@@ -1,0 +1,229 @@
+"""Table Top as something to learn: what a line will come to, whatever else lies on the table.
+
+Points so far are certain and not learned. For the first quarter of a run a line learns from what
+it came to itself (Monte Carlo). From then on a side's lines together learn from what they came to
+and from the values on the way there (TD): whatever of one line's luck is another's goes out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from crib_agents.learned import Weights
+from crib_agents.learned.table_top import FAMILY
+from crib_agents.learned.table_top.act import ACTIONS, LINES, OWING
+from crib_agents.learned.table_top.line_features import ON_TURN, PHASE
+from crib_agents.learned.weights import fields_of
+from torch import Tensor, nn
+from torch.nn.functional import mse_loss
+
+from crib_env.engine.record import NONE
+from crib_env.engine.show import show_table
+from crib_env.engine.table_top.records import SIZE, TO_CRIB, TURNS
+from crib_env.games import Games
+from crib_env.rules import Rules
+from crib_training.learn.deep_monte_carlo.nets import layers_of, mlp
+from crib_training.learn.deep_monte_carlo.settings import Settings
+from crib_training.learn.deep_monte_carlo.table_top_play import choose_actions
+from crib_training.learn.deep_monte_carlo.task import Samples
+from crib_training.learn.deep_monte_carlo.two_hand import gumbel
+
+LINE_BY_LINE = 0.25  # of a run
+TRACE = 0.9  # the lambda of TD: how far the end of the round counts more than values on the way
+LEARNED_FROM = 0.3  # the share of positions: those of one round are alike
+CRIB_WIDTH, CRIB_NARROW = 32, 16
+CRIB_SHARE = 0.3  # of its error in the loss
+OWING_STEP = 10.0  # in points, what the table's numbers are kept in: Adam moves all alike
+
+Array = npt.NDArray[Any]
+
+
+class LineNets(nn.Module):
+    """The nets, and the table "owing" in steps of `OWING_STEP` points."""
+
+    def __init__(self, width: int, narrow: int) -> None:
+        super().__init__()
+        nets = FAMILY.nets
+        self.line = mlp(nets["line"].inputs, width, narrow, 1)
+        self.crib = mlp(nets["crib"].inputs, CRIB_WIDTH, CRIB_NARROW, 1)
+        self.owing = nn.Parameter(torch.zeros(OWING))
+
+
+@dataclass(frozen=True)
+class Turn:
+    """What one turn of N rounds led to.
+
+    Attributes:
+        points: int64[N, LINES], of the lines so far. worth: float64[N, LINES].
+        places: int64[N, 2], where what each side (rows, columns) owes stands in the table.
+        chosen: int64[K], the rounds to learn from.
+        inputs: float32[K, LINES, inputs], of the net for lines.
+        crib_inputs: float32[K, inputs]. crib_points: int64[K], so far.
+    """
+
+    points: Array
+    worth: Array
+    places: Array
+    chosen: Array
+    inputs: Array
+    crib_inputs: Array
+    crib_points: Array
+
+
+class TableTopTask:
+    """Table Top and Ship's variation, for two and for four.
+
+    Args:
+        rules: the rules. players: 2 or 4.
+        settings: those of the run.
+    """
+
+    episode = "round"
+
+    def __init__(self, rules: Rules, players: int, settings: Settings) -> None:
+        self.rules = rules
+        self.players = players
+        self.lanes = settings.lanes or 512
+        self.first_temperature = 0.4 if settings.temperature is None else settings.temperature
+        self.last_temperature = (
+            0.1 if settings.last_temperature is None else settings.last_temperature
+        )
+        self.explore = settings.explore
+        self.nets = LineNets(settings.width or 96, settings.narrow)
+
+    def weights(self, nets: nn.Module, made_by: str = "") -> Weights:
+        """Return nets as the agent reads them."""
+        assert isinstance(nets, LineNets)
+        layers = {"line": layers_of(nets.line), "crib": layers_of(nets.crib)}
+        owing = (OWING_STEP * nets.owing.detach()).cpu().numpy()
+        return Weights(
+            FAMILY.name, self.rules.name, fields_of(self.rules), self.players, layers, made_by,
+            {"owing": owing},
+        )  # fmt: skip
+
+    def play(self, n: int, progress: float, rng: np.random.Generator) -> Samples:
+        """Play ``n`` rounds."""
+        weights = self.weights(self.nets)
+        flat = weights.flat()
+        games = Games(
+            self.rules, n, players=self.players, episode="round", entropy=int(rng.integers(1 << 62))
+        )
+        games.begin()
+        temperature = self.first_temperature + progress * (
+            self.last_temperature - self.first_temperature
+        )
+        explore = self.explore * (1 - progress)
+        turns = []
+        for turn in range(TURNS):
+            noise = gumbel(rng, (n, ACTIONS), temperature, explore)
+            last = turn == TURNS - 1  # nothing is open after it
+            chosen = np.flatnonzero(rng.random(n) < (0.0 if last else LEARNED_FROM))
+            turns.append(play_turn(games, flat, noise, chosen))
+        came_to = turns[-1].points  # every line is full
+        lanes = np.arange(n)
+        cribs = games.tally[lanes, games.states["dealer"] & 1, 2]
+        line_by_line = progress < LINE_BY_LINE
+        if line_by_line:
+            targets = [came_to] * TURNS
+        else:
+            targets = traced(turns, side_sums(came_to), weights.tables["owing"].ravel())
+        learned = [
+            {
+                "inputs": turn.inputs,
+                "points": turn.points[turn.chosen].astype(np.float32),
+                "open": turn.inputs[:, :, PHASE:ON_TURN].any(axis=2),
+                "places": turn.places[turn.chosen],
+                "targets": target[turn.chosen].astype(np.float32),
+                "crib_inputs": turn.crib_inputs,
+                "crib_targets": (cribs[turn.chosen] - turn.crib_points).astype(np.float32),
+            }
+            for turn, target in zip(turns[:-1], targets, strict=False)
+        ]
+        group = {
+            name: torch.from_numpy(np.concatenate([one[name] for one in learned]))
+            for name in learned[0]
+        }
+        return Samples({"lines" if line_by_line else "sides": group}, n * TURNS)
+
+    def loss(self, samples: Samples, rows: Mapping[str, Tensor]) -> Tensor:
+        """Return the squared errors of lines (a line's, or a fifth of a side's) and crib."""
+        ((name, chosen),) = rows.items()
+        batch = {key: tensor[chosen] for key, tensor in samples.groups[name].items()}
+        is_open = batch["open"]
+        expected = self.nets.line(batch["inputs"][is_open]).squeeze(1)
+        worth = batch["points"].masked_scatter(is_open, batch["points"][is_open] + expected)
+        owing = OWING_STEP * self.nets.owing.flatten()[batch["places"]]
+        targets = batch["targets"]
+        if name == "lines":
+            loss = mse_loss(worth[is_open], targets[is_open])
+            rest = _sums(targets) - _sums(worth.detach())
+            loss = loss + mse_loss(owing, rest) / SIZE
+        else:
+            loss = mse_loss(_sums(worth) + owing, targets) / SIZE
+        crib = self.nets.crib(batch["crib_inputs"]).squeeze(1)
+        return loss + CRIB_SHARE * mse_loss(crib, batch["crib_targets"])
+
+
+def play_turn(games: Games, flat: Array, noise: Array, chosen: Array) -> Turn:
+    """Play one turn of all rounds.
+
+    Args:
+        flat: the nets. noise: float64[N, ACTIONS].
+        chosen: int64[K], the rounds to learn from.
+    """
+    n, k = games.n, len(chosen)
+    lanes = np.arange(n)
+    views = games.views(lanes)
+    rows = np.full(n, NONE)
+    rows[chosen] = np.arange(k)
+    actions = np.empty(n, dtype=np.int64)
+    worth, points = np.empty((n, LINES)), np.empty((n, LINES), dtype=np.int64)
+    inputs = np.empty((k, LINES, FAMILY.nets["line"].inputs), dtype=np.float32)
+    crib_inputs = np.empty((k, FAMILY.nets["crib"].inputs), dtype=np.float32)
+    crib_points = np.empty(k, dtype=np.int64)
+    choose_actions(
+        views, show_table(), flat, noise, rows, actions, worth, points, inputs, crib_inputs,
+        crib_points,
+    )  # fmt: skip
+    games.step(lanes, actions)
+    mine = views["owed"][:, 0::2].sum(axis=1) - (actions == TO_CRIB)
+    theirs = views["owed"][:, 1::2].sum(axis=1)
+    left = TURNS - 1 - views["turn"]
+    side = views["seat"] & 1
+    places, zero = np.empty((n, 2), dtype=np.int64), np.zeros(n, dtype=np.int64)
+    places[lanes, side] = np.ravel_multi_index((zero, left, mine, theirs), OWING)
+    places[lanes, 1 - side] = np.ravel_multi_index((zero + 1, left, theirs, mine), OWING)
+    return Turn(points, worth, places, chosen, inputs, crib_inputs, crib_points)
+
+
+def traced(turns: list[Turn], came_to: Array, owing: Array) -> list[Array]:
+    """Return what both sides' lines are to be worth after each turn, float64[N, 2] each.
+
+    TD(lambda): what they came to, mixed with what they were worth after the turns that followed.
+
+    Args:
+        came_to: [N, 2], what each side's lines came to. owing: the table, flat.
+    """
+    targets = []
+    target = came_to.astype(np.float64)
+    for turn in reversed(turns):
+        targets.append(target)
+        if len(targets) > 1:  # after the last turn lines are worth what they came to
+            worth = side_sums(turn.worth) + owing[turn.places]
+            target = TRACE * target + (1 - TRACE) * worth
+    return targets[::-1]
+
+
+def side_sums(lines: Array) -> Array:
+    """Return the sums of rows and of columns, [N, 2] of [N, LINES]."""
+    sums: Array = lines.reshape(-1, 2, SIZE).sum(axis=2)
+    return sums
+
+
+def _sums(lines: Tensor) -> Tensor:
+    return lines.reshape(-1, 2, SIZE).sum(dim=2)
