@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -83,6 +83,7 @@ class TableTopTask:
         settings: those of the run.
     """
 
+    family: ClassVar = FAMILY
     episode = "round"
 
     def __init__(self, rules: Rules, players: int, settings: Settings) -> None:

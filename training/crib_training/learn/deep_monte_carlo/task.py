@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Protocol
+from typing import ClassVar, Protocol
 
 import numpy as np
 from crib_agents.learned import Weights
 from torch import Tensor, nn
 
+from crib_env.engine.family import Family
 from crib_env.rules import Rules
 from crib_training.learn.deep_monte_carlo.settings import Settings
 
@@ -35,11 +36,13 @@ class Task(Protocol):
     generator, which the loop has seeded.
 
     Attributes:
+        family: the games it is for.
         episode: the shortest episode of the game, of which one is learned from at a time.
         lanes: how many are played side by side.
         nets: what learns.
     """
 
+    family: ClassVar[Family]
     episode: str
     lanes: int
     nets: nn.Module

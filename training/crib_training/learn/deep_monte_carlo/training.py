@@ -6,7 +6,6 @@ import copy
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict
-from pkgutil import resolve_name
 
 import numpy as np
 import torch
@@ -23,14 +22,13 @@ from crib_training.learn.deep_monte_carlo.checkpoint import (
 )
 from crib_training.learn.deep_monte_carlo.curve import Point, picture, strength, table
 from crib_training.learn.deep_monte_carlo.settings import Settings, differences, fixed, origin
+from crib_training.learn.deep_monte_carlo.table_top import TableTopTask
 from crib_training.learn.deep_monte_carlo.task import Samples, Task
+from crib_training.learn.deep_monte_carlo.two_hand import TwoHandTask
 from crib_training.loading import find_game
 
-_HERE = "crib_training.learn.deep_monte_carlo"
-TASKS = {
-    "two_hand": f"{_HERE}.two_hand:TwoHandTask",
-    "table_top": f"{_HERE}.table_top:TableTopTask",
-}
+_TASKS: tuple[type[Task], ...] = (TwoHandTask, TableTopTask)
+TASKS = {task.family.name: task for task in _TASKS}
 """The task of each family of games; a family of anyone's may be added."""
 
 
@@ -66,8 +64,7 @@ class Training:
                              f"Carlo learns {', '.join(TASKS)}")  # fmt: skip
         self.players = family.players[0] if settings.players is None else settings.players
         family.rules_record(self.rules, "game", self.players)  # it refuses wrong numbers
-        task: type[Task] = resolve_name(TASKS[family.name])
-        self.task = task(self.rules, self.players, settings)
+        self.task = TASKS[family.name](self.rules, self.players, settings)
         self.average = copy.deepcopy(self.task.nets)
         self.optimizer = torch.optim.Adam(
             self.task.nets.parameters(), settings.learning_rate, fused=True

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -50,6 +50,7 @@ class TwoHandTask:
         settings: those of the run.
     """
 
+    family: ClassVar = FAMILY
     episode = "deal"
 
     def __init__(self, rules: Rules, players: int, settings: Settings) -> None:
