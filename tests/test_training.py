@@ -214,7 +214,7 @@ def crib(*words: str, folder: Path | None = None) -> subprocess.CompletedProcess
      ("tournament greedy", 2, "needs two agents or more"),
      ("tournament greedy random --workers -1", 2, "workers must be 0"),
      ("train --env six_card", 2, "did you mean 'six_card_v0'?"),
-     ("train --method guess", 2, "invalid choice 'guess'"),
+     ("train --method guess", 2, "no method is called 'guess'"),
      ("tables crib_table", 2, "did you mean 'crib_tables'?"),
      ("evalute greedy random", 2, "did you mean 'evaluate'?")],
 )  # fmt: skip

@@ -39,15 +39,17 @@ class Task(Protocol):
         family: the games it is for.
         episode: the shortest episode of the game, of which one is learned from at a time.
         lanes: how many are played side by side.
-        nets: what learns.
     """
 
     family: ClassVar[Family]
     episode: str
     lanes: int
-    nets: nn.Module
 
     def __init__(self, rules: Rules, players: int, settings: Settings) -> None: ...
+
+    @property
+    def nets(self) -> nn.Module:
+        """What learns."""
 
     def play(self, n: int, progress: float, rng: np.random.Generator) -> Samples:
         """Play ``n`` deals, each seat by ``nets``; ``progress`` is 0 at the start, 1 at the end."""
