@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 import torch
 from crib_agents.learned import Weights
+from crib_agents.learned.family import LearnedFamily
 from crib_agents.learned.table_top import FAMILY
 from crib_agents.learned.table_top.act import ACTIONS, LINES, OWING
 from crib_agents.learned.table_top.line_features import ON_TURN, PHASE
@@ -83,7 +84,7 @@ class TableTopTask:
         settings: those of the run.
     """
 
-    family: ClassVar = FAMILY
+    family: ClassVar[LearnedFamily] = FAMILY
     episode = "round"
 
     def __init__(self, rules: Rules, players: int, settings: Settings) -> None:

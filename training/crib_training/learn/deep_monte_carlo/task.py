@@ -8,9 +8,9 @@ from typing import ClassVar, Protocol
 
 import numpy as np
 from crib_agents.learned import Weights
+from crib_agents.learned.family import LearnedFamily
 from torch import Tensor, nn
 
-from crib_env.engine.family import Family
 from crib_env.rules import Rules
 from crib_training.learn.deep_monte_carlo.settings import Settings
 
@@ -41,7 +41,7 @@ class Task(Protocol):
         lanes: how many are played side by side.
     """
 
-    family: ClassVar[Family]
+    family: ClassVar[LearnedFamily]
     episode: str
     lanes: int
 

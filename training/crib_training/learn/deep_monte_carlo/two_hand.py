@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 import torch
 from crib_agents.learned import Weights
+from crib_agents.learned.family import LearnedFamily
 from crib_agents.learned.two_hand import FAMILY
 from crib_agents.learned.weights import fields_of
 from torch import Tensor, nn
@@ -50,7 +51,7 @@ class TwoHandTask:
         settings: those of the run.
     """
 
-    family: ClassVar = FAMILY
+    family: ClassVar[LearnedFamily] = FAMILY
     episode = "deal"
 
     def __init__(self, rules: Rules, players: int, settings: Settings) -> None:
