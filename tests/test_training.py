@@ -45,7 +45,10 @@ def test_training_writes_what_it_promises(trained: Path) -> None:
 
 
 def test_training_resumes_where_it_stopped(trained: Path, tmp_path: Path) -> None:
-    ppo.train(replace(SMALL, timesteps=128, resume=trained, out=tmp_path))
+    again = replace(SMALL, timesteps=128, resume=trained, out=tmp_path)
+    with pytest.raises(ValueError, match="holds a pickle"):
+        ppo.train(again)
+    ppo.train(replace(again, trust=True))
     first_row = (tmp_path / "learning_curve.csv").read_text().splitlines()[1]
     assert int(first_row.split(",")[0]) > 512
 

@@ -63,6 +63,7 @@ class Settings:
         entropy: weight of the entropy.
         width: of the two hidden layers.
         resume: a folder of an earlier run, or its model.zip, to go on from.
+        trust: that file is known to be one's own: it holds a pickle, which runs code as it is read.
         threads: of PyTorch. Layers this small gain little from two, and lose much where a core is
             shared.
         out: the folder for results.
@@ -89,6 +90,7 @@ class Settings:
     entropy: float = 0.005
     width: int = 128
     resume: Path | None = None
+    trust: bool = False
     threads: int = 1
     out: Path = Path("runs/ppo")
     progress: bool = True
@@ -116,6 +118,11 @@ def train(settings: Settings) -> LearnedAgent:
     """Fit an agent as the settings say, write everything to ``out`` and return it."""
     maker, rules = find_game(settings.env, settings.rules)
     opponent = load_agent(settings.opponent)
+    if settings.resume and not settings.trust:
+        raise ValueError(
+            f"{settings.resume} holds a pickle, which can run any code as it is read: if the file "
+            "is your own, say --trust"
+        )
     reward = settings.reward or ("expected" if maker.family.expected else "points")
     settings.out.mkdir(parents=True, exist_ok=True)
     torch.set_num_threads(settings.threads)
