@@ -98,7 +98,7 @@ def format_state(state: State, rules: Rules, episode: str) -> str:
     if not state[0]["deals"]:
         raise ValueError("the state holds no deal yet: begin an episode first")
     try:
-        text = " ".join([_rules_text(rules), *_words(state, rules, episode)])
+        text = " ".join([format_rules(rules), *_words(state, rules, episode)])
         back = canonical(parse_state(text).state)[0]
     except ValueError as error:
         raise ValueError(f"the state is no position of a game: {error}") from error
@@ -120,7 +120,7 @@ def parse_state(text: str) -> Position:
     words = text.split()
     if len(words) < len(HEAD):
         raise ValueError(f"a position begins with rules, episode, deal, dealer and mover: {text!r}")
-    rules = _parse_rules(words[0])
+    rules = parse_rules(words[0])
     family = find_family(rules.engine)
     notation = family.notation
     size = len(HEAD) + len(notation.fields)
@@ -203,7 +203,8 @@ def _read_extras(words: list[str], known: tuple[str, ...]) -> dict[str, Any]:
     return found
 
 
-def _rules_text(rules: Rules) -> str:
+def format_rules(rules: Rules) -> str:
+    """Return rules as a word: a preset's name, with what differs from it in brackets."""
     alike = [preset for preset in PRESETS.values() if type(preset) is type(rules)]
     if not alike:
         raise ValueError(f"no preset is a {type(rules).__name__}: the text begins with one")
@@ -217,7 +218,12 @@ def _rules_text(rules: Rules) -> str:
     return f"{base.name}[{shown}]" if shown else base.name
 
 
-def _parse_rules(word: str) -> Rules:
+def parse_rules(word: str) -> Rules:
+    """Return the rules of a word such as ``hoyle`` or ``hoyle[target=91,for_last=3]``.
+
+    Raises:
+        ValueError: no such word, preset or field, or a combination that is not possible.
+    """
     found = re.fullmatch(r"([^\[\]]+)(?:\[(.*)\])?", word)
     if not found:
         raise ValueError(f"rules must be a preset with its changes, 'hoyle[target=91]': {word!r}")

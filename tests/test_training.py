@@ -20,10 +20,11 @@ from crib_training.evaluation.evaluate import evaluate
 from crib_training.evaluation.figures import comparison_table, phase_table
 from crib_training.learn import ppo, recipes
 from crib_training.learn.demo import replay
+from crib_training.loading import find_game
 from crib_training.tables.__main__ import ORDER
 
 from crib_env import ENVIRONMENTS, find_agent, six_card_v0, table_top_v0
-from crib_env.rules import PRESETS
+from crib_env.rules import PRESETS, Rules
 
 SMALL = ppo.Settings(
     lanes=16, steps=8, batch_size=64, epochs=1, width=16, progress=False, opponent="random",
@@ -333,3 +334,12 @@ def test_shaping_pays_cards_when_placed_and_nothing_over_a_round() -> None:
             assert shaped[lane] == pytest.approx(plain.batch.rewards[lane], abs=2)
             shaped[lane], rounds = 0.0, rounds + 1
     assert midway > 100
+
+
+def test_rules_of_ones_own_are_named_by_a_preset_with_changes() -> None:
+    _, rules = find_game("six_card_v0", "hoyle[target=91,for_last=3]")
+    assert rules == Rules.preset("hoyle", target=91, for_last=3)
+    with pytest.raises(ValueError, match="no field 'aim'"):
+        find_game("six_card_v0", "hoyle[aim=3]")
+    with pytest.raises(ValueError, match="family"):
+        find_game("six_card_v0", "table_top")

@@ -140,6 +140,9 @@ def one_line() -> Iterator[None]:
         _end(f"error: {error.name} is not installed: {cure}", 1)
     except ValueError as error:
         _end(f"error: {error}", 1 if isinstance(error, IllegalActionError) else 2)
+    except BrokenPipeError:  # who read what is printed, `head` say, has had enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(1)
     except (RuntimeError, OSError) as error:
         _end(f"error: {error}", 1)
     except Exception as error:  # an agent's, say

@@ -6,6 +6,7 @@ from crib_agents.adapters.phased import PhasedAgent
 
 from crib_env.engine.two_hand.records import PLAY
 from crib_env.envs.makers import Maker
+from crib_env.notation import parse_rules
 from crib_env.policy import Agent
 from crib_env.registration import find_page
 from crib_env.rules import Rules, find_rules
@@ -23,13 +24,17 @@ def find_maker(name: str) -> Maker:
 
 
 def find_game(environment: str, rules: str | None = None) -> tuple[Maker, Rules]:
-    """Return the maker of an environment, and a preset of rules or the environment's own.
+    """Return the maker of an environment, and the rules that are named, or the environment's own.
+
+    Args:
+        environment: its name.
+        rules: a preset, or one with changes: ``hoyle[target=91,for_last=3]``.
 
     Raises:
         ValueError: no such environment, or no rules of its game.
     """
     maker = find_maker(environment)
-    return maker, find_rules(rules or maker.rules, maker.family.name)
+    return maker, find_rules(parse_rules(rules) if rules else maker.rules, maker.family.name)
 
 
 def shortest_episode(maker: Maker) -> str:

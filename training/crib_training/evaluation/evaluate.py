@@ -39,7 +39,8 @@ class Settings:
         first: an agent: a name, a .safetensors file, or package.module:Class.
         second: another, or the same.
         env: the environment.
-        rules: a preset of rules other than the environment's own.
+        rules: other than the environment's own: a preset, or one with changes, such as
+            hoyle[target=91,for_last=3].
         players: 2, or 4 in Table Top.
         pairs: how many pairs of games, and of single deals.
         seed: fixes everything.

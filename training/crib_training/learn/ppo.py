@@ -43,7 +43,8 @@ class Settings:
     Attributes:
         env: the environment.
         method: how it learns.
-        rules: a preset of rules other than the environment's own.
+        rules: other than the environment's own: a preset, or one with changes, such as
+            hoyle[target=91,for_last=3].
         players: 2, or 4 in Table Top.
         timesteps: decisions to learn from.
         seed: of the deals, the network and the batches.

@@ -16,7 +16,8 @@ class Settings:
 
     Attributes:
         env: the environment whose game is learned.
-        rules: a preset of rules other than the environment's own.
+        rules: other than the environment's own: a preset, or one with changes, such as
+            hoyle[target=91,for_last=3].
         players: 2, or 4 in Table Top; by default the fewest the game has.
         deals: how many deals (in Table Top rounds) are played in all.
         seed: of the deals, the nets, the choices and the batches.
