@@ -15,31 +15,33 @@ import numpy as np
 from crib_agents.learned import Learned
 from crib_training.learn.deep_monte_carlo.settings import Settings as RunSettings
 from crib_training.learn.deep_monte_carlo.training import Training
+from crib_training.loading import find_maker, shortest_episode
 
 from benchmarks import report
 from benchmarks.timing import FULL, Contender, Findings, Rate, Settings, race
 from crib_env.games import Games
 from crib_env.rules import PRESETS
 
-GAMES = {"hoyle": "six_card_v0", "five_card": "five_card_v0"}
+GAMES = {"hoyle": "six_card_v0", "five_card": "five_card_v0", "table_top": "table_top_v0"}
 
 
 def answering(game: str, at_once: int) -> Rate:
     """Return the rate at which the agent decides."""
     agent, rng = Learned(), np.random.default_rng(1)
     seeds = count(1)
+    episode = shortest_episode(find_maker(GAMES[game]))
 
     def rate(seconds: float) -> float:
         decided, spent = 0, 0.0
-        while spent < seconds:
-            games = Games(PRESETS[game], at_once, episode="deal", entropy=next(seeds))
+        while spent <= seconds:
+            games = Games(PRESETS[game], at_once, episode=episode, entropy=next(seeds))
             games.begin()
             running = games.running()
             while len(running):
                 views = games.views(running)
-                began = time.process_time()
+                began = time.perf_counter()
                 actions = agent.act(views, rng)
-                spent += time.process_time() - began
+                spent += time.perf_counter() - began
                 decided += len(views)
                 games.step(running, actions)
                 running = games.running(running)
@@ -48,28 +50,29 @@ def answering(game: str, at_once: int) -> Rate:
     return rate
 
 
-def training(environment: str, lanes: int) -> Rate:
+def training(environment: str, lanes: int | None) -> Rate:
     """Return the rate at which the trainer decides and learns from its decisions."""
     run = Training(RunSettings(env=environment, deals=1_000_000_000, lanes=lanes))
 
     def rate(seconds: float) -> float:
-        decisions, spent = run.decisions, run.cpu_seconds
-        while run.cpu_seconds < spent + seconds:
+        decisions, began, spent = run.decisions, time.perf_counter(), 0.0
+        while spent <= seconds:
             run.iterate()
-        return (run.decisions - decisions) / (run.cpu_seconds - spent)
+            spent = time.perf_counter() - began
+        return (run.decisions - decisions) / spent
 
     return rate
 
 
 def measure(settings: Settings = FULL) -> Findings:
-    """Measure both two-hand games."""
-    at_once, lanes = (8, 32) if settings.quick else (1024, 4096)
+    """Measure six-card and five-card cribbage and Table Top."""
+    at_once, lanes = (8, 32) if settings.quick else (1024, None)
     contenders = [Contender(f"learned decides, {game}", answering(game, at_once)) for game in GAMES]
     contenders += [
         Contender(f"deep Monte Carlo plays and fits, {game}", training(env, lanes))
         for game, env in GAMES.items()
     ]
-    return Findings("Learned agents", race(contenders, "decisions/CPU s", settings))
+    return Findings("Learned agents", race(contenders, "decisions/s", settings))
 
 
 if __name__ == "__main__":

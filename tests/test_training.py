@@ -342,4 +342,4 @@ def test_rules_of_ones_own_are_named_by_a_preset_with_changes() -> None:
     with pytest.raises(ValueError, match="no field 'aim'"):
         find_game("six_card_v0", "hoyle[aim=3]")
     with pytest.raises(ValueError, match="family"):
-        find_game("six_card_v0", "table_top")
+        find_game("six_card_v0", "table_top[target=91]")

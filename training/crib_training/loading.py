@@ -34,7 +34,9 @@ def find_game(environment: str, rules: str | None = None) -> tuple[Maker, Rules]
         ValueError: no such environment, or no rules of its game.
     """
     maker = find_maker(environment)
-    return maker, find_rules(parse_rules(rules) if rules else maker.rules, maker.family.name)
+    changed = rules is not None and "[" in rules
+    chosen = parse_rules(rules) if rules and changed else rules or maker.rules
+    return maker, find_rules(chosen, maker.family.name)
 
 
 def shortest_episode(maker: Maker) -> str:

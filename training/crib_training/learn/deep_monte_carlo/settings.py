@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -24,15 +24,16 @@ class Settings:
         lanes: deals played side by side between updates; by default what the game does well with.
         batch_size: decisions an update learns from; with 2048 the same strength takes ten times the
             deals.
-        learning_rate: of Adam; falls linearly to ``last_learning_rate`` of it.
+        learning_rate: of Adam, by default the game's; falls linearly to ``last_learning_rate`` of
+            it.
         last_learning_rate: the share of it that is left at the end.
-        average: how far the average of the weights moves at an update; it is what plays when
-            strength is measured, and what is saved.
+        average: how far the average of the weights moves at an update, by default the game's; it is
+            what plays when strength is measured, and what is saved.
         temperature: of the softmax over what choices are worth, in points; by default the game's.
         last_temperature: the same at the end.
         explore: the share of decisions drawn evenly among all choices; falls to 0.
         width: of the first hidden layer; by default the game's.
-        narrow: of the second hidden layer.
+        narrow: of the second hidden layer, likewise.
         against: the reference opponents, built-in names joined by commas.
         lines: built-in agents whose own strength against the first of those the picture shows as
             lines, joined by commas.
@@ -54,14 +55,14 @@ class Settings:
     seed: int = 1
     lanes: int | None = None
     batch_size: int = 256
-    learning_rate: float = 1e-3
+    learning_rate: float | None = None
     last_learning_rate: float = 0.05
-    average: float = 0.005
+    average: float | None = None
     temperature: float | None = None
     last_temperature: float | None = None
     explore: float = 0.1
     width: int | None = None
-    narrow: int = 64
+    narrow: int | None = None
     against: str = "rule_based"
     lines: str = "greedy"
     measures: int = 8
@@ -72,6 +73,24 @@ class Settings:
     out: Path = Path("runs/deep_monte_carlo")
     resume: Path | None = None
     progress: bool = True
+
+
+@dataclass(frozen=True)
+class GameDefaults:
+    """What a game does well with, where the settings leave it open."""
+
+    lanes: int
+    learning_rate: float
+    average: float
+    temperature: float
+    last_temperature: float
+    width: int
+    narrow: int
+
+    def under(self, settings: Settings) -> GameDefaults:
+        """Return these, or what the settings say instead."""
+        given = {f.name: getattr(settings, f.name) for f in fields(self)}
+        return replace(self, **{name: value for name, value in given.items() if value is not None})
 
 
 def command(settings: Settings, **changes: Any) -> str:

@@ -29,7 +29,7 @@ from crib_env.engine.table_top.records import SIZE, TO_CRIB, TURNS
 from crib_env.games import Games
 from crib_env.rules import Rules
 from crib_training.learn.deep_monte_carlo.nets import layers_of, mlp
-from crib_training.learn.deep_monte_carlo.settings import Settings
+from crib_training.learn.deep_monte_carlo.settings import GameDefaults, Settings
 from crib_training.learn.deep_monte_carlo.table_top_play import choose_actions
 from crib_training.learn.deep_monte_carlo.task import Samples
 from crib_training.learn.deep_monte_carlo.two_hand import gumbel
@@ -85,18 +85,20 @@ class TableTopTask:
     """
 
     family: ClassVar[LearnedFamily] = FAMILY
+    defaults: ClassVar[GameDefaults] = GameDefaults(
+        lanes=512, learning_rate=2e-3, average=0.01, temperature=0.4, last_temperature=0.1,
+        width=96, narrow=48,
+    )  # fmt: skip
     episode = "round"
 
     def __init__(self, rules: Rules, players: int, settings: Settings) -> None:
         self.rules = rules
         self.players = players
-        self.lanes = settings.lanes or 512
-        self.first_temperature = 0.4 if settings.temperature is None else settings.temperature
-        self.last_temperature = (
-            0.1 if settings.last_temperature is None else settings.last_temperature
-        )
+        mine = self.defaults.under(settings)
+        self.lanes = mine.lanes
+        self.first_temperature, self.last_temperature = mine.temperature, mine.last_temperature
         self.explore = settings.explore
-        self.nets = LineNets(settings.width or 96, settings.narrow)
+        self.nets = LineNets(mine.width, mine.narrow)
 
     def weights(self, nets: nn.Module, made_by: str = "") -> Weights:
         """Return nets as the agent reads them."""

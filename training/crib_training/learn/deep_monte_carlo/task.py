@@ -12,7 +12,7 @@ from crib_agents.learned.family import LearnedFamily
 from torch import Tensor, nn
 
 from crib_env.rules import Rules
-from crib_training.learn.deep_monte_carlo.settings import Settings
+from crib_training.learn.deep_monte_carlo.settings import GameDefaults, Settings
 
 
 @dataclass(frozen=True)
@@ -36,12 +36,13 @@ class Task(Protocol):
     generator, which the loop has seeded.
 
     Attributes:
-        family: the games it is for.
+        family: the games it is for. defaults: what they do well with.
         episode: the shortest episode of the game, of which one is learned from at a time.
         lanes: how many are played side by side.
     """
 
     family: ClassVar[LearnedFamily]
+    defaults: ClassVar[GameDefaults]
     episode: str
     lanes: int
 

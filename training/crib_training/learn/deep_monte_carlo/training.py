@@ -65,9 +65,10 @@ class Training:
         self.players = family.players[0] if settings.players is None else settings.players
         family.rules_record(self.rules, "game", self.players)  # it refuses wrong numbers
         self.task = TASKS[family.name](self.rules, self.players, settings)
+        self.chosen = self.task.defaults.under(settings)
         self.average = copy.deepcopy(self.task.nets)
         self.optimizer = torch.optim.Adam(
-            self.task.nets.parameters(), settings.learning_rate, fused=True
+            self.task.nets.parameters(), self.chosen.learning_rate, fused=True
         )
         self.rng = np.random.default_rng(settings.seed)
         self.deals, self.decisions, self.cpu_seconds = 0, 0, 0.0
@@ -96,7 +97,7 @@ class Training:
         settings = self.settings
         share = max(settings.last_learning_rate, 1.0 - progress)
         for group in self.optimizer.param_groups:
-            group["lr"] = settings.learning_rate * share
+            group["lr"] = self.chosen.learning_rate * share
         nets: list[torch.Tensor] = list(self.task.nets.parameters())
         average: list[torch.Tensor] = list(self.average.parameters())
         for rows in batches(samples, settings.batch_size, self.rng):
@@ -105,7 +106,7 @@ class Training:
             loss.backward()  # type: ignore[no-untyped-call]
             self.optimizer.step()
             with torch.no_grad():
-                torch._foreach_lerp_(average, nets, settings.average)
+                torch._foreach_lerp_(average, nets, self.chosen.average)
 
     def measure(self, pairs: int) -> list[Point]:
         """Measure the strength of the average against each reference opponent."""

@@ -26,7 +26,7 @@ from crib_env.engine.two_hand.records import HAND
 from crib_env.games import Games
 from crib_env.rules import LARGEST_TARGET, Rules, TwoHandRules
 from crib_training.learn.deep_monte_carlo.nets import layers_of, mlp
-from crib_training.learn.deep_monte_carlo.settings import Settings
+from crib_training.learn.deep_monte_carlo.settings import GameDefaults, Settings
 from crib_training.learn.deep_monte_carlo.task import Samples
 from crib_training.learn.deep_monte_carlo.two_hand_play import (
     PAIRS,
@@ -52,6 +52,10 @@ class TwoHandTask:
     """
 
     family: ClassVar[LearnedFamily] = FAMILY
+    defaults: ClassVar[GameDefaults] = GameDefaults(
+        lanes=4096, learning_rate=1e-3, average=0.005, temperature=0.3, last_temperature=0.08,
+        width=128, narrow=64,
+    )  # fmt: skip
     episode = "deal"
 
     def __init__(self, rules: Rules, players: int, settings: Settings) -> None:
@@ -60,19 +64,16 @@ class TwoHandTask:
         # A whole deal is learned from, wherever the score would have ended it.
         assert isinstance(rules, TwoHandRules)
         self.open_rules = replace(rules, target=LARGEST_TARGET, for_last=0)
-        self.lanes = settings.lanes or 4096
-        self.first_temperature = 0.3 if settings.temperature is None else settings.temperature
-        self.last_temperature = (
-            0.08 if settings.last_temperature is None else settings.last_temperature
-        )
+        mine = self.defaults.under(settings)
+        self.lanes = mine.lanes
+        self.first_temperature, self.last_temperature = mine.temperature, mine.last_temperature
         self.explore = settings.explore
-        width = settings.width or 128
         self.nets = nn.ModuleDict(
             {
                 name: mlp(
                     net.inputs,
-                    width if name == "play" else int(LAY_AWAY_WIDTH * width),
-                    settings.narrow,
+                    mine.width if name == "play" else int(LAY_AWAY_WIDTH * mine.width),
+                    mine.narrow,
                     net.outputs,
                 )
                 for name, net in FAMILY.nets.items()
