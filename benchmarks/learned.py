@@ -1,4 +1,4 @@
-"""How many decisions a CPU second does `learned` make on one core, and its trainer?
+"""How many decisions a second does `learned` make on one core, and its trainer?
 
     python -m benchmarks.learned
 
