@@ -101,12 +101,16 @@ def test_ctrl_c_saves_and_says_how_to_go_on(
         iterate(training)
 
     monkeypatch.setattr(Training, "iterate", interrupted)
-    with pytest.raises(
-        Stopped, match=f"after 150 deals; go on by crib train .*--resume {tmp_path}"
-    ):
-        train(small(tmp_path))
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # a job may ignore it
+    try:
+        with pytest.raises(
+            Stopped, match=f"after 150 deals; go on by crib train .*--resume {tmp_path}"
+        ):
+            train(small(tmp_path))
+        assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    finally:
+        signal.signal(signal.SIGINT, before)
     assert Checkpoint.load(tmp_path).about["deals"] == 150
-    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
     Weights.load(tmp_path / POLICY)
 
 
