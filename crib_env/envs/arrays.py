@@ -1,4 +1,4 @@
-"""What a batch of learners' games leaves behind after every step."""
+"""A batch of learners' games: what is in it, and what every step leaves behind."""
 
 from __future__ import annotations
 
@@ -10,13 +10,18 @@ from gymnasium import spaces
 
 from crib_env.engine.family import Family
 from crib_env.engine.features import feature_entries
+from crib_env.engine.lanes import lane_entries
 from crib_env.engine.show import show_table
+from crib_env.envs.chance import Chance
+from crib_env.envs.phase_policy import PhasePolicy
+from crib_env.games import Games
+from crib_env.policy import Agent
 
 Array = npt.NDArray[Any]
 
 
 class LearnerArrays:
-    """The arrays of N games, written anew by every step.
+    """N games of learners, who plays in them, and the arrays that every step writes anew.
 
     Args:
         n: how many games. family: theirs. seat: the learner's in each, at first.
@@ -32,6 +37,16 @@ class LearnerArrays:
         seats: int64[N], the learner's seats.
         lanes: int64[N], 0 to N - 1.
     """
+
+    games: Games
+    states: npt.NDArray[np.void]  # those of the games
+    chance: Chance
+    opponent: Agent
+    partner: Agent
+    phase_policy: PhasePolicy | None
+    seat: int | None  # the learner's in every game; None to draw it for each episode
+    points: bool
+    autoreset: bool
 
     def __init__(
         self, n: int, family: Family, seat: int, features: bool | str | None = None
@@ -69,6 +84,17 @@ class LearnerArrays:
             self.observations,
         )  # fmt: skip
         self.final_observations[self.dones, : self.family.obs_size] = self.final_obs[self.dones]
+
+    def begin_anew(self, lanes: Array) -> None:
+        """Begin another episode in each lane; given decks were for the first."""
+        self.states["given"][lanes] = self.states["given_end"][lanes]
+        self.games.begin(lanes)
+        self.draw_seats(lanes)
+
+    def draw_seats(self, lanes: Array) -> None:
+        """Draw the learner's seat in each lane, if it is to be drawn."""
+        if self.seat is None:
+            lane_entries(self.family).draw_seats(self.states, self.games.record, lanes, self.seats)
 
     def legal(self, actions: Array) -> npt.NDArray[np.bool_]:
         """Return which of ``actions``, int[N], any numbers, are legal in their games, bool[N]."""

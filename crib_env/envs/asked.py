@@ -5,22 +5,20 @@ The same as `crib_env.envs.compiled` does, action by action; a test holds the tw
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from crib_env.engine.lanes import lane_entries
 from crib_env.engine.rewards import CONTINUE
+from crib_env.envs.arrays import LearnerArrays
 from crib_env.envs.checks import ILLEGAL_REWARD
-
-if TYPE_CHECKING:
-    from crib_env.envs.learner import LearnerBatch
 
 Array = npt.NDArray[Any]
 
 
-def play_asked(batch: LearnerBatch, actions: Array) -> None:
+def play_asked(batch: LearnerArrays, actions: Array) -> None:
     """Play the actions, int64[N], and what follows up to the learner's next decision.
 
     Args:
@@ -48,7 +46,7 @@ def play_asked(batch: LearnerBatch, actions: Array) -> None:
     _look(batch, lanes, batch.obs, batch.masks)
 
 
-def _play_others(batch: LearnerBatch, lanes: Array) -> None:
+def _play_others(batch: LearnerArrays, lanes: Array) -> None:
     """Let the other seats and the phase policy act until the learner is to move, or the end."""
     games, policy = batch.games, batch.phase_policy
     chance = batch.chance
@@ -68,7 +66,7 @@ def _play_others(batch: LearnerBatch, lanes: Array) -> None:
             return
 
 
-def _reward(batch: LearnerBatch, acted: Array) -> None:
+def _reward(batch: LearnerArrays, acted: Array) -> None:
     """Reward the learners who ``acted``, bool[N], and say where the episode is over."""
     lane_entries(batch.family).fill_rewards(
         batch.states, batch.games.record, batch.seats, int(batch.points), batch.rewards
@@ -77,7 +75,7 @@ def _reward(batch: LearnerBatch, acted: Array) -> None:
     batch.dones[:] = (batch.states["over"] != 0) & acted
 
 
-def _look(batch: LearnerBatch, lanes: Array, obs: Array, masks: Array) -> None:
+def _look(batch: LearnerArrays, lanes: Array, obs: Array, masks: Array) -> None:
     views = batch.games.views(lanes, batch.seats[lanes])
     seen = np.empty((len(lanes), obs.shape[1]), dtype=np.uint8)
     legal = np.empty((len(lanes), masks.shape[1]), dtype=np.int8)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -19,13 +19,11 @@ from crib_env.engine.family import Family
 from crib_env.engine.learners import AgentEntries
 from crib_env.engine.record import NONE
 from crib_env.engine.show import show_table
+from crib_env.envs.arrays import LearnerArrays
 from crib_env.envs.checks import whole_number
 from crib_env.envs.phase_policy import PhasePolicy
 from crib_env.errors import IllegalActionError
 from crib_env.policy import Agent, CompiledAgent
-
-if TYPE_CHECKING:
-    from crib_env.envs.learner import LearnerBatch
 
 Array = npt.NDArray[Any]
 LANES_PER_THREAD = 2048  # fewer are not worth handing to a thread
@@ -97,7 +95,7 @@ class CompiledPlay:
         self._process = os.getpid()
         self._pool = ThreadPoolExecutor(self.threads - 1) if self.threads > 1 else None
 
-    def run(self, batch: LearnerBatch, actions: Array) -> None:
+    def run(self, batch: LearnerArrays, actions: Array) -> None:
         """Play the actions, int64[N], and what follows up to the learner's next decision.
 
         Raises:
@@ -120,7 +118,7 @@ class CompiledPlay:
                 job.result()
 
     def _run_range(
-        self, batch: LearnerBatch, actions: Array, thread: int, lo: int, hi: int
+        self, batch: LearnerArrays, actions: Array, thread: int, lo: int, hi: int
     ) -> None:
         bad = self.opponent.entries.step_range.unchecked(
             batch.states, batch.games.record, batch.games.decks, self._table, self.opponent.weights,
@@ -155,7 +153,7 @@ class PhasedPlay(CompiledPlay):
         self._entries = phases.phase_entries(family)
 
     def _run_range(
-        self, batch: LearnerBatch, actions: Array, thread: int, lo: int, hi: int
+        self, batch: LearnerArrays, actions: Array, thread: int, lo: int, hi: int
     ) -> None:
         views, log = self._views[thread], self._logs[thread]
         game = batch.states, batch.games.record, batch.games.decks
@@ -174,7 +172,7 @@ class PhasedPlay(CompiledPlay):
             batch.states, batch.games.record, views, lo, hi, batch.seats, batch.obs, batch.masks
         )
 
-    def _take_turns(self, batch: LearnerBatch, thread: int, lo: int, waiting: int) -> None:
+    def _take_turns(self, batch: LearnerArrays, thread: int, lo: int, waiting: int) -> None:
         """Let policy and opponent take turns until no lane waits for either."""
         players = (
             (phases.PHASE_POLICY, "phase policy", self.policy, batch.chance.phase_rngs),

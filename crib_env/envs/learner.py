@@ -14,7 +14,6 @@ import numpy as np
 import numpy.typing as npt
 
 from crib_env.engine.family import find_family, in_expectation
-from crib_env.engine.lanes import lane_entries
 from crib_env.engine.rewards import CONTINUE
 from crib_env.envs.arrays import Array, LearnerArrays
 from crib_env.envs.asked import play_asked
@@ -146,17 +145,6 @@ class LearnerBatch(LearnerArrays):
         self.draw_seats(self.lanes)
         self._run(np.full(self.num_envs, CONTINUE, dtype=np.int64))
         self.dones[:] = False
-
-    def begin_anew(self, lanes: Array) -> None:
-        """Begin another episode in each lane; given decks were for the first."""
-        self.states["given"][lanes] = self.states["given_end"][lanes]
-        self.games.begin(lanes)
-        self.draw_seats(lanes)
-
-    def draw_seats(self, lanes: Array) -> None:
-        """Draw the learner's seat in each lane, if it is to be drawn."""
-        if self.seat is None:
-            lane_entries(self.family).draw_seats(self.states, self.games.record, lanes, self.seats)
 
     def step(self, actions: Array, anew: npt.NDArray[np.bool_] | None = None) -> None:
         """Act for every learner; the results are in the attributes.
