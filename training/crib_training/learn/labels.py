@@ -1,6 +1,6 @@
-"""What the expert says of choices: kept, and as something for nets to learn.
+"""What a teacher says of choices: kept, and as something for nets to learn.
 
-A label is a view in which there is a choice, and for each choice what the expert expects of it: for
+A label is a view in which there is a choice, and for each choice what a teacher expects of it: for
 a card of the hand the points of the play from now on, mine and theirs; for a pair to lay away the
 crib's points and both sides' points of the play. What the net need not learn, because it is
 certain, is taken off when it is learned.
@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -22,7 +22,6 @@ from crib_agents.expert.two_hand.discard.keep import (
     PAIRS,
     rank_discards,
 )
-from crib_agents.expert.two_hand.pegging.play import PlayExpert
 from crib_agents.expert.two_hand.pegging.search import MY_POINTS, POINTS_NOW, THEIR_POINTS
 from crib_agents.kernels.counting import alone, certain_points, sequence_of, unseen_ranks
 from crib_agents.kernels.pegging import least_pip
@@ -54,7 +53,7 @@ COMPACT = np.dtype([(name, np.int16, VIEW[name].shape) for name in VIEW.names or
 
 @dataclass(frozen=True, eq=False)
 class Labels:
-    """What the expert expects of the choices in views, for one net.
+    """What a teacher expects of the choices in views, for one net.
 
     Attributes:
         views: `COMPACT` [N].
@@ -87,9 +86,16 @@ class Labels:
             return cls(held["views"], held["points"])
 
 
-def label_cards(views: Views) -> Labels:
-    """Return the expert's labels of views of the play."""
-    found = PlayExpert().findings(views)
+class Teacher(Protocol):
+    """Who knows what cards bring."""
+
+    def findings(self, views: Views) -> Array:
+        """Return what each card of each hand would bring; see `PlayExpert.findings`."""
+
+
+def label_cards(views: Views, teacher: Teacher) -> Labels:
+    """Return a teacher's labels of views of the play."""
+    found = teacher.findings(views)
     mine = found[:, :, POINTS_NOW] + found[:, :, MY_POINTS]
     points = np.stack([mine, found[:, :, THEIR_POINTS]], axis=2)
     return Labels(views.astype(COMPACT), points.astype(np.float16))
@@ -108,13 +114,14 @@ def label_pairs(views: Views) -> Labels:
 
 
 def collect(
-    weights: Weights, rules: Rules, deals: int, rng: np.random.Generator, *, pairs: bool,
-    temperature: float, explore: float,
+    weights: Weights, teacher: Teacher, rules: Rules, deals: int, rng: np.random.Generator, *,
+    pairs: bool, temperature: float, explore: float,
 ) -> dict[str, Labels]:  # fmt: skip
     """Let a student play deals and label every decision with a choice.
 
     Args:
         weights: the student's.
+        teacher: who labels the play; laying away is labelled by the expert.
         rules: what is played.
         deals: how many.
         rng: fixes the deals and the student's chance.
@@ -145,7 +152,7 @@ def collect(
         seen.append(views[chosen[:k]])
         games.step(running, cards)
         running = games.running(running)
-    labels["play"] = label_cards(np.concatenate(seen))
+    labels["play"] = label_cards(np.concatenate(seen), teacher)
     return labels
 
 

@@ -18,12 +18,14 @@ import copy
 import time
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import torch
+from crib_agents.expert.two_hand.pegging.play import PlayExpert
 from crib_agents.learned import Learned, Weights
 from crib_agents.learned.agent import shipped
+from crib_agents.learned.searching import SearchedPlay
 from crib_agents.loading import load_agent
 from torch import nn
 
@@ -40,7 +42,7 @@ from crib_training.learn.deep_monte_carlo.checkpoint import (
     write_whole,
 )
 from crib_training.learn.deep_monte_carlo.nets import layers_of, mlp
-from crib_training.learn.labels import NETS, SIGNS, Labels, collect, rows_of
+from crib_training.learn.labels import NETS, SIGNS, Labels, Teacher, collect, rows_of
 from crib_training.loading import find_game
 
 FREE = ("out", "resume", "against", "pairs")  # change nothing about what is learned
@@ -59,6 +61,9 @@ class Settings:
         rounds: how often the student plays and is corrected.
         deals: that it plays in a round; six-card brings about nine labels a deal.
         labels_from: the folder of an earlier run, whose labels are learned from as well.
+        teacher: who labels the play: ``expert``, or ``search``, a step of search with nets at its
+            leaves.
+        leaves: weights of those nets, of self-play; by default the student's as they are at first.
         lay_away: teach laying away too, not only the play.
         seed: of the deals, the choices and the batches.
         batch_size: views an update learns from.
@@ -82,6 +87,8 @@ class Settings:
     rounds: int = 20
     deals: int = 2048
     labels_from: Path | None = None
+    teacher: Literal["expert", "search"] = "expert"
+    leaves: Path | None = None
     lay_away: bool = False
     seed: int = 1
     batch_size: int = 256
@@ -168,6 +175,10 @@ class Teaching:
             raise ValueError(f"{settings.env} is no two-hand game: the expert labels those only")
         self.rules = rules
         self.student = find_student(settings, rules)
+        self.teacher: Teacher = PlayExpert()
+        if settings.teacher == "search":
+            leaves = self.student if settings.leaves is None else Weights.load(settings.leaves)
+            self.teacher = SearchedPlay([leaves], within=0)
         self.nets = modules(self.student)
         self.average = copy.deepcopy(self.nets)
         self.taught = NETS if settings.lay_away else NETS[:1]
@@ -211,7 +222,7 @@ class Teaching:
         began = time.process_time()
         settings = self.settings
         found = collect(
-            self.weights(self.nets), self.rules, settings.deals, self.rng,
+            self.weights(self.nets), self.teacher, self.rules, settings.deals, self.rng,
             pairs=settings.lay_away, temperature=settings.temperature, explore=settings.explore,
         )  # fmt: skip
         for name in self.taught:
