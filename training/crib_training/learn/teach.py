@@ -24,14 +24,12 @@ import numpy as np
 import torch
 from crib_agents.expert.two_hand.pegging.play import PlayExpert
 from crib_agents.learned import Learned, Weights
-from crib_agents.learned.agent import shipped
 from crib_agents.learned.searching import SearchedPlay
 from crib_agents.loading import load_agent
 from torch import nn
 
 from crib_env.rules import TwoHandRules
 from crib_training.command_line import start
-from crib_training.evaluation.duplicate import estimate, play_pairs
 from crib_training.learn.deep_monte_carlo.checkpoint import (
     FILE,
     Checkpoint,
@@ -41,12 +39,12 @@ from crib_training.learn.deep_monte_carlo.checkpoint import (
     restore_module,
     write_whole,
 )
-from crib_training.learn.deep_monte_carlo.nets import layers_of, mlp
+from crib_training.learn.deep_monte_carlo.nets import layers_of
+from crib_training.learn.imitation import centred_loss, find_student, games_won, modules
 from crib_training.learn.labels import NETS, SIGNS, Labels, Teacher, collect, rows_of
 from crib_training.loading import find_game
 
 FREE = ("out", "resume", "against", "pairs")  # change nothing about what is learned
-SEED = 3_000_000  # of the deals that strength is measured on
 
 
 @dataclass(frozen=True)
@@ -106,53 +104,6 @@ class Settings:
     resume: Path | None = None
 
 
-def find_student(settings: Settings, rules: TwoHandRules) -> Weights:
-    """Return the weights to begin with.
-
-    Raises:
-        ValueError: there are none for these rules.
-    """
-    if settings.student is not None:
-        known = (Weights.load(settings.student),)
-    else:
-        known = shipped()
-    for weights in known:
-        if weights.rules == rules.name:
-            return weights
-    raise ValueError(f"there are no weights for {rules.name}: train some by crib train --method "
-                     f"deep_monte_carlo, and give them as --student")  # fmt: skip
-
-
-def modules(weights: Weights) -> nn.ModuleDict:
-    """Return the nets of weights for PyTorch."""
-    made = nn.ModuleDict()
-    for name, layers in weights.nets.items():
-        (first, _), (second, _), (last, _) = layers
-        made[name] = mlp(first.shape[1], len(first), len(second), len(last))
-        linear = [layer for layer in made[name].modules() if isinstance(layer, nn.Linear)]
-        for layer, (weight, bias) in zip(linear, layers, strict=True):
-            layer.weight.data = torch.tensor(weight)
-            layer.bias.data = torch.tensor(bias)
-    return made
-
-
-def centred_loss(
-    found: torch.Tensor, targets: torch.Tensor, signs: torch.Tensor, of: torch.Tensor, scale: float
-) -> torch.Tensor:
-    """Return the mean squared error of what choices are worth, less its mean over each view.
-
-    Args:
-        found, targets: float32[rows, outputs]. signs: float32[outputs], see `labels.SIGNS`.
-        of: int64[rows], the view of each row, from 0. scale: the weight of the outputs' own errors.
-    """
-    wrong = found - targets
-    worth = wrong @ signs
-    views = int(of[-1]) + 1
-    rows = torch.zeros(views).index_add_(0, of, torch.ones(len(of)))
-    mean = torch.zeros(views).index_add_(0, of, worth) / rows
-    return ((worth - mean[of]) ** 2 + scale * (wrong**2).sum(dim=1)).mean()
-
-
 class Teaching:
     """A run.
 
@@ -174,7 +125,7 @@ class Teaching:
         if not isinstance(rules, TwoHandRules):
             raise ValueError(f"{settings.env} is no two-hand game: the expert labels those only")
         self.rules = rules
-        self.student = find_student(settings, rules)
+        self.student = find_student(settings.student, rules)
         self.teacher: Teacher = PlayExpert()
         if settings.teacher == "search":
             leaves = self.student if settings.leaves is None else Weights.load(settings.leaves)
@@ -182,7 +133,8 @@ class Teaching:
         self.nets = modules(self.student)
         self.average = copy.deepcopy(self.nets)
         self.taught = NETS if settings.lay_away else NETS[:1]
-        self.optimizer = torch.optim.Adam(self.nets.parameters(), settings.learning_rate, fused=True)
+        parameters = self.nets.parameters()
+        self.optimizer = torch.optim.Adam(parameters, settings.learning_rate, fused=True)
         self.rng = np.random.default_rng(settings.seed)
         self.rounds, self.cpu_seconds = 0, 0.0
         self.losses: list[float] = []
@@ -204,12 +156,13 @@ class Teaching:
 
     @property
     def made_by(self) -> str:
-        """The command, but for what changes nothing."""
+        """The command, without folders and what changes nothing."""
         words = ["crib teach"]
         for name, value in asdict(self.settings).items():
             if name not in FREE and value != getattr(Settings, name):
                 option = "--" + name.replace("_", "-")
-                words.append(option if value is True else f"{option} {value}")
+                said = value.name if isinstance(value, Path) else value
+                words.append(option if value is True else f"{option} {said}")
         return " ".join(words)
 
     @property
@@ -266,8 +219,6 @@ class Teaching:
         self.cpu_seconds += time.process_time() - began
         return float(np.mean(losses[-200:]))
 
-    # --- what is kept ---------------------------------------------------------------------------
-
     def save(self) -> None:
         """Write weights and checkpoint.
 
@@ -313,11 +264,7 @@ class Teaching:
 
 
 def teach(settings: Settings) -> Learned:
-    """Teach as the settings say, write everything to ``out``, and return the agent.
-
-    Raises:
-        ValueError, OSError: see `Teaching`; or the folder holds another run.
-    """
+    """Teach as the settings say, write everything to ``out``, and return the agent."""
     teaching = Teaching(settings)
     out = settings.out
     out.mkdir(parents=True, exist_ok=True)
@@ -337,12 +284,8 @@ def teach(settings: Settings) -> Learned:
     write_whole(out / "policy.safetensors", teaching.agent.sets[0].to_bytes())
     print(f"last: loss {loss:.4f}, {teaching.cpu_seconds:.0f} CPU s", flush=True)
     for name in filter(None, settings.against.split(",") if settings.pairs else ()):
-        games = play_pairs(
-            teaching.rules, "game", teaching.agent, load_agent(name), settings.pairs, SEED
-        )
-        won = estimate((games.result == 1).mean(axis=1))
-        print(f"against {name}: {100 * won.mean:.1f} ± {100 * won.half:.1f} % of games, "
-              f"{won.n} pairs", flush=True)  # fmt: skip
+        won = games_won(teaching.agent, load_agent(name), teaching.rules, settings.pairs)
+        print(f"against {name}: {won}", flush=True)
     return teaching.agent
 
 

@@ -121,8 +121,8 @@ def add(p, likely, j, mine, theirs, near, s, worths, found):
     ``p`` is changed. See `search_card` for the others.
     """
     if near:
-        whole = int(math.floor(mine))
-        others = int(math.floor(theirs))
+        whole = math.floor(mine)
+        others = math.floor(theirs)
         p["needs"][ME] -= whole
         p["needs"][THEM] -= others
         worth = end_worth(p, j, s, worths)
@@ -178,8 +178,9 @@ def answer(v, k, q, likely, j, mine, theirs, positions, leaves, near, s, hands, 
             copy(q, p)
             put(p, THEM, r)
             turn = go_on(p, s["single"], hands[rest, LOWEST], hands[mine, LOWEST])
-            go_from(v, k, r, p, turn, likely * chance[i], j, mine, rest, leaves[LEAF * r : LEAF * r + LEAF],
-                    near, s, hands, weights, worths, u, net, found)  # fmt: skip
+            leaf = leaves[LEAF * r : LEAF * r + LEAF]
+            go_from(v, k, r, p, turn, likely * chance[i], j, mine, rest, leaf, near, s,
+                    hands, weights, worths, u, net, found)  # fmt: skip
 
 
 @kernel
