@@ -22,8 +22,7 @@ for _name in ENVIRONMENTS:
     _module = import_module(f"crib_env.{_name}")
     _summary, _, _rest = (_module.__doc__ or "").partition("\n\n")
     _rows = "\n".join(
-        f"| `{part}` | {size} | {meaning} |"
-        for part, size, meaning in _module.maker.family.layout
+        f"| `{part}` | {size} | {meaning} |" for part, size, meaning in _module.maker.family.layout
     )
     _text = (
         f"# {_name}\n\n{_summary}\n\n{_rest}\n\n## Observation slice by slice\n\n"

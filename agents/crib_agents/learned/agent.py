@@ -27,6 +27,15 @@ def shipped() -> tuple[Weights, ...]:
     return tuple(Weights.load(path) for path in sorted(SHIPPED.glob("*.safetensors")))
 
 
+@cache
+def self_play() -> tuple[Weights, ...]:
+    """Return the weights of self-play alone where those of `shipped` were taught further.
+
+    Search does better with these at its leaves; see docs/learned.md.
+    """
+    return tuple(Weights.load(path) for path in sorted(SHIPPED.glob("self_play/*.safetensors")))
+
+
 class Learned(CompiledAgent):
     """Plays for points, by what its nets expect to follow each choice.
 

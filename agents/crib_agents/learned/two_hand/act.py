@@ -60,15 +60,17 @@ def pair_value(v, table, weights, low, high):
 
 
 @kernel
-def card_values(v, weights, now, worth):
-    """Write what playing each card held is worth; return how many ranks can be played.
+def card_points(v, weights, now, mine, theirs):
+    """Write what playing each card held brings both seats; return how many ranks can be played.
 
     Args:
         weights: begin with the nets.
         now: int64[HAND], receives the points that each of those cards is sure to peg now.
-        worth: float64[HAND], receives its points now and those expected to follow; `UNLIKELY` for a
-            card that may not be played, or of whose rank another comes later in the hand. Where one
-            rank can be played the net is not asked, and its worth is its points now.
+        mine: float64[HAND], receives its points now and those expected to follow for this seat;
+            `UNLIKELY` for a card that may not be played, or of whose rank another comes later in
+            the hand. Where one rank can be played the net is not asked, and these are its points
+            now.
+        theirs: float64[HAND], receives the points expected to follow for the other seat, else 0.
     """
     places = stack.ints(MOST_INPUTS)
     values = stack.floats(MOST_INPUTS)
@@ -77,7 +79,8 @@ def card_values(v, weights, now, worth):
     ranks = 0
     choices = 0
     for k in range(HAND - 1, -1, -1):
-        worth[k] = UNLIKELY
+        mine[k] = UNLIKELY
+        theirs[k] = 0.0
         now[k] = 0
         if v["legal"] >> k & 1:
             rank = v["hand"][k] >> 2
@@ -85,7 +88,7 @@ def card_values(v, weights, now, worth):
                 ranks |= 1 << rank
                 choices += 1
                 now[k] = certain_points(v, k, sequence)
-                worth[k] = float(now[k])
+                mine[k] = float(now[k])
     if choices > 1:
         net = int(weights[PLAY])
         unseen = unseen_ranks(v)
@@ -98,7 +101,7 @@ def card_values(v, weights, now, worth):
         wide = begin_hidden(weights, net, before)
         add_inputs(weights, net, places, values, 0, shared, before)
         for k in range(v["hand_n"]):
-            if worth[k] != UNLIKELY:
+            if mine[k] != UNLIKELY:
                 n = card_features(
                     v, k, now[k], sequence, unseen, least, total, is_alone, places, values, shared
                 )
@@ -106,7 +109,25 @@ def card_values(v, weights, now, worth):
                     hidden[j] = before[j]
                 add_inputs(weights, net, places, values, shared, n, hidden)
                 finish(weights, net, hidden, expected)
-                worth[k] += expected[MY_REST] - expected[THEIR_REST]
+                mine[k] += expected[MY_REST]
+                theirs[k] = expected[THEIR_REST]
+    return choices
+
+
+@kernel
+def card_values(v, weights, now, worth):
+    """Write what playing each card held is worth; return how many ranks can be played.
+
+    Args:
+        weights: begin with the nets.
+        now: see `card_points`.
+        worth: float64[HAND], receives the points of this seat less those of the other.
+    """
+    theirs = stack.floats(HAND)
+    choices = card_points(v, weights, now, worth, theirs)
+    for k in range(HAND):
+        if worth[k] != UNLIKELY:
+            worth[k] -= theirs[k]
     return choices
 
 

@@ -61,8 +61,8 @@ def with_nob(p, others, nob, s, worths):
 
 
 @kernel
-def add_end(p, likely, j, s, worths, found):
-    """Add the end ``p`` of the play under hypothesis ``j``, so ``likely``, to the findings.
+def end_worth(p, j, s, worths):
+    """Return the worth of the end ``p`` of the play under hypothesis ``j``.
 
     Args:
         worths: see `worth.worths`.
@@ -73,7 +73,13 @@ def add_end(p, likely, j, s, worths, found):
     worth = with_nob(p, others, nob, s, worths)
     if flush > 0.0:
         worth += flush * (with_nob(p, others + s["flush_points"], nob, s, worths) - worth)
-    found[WORTH] += likely * worth
+    return worth
+
+
+@kernel
+def add_end(p, likely, j, s, worths, found):
+    """Add the end ``p`` of the play under hypothesis ``j``, so ``likely``, to the findings."""
+    found[WORTH] += likely * end_worth(p, j, s, worths)
     found[MY_POINTS] -= likely * max(p["needs"][ME], 0)
     found[THEIR_POINTS] -= likely * max(p["needs"][THEM], 0)
 

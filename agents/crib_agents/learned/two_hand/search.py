@@ -1,0 +1,286 @@
+"""One step of search by belief, with the net at its leaves.
+
+As the search of `expert` does, it asks what the other seat may hold, how likely that is, and which
+card it answers with then. Where this seat then has a choice it takes the best by the net, which
+sees no more than the seat would see there; what ends otherwise is played out by the reflex.
+
+What the net expects are points. Where a seat may go out in this deal, their worth is taken to be
+even between whole points, and a lead is judged by the counts still to come, as `expert` judges it.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numba import float64, int64, void
+
+from crib_agents.expert.two_hand.judge.model import MODEL_T
+from crib_agents.expert.two_hand.pegging.belief import hypothesise, thin
+from crib_agents.expert.two_hand.pegging.course import ME, POSITIONS_T, THEM, copy, go_on, put
+from crib_agents.expert.two_hand.pegging.holdings import DISTINCT, EMPTY, LISTED, LOWEST, number
+from crib_agents.expert.two_hand.pegging.play import DRAWN, SCRATCH_T
+from crib_agents.expert.two_hand.pegging.reflex import SIZE, all_in_public, softmax
+from crib_agents.expert.two_hand.pegging.search import (
+    FINDINGS,
+    MY_POINTS,
+    POINTS_NOW,
+    STUCK,
+    THEIR_POINTS,
+    WORTH,
+    end_worth,
+    play_out,
+)
+from crib_agents.expert.two_hand.pegging.show import look_ahead
+from crib_agents.kernels.charts import chart_of
+from crib_agents.learned.two_hand.act import UNLIKELY, card_points
+from crib_env.engine import stack
+from crib_env.engine.jit import entry, kernel
+from crib_env.engine.record import NONE, TABLE_T, WEIGHTS_T
+from crib_env.engine.show import pip
+from crib_env.engine.two_hand.records import HAND, VIEWS_T
+
+RANKS = 13
+# What is known of a leaf, an answer by this seat. It is asked of the net once for all hypotheses.
+UNASKED = 0
+NO_CHOICE = 1
+ASKED = 2
+LEAF = 3  # numbers: whether it was asked, and the points expected of both seats
+LEAVES = LEAF * (RANKS + 1)
+
+
+@kernel
+def look(v, k, r, p, u):
+    """Make ``u`` this seat's view at a leaf; return how many ranks it can play there.
+
+    Args:
+        v: the view before. k: the place of the card played in its hand. r: the other seat's card
+            behind it, or NONE. p: the position, this seat to play.
+    """
+    n = v["pile_n"]
+    for i in range(n):
+        u["pile"][i] = v["pile"][i]
+    u["pile"][n] = v["hand"][k]
+    u["pile_mine"] = v["pile_mine"] | 1 << n
+    n += 1
+    if r != NONE:
+        u["pile"][n] = 4 * r  # of any suit
+        n += 1
+    u["pile_n"] = n
+    u["pile_from"] = n - p["n"]
+    u["count"] = p["count"]
+    u["go"] = p["go"]
+    u["other_n"] = p["left"][THEM]
+    left = 0
+    legal = 0
+    ranks = 0
+    choices = 0
+    for i in range(v["hand_n"]):
+        if i == k:
+            continue
+        card = v["hand"][i]
+        u["hand"][left] = card
+        if p["count"] + pip(card) <= 31:
+            legal |= 1 << left
+            choices += 1 - (ranks >> (card >> 2) & 1)
+            ranks |= 1 << (card >> 2)
+        left += 1
+    u["hand_n"] = left
+    u["legal"] = legal
+    return choices
+
+
+@kernel
+def ask(v, k, r, p, u, net, leaf):
+    """Write what the net expects at a leaf, of the best card there, into ``leaf`` (float64[3])."""
+    if look(v, k, r, p, u) < 2:
+        leaf[0] = NO_CHOICE
+        return
+    now = stack.ints(HAND)
+    mine = stack.floats(HAND)
+    theirs = stack.floats(HAND)
+    card_points(u, net, now, mine, theirs)
+    leaf[0] = ASKED
+    most = UNLIKELY
+    for i in range(u["hand_n"]):
+        if mine[i] != UNLIKELY:
+            if now[i] >= p["needs"][ME]:  # it goes out: nothing follows
+                leaf[1] = now[i]
+                leaf[2] = 0.0
+                return
+            if mine[i] - theirs[i] > most:
+                most = mine[i] - theirs[i]
+                leaf[1] = mine[i]
+                leaf[2] = theirs[i]
+
+
+@kernel
+def add(p, likely, j, mine, theirs, near, s, worths, found):
+    """Add a position to the findings from which the seats are expected to make so many points.
+
+    ``p`` is changed. See `search_card` for the others.
+    """
+    if near:
+        whole = math.floor(mine)
+        others = math.floor(theirs)
+        p["needs"][ME] -= whole
+        p["needs"][THEM] -= others
+        worth = end_worth(p, j, s, worths)
+        found[WORTH] += likely * worth
+        if mine > whole:
+            p["needs"][ME] -= 1
+            more = end_worth(p, j, s, worths)
+            p["needs"][ME] += 1
+            found[WORTH] += likely * (mine - whole) * (more - worth)
+        if theirs > others:
+            p["needs"][THEM] -= 1
+            more = end_worth(p, j, s, worths)
+            p["needs"][THEM] += 1
+            found[WORTH] += likely * (theirs - others) * (more - worth)
+        p["needs"][ME] += whole
+        p["needs"][THEM] += others
+    found[MY_POINTS] += likely * (mine - max(p["needs"][ME], 0))
+    found[THEIR_POINTS] += likely * (theirs - max(p["needs"][THEM], 0))
+
+
+@kernel
+def go_from(v, k, r, p, turn, likely, j, mine, theirs, leaf, near, s, hands, weights, worths, u,
+            net, found):  # fmt: skip
+    """Add to the findings what follows position ``p``, ``turn`` to play: a leaf or a playing out.
+
+    Args:
+        r: the other seat's card since ``hand[k]``, or NONE.
+        likely: the weight of hypothesis ``j``. mine, theirs: what the seats hold.
+        leaf: float64[3] of this answer: whether it was asked, and the points expected.
+    """
+    if turn == ME:
+        if leaf[0] == UNASKED:
+            ask(v, k, r, p, u, net, leaf)
+        if leaf[0] == ASKED:
+            add(p, likely, j, leaf[1], leaf[2], near, s, worths, found)
+            return
+    play_out(p, turn, mine, theirs, s, hands, weights)
+    add(p, likely, j, 0.0, 0.0, near, s, worths, found)
+
+
+@kernel
+def answer(v, k, q, likely, j, mine, theirs, positions, leaves, near, s, hands, weights, worths, u,
+           net, found):  # fmt: skip
+    """Add what follows ``q``, the other seat to play from ``theirs`` whatever it may choose."""
+    p = positions[3]
+    chance = s["chance"]
+    softmax(q, theirs, hands, weights, s["base"], s["shared"], chance)
+    listed = hands[theirs, LISTED]
+    for i in range(hands[theirs, DISTINCT]):
+        if chance[i] > 0.0:
+            r = listed >> (4 * i) & 15
+            rest = hands[theirs, r]
+            copy(q, p)
+            put(p, THEM, r)
+            turn = go_on(p, s["single"], hands[rest, LOWEST], hands[mine, LOWEST])
+            leaf = leaves[LEAF * r : LEAF * r + LEAF]
+            go_from(v, k, r, p, turn, likely * chance[i], j, mine, rest, leaf, near, s,
+                    hands, weights, worths, u, net, found)  # fmt: skip
+
+
+@kernel
+def search_card(v, k, mine, n, near, positions, s, hands, weights, worths, u, net, found):
+    """Write what playing ``hand[k]`` brings into ``found``, float64[FINDINGS].
+
+    Args:
+        mine: this seat's holding.
+        n: how many hypotheses are left in the scratch record ``s``.
+        near: 0 to judge by points alone.
+        positions: four of `POSITION`: the play as it stands, then scratch.
+        u: a view like ``v``, for scratch. net: begins with the nets.
+        The others as for the search of `expert`.
+    """
+    leaves = stack.floats(LEAVES)
+    for i in range(RANKS + 1):
+        leaves[LEAF * i] = UNASKED
+    silent = leaves[LEAF * RANKS :]
+    held = s["held"]
+    ways = s["ways"]
+    heard = positions[1]
+    passed = positions[2]
+    r = v["hand"][k] >> 2
+    rest = hands[mine, r]
+    copy(positions[0], heard)
+    put(heard, ME, r)
+    copy(heard, passed)
+    nothing = EMPTY if heard["left"][THEM] == 0 else STUCK
+    turn = go_on(passed, s["single"], hands[rest, LOWEST], nothing)
+    room = 31 - heard["count"] if heard["needs"][ME] > 0 else 0
+    found[WORTH] = 0.0
+    found[POINTS_NOW] = positions[0]["needs"][ME] - max(heard["needs"][ME], 0)
+    found[MY_POINTS] = max(heard["needs"][ME], 0)
+    found[THEIR_POINTS] = heard["needs"][THEM]
+    if room > 0:
+        all_in_public(heard, THEM, weights, s["base"], s["shared"])
+        for j in range(n):
+            if hands[held[j], LOWEST] <= room:
+                answer(v, k, heard, ways[j], j, rest, held[j], positions, leaves, near, s, hands,
+                       weights, worths, u, net, found)  # fmt: skip
+    if turn == THEM:  # it leads, after a go or 31: other leaves than those of an answer
+        for i in range(RANKS):
+            leaves[LEAF * i] = UNASKED
+        all_in_public(passed, THEM, weights, s["base"], s["shared"])
+    for j in range(n):
+        if hands[held[j], LOWEST] > room:
+            if turn == THEM:
+                answer(v, k, passed, ways[j], j, rest, held[j], positions, leaves, near, s, hands,
+                       weights, worths, u, net, found)  # fmt: skip
+            else:
+                copy(passed, positions[3])
+                go_from(v, k, NONE, positions[3], turn, ways[j], j, rest, held[j], silent, near, s,
+                        hands, weights, worths, u, net, found)  # fmt: skip
+    if not near:
+        found[WORTH] = found[POINTS_NOW] + found[MY_POINTS] - found[THEIR_POINTS]
+
+
+@entry(
+    void(
+        VIEWS_T, int64[:, ::1], float64[::1], float64[:, ::1], float64[::1], MODEL_T,
+        float64[:, :, ::1], TABLE_T, POSITIONS_T, SCRATCH_T, VIEWS_T, WEIGHTS_T, int64,
+        float64[:, :, ::1],
+    ),
+    "learned.search",
+)  # fmt: skip
+def search_views(
+    views, hands, weights, keeping_rates, suited, model, worths, table, positions, scratch, spare,
+    net, within, found,
+):  # fmt: skip
+    """Write what each card of each view that may be played brings.
+
+    Args:
+        views: all judged by ``worths``.
+        spare: one view, no matter what is in it.
+        net: begins with the nets.
+        within: how near to going out one seat must be for worths to be asked; else `WORTH` is the
+            lead in points.
+        found: float64[B, HAND, FINDINGS], NaN where a card may not be played.
+        The others as for `expert`'s search, see `play_views`.
+    """
+    s = scratch[0]
+    for i in range(views.shape[0]):
+        spare[0] = views[i]
+        v = views[i]
+        s["base"] = 0 if v["dealt"] == 6 else SIZE
+        s["single"] = v["single_count"]
+        s["i_deal"] = v["is_dealer"]
+        other = chart_of(v, 1 - v["is_dealer"])
+        n = hypothesise(v, positions[0], s, hands, weights, keeping_rates[other])
+        n = thin(n, DRAWN, s)
+        near = min(positions[0]["needs"][ME], positions[0]["needs"][THEM]) <= within
+        if near:
+            look_ahead(v, n, s, hands, model[0], suited[other], table)
+        counted = 0
+        for k in range(v["hand_n"]):
+            counted += 1 << (4 * (v["hand"][k] >> 2))
+        mine = number(counted)
+        for k in range(HAND):
+            for f in range(FINDINGS):
+                found[i, k, f] = np.nan
+            if k < v["hand_n"] and v["legal"] >> k & 1:
+                search_card(v, k, mine, n, near, positions, s, hands, weights, worths, spare[0],
+                            net, found[i, k])  # fmt: skip

@@ -1,0 +1,246 @@
+"""What a teacher says of choices: kept, and as something for nets to learn.
+
+A label is a view in which there is a choice, and for each choice what a teacher expects of it: for
+a card of the hand the points of the play from now on, mine and theirs; for a pair to lay away the
+crib's points and both sides' points of the play. What the net need not learn, because it is
+certain, is taken off when it is learned.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+from crib_agents.expert.two_hand.discard.keep import (
+    CRIB_MEAN,
+    OTHER_PEGS,
+    OWN_PEGS,
+    PAIRS,
+    rank_discards,
+)
+from crib_agents.expert.two_hand.pegging.search import MY_POINTS, POINTS_NOW, THEIR_POINTS
+from crib_agents.kernels.counting import alone, certain_points, sequence_of, unseen_ranks
+from crib_agents.learned import Learned, Weights
+from crib_agents.learned.network import MOST_INPUTS
+from crib_agents.learned.two_hand import FAMILY
+from crib_agents.learned.two_hand.lay_away_features import lay_away_features, mean_hand
+from crib_agents.learned.two_hand.play_features import card_features, holdable, shared_features
+from numba import int64
+
+from crib_env.engine import stack
+from crib_env.engine.jit import entry
+from crib_env.engine.record import TABLE_T
+from crib_env.engine.show import show_table
+from crib_env.engine.two_hand.counting import least_pip
+from crib_env.engine.two_hand.records import HAND, VIEW, VIEWS_T
+from crib_env.games import Games
+from crib_env.policy import Views
+from crib_env.rules import Rules
+from crib_training.learn.deep_monte_carlo.two_hand import ROLES, gumbel
+from crib_training.learn.deep_monte_carlo.two_hand_play import INPUTS_T, choose_cards, spread
+
+Array = npt.NDArray[Any]
+
+NETS = ("play", *ROLES)
+SIGNS = {"play": (1, -1), "lay_away_pone": (-1, 1, -1), "lay_away_dealer": (1, 1, -1)}
+"""How what a net puts out adds up to what a choice is worth."""
+COMPACT = np.dtype([(name, np.int16, VIEW[name].shape) for name in VIEW.names or ()])
+
+
+@dataclass(frozen=True, eq=False)
+class Labels:
+    """What a teacher expects of the choices in views, for one net.
+
+    Attributes:
+        views: `COMPACT` [N].
+        points: float16[N, choices, outputs]; NaN where there is no such choice. Of cards the
+            choices are those of ``hand``, of pairs those of the cards in order of ids.
+    """
+
+    views: Array
+    points: Array
+
+    def __len__(self) -> int:
+        return len(self.views)
+
+    @classmethod
+    def joined(cls, parts: Sequence[Labels]) -> Labels:
+        """Return all labels of the parts, in their order."""
+        return cls(
+            np.concatenate([part.views for part in parts]),
+            np.concatenate([part.points for part in parts]),
+        )
+
+    def save(self, path: Path) -> None:
+        """Write them, 600 bytes a label before they are packed, some 40 after."""
+        np.savez_compressed(path, views=self.views, points=self.points)
+
+    @classmethod
+    def load(cls, path: Path) -> Labels:
+        """Read what `save` wrote."""
+        with np.load(path) as held:
+            return cls(held["views"], held["points"])
+
+
+class Teacher(Protocol):
+    """Who knows what cards bring."""
+
+    def findings(self, views: Views) -> Array:
+        """Return what each card of each hand would bring; see `PlayExpert.findings`."""
+
+
+def label_cards(views: Views, teacher: Teacher) -> Labels:
+    """Return a teacher's labels of views of the play."""
+    found = teacher.findings(views)
+    mine = found[:, :, POINTS_NOW] + found[:, :, MY_POINTS]
+    points = np.stack([mine, found[:, :, THEIR_POINTS]], axis=2)
+    return Labels(views.astype(COMPACT), points.astype(np.float16))
+
+
+def label_pairs(views: Views) -> Labels:
+    """Return the expert's labels of views of a seat that holds all its cards."""
+    columns = rank_discards(views)[1]
+    points = np.stack(
+        [np.abs(columns[:, :, CRIB_MEAN]), columns[:, :, OWN_PEGS], columns[:, :, OTHER_PEGS]],
+        axis=2,
+    )
+    dealt = int(views["dealt"][0])
+    points[:, dealt * (dealt - 1) // 2 :] = np.nan
+    return Labels(views.astype(COMPACT), points.astype(np.float16))
+
+
+def collect(
+    weights: Weights, teacher: Teacher, rules: Rules, deals: int, rng: np.random.Generator, *,
+    pairs: bool, temperature: float, explore: float,
+) -> dict[str, Labels]:  # fmt: skip
+    """Let a student play deals and label every decision with a choice.
+
+    Args:
+        weights: the student's.
+        teacher: who labels the play; laying away is labelled by the expert.
+        rules: what is played.
+        deals: how many.
+        rng: fixes the deals and the student's chance.
+        pairs: label laying away too.
+        temperature, explore: how the student plays the cards; see `gumbel`.
+
+    Returns:
+        labels by the name of the net.
+    """
+    games = Games(rules, deals, episode="deal", entropy=int(rng.integers(1 << 62)))
+    games.begin()
+    lanes, student, flat = np.arange(deals), Learned([weights]), weights.flat()
+    labels = {}
+    seats = np.stack([1 - games.states["dealer"], games.states["dealer"]])  # by role
+    for role, name in enumerate(ROLES):
+        if pairs:
+            labels[name] = label_pairs(games.views(lanes, seats[role]))
+        for _ in range(2):
+            games.ask(student, lanes, rng)
+    seen = []
+    running = games.running()
+    while len(running):
+        views = games.views(running)
+        noise = gumbel(rng, (len(running), HAND), temperature, explore)
+        cards, chosen, points = np.empty((3, len(running)), dtype=np.int64)
+        inputs = np.empty((len(running), FAMILY.nets["play"].inputs), dtype=np.float32)
+        k = choose_cards(views, flat, noise, cards, chosen, points, inputs)
+        seen.append(views[chosen[:k]])
+        games.step(running, cards)
+        running = games.running(running)
+    labels["play"] = label_cards(np.concatenate(seen), teacher)
+    return labels
+
+
+@entry(int64(VIEWS_T, INPUTS_T, int64[:, ::1]), "learn.card_rows")
+def card_rows(views, inputs, about):
+    """Write what the net for the play sees of every rank that may be played; return how many rows.
+
+    Args:
+        inputs: float32[rows, inputs]. about: int64[rows, 3], receives of each row the view, the
+            place of the card in its hand, and what the card is sure to peg.
+    """
+    places = stack.ints(MOST_INPUTS)
+    values = stack.floats(MOST_INPUTS)
+    row = 0
+    for b in range(views.shape[0]):
+        v = views[b]
+        sequence = sequence_of(v)
+        unseen = unseen_ranks(v)
+        least = least_pip(v)
+        total = holdable(unseen, least)
+        is_alone = alone(v)
+        shared = shared_features(v, unseen, least, total, is_alone, places, values)
+        ranks = 0
+        for k in range(v["hand_n"]):
+            rank = v["hand"][k] >> 2
+            if not v["legal"] >> k & 1 or ranks >> rank & 1:
+                continue
+            ranks |= 1 << rank
+            now = certain_points(v, k, sequence)
+            n = card_features(
+                v, k, now, sequence, unseen, least, total, is_alone, places, values, shared
+            )
+            spread(inputs[row], places, values, n)
+            about[row, 0] = b
+            about[row, 1] = k
+            about[row, 2] = now
+            row += 1
+    return row
+
+
+@entry(int64(VIEWS_T, TABLE_T, INPUTS_T, int64[:, ::1]), "learn.pair_rows")
+def pair_rows(views, table, inputs, about):
+    """Write what a net for laying away sees of every pair, as `card_rows` does; certain is 0."""
+    places = stack.ints(MOST_INPUTS)
+    values = stack.floats(MOST_INPUTS)
+    cards = stack.ints(HAND)
+    row = 0
+    for b in range(views.shape[0]):
+        v = views[b]
+        for i in range(v["hand_n"]):
+            j = i
+            while j > 0 and cards[j - 1] > v["hand"][i]:
+                cards[j] = cards[j - 1]
+                j -= 1
+            cards[j] = v["hand"][i]
+        pair = 0
+        for i in range(v["hand_n"]):
+            for j in range(i + 1, v["hand_n"]):
+                mean = mean_hand(v, table, cards[i], cards[j])
+                n = lay_away_features(v, cards[i], cards[j], mean, places, values)
+                spread(inputs[row], places, values, n)
+                about[row, 0] = b
+                about[row, 1] = pair
+                about[row, 2] = 0
+                pair += 1
+                row += 1
+    return row
+
+
+def rows_of(name: str, labels: Labels, chosen: Array) -> tuple[Array, Array, Array]:
+    """Return what a net sees of all choices in some of the views, and what it is to put out.
+
+    Args:
+        name: the net's. chosen: int64[B], which labels.
+
+    Returns:
+        float32[rows, inputs]; float32[rows, outputs]; int64[rows], which of the views it is.
+    """
+    views = labels.views[chosen].astype(VIEW)
+    most = HAND if name == "play" else PAIRS
+    inputs = np.empty((most * len(views), FAMILY.nets[name].inputs), dtype=np.float32)
+    about = np.empty((most * len(views), 3), dtype=np.int64)
+    if name == "play":
+        rows = card_rows(views, inputs, about)
+    else:
+        # What is certain of a pair is the hand, which is no part of its labels.
+        rows = pair_rows(views, show_table(), inputs, about)
+    about = about[:rows]
+    targets = labels.points[chosen[about[:, 0]], about[:, 1]].astype(np.float32)
+    targets[:, 0] -= about[:, 2]
+    return inputs[:rows], targets, about[:, 0]

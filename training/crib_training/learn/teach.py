@@ -1,0 +1,300 @@
+"""Teach nets of the agent ``learned`` what `expert` expects of every choice.
+
+    python -m crib_training.learn.teach --env six_card_v0 --out runs/taught
+
+The student plays, and the expert labels its decisions: the student meets the positions that it
+brings about itself (DAgger). Nets are fitted to the labels of all rounds so far, and at the end,
+at a falling rate, once more. Only differences between the choices of a view matter for playing,
+so the loss is of the errors less their mean over the choices of the view.
+
+Writes to ``--out``: ``policy.safetensors``; the labels of each round, ``labels_000.npz`` and so on;
+and ``checkpoint.safetensors``, with which ``--resume`` goes on to the very result that the run
+would have had.
+"""
+
+from __future__ import annotations
+
+import copy
+import time
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+import torch
+from crib_agents.expert.two_hand.pegging.play import PlayExpert
+from crib_agents.learned import Learned, Weights
+from crib_agents.learned.searching import SearchedPlay
+from crib_agents.loading import load_agent
+from torch import Tensor, nn
+
+from crib_env.rules import TwoHandRules
+from crib_training.command_line import start
+from crib_training.learn.deep_monte_carlo.checkpoint import (
+    FILE,
+    Checkpoint,
+    adam_tensors,
+    module_tensors,
+    restore_adam,
+    restore_module,
+    write_whole,
+)
+from crib_training.learn.deep_monte_carlo.nets import layers_of
+from crib_training.learn.imitation import centred_loss, find_student, games_won, modules
+from crib_training.learn.labels import NETS, SIGNS, Labels, Teacher, collect, rows_of
+from crib_training.loading import find_game
+
+FREE = ("out", "resume", "against", "pairs")  # change nothing about what is learned
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Teach a learned agent of a two-hand game what the expert expects of every choice.
+
+    Attributes:
+        env: the environment whose game is learned.
+        rules: a preset of rules other than the environment's own.
+        student: weights to begin with, a file of `crib train --method deep_monte_carlo`; by default
+            those that come with the package.
+        rounds: how often the student plays and is corrected.
+        deals: that it plays in a round; six-card brings about nine labels a deal.
+        labels_from: the folder of an earlier run, whose labels are learned from as well.
+        teacher: who labels the play: ``expert``, or ``search``, a step of search with nets at its
+            leaves.
+        leaves: weights of those nets, of self-play; by default the student's as they are at first.
+        lay_away: teach laying away too, not only the play.
+        seed: of the deals, the choices and the batches.
+        batch_size: views an update learns from.
+        learning_rate: of Adam; after the rounds it falls to 0.02 of that.
+        average: how far the average of the weights moves at an update; it is what is saved.
+        epochs: how often a round learns from as many labels as it brought.
+        last_epochs: how often, after the rounds, all labels are learned from.
+        scale: weight of the points themselves, beside the differences between choices.
+        temperature: of the softmax by which the student plays cards, in points.
+        explore: the share of its cards drawn evenly.
+        threads: of PyTorch.
+        against: opponents on whom strength is measured at the end, joined by commas.
+        pairs: pairs of duplicate games for that; 0 measures nothing.
+        out: the folder for results.
+        resume: the folder of a run that was stopped, to go on with it.
+    """
+
+    env: str = "six_card_v0"
+    rules: str | None = None
+    student: Path | None = None
+    rounds: int = 20
+    deals: int = 2048
+    labels_from: Path | None = None
+    teacher: Literal["expert", "search"] = "expert"
+    leaves: Path | None = None
+    lay_away: bool = False
+    seed: int = 1
+    batch_size: int = 256
+    learning_rate: float = 5e-4
+    average: float = 0.005
+    epochs: float = 2.0
+    last_epochs: float = 5.0
+    scale: float = 0.05
+    temperature: float = 0.1
+    explore: float = 0.05
+    threads: int = 1
+    against: str = "rule_based"
+    pairs: int = 1000
+    out: Path = Path("runs/taught")
+    resume: Path | None = None
+
+
+class Teaching:
+    """A run.
+
+    Args:
+        settings: those of the run.
+
+    Raises:
+        ValueError: settings that are not possible, or another run than the one to go on with.
+
+    Attributes:
+        nets: what learns. average: the average of its weights.
+        labels: by the name of the net. rounds: how many are over. losses: of each update.
+    """
+
+    def __init__(self, settings: Settings) -> None:
+        torch.set_num_threads(settings.threads)
+        self.settings = settings
+        _, rules = find_game(settings.env, settings.rules)
+        if not isinstance(rules, TwoHandRules):
+            raise ValueError(f"{settings.env} is no two-hand game: the expert labels those only")
+        self.rules = rules
+        self.student = find_student(settings.student, rules)
+        self.teacher: Teacher = PlayExpert()
+        if settings.teacher == "search":
+            leaves = self.student if settings.leaves is None else Weights.load(settings.leaves)
+            self.teacher = SearchedPlay([leaves], within=0)
+        self.nets = modules(self.student)
+        self.average = copy.deepcopy(self.nets)
+        self.taught = NETS if settings.lay_away else NETS[:1]
+        parameters = self.nets.parameters()
+        self.optimizer = torch.optim.Adam(parameters, settings.learning_rate, fused=True)
+        self.rng = np.random.default_rng(settings.seed)
+        self.rounds, self.cpu_seconds = 0, 0.0
+        self.losses: list[float] = []
+        self.parts: dict[str, list[Labels]] = {name: [] for name in self.taught}
+        if settings.labels_from is not None:
+            self._read(settings.labels_from, None)
+        if settings.resume is not None:
+            self._restore(settings.resume)
+
+    def weights(self, nets: nn.Module) -> Weights:
+        """Return nets as the agent reads them."""
+        assert isinstance(nets, nn.ModuleDict)
+        student = self.student
+        return Weights(
+            student.family, student.rules, student.rules_fields, student.players,
+            {name: layers_of(net) for name, net in nets.items()},
+            f"{student.made_by}; {self.made_by}",
+        )  # fmt: skip
+
+    @property
+    def made_by(self) -> str:
+        """The command, without folders and what changes nothing."""
+        words = ["crib teach"]
+        for name, value in asdict(self.settings).items():
+            if name not in FREE and value != getattr(Settings, name):
+                option = "--" + name.replace("_", "-")
+                said = value.name if isinstance(value, Path) else value
+                words.append(option if value is True else f"{option} {said}")
+        return " ".join(words)
+
+    @property
+    def agent(self) -> Learned:
+        """What has been learned so far, as an agent."""
+        return Learned([self.weights(self.average)], "taught")
+
+    def play(self) -> int:
+        """Let the student play a round and be corrected; return how many labels that brought."""
+        began = time.process_time()
+        settings = self.settings
+        found = collect(
+            self.weights(self.nets), self.teacher, self.rules, settings.deals, self.rng,
+            pairs=settings.lay_away, temperature=settings.temperature, explore=settings.explore,
+        )  # fmt: skip
+        for name in self.taught:
+            self.parts[name].append(found[name])
+            found[name].save(settings.out / f"labels_{self.rounds:03}_{name}.npz")
+        self.rounds += 1
+        self.cpu_seconds += time.process_time() - began
+        return len(found["play"])
+
+    def fit(self, views: int, last: bool = False) -> float:
+        """Learn from so many views of each net, drawn from all; return the mean loss.
+
+        Args:
+            last: the rate falls while it learns.
+        """
+        began = time.process_time()
+        settings = self.settings
+        steps = max(1, views // settings.batch_size)
+        labels = {name: Labels.joined(parts) for name, parts in self.parts.items()}
+        nets: list[Tensor] = list(self.nets.parameters())
+        average: list[Tensor] = list(self.average.parameters())
+        losses = []
+        for step in range(steps):
+            rate = settings.learning_rate * (max(0.02, 1 - step / steps) if last else 1.0)
+            for group in self.optimizer.param_groups:
+                group["lr"] = rate
+            total = torch.zeros(())
+            for name, known in labels.items():
+                size = settings.batch_size if name == "play" else settings.batch_size // 4
+                chosen = self.rng.integers(len(known), size=size)
+                inputs, targets, of = map(torch.from_numpy, rows_of(name, known, chosen))
+                signs = torch.tensor(SIGNS[name], dtype=torch.float32)
+                found = self.nets[name](inputs)
+                total = total + centred_loss(found, targets, signs, of, settings.scale)
+            self.optimizer.zero_grad()
+            total.backward()  # type: ignore[no-untyped-call]
+            self.optimizer.step()
+            with torch.no_grad():
+                torch._foreach_lerp_(average, nets, settings.average)
+            losses.append(total.item())
+        self.losses += losses
+        self.cpu_seconds += time.process_time() - began
+        return float(np.mean(losses[-200:]))
+
+    def save(self) -> None:
+        """Write weights and checkpoint.
+
+        Raises:
+            OSError: they cannot be written.
+        """
+        out = self.settings.out
+        write_whole(out / "policy.safetensors", self.agent.sets[0].to_bytes())
+        tensors = {
+            **module_tensors("nets", self.nets),
+            **module_tensors("average", self.average),
+            **adam_tensors(self.optimizer),
+        }
+        about = {
+            "settings": self._fixed(),
+            "rounds": self.rounds,
+            "cpu_seconds": self.cpu_seconds,
+            "generator": self.rng.bit_generator.state,
+        }
+        Checkpoint(about, tensors).save(out)
+
+    def _fixed(self) -> dict[str, Any]:
+        return {k: str(v) for k, v in asdict(self.settings).items() if k not in FREE}
+
+    def _restore(self, folder: Path) -> None:
+        saved = Checkpoint.load(folder)
+        if saved.about["settings"] != self._fixed():
+            raise ValueError(f"the run in {folder} has other settings: {saved.about['settings']}")
+        restore_module("nets", self.nets, saved.tensors)
+        restore_module("average", self.average, saved.tensors)
+        restore_adam(self.optimizer, saved.tensors)
+        self.rounds, self.cpu_seconds = saved.about["rounds"], saved.about["cpu_seconds"]
+        self.rng.bit_generator.state = saved.about["generator"]
+        self._read(folder, self.rounds)
+
+    def _read(self, folder: Path, rounds: int | None) -> None:
+        """Read the labels of a run, those of its first rounds or of all."""
+        for name in self.taught:
+            found = sorted(folder.glob(f"labels_*_{name}.npz"))[:rounds]
+            if not found and rounds != 0:
+                raise ValueError(f"{folder} holds no labels for {name}")
+            self.parts[name] += [Labels.load(path) for path in found]
+
+
+def teach(settings: Settings) -> Learned:
+    """Teach as the settings say, write everything to ``out``, and return the agent."""
+    teaching = Teaching(settings)
+    out = settings.out
+    out.mkdir(parents=True, exist_ok=True)
+    if (out / FILE).exists() and (settings.resume is None or not out.samefile(settings.resume)):
+        raise ValueError(f"{out} holds a run: go on with it by --resume {out}, or choose another "
+                         f"--out")  # fmt: skip
+    while teaching.rounds < settings.rounds:
+        brought = teaching.play()
+        loss = teaching.fit(int(settings.epochs * brought))
+        teaching.save()
+        known = sum(len(part) for part in teaching.parts["play"])
+        print(f"round {teaching.rounds}: {known:,} labels, loss {loss:.4f}, "
+              f"{teaching.cpu_seconds:.0f} CPU s", flush=True)  # fmt: skip
+    known = sum(len(part) for part in teaching.parts["play"])
+    loss = teaching.fit(int(settings.last_epochs * known), last=True)
+    # The checkpoint stays that before the last epochs, so that they can be made again.
+    write_whole(out / "policy.safetensors", teaching.agent.sets[0].to_bytes())
+    print(f"last: loss {loss:.4f}, {teaching.cpu_seconds:.0f} CPU s", flush=True)
+    for name in filter(None, settings.against.split(",") if settings.pairs else ()):
+        won = games_won(teaching.agent, load_agent(name), teaching.rules, settings.pairs)
+        print(f"against {name}: {won}", flush=True)
+    return teaching.agent
+
+
+def run(settings: Settings) -> None:
+    """Teach, and say where the results are."""
+    teach(settings)
+    print(f"wrote {settings.out}/policy.safetensors")
+
+
+if __name__ == "__main__":
+    start(Settings, run)
