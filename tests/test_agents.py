@@ -23,7 +23,6 @@ import pytest
 from crib_agents import GreedyAgent, RandomAgent, RuleBasedAgent
 from crib_agents.data import tables
 from crib_agents.kernels import pegging
-from crib_agents.kernels.counting import certain_points, sequence_of
 from crib_agents.kernels.lay_away import starters_total
 from crib_agents.kernels.pegging import least_pip
 from crib_training.evaluation.duplicate import estimate, play_pairs
@@ -37,6 +36,7 @@ from crib_env.engine.cache import cache_folder
 from crib_env.engine.family import find_family
 from crib_env.engine.record import NONE
 from crib_env.engine.show import show_table
+from crib_env.engine.two_hand.counting import certain_points, sequence_of
 from crib_env.engine.two_hand.records import HAND, LAY_AWAY, VIEW
 from crib_env.policy import Agent, CompiledAgent, compile_policy
 from crib_env.rules import PRESETS, Rules

@@ -16,12 +16,12 @@ import numpy as np
 import pytest
 from crib_agents import GreedyAgent, RandomAgent, RuleBasedAgent
 from crib_agents.kernels import placing
-from crib_agents.kernels.lines import points_so_far
 from crib_training.evaluation.duplicate import estimate, play_pairs
 
 from crib_env import parse_card, table_top_v0
 from crib_env.engine.record import NONE
 from crib_env.engine.show import show_table
+from crib_env.engine.table_top.lines import points_so_far
 from crib_env.engine.table_top.records import CENTRE, TABLE_VIEW, TO_CRIB, TURNS
 from crib_env.policy import Agent, CompiledAgent, find_agent
 from crib_env.rules import PRESETS

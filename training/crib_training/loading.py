@@ -34,8 +34,7 @@ def find_game(environment: str, rules: str | None = None) -> tuple[Maker, Rules]
         ValueError: no such environment, or no rules of its game.
     """
     maker = find_maker(environment)
-    changed = rules is not None and "[" in rules
-    chosen = parse_rules(rules) if rules and changed else rules or maker.rules
+    chosen = parse_rules(rules) if rules and "[" in rules else rules or maker.rules
     return maker, find_rules(chosen, maker.family.name)
 
 

@@ -8,4 +8,9 @@ may add). Here is what takes a view of how others play. Two-hand games:
 - `charts`: where a 13x13 chart holds a pair of cards.
 - `lay_away`: the best pair to lay away by any measure of one, and one such measure.
 - `pegging`: the card to play, by points now and the likely reply.
+
+Table Top:
+
+- `placing`: the cell for a card, by what each line is likely to come to.
+- `potential`: what the lines come to as they lie, for rewards on the way.
 """

@@ -23,7 +23,6 @@ from crib_agents.expert.two_hand.discard.keep import (
     rank_discards,
 )
 from crib_agents.expert.two_hand.pegging.search import MY_POINTS, POINTS_NOW, THEIR_POINTS
-from crib_agents.kernels.counting import alone, certain_points, sequence_of, unseen_ranks
 from crib_agents.learned import Learned, Weights
 from crib_agents.learned.network import MOST_INPUTS
 from crib_agents.learned.two_hand import FAMILY
@@ -35,7 +34,13 @@ from crib_env.engine import stack
 from crib_env.engine.jit import entry
 from crib_env.engine.record import TABLE_T
 from crib_env.engine.show import show_table
-from crib_env.engine.two_hand.counting import least_pip
+from crib_env.engine.two_hand.counting import (
+    alone,
+    certain_points,
+    least_pip,
+    sequence_of,
+    unseen_ranks,
+)
 from crib_env.engine.two_hand.records import HAND, VIEW, VIEWS_T
 from crib_env.games import Games
 from crib_env.policy import Views

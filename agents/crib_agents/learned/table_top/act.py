@@ -8,14 +8,6 @@ plays for points and not to the score.
 
 from __future__ import annotations
 
-from crib_agents.kernels.lines import (
-    crib_known,
-    line_through,
-    nob_of,
-    nob_through,
-    points_so_far,
-    unseen_cards,
-)
 from crib_agents.learned.network import (
     MOST_INPUTS,
     WIDEST,
@@ -40,6 +32,14 @@ from crib_env.engine import stack
 from crib_env.engine.jit import kernel
 from crib_env.engine.record import NONE
 from crib_env.engine.table_top.cells import bit_count
+from crib_env.engine.table_top.lines import (
+    crib_known,
+    line_through,
+    nob_of,
+    nob_through,
+    points_so_far,
+    unseen_cards,
+)
 from crib_env.engine.table_top.records import CELLS, SIZE, TO_CRIB, TURNS
 
 # The nets in their order, and the table behind them.

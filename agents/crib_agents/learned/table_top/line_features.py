@@ -6,10 +6,10 @@ round, those of the side whose lines they are, those of the line.
 
 from __future__ import annotations
 
-from crib_agents.kernels.lines import SUIT
 from crib_agents.learned.network import put
 from crib_env.engine.jit import kernel
 from crib_env.engine.table_top.cells import bit_count, lowest
+from crib_env.engine.table_top.lines import SUIT
 from crib_env.engine.table_top.records import TURNS
 
 NAME = "table_top.line"

@@ -7,7 +7,6 @@ follow. It plays for points and not to the score, but takes a card that wins the
 
 from __future__ import annotations
 
-from crib_agents.kernels.counting import alone, certain_points, sequence_of, unseen_ranks
 from crib_agents.kernels.lay_away import lay_away_by
 from crib_agents.kernels.pegging import WIN
 from crib_agents.learned.network import (
@@ -24,7 +23,13 @@ from crib_agents.learned.two_hand.play_features import card_features, holdable, 
 from crib_env.engine import stack
 from crib_env.engine.jit import kernel
 from crib_env.engine.record import NONE
-from crib_env.engine.two_hand.counting import least_pip
+from crib_env.engine.two_hand.counting import (
+    alone,
+    certain_points,
+    least_pip,
+    sequence_of,
+    unseen_ranks,
+)
 from crib_env.engine.two_hand.records import HAND, LAY_AWAY
 
 # The nets in their order: one for each role in laying away, one for the play.

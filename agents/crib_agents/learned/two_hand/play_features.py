@@ -6,11 +6,10 @@ score, the most this seat could answer, and its share of the cards not seen.
 
 from __future__ import annotations
 
-from crib_agents.kernels.counting import sequence_points
 from crib_agents.learned.network import put, put_counts
 from crib_env.engine.jit import kernel
 from crib_env.engine.show import pip
-from crib_env.engine.two_hand.counting import best_answer
+from crib_env.engine.two_hand.counting import best_answer, sequence_points
 
 NAME = "two_hand.play"
 VERSION = 1

@@ -5,14 +5,6 @@ The nets run inside this kernel, by the very functions that the agent ``learned`
 
 from __future__ import annotations
 
-from crib_agents.kernels.lines import (
-    crib_known,
-    line_through,
-    nob_of,
-    nob_through,
-    points_so_far,
-    unseen_cards,
-)
 from crib_agents.learned.network import MOST_INPUTS
 from crib_agents.learned.table_top.act import (
     ACTIONS,
@@ -37,6 +29,14 @@ from crib_env.engine import stack
 from crib_env.engine.jit import entry, kernel
 from crib_env.engine.record import NONE, TABLE_T, WEIGHTS_T
 from crib_env.engine.table_top.cells import bit_count
+from crib_env.engine.table_top.lines import (
+    crib_known,
+    line_through,
+    nob_of,
+    nob_through,
+    points_so_far,
+    unseen_cards,
+)
 from crib_env.engine.table_top.records import SIZE, TO_CRIB, VIEWS_T
 
 

@@ -5,7 +5,6 @@ The nets run inside these kernels, by the very functions that the agent ``learne
 
 from __future__ import annotations
 
-from crib_agents.kernels.counting import alone, sequence_of, unseen_ranks
 from crib_agents.learned.network import MOST_INPUTS
 from crib_agents.learned.two_hand.act import UNLIKELY, card_values, pair_value
 from crib_agents.learned.two_hand.lay_away_features import lay_away_features, mean_hand
@@ -20,7 +19,7 @@ from crib_env.engine import stack
 from crib_env.engine.jit import entry, kernel
 from crib_env.engine.record import TABLE_T, WEIGHTS_T, array_of
 from crib_env.engine.show import JACK, KEYS, score_flush_and_nob
-from crib_env.engine.two_hand.counting import least_pip
+from crib_env.engine.two_hand.counting import alone, least_pip, sequence_of, unseen_ranks
 from crib_env.engine.two_hand.records import HAND, TWO_HAND, VIEW
 
 PAIRS = HAND * (HAND - 1) // 2

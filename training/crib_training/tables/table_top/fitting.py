@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from crib_agents.kernels.lines import line_through, nob_through, points_so_far, unseen_cards
 from crib_agents.kernels.placing import DRAFT, LINE, NEXT, best_action, likely_points
 from numba import float64, int64, void
 
@@ -10,6 +9,7 @@ from crib_env.engine.jit import entry, kernel
 from crib_env.engine.record import DECKS_T, LOG_T, NONE, TABLE_T
 from crib_env.engine.table_top import FAMILY
 from crib_env.engine.table_top.cells import bit_count
+from crib_env.engine.table_top.lines import line_through, nob_through, points_so_far, unseen_cards
 from crib_env.engine.table_top.records import SIZE, TURNS
 from crib_env.engine.table_top.rules import begin_episode, step
 from crib_env.engine.table_top.views import view

@@ -32,7 +32,6 @@ from crib_agents.expert.table_top.values import (
     shape,
 )
 from crib_agents.expert.table_top.worth import nob_in, owner_moves_next, side_value, sign_of
-from crib_agents.kernels.lines import nob_of, points_so_far
 from numba import float64, int64, void
 
 from crib_env.engine.jit import entry, kernel
@@ -40,6 +39,7 @@ from crib_env.engine.record import DECKS_T, LOG_T, NONE, TABLE_T
 from crib_env.engine.rng import below
 from crib_env.engine.table_top import FAMILY
 from crib_env.engine.table_top.cells import bit_count, lowest
+from crib_env.engine.table_top.lines import nob_of, points_so_far
 from crib_env.engine.table_top.records import CRIB_CARDS, SIZE, TO_CRIB, TURNS
 from crib_env.engine.table_top.rules import begin_episode, step
 from crib_env.engine.table_top.views import view
