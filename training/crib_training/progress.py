@@ -29,7 +29,8 @@ class Progress:
     def __init__(self, what: str, total: int, done: int = 0) -> None:
         self.what = what
         self.total = total
-        self.done = self._before = done
+        self.done: float = done
+        self._before = done
         self._began = self._said = time.monotonic()
         self._console = Console(stderr=True)
         self._bars: Bars | None = None
@@ -46,11 +47,11 @@ class Progress:
         if self._bars is not None:
             self._bars.stop()
 
-    def advance(self, by: int) -> None:
+    def advance(self, by: float) -> None:
         """Note that so much more is done."""
         self.move_to(self.done + by)
 
-    def move_to(self, done: int) -> None:
+    def move_to(self, done: float) -> None:
         """Note how much is done by now."""
         self.done = done
         now = time.monotonic()
@@ -65,8 +66,8 @@ class Progress:
     def line(self, seconds: float) -> str:
         """Return how far the task is after so many seconds, as a line."""
         new = self.done - self._before
-        left = f", {clock(seconds * (self.total - self.done) / new)} left" if new else ""
-        return f"{self.what}: {self.done:,} of {self.total:,} in {clock(seconds)}{left}"
+        left = f", {clock(seconds * (self.total - self.done) / new)} left" if new > 0 else ""
+        return f"{self.what}: {self.done:,.0f} of {self.total:,} in {clock(seconds)}{left}"
 
     def _draw(self) -> None:
         if self._bars is None:

@@ -30,11 +30,11 @@ LUCK = ("won_by_luck", "points_by_luck")
 RECKONED = ("game", "deal")  # episodes of which luck is known
 
 Sides = tuple[Agent | Referee, Agent | Referee]
-Finished = Callable[[int], None]
-"""Is told how many more games are over."""
+Finished = Callable[[float], None]
+"""Is told how many more games are over; of those going on, the share that is played counts."""
 
 
-def no_matter(games: int) -> None:
+def no_matter(games: float) -> None:
     """Tell nobody."""
 
 
@@ -210,6 +210,14 @@ def play_chunk(
     return Pairs(**arrays, failures=tuple(f for _, failures in halves for f in failures))
 
 
+def played(games: Games, running: Array) -> float:
+    """Return how many games are played: those over, and parts of the others by their scores."""
+    over = games.n - len(running)
+    if games.episode != "game":
+        return over
+    return over + float(games.states["scores"][running].max(axis=1).sum()) / games.rules.target
+
+
 def _play_half(
     games: Games,
     agents: Sides,
@@ -226,6 +234,7 @@ def _play_half(
     first_dealt = games.states["dealer"] % 2 == swapped
     forfeits = np.zeros((games.n, 2), dtype=bool)
     failures: list[Failure] = []
+    told = 0.0
     running = games.running()
     while len(running):
         mover = games.movers(running) % 2 ^ swapped
@@ -241,11 +250,12 @@ def _play_half(
                 forfeits[lane, player] = True
         if log is not None:
             log.note(games, running)
-        went_on = games.running(running)
+        running = games.running(running)
         if failures:
-            went_on = went_on[~forfeits[went_on].any(axis=1)]
-        finished(len(running) - len(went_on))
-        running = went_on
+            running = running[~forfeits[running].any(axis=1)]
+        now = played(games, running)
+        finished(now - told)
+        told = now
     sign = 1 - 2 * swapped
     lost = forfeits[:, 0].astype(np.int64) - forfeits[:, 1]
     board = games.states["games" if games.episode == "match" else "scores"]

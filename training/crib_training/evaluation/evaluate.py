@@ -121,7 +121,7 @@ def evaluate(
                 for episode in ("game", shortest_episode(maker))
             )  # fmt: skip
         except KeyboardInterrupt:
-            said = f"{progress.done:,} of {progress.total:,} games and deals were played"
+            said = f"{progress.done:,.0f} of {progress.total:,} games and deals were played"
             raise KeyboardInterrupt(f"{said}; nothing is kept") from None
     return {
         "environment": maker.name,
