@@ -16,7 +16,7 @@ from crib_training.tournament.workers import Ray, ThisProcess, play_alike
 ray = pytest.importorskip("ray", reason="Ray is not installed: make check-ray")
 pytestmark = pytest.mark.slow
 
-SETUP = Setup(("rule_based", "greedy", "random", "failing_agents:Cheats"), chunk=20, seed=5)
+SETUP = Setup(("rule_based", "greedy", "random", "failing_agents:Cheats"), chunk=20, seeds=(5,))
 PATIENCE = 60.0  # seconds for both nodes to have played
 
 
