@@ -37,9 +37,9 @@
 The Gymnasium, vector and SB3 forms also take ``features`` (``True``, ``"lookahead"``, ``"reply"``):
 see docs/features.md.
 
-Their ``opponent`` is a name, an agent, a function of a view, or several of these with their shares,
+Their ``opponent`` is a name, an agent, a function of a view, or several with their shares,
 ``[("greedy", 1), ("expert", 3)]``, one drawn for each episode; ``set_opponent`` puts another in its
-place. ``mask_in_observation=True`` (or ``"rllib"``, ``"tianshou"``, ``"torchrl"``) observes the mask
+place. ``mask_in_observation=True`` (``"rllib"``, ``"tianshou"``, ``"torchrl"``) observes the mask
 too, in a dictionary; the vector form and the single one take it.
 
 The Gymnasium form has one learner; ``opponent=`` plays the other side and ``partner=`` the
