@@ -16,6 +16,7 @@ from typing import Any, Protocol
 from crib_training.processes import ProcessPool
 from crib_training.tournament.chunks import Chunk, Record, Setup, play
 
+
 class Workers(Protocol):
     """Players of chunks, used in a ``with`` block."""
 
