@@ -16,7 +16,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Annotated, Any
 
-from crib_agents.loading import load_agent
+from crib_agents.loading import load_agent, trusted
 from tyro.conf import Positional, arg
 
 from crib_env.envs.makers import Maker
@@ -36,7 +36,8 @@ class Settings:
     """Compare two agents on duplicate deals.
 
     Attributes:
-        first: an agent: a name, a .safetensors file, or package.module:Class.
+        first: an agent: a name, a .safetensors, .zip (Stable-Baselines3) or .onnx file, or
+            package.module:Class.
         second: another, or the same.
         env: the environment.
         rules: other than the environment's own: a preset, or one with changes, such as
@@ -45,6 +46,7 @@ class Settings:
         pairs: how many pairs of games, and of single deals.
         seed: fixes everything.
         json: a file to write the result to as well.
+        trust: .zip files are one's own: they hold a pickle, which runs code as it is read.
     """
 
     first: Positional[Annotated[str, arg(metavar="FIRST")]]
@@ -55,6 +57,7 @@ class Settings:
     pairs: int = 2000
     seed: int = 1
     json: Path | None = None
+    trust: bool = False
 
 
 def evaluate(
@@ -110,8 +113,10 @@ def versions() -> dict[str, str]:
 def run(settings: Settings) -> None:
     """Compare the two, print the tables and write the file."""
     maker, rules = find_game(settings.env, settings.rules)
-    agents = load_agent(settings.first), load_agent(settings.second)
-    result = evaluate(maker, rules, *agents, settings.pairs, settings.seed, settings.players)
+    first, second = (
+        load_agent(trusted(name, settings.trust)) for name in (settings.first, settings.second)
+    )
+    result = evaluate(maker, rules, first, second, settings.pairs, settings.seed, settings.players)
     if settings.json:
         settings.json.write_text(json.dumps(result, indent=2) + "\n")
     print(f"{comparison_table([result])}\n\n{phase_table(result)}\n")
