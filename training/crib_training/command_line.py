@@ -27,6 +27,7 @@ COMMANDS = {
     "teach": ("crib_training.learn.teach", "teach a learned agent what the expert expects"),
     "evaluate": ("crib_training.evaluation.evaluate", "compare two agents on duplicate deals"),
     "tournament": ("crib_training.tournament.run", "rate agents by a round-robin"),
+    "exploit": ("crib_training.exploit.run", "say how much a perfect opponent gains on an agent"),
     "analyze": ("crib_training.analyze", "say what every choice in a position is worth"),
     "tables": ("crib_training.tables.__main__", "make the tables that the agents read"),
     "bench": ("benchmarks.__main__", "measure speed, in a checkout"),
