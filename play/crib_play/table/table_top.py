@@ -75,9 +75,10 @@ def said(done: Done) -> list[Call]:
     else:
         card = int(done.before[done.seat]["card"])
         calls = [Call(done.seat, f"to {cell_name(action)}", 0, (card,))]
-    for event in done.events:
-        if event.reason == "difference":
-            calls.append(Call(event.seat, f"{event.points} more points", event.points))
+    if done.ended and find_rules(done.rules, TableTopRules).score_difference:  # T13
+        more = [event for event in done.events if event.reason == "difference"]
+        calls += [Call(event.seat, f"{event.points} more points", event.points) for event in more]
+        calls += [] if more else [Call(done.seat, "both alike: no points")]
     if done.ended and not done.after["over"]:
         calls += opening(done.after, done.rules)
     return calls

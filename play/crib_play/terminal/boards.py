@@ -29,7 +29,7 @@ def show_hands(screen: Screen, sight: Sight, names: Names) -> None:
         screen.labelled("starter", screen.card(sight["starter"]))
         played = Text(" ").join(_played(screen, sight, i) for i in range(len(sight["pile"])))
         screen.labelled("count", f"{sight['count']:>2} ", played)
-    screen.labelled(names[other][:9], screen.cards([None] * sight["held"][other]))
+    screen.labelled(names[other][:11], screen.cards([None] * sight["held"][other]))
     hand = [Text(" ").join(_held(screen, one, laying) for one in sight["hand"])]
     screen.labelled("you hold", *hand)
 
@@ -53,7 +53,7 @@ def show_pegs(screen: Screen, sight: Sight, names: Names) -> None:
         score, rear = sight["scores"][seat], sight["rear"][seat]
         lines = track(score, rear, sight["target"])
         for i, line in enumerate(lines):
-            label = f"{names[seat][:9]}" if i == 0 else ""
+            label = f"{names[seat][:11]}" if i == 0 else ""
             screen.labelled(label, line if i else f"{line}  {score}")
 
 

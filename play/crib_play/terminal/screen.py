@@ -59,7 +59,7 @@ class Screen:
 
     def labelled(self, label: str, *parts: str | Text) -> None:
         """Print a line with what it is about before it."""
-        self.line(Text(f"{label:<10}", style="dim"), *parts)
+        self.line(Text(f"{label:<12}", style="dim"), *parts)
 
     def title(self, text: str) -> None:
         """Print a heading."""

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from functools import cache
 
 from crib_env.render.svg.cards import symbols
 from crib_env.render.svg.style import style_sheet
 
 THEME = "light"  # a card is a card by night as well
+SYMBOL = re.compile("</?symbol[^>]*>")
 
 
 @cache
@@ -17,8 +19,7 @@ def card_images() -> dict[str, str]:
     return {
         name.removeprefix("crib-"): (
             '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 100 140" '
-            f'class="crib-{THEME}"><style>{style}</style>{symbol}'
-            f'<use href="#{name}" width="100" height="140"/></svg>'
+            f'class="crib-{THEME}"><style>{style}</style>{SYMBOL.sub("", symbol)}</svg>'
         )
         for name, symbol in symbols().items()
     }

@@ -75,9 +75,10 @@ export function invite(links) {
 }
 
 function fill(title, ...parts) {
-  byId("advice").replaceChildren(make("h2", {}, title), ...parts);
+  const close = make("button", { type: "button", "aria-label": "Close", on: { click: silent } }, "×");
+  byId("advice").replaceChildren(make("header", {}, make("h2", {}, title), close), ...parts);
   byId("advice").hidden = false;
-  aloud(byId("advice").textContent);
+  aloud([title, ...parts.map((part) => part.textContent)].join(": "));
 }
 
 export function silent() {
