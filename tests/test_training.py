@@ -193,7 +193,13 @@ def test_two_names_and_a_slash_are_an_agent_of_two_and_paths_stay_paths(tmp_path
     folder = tmp_path / "greedy"
     folder.mkdir()
     (folder / "policy.safetensors").touch()
-    for one in ("runs/six/policy.safetensors", "greedy", str(folder / "policy.safetensors")):
+    assert of_two("trust:runs/model.zip/greedy") == ("trust:runs/model.zip", "greedy")
+    for one in (
+        "runs/six/policy.safetensors",
+        "greedy",
+        "trust:runs/model.zip",
+        str(folder / "policy.safetensors"),
+    ):
         assert of_two(one) is None
     agent = load_agent("greedy/rule_based")
     assert isinstance(agent, PhasedAgent)

@@ -16,7 +16,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Annotated, Any
 
-from crib_agents.loading import load_agent
+from crib_agents.loading import load_agent, trusted
 from tyro.conf import Positional, arg
 
 from crib_env.envs.makers import Maker
@@ -44,7 +44,8 @@ class Settings:
     """Compare two agents on duplicate deals.
 
     Attributes:
-        first: an agent: a name, a .safetensors file, or package.module:Class.
+        first: an agent: a name, a .safetensors, .zip (Stable-Baselines3) or .onnx file, or
+            package.module:Class.
         second: another, or the same.
         env: the environment.
         rules: other than the environment's own: a preset, or one with changes, such as
@@ -58,6 +59,7 @@ class Settings:
         no_duplicate: the two games of a pair have deals of their own, for an opponent who must not
             see cards twice. Only the adjusted figures are shown then.
         json: a file to write the result to as well.
+        trust: .zip files are one's own: they hold a pickle, which runs code as it is read.
     """
 
     first: Positional[Annotated[str, arg(metavar="FIRST")]]
@@ -71,6 +73,7 @@ class Settings:
     plain: bool = False
     no_duplicate: bool = False
     json: Path | None = None
+    trust: bool = False
 
 
 def evaluate(
@@ -156,7 +159,10 @@ def run(settings: Settings) -> None:
     if settings.json:
         check_file(settings.json)
     maker, rules = find_game(settings.env, settings.rules)
-    agents = load_agent(settings.first), load_agent(settings.second)
+    agents = (
+        load_agent(trusted(settings.first, settings.trust)),
+        load_agent(trusted(settings.second, settings.trust)),
+    )
     result = evaluate(
         maker, rules, *agents, settings.pairs, settings.seed, settings.players,
         adjusted=asked_for(settings.adjusted or settings.no_duplicate, settings.plain),

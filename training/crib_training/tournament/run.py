@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import numpy as np
+from crib_agents.loading import trusted
 from tyro.conf import Positional, arg
 
 from crib_training.command_line import start
@@ -51,8 +52,9 @@ class Settings:
     """Rate agents by a round-robin of duplicate games.
 
     Attributes:
-        agents: names, .safetensors files, package.module:Class; two of them joined by a slash
-            lay away and play; "process:" before one puts it into a process of its own.
+        agents: names, .safetensors, .zip (Stable-Baselines3) or .onnx files, package.module:Class;
+            two of them joined by a slash lay away and play; "process:" before one puts it into a
+            process of its own.
         env: the environment.
         rules: a preset of rules other than the environment's own.
         episode: game or match.
@@ -72,6 +74,7 @@ class Settings:
         workers: processes; 0 plays in the command's own.
         ray_address: play on this Ray cluster instead.
         out: the folder for results.
+        trust: .zip files are one's own: they hold a pickle, which runs code as it is read.
     """
 
     agents: Positional[Annotated[tuple[str, ...], arg(metavar="AGENT")]]
@@ -92,6 +95,7 @@ class Settings:
     workers: int = os.cpu_count() or 1
     ray_address: str | None = None
     out: Path = Path("runs/tournament")
+    trust: bool = False
 
 
 def tournament(
@@ -242,7 +246,7 @@ class Speed:
 def run(settings: Settings) -> None:
     """Play the tournament and print its report."""
     setup = Setup(
-        agents=settings.agents,
+        agents=tuple(trusted(name, settings.trust) for name in settings.agents),
         environment=settings.env,
         rules=settings.rules,
         episode=settings.episode,

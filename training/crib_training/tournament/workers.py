@@ -10,12 +10,11 @@ import platform
 from collections import deque
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from concurrent.futures.process import BrokenProcessPool
-from multiprocessing import get_context
 from types import TracebackType
 from typing import Any, Protocol
 
 from crib_training.evaluation.duplicate import Finished, no_matter
-from crib_training.processes import ProcessPool
+from crib_training.processes import SPAWN, ProcessPool
 from crib_training.tournament.chunks import PLAYED, Chunk, Record, Setup, play
 
 LOOK_EVERY = 0.5  # seconds between two looks at how far the workers are
@@ -68,8 +67,8 @@ class ThisProcess:
 _counter: Any = None  # of a worker's process: what all of them have played, shared
 
 
-def _count_in(counter: Any) -> None:
-    """Let a worker's process count what it plays."""
+def _begin(counter: Any) -> None:
+    """Let a worker count what it plays."""
     global _counter
     _counter = counter
 
@@ -91,9 +90,9 @@ class Processes:
     """
 
     def __init__(self, count: int) -> None:
-        self._counter = get_context("spawn").Value("d", 0.0)
+        self._counter = SPAWN.Value("d", 0.0)
         self._counted = 0.0
-        self._pool = ProcessPool(count, _count_in, self._counter)
+        self._pool = ProcessPool(count, _begin, self._counter)
         self._running: set[Future[Record]] = set()
 
     def __enter__(self) -> Processes:
