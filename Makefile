@@ -21,7 +21,7 @@ ARGS :=
 PARALLEL := --numprocesses auto --dist worksteal
 
 .DEFAULT_GOAL := help
-.PHONY: help demo tables test check-long check-ray lint typecheck format bench perfcheck docs clean
+.PHONY: help demo tables test check-long check-ray check-page lint typecheck format bench perfcheck docs clean
 .NOTPARALLEL:
 
 help: ## List the targets
@@ -43,6 +43,9 @@ check-long: $(INSTALLED) ## Run all tests, the slow ones too, on every core *
 
 check-ray: $(RAY_INSTALLED) ## Run tournaments on a local Ray cluster of two nodes *
 	@$(RAY_VENV)/bin/python -m pytest -m slow tests/test_ray.py $(ARGS)
+
+check-page: $(INSTALLED) ## Play whole games through the page of crib web in Chromium *
+	@$(PY) -m pytest -m slow tests/test_page.py $(ARGS)
 
 lint: $(INSTALLED) ## Check style, formatting and which way imports go
 	@$(PY) -m ruff check .
