@@ -21,7 +21,8 @@ ARGS :=
 PARALLEL := --numprocesses auto --dist worksteal
 
 .DEFAULT_GOAL := help
-.PHONY: help demo tables test check-long check-ray check-libraries lint typecheck format bench perfcheck docs clean
+.PHONY: help demo tables test check-long check-ray check-libraries check-page lint typecheck \
+	format bench perfcheck docs clean
 .NOTPARALLEL:
 
 help: ## List the targets
@@ -55,6 +56,9 @@ check-libraries: $(INSTALLED) ## Run the examples of other libraries, each in an
 		fi; \
 		$$home/bin/python -m pytest -m "slow or not slow" tests/test_libraries.py $(ARGS) || exit 1; \
 	done
+
+check-page: $(INSTALLED) ## Play whole games through the page of crib web in Chromium *
+	@$(PY) -m pytest -m slow tests/test_page.py $(ARGS)
 
 lint: $(INSTALLED) ## Check style, formatting and which way imports go
 	@$(PY) -m ruff check .

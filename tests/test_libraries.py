@@ -34,11 +34,11 @@ def test_sb3_learns_on_single_games() -> None:
 
 
 def test_sb3_learns_in_pettingzoos_way() -> None:
-    """Each seat is paid what it made: over a deal the rewards of a seat are the points it won by."""
+    """Each seat is paid what it made: over a deal that is what it won by."""
     module = example("sb3_pettingzoo", "sb3_contrib")
     games = module.SelfPlay(module.six_card_v0.env(episode="deal", reward="points"))
     games.reset(seed=3)
-    paid, over = {agent: 0.0 for agent in games.games.possible_agents}, False
+    paid, over = dict.fromkeys(games.games.possible_agents, 0.0), False
     while not over:
         acting = games.games.agent_selection
         _, reward, over, _, _ = games.step(int(games.action_masks().argmax()))
@@ -77,9 +77,7 @@ def test_tianshou_learns() -> None:
 
 
 @pytest.mark.slow
-def test_minari_keeps_and_gives_back(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_minari_keeps_and_gives_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MINARI_DATASETS_PATH", str(tmp_path))
     module = example("minari_expert", "minari")
     mean = module.main(module.Settings(agent="rule_based", episodes=30))

@@ -16,6 +16,7 @@ import gymnasium
 import numpy as np
 import torch
 import tyro
+from gymnasium.spaces import Box, Discrete
 from torch import Tensor, nn
 from torch.distributions import Categorical
 
@@ -64,7 +65,9 @@ def main(settings: Settings) -> float:
         settings.env, num_envs=games, opponent=settings.opponent, episode="deal",
         reward="expected", features=True,
     )  # fmt: skip
-    size, actions = envs.single_observation_space.shape[0], envs.single_action_space.n
+    space, choices = envs.single_observation_space, envs.single_action_space
+    assert isinstance(space, Box) and isinstance(choices, Discrete)
+    size, actions = space.shape[0], int(choices.n)
     agent = Agent(size, actions)
     optimizer = torch.optim.Adam(agent.parameters(), settings.learning_rate, eps=1e-5)
 

@@ -12,7 +12,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-import numpy as np
 import pyspiel
 import tyro
 from open_spiel.python.algorithms import cfr, exploitability

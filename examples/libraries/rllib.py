@@ -41,7 +41,9 @@ class Cribbage(MultiAgentEnv):
         super().__init__()
         self.games = six_card_v0.env(**(config or {}))
         self.agents = self.possible_agents = list(self.games.possible_agents)
-        bits = self.games.observation_space(self.agents[0])["observation"]
+        seen = self.games.observation_space(self.agents[0])
+        assert isinstance(seen, spaces.Dict)
+        bits = seen["observation"]
         space = spaces.Dict(
             {
                 "observations": spaces.Box(0.0, 1.0, bits.shape, np.float32),

@@ -11,7 +11,7 @@ for masks; it is the one to train with. A single Gymnasium game answers it as we
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import gymnasium
 import tyro
@@ -22,7 +22,7 @@ from stable_baselines3.common.vec_env import VecEnv
 
 from crib_env import six_card_v0
 
-OPTIONS = {"opponent": "rule_based", "episode": "deal", "reward": "points"}
+OPTIONS: dict[str, Any] = {"opponent": "rule_based", "episode": "deal", "reward": "points"}
 
 
 @dataclass
@@ -51,8 +51,9 @@ def main(settings: Settings) -> float:
     model.learn(settings.timesteps)
     single = gymnasium.make("crib_env/SixCard-v0", **OPTIONS)
     mean, spread = evaluate_policy(model, single, n_eval_episodes=200, warn=False)
+    assert isinstance(mean, float)
     print(f"{mean:+.2f} points a deal more than {OPTIONS['opponent']} (spread {spread:.1f})")
-    return float(mean)
+    return mean
 
 
 if __name__ == "__main__":

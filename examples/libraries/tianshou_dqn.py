@@ -26,7 +26,7 @@ from tianshou.utils.net.common import Net
 
 import crib_env
 
-OPTIONS = {"opponent": "rule_based", "episode": "deal", "reward": "points"}
+OPTIONS: dict[str, Any] = {"opponent": "rule_based", "episode": "deal", "reward": "points"}
 
 
 class Masked(gymnasium.Wrapper[dict[str, Any], int, Any, int]):

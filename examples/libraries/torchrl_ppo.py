@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 import torch
 import tyro
+from gymnasium.spaces import Box, Discrete
 from tensordict import TensorDict, TensorDictBase
 from tensordict.nn import TensorDictModule
 from torch import nn
@@ -47,8 +48,9 @@ class CribbageEnv(EnvBase):
     def __init__(self, games: int, **options: Any) -> None:
         super().__init__(device="cpu", batch_size=[games])
         self.games = six_card_v0.vector_env(games, **options)
-        size = self.games.single_observation_space.shape[0]
-        actions = int(self.games.single_action_space.n)
+        space, choices = self.games.single_observation_space, self.games.single_action_space
+        assert isinstance(space, Box) and isinstance(choices, Discrete)
+        size, actions = space.shape[0], int(choices.n)
         self.observation_spec = Composite(
             observation=Unbounded((games, size), dtype=torch.float32),
             action_mask=Binary(actions, (games, actions), dtype=torch.bool),
@@ -70,7 +72,7 @@ class CribbageEnv(EnvBase):
         )
 
     def _reset(self, tensordict: TensorDictBase | None, **_: Any) -> TensorDictBase:
-        partly = tensordict is not None and "_reset" in tensordict.keys()
+        partly = tensordict is not None and "_reset" in tensordict.keys()  # noqa: SIM118 - a tensordict is no dict
         if self._now is None or not partly:
             observation, info = self.games.reset()
             self._now = self._observed(observation, info["action_mask"])
@@ -148,7 +150,8 @@ def train(settings: Settings) -> float:
         for _ in range(4):
             for rows in torch.randperm(len(flat)).chunk(8):
                 terms = loss(flat[rows])
-                total = sum(terms[key] for key in terms.keys() if key.startswith("loss_"))
+                names = terms.keys()
+                total = sum(terms[name] for name in names if name.startswith("loss_"))
                 optimizer.zero_grad()
                 total.backward()
                 optimizer.step()
