@@ -28,7 +28,7 @@ PARALLEL := --numprocesses auto --dist worksteal
 help: ## List the targets
 	@echo "Targets (ARGS=\"...\" is handed on where marked *):"
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)$$/\1|\2/p' $(MAKEFILE_LIST) | \
-		while IFS='|' read -r name text; do printf '  %-12s %s\n' "$$name" "$$text"; done
+		while IFS='|' read -r name text; do printf '  %-15s %s\n' "$$name" "$$text"; done
 
 demo: $(INSTALLED) ## Train two agents for about five minutes and evaluate them *
 	@$(PY) -m crib_training.learn.demo $(ARGS)

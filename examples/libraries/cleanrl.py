@@ -66,7 +66,8 @@ def main(settings: Settings) -> float:
         reward="expected", features=True,
     )  # fmt: skip
     space, choices = envs.single_observation_space, envs.single_action_space
-    assert isinstance(space, Box) and isinstance(choices, Discrete)
+    assert isinstance(space, Box)
+    assert isinstance(choices, Discrete)
     size, actions = space.shape[0], int(choices.n)
     agent = Agent(size, actions)
     optimizer = torch.optim.Adam(agent.parameters(), settings.learning_rate, eps=1e-5)

@@ -30,7 +30,7 @@ from crib_env import six_card_v0
 MODULE = "player"
 
 
-class Cribbage(MultiAgentEnv):
+class Cribbage(MultiAgentEnv):  # type: ignore[misc]
     """A PettingZoo environment of ours as RLlib's multi-agent environment.
 
     Args:

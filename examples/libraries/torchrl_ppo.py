@@ -32,7 +32,7 @@ from crib_env import six_card_v0
 OPTIONS: dict[str, Any] = {"opponent": "rule_based", "episode": "deal", "reward": "points"}
 
 
-class CribbageEnv(EnvBase):
+class CribbageEnv(EnvBase):  # type: ignore[misc]
     """N games of one learner each as a TorchRL environment of batch size [N].
 
     Ended games have begun anew by the time `_step` returns: it gives the ended game's last
@@ -49,7 +49,8 @@ class CribbageEnv(EnvBase):
         super().__init__(device="cpu", batch_size=[games])
         self.games = six_card_v0.vector_env(games, **options)
         space, choices = self.games.single_observation_space, self.games.single_action_space
-        assert isinstance(space, Box) and isinstance(choices, Discrete)
+        assert isinstance(space, Box)
+        assert isinstance(choices, Discrete)
         size, actions = space.shape[0], int(choices.n)
         self.observation_spec = Composite(
             observation=Unbounded((games, size), dtype=torch.float32),
