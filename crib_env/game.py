@@ -11,7 +11,8 @@
     >>> max(game.scores)
     61
 
-Moves are made and taken back by `push` and `pop`; a position is one line of text by `notation`.
+Moves are made and taken back by `push` and `pop`; a position is one line of text by `notation`, a
+drawing by `svg`, which a notebook shows by itself.
 """
 
 from __future__ import annotations
@@ -33,13 +34,14 @@ from crib_env.errors import EpisodeOverError, IllegalActionError
 from crib_env.events import Event, read_log
 from crib_env.notation import parse_state
 from crib_env.options import ResetOptions, check_seed, read_options, set_scores
+from crib_env.pictures import Pictures
 from crib_env.positions import Positions
 from crib_env.rules import Rules
 
 Array = npt.NDArray[Any]
 
 
-class Game(Positions):
+class Game(Positions, Pictures):
     """One game.
 
     Args:

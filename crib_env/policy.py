@@ -1,7 +1,6 @@
 """What plays: agents, how one is found by name, and how one function becomes a compiled agent.
 
-An `Agent` takes views and returns actions. Names are looked up in the entry-point group
-``crib_env.agents``, so a package of anyone's can add its own.
+Names are looked up in the entry-point group ``crib_env.agents``: any package can add its own.
 """
 
 from __future__ import annotations
@@ -52,6 +51,21 @@ class Agent(Protocol):
 
         Returns:
             int64[B], an action for each view.
+        """
+
+
+@runtime_checkable
+class MixingAgent(Agent, Protocol):
+    """An agent that draws its choices, and says by which chances."""
+
+    def action_probabilities(self, views: Views) -> npt.NDArray[np.float64]:
+        """Return how likely it is to take each action.
+
+        Args:
+            views: structured array [B] of views, each of a seat to move.
+
+        Returns:
+            float64[B, actions], by action; a row sums to 1 and is 0 where the action is illegal.
         """
 
 
@@ -172,6 +186,32 @@ def ask_agent(agent: Agent, views: Views, rng: np.random.Generator) -> Actions:
         raise
 
 
+def action_probabilities(
+    agent: Agent, views: Views, actions: int, rng: np.random.Generator
+) -> npt.NDArray[np.float64]:
+    """Return how likely an agent is to take each action; one that does not mix is asked for it.
+
+    Args:
+        agent: says its chances (`MixingAgent`), or else chooses by the view alone.
+        views: structured array [B] of views, each of a seat to move.
+        actions: how many actions the game has.
+        rng: what an agent that is asked is handed.
+
+    Returns:
+        float64[B, actions]; a row has one 1 where the agent does not mix.
+
+    Raises:
+        ValueError: the agent draws its choices and does not say by which chances, or erred.
+    """
+    if isinstance(agent, MixingAgent):
+        return agent.action_probabilities(views)
+    if getattr(agent, "draws", False):
+        raise ValueError(f"{agent.name!r} draws its choices and has no action_probabilities(views)")
+    chances = np.zeros((len(views), actions))
+    chances[np.arange(len(views)), ask_agent(agent, views, rng)] = 1.0
+    return chances
+
+
 Opponent = str | Agent | Callable[[Any, np.random.Generator], int]
 
 
@@ -247,10 +287,8 @@ def find_agent(opponent: Opponent) -> Agent:
     if isinstance(opponent, str):
         return _installed(opponent)
     if isinstance(opponent, type):
-        raise TypeError(
-            f"an opponent is an agent, not its class: write {opponent.__name__}(), not "
-            f"{opponent.__name__}"
-        )
+        name = opponent.__name__
+        raise TypeError(f"an opponent is an agent, not its class: write {name}(), not {name}")
     if isinstance(opponent, Agent):
         return opponent
     if callable(opponent):
