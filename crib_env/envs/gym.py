@@ -107,7 +107,7 @@ class CribbageEnv(gymnasium.Env[Observation, np.int64]):
         Raises:
             ValueError: a seed or an option that does not fit; nothing has changed then.
         """
-        check_seed(seed)
+        seed = check_seed(seed)
         chosen = read_options(options, self.batch.players, self.rules.target)
         super().reset(seed=seed)
         if seed is not None:

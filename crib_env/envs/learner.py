@@ -79,6 +79,7 @@ class LearnerBatch(LearnerArrays):
         family = (in_expectation if reward == "expected" else find_family)(rules.engine)
         self.players = family.players[0] if players is None else players
         self.games = Games(rules, n, players=self.players, episode=episode, family=family)
+        self.players = int(self.players)
         if seat is not None and (isinstance(seat, bool) or seat not in range(self.players)):
             raise ValueError(f"seat must be from 0 to {self.players - 1} or None, got {seat!r}")
         if partner is not None and self.players != 4:
@@ -88,7 +89,7 @@ class LearnerBatch(LearnerArrays):
         self.rules = rules
         self.opponents = Opponents(n, opponent)
         self.partner = None if partner is None else find_agent(partner)
-        self.seat = seat
+        self.seat = None if seat is None else int(seat)
         self.on_illegal = on_illegal
         self.phase_policy = phase_policy
         self.autoreset = autoreset

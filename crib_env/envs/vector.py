@@ -95,9 +95,8 @@ class CribbageVectorEnv(VectorEnv[Observation, Array, Array]):
         """
         batch = self.batch
         several = isinstance(seed, (Sequence, np.ndarray))
-        seeds = list(seed) if isinstance(seed, (Sequence, np.ndarray)) else [seed]
-        for one in seeds:
-            check_seed(one)
+        given = list(seed) if isinstance(seed, (Sequence, np.ndarray)) else [seed]
+        seeds = [check_seed(one) for one in given]
         if several and len(seeds) != self.num_envs:
             raise ValueError(f"seed must be one or {self.num_envs}, one a game, got {seed!r}")
         chosen = read_options(options, batch.players, self.rules.target)
