@@ -111,14 +111,7 @@ class CompiledAgent:
         return f"{type(self).__name__}()"
 
     def act(self, views: Views, rng: np.random.Generator) -> Actions:
-        """Return a legal action for each view.
-
-        Args:
-            views: structured array [B] of views, each of a seat to move.
-            rng: the source of any chance in the choice.
-
-        Returns:
-            int64[B], actions.
+        """Return a legal action for each view; see `Agent.act`.
 
         Raises:
             ValueError: the views are of a family the agent does not play.
