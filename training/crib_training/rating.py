@@ -151,20 +151,18 @@ def rating_table(entries: list[Results]) -> str:
     """Return the agents as a Markdown table, the highest rating first.
 
     Args:
-        entries: what each made; two that played each other both count.
-
-    Raises:
-        ValueError: there is no chain of games between some of them.
+        entries: what each made; of two that played each other both count. Who is met in one of them
+            alone is rated by those games.
     """
-    names = list(dict.fromkeys(entry.name for entry in entries))
+    met = (opponent for entry in entries for opponent in entry.games)
+    names = list(dict.fromkeys([*(entry.name for entry in entries), *met]))
     place = {name: k for k, name in enumerate(names)}
     scores: dict[tuple[int, int], npt.NDArray[np.float64]] = {}
     for entry in entries:
         for opponent in entry.games:
-            if opponent in place:
-                i, j, won = place[entry.name], place[opponent], entry.won(opponent)
-                pair, won = ((i, j), won) if i < j else ((j, i), 2 - won)
-                scores[pair] = np.concatenate([scores.get(pair, np.empty(0)), won])
+            i, j, won = place[entry.name], place[opponent], entry.won(opponent)
+            pair, won = ((i, j), won) if i < j else ((j, i), 2 - won)
+            scores[pair] = np.concatenate([scores.get(pair, np.empty(0)), won])
     ratings, low, high = rate(scores, len(names), seed=1, anchor=place.get(ANCHOR))
     rows = []
     for rank, k in enumerate(np.argsort(-ratings), start=1):
