@@ -34,8 +34,9 @@ HEAD = f"""# Leaderboard
 How strong agents are, by duplicate games against the built-in ones: Elo (Bradley-Terry), 95 %
 intervals by a bootstrap over pairs, `rule_based` at 0; beside it the games won from each of them in
 per cent. [Rate your agent](rate.md) says how a row comes about and how to send one in. This page is
-made of the folder `leaderboard/` by `python -m docs.make_leaderboard`. Results of fewer than
-{LEAST_PAIRS} pairs an opponent are not taken.
+made by `python -m docs.make_leaderboard` of the folder `leaderboard/`, whose files are made by
+`crib rate AGENT --env ENV --pairs N --seed S --out leaderboard/NAME`; N, S and versions are in
+each (the built-in agents': 250 and 1). Results of fewer than {LEAST_PAIRS} pairs are not taken.
 """
 
 

@@ -19,7 +19,7 @@ from docs import make_leaderboard
 SIX = "six_card_v0.json"
 
 
-@pytest.fixture(autouse=True)
+@pytest.fixture
 def _quick_field(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(rating, "BUILT_IN", ("rule_based", "greedy", "random"))
 
@@ -29,6 +29,7 @@ def play(name: str, pairs: int = 20, seed: int = 1) -> rating.Results:
     return rating.play(maker, find_agent("rule_based"), pairs, seed, name=name)
 
 
+@pytest.mark.usefixtures("_quick_field")
 def test_an_agent_meets_every_built_in_one_but_itself_and_the_same_again() -> None:
     results = play("mine")
     assert set(results.games) == {"rule_based", "greedy", "random"}
@@ -59,6 +60,7 @@ def test_the_table_joins_what_both_of_two_agents_played() -> None:
     assert rows[1][columns.index("random")] == "100.0 ± 0.0"
 
 
+@pytest.mark.usefixtures("_quick_field")
 def test_a_row_is_printed_and_written_as_the_leaderboard_takes_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
