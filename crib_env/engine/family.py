@@ -187,6 +187,8 @@ class Family:
     def draw(self, views: Sequence[Any], scene: Scene) -> list[str]:
         """Return the parts of a drawing of what the seats of ``views`` know; the first sits below.
 
+        The first part is the ground, which stays the same from one moment to the next.
+
         Args:
             views: view records of one seat or of several, at one moment.
             scene: what is the same for all.

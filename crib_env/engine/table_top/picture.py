@@ -38,8 +38,9 @@ def draw(views: Sequence[View], scene: Scene) -> list[str]:
     mover = None if view["over"] else (seat + int(view["mover"])) % players
     mine = seat % 2
     scores = [int(view["scores"][0 if side == mine else 1]) for side in range(2)]
+    wood, pegs = board([Pegs(points) for points in scores], int(scene.rules.target))
     parts = [
-        f'<rect class="felt" width="{WIDTH}" height="{HEIGHT}"/>',
+        f'<rect class="felt" width="{WIDTH}" height="{HEIGHT}"/>{wood}',
         text(f"{scene.title} · {scene.rules.name} to {scene.rules.target} · round {scene.deals}",
              16, 22, 12, "muted"),
     ]  # fmt: skip
@@ -52,7 +53,7 @@ def draw(views: Sequence[View], scene: Scene) -> list[str]:
         _crib(views, dealer),
         calls(called(scene, SIDES), 16, 420, 206),
     ]
-    return parts + board([Pegs(points) for points in scores], int(scene.rules.target))
+    return [*parts, pegs]
 
 
 def _owed(view: View) -> list[int]:

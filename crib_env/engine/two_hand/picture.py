@@ -30,6 +30,10 @@ CRIB = 50.0
 CRIB_X, CRIB_STEP = 640.0, 31.0
 STARTER_X, STARTER_Y = 46.0, 152.0
 COUNT_X, COUNT_Y = 714.0, 208.0
+GROUND = (
+    f'<rect class="felt" width="{WIDTH}" height="{HEIGHT}"/>'
+    '<rect class="well" x="150" y="142" width="476" height="133" rx="12"/>'
+)
 
 
 def draw(views: Sequence[View], scene: Scene) -> list[str]:
@@ -42,8 +46,9 @@ def draw(views: Sequence[View], scene: Scene) -> list[str]:
     mine = views[0]
     me, dealer = int(mine["seat"]), _dealer(mine)
     known = {int(view["seat"]): view for view in views}
+    wood, pegs = _board(mine, scene)
     parts = [
-        f'<rect class="felt" width="{WIDTH}" height="{HEIGHT}"/>',
+        GROUND + wood,
         text(f"{scene.title} · {scene.rules.name} to {scene.rules.target} · deal {scene.deals}",
              16, 22, 12, "muted"),
         text(_turn(mine, known, scene), HAND_X, 440, 14, bold=True),
@@ -63,10 +68,10 @@ def draw(views: Sequence[View], scene: Scene) -> list[str]:
         _count(mine),
         calls(called(scene, scene.names), HAND_X, 280, 460),
     ]
-    return parts + _board(mine, scene)
+    return [*parts, pegs]
 
 
-def _board(view: View, scene: Scene) -> list[str]:
+def _board(view: View, scene: Scene) -> tuple[str, str]:
     """Return the board; in a match with game pegs, and lines where a loser is skunked (H11)."""
     target = int(view["target"])
     if view["episode"] != MATCH:
@@ -129,7 +134,7 @@ def _starter(view: View, hidden: int | None) -> str:
 
 def _pile(view: View) -> str:
     """Return the cards played, each a little towards its seat; those out of play shadowed (H7)."""
-    shown = ['<rect class="well" x="150" y="142" width="476" height="133" rx="12"/>']
+    shown = []
     for i in range(int(view["pile_n"])):
         y = PILE[0] if view["pile_mine"] >> i & 1 else PILE[1]
         shown.append(
