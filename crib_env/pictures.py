@@ -95,7 +95,7 @@ class Pictures:
         scene = Scene(
             self.rules, title or self.rules.name, self.deals, tuple(names),
             tuple(self.events if events is None else events),
-            None if hidden == NONE else hidden,
+            hidden=None if hidden == NONE else hidden,
         )  # fmt: skip
         return self.family.draw([self.view(p) for p in (seat, *others)], scene)
 

@@ -32,6 +32,7 @@ def document(
     body = "".join(parts)
     known = symbols()
     used = "".join(known[name] for name in sorted(set(USED.findall(body))))
+    used = used.replace("<symbol ", f'<symbol class="crib-{theme}" ')
     return (
         f"{opening(f'crib-{theme}', size)}<title>{escape(title)}</title>"
         f"<style>{style_sheet(theme)}</style><defs>{used}</defs>{body}</svg>"
