@@ -211,7 +211,8 @@ class Game(Positions, Pictures):
     def text(self, seat: int | None = None, name: str | None = None) -> str:
         """Return the game as text, as ``seat`` (by default the seat to move) may see it."""
         view = self.view(self.seat if seat is None else seat)
-        return self.family.text(view, self.rules, name or self.rules.name, self.deals, self.events)
+        told = read_log(self.log, pointless=True)
+        return self.family.text(view, self.rules, name or self.rules.name, self.deals, told)
 
     # --- moves ----------------------------------------------------------------------------------
 
