@@ -123,7 +123,7 @@ function losses() {
     const own = judged.filter((turn) => turn.seat === seat);
     if (!own.length) return;
     const mean = own.reduce((sum, turn) => sum + turn.loss, 0) / own.length;
-    at("losses").append(made("h3", `${name}: ${amount(mean)} a decision, over ${own.length}`));
+    at("losses").append(made("h3", `${name}: ${data.inPoints ? mean.toFixed(3) : (100 * mean).toFixed(2) + " %"} a decision, over ${own.length}`));
     own.filter((turn) => turn.loss >= COSTLY).sort((a, b) => b.loss - a.loss).slice(0, 3).forEach((turn) => {
       const button = made("button", `${turn.did}: cost ${amount(turn.loss)}`);
       button.onclick = () => show(frameOf.get(turn.k));
