@@ -214,7 +214,11 @@ def test_the_page_steps_plays_and_remembers(
         page.select_option("#speed", "1")
         page.select_option("#theme", "dark")
         page.click("#play")
-        page.wait_for_function("Number(document.getElementById('moment').value) > 3")
+        for _ in range(200):
+            if int(moment.input_value()) > 3:
+                break
+            page.wait_for_timeout(50)
+        assert int(moment.input_value()) > 3
         page.click("#play")
         box = page.locator("#graph").bounding_box()
         page.mouse.click(box["x"] + box["width"] * 0.98, box["y"] + box["height"] / 2)

@@ -31,7 +31,7 @@ MOST = 12  # options kept of a turn, besides the one taken
 
 
 def write_replay(
-    path: Path,
+    path: str | Path,
     rules: str | Rules,
     agents: Sequence[Agent],
     seed: int,
@@ -63,7 +63,7 @@ def write_replay(
     while not session.over:
         session.answer()
     title = f"{format_rules(game.rules)}, a {episode}, seed {seed}"
-    path.write_text(replay_page(session, title, judged=judged), "utf-8")
+    Path(path).write_text(replay_page(session, title, judged=judged), "utf-8")
 
 
 def replay_page(
