@@ -11,7 +11,8 @@ from crib_env.render.svg.words import shortened, text
 from crib_env.render.words import pegged
 
 LONGEST_NAME = 15
-LONGEST_CALL = 64
+LONGEST_CALL = 90
+CALL, SMALLEST_CALL, FITTING = 13.0, 9.5, 66  # sizes, and characters that fit at the first
 MOST_CALLS = 5
 
 
@@ -49,15 +50,16 @@ def calls(said: Sequence[tuple[int, str]], x: float, y: float, width: float) -> 
     Args:
         said: side and words of each call; the last five are shown.
         x, y: the upper left corner of the last; those before stand above it.
-        width: how wide they are.
+        width: how wide they are; long calls are set smaller.
     """
     shown = []
     for i, (side, words) in enumerate(reversed(said[-MOST_CALLS:])):
         top = y - 27 * i
+        size = max(SMALLEST_CALL, min(CALL, CALL * FITTING / max(1, len(words))))
         shown.append(
             f'<rect class="call" x="{x:g}" y="{top:g}" width="{width:g}" height="24" rx="12"/>'
             f'<circle class="side{side}" cx="{x + 14:g}" cy="{top + 12:g}" r="5"/>'
-            f"{text(shortened(words, LONGEST_CALL), x + 27, top + 16.5, 13)}"
+            f"{text(shortened(words, LONGEST_CALL), x + 27, top + 16.5, round(size, 1))}"
         )
     return "".join(shown)
 

@@ -82,7 +82,7 @@ def replay_page(
     eyes = every_eyes(session.game.players, called)
     if seats is not None:
         eyes = [eyes[seat] for seat in seats]
-    moments = list(frames(session, eyes, title))
+    moments = list(frames(session, eyes, session.game.rules.name))
     thoughts = opinions(session) if judged else []
     known = {seat for one in eyes for seat in one.seats}
     data = {
