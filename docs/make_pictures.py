@@ -21,6 +21,7 @@ from crib_env.game import Game
 PICTURES = Path(__file__).parent / "pictures"
 CHROMIUM = "/usr/bin/chromium"
 DESK, PHONE = (1400, 930), (390, 844)
+PATIENCE = 300_000  # ms, on a busy machine
 REPLAYS = (
     ("replay_six_card", "hoyle", 2, 31, DESK, "light"),
     ("replay_count", "hoyle", 2, 27, DESK, "dark"),
@@ -47,15 +48,16 @@ def drawings() -> dict[str, str]:
     return shown
 
 
-def shoot(browser: Any, page: str, path: Path, size: tuple[int, int], theme: str, at: int) -> None:
+def shoot(browser: Any, page: Path, path: Path, size: tuple[int, int], theme: str, at: int) -> None:
     """Write a picture of a page, at a moment of it if it is a replay."""
     width, height = size
     context = browser.new_context(
         viewport={"width": width, "height": height}, color_scheme=theme,
         device_scale_factor=2 if size == PHONE else 1,
     )  # fmt: skip
+    context.set_default_timeout(PATIENCE)
     shown = context.new_page()
-    shown.set_content(page)
+    shown.goto(page.as_uri())
     if at:
         shown.evaluate(f"show({at})")
     shown.screenshot(path=path)
@@ -71,16 +73,15 @@ def main() -> None:
     with sync_playwright() as playwright, tempfile.TemporaryDirectory() as folder:
         browser = playwright.chromium.launch(executable_path=chosen.chromium, args=["--no-sandbox"])
         for name, svg in drawings().items():
-            page = f"<body style='margin:0'>{svg}</body>"
+            page = Path(folder) / "drawing.html"
+            page.write_text(f"<body style='margin:0'>{svg}</body>", "utf-8")
             shoot(browser, page, PICTURES / f"{name}.png", (800, 600), "light", 0)
         agents = load_agent("learned"), load_agent("rule_based")
-        pages: dict[tuple[str, int], str] = {}
         for name, rules, players, at, size, theme in REPLAYS:
-            if (rules, players) not in pages:
-                path = Path(folder) / "replay.html"
-                write_replay(path, rules, agents, seed=3, players=players)
-                pages[rules, players] = path.read_text("utf-8")
-            shoot(browser, pages[rules, players], PICTURES / f"{name}.png", size, theme, at)
+            page = Path(folder) / f"{rules}_{players}.html"
+            if not page.exists():
+                write_replay(page, rules, agents, seed=3, players=players)
+            shoot(browser, page, PICTURES / f"{name}.png", size, theme, at)
         browser.close()
     print(f"{len(list(PICTURES.glob('*.png')))} pictures in {PICTURES}")
 

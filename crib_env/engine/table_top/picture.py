@@ -51,7 +51,7 @@ def draw(views: Sequence[View], scene: Scene) -> list[str]:
         _values(view, scene),
         _turn(views, scene, mover),
         _crib(views, dealer, scene.marked),
-        calls(called(scene, SIDES), 16, 420, 206),
+        calls(called(scene, SIDES), RIGHT - 18, 450, 194),
     ]
     return [*parts, pegs]
 

@@ -67,7 +67,7 @@ def draw(views: Sequence[View], scene: Scene) -> list[str]:
         _starter(mine, scene),
         _pile(mine),
         _count(mine),
-        calls(called(scene, scene.names), HAND_X, 280, 460),
+        calls(called(scene, scene.names), HAND_X, 304, 460),
     ]
     return [*parts, pegs]
 

@@ -188,8 +188,8 @@ at("graph").onclick = (event) => {
   show(Math.round((((event.clientX - box.left) / box.width) * 600 - LEFT) / WIDE * end));
 };
 document.onkeydown = (event) => {
-  if (["INPUT", "SELECT", "BUTTON"].includes(event.target.tagName) && event.key === " ") return;
-  if (["INPUT", "SELECT"].includes(event.target.tagName)) return;
+  const where = event.target.tagName;
+  if (["INPUT", "SELECT"].includes(where) || (where === "BUTTON" && event.key === " ")) return;
   const keys = {ArrowLeft: () => show(now - 1), ArrowRight: () => show(now + 1), Home: () => show(0),
     End: () => show(end), " ": play, m: mistake};
   if (keys[event.key] && !event.ctrlKey && !event.metaKey && !event.altKey) {
