@@ -53,10 +53,12 @@ class Tables:
     Args:
         store: where they are kept.
         agents: the names of those who may be asked to sit down.
+        seed: deals the same cards at every table, for pictures; None takes fresh entropy each time.
     """
 
-    def __init__(self, store: Store, agents: Collection[str]) -> None:
+    def __init__(self, store: Store, agents: Collection[str], seed: int | None = None) -> None:
         self.store = store
+        self.seed = seed
         self.agents = tuple(agents)
         self._loaded: dict[str, Agent] = {}
         self._awake: OrderedDict[str, Table] = OrderedDict()
@@ -91,7 +93,7 @@ class Tables:
         kind = find_game(game)
         if len(seats) != kind.players or not 0 <= me < kind.players or seats[me] is not None:
             raise ValueError(f"{kind.players} sit at this table, and seat {me} is not free")
-        session = Session.begin(kind, self._seated(seats))
+        session = Session.begin(kind, self._seated(seats), self.seed)
         key, table = secrets.token_urlsafe(24), secrets.token_urlsafe(9)
         keys = {me: (SEAT, key)}
         for seat in session.people:
