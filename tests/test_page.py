@@ -36,7 +36,7 @@ DESK = {"width": 1280, "height": 800}
 PHONE = {"width": 390, "height": 844}
 SETTLED = """() => document.querySelector("dialog[open]") ||
     Number(document.getElementById("table").dataset.turns ?? -1) === %d"""
-PATIENCE = 30.0  # seconds; the machine may be busy
+PATIENCE = 90.0  # seconds; the machine may be busy
 OFFER = "localStorage.setItem('crib-offer', JSON.stringify({speed: 1, opponent: 'greedy'}))"
 
 pytestmark = [
