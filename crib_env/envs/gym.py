@@ -12,13 +12,14 @@ from gymnasium import spaces
 from crib_env.envs.checks import check_choice, whole_action
 from crib_env.envs.learner import LearnerBatch
 from crib_env.envs.phase_policy import PhasePolicy
+from crib_env.envs.screen import FPS, MODES, Screen, Shows, Sight, Viewer
 from crib_env.errors import EpisodeOverError, IllegalActionError
 from crib_env.options import check_seed, read_options
 from crib_env.policy import Opponent
 from crib_env.rules import Rules
 
 
-class CribbageEnv(gymnasium.Env[npt.NDArray[Any], np.int64]):
+class CribbageEnv(Shows, gymnasium.Env[npt.NDArray[Any], np.int64]):
     """One game for a learner; an opponent plays the other seat inside ``step``.
 
     The observation is flat; the legal actions are in ``info["action_mask"]`` (int8) and
@@ -45,12 +46,13 @@ class CribbageEnv(gymnasium.Env[npt.NDArray[Any], np.int64]):
             like.
         seat: the learner's seat, or None to draw it for each episode.
         render_mode: None or one of ``metadata["render_modes"]``.
+        viewer: whose knowledge is rendered: a seat, ``"all"``, or None for the learner.
         on_illegal: ``"terminate"`` ends the episode at reward -1; ``"raise"`` an
             `IllegalActionError`.
         phase_policy: who makes the decisions that the environment leaves out, if any.
     """
 
-    metadata: dict[str, Any] = {"render_modes": ["ansi"], "render_fps": 2}  # noqa: RUF012
+    metadata: dict[str, Any] = {"render_modes": list(MODES), "render_fps": FPS}  # noqa: RUF012
 
     def __init__(
         self,
@@ -65,6 +67,7 @@ class CribbageEnv(gymnasium.Env[npt.NDArray[Any], np.int64]):
         partner: Opponent | None = None,
         seat: int | None = None,
         render_mode: str | None = None,
+        viewer: Viewer = None,
         on_illegal: str = "terminate",
         phase_policy: PhasePolicy | None = None,
     ) -> None:
@@ -78,6 +81,7 @@ class CribbageEnv(gymnasium.Env[npt.NDArray[Any], np.int64]):
             opponent=opponent, partner=partner, seat=seat, on_illegal=on_illegal, autoreset=False,
             threads=1, phase_policy=phase_policy,
         )  # fmt: skip
+        self._screen = Screen(batch.family, rules, batch.players, name, viewer)
         self.observation_space = batch.space
         self.action_space = spaces.Discrete(batch.family.actions)
         self._over = True
@@ -103,6 +107,8 @@ class CribbageEnv(gymnasium.Env[npt.NDArray[Any], np.int64]):
         self._over = True  # until the opponent's first moves are made
         self.batch.reset([chosen] if options else None)
         self._over = False
+        if self.render_mode == "human":
+            self.render()
         return self.batch.observations[0].copy(), self._info()
 
     def step(
@@ -127,6 +133,8 @@ class CribbageEnv(gymnasium.Env[npt.NDArray[Any], np.int64]):
         self._over = bool(batch.dones[0])
         if self._over:
             batch.masks[0] = 0
+        if self.render_mode == "human":
+            self.render()
         return (
             batch.observations[0].copy(),
             float(batch.rewards[0]),
@@ -140,13 +148,17 @@ class CribbageEnv(gymnasium.Env[npt.NDArray[Any], np.int64]):
         legal: npt.NDArray[np.bool_] = self.batch.masks[0].astype(np.bool_)
         return legal
 
-    def render(self) -> str | None:
-        """Return the game as text, as the learner may see it (``render_mode="ansi"``)."""
-        if self.render_mode is None:
-            return None
+    def _sight(self) -> Sight | None:
         batch = self.batch
-        view, deals = batch.view(0), int(batch.states["deals"][0])
-        return batch.family.text(view, batch.rules, self.name, deals, [])
+        deals = int(batch.states["deals"][0])
+        if deals == 0:
+            return None
+
+        def view(seat: int) -> np.void:
+            seen: np.void = batch.games.views(batch.lanes, np.array([seat]))[0]
+            return seen
+
+        return Sight(view, self.seat, deals, [])
 
     def _info(self) -> dict[str, Any]:
         return {"action_mask": self.batch.masks[0].copy()}

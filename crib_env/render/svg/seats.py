@@ -66,9 +66,11 @@ def called(scene: Scene, names: Sequence[str]) -> list[tuple[int, str]]:
     """Return what is called: side and words, what one side makes at once in one line.
 
     Args:
-        scene: what was pegged.
+        scene: what was pegged, or is said instead.
         names: of who calls, by side.
     """
+    if scene.calls is not None:
+        return list(scene.calls)
     said = []
     for side, same in groupby(scene.events, key=lambda event: event.seat):
         events = list(same)
