@@ -228,6 +228,8 @@ def test_a_whole_game_through_the_page(
     assert page.locator("#end-title").inner_text() == f"You have {won}, {first} to {second}"
     assert turns > 10
     assert shows > 0
+    page.goto(served.url + str(page.locator("#replay").get_attribute("href")))
+    page.wait_for_selector("svg")
     assert not visitor.errors
 
 

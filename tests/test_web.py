@@ -107,6 +107,20 @@ def test_a_game_is_played_from_what_the_page_is_sent(site: Site, game: str) -> N
     assert sum(one["decisions"] for one in review["phases"]) == len(review["losses"])
 
 
+def test_a_game_is_looked_at_again_when_it_is_over(site: Site) -> None:
+    browser = site.browser()
+    shown = sit_down(browser, "five")
+    path = f"/api/tables/{shown['table']}/replay"
+    assert browser.get(path).status_code == 409
+    for _ in played(browser, shown):
+        pass
+    answer = browser.get(path)
+    assert answer.status_code == 200
+    assert "Five-card cribbage" in answer.text
+    assert "default-src 'none'" in answer.headers["content-security-policy"]
+    assert site.browser().get(path).status_code == 403
+
+
 @pytest.mark.parametrize("game", ["six", "five", "table-top", "partners"])
 def test_hidden_cards_redrawn_the_answers_are_the_same_to_the_byte(site: Site, game: str) -> None:
     rng = np.random.default_rng(9)

@@ -40,7 +40,8 @@ YEAR = 365 * 24 * 3600
 OF_CARDS = {
     "Cache-Control": "public, max-age=86400",
     "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'",
-}OF_REPLAYS = {  # one file, which brings its style and program with it
+}
+OF_REPLAYS = {  # one file, which brings its style and program with it
     "Cache-Control": "no-store",
     "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; "
     "script-src 'unsafe-inline'; img-src data:; frame-ancestors 'none'",
