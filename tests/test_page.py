@@ -78,7 +78,9 @@ def served() -> Iterator[Served]:
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM)
+        browser = playwright.chromium.launch(
+            executable_path=CHROMIUM, args=["--disable-gpu", "--disable-software-rasterizer"]
+        )
         yield browser
         browser.close()
 
