@@ -39,6 +39,8 @@ SETTLED = """() => document.querySelector("dialog[open]") ||
 PATIENCE = 90.0  # seconds; the machine may be busy
 OFFER = "localStorage.setItem('crib-offer', JSON.stringify({speed: 1, opponent: 'greedy'}))"
 
+expect.set_options(timeout=1000 * PATIENCE)
+
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.skipif(not CHROMIUM.exists(), reason=f"there is no {CHROMIUM}"),
@@ -368,7 +370,7 @@ def test_two_people_play_over_the_wire(browser: Browser, served: Served) -> None
     session = served.session(first.page)
     pages = [first.page, second.page]
     rng = np.random.default_rng(3)
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 5 * PATIENCE
     while session.game.deals < 2 and time.monotonic() < deadline:
         page = pages[session.seat]
         page.wait_for_function("() => document.querySelector('.hand button.card:not([disabled])') "

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+import sqlite3
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from importlib.resources import files
@@ -231,6 +232,7 @@ STATUS: dict[type[Exception], int] = {
     EpisodeOverError: 409,
     TakenError: 403,
     ValueError: 422,
+    sqlite3.Error: 503,
 }
 
 
