@@ -6,24 +6,15 @@ comes to does not depend on who played it; `chunks` sees to that.
 
 from __future__ import annotations
 
-import os
 import platform
-import signal
 from collections import deque
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures import FIRST_COMPLETED, Future, wait
 from concurrent.futures.process import BrokenProcessPool
-from multiprocessing import active_children, get_context, parent_process
-from threading import Thread
 from types import TracebackType
 from typing import Any, Protocol
 
+from crib_training.processes import ProcessPool
 from crib_training.tournament.chunks import Chunk, Record, Setup, play
-
-# One thread for each process: several would fight for the cores, and the order in which a matrix
-# product is summed, so its last bit, may depend on their number.
-THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
-
-PATIENCE = 2.0  # seconds for a worker to end by itself
 
 
 class Workers(Protocol):
@@ -66,26 +57,6 @@ class ThisProcess:
         return play(*self._waiting.popleft()) if self._waiting else None
 
 
-def _end_with_parent() -> None:
-    """Let a worker end when its parent says so or dies, and with it its agents' processes."""
-
-    def end(*_: object) -> None:
-        for child in active_children():
-            child.kill()
-            child.join()
-        os._exit(1)
-
-    def watch() -> None:
-        parent = parent_process()
-        assert parent is not None
-        parent.join()
-        end()
-
-    Thread(target=watch, daemon=True).start()
-    signal.signal(signal.SIGTERM, end)
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the parent, who ends us
-
-
 class Processes:
     """Plays in processes of this machine.
 
@@ -94,33 +65,15 @@ class Processes:
     """
 
     def __init__(self, count: int) -> None:
-        self._pool = ProcessPoolExecutor(count, get_context("spawn"), initializer=_end_with_parent)
+        self._pool = ProcessPool(count)
         self._running: set[Future[Record]] = set()
-        self._threads: dict[str, str | None] = {}
 
     def __enter__(self) -> Processes:
-        # Read when a child starts, which is at a later submit.
-        self._threads = {name: os.environ.get(name) for name in THREADS}
-        os.environ.update(dict.fromkeys(THREADS, "1"))
+        self._pool.__enter__()
         return self
 
     def __exit__(self, *error: object) -> None:
-        for name, value in self._threads.items():
-            if value is None:
-                del os.environ[name]
-            else:
-                os.environ[name] = value
-        children = list((self._pool._processes or {}).values())  # a shutdown forgets them
-        if error[0] is None:
-            self._pool.shutdown()
-            return
-        # An agent may hang: unfinished chunks are not waited for.
-        self._pool.shutdown(wait=False, cancel_futures=True)
-        for child in children:
-            child.terminate()
-        for child in children:
-            child.join(PATIENCE)
-            child.kill()
+        self._pool.__exit__(*error)
 
     def submit(self, setup: Setup, chunk: Chunk) -> None:
         """Have a chunk played."""
