@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol, runtime_checkable
 import numpy as np
 import numpy.typing as npt
 
+from crib_env.agent_files import read_agent_file
 from crib_env.errors import unknown
 
 if TYPE_CHECKING:
@@ -268,14 +269,16 @@ def _installed(name: str) -> Agent:
 def find_agent(opponent: Opponent) -> Agent:
     """Return an agent given by name, as an `Agent`, or as a function of a view and a generator.
 
-    A name is that of an installed agent, or ``"package.module:Name"`` of an agent, or of a class of
-    agents whose constructor takes no arguments.
+    A name is that of an installed agent, the path of a file that one is read from, or
+    ``"package.module:Name"`` of an agent, or of a class whose constructor takes no arguments.
 
     Raises:
         ValueError: no agent of that name is installed (the message lists those that are), or it
             cannot be loaded (the message names its package).
         TypeError: something that is no agent.
     """
+    if isinstance(opponent, str) and (agent := read_agent_file(opponent)) is not None:
+        return find_agent(agent)
     if isinstance(opponent, str) and ":" in opponent:
         try:
             found = resolve_name(opponent)

@@ -1,24 +1,29 @@
-"""From the names a command line takes to agents."""
+"""From the names a command line takes to agents, and from files to agents wherever one is named."""
 
 from __future__ import annotations
 
+import re
 from importlib.metadata import entry_points
 from importlib.util import find_spec
 from pathlib import Path
 
 from crib_agents.adapters.learned import LearnedAgent
+from crib_agents.adapters.nets import from_onnx
 from crib_agents.adapters.phased import PhasedAgent
 from crib_agents.adapters.process import ProcessAgent
+from crib_agents.adapters.sb3 import from_sb3
 from crib_agents.learned import Learned
 from crib_agents.learned.files import read_header
 from crib_agents.learned.weights import FORMAT
 from crib_env.policy import GROUP, Agent, find_agent
 
 IN_PROCESS = "process:"
+TRUST = "trust:"
+ENDINGS = (".safetensors", ".zip", ".onnx")
 
 
 def load_agent(name: str, move_seconds: float | None = None) -> Agent:
-    """Return an agent by name, or read one from a ``.safetensors`` file.
+    """Return an agent by name, or read one from a file; see `read_file`.
 
     Two joined by a plus, such as ``"greedy+rule_based"``, make one agent of a two-hand game: the
     first lays away, the second plays the cards.
@@ -36,10 +41,6 @@ def load_agent(name: str, move_seconds: float | None = None) -> Agent:
     if "+" in name:
         discard, pegging = name.split("+", 1)
         return PhasedAgent(discard=load_agent(discard), pegging=load_agent(pegging))
-    if name.endswith(".safetensors"):
-        if not Path(name).exists():
-            raise ValueError(f"there is no file {name!r}")
-        return read_agent(Path(name))
     try:
         return find_agent(name)
     except ValueError:
@@ -60,10 +61,36 @@ def read_agent(path: Path) -> Agent:
     return Learned.load(path) if about.get("format") == FORMAT else LearnedAgent.load(path)
 
 
+def read_file(name: str) -> Agent:
+    """Return the agent of a file: the reader of all endings that we know.
+
+    Args:
+        name: its path: weights of ours in ``.safetensors``, a model of Stable-Baselines3 in
+            ``.zip``, a network in ``.onnx``. A model holds a pickle, so it is read with ``trust:``
+            before the path alone; commands put it there if they are told ``--trust``.
+
+    Raises:
+        ValueError: no such file, or one that does not fit or is not trusted.
+    """
+    path = Path(name.removeprefix(TRUST))
+    if path.suffix == ".zip":
+        return from_sb3(path, trust=name.startswith(TRUST))
+    if path.suffix == ".onnx":
+        return from_onnx(path)
+    if not path.exists():
+        raise ValueError(f"there is no file {str(path)!r}")
+    return read_agent(path)
+
+
+def trusted(name: str, trust: bool) -> str:
+    """Return the name of an agent; if ``trust``, such that the models it names are trusted."""
+    return re.sub(rf"(?:{TRUST})?([^+:]+\.zip)\b", rf"{TRUST}\1", name) if trust else name
+
+
 def agent_file(name: str) -> Path | None:
     """Return the file an agent is read from: its weights or its class's module; None if unknown."""
-    if name.endswith(".safetensors"):
-        return Path(name)
+    if name.endswith(ENDINGS):
+        return Path(name.removeprefix(TRUST))
     places = {point.name: point.value for point in entry_points(group=GROUP)}
     spec = find_spec(places.get(name, name).partition(":")[0])
     return Path(spec.origin) if spec is not None and spec.has_location and spec.origin else None

@@ -67,7 +67,7 @@ class SequenceForm:
         return coo_array((values, (rows, columns)), shape=shape).tocsr()
 
     def solve(self) -> tuple[float, Strategy]:
-        """Return the value of the deal for pone, and a strategy of both seats that is sure of it."""
+        """Return the deal's value for pone, and a strategy of both seats that is sure of it."""
         ones, others = self.constraints(0), self.constraints(1)
         payoffs = (self.payoff, -self.payoff.T.tocsr())
         plans, values = [], []

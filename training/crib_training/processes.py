@@ -15,6 +15,7 @@ from typing import Any, TypeVar
 # product is summed, so its last bit, may depend on their number.
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
+SPAWN = get_context("spawn")
 PATIENCE = 2.0  # seconds for a process to end by itself
 
 T = TypeVar("T")
@@ -25,10 +26,11 @@ class ProcessPool:
 
     Args:
         count: how many.
+        begin: called in each as it starts, with the others.
     """
 
-    def __init__(self, count: int) -> None:
-        self._pool = ProcessPoolExecutor(count, get_context("spawn"), initializer=_end_with_parent)
+    def __init__(self, count: int, begin: Callable[..., None] | None = None, *args: Any) -> None:
+        self._pool = ProcessPoolExecutor(count, SPAWN, _begin, (begin, args))
         self._threads: dict[str, str | None] = {}
 
     def __enter__(self) -> ProcessPool:
@@ -75,6 +77,12 @@ def _deaf_children() -> Iterator[None]:
         yield
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _begin(begin: Callable[..., None] | None, args: tuple[Any, ...]) -> None:
+    _end_with_parent()
+    if begin is not None:
+        begin(*args)
 
 
 def _end_with_parent() -> None:
