@@ -22,7 +22,7 @@ TOY = sum(1 << (4 * rank + suit) for rank in (3, 4, 5, 9, 10) for suit in range(
 def class_of(hand: tuple[int, ...], codes: np.ndarray) -> tuple[int, list[int]]:
     order = np.zeros(HAND, dtype=np.int64)
     code = canonical(np.array(hand, dtype=np.int64), len(hand), order)
-    return find_class(codes, code), [hand[i] for i in order[: len(hand)]]
+    return find_class(codes, 0, len(codes), code), [hand[i] for i in order[: len(hand)]]
 
 
 @pytest.mark.parametrize(("dealt", "classes"), [(5, 134_459), (6, 962_988)])
@@ -63,6 +63,7 @@ def test_the_play_is_walked_along_the_tree(preset: str, deals: int) -> None:
     """Wherever a seat has a choice while the other holds cards, its view is a node of its own."""
     rules = find_rules(preset, TwoHandRules)
     tree = public_tree(rules.dealt - 2, rules.single_count)
+    child = tree.child.ravel()
     rng = np.random.default_rng(5)
     game = Game(rules, episode="deal")
     reached: dict[int, tuple[object, ...]] = {}
@@ -71,7 +72,7 @@ def test_the_play_is_walked_along_the_tree(preset: str, deals: int) -> None:
         while not game.over:
             view = game.view(game.seat)
             if view["phase"] == 1 and view["hand_n"] > 1 and view["other_n"] > 0:
-                node = find_node(view, tree.row, tree.child)
+                node = find_node(view, tree.row, 0, child, 0)
                 seen = (
                     int(view["is_dealer"]), int(view["hand_n"]), int(view["other_n"]),
                     int(view["count"]),

@@ -27,6 +27,7 @@ COMMANDS = {
     "teach": ("crib_training.learn.teach", "teach a learned agent what the expert expects"),
     "evaluate": ("crib_training.evaluation.evaluate", "compare two agents on duplicate deals"),
     "tournament": ("crib_training.tournament.run", "rate agents by a round-robin"),
+    "solve": ("crib_training.solve.run", "solve a deal: near-perfect play for points"),
     "exploit": ("crib_training.exploit.run", "say how much a perfect opponent gains on an agent"),
     "analyze": ("crib_training.analyze", "say what every choice in a position is worth"),
     "play": ("crib_play.terminal.play", "play against any agent, in the terminal"),

@@ -64,17 +64,21 @@ def canonical(cards, n, order):
 
 
 @kernel
-def find_class(codes, code):
-    """Return the number of a class, its code's place in ``codes`` (ascending), or NONE."""
+def find_class(codes, begin, n, code):
+    """Return the number of a class, or NONE.
+
+    Args:
+        codes: ascending, the ``n`` from ``begin`` on.
+    """
     low = 0
-    high = len(codes)
+    high = n
     while low < high:
         middle = (low + high) >> 1
-        if codes[middle] < code:
+        if codes[begin + middle] < code:
             low = middle + 1
         else:
             high = middle
-    return low if low < len(codes) and codes[low] == code else NONE
+    return low if low < n and codes[begin + low] == code else NONE
 
 
 @entry(int64(int64[::1], int64[::1], int64, int64, int64[::1]))

@@ -32,6 +32,9 @@ PAIRS = comb(RANKS + 1, 2)  # rank multisets of the two cards laid away
 PIPS = np.array([pip(4 * rank) for rank in range(RANKS)], dtype=np.int64)
 
 
+Nodes = dict[str, npt.NDArray[np.int64]]
+
+
 def multisets(size: int) -> int:
     """Return how many rank multisets of ``size`` cards there are."""
     return comb(RANKS + size - 1, size)
@@ -47,7 +50,8 @@ class PublicTree:
         count: int64[N], the count.
         alone: int64[N], 1 where the other seat cannot play in this count.
         row: int64[N], which row of ``child`` is the node's; NONE if nothing follows it in the tree.
-        child: int32[R, WAYS, RANKS], the node after a card of each rank; NONE if there is none.
+        child: int64[R, WAYS]; the node after a card is that plus the card's rank. What is there for
+            ranks that do not fit, or cannot be followed in that way, means nothing.
         offset: int64[N], where the node's probabilities begin; NONE where none are needed.
         size: how many probabilities all nodes have.
     """
@@ -58,7 +62,7 @@ class PublicTree:
     count: npt.NDArray[np.int64]
     alone: npt.NDArray[np.int64]
     row: npt.NDArray[np.int64]
-    child: npt.NDArray[np.int32]
+    child: npt.NDArray[np.int64]
     offset: npt.NDArray[np.int64]
     size: int
 
@@ -78,13 +82,13 @@ def public_tree(kept: int, single_count: bool) -> PublicTree:
     while len(here["mover"]):
         n = len(here["mover"])
         nodes += n
-        inner = ~_settled(here["left"], here["other"])
+        inner = (here["left"] != 2) | (here["other"] != 1)  # else the next card settles the rest
         below, child = _follow({name: value[inner] for name, value in here.items()}, single_count)
         row = np.full(n, NONE, dtype=np.int64)
         row[inner] = rows + np.arange(inner.sum())
         rows += int(inner.sum())
         levels.append({**here, "row": row})
-        children.append(np.where(child == NONE, NONE, child + nodes).astype(np.int32))
+        children.append(child + nodes)
         here = below
     joined = {name: np.concatenate([level[name] for level in levels]) for name in levels[0]}
     sizes = np.array([multisets(left) * (left - 1) for left in range(kept + 1)])
@@ -94,67 +98,83 @@ def public_tree(kept: int, single_count: bool) -> PublicTree:
     return PublicTree(**joined, child=np.concatenate(children), offset=offset, size=int(size.sum()))
 
 
-def _settled(left: npt.NDArray[np.int64], other: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
-    """Return where the mover's next card settles the rest of the play."""
-    settled: npt.NDArray[np.bool_] = (left == 2) & (other == 1)
-    return settled
-
-
-def _follow(
-    here: dict[str, npt.NDArray[np.int64]], single_count: bool
-) -> tuple[dict[str, npt.NDArray[np.int64]], npt.NDArray[np.int64]]:
-    """Return the nodes after these, and where each lies among them: int64[n, WAYS, RANKS]."""
-    count = here["count"][:, None] + PIPS
-    mover, mine, theirs = (here[name][:, None] + 0 * count for name in ("mover", "left", "other"))
-    mine = mine - 1
-    stuck = count > 21  # a seat may be unable to play
-    possible = (
-        (count < 31) & (here["alone"] == 0)[:, None],
-        (count < 31) & stuck,
-        stuck & (not single_count),
-    )
-    child = np.full((len(count), WAYS, RANKS), NONE, dtype=np.int64)
-    found: list[dict[str, npt.NDArray[np.int64]]] = []
+def _follow(here: Nodes, single_count: bool) -> tuple[Nodes, npt.NDArray[np.int64]]:
+    """Return the nodes after these, and where those of each way lie among them, int64[n, WAYS]."""
+    child = np.zeros((len(here["mover"]), WAYS), dtype=np.int64)
+    found: list[Nodes] = []
     nodes = 0
     for way in range(WAYS):
         passes = way != ALONE
+        mine, theirs = here["left"] - 1, here["other"]
         left, other = (theirs, mine) if passes else (mine, theirs)
-        kept = possible[way] & (count <= 31) & (left > 0) & (other > 0) & (left + other > 2)
-        n = int(kept.sum())
-        child[:, way][kept] = nodes + np.arange(n)
-        nodes += n
+        possible = (left > 0) & (other > 0) & (left + other > 2)
+        if way == ANSWERED:
+            possible &= here["alone"] == 0
+        elif way == AFRESH and single_count:
+            possible &= False
+        lowest, highest = _ranks_of(way)
+        first = lowest[here["count"]]
+        many = np.where(possible, highest[here["count"]] - first, 0)
+        ends = np.cumsum(many)
+        child[:, way] = nodes + ends - many - first
+        parent = np.repeat(np.arange(len(many)), many)
+        rank = np.arange(len(parent)) - child[parent, way] + nodes
+        count = here["count"][parent] + PIPS[rank]
+        mover = here["mover"][parent]
         found.append({
-            "mover": (1 - mover if passes else mover)[kept],
-            "left": left[kept],
-            "other": other[kept],
-            "count": (count * (way != AFRESH))[kept],
-            "alone": np.full(n, way == ALONE, dtype=np.int64),
+            "mover": 1 - mover if passes else mover,
+            "left": left[parent],
+            "other": other[parent],
+            "count": count * (way != AFRESH),
+            "alone": np.full(len(parent), way == ALONE, dtype=np.int64),
         })  # fmt: skip
+        nodes += len(parent)
     return {name: np.concatenate([part[name] for part in found]) for name in found[0]}, child
 
 
+def _ranks_of(way: int) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """Return the lowest rank that can be followed in a way, and the one past the highest, by count.
+
+    A new count begins, or the other seat cannot play, only where a card may not fit: past 21.
+    """
+    after = np.arange(32)[:, None] + PIPS
+    follows = (after < 31) if way == ANSWERED else (after > 21) & (after < 31 + (way == AFRESH))
+    lowest = follows.argmax(axis=1)
+    return lowest, np.where(follows.any(axis=1), lowest + follows.sum(axis=1), lowest)
+
+
 @kernel
-def find_node(v, row, child):
-    """Return the node of the tree that a seat to move in the play is at, by its view; or NONE."""
+def way_on(v, i, count):
+    """Return in which way the play went on after the card ``v["pile"][i]``, by a mover's view.
+
+    Args:
+        count: with that card.
+    """
+    if i + 1 < v["pile_n"]:
+        next_mine = v["pile_mine"] >> (i + 1) & 1
+        afresh = count + pip(v["pile"][i + 1]) > 31  # nobody could play, or someone would have
+    else:
+        next_mine = 1
+        afresh = v["count"] == 0
+    if afresh:
+        return AFRESH
+    return ALONE if next_mine == v["pile_mine"] >> i & 1 else ANSWERED
+
+
+@kernel
+def find_node(v, row, rows_at, child, children_at):
+    """Return the node of the tree that a seat to move in the play is at, by its view.
+
+    Args:
+        row, child: flat, those of `PublicTree` from ``rows_at`` and ``children_at`` on.
+    """
     node = 0
     count = 0
-    n = v["pile_n"]
-    for i in range(n):
-        rank = v["pile"][i] >> 2
-        mine = v["pile_mine"] >> i & 1
+    for i in range(v["pile_n"]):
         count += pip(v["pile"][i])
-        if i + 1 < n:
-            afresh = count + pip(v["pile"][i + 1]) > 31  # nobody could play, or someone would have
-            next_mine = v["pile_mine"] >> (i + 1) & 1
-        else:
-            afresh = v["count"] == 0
-            next_mine = 1
-        way = AFRESH if afresh else ALONE if next_mine == mine else ANSWERED
-        if afresh:
+        way = way_on(v, i, count)
+        if way == AFRESH:
             count = 0
-        if row[node] == NONE:
-            return NONE
-        node = child[row[node], way, rank]
-        if node == NONE:
-            return NONE
+        place = children_at + WAYS * int(row[rows_at + node]) + way
+        node = int(child[place]) + (v["pile"][i] >> 2)
     return node

@@ -51,7 +51,8 @@ class Walk(NamedTuple):
 
     Attributes:
         mover, left, other, row, child, offset: of the `PublicTree`.
-        after, points, count, last_two, their_two, alone: of `Counts`. single_count: 1 for one count.
+        after, points, count, last_two, their_two, alone: of `Counts`.
+        single_count: 1 for one count.
         rows: `holdings`. with_card, slot: `WITH`, `SLOT`.
         me: 0 for pone, 1 for the dealer. mode: what the walk is for.
         pairs, pair: `Strategy.laid_pairs` of this seat, and what it laid away.
@@ -326,8 +327,19 @@ def walk(w, node, level, state, own, points, path):
         else:
             other = left - 1
             made = points - w.points[state, rank]
-            if 0.0 == take_from_range(
-                w.reach, w.origin, w.theirs, w.with_card, w.slot, w.offset[node], left, level, rank
+            if (
+                take_from_range(
+                    w.reach,
+                    w.origin,
+                    w.theirs,
+                    w.with_card,
+                    w.slot,
+                    w.offset[node],
+                    left,
+                    level,
+                    rank,
+                )
+                == 0.0
             ):
                 continue
             here = level + 1
@@ -343,8 +355,9 @@ def walk(w, node, level, state, own, points, path):
             below = here
             if part != EVERYBODY:
                 below = here + 1
-                if 0.0 == keep_part(
-                    w.reach, w.origin, w.rows, here, other, 31 - count, part == FITTING
+                if (
+                    keep_part(w.reach, w.origin, w.rows, here, other, 31 - count, part == FITTING)
+                    == 0.0
                 ):
                     continue
             onward = then if way == ANSWERED else 0
@@ -361,7 +374,7 @@ def walk(w, node, level, state, own, points, path):
             elif holding == 0:
                 total += count_alone(w, below, other, onward, net, ways)
             else:
-                child = np.int64(w.child[w.row[node], way, rank])
+                child = w.child[w.row[node], way] + rank
                 if w.left[child] != 2 or w.other[child] != 1:
                     total += walk(w, child, below, onward, holding, net, ways)
                 elif w.mover[child] == w.me:

@@ -202,18 +202,12 @@ class Solver:
         return Gap(gains[0], gains[1], value)
 
     def _value(self, lay_away: Floats, pairs: Doubles) -> float:
-        """Return pone's points a deal: its hand, the crib and the play, less the dealer's hand."""
-        hands = self.ranges.hands
-        sizes = self.classes.sizes / self.classes.hands
-        points = 0.0
-        for seat, sign in ((0, 1.0), (1, -1.0)):
-            of_suits = sum(self.splits.by_class[1]) - sum(self.splits.by_class[0])
-            shows = self.splits.by_class[seat] + (0.5 - seat) * of_suits
-            points += sign * float((sizes[:, None] * lay_away[seat] * shows).sum())
+        """Return pone's points a deal: its hand, crib and play, less the dealer's hand."""
         worth = self.splits.worth(0, self.ranges.kept[0], self.ranges.pair[0], pairs)
-        worth = worth[hands.of_class] + self.splits.by_class[0]
-        shows = (self.splits.by_class[0] + self.splits.by_class[1]) / 2
-        return points + float((sizes[:, None] * lay_away[0] * (worth - shows)).sum())
+        mine = worth[self.ranges.hands.of_class] + self.splits.by_class[0]
+        sizes = self.classes.sizes[:, None] / self.classes.hands
+        lead = lay_away[0] * mine - lay_away[1] * self.splits.by_class[1]
+        return float((sizes * lead).sum())
 
     def tensors(self) -> dict[str, npt.NDArray[Any]]:
         """Return all that the next iteration needs, by name."""

@@ -1,4 +1,4 @@
-"""Walks of many hands: an iteration's half, or what a strategy and the best answer to it are worth."""
+"""Walks of many hands: half an iteration, or what a strategy or the best answer to it is worth."""
 
 from __future__ import annotations
 
@@ -6,14 +6,12 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-from crib_agents.data.tables import RANKS
-from crib_agents.equilibrium.tree import PAIRS, PublicTree
+from crib_agents.equilibrium.tree import PublicTree
 from crib_agents.expert.two_hand.pegging.holdings import (
     COUNTED,
     DISTINCT,
     FIRST,
     LISTED,
-    LOWEST,
     holdings,
 )
 from numba import float32, float64, int8, int32, int64, void
@@ -50,19 +48,20 @@ class Hands:
 
 @entry(
     void(
-        int64[::1], int64[::1], int64[::1], int64[::1], int32[:, :, ::1], int64[::1],
+        int64[::1], int64[::1], int64[::1], int64[::1], int64[:, ::1], int64[::1],
         int32[:, ::1], int8[:, ::1], int8[::1], int8[:, :, :, ::1], int8[:, :, :, ::1],
-        int8[:, ::1], int64, int64[:, ::1], int32[:, ::1], int8[:, ::1], int64, int64, int64, float64, float32[::1], float32[::1],
-        float32[::1], int64[::1], float64[:, ::1], int32[:, ::1], float64[::1],
+        int8[:, ::1], int64, int64[:, ::1], int32[:, ::1], int8[:, ::1], int64, int64, int64,
+        float64, float32[::1], float32[::1], float32[::1], int64[::1], float64[:, ::1],
+        int32[:, ::1], float64[::1],
         int64[::1], int64[::1], int64[::1], int64[::1], float64[::1], float32[:, ::1],
         int64, int64, float64[::1], float64[::1], float64[:, ::1], float64[:, ::1],
     )
 )  # fmt: skip
 def walk_hands(
-    mover, left, other, row, child, offset, after, points, count, last_two, their_two, alone, single_count,
-    rows, with_card, slot, me, mode, pairs, iteration, chances, theirs, book, pages, reach, origin,
-    by_kept, kept, pair, known, range_of, weight, ranges, starter, copies, values, masses,
-    pair_values, pair_masses,
+    mover, left, other, row, child, offset, after, points, count, last_two, their_two, alone,
+    single_count, rows, with_card, slot, me, mode, pairs, iteration, chances, theirs, book, pages,
+    reach, origin, by_kept, kept, pair, known, range_of, weight, ranges, starter, copies, values,
+    masses, pair_values, pair_masses,
 ):  # fmt: skip
     """Walk every hand of a seat against its range; see `Walk`, `Hands` and `Walker.walk`."""
     n = ranges.shape[1]
@@ -86,8 +85,8 @@ def walk_hands(
                 pair_masses[hand, i] += reach[0, i]
                 by_kept[i] = 0.0
         w = Walk(
-            mover, left, other, row, child, offset, after, points, count, last_two, their_two, alone,
-            single_count, rows, with_card, slot, me, mode, pairs, pair[hand],
+            mover, left, other, row, child, offset, after, points, count, last_two, their_two,
+            alone, single_count, rows, with_card, slot, me, mode, pairs, pair[hand],
             iteration * (weight[hand] + 0.01), chances, theirs, book, pages, reach, origin, by_kept,
         )  # fmt: skip
         # Of the types that it calls itself with: of two compiled versions that call each other,
@@ -223,11 +222,11 @@ class Walker:
         split, split_masses = np.zeros(shape), np.zeros(shape)
         walk_hands(
             tree.mover, tree.left, tree.other, tree.row, tree.child, tree.offset, counts.after,
-            counts.points, counts.count, counts.last_two, counts.their_two, counts.alone, self.single_count,
-            holdings(), WITH, SLOT, seat, mode, pairs, iteration, chances, theirs, book,
-            self.pages[seat], self.reach, self.origin, self.by_kept if by_kept else self.by_kept[:0],
-            hands.kept, hands.pair,
-            hands.known, hands.range_of, hands.weight, ranges, starter, self.copies, values, masses,
+            counts.points, counts.count, counts.last_two, counts.their_two, counts.alone,
+            self.single_count, holdings(), WITH, SLOT, seat, mode, pairs, iteration, chances,
+            theirs, book, self.pages[seat], self.reach, self.origin,
+            self.by_kept if by_kept else self.by_kept[:0], hands.kept, hands.pair, hands.known,
+            hands.range_of, hands.weight, ranges, starter, self.copies, values, masses,
             split, split_masses,
         )  # fmt: skip
         return values, masses, split, split_masses
