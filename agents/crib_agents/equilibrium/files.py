@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from crib_agents.data.tables import RANKS
 from crib_agents.equilibrium.strategy import Strategy
-from crib_agents.equilibrium.tree import RANKS
 from crib_agents.learned.files import HEADER, read_header
 from crib_agents.learned.two_hand.act import rules_key
 from crib_env.engine.two_hand.records import VIEW
@@ -66,7 +66,7 @@ class Solved:
             "made_by": self.made_by,
         }
         packed = {
-            name: np.frombuffer(zlib.compress(table.tobytes(), 9), dtype=np.uint8)
+            name: np.frombuffer(zlib.compress(table.tobytes()), dtype=np.uint8)
             for name, table in tables.items()
         }
         return save(packed, metadata={HEADER: json.dumps(header)})
@@ -93,6 +93,7 @@ class Solved:
             raise ValueError(f"expected the format {FORMAT!r} version {FORMAT_VERSION}, found "
                              f"{said[0]!r} version {said[1]!r}")  # fmt: skip
         fields = about["rules_fields"]
+        dealt, single_count = int(fields["dealt"]), bool(fields["single_count"])
         tables = {}
         for name in ("lay_away", "play"):
             if name not in tensors:
@@ -104,13 +105,13 @@ class Solved:
                                  f"numbers")  # fmt: skip
             tables[name] = np.frombuffer(data, dtype=np.uint8).reshape(shape)
         strategy = Strategy(
-            int(fields["dealt"]), bool(fields["single_count"]), tables["lay_away"], tables["play"],
-            bool(about["by_laid"]),
+            dealt, single_count, tables["lay_away"], tables["play"], bool(about["by_laid"])
         )  # fmt: skip
-        splits = len(strategy.classes.splits)
-        expected = {"lay_away": [(2, len(strategy.classes.codes), splits)]}
         size = strategy.tree.size * strategy.laid_pairs
-        expected["play"] = [(1, size), (RANKS, size)]
+        classes = len(strategy.classes.codes), len(strategy.classes.splits)
+        expected: dict[str, list[tuple[int, ...]]] = {
+            "lay_away": [(2, *classes)], "play": [(1, size), (RANKS, size)],
+        }  # fmt: skip
         for name, shapes in expected.items():
             if tables[name].shape not in shapes:
                 raise ValueError(f"expected the table {name!r} to have the shape {shapes[-1]}, "
