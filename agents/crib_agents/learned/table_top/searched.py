@@ -7,6 +7,7 @@ from dataclasses import fields
 
 import numpy as np
 
+from crib_agents.checks import refuse_other_views
 from crib_agents.data.tables import RANKS, TABLE_TOP_VALUES, load
 from crib_agents.expert.table_top.agent import BUDGETS, Work
 from crib_agents.expert.table_top.stakes import by_worths
@@ -14,6 +15,7 @@ from crib_agents.learned.agent import by_rules, shipped
 from crib_agents.learned.table_top import FAMILY
 from crib_agents.learned.table_top.search import search_views
 from crib_agents.learned.weights import Weights
+from crib_env.engine.family import find_family
 from crib_env.engine.show import show_table
 from crib_env.policy import Actions, Views
 
@@ -36,8 +38,9 @@ class SearchedTable:
         """Return a legal action for each view, int64[B]; ``rng`` is left alone.
 
         Raises:
-            ValueError: views of rules that it has no nets for.
+            ValueError: the views are not Table Top's, or of rules that it has no nets for.
         """
+        refuse_other_views(self.name, views, find_family(FAMILY.name))
         views = np.ascontiguousarray(views)
         chosen = np.empty(len(views), dtype=np.int64)
         work, values = Work.new(), load(TABLE_TOP_VALUES)["values"]
