@@ -149,4 +149,4 @@ def test_both_decisions_agree_near_the_end_and_another_target_is_played() -> Non
     worth, _ = judged(np.ascontiguousarray(views), shipped_for("hoyle"))
     for view, one, other, found in zip(views, first, second, worth, strict=True):
         pairs = [set(pair) for pair in combinations(view["hand"].tolist(), 2)]
-        assert pairs.index({int(one), int(other)}) == found.argmax()
+        assert found[pairs.index({int(one), int(other)})] == found.max()

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from crib_agents.adapters.phased import PhasedAgent
-from crib_agents.expert.two_hand.discard.keep import KeepExpert
+from crib_agents.learned.agent import Learned
 from crib_agents.learned.table_top.searched import SearchedTable
 from crib_agents.learned.two_hand.searched import SearchedPlay
 from crib_agents.learned.weights import Weights
@@ -19,7 +19,7 @@ from crib_env.policy import Actions, Views
 class LearnedSearch:
     """Searches over what nets expect, at every game that they are there for.
 
-    In two-hand games it lays away as `expert` does and plays the cards by search. It is not
+    In two-hand games it lays away as ``learned`` does and plays the cards by search. It is not
     compiled into the batch: environments ask it.
 
     Args:
@@ -29,7 +29,7 @@ class LearnedSearch:
 
     def __init__(self, sets: Sequence[Weights] | None = None, name: str = "learned_search") -> None:
         self.name = name
-        self._two_hand = PhasedAgent(KeepExpert(), SearchedPlay(sets))
+        self._two_hand = PhasedAgent(Learned(sets), SearchedPlay(sets))
         self._table_top = SearchedTable(sets)
 
     def __repr__(self) -> str:

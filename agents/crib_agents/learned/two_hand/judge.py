@@ -40,9 +40,8 @@ TARGET = 0
 MEAN_PEGS = 1  # by role, pone first, without heels
 MEAN_CRIB = 3
 BOTH_PEG = 4  # [pone's points, dealer's]: how likely they are in a whole play
-PONE_OUT = BOTH_PEG + PLAY * PLAY  # [points]: pone pegs so many before the dealer has ten
-OUT_FIRST = PONE_OUT + PLAY * PLAY  # the dealer: [dealer's points, pone's until then]
-CHANCES = OUT_FIRST + PLAY * PLAY  # by this seat's role, then points pone has to make, the dealer's
+PONE_OUT = BOTH_PEG + PLAY * PLAY  # the same when pone first has so many or more
+CHANCES = PONE_OUT + PLAY * PLAY  # by this seat's role, then points pone has to make, the dealer's
 
 
 def chances_of(rules_fields: Mapping[str, Any]) -> Array:
@@ -56,7 +55,8 @@ def _chances(dealt: int, target: int) -> Array:
     points, counts = np.arange(outcomes.PLAY_SIZE), np.arange(COUNT_SIZE)
     pegs = deal.play.sum(axis=1) @ points, deal.play.sum(axis=0) @ points - HEELS
     known = [np.array([target, *pegs, deal.crib @ counts])]
-    known += [_lumped(table).ravel() for table in (deal.play, deal.pone_out, deal.dealer_out)]
+    # A seat that has so many points in the play may have more of them later: rows beyond are left.
+    known += [_lumped(table).ravel() for table in (deal.play, deal.pone_out[:PLAY])]
     after = worths(dealt, target, GAME)[0]  # pone's chance, by both's points to make
     known += [after_hand.ravel() for after_hand in _after_hands(after, deal)]
     found = np.concatenate(known)

@@ -11,7 +11,12 @@ from crib_agents.expert.two_hand.judge.model import load as load_model
 from crib_agents.expert.two_hand.judge.worth import by_worths
 from crib_agents.expert.two_hand.pegging.course import POSITION
 from crib_agents.expert.two_hand.pegging.holdings import holdings
-from crib_agents.expert.two_hand.pegging.play import POSITIONS, SCRATCH, read_tables
+from crib_agents.expert.two_hand.pegging.play import (
+    POSITIONS,
+    SCRATCH,
+    PlayExpert,
+    read_tables,
+)
 from crib_agents.expert.two_hand.pegging.search import FINDINGS, WORTH
 from crib_agents.learned.agent import by_rules, self_play, shipped
 from crib_agents.learned.two_hand import FAMILY
@@ -54,7 +59,8 @@ class SearchedPlay:
     def findings(self, views: Views) -> Array:
         """Return what each card held would bring: see `PlayExpert.findings`.
 
-        `WORTH` is the lead in points where both seats are far from the end.
+        `WORTH` is the lead in points where both seats are far from the end. Near it, it is the
+        mean of two: by a net's mean points, and by playing out, which knows how they spread.
 
         Raises:
             ValueError: views of rules that it has no nets for.
@@ -70,4 +76,8 @@ class SearchedPlay:
                     show_table(), positions, scratch, np.zeros(1, VIEW), nets, self.within, brings,
                 )  # fmt: skip
                 found[rows[judged]] = brings
+        near = (views["target"][:, None] - views["scores"]).min(axis=1) <= self.within
+        if near.any():
+            said = PlayExpert().findings(views[near])[:, :, WORTH]
+            found[near, :, WORTH] = (found[near, :, WORTH] + said) / 2.0
         return found
