@@ -114,7 +114,7 @@ def algorithm(settings: Settings) -> PPO:
             num_epochs=4,
             gamma=1.0,
             lr=5e-4,
-        )  # fmt: skip
+        )
         .fault_tolerance(restart_failed_env_runners=True)
         .debugging(seed=settings.seed)
     )
