@@ -1,7 +1,6 @@
 """What plays: agents, how one is found by name, and how one function becomes a compiled agent.
 
-An `Agent` takes views and returns actions. Names are looked up in the entry-point group
-``crib_env.agents``, so a package of anyone's can add its own.
+Names are looked up in the entry-point group ``crib_env.agents``: any package can add its own.
 """
 
 from __future__ import annotations
@@ -16,6 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol, runtime_checkable
 import numpy as np
 import numpy.typing as npt
 
+from crib_env.agent_files import read_agent_file
 from crib_env.errors import unknown
 
 if TYPE_CHECKING:
@@ -51,6 +51,21 @@ class Agent(Protocol):
 
         Returns:
             int64[B], an action for each view.
+        """
+
+
+@runtime_checkable
+class MixingAgent(Agent, Protocol):
+    """An agent that draws its choices, and says by which chances."""
+
+    def action_probabilities(self, views: Views) -> npt.NDArray[np.float64]:
+        """Return how likely it is to take each action.
+
+        Args:
+            views: structured array [B] of views, each of a seat to move.
+
+        Returns:
+            float64[B, actions], by action; a row sums to 1 and is 0 where the action is illegal.
         """
 
 
@@ -96,14 +111,7 @@ class CompiledAgent:
         return f"{type(self).__name__}()"
 
     def act(self, views: Views, rng: np.random.Generator) -> Actions:
-        """Return a legal action for each view.
-
-        Args:
-            views: structured array [B] of views, each of a seat to move.
-            rng: the source of any chance in the choice.
-
-        Returns:
-            int64[B], actions.
+        """Return a legal action for each view; see `Agent.act`.
 
         Raises:
             ValueError: the views are of a family the agent does not play.
@@ -171,6 +179,32 @@ def ask_agent(agent: Agent, views: Views, rng: np.random.Generator) -> Actions:
         raise
 
 
+def action_probabilities(
+    agent: Agent, views: Views, actions: int, rng: np.random.Generator
+) -> npt.NDArray[np.float64]:
+    """Return how likely an agent is to take each action; one that does not mix is asked for it.
+
+    Args:
+        agent: says its chances (`MixingAgent`), or else chooses by the view alone.
+        views: structured array [B] of views, each of a seat to move.
+        actions: how many actions the game has.
+        rng: what an agent that is asked is handed.
+
+    Returns:
+        float64[B, actions]; a row has one 1 where the agent does not mix.
+
+    Raises:
+        ValueError: the agent draws its choices and does not say by which chances, or erred.
+    """
+    if isinstance(agent, MixingAgent):
+        return agent.action_probabilities(views)
+    if getattr(agent, "draws", False):
+        raise ValueError(f"{agent.name!r} draws its choices and has no action_probabilities(views)")
+    chances = np.zeros((len(views), actions))
+    chances[np.arange(len(views)), ask_agent(agent, views, rng)] = 1.0
+    return chances
+
+
 Opponent = str | Agent | Callable[[Any, np.random.Generator], int]
 
 
@@ -227,14 +261,16 @@ def _installed(name: str) -> Agent:
 def find_agent(opponent: Opponent) -> Agent:
     """Return an agent given by name, as an `Agent`, or as a function of a view and a generator.
 
-    A name is that of an installed agent, or ``"package.module:Name"`` of an agent, or of a class of
-    agents whose constructor takes no arguments.
+    A name is that of an installed agent, the path of a file that one is read from, or
+    ``"package.module:Name"`` of an agent, or of a class whose constructor takes no arguments.
 
     Raises:
         ValueError: no agent of that name is installed (the message lists those that are), or it
             cannot be loaded (the message names its package).
         TypeError: something that is no agent.
     """
+    if isinstance(opponent, str) and (agent := read_agent_file(opponent)) is not None:
+        return find_agent(agent)
     if isinstance(opponent, str) and ":" in opponent:
         try:
             found = resolve_name(opponent)
@@ -244,10 +280,8 @@ def find_agent(opponent: Opponent) -> Agent:
     if isinstance(opponent, str):
         return _installed(opponent)
     if isinstance(opponent, type):
-        raise TypeError(
-            f"an opponent is an agent, not its class: write {opponent.__name__}(), not "
-            f"{opponent.__name__}"
-        )
+        name = opponent.__name__
+        raise TypeError(f"an opponent is an agent, not its class: write {name}(), not {name}")
     if isinstance(opponent, Agent):
         return opponent
     if callable(opponent):

@@ -12,6 +12,8 @@ from typing import Any, ClassVar, Literal, Self, TypeVar, overload
 
 import numpy as np
 
+from crib_env.errors import nearest
+
 FirstDealer = Literal["low_card", "high_card"]
 NextDealer = Literal["loser", "winner"]
 
@@ -68,6 +70,13 @@ class Rules:
         """Whether the higher card cut deals first."""
         return self.first_dealer == "high_card"
 
+    def skunks(self, margin: Any) -> Any:
+        """Return 1 if a game won by ``margin`` is a skunk, 2 if a double one; of arrays, each.
+
+        Games that know no skunks are won plainly by any margin.
+        """
+        return margin * 0
+
     @classmethod
     def preset(cls, name: str, /, **changes: Any) -> Self:
         """Return the rules called ``name``, with ``changes`` to single fields.
@@ -80,7 +89,8 @@ class Rules:
         """
         fitting = {key: rules for key, rules in PRESETS.items() if isinstance(rules, cls)}
         if name not in fitting:
-            raise ValueError(f"no rules are called {name!r}: choose from {', '.join(fitting)}")
+            choices = f"{', '.join(fitting)}{nearest(name, fitting)}"
+            raise ValueError(f"no rules are called {name!r}: choose from {choices}")
         known = [f.name for f in fields(fitting[name])]
         for field in changes:
             if field not in known:
@@ -161,6 +171,10 @@ class TwoHandRules(Rules):
                 f"a flush takes the whole hand, so {hand}, or {hand + 1} with the starter"
             )
 
+    def skunks(self, margin: Any) -> Any:
+        """Return 1 if a game won by ``margin`` is a skunk, 2 if a double one (H11)."""
+        return (margin > self.skunk_margin) * 1 + (margin > self.double_skunk_margin)
+
     @property
     def winner_deals(self) -> bool:
         """Whether a game's winner deals first in a match's next game."""
@@ -234,7 +248,8 @@ def find_rules(rules: str | Rules, family: str | type[Rules]) -> Rules:
         ]
         if rules not in fitting:
             raise ValueError(f"no rules for this game are called {rules!r}: choose from "
-                             f"{', '.join(map(repr, fitting))}, or pass a Rules")  # fmt: skip
+                             f"{', '.join(map(repr, fitting))}, or pass a Rules"
+                             f"{nearest(rules, fitting)}")  # fmt: skip
         return PRESETS[rules]
     if not isinstance(rules, Rules):
         raise TypeError(f"rules must be the name of a preset or a Rules, got {rules!r}")

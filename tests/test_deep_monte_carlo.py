@@ -17,7 +17,7 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from crib_agents.learned import Learned, Weights  # noqa: E402
-from crib_training.learn.deep_monte_carlo import training as training_module  # noqa: E402
+from crib_training.learn.deep_monte_carlo import tasks  # noqa: E402
 from crib_training.learn.deep_monte_carlo.checkpoint import (  # noqa: E402
     BESIDE,
     FILE,
@@ -180,7 +180,7 @@ def test_a_run_in_the_folder_is_not_overwritten(tmp_path: Path) -> None:
 
 
 def test_a_game_nothing_learns_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(training_module, "TASKS", {})
+    monkeypatch.setattr(tasks, "TASKS", {})
     with pytest.raises(ValueError, match="is of the family 'two_hand', and deep Monte Carlo"):
         Training(small(tmp_path))
 

@@ -1,7 +1,8 @@
-"""A tournament over Ray comes to what one process comes to; `make check-ray` runs this."""
+"""Over Ray tournaments and self-play come to what one process comes to; `make check-ray`."""
 
 from __future__ import annotations
 
+import itertools
 import os
 import platform
 import time
@@ -9,14 +10,20 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from crib_training.learn.deep_monte_carlo import cluster as cluster_module
+from crib_training.learn.deep_monte_carlo.checkpoint import Checkpoint
+from crib_training.learn.deep_monte_carlo.cluster import Cluster
+from crib_training.learn.deep_monte_carlo.loop import Training, train
 from crib_training.tournament.chunks import Setup, play
 from crib_training.tournament.run import tournament
 from crib_training.tournament.workers import Ray, ThisProcess, play_alike
 
+from test_workers import played_here, small, tensors_of
+
 ray = pytest.importorskip("ray", reason="Ray is not installed: make check-ray")
 pytestmark = pytest.mark.slow
 
-SETUP = Setup(("rule_based", "greedy", "random", "failing_agents:Cheats"), chunk=20, seed=5)
+SETUP = Setup(("rule_based", "greedy", "random", "failing_agents:Cheats"), chunk=20, seeds=(5,))
 PATIENCE = 60.0  # seconds for both nodes to have played
 
 
@@ -63,6 +70,54 @@ def test_both_nodes_play(address: str) -> None:
     ray.shutdown()
     assert len(nodes) == 2
     assert found == nodes
+
+
+def test_self_play_on_a_cluster_comes_to_what_one_process_comes_to(
+    address: str, tmp_path: Path
+) -> None:
+    train(small(tmp_path / "there", ray_address=address))
+    played_here(small(tmp_path / "here"))
+    assert tensors_of(tmp_path / "there") == tensors_of(tmp_path / "here")
+
+
+def test_an_actor_killed_in_the_middle_loses_only_its_own_samples(
+    address: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    deals = []
+
+    class Killing(Training):
+        def iterate(self) -> None:
+            super().iterate()
+            deals.append(self.deals)
+            if self.rounds == 3:
+                assert isinstance(self.actors, Cluster)
+                ray.kill(self.actors._actors[0])
+
+    monkeypatch.setattr("crib_training.learn.deep_monte_carlo.loop.Training", Killing)
+    train(small(tmp_path, ray_address=address, deals=1000))
+    played = [after - before for before, after in itertools.pairwise(deals)]
+    assert deals[:3] == [50, 100, 150]
+    assert 25 in played  # half of a round is the other actor's
+    assert all(n in (25, 50) for n in played)
+    assert played[-1] == 50 or sum(played[-3:]) > 75  # in the end all parts are played again
+    assert deals[-1] == 1000
+    assert Checkpoint.load(tmp_path).about["deals"] == 1000
+
+
+def test_a_cluster_without_room_for_an_actor_is_said(
+    address: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cluster_module, "PATIENCE", 0.01)
+    with pytest.raises(RuntimeError, match=r"none was ready within 0 seconds.*go on by crib train"):
+        train(small(tmp_path, ray_address=address))
+
+
+def test_an_actor_with_other_code_is_refused(
+    address: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cluster_module, "code_digest", lambda: "0123")
+    with pytest.raises(RuntimeError, match=f"node {platform.node()} has other code"):
+        train(small(tmp_path, ray_address=address))
 
 
 def test_a_node_with_other_code_is_refused(address: str) -> None:

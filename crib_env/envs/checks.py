@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
-from crib_env.errors import IllegalActionError
+from crib_env.errors import IllegalActionError, nearest
 
 ILLEGAL_REWARD = -1.0  # as PettingZoo's TerminateIllegalWrapper is used in its own classic games
 
@@ -12,7 +14,28 @@ ILLEGAL_REWARD = -1.0  # as PettingZoo's TerminateIllegalWrapper is used in its 
 def check_choice(name: str, value: object, accepted: tuple[str, ...]) -> None:
     """Raise a ValueError unless ``value`` is one of ``accepted``."""
     if value not in accepted:
-        raise ValueError(f"{name} must be one of {', '.join(map(repr, accepted))}, got {value!r}")
+        known = ", ".join(map(repr, accepted))
+        raise ValueError(f"{name} must be one of {known}, got {value!r}{nearest(value, accepted)}")
+
+
+# What Gymnasium's makers and others' helpers ask for without knowing whether it is there.
+COMMON_MODES = ("human", "rgb_array")
+
+
+def choose_render_mode(wanted: str | None, modes: Sequence[str]) -> str | None:
+    """Return the render mode that is asked for; None for a common one that is not there.
+
+    Stable-Baselines3's ``make_vec_env`` asks every environment for ``"rgb_array"``, and Gymnasium
+    has warned by then.
+
+    Raises:
+        ValueError: a mode that nobody knows.
+    """
+    if wanted is None or wanted in modes:
+        return wanted
+    if wanted not in COMMON_MODES:
+        check_choice("render_mode", wanted, tuple(modes))
+    return None
 
 
 def whole_number(name: str, value: object, least: int) -> int:

@@ -9,21 +9,29 @@ import numpy as np
 import numpy.typing as npt
 from gymnasium import spaces
 
-from crib_env.envs.checks import check_choice, whole_action
+from crib_env.envs.checks import choose_render_mode, whole_action
+from crib_env.envs.endings import ending_of
 from crib_env.envs.learner import LearnerBatch
+from crib_env.envs.masked import Masking, Observation
+from crib_env.envs.opponents import Given
 from crib_env.envs.phase_policy import PhasePolicy
 from crib_env.envs.screen import FPS, MODES, Screen, Shows, Sight, Viewer
 from crib_env.errors import EpisodeOverError, IllegalActionError
+from crib_env.events import Event
+from crib_env.notation import format_state
 from crib_env.options import check_seed, read_options
 from crib_env.policy import Opponent
 from crib_env.rules import Rules
 
 
-class CribbageEnv(Shows, gymnasium.Env[npt.NDArray[Any], np.int64]):
+class CribbageEnv(Shows, gymnasium.Env[Observation, np.int64]):
     """One game for a learner; an opponent plays the other seat inside ``step``.
 
     The observation is flat; the legal actions are in ``info["action_mask"]`` (int8) and
-    `action_masks` (bool, as sb3-contrib's MaskablePPO asks for them).
+    `action_masks` (bool, as sb3-contrib's MaskablePPO asks for them). At an episode's end the info
+    has ``scores`` int64[2] and ``winner`` (by side, which is seat % 2; -1 if neither side won),
+    ``skunk`` (1, a double skunk 2, else 0), the learner's ``seat``, the name of its ``opponent``,
+    and where it was so the ``illegal_action`` that ended it.
 
     Args:
         name: the environment's name with its version.
@@ -41,7 +49,8 @@ class CribbageEnv(Shows, gymnasium.Env[npt.NDArray[Any], np.int64]):
         features: False; True to observe for each action what a learner needs and the environment
             can tell it (`Family.features`, float32 after the bits); or a level by its name,
             ``"lookahead"`` or ``"reply"``. See ``crib_env.observation_layout(name, features)``.
-        opponent: the name of an agent, an agent, or a function of a view and a generator.
+        opponent: the name of an agent, an agent, or a function of a view and a generator; or
+            several with their shares, ``[(opponent, share), ...]``, one drawn for each episode.
         partner: likewise, who plays the learner's partner where four play; None: the opponent's
             like.
         seat: the learner's seat, or None to draw it for each episode.
@@ -50,6 +59,9 @@ class CribbageEnv(Shows, gymnasium.Env[npt.NDArray[Any], np.int64]):
         on_illegal: ``"terminate"`` ends the episode at reward -1; ``"raise"`` an
             `IllegalActionError`.
         phase_policy: who makes the decisions that the environment leaves out, if any.
+        mask_in_observation: True to observe ``{"observation": ..., "action_mask": int8}``, as
+            PettingZoo has it; ``"torchrl"`` (the same), ``"rllib"`` or ``"tianshou"`` for the keys
+            that library reads.
     """
 
     metadata: dict[str, Any] = {"render_modes": list(MODES), "render_fps": FPS}  # noqa: RUF012
@@ -63,33 +75,33 @@ class CribbageEnv(Shows, gymnasium.Env[npt.NDArray[Any], np.int64]):
         episode: str,
         reward: str = "win",
         features: bool | str | None = None,
-        opponent: Opponent = "random",
+        opponent: Given = "random",
         partner: Opponent | None = None,
         seat: int | None = None,
         render_mode: str | None = None,
         viewer: Viewer = None,
         on_illegal: str = "terminate",
         phase_policy: PhasePolicy | None = None,
+        mask_in_observation: bool | str = False,
     ) -> None:
-        if render_mode is not None:
-            check_choice("render_mode", render_mode, tuple(self.metadata["render_modes"]))
-        self.render_mode = render_mode
+        self.render_mode = choose_render_mode(render_mode, self.metadata["render_modes"])
         self.name = name
         self.rules = rules
         self.batch = batch = LearnerBatch(
             rules, 1, players=players, episode=episode, reward=reward, features=features,
             opponent=opponent, partner=partner, seat=seat, on_illegal=on_illegal, autoreset=False,
-            threads=1, phase_policy=phase_policy,
+            threads=1, phase_policy=phase_policy, keeps_events=True,
         )  # fmt: skip
         self._screen = Screen(batch.family, rules, batch.players, name, viewer)
-        self.observation_space = batch.space
+        self._masking = Masking(mask_in_observation, batch.space, batch.family.actions)
+        self.observation_space = self._masking.space
         self.action_space = spaces.Discrete(batch.family.actions)
         self._over = True
         self._action = np.zeros(1, dtype=np.int64)
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
-    ) -> tuple[npt.NDArray[Any], dict[str, Any]]:
+    ) -> tuple[Observation, dict[str, Any]]:
         """Begin an episode and return the learner's first observation and info.
 
         Args:
@@ -99,7 +111,7 @@ class CribbageEnv(Shows, gymnasium.Env[npt.NDArray[Any], np.int64]):
         Raises:
             ValueError: a seed or an option that does not fit; nothing has changed then.
         """
-        check_seed(seed)
+        seed = check_seed(seed)
         chosen = read_options(options, self.batch.players, self.rules.target)
         super().reset(seed=seed)
         if seed is not None:
@@ -109,11 +121,9 @@ class CribbageEnv(Shows, gymnasium.Env[npt.NDArray[Any], np.int64]):
         self._over = False
         if self.render_mode == "human":
             self.render()
-        return self.batch.observations[0].copy(), self._info()
+        return self._observation(), self._info()
 
-    def step(
-        self, action: int | np.int64
-    ) -> tuple[npt.NDArray[Any], float, bool, bool, dict[str, Any]]:
+    def step(self, action: int | np.int64) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
         """Act, let the opponent act, and return the next observation as Gymnasium has it.
 
         Raises:
@@ -135,13 +145,11 @@ class CribbageEnv(Shows, gymnasium.Env[npt.NDArray[Any], np.int64]):
             batch.masks[0] = 0
         if self.render_mode == "human":
             self.render()
-        return (
-            batch.observations[0].copy(),
-            float(batch.rewards[0]),
-            self._over,
-            False,
-            self._info(),
-        )
+        info = self._info()
+        if self._over:
+            info |= ending_of(batch, self.rules, 0, int(action))
+            batch.reminder.note(1, "illegal_action" in info)
+        return self._observation(), float(batch.rewards[0]), self._over, False, info
 
     def action_masks(self) -> npt.NDArray[np.bool_]:
         """Return which actions are legal, bool[actions]; none after the end."""
@@ -150,18 +158,61 @@ class CribbageEnv(Shows, gymnasium.Env[npt.NDArray[Any], np.int64]):
 
     def _sight(self) -> Sight | None:
         batch = self.batch
-        deals = int(batch.states["deals"][0])
-        if deals == 0:
+        if not batch.begun:
             return None
 
         def view(seat: int) -> np.void:
             seen: np.void = batch.games.views(batch.lanes, np.array([seat]))[0]
             return seen
 
-        return Sight(view, self.seat, deals, [])
+        return Sight(view, self.seat, int(batch.states["deals"][0]), batch.events)
+
+    def set_opponent(self, opponent: Given) -> None:
+        """Let another opponent play, at once, also in a game under way; for leagues and curricula.
+
+        Args:
+            opponent: as of the class: one, or several with their shares.
+
+        Raises:
+            ValueError, TypeError: no such opponent, or no such shares; nothing has changed.
+        """
+        self.batch.set_opponent(opponent)
+
+    def view(self) -> np.void:
+        """Return what the learner may know, as a view record.
+
+        Raises:
+            EpisodeOverError: before the first reset.
+        """
+        self._check_begun()
+        return self.batch.view(0)
+
+    def notation(self) -> str:
+        """Return the position as one line of text; see `crib_env.notation`.
+
+        Raises:
+            EpisodeOverError: before the first reset.
+        """
+        self._check_begun()
+        return format_state(self.batch.states, self.rules, self.batch.games.episode)
+
+    def _check_begun(self) -> None:
+        if not self.batch.begun:
+            raise EpisodeOverError("there is no position before the first reset(): call it")
+
+    def _observation(self) -> Observation:
+        observation: npt.NDArray[Any] = self.batch.observations[0].copy()
+        if self._masking.plain:
+            return observation
+        return self._masking.joined(observation, self.batch.masks[0].copy())
 
     def _info(self) -> dict[str, Any]:
         return {"action_mask": self.batch.masks[0].copy()}
+
+    @property
+    def events(self) -> list[Event]:
+        """What was pegged since the learner's last decision, in order."""
+        return self.batch.events
 
     @property
     def scores(self) -> tuple[int, int]:

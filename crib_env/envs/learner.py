@@ -14,14 +14,18 @@ import numpy as np
 import numpy.typing as npt
 
 from crib_env.engine.family import find_family, in_expectation
+from crib_env.engine.log import FOR_LAST
 from crib_env.engine.rewards import CONTINUE
 from crib_env.envs.arrays import Array, LearnerArrays
 from crib_env.envs.asked import play_asked
 from crib_env.envs.chance import Chance
 from crib_env.envs.checks import check_choice, whole_number
 from crib_env.envs.compiled import choose_threads, compiled_play
+from crib_env.envs.endings import MaskReminder
+from crib_env.envs.opponents import Given, Opponents
 from crib_env.envs.phase_policy import PhasePolicy
 from crib_env.errors import EpisodeOverError, IllegalActionError
+from crib_env.events import Event, read_log
 from crib_env.games import Games
 from crib_env.options import ResetOptions
 from crib_env.policy import Opponent, find_agent
@@ -38,7 +42,8 @@ class LearnerBatch(LearnerArrays):
         episode: what one episode is.
         reward: ``"win"``, ``"points"`` or ``"expected"``; see `CribbageEnv`.
         features: True, or the name of a level, to observe `Family.features` too.
-        opponent: the name of an agent, an agent, or a function of a view and a generator.
+        opponent: the name of an agent, an agent, or a function of a view and a generator; or
+            several with their shares, ``[(opponent, share), ...]``, one drawn for each episode.
         partner: likewise, who plays the learner's partner where four play; None: the opponent's
             like.
         seat: the learner's seat, or None to draw it for each episode.
@@ -46,6 +51,7 @@ class LearnerBatch(LearnerArrays):
         autoreset: begin a new episode at once where one ended.
         threads: how many threads step the games; None chooses by N and the machine's cores.
         phase_policy: who makes the decisions that the environment leaves out, if any.
+        keeps_events: keep what is pegged between decisions, for `events`; of one game alone.
     """
 
     def __init__(
@@ -57,13 +63,14 @@ class LearnerBatch(LearnerArrays):
         episode: str = "game",
         reward: str = "win",
         features: bool | str | None = None,
-        opponent: Opponent = "random",
+        opponent: Given = "random",
         partner: Opponent | None = None,
         seat: int | None = None,
         on_illegal: str = "terminate",
         autoreset: bool = True,
         threads: int | None = None,
         phase_policy: PhasePolicy | None = None,
+        keeps_events: bool = False,
     ) -> None:
         n = whole_number("num_envs", num_envs, 1)
         self.threads = choose_threads(threads, n)
@@ -72,6 +79,7 @@ class LearnerBatch(LearnerArrays):
         family = (in_expectation if reward == "expected" else find_family)(rules.engine)
         self.players = family.players[0] if players is None else players
         self.games = Games(rules, n, players=self.players, episode=episode, family=family)
+        self.players = int(self.players)
         if seat is not None and (isinstance(seat, bool) or seat not in range(self.players)):
             raise ValueError(f"seat must be from 0 to {self.players - 1} or None, got {seat!r}")
         if partner is not None and self.players != 4:
@@ -79,31 +87,37 @@ class LearnerBatch(LearnerArrays):
                 f"partner={partner!r} needs four players; this game has {self.players}"
             )
         self.rules = rules
-        self.opponent = find_agent(opponent)
-        self.partner = self.opponent if partner is None else find_agent(partner)
-        self.seat = seat
+        self.opponents = Opponents(n, opponent)
+        self.partner = None if partner is None else find_agent(partner)
+        self.seat = None if seat is None else int(seat)
         self.on_illegal = on_illegal
         self.phase_policy = phase_policy
         self.autoreset = autoreset
         self.points = reward != "win"
+        self.keeps_events = keeps_events
         self.states = self.games.states
-        super().__init__(n, family, 0 if seat is None else seat, features)
+        super().__init__(
+            n, family, 0 if seat is None else seat, features, self.threads, keeps_events
+        )
         self.chance = Chance(n)
+        self.reminder = MaskReminder()
         self._seeded = False
         self._running = False
         self._bind()
 
     def _bind(self) -> None:
         """Take hold of what neither copies nor pickles carry."""
+        self.games.log = self.logs[0]
+        self._history = self.logs[0, self.family.log_size :]
         self._compiled = None
-        if self.partner is self.opponent:
+        if self.partner is None:
             self._compiled = compiled_play(
-                self.family, self.opponent, self.phase_policy, self.num_envs, self.threads
+                self.family, self.opponents.agents, self.phase_policy, self.num_envs, self.threads
             )
 
     def __getstate__(self) -> dict[str, Any]:
         state = self.__dict__.copy()
-        del state["_compiled"]
+        del state["_compiled"], state["_history"]
         return state
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -138,11 +152,15 @@ class LearnerBatch(LearnerArrays):
         if not self._seeded:
             self.seed(None)
         self._running = False
+        self._history[:1] = 0
         if options is None:
             self.games.begin()
         else:
             self.games.begin_each(options)
+            if options[0].scores is not None and self.keeps_events:
+                self._history[0] -= self.logs[0, 3] == FOR_LAST  # as in Game
         self.draw_seats(self.lanes)
+        self.opponents.draw(self.chance.share_rngs, self.lanes)
         self._run(np.full(self.num_envs, CONTINUE, dtype=np.int64))
         self.dones[:] = False
 
@@ -179,6 +197,10 @@ class LearnerBatch(LearnerArrays):
         if anew.any():
             self.begin_anew(self.lanes[anew])
             given[anew] = CONTINUE
+        if self.keeps_events:
+            self._history[0] = 0
+        if len(self.opponents.agents) > 1:
+            self.final_opponents[:] = self.opponents.drawn
         self._run(given)
 
     def _run(self, actions: Array) -> None:
@@ -190,6 +212,36 @@ class LearnerBatch(LearnerArrays):
             play_asked(self, actions)
         self._running = True
         self.observe_features(self.states, self.games.record, self.autoreset)
+
+    @property
+    def begun(self) -> bool:
+        """Whether there has been an episode yet."""
+        return bool(self.states["deals"][0])
+
+    @property
+    def events(self) -> list[Event]:
+        """What was pegged since the learner's last decision, in order, if that is kept."""
+        return read_log(self._history)
+
+    def text(self, name: str) -> str:
+        """Return the first game as text, as its learner may see it; ``name`` is the game's."""
+        told = read_log(self._history, pointless=True)
+        deals = int(self.states["deals"][0])
+        return self.family.text(self.view(0), self.rules, name, deals, told)
+
+    def set_opponent(self, opponent: Given, lanes: Array | None = None) -> None:
+        """Let another opponent play, at once, also in games under way.
+
+        Args:
+            opponent: one, or several with their shares. lanes: int64[K], in which; None: in all.
+
+        Raises:
+            ValueError, TypeError: no such opponent, or no such shares; nothing has changed.
+        """
+        chosen = self.lanes if lanes is None else lanes
+        self.opponents.put(opponent, chosen)
+        self.opponents.draw(self.chance.share_rngs, chosen)
+        self._bind()
 
     def view(self, lane: int) -> np.void:
         """Return what the learner of a game may know, as a view record."""

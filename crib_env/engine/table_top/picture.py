@@ -42,8 +42,7 @@ def draw(views: Sequence[View], scene: Scene) -> list[str]:
     wood, pegs = board([Pegs(points) for points in scores], int(scene.rules.target))
     parts = [
         f'<rect class="felt" width="{WIDTH}" height="{HEIGHT}"/>{wood}',
-        text(f"{scene.title} · {scene.rules.name} to {scene.rules.target} · round {scene.deals}",
-             16, 22, 12, "muted"),
+        text(scene.heading("round"), 16, 22, 12, "muted"),
     ]  # fmt: skip
     for side in range(2):
         parts.append(_side(side, scores[side], _owed(view), scene, dealer, mover))
@@ -52,7 +51,7 @@ def draw(views: Sequence[View], scene: Scene) -> list[str]:
         _values(view, scene),
         _turn(views, scene, mover),
         _crib(views, dealer, scene.marked),
-        calls(called(scene, SIDES), 16, 420, 206),
+        calls(called(scene, SIDES), RIGHT - 18, 450, 194),
     ]
     return [*parts, pegs]
 

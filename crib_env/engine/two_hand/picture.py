@@ -51,8 +51,7 @@ def draw(views: Sequence[View], scene: Scene) -> list[str]:
     wood, pegs = _board(mine, scene)
     parts = [
         GROUND + wood,
-        text(f"{scene.title} · {scene.rules.name} to {scene.rules.target} · deal {scene.deals}",
-             16, 22, 12, "muted"),
+        text(scene.heading("deal"), 16, 22, 12, "muted"),
         text(_turn(mine, known, scene), HAND_X, 440, 14, bold=True),
     ]  # fmt: skip
     for p in (me, 1 - me):
@@ -68,7 +67,7 @@ def draw(views: Sequence[View], scene: Scene) -> list[str]:
         _starter(mine, scene),
         _pile(mine),
         _count(mine),
-        calls(called(scene, scene.names), HAND_X, 280, 460),
+        calls(called(scene, scene.names), HAND_X, 304, 460),
     ]
     return [*parts, pegs]
 

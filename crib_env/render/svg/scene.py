@@ -34,3 +34,12 @@ class Scene:
     says: str | None = None
     marked: frozenset[int] = frozenset()
     hidden: int | None = None
+
+    def heading(self, deal: str) -> str:
+        """Return what is played, to how many points, and which deal it is.
+
+        Args:
+            deal: what a deal is called.
+        """
+        named = f"{self.title} · " if self.title != self.rules.name else ""
+        return f"{named}{self.rules.name} to {self.rules.target} · {deal} {self.deals}"

@@ -13,35 +13,57 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
+from crib_env.game import Game
+from crib_env.notation import format_rules
 from crib_env.policy import Agent
 from crib_env.render.svg.cards import symbols
 from crib_env.render.svg.document import HEIGHT, WIDTH
 from crib_env.render.svg.style import FONT, page_sheet
+from crib_env.rules import Rules
 from crib_play.replay.frames import Frame, every_eyes, frames
 from crib_play.replay.opinions import IN_POINTS, Opinion, opinions
-from crib_play.table.games import TableGame
 from crib_play.table.names import names
 from crib_play.table.session import Session
 
 MOST = 12  # options kept of a turn, besides the one taken
 
 
-def write_replay(path: Path, kind: TableGame, agents: Sequence[Agent], seed: int) -> None:
+def write_replay(
+    path: str | Path,
+    rules: str | Rules,
+    agents: Sequence[Agent],
+    seed: int,
+    *,
+    players: int | None = None,
+    episode: str = "game",
+    judged: bool = True,
+) -> None:
     """Play a game between agents and write its replay.
 
     Args:
         path: the file.
-        kind: the game; see `crib_play.table.GAMES`.
+        rules: the name of a preset, or `Rules`.
         agents: of side 0 and side 1; of four seats each has two.
         seed: of the deals.
+        players: seats; by default the fewest the rules allow.
+        episode: what is played: ``"game"``, ``"match"``, ``"deal"``.
+        judged: with the expert's opinion of every choice, which takes some seconds.
 
     Raises:
         ValueError: an agent erred; it is named.
     """
-    session = Session.begin(kind, [agents[seat % 2] for seat in range(kind.players)], seed)
+    deals, chance = np.random.SeedSequence(seed).spawn(2)
+    game = Game(rules, players=players, episode=episode)
+    game.seed(deals)
+    game.begin()
+    seats = [agents[seat % 2] for seat in range(game.players)]
+    session = Session(game, seats, int(chance.generate_state(1)[0]))
     while not session.over:
         session.answer()
-    path.write_text(replay_page(session, f"{kind.title}, seed {seed}"), "utf-8")
+    title = f"{format_rules(game.rules)}, a {episode}, seed {seed}"
+    Path(path).write_text(replay_page(session, title, judged=judged), "utf-8")
 
 
 def replay_page(
@@ -60,7 +82,7 @@ def replay_page(
     eyes = every_eyes(session.game.players, called)
     if seats is not None:
         eyes = [eyes[seat] for seat in seats]
-    moments = list(frames(session, eyes, title))
+    moments = list(frames(session, eyes, session.game.rules.name))
     thoughts = opinions(session) if judged else []
     known = {seat for one in eyes for seat in one.seats}
     data = {

@@ -25,7 +25,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import torch
 from crib_agents.adapters.learned import LearnedAgent
-from crib_agents.loading import load_agent
+from crib_agents.loading import load_agent, trusted
 from sb3_contrib import MaskablePPO
 from stable_baselines3.common.callbacks import BaseCallback, CallbackList, ProgressBarCallback
 from stable_baselines3.common.vec_env import VecNormalize
@@ -48,7 +48,7 @@ class Settings:
         players: 2, or 4 in Table Top.
         timesteps: decisions to learn from.
         seed: of the deals, the network and the batches.
-        opponent: an agent's name or a .safetensors file.
+        opponent: an agent's name or a .safetensors, .zip or .onnx file.
         episode: what one episode is; by default one deal, or one round.
         reward: the points made more than the opponent, or expected: with the mean of the show in
             its place (two-hand games), or who won; by default expected where there is such.
@@ -64,7 +64,7 @@ class Settings:
         entropy: weight of the entropy.
         width: of the two hidden layers.
         resume: a folder of an earlier run, or its model.zip, to go on from.
-        trust: that file is known to be one's own: it holds a pickle, which runs code as it is read.
+        trust: these .zip files are one's own: they hold a pickle, which runs code as it is read.
         threads: of PyTorch. Layers this small gain little from two, and lose much where a core is
             shared.
         out: the folder for results.
@@ -118,7 +118,7 @@ class LearningCurve(BaseCallback):
 def train(settings: Settings) -> LearnedAgent:
     """Fit an agent as the settings say, write everything to ``out`` and return it."""
     maker, rules = find_game(settings.env, settings.rules)
-    opponent = load_agent(settings.opponent)
+    opponent = load_agent(trusted(settings.opponent, settings.trust))
     if settings.resume and not settings.trust:
         raise ValueError(
             f"{settings.resume} holds a pickle, which can run any code as it is read: if the file "

@@ -6,24 +6,18 @@ comes to does not depend on who played it; `chunks` sees to that.
 
 from __future__ import annotations
 
-import os
 import platform
-import signal
 from collections import deque
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures import FIRST_COMPLETED, Future, wait
 from concurrent.futures.process import BrokenProcessPool
-from multiprocessing import active_children, get_context, parent_process
-from threading import Thread
 from types import TracebackType
 from typing import Any, Protocol
 
-from crib_training.tournament.chunks import Chunk, Record, Setup, play
+from crib_training.evaluation.duplicate import Finished, no_matter
+from crib_training.processes import SPAWN, ProcessPool
+from crib_training.tournament.chunks import PLAYED, Chunk, Record, Setup, play
 
-# One thread for each process: several would fight for the cores, and the order in which a matrix
-# product is summed, so its last bit, may depend on their number.
-THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
-
-PATIENCE = 2.0  # seconds for a worker to end by itself
+LOOK_EVERY = 0.5  # seconds between two looks at how far the workers are
 
 
 class Workers(Protocol):
@@ -32,8 +26,12 @@ class Workers(Protocol):
     def submit(self, setup: Setup, chunk: Chunk) -> None:
         """Have a chunk played."""
 
-    def next_record(self) -> Record | None:
-        """Return the record of a chunk that is finished, None once all are."""
+    def next_record(self, finished: Finished = no_matter) -> Record | None:
+        """Return the record of a chunk that is finished, None once all are.
+
+        Args:
+            finished: is told how many games and deals more are played, if possible as they are.
+        """
 
     def __enter__(self) -> Workers: ...
 
@@ -61,29 +59,27 @@ class ThisProcess:
         """Have a chunk played."""
         self._waiting.append((setup, chunk))
 
-    def next_record(self) -> Record | None:
+    def next_record(self, finished: Finished = no_matter) -> Record | None:
         """Return the record of the next chunk."""
-        return play(*self._waiting.popleft()) if self._waiting else None
+        return play(*self._waiting.popleft(), finished) if self._waiting else None
 
 
-def _end_with_parent() -> None:
-    """Let a worker end when its parent says so or dies, and with it its agents' processes."""
+_counter: Any = None  # of a worker's process: what all of them have played, shared
 
-    def end(*_: object) -> None:
-        for child in active_children():
-            child.kill()
-            child.join()
-        os._exit(1)
 
-    def watch() -> None:
-        parent = parent_process()
-        assert parent is not None
-        parent.join()
-        end()
+def _begin(counter: Any) -> None:
+    """Let a worker count what it plays."""
+    global _counter
+    _counter = counter
 
-    Thread(target=watch, daemon=True).start()
-    signal.signal(signal.SIGTERM, end)
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the parent, who ends us
+
+def _count(games: float) -> None:
+    with _counter.get_lock():
+        _counter.value += games
+
+
+def _play(setup: Setup, chunk: Chunk) -> Record:
+    return play(setup, chunk, _count)
 
 
 class Processes:
@@ -94,39 +90,23 @@ class Processes:
     """
 
     def __init__(self, count: int) -> None:
-        self._pool = ProcessPoolExecutor(count, get_context("spawn"), initializer=_end_with_parent)
+        self._counter = SPAWN.Value("d", 0.0)
+        self._counted = 0.0
+        self._pool = ProcessPool(count, _begin, self._counter)
         self._running: set[Future[Record]] = set()
-        self._threads: dict[str, str | None] = {}
 
     def __enter__(self) -> Processes:
-        # Read when a child starts, which is at a later submit.
-        self._threads = {name: os.environ.get(name) for name in THREADS}
-        os.environ.update(dict.fromkeys(THREADS, "1"))
+        self._pool.__enter__()
         return self
 
     def __exit__(self, *error: object) -> None:
-        for name, value in self._threads.items():
-            if value is None:
-                del os.environ[name]
-            else:
-                os.environ[name] = value
-        children = list((self._pool._processes or {}).values())  # a shutdown forgets them
-        if error[0] is None:
-            self._pool.shutdown()
-            return
-        # An agent may hang: unfinished chunks are not waited for.
-        self._pool.shutdown(wait=False, cancel_futures=True)
-        for child in children:
-            child.terminate()
-        for child in children:
-            child.join(PATIENCE)
-            child.kill()
+        self._pool.__exit__(*error)
 
     def submit(self, setup: Setup, chunk: Chunk) -> None:
         """Have a chunk played."""
-        self._running.add(self._pool.submit(play, setup, chunk))
+        self._running.add(self._pool.submit(_play, setup, chunk))
 
-    def next_record(self) -> Record | None:
+    def next_record(self, finished: Finished = no_matter) -> Record | None:
         """Return the record of a chunk that is finished, None once all are.
 
         Raises:
@@ -134,7 +114,13 @@ class Processes:
         """
         if not self._running:
             return None
-        done = next(iter(wait(self._running, return_when=FIRST_COMPLETED).done))
+        ended: set[Future[Record]] = set()
+        while not ended:
+            ended = wait(self._running, LOOK_EVERY, FIRST_COMPLETED).done
+            now = self._counter.value
+            finished(now - self._counted)
+            self._counted = now
+        done = next(iter(ended))
         self._running.remove(done)
         try:
             return done.result()
@@ -182,12 +168,13 @@ class Ray:
         """Have a chunk played."""
         self._running.append(self._task.remote(setup, chunk, setup.identity()))
 
-    def next_record(self) -> Record | None:
+    def next_record(self, finished: Finished = no_matter) -> Record | None:
         """Return the record of a chunk that is finished, None once all are."""
         if not self._running:
             return None
         done, self._running = self._ray.wait(self._running, num_returns=1)
         record: Record = self._ray.get(done[0])
+        finished(PLAYED * record["pairs"])
         return record
 
 

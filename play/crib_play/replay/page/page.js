@@ -123,7 +123,7 @@ function losses() {
     const own = judged.filter((turn) => turn.seat === seat);
     if (!own.length) return;
     const mean = own.reduce((sum, turn) => sum + turn.loss, 0) / own.length;
-    at("losses").append(made("h3", `${name}: ${amount(mean)} a decision, over ${own.length}`));
+    at("losses").append(made("h3", `${name}: ${data.inPoints ? mean.toFixed(3) : (100 * mean).toFixed(2) + " %"} a decision, over ${own.length}`));
     own.filter((turn) => turn.loss >= COSTLY).sort((a, b) => b.loss - a.loss).slice(0, 3).forEach((turn) => {
       const button = made("button", `${turn.did}: cost ${amount(turn.loss)}`);
       button.onclick = () => show(frameOf.get(turn.k));
@@ -188,8 +188,8 @@ at("graph").onclick = (event) => {
   show(Math.round((((event.clientX - box.left) / box.width) * 600 - LEFT) / WIDE * end));
 };
 document.onkeydown = (event) => {
-  if (["INPUT", "SELECT", "BUTTON"].includes(event.target.tagName) && event.key === " ") return;
-  if (["INPUT", "SELECT"].includes(event.target.tagName)) return;
+  const where = event.target.tagName;
+  if (["INPUT", "SELECT"].includes(where) || (where === "BUTTON" && event.key === " ")) return;
   const keys = {ArrowLeft: () => show(now - 1), ArrowRight: () => show(now + 1), Home: () => show(0),
     End: () => show(end), " ": play, m: mistake};
   if (keys[event.key] && !event.ctrlKey && !event.metaKey && !event.altKey) {

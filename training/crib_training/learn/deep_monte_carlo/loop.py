@@ -15,13 +15,15 @@ from __future__ import annotations
 import signal
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any
 
 import numpy as np
 from crib_agents.learned import Learned
 
+from crib_training.learn.deep_monte_carlo.actors import ActorsLostError, Processes
 from crib_training.learn.deep_monte_carlo.checkpoint import FILE
+from crib_training.learn.deep_monte_carlo.cluster import Cluster
 from crib_training.learn.deep_monte_carlo.display import Display
 from crib_training.learn.deep_monte_carlo.settings import Settings, command
 from crib_training.learn.deep_monte_carlo.training import Training
@@ -70,11 +72,25 @@ def check_folder(settings: Settings) -> None:
                          f"--out")  # fmt: skip
 
 
+def actors_of(settings: Settings) -> AbstractContextManager[Cluster | Processes | None]:
+    """Return who plays, None for the learner's own process."""
+    if settings.ray_address is not None:
+        return Cluster(settings)
+    return Processes(settings) if settings.workers > 1 else nullcontext()
+
+
+def _kept(training: Training) -> str:
+    """Return where a run stands, and how it goes on."""
+    going_on = command(training.settings, resume=training.settings.out)
+    return f"the run is saved after {training.deals:,} deals; go on by {going_on}"
+
+
 def train(settings: Settings) -> Learned:
     """Learn as the settings say, write everything to ``out``, and return the agent.
 
     Raises:
         Stopped: Ctrl-C was pressed; the run is saved.
+        ActorsLostError: those who play are gone; the run is saved.
         ValueError, OSError: see `Training`, `check_folder`, `Training.save`.
     """
     training = Training(settings)
@@ -86,13 +102,18 @@ def train(settings: Settings) -> Learned:
     with (
         Display(settings.deals, training.deals, settings.progress) as display,
         asked_to_stop() as asked,
+        actors_of(settings) as training.actors,
     ):
         if settings.measure_pairs and not training.curve:
             for point in training.measure(settings.measure_pairs):  # before anything is learned
                 display.measured(point)
         while training.deals < settings.deals:
             before = training.deals // every
-            training.iterate()
+            try:
+                training.iterate()
+            except ActorsLostError as lost:
+                training.save()
+                raise ActorsLostError(f"{lost}; {_kept(training)}") from lost
             display.moved(training.deals, training.decisions / max(training.cpu_seconds, 1e-9))
             done = training.deals == settings.deals
             if settings.measure_pairs and (done or training.deals // every > before):
@@ -104,9 +125,7 @@ def train(settings: Settings) -> Learned:
                 saved = time.monotonic()
             if asked and not done:
                 training.draw()
-                going_on = command(settings, resume=settings.out)
-                raise Stopped(f"the run is saved after {training.deals:,} deals; go on by "
-                              f"{going_on}")  # fmt: skip
+                raise Stopped(_kept(training))
         if settings.measure_pairs:
             training.measure_lines(settings.measure_pairs)
         training.save()

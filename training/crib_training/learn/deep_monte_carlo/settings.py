@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 # What changes nothing about what is learned.
-FREE = ("out", "resume", "progress", "save_seconds")
+FREE = ("out", "resume", "progress", "save_seconds", "ray_address")
 
 
 @dataclass(frozen=True)
@@ -42,6 +42,9 @@ class Settings:
             nothing.
         last_pairs: the same after the last deal.
         save_seconds: the longest that a killed run can lose.
+        workers: processes that play, beside this one, which learns meanwhile; with 1 this process
+            does both in turn. A run repeats from its seed and its number of workers.
+        ray_address: have so many actors on this Ray cluster play instead; auto on one of its nodes.
         threads: of PyTorch. With one a run is the same to the last bit whenever it is made again.
         out: the folder for results.
         resume: the folder of a run that was stopped, to go on with it.
@@ -69,6 +72,8 @@ class Settings:
     measure_pairs: int = 1000
     last_pairs: int = 4000
     save_seconds: float = 30.0
+    workers: int = 1
+    ray_address: str | None = None
     threads: int = 1
     out: Path = Path("runs/deep_monte_carlo")
     resume: Path | None = None

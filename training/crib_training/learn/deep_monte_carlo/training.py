@@ -6,12 +6,14 @@ import copy
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict
+from typing import Any
 
 import numpy as np
 import torch
 from crib_agents.learned import Learned
 from crib_agents.loading import load_agent
 
+from crib_training.learn.deep_monte_carlo.actors import NETS, Actors, Played, joined, parts_of
 from crib_training.learn.deep_monte_carlo.checkpoint import (
     Checkpoint,
     adam_tensors,
@@ -22,14 +24,10 @@ from crib_training.learn.deep_monte_carlo.checkpoint import (
 )
 from crib_training.learn.deep_monte_carlo.curve import Point, picture, strength, table
 from crib_training.learn.deep_monte_carlo.settings import Settings, differences, fixed, origin
-from crib_training.learn.deep_monte_carlo.table_top import TableTopTask
-from crib_training.learn.deep_monte_carlo.task import Samples, Task
-from crib_training.learn.deep_monte_carlo.two_hand import TwoHandTask
-from crib_training.loading import find_game
+from crib_training.learn.deep_monte_carlo.task import Samples
+from crib_training.learn.deep_monte_carlo.tasks import find_task
 
-_TASKS: tuple[type[Task], ...] = (TwoHandTask, TableTopTask)
-TASKS = {task.family.name: task for task in _TASKS}
-"""The task of each family of games; a family of anyone's may be added."""
+ACTING = "acting."  # the prefix of the nets that play the round after this
 
 
 class Training:
@@ -45,33 +43,32 @@ class Training:
     Attributes:
         task: the game. average: the average of its nets' weights.
         deals, decisions: of self-play so far. cpu_seconds: of self-play and learning.
+        rounds: played so far. actors: who plays them, None for this process.
+        acting: the nets that the next round is played by, if others play it.
         curve: strength so far. lines: that of reference agents; see `curve.picture`.
     """
 
     def __init__(self, settings: Settings) -> None:
         if settings.deals < 1 or settings.batch_size < 1 or settings.measures < 1:
             raise ValueError("deals, batch_size and measures must be at least 1")
+        least = 1 if settings.ray_address is None else 2
+        if settings.workers < least:
+            raise ValueError(f"workers must be at least {least}, got {settings.workers}")
         saved = Checkpoint.load(settings.resume) if settings.resume else None
         if saved is not None and (changed := differences(saved.about["settings"], settings)):
             raise ValueError(f"the run in {settings.resume} is another: {'; '.join(changed)}")
         torch.set_num_threads(settings.threads)
-        torch.manual_seed(settings.seed)
         self.settings = settings
-        self.maker, self.rules = find_game(settings.env, settings.rules)
-        family = self.maker.family
-        if family.name not in TASKS:
-            raise ValueError(f"{settings.env} is of the family {family.name!r}, and deep Monte "
-                             f"Carlo learns {', '.join(TASKS)}")  # fmt: skip
-        self.players = family.players[0] if settings.players is None else settings.players
-        family.rules_record(self.rules, "game", self.players)  # it refuses wrong numbers
-        self.task = TASKS[family.name](self.rules, self.players, settings)
+        self.maker, self.rules, self.players, self.task = find_task(settings)
         self.chosen = self.task.defaults.under(settings)
         self.average = copy.deepcopy(self.task.nets)
         self.optimizer = torch.optim.Adam(
             self.task.nets.parameters(), self.chosen.learning_rate, fused=True
         )
         self.rng = np.random.default_rng(settings.seed)
-        self.deals, self.decisions, self.cpu_seconds = 0, 0, 0.0
+        self.deals, self.decisions, self.cpu_seconds, self.rounds = 0, 0, 0.0, 0
+        self.actors: Actors | None = None
+        self.acting = self._nets() if settings.workers > 1 else {}
         self.curve: list[Point] = []
         self.lines: dict[str, float] = {}
         if saved is not None:
@@ -87,11 +84,35 @@ class Training:
         began = time.process_time()
         progress = self.deals / self.settings.deals
         n = min(self.task.lanes, self.settings.deals - self.deals)
-        samples = self.task.play(n, progress, self.rng)
+        if self.actors is None:
+            samples = self.task.play(n, progress, self.rng)
+        else:
+            parts = self._play_elsewhere(self.actors, n)
+            samples, n = joined(parts), sum(part.deals for part in parts)
+            self.cpu_seconds += sum(part.cpu_seconds for part in parts)
         self._fit(samples, progress)
         self.deals += n
+        self.rounds += 1
         self.decisions += samples.decisions
         self.cpu_seconds += time.process_time() - began
+
+    def _play_elsewhere(self, actors: Actors, n: int) -> list[Played]:
+        """Return a round of ``n`` deals that actors play by `acting`, and begin the next one."""
+        total, workers = self.settings.deals, self.settings.workers
+        if not actors.waiting:
+            progress = self.deals / total
+            actors.begin(parts_of(self.rounds, n, progress, workers), self.acting)
+        nets, then = self._nets(), self.deals + n
+        if then < total:
+            rest = min(self.task.lanes, total - then)
+            actors.begin(parts_of(self.rounds + 1, rest, then / total, workers), nets)
+        played = actors.finish()
+        self.acting = nets
+        return played
+
+    def _nets(self) -> dict[str, np.ndarray[Any, Any]]:
+        """Return the nets as they are now."""
+        return {k: v.copy() for k, v in module_tensors(NETS, self.task.nets).items()}
 
     def _fit(self, samples: Samples, progress: float) -> None:
         settings = self.settings
@@ -144,13 +165,15 @@ class Training:
         write_whole(out / "policy.safetensors", self.agent.sets[0].to_bytes())
         write_whole(out / "curve.csv", table(self.curve))
         tensors = {
-            **module_tensors("nets", self.task.nets),
+            **module_tensors(NETS, self.task.nets),
             **module_tensors("average", self.average),
+            **{ACTING + name: array for name, array in self.acting.items()},
             **adam_tensors(self.optimizer),
         }
         about = {
             "settings": fixed(self.settings),
             "deals": self.deals,
+            "rounds": self.rounds,
             "decisions": self.decisions,
             "cpu_seconds": self.cpu_seconds,
             "generator": self.rng.bit_generator.state,
@@ -161,10 +184,16 @@ class Training:
 
     def _restore(self, saved: Checkpoint) -> None:
         about = saved.about
-        restore_module("nets", self.task.nets, saved.tensors)
+        restore_module(NETS, self.task.nets, saved.tensors)
         restore_module("average", self.average, saved.tensors)
         restore_adam(self.optimizer, saved.tensors)
         self.deals, self.decisions = about["deals"], about["decisions"]
+        self.rounds = about["rounds"]
+        self.acting = {
+            name.removeprefix(ACTING): array.copy()
+            for name, array in saved.tensors.items()
+            if name.startswith(ACTING)
+        }
         self.cpu_seconds = about["cpu_seconds"]
         self.rng.bit_generator.state = about["generator"]
         self.curve = [Point(**point) for point in about["curve"]]

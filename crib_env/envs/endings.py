@@ -1,0 +1,100 @@
+"""What a learner is told of an episode that has ended, and of a mask that it seems to forget."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from crib_env.engine.record import NONE
+from crib_env.engine.rewards import ILLEGAL, RESULT, SEAT
+from crib_env.envs.arrays import LearnerArrays
+from crib_env.rules import Rules
+
+Array = npt.NDArray[Any]
+
+ENOUGH = 20  # episodes ended by illegal actions, before anything is said of it
+FORGOTTEN = (
+    "{illegal} of {ended} episodes have ended at an illegal action (reward -1, often at the first "
+    "step): has the mask been forgotten? The legal actions are in info['action_mask'] and in "
+    "env.unwrapped.action_masks(): choose among them, as sb3-contrib's MaskablePPO does, or draw "
+    "one by crib_env.sample_legal; mask_in_observation=True puts them into the observation"
+)
+
+
+def endings(batch: LearnerArrays, rules: Rules, actions: Array) -> dict[str, Array]:
+    """Return what there is to say of the episodes that have just ended, an array [N] each.
+
+    Where ``dones`` is False it is 0, or None.
+
+    Args:
+        batch: the games, one of which has ended at least. rules: theirs.
+        actions: int64[N], the learners' last.
+
+    Returns:
+        ``scores`` int64[N, 2], by side (of a match: of its last game); ``winner`` int64[N], the
+        side that won, -1 if neither did; ``skunk`` int64[N], 1 where the game was won by a skunk,
+        2 by a double skunk; ``seat`` int64[N], the learner's; ``opponent`` object[N], the names;
+        and if an illegal action ended any, ``illegal_action`` int64[N], 0 where none did.
+    """
+    lanes = batch.dones.nonzero()[0]
+    ended = batch.endings[lanes]
+    result, illegal = ended[:, RESULT], ended[:, ILLEGAL]
+    decided = (ended[:, :RESULT].max(axis=1) >= rules.target) & (illegal == 0)
+    rows = np.empty((len(lanes), 5), dtype=np.int64)
+    rows[:, :2] = ended[:, :RESULT]
+    rows[:, 2] = np.where(result == 0, NONE, (1 - result) // 2)
+    rows[:, 3] = rules.skunks(abs(ended[:, 0] - ended[:, 1])) * decided
+    rows[:, 4] = ended[:, SEAT]
+    table = np.zeros(
+        (len(batch.dones), 5), dtype=np.int64
+    )  # one array: its columns are what is said
+    table[lanes] = rows
+    opponent = np.full(len(table), None, dtype=object)
+    opponent[lanes] = batch.opponents.names[batch.final_opponents[lanes]]
+    said = {"scores": table[:, :2], "winner": table[:, 2], "skunk": table[:, 3],
+            "seat": table[:, 4], "opponent": opponent}  # fmt: skip
+    if illegal.any():
+        said["illegal_action"] = np.where(illegally_ended(batch), actions, 0)
+    return said
+
+
+def illegally_ended(batch: LearnerArrays) -> npt.NDArray[np.bool_]:
+    """Return where an illegal action has just ended the episode, bool[N]."""
+    illegal: npt.NDArray[np.bool_] = batch.dones & (batch.endings[:, ILLEGAL] == 1)
+    return illegal
+
+
+def ending_of(batch: LearnerArrays, rules: Rules, lane: int, action: int) -> dict[str, Any]:
+    """Return what `endings` says of one game that has ended.
+
+    ``illegal_action`` is in it only where one ended the episode.
+    """
+    first, second, result, illegal, seat = batch.endings[lane].tolist()
+    decided = max(first, second) >= rules.target and not illegal
+    return {
+        "scores": batch.endings[lane, :RESULT].copy(),
+        "winner": (1 - result) // 2 if result else NONE,
+        "skunk": int(rules.skunks(abs(first - second))) if decided else 0,
+        "seat": seat,
+        "opponent": batch.opponents.agents[int(batch.final_opponents[lane])].name,
+        **({"illegal_action": int(action)} if illegal else {}),
+    }
+
+
+class MaskReminder:
+    """Warns once when illegal actions keep ending episodes."""
+
+    def __init__(self) -> None:
+        self._ended = self._illegal = 0
+        self._said = False
+
+    def note(self, ended: int, illegal: int) -> None:
+        """Take notice of episodes that have ended, ``illegal`` of them by an illegal action."""
+        self._ended += ended
+        self._illegal += illegal
+        if not self._said and self._illegal >= ENOUGH and 2 * self._illegal >= self._ended:
+            self._said = True
+            warnings.warn(FORGOTTEN.format(illegal=self._illegal, ended=self._ended), stacklevel=2)

@@ -1,0 +1,220 @@
+"""Self-play elsewhere: a run repeats from its seed and its number of workers, whoever plays."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+from multiprocessing import active_children
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch")
+
+from crib_training.learn.deep_monte_carlo.actors import (  # noqa: E402
+    Actor,
+    ActorsLostError,
+    Arrays,
+    Packed,
+    Part,
+    Played,
+    joined,
+    parts_of,
+)
+from crib_training.learn.deep_monte_carlo.checkpoint import FILE, Checkpoint  # noqa: E402
+from crib_training.learn.deep_monte_carlo.loop import Training, train  # noqa: E402
+from crib_training.learn.deep_monte_carlo.settings import Settings, command  # noqa: E402
+
+
+class Here:
+    """Actors that play in this process, when their round is asked for."""
+
+    def __init__(self, settings: Settings, lost: tuple[tuple[int, int], ...] = ()) -> None:
+        self.actor = Actor(settings)
+        self.rounds: list[tuple[list[Part], Arrays]] = []
+        self.lost = lost
+
+    @property
+    def waiting(self) -> bool:
+        return bool(self.rounds)
+
+    def begin(self, parts: Sequence[Part], nets: Arrays) -> None:
+        self.rounds.append((list(parts), nets))
+
+    def finish(self) -> list[Played]:
+        parts, nets = self.rounds.pop(0)
+        return [
+            self.actor.play(part, nets)
+            for part in parts
+            if (part.round, part.index) not in self.lost
+        ]
+
+
+def small(out: Path, **changes: Any) -> Settings:
+    few = Settings(
+        out=out, deals=400, lanes=50, batch_size=64, width=16, narrow=8, measure_pairs=0,
+        save_seconds=0.0, progress=False, workers=2,
+    )  # fmt: skip
+    return replace(few, **changes)
+
+
+def tensors_of(folder: Path) -> dict[str, bytes]:
+    return {name: array.tobytes() for name, array in Checkpoint.load(folder).tensors.items()}
+
+
+def played_here(settings: Settings, updates: int | None = None) -> Training:
+    """Return a run of so many rounds, or all, played in this process and saved."""
+    training = Training(settings)
+    training.actors = Here(settings)
+    while training.deals < settings.deals and training.rounds != updates:
+        training.iterate()
+    settings.out.mkdir(exist_ok=True)
+    training.save()
+    return training
+
+
+@pytest.mark.parametrize("env", ["six_card_v0", "table_top_v0"])
+def test_a_run_with_workers_goes_on_from_any_round_to_the_same_bits(
+    env: str, tmp_path: Path
+) -> None:
+    settings = small(tmp_path / "alone", env=env)
+    training = played_here(settings)
+    assert (training.deals, training.rounds) == (400, 8)
+    for updates in (0, 1, 5):
+        out = tmp_path / str(updates)
+        played_here(replace(settings, out=out), updates)
+        played_here(replace(settings, out=out, resume=out))
+        assert tensors_of(out) == tensors_of(settings.out)
+
+
+def test_processes_come_to_what_one_process_comes_to(tmp_path: Path) -> None:
+    train(small(tmp_path / "there"))
+    played_here(small(tmp_path / "here"))
+    assert tensors_of(tmp_path / "there") == tensors_of(tmp_path / "here")
+    assert not active_children()
+
+
+def test_the_number_of_workers_and_the_seed_decide(tmp_path: Path) -> None:
+    found = []
+    for changes in ({}, {"workers": 3}, {"seed": 2}):
+        played_here(small(tmp_path, **changes))
+        found.append(tensors_of(tmp_path))
+        (tmp_path / FILE).unlink()
+    assert found[0] != found[1]
+    assert found[0] != found[2]
+
+
+def test_a_round_learns_from_what_the_nets_before_played(tmp_path: Path) -> None:
+    """By its definition, one round after another in one process."""
+    settings = small(tmp_path, deals=150)
+    found = played_here(settings)
+    training = Training(settings)
+    actor = Actor(settings)
+    nets = [training._nets()]  # the first two rounds are played by these
+    for number in range(3):
+        nets.append(training._nets())
+        by = nets[number]
+        parts = parts_of(number, 50, number / 3, 2)
+        training._fit(joined([actor.play(part, by) for part in parts]), number / 3)
+    for name, array in training._nets().items():
+        assert array.tobytes() == found._nets()[name].tobytes()
+
+
+def test_a_lost_part_is_made_up_for_by_other_deals(tmp_path: Path) -> None:
+    settings = small(tmp_path)
+    training = Training(settings)
+    training.actors = Here(settings, lost=((2, 1), (7, 0)))
+    while training.deals < settings.deals:
+        training.iterate()
+    assert (training.deals, training.rounds) == (400, 10)
+
+
+def test_a_round_is_cut_into_parts_that_differ_by_a_deal_at_most() -> None:
+    assert [part.deals for part in parts_of(0, 11, 0.0, 3)] == [4, 4, 3]
+    assert [part.deals for part in parts_of(0, 2, 0.0, 3)] == [1, 1]
+
+
+def test_what_is_packed_comes_out_as_it_was() -> None:
+    rng = np.random.default_rng(1)
+    for shape in ((5, 7), (3, 4, 5), (0, 9)):
+        for dtype in (np.float32, np.int64, np.bool_):
+            array = (rng.random(shape) * 3).astype(dtype) * (rng.random(shape) < 0.2)
+            found = np.zeros_like(array)
+            Packed.of(array).unpack(found)
+            assert (found == array).all()
+
+
+def test_a_process_that_is_killed_ends_the_run_in_one_line_and_keeps_it(tmp_path: Path) -> None:
+    class Killing(Training):
+        def iterate(self) -> None:
+            super().iterate()
+            if self.rounds == 3:
+                active_children()[0].kill()
+
+    settings = small(tmp_path)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("crib_training.learn.deep_monte_carlo.loop.Training", Killing)
+        with pytest.raises(ActorsLostError) as lost:
+            train(settings)
+    said = str(lost.value)
+    assert "a process of self-play died" in said
+    assert "go on by crib train --method deep_monte_carlo --deals 400 --lanes 50" in said
+    assert f"--workers 2 --out {tmp_path} --resume {tmp_path}" in said
+    assert not active_children()
+    deals = Checkpoint.load(tmp_path).about["deals"]
+    assert deals in (150, 200)  # the next round may have been over
+    played_here(replace(settings, resume=tmp_path))
+    played_here(replace(settings, out=tmp_path / "alone"))
+    assert tensors_of(tmp_path) == tensors_of(tmp_path / "alone")
+
+
+@pytest.mark.parametrize("moment", [pytest.param("start", marks=pytest.mark.slow), "work"])
+def test_ctrl_c_ends_a_run_with_workers_in_one_line_and_leaves_nobody(
+    moment: str, tmp_path: Path
+) -> None:
+    words = command(small(tmp_path, deals=10_000_000, lanes=500)).split()[4:]
+    program = [sys.executable, "-m", "crib_training.learn.deep_monte_carlo.loop", *words]
+    run = subprocess.Popen(
+        [*program, "--measure-pairs", "0"], stderr=subprocess.PIPE, text=True,
+        start_new_session=True, preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+    )  # fmt: skip
+    deadline = time.monotonic() + 120
+    while not (children := started(run.pid)) or (
+        moment == "work" and not Checkpoint.load(tmp_path).about["deals"]
+    ):
+        assert time.monotonic() < deadline
+        assert run.poll() is None
+        time.sleep(0.01)
+    os.killpg(run.pid, signal.SIGINT)  # as a terminal does: to all of them
+    _, said = run.communicate(timeout=120)
+    assert run.returncode == 1
+    assert said.startswith("stopped: the run is saved after ")
+    assert said.count("\n") == 1
+    while any(Path(f"/proc/{pid}").exists() for pid in children):
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+
+def started(pid: int) -> list[int]:
+    """Return the processes that a process has started to play."""
+    children = [int(c) for c in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+    return [c for c in children if b"spawn_main" in Path(f"/proc/{c}/cmdline").read_bytes()]
+
+
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        ({"workers": 0}, "workers must be at least 1, got 0"),
+        ({"workers": 1, "ray_address": "auto"}, "workers must be at least 2, got 1"),
+    ],
+)
+def test_too_few_workers_are_refused(changes: dict[str, Any], reason: str, tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=reason):
+        train(small(tmp_path, **changes))

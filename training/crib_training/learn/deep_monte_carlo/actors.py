@@ -1,0 +1,220 @@
+"""Self-play elsewhere: in processes of this machine (`Processes`) or on a cluster (`cluster`).
+
+A round of deals is cut into parts, one for each worker. What a part comes to depends on the nets,
+the seed and the part, not on who plays it, where, or when: so a run repeats from its seed and its
+number of workers. While the nets are fitted to one round the next is played, by the nets as they
+were before.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from concurrent.futures import Future
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+import torch
+
+from crib_training.learn.deep_monte_carlo.checkpoint import restore_module
+from crib_training.learn.deep_monte_carlo.settings import Settings
+from crib_training.learn.deep_monte_carlo.task import Samples
+from crib_training.learn.deep_monte_carlo.tasks import find_task
+from crib_training.processes import ProcessPool
+
+NETS = "nets"  # the prefix of their tensors
+STREAM = 1  # of random numbers that a seed gives; the learner's own has no number
+
+Arrays = Mapping[str, npt.NDArray[Any]]
+
+
+class ActorsLostError(RuntimeError):
+    """Nobody is left to play a round; what was learned before is whole."""
+
+
+@dataclass(frozen=True)
+class Part:
+    """A part of a round.
+
+    Attributes:
+        round, index: its numbers, from 0. deals: how many. progress: of the run, 0 to 1.
+    """
+
+    round: int
+    index: int
+    deals: int
+    progress: float
+
+
+@dataclass(frozen=True)
+class Packed:
+    """An array without its zeros, which most of what nets see is: a sixth of it to send.
+
+    Attributes:
+        shape: of the array. bits: a bit for each number, whether it is not 0.
+        numbers: those that are not.
+    """
+
+    shape: tuple[int, ...]
+    bits: npt.NDArray[np.uint8]
+    numbers: npt.NDArray[Any]
+
+    @classmethod
+    def of(cls, array: npt.NDArray[Any]) -> Packed:
+        """Return an array packed."""
+        there = array != 0
+        return cls(array.shape, np.packbits(there), array[there])
+
+    def unpack(self, into: npt.NDArray[Any]) -> None:
+        """Write the numbers into an array of zeros of the same shape."""
+        there = np.unpackbits(self.bits, count=into.size).view(np.bool_)
+        into[there.reshape(self.shape)] = self.numbers
+
+
+@dataclass(frozen=True)
+class Played:
+    """What a part came to.
+
+    Attributes:
+        deals, decisions: how many. groups: as in `Samples`.
+        cpu_seconds: that its actor has spent since the part before.
+    """
+
+    deals: int
+    decisions: int
+    groups: Mapping[str, Mapping[str, Packed]]
+    cpu_seconds: float
+
+
+class Actor:
+    """Plays parts of rounds.
+
+    Args:
+        settings: those of the run.
+    """
+
+    def __init__(self, settings: Settings) -> None:
+        torch.set_num_threads(1)
+        self.seed = settings.seed
+        _, _, _, self.task = find_task(settings)
+        self.counted = time.process_time()
+
+    def play(self, part: Part, nets: Arrays) -> Played:
+        """Play a part by nets as `module_tensors` took them."""
+        restore_module(NETS, self.task.nets, nets)
+        key = STREAM, part.round, part.index
+        rng = np.random.default_rng(np.random.SeedSequence(self.seed, spawn_key=key))
+        samples = self.task.play(part.deals, part.progress, rng)
+        groups = {
+            name: {key: Packed.of(tensor.numpy()) for key, tensor in group.items()}
+            for name, group in samples.groups.items()
+        }
+        before, self.counted = self.counted, time.process_time()
+        return Played(part.deals, samples.decisions, groups, self.counted - before)
+
+
+class Actors(Protocol):
+    """Actors in other places."""
+
+    @property
+    def waiting(self) -> bool:
+        """A round has begun."""
+
+    def begin(self, parts: Sequence[Part], nets: Arrays) -> None:
+        """Have the parts of a round played; one round may follow another that is not finished."""
+
+    def finish(self) -> list[Played]:
+        """Return the parts of the round that began first, as soon as it is over.
+
+        Raises:
+            ActorsLostError: nobody is left to play it.
+        """
+
+
+class Processes:
+    """Actors in processes of this machine.
+
+    Args:
+        settings: those of the run.
+    """
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._pool = ProcessPool(settings.workers)
+        self._rounds: list[list[Future[Played]]] = []
+
+    def __enter__(self) -> Processes:
+        self._pool.__enter__()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        for part in (part for parts in self._rounds for part in parts):
+            part.cancel()
+        self._pool.__exit__(*error)
+
+    @property
+    def waiting(self) -> bool:
+        """A round has begun."""
+        return bool(self._rounds)
+
+    def begin(self, parts: Sequence[Part], nets: Arrays) -> None:
+        """Have the parts of a round played."""
+        try:
+            self._rounds.append(
+                [self._pool.submit(play_here, self._settings, part, nets) for part in parts]
+            )
+        except BrokenProcessPool as error:
+            raise _died() from error
+
+    def finish(self) -> list[Played]:
+        """Return the parts of the round that began first, as soon as it is over.
+
+        Raises:
+            ActorsLostError: a process died.
+        """
+        try:
+            return [part.result() for part in self._rounds.pop(0)]
+        except BrokenProcessPool as error:
+            raise _died() from error
+
+
+def _died() -> ActorsLostError:
+    return ActorsLostError("a process of self-play died, killed or for want of memory")
+
+
+@cache
+def _actor(settings: Settings) -> Actor:
+    """Return the actor of this process."""
+    return Actor(settings)
+
+
+def play_here(settings: Settings, part: Part, nets: Arrays) -> Played:
+    """Play a part in this process."""
+    return _actor(settings).play(part, nets)
+
+
+def parts_of(round_: int, deals: int, progress: float, workers: int) -> list[Part]:
+    """Return the parts of a round, none of them empty."""
+    sizes = [deals // workers + (i < deals % workers) for i in range(workers)]
+    return [Part(round_, i, size, progress) for i, size in enumerate(sizes) if size]
+
+
+def joined(parts: Sequence[Played]) -> Samples:
+    """Return what parts came to as samples, in their order."""
+    groups = {
+        name: {key: _joined([part.groups[name][key] for part in parts]) for key in group}
+        for name, group in parts[0].groups.items()
+    }
+    return Samples(groups, sum(part.decisions for part in parts))
+
+
+def _joined(packed: Sequence[Packed]) -> torch.Tensor:
+    ends = np.cumsum([array.shape[0] for array in packed])
+    whole = np.zeros((ends[-1], *packed[0].shape[1:]), dtype=packed[0].numbers.dtype)
+    for array, rows in zip(packed, np.split(whole, ends[:-1]), strict=True):
+        array.unpack(rows)
+    return torch.from_numpy(whole)
