@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from crib_agents import LearnedAgent, PhasedAgent
-from crib_agents.loading import load_agent
+from crib_agents.loading import load_agent, of_two
 from crib_training import warmup
 from crib_training.command_line import COMMANDS, read, start
 from crib_training.evaluation.duplicate import estimate, play_pairs
@@ -182,6 +182,29 @@ def test_two_names_and_a_plus_are_an_agent_of_two() -> None:
     assert agent.name == "greedy+rule_based"
     with pytest.raises(ValueError, match="no agent is called 'nobody'"):
         load_agent("greedy+nobody")
+
+
+def test_two_names_and_a_slash_are_an_agent_of_two_and_paths_stay_paths(tmp_path: Path) -> None:
+    assert of_two("expert/rule_based") == ("expert", "rule_based")
+    assert of_two("a.module:Class/greedy") == ("a.module:Class", "greedy")
+    assert of_two("greedy/runs/six/policy.safetensors") == ("greedy", "runs/six/policy.safetensors")
+    assert of_two("runs/six/policy.safetensors/greedy") == ("runs/six/policy.safetensors", "greedy")
+    folder = tmp_path / "greedy"
+    folder.mkdir()
+    (folder / "policy.safetensors").touch()
+    assert of_two("trust:runs/model.zip/greedy") == ("trust:runs/model.zip", "greedy")
+    for one in (
+        "runs/six/policy.safetensors",
+        "greedy",
+        "trust:runs/model.zip",
+        str(folder / "policy.safetensors"),
+    ):
+        assert of_two(one) is None
+    agent = load_agent("greedy/rule_based")
+    assert isinstance(agent, PhasedAgent)
+    assert (agent.discard.name, agent.pegging.name) == ("greedy", "rule_based")
+    with pytest.raises(ValueError, match="no agent is called 'nobody'"):
+        load_agent("greedy/nobody")
 
 
 def test_evaluate_writes_a_replay_too(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ game, many games, environments, agents, the GPU) plays every game of every famil
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib import import_module
@@ -241,6 +241,16 @@ def find_family(engine: str) -> Family:
         raise ValueError(f"no family of games is found at {engine!r}") from None
     assert isinstance(found, Family)
     return found
+
+
+ONE_DEAL = ("deal", "round")  # what players call it differs by the game; both words are taken
+
+
+def of_one_deal(episode: str, known: Collection[str]) -> str:
+    """Return the name of an episode; of one of a single deal, the word that is known of the two."""
+    if episode in ONE_DEAL and episode not in known:
+        return next((word for word in ONE_DEAL if word in known), episode)
+    return episode
 
 
 @cache

@@ -89,7 +89,7 @@ class CribbageAEC(Shows, GameAccess, Books):
         Raises:
             ValueError: a seed or an option that does not fit; nothing has changed then.
         """
-        check_seed(seed)
+        seed = check_seed(seed)
         chosen = read_options(options, self.players, self.rules.target)
         if seed is not None or not self._seeded:
             entropy = np.random.SeedSequence(seed)

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from gymnasium import spaces
 
 from crib_env.envs.checks import choose_render_mode, whole_action
-from crib_env.envs.endings import ending_of, endings
+from crib_env.envs.endings import ending_of
 from crib_env.envs.learner import LearnerBatch
 from crib_env.envs.masked import Masking, Observation
 from crib_env.envs.opponents import Given
@@ -111,7 +111,7 @@ class CribbageEnv(Shows, gymnasium.Env[Observation, np.int64]):
         Raises:
             ValueError: a seed or an option that does not fit; nothing has changed then.
         """
-        check_seed(seed)
+        seed = check_seed(seed)
         chosen = read_options(options, self.batch.players, self.rules.target)
         super().reset(seed=seed)
         if seed is not None:
@@ -147,8 +147,8 @@ class CribbageEnv(Shows, gymnasium.Env[Observation, np.int64]):
             self.render()
         info = self._info()
         if self._over:
-            said = endings(batch, self.rules, np.array([action]))
-            info |= ending_of(said, batch, 0)
+            info |= ending_of(batch, self.rules, 0, int(action))
+            batch.reminder.note(1, "illegal_action" in info)
         return self._observation(), float(batch.rewards[0]), self._over, False, info
 
     def action_masks(self) -> npt.NDArray[np.bool_]:
@@ -201,8 +201,10 @@ class CribbageEnv(Shows, gymnasium.Env[Observation, np.int64]):
             raise EpisodeOverError("there is no position before the first reset(): call it")
 
     def _observation(self) -> Observation:
-        batch = self.batch
-        return self._masking.joined(batch.observations[0].copy(), batch.masks[0].copy())
+        observation: npt.NDArray[Any] = self.batch.observations[0].copy()
+        if self._masking.plain:
+            return observation
+        return self._masking.joined(observation, self.batch.masks[0].copy())
 
     def _info(self) -> dict[str, Any]:
         return {"action_mask": self.batch.masks[0].copy()}
