@@ -19,6 +19,7 @@ from crib_env.envs.checks import check_choice, choose_render_mode, whole_action
 from crib_env.envs.phase_policy import PhasePolicy
 from crib_env.envs.screen import FPS, MODES, Screen, Shows, Sight, Viewer
 from crib_env.errors import EpisodeOverError, IllegalActionError
+from crib_env.events import read_log
 from crib_env.game import Game
 from crib_env.options import check_seed, read_options
 
@@ -164,7 +165,8 @@ class CribbageAEC(Shows, GameAccess, Books):
         if not self._seeded:
             return None
         seat = self._seat_of[self.agent_selection]
-        return Sight(self.view, seat, self.game.deals, self.game.events)
+        told = read_log(self.game.log, pointless=True)
+        return Sight(self.view, seat, self.game.deals, told)
 
     def _finish(self, gain: float) -> None:
         self._pay(float(gain if self._points else self.game.result))

@@ -165,7 +165,7 @@ class CribbageEnv(Shows, gymnasium.Env[Observation, np.int64]):
             seen: np.void = batch.games.views(batch.lanes, np.array([seat]))[0]
             return seen
 
-        return Sight(view, self.seat, int(batch.states["deals"][0]), batch.events)
+        return Sight(view, self.seat, int(batch.states["deals"][0]), batch.told)
 
     def set_opponent(self, opponent: Given) -> None:
         """Let another opponent play, at once, also in a game under way; for leagues and curricula.

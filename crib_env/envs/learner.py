@@ -223,11 +223,10 @@ class LearnerBatch(LearnerArrays):
         """What was pegged since the learner's last decision, in order, if that is kept."""
         return read_log(self._history)
 
-    def text(self, name: str) -> str:
-        """Return the first game as text, as its learner may see it; ``name`` is the game's."""
-        told = read_log(self._history, pointless=True)
-        deals = int(self.states["deals"][0])
-        return self.family.text(self.view(0), self.rules, name, deals, told)
+    @property
+    def told(self) -> list[Event]:
+        """What was pegged and counted in the first game, also what made no points."""
+        return read_log(self._history, pointless=True)
 
     def set_opponent(self, opponent: Given, lanes: Array | None = None) -> None:
         """Let another opponent play, at once, also in games under way.

@@ -32,7 +32,7 @@ class Sight(NamedTuple):
         view: of a seat: what it may know.
         seat: who acts.
         deals: deals dealt in this episode.
-        events: what was pegged last.
+        events: what was pegged and counted last, also what made no points.
     """
 
     view: Callable[[int], Any]
@@ -104,7 +104,8 @@ class Screen:
         return document(self._parts(sight), self.name)
 
     def _parts(self, sight: Sight) -> list[str]:
-        scene = Scene(self.rules, self.name, sight.deals, self.names, tuple(sight.events))
+        pegged = tuple(event for event in sight.events if event.points)
+        scene = Scene(self.rules, self.name, sight.deals, self.names, pegged)
         views = [sight.view(seat) for seat in self._seats(sight)]
         return self.family.draw(views, scene)
 
