@@ -13,7 +13,7 @@ from crib_agents.equilibrium.classes import hand_classes
 from crib_agents.equilibrium.tree import multisets, public_tree
 from crib_agents.expert.two_hand.pegging.holdings import COUNTED, FIRST, holdings, number
 from crib_training.solve.counts import count_states
-from crib_training.solve.play import BEST, LEARN, VALUE
+from crib_training.solve.endings import BEST, LEARN, VALUE
 from crib_training.solve.ranges import Ranges
 from crib_training.solve.walks import Hands, Walker
 

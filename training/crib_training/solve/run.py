@@ -2,14 +2,12 @@
 
     crib solve --env five_card_v0 --out runs/five_card
 
-Writes to ``--out``: ``strategy.safetensors``, an agent wherever one is named; ``curve.csv``; and
-``checkpoint.safetensors``, with which ``--resume`` goes on.
+Writes to ``--out``: ``strategy.safetensors``, an agent wherever one is named; ``curve.csv`` and
+``curve.png``; and ``checkpoint.safetensors``, with which ``--resume`` goes on.
 """
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import time
 from dataclasses import asdict, dataclass
@@ -31,9 +29,11 @@ from crib_training.learn.deep_monte_carlo.checkpoint import write_whole
 from crib_training.learn.deep_monte_carlo.loop import Stopped, asked_to_stop
 from crib_training.loading import find_game
 from crib_training.outputs import check_folder
+from crib_training.solve.curve import Point, picture, table
 from crib_training.solve.solver import Gap, Solver
 
-STRATEGY, CURVE, CHECKPOINT = "strategy.safetensors", "curve.csv", "checkpoint.safetensors"
+STRATEGY, CHECKPOINT = "strategy.safetensors", "checkpoint.safetensors"
+CURVE, PICTURE = "curve.csv", "curve.png"
 FORMAT = "crib_env solve"
 
 
@@ -62,17 +62,6 @@ class Settings:
     measures: int = 20
     save_seconds: float = 300.0
     progress: bool = True
-
-
-@dataclass(frozen=True)
-class Point:
-    """The average strategy after so many iterations, as `Gap` measures it; points a deal."""
-
-    iterations: int
-    cpu_seconds: float
-    pone_gains: float
-    dealer_gains: float
-    value: float
 
 
 def memory(rules: TwoHandRules, by_starter: bool) -> int:
@@ -159,11 +148,8 @@ class Run:
             {"iterations": self.solver.iteration, "measured": last}, made_by,
         )  # fmt: skip
         write_whole(self.settings.out / STRATEGY, solved.to_bytes())
-        text = io.StringIO()
-        table = csv.DictWriter(text, list(Point.__dataclass_fields__), lineterminator="\n")
-        table.writeheader()
-        table.writerows(asdict(point) for point in self.curve)
-        write_whole(self.settings.out / CURVE, text.getvalue().encode())
+        write_whole(self.settings.out / CURVE, table(self.curve))
+        write_whole(self.settings.out / PICTURE, picture(self.curve, f"{self.rules.name}, solved"))
 
     def _load(self, folder: Path) -> None:
         path = folder / CHECKPOINT
@@ -233,7 +219,7 @@ def solve(settings: Settings) -> Run:
 def run(settings: Settings) -> None:
     """Solve, and say where the results are."""
     solve(settings)
-    print(f"wrote {settings.out}/{STRATEGY}, {CURVE}, {CHECKPOINT}")
+    print(f"wrote {settings.out}/{STRATEGY}, {CURVE}, {PICTURE}, {CHECKPOINT}")
 
 
 if __name__ == "__main__":
