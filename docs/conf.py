@@ -12,6 +12,7 @@ extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
 html_theme = "furo"
 exclude_patterns = ["_build"]
 myst_heading_anchors = 3
+myst_enable_extensions = ["dollarmath"]
 autodoc_typehints = "description"
 autodoc_member_order = "bysource"
 
