@@ -35,6 +35,7 @@ from crib_training.solve.solver import Gap, Solver
 STRATEGY, CHECKPOINT = "strategy.safetensors", "checkpoint.safetensors"
 CURVE, PICTURE = "curve.csv", "curve.png"
 FORMAT = "crib_env solve"
+FREE = ("out", "resume", "progress", "save_seconds")  # what changes nothing about the strategy
 
 
 @dataclass(frozen=True)
@@ -77,6 +78,11 @@ def memory(rules: TwoHandRules, by_starter: bool) -> int:
     hands = {5: 6_175, 6: 18_395}[rules.dealt]
     ranges = hands * (2 * hands + 2 * 4 * (multisets(kept) + PAIRS))
     return play + 10 * 4 * splits + ranges + 4 * 8 * multisets(kept) ** 2 + 250_000_000
+
+
+def _unset(settings: Settings) -> list[str]:
+    """Return the settings that are left to the environment."""
+    return [name for name, value in asdict(settings).items() if value is None]
 
 
 def check(settings: Settings) -> TwoHandRules:
@@ -142,7 +148,7 @@ class Run:
     def write(self) -> None:
         """Write the strategy and the curve."""
         last = asdict(self.curve[-1]) if self.curve else {}
-        made_by = command("crib solve", self.settings, leave_out=("out", "resume", "progress"))
+        made_by = command("crib solve", self.settings, leave_out=(*FREE, *_unset(self.settings)))
         solved = Solved(
             self.rules.name, fields_of(self.rules), self.solver.strategy(),
             {"iterations": self.solver.iteration, "measured": last}, made_by,
@@ -153,8 +159,6 @@ class Run:
 
     def _load(self, folder: Path) -> None:
         path = folder / CHECKPOINT
-        if not path.exists():
-            raise ValueError(f"there is no run to go on with in {folder}: it has no {CHECKPOINT}")
         about, tensors = read_header(path)
         if about.get("format") != FORMAT or about.get("rules_fields") != fields_of(self.rules):
             raise ValueError(f"{path} is no run of these rules: it is of "
@@ -176,6 +180,9 @@ def solve(settings: Settings) -> Run:
     if settings.resume is None and (settings.out / CHECKPOINT).exists():
         raise ValueError(f"{settings.out} holds a run: go on with it by --resume {settings.out}, "
                          f"or choose another --out")  # fmt: skip
+    if settings.resume is not None and not (settings.resume / CHECKPOINT).exists():
+        raise ValueError(f"there is no run to go on with in {settings.resume}: it has no "
+                         f"{CHECKPOINT}")  # fmt: skip
     settings.out.mkdir(parents=True, exist_ok=True)
     console = Console(quiet=not settings.progress, highlight=False)
     say: Any = lambda text: console.print(text, soft_wrap=True)  # noqa: E731
@@ -209,7 +216,7 @@ def solve(settings: Settings) -> Run:
                 saved = time.monotonic()
             if asked and not done:
                 run.write()
-                going_on = command("crib solve", settings, leave_out=("resume",))
+                going_on = command("crib solve", settings, ("resume", *_unset(settings)))
                 raise Stopped(f"the run is saved after {solver.iteration} iterations; go on by "
                               f"{going_on} --resume {settings.out}")  # fmt: skip
     run.write()
