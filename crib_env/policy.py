@@ -1,7 +1,6 @@
 """What plays: agents, how one is found by name, and how one function becomes a compiled agent.
 
-An `Agent` takes views and returns actions. Names are looked up in the entry-point group
-``crib_env.agents``, so a package of anyone's can add its own.
+Names are looked up in the entry-point group ``crib_env.agents``: any package can add its own.
 """
 
 from __future__ import annotations
@@ -112,14 +111,7 @@ class CompiledAgent:
         return f"{type(self).__name__}()"
 
     def act(self, views: Views, rng: np.random.Generator) -> Actions:
-        """Return a legal action for each view.
-
-        Args:
-            views: structured array [B] of views, each of a seat to move.
-            rng: the source of any chance in the choice.
-
-        Returns:
-            int64[B], actions.
+        """Return a legal action for each view; see `Agent.act`.
 
         Raises:
             ValueError: the views are of a family the agent does not play.
@@ -288,10 +280,8 @@ def find_agent(opponent: Opponent) -> Agent:
     if isinstance(opponent, str):
         return _installed(opponent)
     if isinstance(opponent, type):
-        raise TypeError(
-            f"an opponent is an agent, not its class: write {opponent.__name__}(), not "
-            f"{opponent.__name__}"
-        )
+        name = opponent.__name__
+        raise TypeError(f"an opponent is an agent, not its class: write {name}(), not {name}")
     if isinstance(opponent, Agent):
         return opponent
     if callable(opponent):

@@ -39,7 +39,7 @@ def made(turn: Turn, rules: Rules) -> Counter[int]:
 
 
 @every_game
-@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("seed", [0])
 def test_what_is_called_and_counted_is_what_is_pegged(game: str, seed: int) -> None:
     session = session_of(game, seed=seed)
     rules = session.game.rules

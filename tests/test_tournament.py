@@ -392,7 +392,8 @@ def test_an_agent_whose_module_changed_is_refused(
     module = tmp_path / "an_agent_being_written.py"
     monkeypatch.syspath_prepend(str(tmp_path))
     module.write_text("from crib_agents import GreedyAgent as Mine\n")
-    for given in ("an_agent_being_written:Mine", "process:an_agent_being_written:Mine"):
+    of_module = "an_agent_being_written:Mine"
+    for given in (of_module, f"process:{of_module}", f"greedy/{of_module}", f"{of_module}/greedy"):
         before = Setup((given, "random"), chunk=5).identity()["files"]
         module.write_text(module.read_text() + "# a better idea\n")
         after = Setup((given, "random"), chunk=5).identity()["files"]

@@ -17,7 +17,7 @@ from crib_agents.equilibrium.files import FORMAT as STRATEGY
 from crib_agents.learned import Learned
 from crib_agents.learned.files import read_header
 from crib_agents.learned.weights import FORMAT
-from crib_env.policy import GROUP, Agent, find_agent
+from crib_env.policy import GROUP, Agent, agent_names, find_agent
 
 IN_PROCESS = "process:"
 TRUST = "trust:"
@@ -27,8 +27,7 @@ ENDINGS = (".safetensors", ".zip", ".onnx")
 def load_agent(name: str, move_seconds: float | None = None) -> Agent:
     """Return an agent by name, or read one from a file; see `read_file`.
 
-    Two joined by a plus, such as ``"greedy+rule_based"``, make one agent of a two-hand game: the
-    first lays away, the second plays the cards.
+    Two joined, such as ``"expert/rule_based"``, make one agent of a two-hand game; see `of_two`.
 
     Args:
         name: ``process:`` before it puts the agent into a process of its own.
@@ -40,9 +39,9 @@ def load_agent(name: str, move_seconds: float | None = None) -> Agent:
     """
     if name.startswith(IN_PROCESS):
         return ProcessAgent(name.removeprefix(IN_PROCESS), move_seconds, load=load_agent)
-    if "+" in name:
-        discard, pegging = name.split("+", 1)
-        return PhasedAgent(discard=load_agent(discard), pegging=load_agent(pegging))
+    if joined := of_two(name):
+        discard, pegging = map(load_agent, joined)
+        return PhasedAgent(discard=discard, pegging=pegging)
     try:
         return find_agent(name)
     except ValueError:
@@ -51,6 +50,29 @@ def load_agent(name: str, move_seconds: float | None = None) -> Agent:
         raise ValueError(
             f"no agent was made of {name!r}: {type(error).__name__}: {error}"
         ) from error
+
+
+def of_two(name: str) -> tuple[str, str] | None:
+    """Return the two agents that are joined in a name: who lays away, who plays the cards.
+
+    Joined by a slash, where what stands before it is an agent by itself, so that paths stay paths;
+    or by a plus. None for one agent alone.
+    """
+    if "+" in name:
+        discard, _, pegging = name.partition("+")
+        return discard, pegging
+    if Path(_bare(name)).exists():
+        return None
+    for at in (i for i, letter in enumerate(name) if letter == "/"):
+        discard, pegging = name[:at], name[at + 1 :]
+        alone = _bare(discard)
+        if alone in agent_names() or ":" in alone or alone.endswith(ENDINGS):
+            return discard, pegging
+    return None
+
+
+def _bare(name: str) -> str:
+    return name.removeprefix(IN_PROCESS).removeprefix(TRUST)
 
 
 def read_agent(path: Path) -> Agent:
@@ -88,6 +110,8 @@ def read_file(name: str) -> Agent:
 
 def trusted(name: str, trust: bool) -> str:
     """Return the name of an agent; if ``trust``, such that the models it names are trusted."""
+    if trust and (joined := of_two(name)):
+        return ("+" if "+" in name else "/").join(trusted(one, trust) for one in joined)
     return re.sub(rf"(?:{TRUST})?([^+:]+\.zip)\b", rf"{TRUST}\1", name) if trust else name
 
 

@@ -68,7 +68,7 @@ def _by_seat(me: int, pair: Sequence[Any]) -> list[int]:
 def opening(view: View, rules: Rules) -> list[Call]:
     """Return the three for last, where they are pegged (F1)."""
     points = find_rules(rules, TwoHandRules).for_last
-    pone = 1 - view["seat"] if view["is_dealer"] else int(view["seat"])
+    pone = int(view["seat"]) ^ int(view["is_dealer"])
     return [Call(pone, pegged("for_last", points, 0), points)] if points else []
 
 

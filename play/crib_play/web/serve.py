@@ -8,6 +8,7 @@ Games are kept in the user's data folder and go on after the server has been sto
 
 from __future__ import annotations
 
+import socket
 import sqlite3
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,7 +21,7 @@ from crib_play.web.app import make_app
 from crib_play.web.store import Store
 from crib_play.web.tables import Tables
 
-LOOPBACK = ("127.0.0.1", "localhost", "[::1]", "::1")
+LOOPBACK = ("127.0.0.1", "localhost")
 
 
 @dataclass(frozen=True)
@@ -58,15 +59,14 @@ def run(settings: Settings) -> None:
         tables.agent(name)  # what cannot be loaded is said now, and not at the table
     hosts = LOOPBACK if settings.host in LOOPBACK else ("*",)
     app = make_app(tables, load_choices(), hosts)
-    config = uvicorn.Config(
-        app, host=settings.host, port=settings.port, log_level="warning", server_header=False
-    )
-    server = uvicorn.Server(config)
-    socket = config.bind_socket()
-    host, port = socket.getsockname()[:2]
-    print(f"the table is laid at http://{host}:{port} (Ctrl-C clears it)", flush=True)
+    server = uvicorn.Server(uvicorn.Config(app, log_level="warning", server_header=False))
+    family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
+    listening = socket.create_server((settings.host, settings.port), family=family)
+    shown = f"[{settings.host}]" if ":" in settings.host else settings.host
+    port = listening.getsockname()[1]
+    print(f"the table is laid at http://{shown}:{port} (Ctrl-C clears it)", flush=True)
     try:
-        server.run(sockets=[socket])
+        server.run(sockets=[listening])
     except KeyboardInterrupt:
         pass
     finally:

@@ -17,7 +17,7 @@ from typing import Any
 
 import crib_agents
 import numpy as np
-from crib_agents.loading import IN_PROCESS, agent_file, load_agent
+from crib_agents.loading import IN_PROCESS, agent_file, load_agent, of_two
 
 import crib_env
 from crib_env.options import check_seed
@@ -150,9 +150,11 @@ class Setup:
         """
         files = {}
         for name in self.agents:
-            path = agent_file(name.removeprefix(IN_PROCESS))
-            if path is not None:
-                files[name] = sha256(path.read_bytes()).hexdigest()[:16]
+            given = name.removeprefix(IN_PROCESS)
+            paths = [agent_file(part.removeprefix(IN_PROCESS)) for part in of_two(given) or [given]]
+            contents = [path.read_bytes() for path in paths if path is not None]
+            if contents:
+                files[name] = sha256(b"".join(contents)).hexdigest()[:16]
         about = asdict(self)
         for name in ("seeds", "gauntlet", "strict"):
             del about[name]
