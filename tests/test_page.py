@@ -37,6 +37,7 @@ PHONE = {"width": 390, "height": 844}
 SETTLED = """() => document.querySelector("dialog[open]") ||
     Number(document.getElementById("table").dataset.turns ?? -1) === %d"""
 PATIENCE = 90.0  # seconds; the machine may be busy
+OPEN = ".cell.open, [data-key=crib]"
 OFFER = "localStorage.setItem('crib-offer', JSON.stringify({speed: 1, opponent: 'greedy'}))"
 
 expect.set_options(timeout=1000 * PATIENCE)
@@ -233,7 +234,7 @@ def test_a_whole_game_through_the_page(
     assert turns > 10
     assert shows > 0
     page.goto(served.url + str(page.locator("#replay").get_attribute("href")))
-    page.wait_for_selector("svg")
+    page.wait_for_selector("svg:visible")
     assert not visitor.errors
 
 
@@ -331,23 +332,23 @@ def test_a_server_killed_in_the_middle_loses_nothing(browser: Browser, tmp_path:
     try:
         for kill in range(4):
             for _ in range(3):
-                page.wait_for_selector(".cell.open")
+                page.wait_for_selector(OPEN)
                 turns = page.locator("#table").get_attribute("data-turns")
-                page.locator(".cell.open").first.click()
+                page.locator(OPEN).first.click()
                 page.wait_for_function(
                     f"() => document.getElementById('table').dataset.turns !== '{turns}'"
                 )
-            page.wait_for_selector(".cell.open")
+            page.wait_for_selector(OPEN)
             before = page.locator("#felt").inner_html()
             os.kill(server.pid, signal.SIGKILL)
             server.wait()
             if kill % 2:  # the page asks while nobody answers, and says so
-                page.locator(".cell.open").first.click()
+                page.locator(OPEN).first.click()
                 expect(page.locator("#problem")).to_contain_text("does not answer")
             server = start(tmp_path / "tables.sqlite3", port)
             if kill % 2 == 0:
                 page.reload()
-                page.wait_for_selector(".cell.open")
+                page.wait_for_selector(OPEN)
             assert page.locator("#felt").inner_html() == before
         server.send_signal(signal.SIGINT)
         assert server.wait(PATIENCE) == 0

@@ -22,6 +22,7 @@ from playwright.sync_api import Browser, Page, sync_playwright
 CHROMIUM = "/usr/bin/chromium"
 HERE = Path(__file__).parent
 SEED = 12
+PATIENCE = 120_000  # milliseconds; the machine may be busy
 DESK = {"width": 1280, "height": 800}
 PHONE = {"width": 390, "height": 844}
 FAST = "localStorage.setItem('crib-offer', JSON.stringify({speed: 1, opponent: 'expert'}))"
@@ -134,6 +135,7 @@ def take(browser: Browser, url: str, scene: Scene, size: dict[str, int], theme: 
     context = browser.new_context(viewport=size, color_scheme=theme, reduced_motion="reduce")
     context.add_init_script(FAST)
     page = context.new_page()
+    page.set_default_timeout(PATIENCE)
     page.goto(url)
     page.wait_for_selector(".game")
     scene(page)
