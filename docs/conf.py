@@ -15,6 +15,7 @@ nb_execution_mode = "force"  # the notebooks are run whenever the pages are made
 nb_execution_raise_on_error = True
 nb_execution_timeout = 300
 myst_heading_anchors = 3
+myst_enable_extensions = ["dollarmath"]
 suppress_warnings = ["myst.header"]  # the clauses of a source are third-level headings
 autodoc_typehints = "description"
 autodoc_member_order = "bysource"

@@ -716,7 +716,8 @@ def test_gymnasium_and_batch_take_a_function_as_opponent(name: str) -> None:
 
 @every_name
 def test_env_of_every_agent_name_plays_to_the_end(name: str) -> None:
-    assert name == "toy_v0" or set(agents_for(name)) == set(agent_names())
+    others = {"equilibrium"}  # which plays what is solved
+    assert name == "toy_v0" or set(agent_names()) - set(agents_for(name)) <= others
     for agent in agents_for(name).values():
         env = gymnasium.make(gym_id(name), opponent=agent)
         _, info = env.reset(seed=2)

@@ -25,10 +25,10 @@ def agent() -> Equilibrium:
     return Equilibrium()
 
 
-def some_views(deals: int, seed: int) -> np.ndarray:
+def some_views(deals: int, seed: int, preset: str = "five_card") -> np.ndarray:
     """Return views of random play: positions that the strategy itself would not come to as well."""
     rng = np.random.default_rng(seed)
-    game = Game("five_card", episode="deal", seed=seed)
+    game = Game(preset, episode="deal", seed=seed)
     views = []
     for _ in range(deals):
         game.begin()
@@ -38,8 +38,9 @@ def some_views(deals: int, seed: int) -> np.ndarray:
     return np.array(views, dtype=views[0].dtype)
 
 
-def test_it_has_a_choice_in_every_position(agent: Equilibrium) -> None:
-    views = some_views(400, 1)
+@pytest.mark.parametrize("preset", ["five_card", "hoyle"])
+def test_it_has_a_choice_in_every_position(agent: Equilibrium, preset: str) -> None:
+    views = some_views(300, 1, preset)
     chances = agent.action_probabilities(views)
     np.testing.assert_allclose(chances.sum(axis=1), 1.0)
     for view, row in zip(views, chances, strict=True):

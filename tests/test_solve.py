@@ -13,7 +13,7 @@ from crib_agents.equilibrium.classes import hand_classes
 from crib_agents.equilibrium.tree import multisets, public_tree
 from crib_agents.expert.two_hand.pegging.holdings import COUNTED, FIRST, holdings, number
 from crib_training.solve.counts import count_states
-from crib_training.solve.play import BEST, LEARN, VALUE
+from crib_training.solve.endings import BEST, LEARN, VALUE
 from crib_training.solve.ranges import Ranges
 from crib_training.solve.walks import Hands, Walker
 
@@ -245,3 +245,31 @@ def test_resuming_comes_to_the_same(tmp_path: Path) -> None:
         np.testing.assert_array_equal(array, second.tensors()[name])
     with pytest.raises(ValueError, match="does not fit"):
         second.restore(1, {})
+
+
+def test_what_cannot_be_solved_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    from crib_training.command_line import main
+
+    for words, why in (
+        (["--env", "table_top_v0"], "choose five_card_v0 or six_card_v0"),
+        (["--iterations", "0"], "iterations must be"),
+        (["--resume", str(tmp_path)], "no run to go on with"),
+    ):
+        with pytest.raises(SystemExit) as end:
+            main(["solve", "--out", str(tmp_path / "out"), *words])
+        assert end.value.code == 2
+        assert why in capsys.readouterr().err
+
+
+@pytest.mark.slow
+def test_a_run_is_gone_on_with(tmp_path: Path) -> None:
+    from crib_training.solve.run import Settings, solve
+
+    out = tmp_path / "run"
+    solve(Settings(iterations=1, measures=0, out=out, progress=False))
+    run = solve(Settings(iterations=2, measures=0, out=out, resume=out, progress=False))
+    assert [point.iterations for point in run.curve] == [1, 2]
+    assert run.curve[1].pone_gains + run.curve[1].dealer_gains < 0.5
+    assert (out / "curve.png").exists()
+    with pytest.raises(ValueError, match="holds a run"):
+        solve(Settings(iterations=2, out=out, progress=False))

@@ -2,14 +2,12 @@
 
     crib solve --env five_card_v0 --out runs/five_card
 
-Writes to ``--out``: ``strategy.safetensors``, an agent wherever one is named; ``curve.csv``; and
-``checkpoint.safetensors``, with which ``--resume`` goes on.
+Writes to ``--out``: ``strategy.safetensors``, an agent wherever one is named; ``curve.csv`` and
+``curve.png``; and ``checkpoint.safetensors``, with which ``--resume`` goes on.
 """
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import time
 from dataclasses import asdict, dataclass
@@ -31,10 +29,13 @@ from crib_training.learn.deep_monte_carlo.checkpoint import write_whole
 from crib_training.learn.deep_monte_carlo.loop import Stopped, asked_to_stop
 from crib_training.loading import find_game
 from crib_training.outputs import check_folder
+from crib_training.solve.curve import Point, picture, table
 from crib_training.solve.solver import Gap, Solver
 
-STRATEGY, CURVE, CHECKPOINT = "strategy.safetensors", "curve.csv", "checkpoint.safetensors"
+STRATEGY, CHECKPOINT = "strategy.safetensors", "checkpoint.safetensors"
+CURVE, PICTURE = "curve.csv", "curve.png"
 FORMAT = "crib_env solve"
+FREE = ("out", "resume", "progress", "save_seconds")  # what changes nothing about the strategy
 
 
 @dataclass(frozen=True)
@@ -64,17 +65,6 @@ class Settings:
     progress: bool = True
 
 
-@dataclass(frozen=True)
-class Point:
-    """The average strategy after so many iterations, as `Gap` measures it; points a deal."""
-
-    iterations: int
-    cpu_seconds: float
-    pone_gains: float
-    dealer_gains: float
-    value: float
-
-
 def memory(rules: TwoHandRules, by_starter: bool) -> int:
     """Return about how many bytes a run takes, without doing any of it."""
     kept = rules.dealt - 2
@@ -88,6 +78,11 @@ def memory(rules: TwoHandRules, by_starter: bool) -> int:
     hands = {5: 6_175, 6: 18_395}[rules.dealt]
     ranges = hands * (2 * hands + 2 * 4 * (multisets(kept) + PAIRS))
     return play + 10 * 4 * splits + ranges + 4 * 8 * multisets(kept) ** 2 + 250_000_000
+
+
+def _unset(settings: Settings) -> list[str]:
+    """Return the settings that are left to the environment."""
+    return [name for name, value in asdict(settings).items() if value is None]
 
 
 def check(settings: Settings) -> TwoHandRules:
@@ -153,22 +148,17 @@ class Run:
     def write(self) -> None:
         """Write the strategy and the curve."""
         last = asdict(self.curve[-1]) if self.curve else {}
-        made_by = command("crib solve", self.settings, leave_out=("out", "resume", "progress"))
+        made_by = command("crib solve", self.settings, leave_out=(*FREE, *_unset(self.settings)))
         solved = Solved(
             self.rules.name, fields_of(self.rules), self.solver.strategy(),
             {"iterations": self.solver.iteration, "measured": last}, made_by,
         )  # fmt: skip
         write_whole(self.settings.out / STRATEGY, solved.to_bytes())
-        text = io.StringIO()
-        table = csv.DictWriter(text, list(Point.__dataclass_fields__), lineterminator="\n")
-        table.writeheader()
-        table.writerows(asdict(point) for point in self.curve)
-        write_whole(self.settings.out / CURVE, text.getvalue().encode())
+        write_whole(self.settings.out / CURVE, table(self.curve))
+        write_whole(self.settings.out / PICTURE, picture(self.curve, f"{self.rules.name}, solved"))
 
     def _load(self, folder: Path) -> None:
         path = folder / CHECKPOINT
-        if not path.exists():
-            raise ValueError(f"there is no run to go on with in {folder}: it has no {CHECKPOINT}")
         about, tensors = read_header(path)
         if about.get("format") != FORMAT or about.get("rules_fields") != fields_of(self.rules):
             raise ValueError(f"{path} is no run of these rules: it is of "
@@ -190,6 +180,9 @@ def solve(settings: Settings) -> Run:
     if settings.resume is None and (settings.out / CHECKPOINT).exists():
         raise ValueError(f"{settings.out} holds a run: go on with it by --resume {settings.out}, "
                          f"or choose another --out")  # fmt: skip
+    if settings.resume is not None and not (settings.resume / CHECKPOINT).exists():
+        raise ValueError(f"there is no run to go on with in {settings.resume}: it has no "
+                         f"{CHECKPOINT}")  # fmt: skip
     settings.out.mkdir(parents=True, exist_ok=True)
     console = Console(quiet=not settings.progress, highlight=False)
     say: Any = lambda text: console.print(text, soft_wrap=True)  # noqa: E731
@@ -223,7 +216,7 @@ def solve(settings: Settings) -> Run:
                 saved = time.monotonic()
             if asked and not done:
                 run.write()
-                going_on = command("crib solve", settings, leave_out=("resume",))
+                going_on = command("crib solve", settings, ("resume", *_unset(settings)))
                 raise Stopped(f"the run is saved after {solver.iteration} iterations; go on by "
                               f"{going_on} --resume {settings.out}")  # fmt: skip
     run.write()
@@ -233,7 +226,7 @@ def solve(settings: Settings) -> Run:
 def run(settings: Settings) -> None:
     """Solve, and say where the results are."""
     solve(settings)
-    print(f"wrote {settings.out}/{STRATEGY}, {CURVE}, {CHECKPOINT}")
+    print(f"wrote {settings.out}/{STRATEGY}, {CURVE}, {PICTURE}, {CHECKPOINT}")
 
 
 if __name__ == "__main__":

@@ -22,8 +22,8 @@ from crib_agents.expert.two_hand.pegging.holdings import COUNTED, FIRST, holding
 from crib_env.engine.record import NONE
 from crib_env.rules import TwoHandRules
 from crib_training.solve.counts import count_states
+from crib_training.solve.endings import BEST, LEARN, VALUE
 from crib_training.solve.lay_away import LayAway, learn_splits
-from crib_training.solve.play import BEST, LEARN, VALUE
 from crib_training.solve.ranges import Ranges
 from crib_training.solve.walks import Hands, Walker
 
@@ -169,6 +169,9 @@ class Solver:
     def strategy(self) -> Strategy:
         """Return the average strategy as it is kept in files."""
         lay_away, play = self.average()
+        seldom = np.argsort(lay_away, axis=2, kind="stable")[:, :, :-2]
+        np.put_along_axis(lay_away, seldom, 0.0, axis=2)  # two splits are all that the agent reads
+        lay_away /= lay_away.sum(axis=2, keepdims=True)
         packed = np.array([np.rint(chances * WHOLE).astype(np.uint8) for chances in play])
         whole = np.rint(lay_away * WHOLE).astype(np.int64)
         top = lay_away.argmax(axis=2)

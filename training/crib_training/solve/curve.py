@@ -1,0 +1,53 @@
+"""How far a run of the solver was off, iteration by iteration: as a table and as a picture."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, fields
+
+
+@dataclass(frozen=True)
+class Point:
+    """The average strategy after so many iterations; gains as in `Gap`, points a deal."""
+
+    iterations: int
+    cpu_seconds: float
+    pone_gains: float
+    dealer_gains: float
+    value: float
+
+
+def table(curve: Sequence[Point]) -> bytes:
+    """Return the curve as CSV."""
+    text = io.StringIO()
+    writer = csv.DictWriter(text, [field.name for field in fields(Point)], lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(asdict(point) for point in curve)
+    return text.getvalue().encode()
+
+
+def picture(curve: Sequence[Point], title: str) -> bytes:
+    """Return the curve as PNG."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as plt
+
+    figure, axes = plt.subplots(figsize=(7, 4.2))
+    seconds = [point.cpu_seconds for point in curve]
+    for seat in ("pone", "dealer"):
+        gains = [getattr(point, f"{seat}_gains") for point in curve]
+        axes.plot(seconds, gains, marker="o", markersize=3, label=f"as {seat}")
+    axes.set_xscale("log")
+    axes.set_yscale("log")
+    axes.set_xlabel("CPU seconds of iterations")
+    axes.set_ylabel("the best answer gains, points a deal")
+    axes.set_title(title)
+    axes.legend()
+    figure.tight_layout()
+    image = io.BytesIO()
+    figure.savefig(image, format="png", dpi=120)
+    plt.close(figure)
+    return image.getvalue()

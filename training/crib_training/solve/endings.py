@@ -1,0 +1,141 @@
+"""How a line of play ends, for one hand against the range of the other seat; and what is learned.
+
+``w`` is a `crib_training.solve.play.Walk`.
+"""
+
+from __future__ import annotations
+
+from crib_agents.data.tables import RANKS
+from crib_agents.expert.two_hand.pegging.holdings import DISTINCT, FIRST, LISTED
+
+from crib_env.engine import stack
+from crib_env.engine.jit import kernel
+from crib_env.engine.record import NONE
+from crib_training.solve.counts import PAIR
+from crib_training.solve.parts import many
+
+LEARN, VALUE, BEST = range(3)
+"""What a walk is for: to learn of it, to value the strategy, or to value the best answer to it."""
+
+SELDOM = 0.001  # the least weight, so that what hardly happens is learned too
+UNFIT = -1e30  # in place of the worth of a rank that does not fit
+
+
+@kernel
+def credit(w, level, place, points, path):
+    """Add points, weighed by the range, to what the other seat kept in the holding at ``place``."""
+    if len(w.by_kept) > 0:
+        w.by_kept[w.origin[level, place]] += path * points
+
+
+@kernel
+def count_up(w, level, size, points, path):
+    """Return the points of a line of play that has ended, weighed by the range."""
+    total = 0.0
+    for i in range(many(size)):
+        weighed = w.reach[level, i] * points
+        total += weighed
+        credit(w, level, i, weighed, path)
+    return total
+
+
+@kernel
+def count_alone(w, level, size, state, points, path):
+    """Return the same where this seat has no cards left, and the other plays on alone."""
+    total = 0.0
+    for i in range(many(size)):
+        weighed = w.reach[level, i] * (points - w.alone[state, FIRST[size] + i])
+        total += weighed
+        credit(w, level, i, weighed, path)
+    return total
+
+
+@kernel
+def their_last_two(w, node, level, state, rank, points, path):
+    """Return the same where the other seat plays one of two cards, and this one has one."""
+    at = w.offset[node]
+    lower = w.theirs[at : at + PAIR]
+    makes = w.their_two[state, rank]
+    reach = w.reach[level]
+    total = 0.0
+    for i in range(PAIR):
+        share = lower[i]
+        total += reach[i] * (points - share * makes[0, i] - (1.0 - share) * makes[1, i])
+    if len(w.by_kept) > 0:
+        for i in range(PAIR):
+            made = points - lower[i] * makes[0, i] - (1.0 - lower[i]) * makes[1, i]
+            w.by_kept[w.origin[level, i]] += path * reach[i] * made
+    return total
+
+
+@kernel
+def my_last_two(reach, makes, points, worth):
+    """Write what the lower and the higher of two cards bring where the other seat has one.
+
+    Args:
+        reach: float64, its range. makes: int8[2, 13], of `Counts.last_two`.
+        worth: float64, receives the two.
+    """
+    low = 0.0
+    high = 0.0
+    for x in range(RANKS):
+        low += reach[x] * (points + makes[0, x])
+        high += reach[x] * (points + makes[1, x])
+    worth[0] = low
+    worth[1] = high
+
+
+@kernel
+def learn(book, chances, page, at, left, slots, worth, value, gained):
+    """Add to the regrets and the average of a holding at a node, and set its next strategy.
+
+    Args:
+        book, chances: see `Walk`. page, at: where the holding's begin there.
+        left: how many cards it has. slots: how many ranks.
+        worth: float64, what each of its ranks brings; `UNFIT` for those that do not fit.
+        value: what its strategy brought. gained: the weight of that in the average.
+    """
+    total = 0.0
+    for slot in range(slots):
+        regret = book[page + slot]
+        if worth[slot] != UNFIT:
+            regret = max(regret + worth[slot] - value, 0.0)
+            book[page + slot] = regret
+        total += regret
+    rest = 1.0
+    for slot in range(slots - 1):
+        if total > 0.0:
+            chances[at + slot] = book[page + slot] / total
+        rest -= chances[at + slot]
+        book[page + left + slot] += gained * chances[at + slot]
+    book[page + left + slots - 1] += gained * rest
+
+
+@kernel
+def choose_of_two(w, node, level, state, own, points, path):
+    """Return what follows where this seat plays one of two cards and the other has one."""
+    slots = w.rows[own, DISTINCT]
+    place = own - FIRST[2]
+    low = w.rows[own, LISTED] & 15
+    high = w.rows[own, LISTED] >> 4
+    at = w.offset[node] * w.pairs + place * w.pairs + w.pair
+    share = w.chances[at] if slots > 1 else 1.0
+    worth = stack.floats(2)
+    my_last_two(w.reach[level], w.last_two[state, place], points, worth)
+    if len(w.by_kept) > 0:
+        makes = w.last_two[state, place]
+        for x in range(RANKS):
+            made = points + share * makes[0, x] + (1.0 - share) * makes[1, x]
+            w.by_kept[w.origin[level, x]] += path * w.reach[level, x] * made
+    if slots == 1 or w.after[state, high] == NONE:
+        return worth[0]
+    if w.after[state, low] == NONE:
+        return worth[1]
+    if w.mode == BEST:
+        return max(worth[0], worth[1])
+    value = share * worth[0] + (1.0 - share) * worth[1]
+    if w.mode == LEARN:
+        page = (w.pages[node] + 4 * place) * w.pairs + 4 * w.pair
+        gained = w.weight * (path + SELDOM)
+        learn(w.book, w.chances, page, at, 2, 2, worth, value, gained)
+    return value
