@@ -118,6 +118,8 @@ class Family:
         why_illegal: of a view and an action that is not legal for its seat: why, as a sentence.
         text: of a view, rules, name, number of the deal and events: the game in text.
         notation: how its positions are written and read.
+        closing: of all seats' views before the last turn of a deal, its actions, the scores before
+            and after, and whether hands are shown: their views while the deal is counted.
         picture: of views of some seats at one moment and a `Scene`: the parts of a drawing, as
             `crib_env.render.svg.document` takes them; None where the text is all there is.
         features: what `Verbs.write_features` writes, by level; a level goes on from those before.
@@ -141,6 +143,7 @@ class Family:
     text: Callable[..., str]
     notation: Notation
     picture: Callable[..., list[str]] | None = None
+    closing: Callable[..., list[Any]] | None = None
     features: Mapping[str, tuple[Feature, ...]] = field(default_factory=dict)
     expected: Verbs | None = None
 
@@ -186,6 +189,8 @@ class Family:
 
     def draw(self, views: Sequence[Any], scene: Scene) -> list[str]:
         """Return the parts of a drawing of what the seats of ``views`` know; the first sits below.
+
+        The first part is the ground, which stays the same from one moment to the next.
 
         Args:
             views: view records of one seat or of several, at one moment.

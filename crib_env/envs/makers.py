@@ -72,9 +72,10 @@ class Maker:
             rules: the name of a preset, or `Rules`.
             episode: what one episode is.
             reward: ``"win"`` or ``"points"``.
-            render_mode: None or ``"ansi"``.
+            render_mode: None, ``"ansi"``, ``"svg"``, ``"rgb_array"`` or ``"human"``.
             on_illegal: ``"raise"`` or ``"terminate"``.
-            **kwargs: ``players`` (Table Top), ``playout`` or ``keep`` (the phase environments).
+            **kwargs: ``viewer`` (see `CribbageAEC`), ``players`` (Table Top), ``playout`` or
+                ``keep`` (the phase environments).
         """
         settled = self._settled(rules, episode, kwargs)
         game = Game(

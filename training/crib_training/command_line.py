@@ -36,6 +36,7 @@ COMMANDS = {
     "web": ("crib_play.web.serve", "play in a browser"),
     "drill": ("crib_play.drill.drill", "practise: positions where choices differ much, graded"),
     "tables": ("crib_training.tables.__main__", "make the tables that the agents read"),
+    "replay": ("crib_play.replay.replay", "write a game between two agents to be looked at"),
     "bench": ("benchmarks.__main__", "measure speed, in a checkout"),
     "warmup": ("crib_training.warmup", "compile everything, so that later starts are quick"),
 }

@@ -21,6 +21,7 @@ from crib_play.web.app import make_app
 from crib_play.web.store import Store
 from crib_play.web.tables import Tables
 
+THINKING = 75  # seconds for which a connection is kept open, as people think
 LOOPBACK = ("127.0.0.1", "localhost")
 
 
@@ -59,7 +60,10 @@ def run(settings: Settings) -> None:
         tables.agent(name)  # what cannot be loaded is said now, and not at the table
     hosts = LOOPBACK if settings.host in LOOPBACK else ("*",)
     app = make_app(tables, load_choices(), hosts)
-    server = uvicorn.Server(uvicorn.Config(app, log_level="warning", server_header=False))
+    config = uvicorn.Config(
+        app, log_level="warning", server_header=False, timeout_keep_alive=THINKING
+    )
+    server = uvicorn.Server(config)
     family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
     listening = socket.create_server((settings.host, settings.port), family=family)
     shown = f"[{settings.host}]" if ":" in settings.host else settings.host
