@@ -39,6 +39,7 @@ TARGETS: dict[str, Target] = {
     "gym_single": Target(100e3, 200e3),
     "make_vec": Target(5e6, 8e6),
     "sb3": Target(0.85, 0.95),
+    "frames": Target(20, 40),
     "hands": Target(80e6, 150e6),
     "rule_based": Target(2000, 5000),
     "cold": Target(10.0, 6.0, less_is_better=True),

@@ -1,7 +1,6 @@
 """What plays: agents, how one is found by name, and how one function becomes a compiled agent.
 
-An `Agent` takes views and returns actions. Names are looked up in the entry-point group
-``crib_env.agents``, so a package of anyone's can add its own.
+Names are looked up in the entry-point group ``crib_env.agents``: any package can add its own.
 """
 
 from __future__ import annotations
@@ -281,10 +280,8 @@ def find_agent(opponent: Opponent) -> Agent:
     if isinstance(opponent, str):
         return _installed(opponent)
     if isinstance(opponent, type):
-        raise TypeError(
-            f"an opponent is an agent, not its class: write {opponent.__name__}(), not "
-            f"{opponent.__name__}"
-        )
+        name = opponent.__name__
+        raise TypeError(f"an opponent is an agent, not its class: write {name}(), not {name}")
     if isinstance(opponent, Agent):
         return opponent
     if callable(opponent):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ import stable_baselines3
 import torch
 from crib_agents import from_onnx, from_sb3, from_torch
 from crib_agents.loading import load_agent, trusted
+from crib_training.evaluation import evaluate
 from sb3_contrib import QRDQN, MaskablePPO
 from stable_baselines3.common.env_util import make_vec_env
 
@@ -184,3 +186,14 @@ def test_trust_goes_before_models_alone() -> None:
     assert trusted("a.onnx", True) == "a.onnx"
     assert trusted("a.zip", False) == "a.zip"
     assert trusted("trust:a.zip", True) == "trust:a.zip"
+
+
+def test_crib_evaluate_takes_a_model_that_is_trusted(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    MADE["MaskablePPO"]().save(tmp_path / "mine.zip")
+    settings = evaluate.Settings(f"{tmp_path}/mine.zip", "greedy", pairs=2)
+    with pytest.raises(ValueError, match="--trust"):
+        evaluate.run(settings)
+    evaluate.run(replace(settings, trust=True))
+    assert "| mine" in capsys.readouterr().out

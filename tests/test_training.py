@@ -19,7 +19,6 @@ from crib_training.evaluation.duplicate import estimate, play_pairs
 from crib_training.evaluation.evaluate import evaluate
 from crib_training.evaluation.figures import comparison_table, phase_table
 from crib_training.learn import ppo, recipes
-from crib_training.learn.demo import replay
 from crib_training.loading import find_game
 from crib_training.tables.__main__ import ORDER
 
@@ -208,11 +207,15 @@ def test_two_names_and_a_slash_are_an_agent_of_two_and_paths_stay_paths(tmp_path
         load_agent("greedy/nobody")
 
 
-def test_the_replay_shows_every_position_of_a_game() -> None:
-    text = replay(find_agent("greedy"), find_agent("random"), seed=3)
-    assert "player_0 is greedy" in text
-    assert text.rstrip().splitlines()[-1].startswith("The end: ")
-    assert text.count("to move") > 60
+def test_evaluate_writes_a_replay_too(tmp_path: Path) -> None:
+    run = crib(
+        "evaluate", "greedy", "random", "--env", "five_card_v0", "--pairs", "2", "--plain",
+        "--replay", "replay.html", folder=tmp_path,
+    )  # fmt: skip
+    assert run.returncode == 0, run.stderr
+    page = (tmp_path / "replay.html").read_text()
+    assert page.startswith("<!doctype html>")
+    assert '"names":["greedy","random"]' in page
 
 
 def crib(*words: str, folder: Path | None = None) -> subprocess.CompletedProcess[str]:

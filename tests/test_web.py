@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from shutil import copytree
 from typing import Any
 
 import numpy as np
@@ -105,6 +106,20 @@ def test_a_game_is_played_from_what_the_page_is_sent(site: Site, game: str) -> N
     assert shown["winner"] == session.winner
     review = browser.get(f"/api/tables/{shown['table']}/review").json()
     assert sum(one["decisions"] for one in review["phases"]) == len(review["losses"])
+
+
+def test_a_game_is_looked_at_again_when_it_is_over(site: Site) -> None:
+    browser = site.browser()
+    shown = sit_down(browser, "five")
+    path = f"/api/tables/{shown['table']}/replay"
+    assert browser.get(path).status_code == 409
+    for _ in played(browser, shown):
+        pass
+    answer = browser.get(path)
+    assert answer.status_code == 200
+    assert "Five-card cribbage" in answer.text
+    assert "default-src 'none'" in answer.headers["content-security-policy"]
+    assert site.browser().get(path).status_code == 403
 
 
 @pytest.mark.parametrize("game", ["six", "five", "table-top", "partners"])
@@ -331,19 +346,69 @@ def test_every_answer_says_that_it_may_run_nothing_of_others(site: Site) -> None
 
 @pytest.mark.parametrize("game", ["six", "partners"])
 def test_tables_go_on_after_a_restart(tmp_path: Path, game: str) -> None:
-    path = tmp_path / "tables.sqlite3"
-    first = Site(path)
+    first = Site(tmp_path / "first/tables.sqlite3")
     browser = first.browser()
     shown = sit_down(browser, game)
     for _ in range(9):
         shown = act(browser, shown, choice(shown)).json()
     before = look(browser, shown).content
-    second = Site(path)  # the first is never closed, as if it had been killed
+    copytree(tmp_path / "first", tmp_path / "second")  # nothing was closed, as if it were killed
+    second = Site(tmp_path / "second/tables.sqlite3")
     again = second.browser()
     again.cookies.update(browser.cookies)
     assert look(again, shown).content == before
     mine, theirs = act(browser, shown, choice(shown)), act(again, shown, choice(shown))
     assert mine.json()["sight"] == theirs.json()["sight"], "agents draw the same again"
+
+
+def test_a_turn_that_cannot_be_kept_is_not_taken(site: Site) -> None:
+    browser = site.browser()
+    shown = sit_down(browser)
+    before = look(browser, shown).content
+    other = Site(None)
+    other.tables = Tables(site.tables.store, AGENTS)  # a second server over the same store
+    second = TestClient(make_app(other.tables, Choices(), ["testserver"]))
+    second.cookies.update(browser.cookies)
+    assert look(second, shown).content == before
+    assert act(second, shown, choice(shown)).status_code == 200
+    assert act(browser, shown, choice(shown)).status_code == 409
+    assert look(browser, shown).content == look(second, shown).content
+    shown = look(browser, shown).json()
+    site.tables.store.close()
+    assert act(browser, shown, choice(shown)).status_code == 503
+    assert len(site.session(shown).turns) == shown["turns"]
+
+
+class Faulty:
+    """An agent that fails once it has moved twice."""
+
+    name = "faulty"
+    asked = 0
+
+    def act(self, views: Any, rng: np.random.Generator) -> Any:
+        self.asked += 1
+        if self.asked > 2:
+            raise RuntimeError("out of order")
+        return np.array([int(view["hand"][0]) for view in views])
+
+
+def test_an_agent_that_fails_leaves_the_table_as_it_was(tmp_path: Path) -> None:
+    site = Site(tmp_path / "tables.sqlite3")
+    site.tables = Tables(site.tables.store, ["test_web:Faulty"])
+    app = make_app(site.tables, Choices(), ["testserver"])
+    browser = TestClient(app, raise_server_exceptions=False)
+    shown = sit_down(browser, opponent="test_web:Faulty")
+    before = look(browser, shown).content
+    failed = act(browser, shown, choice(shown))
+    for _ in range(3):
+        if failed.status_code == 200:
+            shown = failed.json()
+            before = look(browser, shown).content
+            failed = act(browser, shown, choice(shown))
+    assert failed.status_code == 500
+    now = json.loads(look(browser, shown).content)
+    assert now["sight"] == json.loads(before)["sight"]
+    assert now["revision"] == shown["revision"]
 
 
 def test_without_a_place_to_keep_them_tables_are_held_in_memory(

@@ -12,6 +12,8 @@ from crib_agents.adapters.nets import from_onnx
 from crib_agents.adapters.phased import PhasedAgent
 from crib_agents.adapters.process import ProcessAgent
 from crib_agents.adapters.sb3 import from_sb3
+from crib_agents.equilibrium import Equilibrium
+from crib_agents.equilibrium.files import FORMAT as STRATEGY
 from crib_agents.learned import Learned
 from crib_agents.learned.files import read_header
 from crib_agents.learned.weights import FORMAT
@@ -74,12 +76,14 @@ def _bare(name: str) -> str:
 
 
 def read_agent(path: Path) -> Agent:
-    """Return the agent of a file of weights: a policy, or nets that expect points.
+    """Return the agent of a file: a policy, nets that expect points, or a solved strategy.
 
     Raises:
-        ValueError: the file is neither, or does not fit; the message is its own.
+        ValueError: the file is none of them, or does not fit; the message is its own.
     """
     about, _ = read_header(path)
+    if about.get("format") == STRATEGY:
+        return Equilibrium.load(path)
     return Learned.load(path) if about.get("format") == FORMAT else LearnedAgent.load(path)
 
 

@@ -21,6 +21,7 @@ from crib_agents.adapters.action_head import ActionHead, summary
 from crib_agents.checks import refuse_other_views
 from crib_env.encoding import encode
 from crib_env.engine.family import Family, find_family
+from crib_env.errors import comes_with
 from crib_env.policy import Actions, Views
 from crib_env.rules import PRESETS, Rules
 
@@ -104,7 +105,8 @@ class LearnedAgent:
             ValueError: the file is no such file, or does not fit this version; the message says
                 what was expected and what was found.
         """
-        from safetensors import SafetensorError, safe_open
+        with comes_with("train"):
+            from safetensors import SafetensorError, safe_open
 
         try:
             with safe_open(path, framework="numpy") as file:

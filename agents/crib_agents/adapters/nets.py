@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from crib_agents.adapters.scored import ScoredAgent
+from crib_env.errors import comes_with
 
 DTYPES = {"tensor(float)": np.float32, "tensor(double)": np.float64, "tensor(uint8)": np.uint8,
           "tensor(int8)": np.int8, "tensor(int64)": np.int64, "tensor(bool)": np.bool_}  # fmt: skip
@@ -34,7 +35,8 @@ def from_torch(
         sample: draw by the softmax of the logits instead of taking the highest.
         device: where the tensors are put.
     """
-    import torch
+    with comes_with("train"):
+        import torch
 
     if isinstance(function, torch.nn.Module):
         function.eval()
@@ -67,7 +69,8 @@ def from_onnx(path: str | Path, *, name: str | None = None, sample: bool = False
     Raises:
         ValueError: no such file, or its network is none of this form.
     """
-    import onnxruntime
+    with comes_with("onnx"):
+        import onnxruntime
 
     if not Path(path).exists():
         raise ValueError(f"there is no file {str(path)!r}")

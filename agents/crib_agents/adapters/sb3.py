@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from crib_agents.adapters.scored import ScoredAgent
+from crib_env.errors import comes_with
 
 # The algorithm that reads a file, by the module of its policy's class.
 ALGORITHMS = {
@@ -100,4 +101,5 @@ def _load(path: Path, trust: bool) -> Any:
         known = ", ".join(algorithm for _, algorithm in ALGORITHMS.values())
         raise ValueError(f"{path} has a policy of {made}; what can be read is {known}, A2C")
     module, algorithm = ALGORITHMS[made]
-    return getattr(import_module(module), algorithm).load(path, device="cpu")
+    with comes_with("train"):
+        return getattr(import_module(module), algorithm).load(path, device="cpu")

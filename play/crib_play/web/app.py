@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import secrets
+import sqlite3
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from importlib.resources import files
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
@@ -15,12 +16,13 @@ from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.middleware.trustedhost import TrustedHostMiddleware
 from starlette.requests import Request
-from starlette.responses import FileResponse, JSONResponse, Response
+from starlette.responses import FileResponse, HTMLResponse, JSONResponse, Response
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
 from crib_env.errors import EpisodeOverError
 from crib_play.kept import Choices
+from crib_play.replay import replay_page
 from crib_play.table import GAMES, NotYourTurnError, find_game, review
 from crib_play.table.advice import look_back
 from crib_play.web.cards import card_images
@@ -40,7 +42,11 @@ OF_CARDS = {
     "Cache-Control": "public, max-age=86400",
     "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'",
 }
-R = TypeVar("R")
+OF_REPLAYS = {  # one file, which brings its style and program with it
+    "Cache-Control": "no-store",
+    "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; "
+    "script-src 'unsafe-inline'; img-src data:; frame-ancestors 'none'",
+}
 
 Answer = Callable[[Table, int], Any]
 
@@ -149,6 +155,16 @@ class App:
             request, lambda table, seat: review_payload(review(table.session, seat))
         )
 
+    async def replay(self, request: Request) -> Response:
+        """Answer with the game to look at again, every card open, once it is over."""
+
+        def again(table: Table, seat: int) -> str:
+            if not table.session.over:
+                raise NotYourTurnError("the game is to be looked at again when it is over")
+            return replay_page(table.session, find_game(table.game).title)
+
+        return HTMLResponse(await self._asked(request, again), headers=OF_REPLAYS)
+
     # --- tables and seats -----------------------------------------------------------------------
 
     def _table(self, request: Request) -> Table:
@@ -158,7 +174,10 @@ class App:
         return table
 
     async def _at_table(self, request: Request, ask: Answer) -> Response:
-        """Answer what one asks of a table who holds the key to a seat of it."""
+        return answer(await self._asked(request, ask))
+
+    async def _asked(self, request: Request, ask: Answer) -> Any:
+        """Return what one is told of a table who holds the key to a seat of it."""
 
         def asked() -> Any:
             table = self._table(request)
@@ -169,7 +188,7 @@ class App:
             with table.lock:
                 return ask(table, seat)
 
-        return answer(await run_in_threadpool(asked))
+        return await run_in_threadpool(asked)
 
 
 def seats_of(message: Open) -> list[str | None]:
@@ -213,6 +232,7 @@ STATUS: dict[type[Exception], int] = {
     EpisodeOverError: 409,
     TakenError: 403,
     ValueError: 422,
+    sqlite3.Error: 503,
 }
 
 
@@ -242,6 +262,7 @@ def make_app(tables: Tables, choices: Choices, hosts: Sequence[str]) -> Starlett
         Route(f"{table}/undo", app.undo, methods=["POST"]),
         Route(f"{table}/advice", app.advice),
         Route(f"{table}/review", app.review),
+        Route(f"{table}/replay", app.replay),
         Mount("/page", StaticFiles(directory=PAGE)),
     ]
     handlers: dict[Any, Any] = dict.fromkeys((HTTPException, *STATUS), refused)

@@ -27,6 +27,7 @@ def table_payload(table: Table, seat: int, since: int | None = None) -> Payload:
     kind = find_game(table.game)
     n = len(session.turns)
     known = n if since is None or since > n else since
+    frames = [frame(session, session.turns[i], seat, i + 1) for i in range(known, n)]
     return {
         "table": table.id,
         "revision": table.revision,
@@ -39,10 +40,8 @@ def table_payload(table: Table, seat: int, since: int | None = None) -> Payload:
         "to_choose": session.to_choose if session.waits and session.seat == seat else 0,
         "opening": [asdict(call) for call in session.opening],
         "log": [_calls(turn.calls) for turn in session.turns[max(0, known - LOG) : known]],
-        "frames": [
-            frame(session, session.turns[i], seat, i + 1) for i in range(known, n)
-        ],
-        "sight": session.sight(seat),
+        "frames": frames,
+        "sight": frames[-1]["sight"] if frames else session.sight(seat),
         "winner": session.winner,
     }  # fmt: skip
 

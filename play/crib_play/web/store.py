@@ -107,13 +107,22 @@ class Store:
             self._db.executemany("INSERT INTO keys VALUES (?, ?, ?, ?)", rows)
             self._write(table, 0, kept.turns)
 
-    def change(self, table: str, revision: int, first: int, turns: Moves) -> None:
-        """Let the turns from ``first`` on be these, and the table have this revision."""
+    def change(self, table: str, revision: int, first: int, turns: Moves) -> bool:
+        """Let the turns from ``first`` on be these and the revision rise by one.
+
+        Returns:
+            whether that was done: not if the table no longer has this ``revision``.
+        """
         with self._lock, self._db:
             self._db.execute("BEGIN IMMEDIATE")
-            self._db.execute("DELETE FROM turns WHERE id = ? AND n >= ?", (table, first))
-            self._write(table, first, turns)
-            self._db.execute("UPDATE tables SET revision = ? WHERE id = ?", (revision, table))
+            changed = self._db.execute(
+                "UPDATE tables SET revision = revision + 1 WHERE id = ? AND revision = ?",
+                (table, revision),
+            ).rowcount
+            if changed:
+                self._db.execute("DELETE FROM turns WHERE id = ? AND n >= ?", (table, first))
+                self._write(table, first, turns)
+        return changed == 1
 
     def _write(self, table: str, first: int, turns: Moves) -> None:
         rows = [

@@ -5,7 +5,8 @@ from __future__ import annotations
 import secrets
 import threading
 from collections import OrderedDict
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from crib_agents.loading import load_agent
@@ -17,6 +18,7 @@ from crib_play.table import Session, find_game
 from crib_play.web.store import INVITATION, SEAT, Kept, Store
 
 PERSON = "person"
+STALE = "the table has changed since: look again"
 MOST_AWAKE = 1000  # tables held in memory; the others sleep in the store
 
 
@@ -53,10 +55,12 @@ class Tables:
     Args:
         store: where they are kept.
         agents: the names of those who may be asked to sit down.
+        seed: deals the same cards at every table, for pictures; None takes fresh entropy each time.
     """
 
-    def __init__(self, store: Store, agents: Collection[str]) -> None:
+    def __init__(self, store: Store, agents: Collection[str], seed: int | None = None) -> None:
         self.store = store
+        self.seed = seed
         self.agents = tuple(agents)
         self._loaded: dict[str, Agent] = {}
         self._awake: OrderedDict[str, Table] = OrderedDict()
@@ -91,7 +95,7 @@ class Tables:
         kind = find_game(game)
         if len(seats) != kind.players or not 0 <= me < kind.players or seats[me] is not None:
             raise ValueError(f"{kind.players} sit at this table, and seat {me} is not free")
-        session = Session.begin(kind, self._seated(seats))
+        session = Session.begin(kind, self._seated(seats), self.seed)
         key, table = secrets.token_urlsafe(24), secrets.token_urlsafe(9)
         keys = {me: (SEAT, key)}
         for seat in session.people:
@@ -151,9 +155,10 @@ class Tables:
         refuse_stale(table, revision)
         session = table.session
         first = len(session.turns)
-        session.act(seat, actions)
-        session.go_on()
-        self._changed(table, first)
+        with unchanged_if_it_fails(session):
+            session.act(seat, actions)
+            session.go_on()
+            self._change(table, first)
         return first
 
     def undo(self, table: Table, seat: int, revision: int) -> None:
@@ -164,19 +169,36 @@ class Tables:
             ValueError: others sit there, or there is nothing to take back.
         """
         refuse_stale(table, revision)
-        if not table.session.undo(seat):
-            raise ValueError("there is nothing of yours to take back")
-        self._changed(table, len(table.session.turns))
+        with unchanged_if_it_fails(table.session):
+            if not table.session.undo(seat):
+                raise ValueError("there is nothing of yours to take back")
+            self._change(table, len(table.session.turns))
 
-    def _changed(self, table: Table, first: int) -> None:
-        self.store.change(table.id, table.revision + 1, first, moves(table.session, first))
+    def _change(self, table: Table, first: int) -> None:
+        """Keep the turns from ``first`` on."""
+        if not self.store.change(table.id, table.revision, first, moves(table.session, first)):
+            with self._lock:  # another server has the same store
+                self._awake.pop(table.id, None)
+            raise StaleError(STALE)
         table.revision += 1
+
+
+@contextmanager
+def unchanged_if_it_fails(session: Session) -> Iterator[None]:
+    """Let a session be as it was if what is done to it fails: nobody has been told of it."""
+    position, turns = session.game.snapshot(), list(session.turns)
+    try:
+        yield
+    except BaseException:
+        session.game.restore(position)
+        session.turns[:] = turns
+        raise
 
 
 def refuse_stale(table: Table, revision: int) -> None:
     """Raise unless a message is about the table as it is."""
     if revision != table.revision:
-        raise StaleError("the table has changed since: look again")
+        raise StaleError(STALE)
 
 
 def moves(session: Session, first: int) -> list[tuple[int, tuple[int, ...]]]:

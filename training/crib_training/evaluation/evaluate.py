@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from crib_agents.loading import load_agent, trusted
+from crib_play.replay import write_replay
 from tyro.conf import Positional, arg
 
 from crib_env.envs.makers import Maker
@@ -59,6 +60,7 @@ class Settings:
         no_duplicate: the two games of a pair have deals of their own, for an opponent who must not
             see cards twice. Only the adjusted figures are shown then.
         json: a file to write the result to as well.
+        replay: a file to write one game of theirs to, to be looked at in a browser.
         trust: .zip files are one's own: they hold a pickle, which runs code as it is read.
     """
 
@@ -73,6 +75,7 @@ class Settings:
     plain: bool = False
     no_duplicate: bool = False
     json: Path | None = None
+    replay: Path | None = None
     trust: bool = False
 
 
@@ -156,8 +159,9 @@ def asked_for(adjusted: bool, plain: bool) -> bool | None:
 
 def run(settings: Settings) -> None:
     """Compare the two, print the tables and write the file."""
-    if settings.json:
-        check_file(settings.json)
+    for path in (settings.json, settings.replay):
+        if path:
+            check_file(path)
     maker, rules = find_game(settings.env, settings.rules)
     agents = (
         load_agent(trusted(settings.first, settings.trust)),
@@ -176,6 +180,9 @@ def run(settings: Settings) -> None:
     )
     if settings.json:
         settings.json.write_text(json.dumps(result, indent=2) + "\n")
+    if settings.replay:
+        players = [in_phase(maker, agent) for agent in agents]
+        write_replay(settings.replay, rules, players, settings.seed, players=settings.players)
 
 
 if __name__ == "__main__":

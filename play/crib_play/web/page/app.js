@@ -133,7 +133,7 @@ async function finish() {
   const review = await talk.review(answer.table).catch(() => ({ phases: [], worst: [] }));
   const mine = sight.seat % 2;
   const [a, b] = [sight.scores[mine], sight.scores[1 - mine]];
-  said.end(`${answer.winner === mine ? "You have won" : "You have lost"}, ${a} to ${b}`, review);
+  said.end(`${answer.winner === mine ? "You have won" : "You have lost"}, ${a} to ${b}`, review, talk.replay(answer.table));
 }
 
 async function start() {

@@ -86,7 +86,9 @@ export function silent() {
 }
 
 // The end: who won, and what the decisions cost.
-export function end(title, review) {
+export function end(title, review, replay) {
+  byId("replay").href = replay;
+  byId("replay").hidden = false;
   byId("end-title").textContent = title;
   const cell = (text, more) => make("td", { class: more }, text);
   const rows = review.phases.map((one) => make("tr", {}, cell(one.phase), cell(String(one.decisions), "n"), cell(percent(one.loss), "n")));

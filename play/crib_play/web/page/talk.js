@@ -29,3 +29,4 @@ export const act = (table, message) => talk(`${at(table)}/act`, message);
 export const undo = (table, revision) => talk(`${at(table)}/undo`, { revision });
 export const advice = (table) => talk(`${at(table)}/advice`);
 export const review = (table) => talk(`${at(table)}/review`);
+export const replay = (table) => `${at(table)}/replay`;
