@@ -261,7 +261,7 @@ def test_a_file_that_does_not_fit_is_refused(
         (1 << 40).to_bytes(8, "little") + b"{}",
         (2).to_bytes(8, "little") + b"[]",
         (54).to_bytes(8, "little") + b'{"a":{"dtype":"F32","shape":[9],"data_offsets":[0,36]}}',
-        (53).to_bytes(8, "little") + b'{"a":{"dtype":"U8","shape":[1],"data_offsets":[0,1]}}x',
+        (53).to_bytes(8, "little") + b'{"a":{"dtype":"X8","shape":[1],"data_offsets":[0,1]}}x',
     ],
 )
 def test_what_is_no_such_file_is_refused(data: bytes, tmp_path: Path) -> None:
