@@ -54,6 +54,9 @@ class Training:
         least = 1 if settings.ray_address is None else 2
         if settings.workers < least:
             raise ValueError(f"workers must be at least {least}, got {settings.workers}")
+        if settings.device == "cuda" and not torch.cuda.is_available():
+            raise ValueError("device cuda needs an NVIDIA card and a PyTorch built for it, and there "
+                             "is none here: leave --device out")  # fmt: skip
         saved = Checkpoint.load(settings.resume) if settings.resume else None
         if saved is not None and (changed := differences(saved.about["settings"], settings)):
             raise ValueError(f"the run in {settings.resume} is another: {'; '.join(changed)}")
@@ -61,6 +64,7 @@ class Training:
         self.settings = settings
         self.maker, self.rules, self.players, self.task = find_task(settings)
         self.chosen = self.task.defaults.under(settings)
+        self.task.nets.to(settings.device)
         self.average = copy.deepcopy(self.task.nets)
         self.optimizer = torch.optim.Adam(
             self.task.nets.parameters(), self.chosen.learning_rate, fused=True
@@ -121,6 +125,7 @@ class Training:
             group["lr"] = self.chosen.learning_rate * share
         nets: list[torch.Tensor] = list(self.task.nets.parameters())
         average: list[torch.Tensor] = list(self.average.parameters())
+        samples = samples.to(settings.device)
         for rows in batches(samples, settings.batch_size, self.rng):
             loss = self.task.loss(samples, rows)
             self.optimizer.zero_grad()
