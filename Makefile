@@ -10,7 +10,7 @@ BENCH_INSTALLED := $(VENV)/.installed-bench
 RAY_VENV := .venv-ray
 RAY_INSTALLED := $(RAY_VENV)/.installed
 INSTALL := $(PY) -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
-TYPED := $(wildcard crib_env agents training examples)
+TYPED := $(wildcard crib_env agents play training examples)
 
 # Name another interpreter with: make PYTHON=/path/to/python3.12
 PYTHON :=
@@ -84,8 +84,8 @@ $(PY):
 	exit 1
 
 $(INSTALLED): pyproject.toml constraints.txt | $(PY)
-	@echo "setup: installing crib-env[train,dev] into $(VENV) (a minute or two the first time)"
-	@$(INSTALL) --editable ".[train,dev]"
+	@echo "setup: installing crib-env[train,play,web,render,dev] into $(VENV) (a minute or two the first time)"
+	@$(INSTALL) --editable ".[train,play,web,render,dev]"
 	@touch $@
 
 $(DOCS_INSTALLED): $(INSTALLED)

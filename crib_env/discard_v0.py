@@ -37,6 +37,11 @@ points decide the reward.
 The Gymnasium, vector and SB3 forms also take ``features`` (``True``, ``"lookahead"``, ``"reply"``)
 and ``reward="expected"``: see docs/features.md.
 
+Their ``opponent`` is a name, an agent, a function of a view, or several with their shares,
+``[("greedy", 1), ("expert", 3)]``, one drawn for each episode; ``set_opponent`` puts another in its
+place. ``mask_in_observation=True`` (``"rllib"``, ``"tianshou"``, ``"torchrl"``) observes the mask
+too, in a dictionary; the vector form and the single one take it.
+
 The others are as in ``six_card_v0``.
 
 ## Observation

@@ -38,11 +38,19 @@ class Event:
         return f"player_{self.seat} {self.reason} {self.points}{cards}"
 
 
-def read_log(log: npt.NDArray[np.int64]) -> list[Event]:
-    """Return the events in an engine log, in the order they were pegged."""
+def read_log(log: npt.NDArray[np.int64], *, pointless: bool = False) -> list[Event]:
+    """Return the events in an engine log, in the order they were pegged.
+
+    Args:
+        log: int64[L]; see `crib_env.engine.log`.
+        pointless: also what made no points: hands that were counted, and before them the starter,
+            as heels of its dealer.
+    """
     events = []
     for row in range(int(log[0])):
         seat, points, reason, mask = (int(x) for x in log[1 + WIDTH * row : 1 + WIDTH * (row + 1)])
+        if points == 0 and not pointless:
+            continue
         cards = tuple(card for card in range(52) if mask >> card & 1)
         events.append(Event(seat, points, REASONS[reason], cards))
     return events

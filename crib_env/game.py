@@ -11,7 +11,8 @@
     >>> max(game.scores)
     61
 
-Moves are made and taken back by `push` and `pop`; a position is one line of text by `notation`.
+Moves are made and taken back by `push` and `pop`; a position is one line of text by `notation`, a
+drawing by `svg`, which a notebook shows by itself.
 """
 
 from __future__ import annotations
@@ -33,13 +34,14 @@ from crib_env.errors import EpisodeOverError, IllegalActionError
 from crib_env.events import Event, read_log
 from crib_env.notation import parse_state
 from crib_env.options import ResetOptions, check_seed, read_options, set_scores
+from crib_env.pictures import Pictures
 from crib_env.positions import Positions
 from crib_env.rules import Rules
 
 Array = npt.NDArray[Any]
 
 
-class Game(Positions):
+class Game(Positions, Pictures):
     """One game.
 
     Args:
@@ -209,7 +211,8 @@ class Game(Positions):
     def text(self, seat: int | None = None, name: str | None = None) -> str:
         """Return the game as text, as ``seat`` (by default the seat to move) may see it."""
         view = self.view(self.seat if seat is None else seat)
-        return self.family.text(view, self.rules, name or self.rules.name, self.deals, self.events)
+        told = read_log(self.log, pointless=True)
+        return self.family.text(view, self.rules, name or self.rules.name, self.deals, told)
 
     # --- moves ----------------------------------------------------------------------------------
 

@@ -54,6 +54,21 @@ class Agent(Protocol):
         """
 
 
+@runtime_checkable
+class MixingAgent(Agent, Protocol):
+    """An agent that draws its choices, and says by which chances."""
+
+    def action_probabilities(self, views: Views) -> npt.NDArray[np.float64]:
+        """Return how likely it is to take each action.
+
+        Args:
+            views: structured array [B] of views, each of a seat to move.
+
+        Returns:
+            float64[B, actions], by action; a row sums to 1 and is 0 where the action is illegal.
+        """
+
+
 @cache
 def compile_policy(act: Act, family: Family) -> AgentEntries:
     """Return everything compiled that an agent needs, made of its one function.
@@ -169,6 +184,32 @@ def ask_agent(agent: Agent, views: Views, rng: np.random.Generator) -> Actions:
     except BaseException as error:  # an interruption too: whose move it broke off
         error.add_note(f"{agent.name!r} erred")
         raise
+
+
+def action_probabilities(
+    agent: Agent, views: Views, actions: int, rng: np.random.Generator
+) -> npt.NDArray[np.float64]:
+    """Return how likely an agent is to take each action; one that does not mix is asked for it.
+
+    Args:
+        agent: says its chances (`MixingAgent`), or else chooses by the view alone.
+        views: structured array [B] of views, each of a seat to move.
+        actions: how many actions the game has.
+        rng: what an agent that is asked is handed.
+
+    Returns:
+        float64[B, actions]; a row has one 1 where the agent does not mix.
+
+    Raises:
+        ValueError: the agent draws its choices and does not say by which chances, or erred.
+    """
+    if isinstance(agent, MixingAgent):
+        return agent.action_probabilities(views)
+    if getattr(agent, "draws", False):
+        raise ValueError(f"{agent.name!r} draws its choices and has no action_probabilities(views)")
+    chances = np.zeros((len(views), actions))
+    chances[np.arange(len(views)), ask_agent(agent, views, rng)] = 1.0
+    return chances
 
 
 Opponent = str | Agent | Callable[[Any, np.random.Generator], int]

@@ -68,6 +68,13 @@ class Rules:
         """Whether the higher card cut deals first."""
         return self.first_dealer == "high_card"
 
+    def skunks(self, margin: Any) -> Any:
+        """Return 1 if a game won by ``margin`` is a skunk, 2 if a double one; of arrays, each.
+
+        Games that know no skunks are won plainly by any margin.
+        """
+        return margin * 0
+
     @classmethod
     def preset(cls, name: str, /, **changes: Any) -> Self:
         """Return the rules called ``name``, with ``changes`` to single fields.
@@ -160,6 +167,10 @@ class TwoHandRules(Rules):
                 f"flush_size {self.flush_size} is not possible with hands of {hand} cards: "
                 f"a flush takes the whole hand, so {hand}, or {hand + 1} with the starter"
             )
+
+    def skunks(self, margin: Any) -> Any:
+        """Return 1 if a game won by ``margin`` is a skunk, 2 if a double one (H11)."""
+        return (margin > self.skunk_margin) * 1 + (margin > self.double_skunk_margin)
 
     @property
     def winner_deals(self) -> bool:

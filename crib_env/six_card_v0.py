@@ -39,6 +39,11 @@ opponent="rule_based")``, ``gymnasium.make_vec(..., num_envs=1024)``; for Stable
 The Gymnasium, vector and SB3 forms also take ``features`` (``True``, ``"lookahead"``, ``"reply"``)
 and ``reward="expected"``: see docs/features.md.
 
+Their ``opponent`` is a name, an agent, a function of a view, or several with their shares,
+``[("greedy", 1), ("expert", 3)]``, one drawn for each episode; ``set_opponent`` puts another in its
+place. ``mask_in_observation=True`` (``"rllib"``, ``"tianshou"``, ``"torchrl"``) observes the mask
+too, in a dictionary; the vector form and the single one take it.
+
 ``reset(options=...)`` takes ``decks`` (52-card permutations, one for each deal in order),
 ``dealer`` (the seat of the first) and ``scores``.
 

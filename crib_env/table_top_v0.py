@@ -37,6 +37,11 @@
 The Gymnasium, vector and SB3 forms also take ``features`` (``True``, ``"lookahead"``, ``"reply"``):
 see docs/features.md.
 
+Their ``opponent`` is a name, an agent, a function of a view, or several with their shares,
+``[("greedy", 1), ("expert", 3)]``, one drawn for each episode; ``set_opponent`` puts another in its
+place. ``mask_in_observation=True`` (``"rllib"``, ``"tianshou"``, ``"torchrl"``) observes the mask
+too, in a dictionary; the vector form and the single one take it.
+
 The Gymnasium form has one learner; ``opponent=`` plays the other side and ``partner=`` the
 learner's partner (by default the opponent's like). ``reset(options=...)`` takes ``decks`` (the card
 of turn t is ``deck[t]``, the starter ``deck[28]``), ``dealer`` (a seat) and ``scores`` (by side).

@@ -199,7 +199,7 @@ def test_compiled_and_plain_python_play_the_same_games(
 
 
 def test_importing_crib_env_loads_neither_numba_nor_agents_nor_training() -> None:
-    heavy = ("numba", "llvmlite", "crib_agents", "crib_training", "torch",
+    heavy = ("numba", "llvmlite", "crib_agents", "crib_play", "crib_training", "torch",
              "stable_baselines3", "scipy", "matplotlib")  # fmt: skip
     code = (
         "import sys, crib_env\n"

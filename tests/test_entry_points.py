@@ -54,7 +54,7 @@ def test_a_built_in_name_stays_the_built_in_agent(other_package: Any) -> None:
         assert isinstance(find_agent("greedy"), GreedyAgent)
     with pytest.warns(UserWarning, match=r"'crib-env' is taken"):
         env = six_card_v0.gym_env(opponent="greedy")
-    assert isinstance(env.batch.opponent, GreedyAgent)
+    assert isinstance(env.batch.opponents[0], GreedyAgent)
 
 
 @pytest.mark.parametrize(

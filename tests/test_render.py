@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import crib_env
-from crib_env import ENVIRONMENTS, format_card, parse_cards, six_card_v0
+from crib_env import ENVIRONMENTS, format_card, parse_cards, scoring, six_card_v0
 from crib_env.engine.table_top import text as table_top
 from crib_env.engine.two_hand.records import LAY_AWAY
 from crib_env.errors import EpisodeOverError
@@ -164,8 +164,8 @@ def test_h4_h5_h7_calls_use_the_words_of_players() -> None:
         game.play(move)
         assert line(game.env.render(), "calls") == call
     # The show follows: 2-5-7-9 with the nine turned up, 3-3-8-10, and the crib of queens and kings.
-    assert "player_0: hand for two (2H 5S 7C 9D)" in game.env.render()
-    assert "player_1: crib for four (QC QD KC KD)" in game.env.render()
+    assert "player_0    2H 5S 7C 9D  a pair for two\n" in game.env.render()
+    assert "crib        QC QD KC KD  two pairs for four\n" in game.env.render()
 
 
 @pytest.mark.parametrize(
@@ -203,6 +203,64 @@ def test_numbers_are_spoken() -> None:
     ]  # fmt: skip
     assert spoken([]) == "nothing"
     assert spoken([], count=31) == "thirty-one"
+
+
+# --- the show -----------------------------------------------------------------------------------
+
+
+def shows(text: str) -> list[str]:
+    """Return the lines of the show that ended a deal, before the next deal's; none if there are."""
+    whole = re.sub(r"\n {20,}", " ", text.partition("\n\n")[0])  # a long count takes two lines
+    return whole.splitlines() if text.startswith("the show") else []
+
+
+@pytest.mark.parametrize("form", ["AEC", "Gymnasium"])
+def test_h8_the_show_is_of_the_deal_that_ended_and_counted_aloud(form: str) -> None:
+    """With its own starter, every hand also where it makes nothing, before the next deal."""
+    keywords: dict[str, Any] = {"render_mode": "ansi"}
+    raw = six_card_v0.raw_env(**keywords)
+    gym = six_card_v0.gym_env(opponent="greedy", seat=0, **keywords)
+    env: Any = raw if form == "AEC" else gym
+    env.reset(seed=1)
+    seen = 0
+    for _ in range(400):
+        states = (raw.game if form == "AEC" else gym.batch).states[0].copy()
+        if form == "AEC":
+            env.step(random_action(env, random.Random(seen)))
+            done, events = all(env.terminations.values()), env.events
+        else:
+            *_, done, _, _ = env.step(int(env.action_masks().argmax()))
+            events = env.events
+        told = shows(env.render())
+        assert bool(told) >= any(event.reason in ("hand", "crib") for event in events)
+        if told and not done:
+            seen += 1
+            starter = format_card(int(states["starter"]))
+            dealer = int(states["dealer"])
+            assert told[0] == (
+                f"the show of deal {states['deals']} by player_{dealer}, starter {starter}"
+            )
+            counts = [row for row in told if re.match(r"player_\d +..\b|crib ", row)]
+            assert len(counts) == 3
+            points = 0
+            for row, crib in zip(counts, (False, False, True), strict=True):
+                cards, _, call = row[12:].partition("  ")
+                score = scoring.score_hand(cards, starter, crib=crib)
+                assert call == score.call
+                points += score.points
+            assert points == sum(e.points for e in events if e.reason in ("hand", "crib"))
+            assert "\n\nsix_card_v0, hoyle to 121, deal " in env.render()
+        if done:
+            env.reset()
+    assert seen > 10
+
+
+def test_c5_a_hand_that_wins_is_the_last_that_is_counted() -> None:
+    game = table(scores=(120, 0), episode="game")
+    game.finish()
+    assert game.env.scores[0] == 121
+    told = shows(game.env.render())
+    assert not any(row.startswith("crib") for row in told)
 
 
 # --- the board ----------------------------------------------------------------------------------

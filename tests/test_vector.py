@@ -268,7 +268,7 @@ def test_named_opponents_play_inside_the_compiled_batch(monkeypatch: pytest.Monk
         def refuse(*_: object, name: str = name) -> None:
             raise AssertionError(f"{name} was asked in Python")
 
-        monkeypatch.setattr(type(env.batch.opponent), "act", refuse)
+        monkeypatch.setattr(type(env.batch.opponents[0]), "act", refuse)
         for _ in walk(env, seed=13, steps=30):
             pass
 

@@ -40,6 +40,9 @@ def check_same(ours: Any, theirs: Any, where: str) -> None:
         for key in theirs:
             check_same(ours[key], theirs[key], f"{where} {key}")
         return
+    if isinstance(theirs, str):
+        assert ours == theirs, where
+        return
     assert (ours.dtype, ours.shape) == (theirs.dtype, theirs.shape), where
     if theirs.dtype != object:
         assert np.array_equal(ours, theirs), where

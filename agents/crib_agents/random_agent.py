@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+import numpy as np
+import numpy.typing as npt
+
+from crib_env.engine.lanes import lane_entries
 from crib_env.engine.rng import below
 from crib_env.engine.table_top.cells import bit_count, lowest
 from crib_env.engine.two_hand.slots import NTH_SLOT, SLOT_COUNT
-from crib_env.policy import Act, CompiledAgent
+from crib_env.policy import Act, CompiledAgent, Views
 
 
 def draw_card(v, rng, table, weights):
@@ -30,3 +34,12 @@ class RandomAgent(CompiledAgent):
     name = "random"
     acts: ClassVar[dict[str, Act]] = {"two_hand": draw_card, "table_top": draw_action}
     draws: ClassVar[bool] = True
+
+    def action_probabilities(self, views: Views) -> npt.NDArray[np.float64]:
+        """Return float64[B, actions]: each legal action of a view is as likely."""
+        _, family = self._for_views(views)
+        observations = np.empty((len(views), family.obs_size), dtype=np.uint8)
+        masks = np.empty((len(views), family.actions), dtype=np.int8)
+        lane_entries(family).encode(np.ascontiguousarray(views), observations, masks)
+        chances: npt.NDArray[np.float64] = masks / masks.sum(axis=1, keepdims=True)
+        return chances

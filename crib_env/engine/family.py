@@ -6,7 +6,7 @@ game, many games, environments, agents, the GPU) plays every game of every famil
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib import import_module
@@ -18,6 +18,8 @@ import numpy as np
 from crib_env.engine.jit import kernel
 from crib_env.engine.notation import Notation
 from crib_env.engine.record import Array, array_of
+from crib_env.render.svg.plain import lines
+from crib_env.render.svg.scene import Scene
 from crib_env.rules import Rules
 
 Kernel = Callable[..., Any]
@@ -116,6 +118,8 @@ class Family:
         why_illegal: of a view and an action that is not legal for its seat: why, as a sentence.
         text: of a view, rules, name, number of the deal and events: the game in text.
         notation: how its positions are written and read.
+        picture: of views of some seats at one moment and a `Scene`: the parts of a drawing, as
+            `crib_env.render.svg.document` takes them; None where the text is all there is.
         features: what `Verbs.write_features` writes, by level; a level goes on from those before.
         expected: the verbs by which the luck of a show is left out of what is gained, if any; see
             `in_expectation`.
@@ -136,6 +140,7 @@ class Family:
     why_illegal: Callable[[Any, int], str]
     text: Callable[..., str]
     notation: Notation
+    picture: Callable[..., list[str]] | None = None
     features: Mapping[str, tuple[Feature, ...]] = field(default_factory=dict)
     expected: Verbs | None = None
 
@@ -178,6 +183,18 @@ class Family:
         """Return the slices of an observation with the features of the first ``level`` levels."""
         more = ((one.name, self.actions, one.meaning) for one in self.features_at(level))
         return (*self.layout, *more)
+
+    def draw(self, views: Sequence[Any], scene: Scene) -> list[str]:
+        """Return the parts of a drawing of what the seats of ``views`` know; the first sits below.
+
+        Args:
+            views: view records of one seat or of several, at one moment.
+            scene: what is the same for all.
+        """
+        if self.picture is not None:
+            return self.picture(views, scene)
+        text = self.text(views[0], scene.rules, scene.title, scene.deals, scene.events)
+        return lines(text)
 
     @property
     def types(self) -> RecordTypes:

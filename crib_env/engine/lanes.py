@@ -14,7 +14,7 @@ from numba import float64, int64, void
 
 from crib_env.engine.family import Family
 from crib_env.engine.jit import Entry, entry
-from crib_env.engine.log import LOG_WIDTH
+from crib_env.engine.log import LOG_WIDTH, keep_log
 from crib_env.engine.record import (
     DECKS_T,
     LOG_T,
@@ -58,13 +58,14 @@ def lane_entries(family: Family) -> Lanes:
     view, encode, encode_mask = family.verbs.view, family.verbs.encode, family.verbs.encode_mask
     result, phase_of = family.verbs.result, family.verbs.phase_of
     episode_reward = reward_kernel(family)
-    name = family.name
+    name, log_size = family.name, family.log_size
 
     @entry(void(states_t, rules_t, DECKS_T, int64[::1], int64[::1], LOG_T), f"{name}.start_lanes")
     def start(states, rules, decks, lanes, dealers, log):
         """Begin an episode in each lane; ``dealers[k]`` deals first in ``lanes[k]``, or NONE."""
         for k in range(lanes.shape[0]):
             begin_episode(states[lanes[k]], rules[0], decks, dealers[k], log)
+            keep_log(log, log_size)
 
     @entry(void(states_t, rules_t, int64[::1], int64[::1], views_t), f"{name}.view_lanes")
     def view_lanes(states, rules, lanes, seats, views):
@@ -103,6 +104,7 @@ def lane_entries(family: Family) -> Lanes:
             if move == NONE:
                 return k
             step_move(s, rules[0], decks, table, move, log)
+            keep_log(log, log_size)
             for row in range(log[0]):
                 at = 1 + LOG_WIDTH * row
                 column = phase_of(log[at + 2])

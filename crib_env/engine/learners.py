@@ -14,9 +14,11 @@ from numba import float64, int64, void
 from crib_env.engine.deck import forget_decks
 from crib_env.engine.family import Family
 from crib_env.engine.jit import Entry, entry, kernel
+from crib_env.engine.log import keep_log
 from crib_env.engine.phases import waiting_kernel
 from crib_env.engine.record import (
     DECKS_T,
+    ENDINGS_T,
     FLAGS_T,
     LOG_T,
     MASKS_T,
@@ -26,7 +28,7 @@ from crib_env.engine.record import (
     TABLE_T,
     WEIGHTS_T,
 )
-from crib_env.engine.rewards import CONTINUE, reward_kernel
+from crib_env.engine.rewards import CONTINUE, ending_kernel, reward_kernel
 from crib_env.engine.rng import below
 
 
@@ -55,7 +57,8 @@ def agent_entries(act: Callable[..., Any], family: Family, name: str) -> AgentEn
     begin_episode, step = family.verbs.begin_episode, family.verbs.step
     find_move, view = family.verbs.find_move, family.verbs.view
     encode, encode_mask = family.verbs.encode, family.verbs.encode_mask
-    episode_reward = reward_kernel(family)
+    episode_reward, write_ending = reward_kernel(family), ending_kernel(family)
+    log_size = family.log_size
 
     @entry(void(views_t, RNGS_T, TABLE_T, WEIGHTS_T, int64[::1]), f"{name}.act_views")
     def act_views(views, rngs, table, weights, actions):
@@ -76,19 +79,21 @@ def agent_entries(act: Callable[..., Any], family: Family, name: str) -> AgentEn
             if move == NONE:
                 return False
             step(s, rules, decks, table, move, log)
+            keep_log(log, log_size)
         return True
 
     @entry(
         int64(
             states_t, rules_t, DECKS_T, TABLE_T, WEIGHTS_T, RNGS_T, views_t, LOG_T, int64, int64,
             int64, int64, int64, int64[::1], int64[::1], OBS_T, MASKS_T, float64[::1], FLAGS_T,
-            OBS_T, MASKS_T,
+            OBS_T, MASKS_T, ENDINGS_T,
         ),
         f"{name}.step_range",
     )  # fmt: skip
     def step_range(
         states, rules, decks, table, weights, rngs, views, log, lo, hi, points, autoreset,
         drawn_seat, seats, actions, obs, masks, rewards, dones, final_obs, final_masks,
+        endings,
     ):  # fmt: skip
         """Step the lanes of a range for a learner in one seat, this agent in all others.
 
@@ -105,6 +110,7 @@ def agent_entries(act: Callable[..., Any], family: Family, name: str) -> AgentEn
             actions: int64[N]; CONTINUE in a lane just begun.
             rewards: float64[N]. dones: bool[N]. obs, final_obs: uint8[N, obs_size].
             masks, final_masks: int8[N, actions].
+            endings: int64[N, ENDING], written where ``dones``.
 
         Returns:
             NONE, or the first lane in which the agent's action was illegal: there the range stops.
@@ -118,15 +124,19 @@ def agent_entries(act: Callable[..., Any], family: Family, name: str) -> AgentEn
             rewards[i] = 0.0
             dones[i] = False
             stepped = False
+            illegal = False
             if actions[i] != CONTINUE:
                 move = find_move(s, r, actions[i])
                 if move == NONE:
                     rewards[i] = -1.0
-                    dones[i] = True
+                    illegal = True
                 else:
                     step(s, r, decks, table, move, log)
+                    keep_log(log, log_size)
                     stepped = True
-            if not dones[i]:
+            if illegal:
+                dones[i] = True
+            else:
                 if not until_learner(s, r, decks, table, weights, rng, v, log, seat):
                     return i
                 dones[i] = s["over"] != 0
@@ -138,6 +148,7 @@ def agent_entries(act: Callable[..., Any], family: Family, name: str) -> AgentEn
             if dones[i]:
                 encode(v, final_obs[i])
                 encode_mask(v, final_masks[i])
+                write_ending(s, r, illegal, endings[i])
                 if autoreset:
                     forget_decks(s)
                     begin_episode(s, r, decks, NONE, log)
@@ -188,6 +199,7 @@ def agent_entries(act: Callable[..., Any], family: Family, name: str) -> AgentEn
                 if move == NONE:
                     return NONE - lane
                 step(s, rules[0], decks, table, move, log)
+                keep_log(log, log_size)
                 turn = waits_for(s, phase, seats[lane])
             waiting[lo + left] = lane
             left += turn != NONE

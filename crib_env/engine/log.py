@@ -29,10 +29,36 @@ def log_size(rows: int) -> int:
 
 
 @kernel
+def keep_log(log, size):
+    """Add what the last step logged to the history that follows the log, if it has one.
+
+    Args:
+        log: int64[size]; or longer, and then ``log[size:]`` is a log of all steps since its first
+            number was last set to 0.
+        size: the length of the log of one step.
+    """
+    if log.shape[0] == size:
+        return
+    for row in range(log[0]):
+        to = size + 1 + LOG_WIDTH * log[size]
+        if to + LOG_WIDTH <= log.shape[0]:
+            for i in range(LOG_WIDTH):
+                log[to + i] = log[1 + LOG_WIDTH * row + i]
+            log[size] += 1
+
+
+@kernel
 def note(log, seat, points, reason, cards):
-    """Log points, unless there are none or the log is full."""
+    """Log points, unless there are none."""
+    if points > 0:
+        note_cards(log, seat, points, reason, cards)
+
+
+@kernel
+def note_cards(log, seat, points, reason, cards):
+    """Log points or none, unless the log is full; of none there is no `Event`, but it is told."""
     row = 1 + LOG_WIDTH * log[0]
-    if points > 0 and row + LOG_WIDTH <= log.shape[0]:
+    if row + LOG_WIDTH <= log.shape[0]:
         log[row] = seat
         log[row + 1] = points
         log[row + 2] = reason

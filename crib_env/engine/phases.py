@@ -1,8 +1,9 @@
-"""Compiled passes over games in which a phase policy plays one phase of the deal for both seats.
+"""Compiled passes over games in which several policies take turns besides the learner.
 
+A phase policy plays one phase of the deal for both seats; opponents may differ from game to game.
 A pass goes over lanes and leaves a list of those that wait for the phase policy or the opponent.
-Each of the two takes its turns in the lanes of that list, by its own compiled entry, until the list
-is empty. So any phase policy goes with any opponent and no pair of them is compiled together.
+Each policy takes its turns in its lanes of that list, by its own compiled entry, until the list is
+empty. So any of them goes with any other and no pair of them is compiled together.
 """
 
 from __future__ import annotations
@@ -16,8 +17,10 @@ from numba import float64, int64, void
 from crib_env.engine.deck import forget_decks
 from crib_env.engine.family import Family
 from crib_env.engine.jit import Entry, entry, kernel
+from crib_env.engine.log import keep_log
 from crib_env.engine.record import (
     DECKS_T,
+    ENDINGS_T,
     FLAGS_T,
     LOG_T,
     MASKS_T,
@@ -26,7 +29,7 @@ from crib_env.engine.record import (
     RNGS_T,
     TABLE_T,
 )
-from crib_env.engine.rewards import CONTINUE, reward_kernel
+from crib_env.engine.rewards import CONTINUE, ending_kernel, reward_kernel
 from crib_env.engine.rng import below
 
 # Whom a game can wait for besides the learner.
@@ -47,12 +50,17 @@ def waiting_kernel(family: Family) -> Callable[..., int]:
             return PHASE_POLICY
         return NONE if s["to_move"] == seat else OPPONENT
 
-    return waits_for
+    @kernel
+    def waits_for_a_seat(s, phase, seat):
+        """Return OPPONENT, or NONE if it waits for the learner or is over."""
+        return NONE if s["over"] or s["to_move"] == seat else OPPONENT
+
+    return waits_for if "phase" in (family.state.names or ()) else waits_for_a_seat
 
 
 @dataclass(frozen=True)
 class Phases:
-    """The entries of a family for phase environments; see `phase_entries`."""
+    """The entries of a family for taking turns; see `phase_entries`."""
 
     learners_act: Entry
     settle: Entry
@@ -62,13 +70,14 @@ class Phases:
 
 @cache
 def phase_entries(family: Family) -> Phases:
-    """Return the entries of a family, which must have phases, for phase environments."""
+    """Return the entries of a family by which policies take turns; `rollout` needs phases."""
     states_t, rules_t, views_t = family.types
     begin_episode, step = family.verbs.begin_episode, family.verbs.step
     find_move, draw_move = family.verbs.find_move, family.verbs.draw_move
     view, encode, encode_mask = family.verbs.view, family.verbs.encode, family.verbs.encode_mask
     waits_for, episode_reward = waiting_kernel(family), reward_kernel(family)
-    name = family.name
+    write_ending = ending_kernel(family)
+    name, log_size = family.name, family.log_size
 
     @entry(
         int64(
@@ -83,7 +92,7 @@ def phase_entries(family: Family) -> Phases:
         """Take the learner's action in each lane of a range; an illegal one ends it at reward -1.
 
         Args:
-            phase: the one that the phase policy plays.
+            phase: the one that the phase policy plays; NONE without one.
             actions: int64[N]; CONTINUE in a lane just begun.
             waiting: int64[N], receives from ``lo`` on the lanes that wait for others.
 
@@ -102,6 +111,7 @@ def phase_entries(family: Family) -> Phases:
                     dones[i] = True
                     continue
                 step(s, rules[0], decks, table, move, log)
+                keep_log(log, log_size)
             waiting[lo + n] = i
             n += waits_for(s, phase, seats[i]) != NONE
         return n
@@ -109,13 +119,13 @@ def phase_entries(family: Family) -> Phases:
     @entry(
         int64(
             states_t, rules_t, DECKS_T, views_t, LOG_T, int64, int64, int64, int64, int64, int64,
-            int64[::1], int64[::1], float64[::1], FLAGS_T, OBS_T, MASKS_T, int64[::1],
+            int64[::1], int64[::1], float64[::1], FLAGS_T, OBS_T, MASKS_T, ENDINGS_T, int64[::1],
         ),
         f"{name}.settle",
     )  # fmt: skip
     def settle(
         states, rules, decks, views, log, lo, hi, phase, points, autoreset, drawn_seat, seats,
-        actions, rewards, dones, final_obs, final_masks, waiting,
+        actions, rewards, dones, final_obs, final_masks, endings, waiting,
     ):  # fmt: skip
         """Reward the learner in each lane of a range, and where an episode ended begin a new one.
 
@@ -131,7 +141,8 @@ def phase_entries(family: Family) -> Phases:
         for i in range(lo, hi):
             s = states[i]
             seat = seats[i]
-            if not dones[i] and actions[i] != CONTINUE:
+            illegal = dones[i]
+            if not illegal and actions[i] != CONTINUE:
                 rewards[i] = episode_reward(s, r, seat, points)
                 dones[i] = s["over"] != 0
                 s["gain"][0] = 0
@@ -140,6 +151,7 @@ def phase_entries(family: Family) -> Phases:
                 view(s, r, seat, v)
                 encode(v, final_obs[i])
                 encode_mask(v, final_masks[i])
+                write_ending(s, r, illegal, endings[i])
                 if autoreset:
                     forget_decks(s)
                     begin_episode(s, r, decks, NONE, log)

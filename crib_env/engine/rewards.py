@@ -11,6 +11,12 @@ from crib_env.engine.jit import kernel
 # In place of an action: let the others move until the learner is to, in lanes just begun.
 CONTINUE = -(1 << 40)
 
+# How an episode ended: both sides' scores, the result for side 0, and whether an illegal action did
+# it (then there is no result).
+ENDING = 4
+RESULT = 2
+ILLEGAL = 3
+
 
 @cache
 def reward_kernel(family: Family) -> Callable[..., float]:
@@ -28,3 +34,19 @@ def reward_kernel(family: Family) -> Callable[..., float]:
         return float(result(s, rules) * (1 - 2 * side))
 
     return episode_reward
+
+
+@cache
+def ending_kernel(family: Family) -> Callable[..., None]:
+    """Return the kernel that writes down how an episode of a family's games ended."""
+    result = family.verbs.result
+
+    @kernel
+    def write_ending(s, rules, illegal, ending):
+        """Write into ``ending``, int64[ENDING]; ``illegal``: the learner's action was."""
+        ending[0] = s["scores"][0]
+        ending[1] = s["scores"][1]
+        ending[RESULT] = 0 if illegal else result(s, rules)
+        ending[ILLEGAL] = illegal
+
+    return write_ending

@@ -1,11 +1,12 @@
-"""Drawing legal actions in compiled code: in NumPy it takes longer than a step of the games."""
+"""Drawing legal actions, and by shares: in NumPy it takes longer than a step of the games."""
 
 from __future__ import annotations
 
-from numba import int8, int64
+from numba import int8, int64, void
 
 from crib_env.engine.jit import entry
 from crib_env.engine.record import NONE
+from crib_env.engine.rng import next_word
 
 
 @entry(int64(int8[:, ::1], int64[::1], int64[::1]))
@@ -28,3 +29,20 @@ def nth_legal(masks, draws, actions):
                 actions[i] = action
                 break
     return NONE
+
+
+@entry(void(int64[:, ::1], int64[:, ::1], int64[::1], int64[::1]))
+def draw_shares(rngs, bounds, lanes, drawn):
+    """Draw for each lane which of K shares its word falls on.
+
+    Args:
+        rngs: int64[N, 4]. bounds: int64[N, K], ascending; the last is 2**32.
+        lanes: int64[L]. drawn: int64[N], receives the draws of these lanes.
+    """
+    for j in range(lanes.shape[0]):
+        lane = lanes[j]
+        word = next_word(rngs[lane])
+        k = 0
+        while word >= bounds[lane, k]:
+            k += 1
+        drawn[lane] = k

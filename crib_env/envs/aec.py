@@ -16,7 +16,7 @@ from crib_env.engine.record import NONE
 from crib_env.engine.single import ILLEGAL, unpack
 from crib_env.envs.access import EnvSnapshot, GameAccess
 from crib_env.envs.books import Books
-from crib_env.envs.checks import check_choice, whole_action
+from crib_env.envs.checks import check_choice, choose_render_mode, whole_action
 from crib_env.envs.phase_policy import PhasePolicy
 from crib_env.errors import EpisodeOverError, IllegalActionError
 from crib_env.game import Game
@@ -56,15 +56,13 @@ class CribbageAEC(GameAccess, Books):
         }
         check_choice("reward", reward, ("win", "points"))
         check_choice("on_illegal", on_illegal, ("terminate", "raise"))
-        if render_mode is not None:
-            check_choice("render_mode", render_mode, tuple(self.metadata["render_modes"]))
         self.game = game
         self.family = game.family
         self.rules = game.rules
         self.players = game.players
         self.episode = game.episode
         self.reward = reward
-        self.render_mode = render_mode
+        self.render_mode = choose_render_mode(render_mode, self.metadata["render_modes"])
         self.on_illegal = on_illegal
         self.phase_policy = phase_policy
         size = game.players * game.family.obs_size + 52

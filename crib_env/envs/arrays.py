@@ -11,13 +11,19 @@ from gymnasium import spaces
 from crib_env.engine.family import Family
 from crib_env.engine.features import feature_entries
 from crib_env.engine.lanes import lane_entries
+from crib_env.engine.log import log_size
+from crib_env.engine.rewards import ENDING
 from crib_env.engine.show import show_table
 from crib_env.envs.chance import Chance
+from crib_env.envs.opponents import Opponents
 from crib_env.envs.phase_policy import PhasePolicy
 from crib_env.games import Games
 from crib_env.policy import Agent
 
 Array = npt.NDArray[Any]
+
+
+MOST_PEGGED = 64  # rows of what is kept between two decisions of a learner: more than there can be
 
 
 class LearnerArrays:
@@ -26,30 +32,42 @@ class LearnerArrays:
     Args:
         n: how many games. family: theirs. seat: the learner's in each, at first.
         features: what is observed besides: nothing, all there is (True), or a level by its name.
+        threads: how many step them.
+        keeps_events: keep what is pegged between the learner's decisions; for one game alone.
 
     Attributes:
         obs: uint8[N, obs_size], masks: int8[N, actions]: of the learner to move, without features.
         rewards: float64[N]. dones: bool[N].
         final_obs, final_masks: where ``dones``, the ended episode's last.
+        final_seats, final_opponents: int64[N], the learner's seat and the number of its opponent in
+            the episode of the last step.
+        endings: int64[N, ENDING], where ``dones``; see `crib_env.engine.rewards`.
         space: of one observation. level: how many levels of features it has.
         observations, final_observations: ``obs`` and ``final_obs``, or with features float32[N,
             obs_size + features].
         seats: int64[N], the learner's seats.
         lanes: int64[N], 0 to N - 1.
+        logs: int64[threads, L], the log of each thread.
     """
 
     games: Games
     states: npt.NDArray[np.void]  # those of the games
     chance: Chance
-    opponent: Agent
-    partner: Agent
+    opponents: Opponents
+    partner: Agent | None  # None: whoever the opponent is
     phase_policy: PhasePolicy | None
     seat: int | None  # the learner's in every game; None to draw it for each episode
     points: bool
     autoreset: bool
 
     def __init__(
-        self, n: int, family: Family, seat: int, features: bool | str | None = None
+        self,
+        n: int,
+        family: Family,
+        seat: int,
+        features: bool | str | None = None,
+        threads: int = 1,
+        keeps_events: bool = False,
     ) -> None:
         self.num_envs = n
         self.family = family
@@ -59,6 +77,10 @@ class LearnerArrays:
         self.masks = np.zeros((n, family.actions), dtype=np.int8)
         self.final_obs = np.zeros_like(self.obs)
         self.final_masks = np.zeros_like(self.masks)
+        self.final_seats, self.final_opponents = self.seats.copy(), np.zeros_like(self.seats)
+        self.endings = np.zeros((n, ENDING), dtype=np.int64)
+        history = log_size(MOST_PEGGED) if keeps_events else 0
+        self.logs = np.zeros((threads, family.log_size + history), dtype=np.int64)
         self.rewards = np.zeros(n)
         self.dones = np.zeros(n, dtype=np.bool_)
         self._nowhere = np.zeros(n, dtype=np.bool_)
@@ -90,6 +112,7 @@ class LearnerArrays:
         self.states["given"][lanes] = self.states["given_end"][lanes]
         self.games.begin(lanes)
         self.draw_seats(lanes)
+        self.opponents.draw(self.chance.share_rngs, lanes)
 
     def draw_seats(self, lanes: Array) -> None:
         """Draw the learner's seat in each lane, if it is to be drawn."""

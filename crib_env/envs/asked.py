@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from crib_env.engine.lanes import lane_entries
-from crib_env.engine.rewards import CONTINUE
+from crib_env.engine.rewards import CONTINUE, ILLEGAL, RESULT
 from crib_env.envs.arrays import LearnerArrays
 from crib_env.envs.checks import ILLEGAL_REWARD
 
@@ -39,6 +39,9 @@ def play_asked(batch: LearnerArrays, actions: Array) -> None:
     batch.dones |= illegal
     ended = np.flatnonzero(batch.dones)
     if len(ended):
+        batch.endings[ended, :RESULT] = batch.states["scores"][ended]
+        batch.endings[ended, RESULT] = np.where(illegal, 0, batch.games.results())[ended]
+        batch.endings[:, ILLEGAL] = illegal
         _look(batch, ended, batch.final_obs, batch.final_masks)
         if batch.autoreset:
             batch.begin_anew(ended)
@@ -59,8 +62,13 @@ def _play_others(batch: LearnerArrays, lanes: Array) -> None:
         movers = games.movers(lanes)
         others = ~left_out & (movers != batch.seats[lanes])
         partners = others & (movers % 2 == batch.seats[lanes] % 2)
-        games.ask(batch.partner, lanes[partners], chance.partner)
-        games.ask(batch.opponent, lanes[others & ~partners], chance.opponent)
+        if batch.partner is not None:
+            games.ask(batch.partner, lanes[partners], chance.partner)
+        for k, opponent in enumerate(batch.opponents.agents):
+            plays = others & (batch.opponents.drawn[lanes] == k)
+            if batch.partner is None:
+                games.ask(opponent, lanes[plays & partners], chance.partner)
+            games.ask(opponent, lanes[plays & ~partners], chance.opponent)
         lanes = lanes[left_out | others]
         if not len(lanes):
             return

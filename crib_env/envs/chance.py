@@ -21,20 +21,24 @@ class Chance:
 
     Attributes:
         rngs: int64[N, 4], of the opponent where it is compiled. phase_rngs: of the phase policy.
+        share_rngs: of who the opponent is, where there are several.
         opponent, partner, phase_policy: the generators of those asked in Python, of all lanes.
     """
 
     def __init__(self, n: int) -> None:
         self.rngs = np.zeros((n, WORDS), dtype=np.int64)
         self.phase_rngs = np.zeros((n, WORDS), dtype=np.int64)
+        self.share_rngs = np.zeros((n, WORDS), dtype=np.int64)
         self.seed(None)
 
     def seed(self, seed: int | None) -> Entropy:
         """Start every generator from ``seed``; return the entropy of the deals."""
         deals, players, asked = Entropy(seed).spawn(3)
         n = len(self.rngs)
+        phase, share = players.spawn(2)
         self.rngs[:] = _words(players, n)
-        self.phase_rngs[:] = _words(players.spawn(1)[0], n)
+        self.phase_rngs[:] = _words(phase, n)
+        self.share_rngs[:] = _words(share, n)
         self._seed_asked(asked)
         return deals
 
@@ -47,8 +51,10 @@ class Chance:
             if seed is not None:
                 deals, players, asked = Entropy(int(seed)).spawn(3)
                 seed_states(states[lane : lane + 1], deals)
+                phase, share = players.spawn(2)
                 self.rngs[lane] = _words(players, 1)
-                self.phase_rngs[lane] = _words(players.spawn(1)[0], 1)
+                self.phase_rngs[lane] = _words(phase, 1)
+                self.share_rngs[lane] = _words(share, 1)
                 if lane == 0:
                     self._seed_asked(asked)
 

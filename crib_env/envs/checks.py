@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from crib_env.errors import IllegalActionError
@@ -13,6 +15,26 @@ def check_choice(name: str, value: object, accepted: tuple[str, ...]) -> None:
     """Raise a ValueError unless ``value`` is one of ``accepted``."""
     if value not in accepted:
         raise ValueError(f"{name} must be one of {', '.join(map(repr, accepted))}, got {value!r}")
+
+
+# What Gymnasium's makers and others' helpers ask for without knowing whether it is there.
+COMMON_MODES = ("human", "rgb_array")
+
+
+def choose_render_mode(wanted: str | None, modes: Sequence[str]) -> str | None:
+    """Return the render mode that is asked for; None for a common one that is not there.
+
+    Stable-Baselines3's ``make_vec_env`` asks every environment for ``"rgb_array"``, and Gymnasium
+    has warned by then.
+
+    Raises:
+        ValueError: a mode that nobody knows.
+    """
+    if wanted is None or wanted in modes:
+        return wanted
+    if wanted not in COMMON_MODES:
+        check_choice("render_mode", wanted, tuple(modes))
+    return None
 
 
 def whole_number(name: str, value: object, least: int) -> int:

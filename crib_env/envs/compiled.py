@@ -1,12 +1,14 @@
 """Stepping a learner's games in compiled code, on one thread or several.
 
-Where a policy plays a phase of the deal, it and the opponent take turns by passes over the lanes
-(`crib_env.engine.phases`); else the opponent plays inside one pass (`crib_env.engine.learners`).
+Where a policy plays a phase of the deal, or opponents differ from game to game, they take turns by
+passes over the lanes (`crib_env.engine.phases`); else the opponent plays inside one pass
+(`crib_env.engine.learners`).
 """
 
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
@@ -60,17 +62,25 @@ def compiled_player(agent: Agent, family: Family) -> Player | None:
 
 
 def compiled_play(
-    family: Family, opponent: Agent, phase_policy: PhasePolicy | None, n: int, threads: int
+    family: Family,
+    opponents: Sequence[Agent],
+    phase_policy: PhasePolicy | None,
+    n: int,
+    threads: int,
 ) -> CompiledPlay | None:
-    """Return what steps n games against these in compiled code; None if either cannot be."""
-    player = compiled_player(opponent, family)
-    if player is None:
+    """Return what steps n games against these in compiled code; None if one of them cannot be."""
+    players = [compiled_player(opponent, family) for opponent in opponents]
+    found = [player for player in players if player is not None]
+    if len(found) < len(players):
         return None
     if phase_policy is None:
-        return CompiledPlay(family, player, n, threads)
+        if len(found) == 1:
+            return CompiledPlay(family, found[0], n, threads)
+        return TurnsPlay(family, found, None, NONE, n, threads)
     policy = compiled_player(phase_policy.agent, family)
-    return None if policy is None else PhasedPlay(family, player, policy, phase_policy.phase, n,
-                                                  threads)  # fmt: skip
+    if policy is None:
+        return None
+    return TurnsPlay(family, found, policy, phase_policy.phase, n, threads)
 
 
 class CompiledPlay:
@@ -87,7 +97,6 @@ class CompiledPlay:
         self.threads = threads
         self._table = show_table()
         self._views = np.zeros((threads, 1), dtype=family.view)
-        self._logs = np.zeros((threads, family.log_size), dtype=np.int64)
         self._bounds = np.linspace(0, n, threads + 1).astype(int).tolist()
         self._start_pool()
 
@@ -122,9 +131,10 @@ class CompiledPlay:
     ) -> None:
         bad = self.opponent.entries.step_range.unchecked(
             batch.states, batch.games.record, batch.games.decks, self._table, self.opponent.weights,
-            batch.chance.rngs, self._views[thread], self._logs[thread], lo, hi, int(batch.points),
+            batch.chance.rngs, self._views[thread], batch.logs[thread], lo, hi, int(batch.points),
             int(batch.autoreset), int(batch.seat is None), batch.seats, actions, batch.obs,
             batch.masks, batch.rewards, batch.dones, batch.final_obs, batch.final_masks,
+            batch.endings,
         )  # fmt: skip
         if bad != NONE:
             self._refuse(self.opponent, "opponent", bad)
@@ -135,18 +145,26 @@ class CompiledPlay:
         )
 
 
-class PhasedPlay(CompiledPlay):
-    """Steps games in which a compiled policy plays one phase of the deal.
+class TurnsPlay(CompiledPlay):
+    """Steps games in which compiled policies take turns.
 
     Args:
-        family, opponent, n, threads: as of `CompiledPlay`.
-        policy: who plays the phase. phase: which.
+        family, n, threads: as of `CompiledPlay`.
+        opponents: who plays all seats but the learner's, by number; see `Opponents.drawn`.
+        policy: who plays the phase, if anybody. phase: which, or NONE.
     """
 
     def __init__(
-        self, family: Family, opponent: Player, policy: Player, phase: int, n: int, threads: int
+        self,
+        family: Family,
+        opponents: Sequence[Player],
+        policy: Player | None,
+        phase: int,
+        n: int,
+        threads: int,
     ) -> None:
-        super().__init__(family, opponent, n, threads)
+        super().__init__(family, opponents[0], n, threads)
+        self.opponents = opponents
         self.phase = phase
         self.policy = policy
         self._waiting = np.empty(n, dtype=np.int64)
@@ -155,7 +173,7 @@ class PhasedPlay(CompiledPlay):
     def _run_range(
         self, batch: LearnerArrays, actions: Array, thread: int, lo: int, hi: int
     ) -> None:
-        views, log = self._views[thread], self._logs[thread]
+        views, log = self._views[thread], batch.logs[thread]
         game = batch.states, batch.games.record, batch.games.decks
         waiting = self._entries.learners_act.unchecked(
             *game, self._table, log, lo, hi, self.phase, batch.seats, actions, batch.rewards,
@@ -165,25 +183,50 @@ class PhasedPlay(CompiledPlay):
         waiting = self._entries.settle.unchecked(
             *game, views, log, lo, hi, self.phase, int(batch.points), int(batch.autoreset),
             int(batch.seat is None), batch.seats, actions, batch.rewards, batch.dones,
-            batch.final_obs, batch.final_masks, self._waiting,
+            batch.final_obs, batch.final_masks, batch.endings, self._waiting,
         )  # fmt: skip
+        if batch.autoreset:
+            batch.opponents.draw(batch.chance.share_rngs, lo + batch.dones[lo:hi].nonzero()[0])
         self._take_turns(batch, thread, lo, waiting)
         self._entries.observe.unchecked(
             batch.states, batch.games.record, views, lo, hi, batch.seats, batch.obs, batch.masks
         )
 
     def _take_turns(self, batch: LearnerArrays, thread: int, lo: int, waiting: int) -> None:
-        """Let policy and opponent take turns until no lane waits for either."""
-        players = (
-            (phases.PHASE_POLICY, "phase policy", self.policy, batch.chance.phase_rngs),
-            (phases.OPPONENT, "opponent", self.opponent, batch.chance.rngs),
-        )
+        """Let policy and opponents take turns until no lane waits for any of them."""
         while waiting:
-            for role, word, player, rngs in players:
-                waiting = player.entries.take_turns.unchecked(
-                    batch.states, batch.games.record, batch.games.decks, self._table,
-                    player.weights, rngs, self._views[thread], self._logs[thread], self.phase,
-                    role, batch.seats, self._waiting, lo, waiting,
-                )  # fmt: skip
-                if waiting < 0:
-                    self._refuse(player, word, NONE - waiting)
+            if self.policy is not None:
+                waiting = self._let_act(
+                    batch, thread, self.policy, phases.PHASE_POLICY, lo, waiting
+                )
+            waiting = self._opponents_turn(batch, thread, lo, waiting)
+
+    def _opponents_turn(self, batch: LearnerArrays, thread: int, lo: int, waiting: int) -> int:
+        """Let each opponent act in its lanes of those that wait; return how many still do."""
+        if len(self.opponents) == 1:
+            return self._let_act(batch, thread, self.opponent, phases.OPPONENT, lo, waiting)
+        lanes = self._waiting[lo : lo + waiting]
+        drawn = batch.opponents.drawn[lanes]
+        lanes[:] = lanes[np.argsort(drawn, kind="stable")]
+        starts = np.searchsorted(np.sort(drawn), np.arange(len(self.opponents) + 1)).tolist()
+        left = 0
+        for k, opponent in enumerate(self.opponents):
+            first, n = starts[k], starts[k + 1] - starts[k]
+            n = self._let_act(batch, thread, opponent, phases.OPPONENT, lo + first, n)
+            lanes[left : left + n] = lanes[first : first + n].copy()
+            left += n
+        return left
+
+    def _let_act(
+        self, batch: LearnerArrays, thread: int, player: Player, role: int, lo: int, waiting: int
+    ) -> int:
+        """Let a policy act in ``waiting`` lanes of the list from ``lo`` on; return who is left."""
+        policy = role == phases.PHASE_POLICY
+        left: int = player.entries.take_turns.unchecked(
+            batch.states, batch.games.record, batch.games.decks, self._table, player.weights,
+            batch.chance.phase_rngs if policy else batch.chance.rngs, self._views[thread],
+            batch.logs[thread], self.phase, role, batch.seats, self._waiting, lo, waiting,
+        )  # fmt: skip
+        if left < 0:
+            self._refuse(player, "phase policy" if policy else "opponent", NONE - left)
+        return left

@@ -9,20 +9,28 @@ import numpy as np
 import numpy.typing as npt
 from gymnasium import spaces
 
-from crib_env.envs.checks import check_choice, whole_action
+from crib_env.envs.checks import choose_render_mode, whole_action
+from crib_env.envs.endings import ending_of, endings
 from crib_env.envs.learner import LearnerBatch
+from crib_env.envs.masked import Masking, Observation
+from crib_env.envs.opponents import Given
 from crib_env.envs.phase_policy import PhasePolicy
 from crib_env.errors import EpisodeOverError, IllegalActionError
+from crib_env.events import Event
+from crib_env.notation import format_state
 from crib_env.options import check_seed, read_options
 from crib_env.policy import Opponent
 from crib_env.rules import Rules
 
 
-class CribbageEnv(gymnasium.Env[npt.NDArray[Any], np.int64]):
+class CribbageEnv(gymnasium.Env[Observation, np.int64]):
     """One game for a learner; an opponent plays the other seat inside ``step``.
 
     The observation is flat; the legal actions are in ``info["action_mask"]`` (int8) and
-    `action_masks` (bool, as sb3-contrib's MaskablePPO asks for them).
+    `action_masks` (bool, as sb3-contrib's MaskablePPO asks for them). At an episode's end the info
+    has ``scores`` int64[2] and ``winner`` (by side, which is seat % 2; -1 if neither side won),
+    ``skunk`` (1, a double skunk 2, else 0), the learner's ``seat``, the name of its ``opponent``,
+    and where it was so the ``illegal_action`` that ended it.
 
     Args:
         name: the environment's name with its version.
@@ -40,7 +48,8 @@ class CribbageEnv(gymnasium.Env[npt.NDArray[Any], np.int64]):
         features: False; True to observe for each action what a learner needs and the environment
             can tell it (`Family.features`, float32 after the bits); or a level by its name,
             ``"lookahead"`` or ``"reply"``. See ``crib_env.observation_layout(name, features)``.
-        opponent: the name of an agent, an agent, or a function of a view and a generator.
+        opponent: the name of an agent, an agent, or a function of a view and a generator; or
+            several with their shares, ``[(opponent, share), ...]``, one drawn for each episode.
         partner: likewise, who plays the learner's partner where four play; None: the opponent's
             like.
         seat: the learner's seat, or None to draw it for each episode.
@@ -48,6 +57,9 @@ class CribbageEnv(gymnasium.Env[npt.NDArray[Any], np.int64]):
         on_illegal: ``"terminate"`` ends the episode at reward -1; ``"raise"`` an
             `IllegalActionError`.
         phase_policy: who makes the decisions that the environment leaves out, if any.
+        mask_in_observation: True to observe ``{"observation": ..., "action_mask": int8}``, as
+            PettingZoo has it; ``"torchrl"`` (the same), ``"rllib"`` or ``"tianshou"`` for the keys
+            that library reads.
     """
 
     metadata: dict[str, Any] = {"render_modes": ["ansi"], "render_fps": 2}  # noqa: RUF012
@@ -61,31 +73,31 @@ class CribbageEnv(gymnasium.Env[npt.NDArray[Any], np.int64]):
         episode: str,
         reward: str = "win",
         features: bool | str | None = None,
-        opponent: Opponent = "random",
+        opponent: Given = "random",
         partner: Opponent | None = None,
         seat: int | None = None,
         render_mode: str | None = None,
         on_illegal: str = "terminate",
         phase_policy: PhasePolicy | None = None,
+        mask_in_observation: bool | str = False,
     ) -> None:
-        if render_mode is not None:
-            check_choice("render_mode", render_mode, tuple(self.metadata["render_modes"]))
-        self.render_mode = render_mode
+        self.render_mode = choose_render_mode(render_mode, self.metadata["render_modes"])
         self.name = name
         self.rules = rules
         self.batch = batch = LearnerBatch(
             rules, 1, players=players, episode=episode, reward=reward, features=features,
             opponent=opponent, partner=partner, seat=seat, on_illegal=on_illegal, autoreset=False,
-            threads=1, phase_policy=phase_policy,
+            threads=1, phase_policy=phase_policy, keeps_events=True,
         )  # fmt: skip
-        self.observation_space = batch.space
+        self._masking = Masking(mask_in_observation, batch.space, batch.family.actions)
+        self.observation_space = self._masking.space
         self.action_space = spaces.Discrete(batch.family.actions)
         self._over = True
         self._action = np.zeros(1, dtype=np.int64)
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
-    ) -> tuple[npt.NDArray[Any], dict[str, Any]]:
+    ) -> tuple[Observation, dict[str, Any]]:
         """Begin an episode and return the learner's first observation and info.
 
         Args:
@@ -103,11 +115,9 @@ class CribbageEnv(gymnasium.Env[npt.NDArray[Any], np.int64]):
         self._over = True  # until the opponent's first moves are made
         self.batch.reset([chosen] if options else None)
         self._over = False
-        return self.batch.observations[0].copy(), self._info()
+        return self._observation(), self._info()
 
-    def step(
-        self, action: int | np.int64
-    ) -> tuple[npt.NDArray[Any], float, bool, bool, dict[str, Any]]:
+    def step(self, action: int | np.int64) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
         """Act, let the opponent act, and return the next observation as Gymnasium has it.
 
         Raises:
@@ -127,13 +137,11 @@ class CribbageEnv(gymnasium.Env[npt.NDArray[Any], np.int64]):
         self._over = bool(batch.dones[0])
         if self._over:
             batch.masks[0] = 0
-        return (
-            batch.observations[0].copy(),
-            float(batch.rewards[0]),
-            self._over,
-            False,
-            self._info(),
-        )
+        info = self._info()
+        if self._over:
+            said = endings(batch, self.rules, np.array([action]))
+            info |= ending_of(said, batch, 0)
+        return self._observation(), float(batch.rewards[0]), self._over, False, info
 
     def action_masks(self) -> npt.NDArray[np.bool_]:
         """Return which actions are legal, bool[actions]; none after the end."""
@@ -144,12 +152,52 @@ class CribbageEnv(gymnasium.Env[npt.NDArray[Any], np.int64]):
         """Return the game as text, as the learner may see it (``render_mode="ansi"``)."""
         if self.render_mode is None:
             return None
+        return self.batch.text(self.name)
+
+    def set_opponent(self, opponent: Given) -> None:
+        """Let another opponent play, at once, also in a game under way; for leagues and curricula.
+
+        Args:
+            opponent: as of the class: one, or several with their shares.
+
+        Raises:
+            ValueError, TypeError: no such opponent, or no such shares; nothing has changed.
+        """
+        self.batch.set_opponent(opponent)
+
+    def view(self) -> np.void:
+        """Return what the learner may know, as a view record.
+
+        Raises:
+            EpisodeOverError: before the first reset.
+        """
+        self._check_begun()
+        return self.batch.view(0)
+
+    def notation(self) -> str:
+        """Return the position as one line of text; see `crib_env.notation`.
+
+        Raises:
+            EpisodeOverError: before the first reset.
+        """
+        self._check_begun()
+        return format_state(self.batch.states, self.rules, self.batch.games.episode)
+
+    def _check_begun(self) -> None:
+        if not self.batch.begun:
+            raise EpisodeOverError("there is no position before the first reset(): call it")
+
+    def _observation(self) -> Observation:
         batch = self.batch
-        view, deals = batch.view(0), int(batch.states["deals"][0])
-        return batch.family.text(view, batch.rules, self.name, deals, [])
+        return self._masking.joined(batch.observations[0].copy(), batch.masks[0].copy())
 
     def _info(self) -> dict[str, Any]:
         return {"action_mask": self.batch.masks[0].copy()}
+
+    @property
+    def events(self) -> list[Event]:
+        """What was pegged since the learner's last decision, in order."""
+        return self.batch.events
 
     @property
     def scores(self) -> tuple[int, int]:

@@ -14,14 +14,18 @@ import numpy as np
 import numpy.typing as npt
 
 from crib_env.engine.family import find_family, in_expectation
+from crib_env.engine.log import FOR_LAST
 from crib_env.engine.rewards import CONTINUE
 from crib_env.envs.arrays import Array, LearnerArrays
 from crib_env.envs.asked import play_asked
 from crib_env.envs.chance import Chance
 from crib_env.envs.checks import check_choice, whole_number
 from crib_env.envs.compiled import choose_threads, compiled_play
+from crib_env.envs.endings import MaskReminder
+from crib_env.envs.opponents import Given, Opponents
 from crib_env.envs.phase_policy import PhasePolicy
 from crib_env.errors import EpisodeOverError, IllegalActionError
+from crib_env.events import Event, read_log
 from crib_env.games import Games
 from crib_env.options import ResetOptions
 from crib_env.policy import Opponent, find_agent
@@ -38,7 +42,8 @@ class LearnerBatch(LearnerArrays):
         episode: what one episode is.
         reward: ``"win"``, ``"points"`` or ``"expected"``; see `CribbageEnv`.
         features: True, or the name of a level, to observe `Family.features` too.
-        opponent: the name of an agent, an agent, or a function of a view and a generator.
+        opponent: the name of an agent, an agent, or a function of a view and a generator; or
+            several with their shares, ``[(opponent, share), ...]``, one drawn for each episode.
         partner: likewise, who plays the learner's partner where four play; None: the opponent's
             like.
         seat: the learner's seat, or None to draw it for each episode.
@@ -46,6 +51,7 @@ class LearnerBatch(LearnerArrays):
         autoreset: begin a new episode at once where one ended.
         threads: how many threads step the games; None chooses by N and the machine's cores.
         phase_policy: who makes the decisions that the environment leaves out, if any.
+        keeps_events: keep what is pegged between decisions, for `events`; of one game alone.
     """
 
     def __init__(
@@ -57,13 +63,14 @@ class LearnerBatch(LearnerArrays):
         episode: str = "game",
         reward: str = "win",
         features: bool | str | None = None,
-        opponent: Opponent = "random",
+        opponent: Given = "random",
         partner: Opponent | None = None,
         seat: int | None = None,
         on_illegal: str = "terminate",
         autoreset: bool = True,
         threads: int | None = None,
         phase_policy: PhasePolicy | None = None,
+        keeps_events: bool = False,
     ) -> None:
         n = whole_number("num_envs", num_envs, 1)
         self.threads = choose_threads(threads, n)
@@ -79,26 +86,31 @@ class LearnerBatch(LearnerArrays):
                 f"partner={partner!r} needs four players; this game has {self.players}"
             )
         self.rules = rules
-        self.opponent = find_agent(opponent)
-        self.partner = self.opponent if partner is None else find_agent(partner)
+        self.opponents = Opponents(n, opponent)
+        self.partner = None if partner is None else find_agent(partner)
         self.seat = seat
         self.on_illegal = on_illegal
         self.phase_policy = phase_policy
         self.autoreset = autoreset
         self.points = reward != "win"
+        self.keeps_events = keeps_events
         self.states = self.games.states
-        super().__init__(n, family, 0 if seat is None else seat, features)
+        super().__init__(
+            n, family, 0 if seat is None else seat, features, self.threads, keeps_events
+        )
         self.chance = Chance(n)
+        self._reminder = MaskReminder()
         self._seeded = False
         self._running = False
         self._bind()
 
     def _bind(self) -> None:
         """Take hold of what neither copies nor pickles carry."""
+        self.games.log = self.logs[0]
         self._compiled = None
-        if self.partner is self.opponent:
+        if self.partner is None:
             self._compiled = compiled_play(
-                self.family, self.opponent, self.phase_policy, self.num_envs, self.threads
+                self.family, self.opponents.agents, self.phase_policy, self.num_envs, self.threads
             )
 
     def __getstate__(self) -> dict[str, Any]:
@@ -138,11 +150,15 @@ class LearnerBatch(LearnerArrays):
         if not self._seeded:
             self.seed(None)
         self._running = False
+        self._forget_events()
         if options is None:
             self.games.begin()
         else:
             self.games.begin_each(options)
+            if options[0].scores is not None and self.keeps_events:
+                self.logs[0, self.family.log_size] -= self.logs[0, 3] == FOR_LAST  # as in Game
         self.draw_seats(self.lanes)
+        self.opponents.draw(self.chance.share_rngs, self.lanes)
         self._run(np.full(self.num_envs, CONTINUE, dtype=np.int64))
         self.dones[:] = False
 
@@ -179,7 +195,12 @@ class LearnerBatch(LearnerArrays):
         if anew.any():
             self.begin_anew(self.lanes[anew])
             given[anew] = CONTINUE
+        self._forget_events()
+        self.final_seats[:] = self.seats
+        self.final_opponents[:] = self.opponents.drawn
         self._run(given)
+        if self.dones.any():
+            self._reminder.note(self)
 
     def _run(self, actions: Array) -> None:
         """Play; if that fails, whoever failed, the episodes are over until the next reset."""
@@ -190,6 +211,43 @@ class LearnerBatch(LearnerArrays):
             play_asked(self, actions)
         self._running = True
         self.observe_features(self.states, self.games.record, self.autoreset)
+
+    @property
+    def begun(self) -> bool:
+        """Whether there has been an episode yet."""
+        return bool(self.states["deals"][0])
+
+    def _forget_events(self) -> None:
+        if self.keeps_events:
+            self.logs[0, self.family.log_size] = 0
+
+    @property
+    def events(self) -> list[Event]:
+        """What was pegged since the learner's last decision, in order, if that is kept."""
+        return read_log(self._history())
+
+    def text(self, name: str) -> str:
+        """Return the first game as text, as its learner may see it; ``name`` is the game's."""
+        told = read_log(self._history(), pointless=True)
+        deals = int(self.states["deals"][0])
+        return self.family.text(self.view(0), self.rules, name, deals, told)
+
+    def _history(self) -> Array:
+        return self.logs[0, self.family.log_size :]
+
+    def set_opponent(self, opponent: Given, lanes: Array | None = None) -> None:
+        """Let another opponent play, at once, also in games under way.
+
+        Args:
+            opponent: one, or several with their shares. lanes: int64[K], in which; None: in all.
+
+        Raises:
+            ValueError, TypeError: no such opponent, or no such shares; nothing has changed.
+        """
+        chosen = self.lanes if lanes is None else lanes
+        self.opponents.put(opponent, chosen)
+        self.opponents.draw(self.chance.share_rngs, chosen)
+        self._bind()
 
     def view(self, lane: int) -> np.void:
         """Return what the learner of a game may know, as a view record."""

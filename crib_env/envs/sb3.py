@@ -10,7 +10,9 @@ import numpy.typing as npt
 from gymnasium import spaces
 from stable_baselines3.common.vec_env.base_vec_env import VecEnv
 
+from crib_env.envs.endings import ending_of, endings
 from crib_env.envs.learner import LearnerBatch
+from crib_env.envs.opponents import Given
 from crib_env.options import check_seed, read_options
 from crib_env.rules import Rules
 
@@ -21,7 +23,8 @@ class CribbageVecEnv(VecEnv):
     """N games for N learners as an SB3 environment.
 
     Besides SB3's own keys, the info of an ended episode has ``episode`` (``r`` the sum of rewards,
-    ``l`` the learner's decisions), so no VecMonitor is needed.
+    ``l`` the learner's decisions), so no VecMonitor is needed, and what `CribbageEnv` says of it:
+    ``scores``, ``winner``, ``skunk``, ``seat``, ``opponent``, ``illegal_action``.
 
     Args:
         rules: the rules to play.
@@ -72,8 +75,9 @@ class CribbageVecEnv(VecEnv):
         self._returns += batch.rewards
         self._lengths += 1
         infos: list[dict[str, Any]] = [{} for _ in range(self.num_envs)]
+        said = endings(batch, self.rules, self._actions) if batch.dones.any() else {}
         for lane in batch.dones.nonzero()[0]:
-            infos[lane] = {
+            infos[lane] = ending_of(said, batch, int(lane)) | {
                 "terminal_observation": batch.final_observations[lane].copy(),
                 "TimeLimit.truncated": False,
                 "episode": {
@@ -94,6 +98,18 @@ class CribbageVecEnv(VecEnv):
     def action_masks(self) -> npt.NDArray[np.bool_]:
         """Return which actions are legal in every game, bool[N, actions]."""
         return self.batch.masks.astype(np.bool_)
+
+    def set_opponent(self, opponent: Given, lanes: Sequence[int] | None = None) -> None:
+        """Let another opponent play, at once, also in games under way; for leagues and curricula.
+
+        Args:
+            opponent: one, or several with their shares, ``[(opponent, share), ...]``.
+            lanes: in which of the games; None: in all.
+
+        Raises:
+            ValueError, TypeError: no such opponent, or no such shares; nothing has changed.
+        """
+        self.batch.set_opponent(opponent, None if lanes is None else np.array(lanes))
 
     def close(self) -> None:
         """Do nothing: there is nothing to release."""
@@ -122,9 +138,15 @@ class CribbageVecEnv(VecEnv):
         indices: int | Iterable[int] | None = None,
         **method_kwargs: Any,
     ) -> Any:
-        """Return one result for each game asked for; `action_masks` is the method there is."""
+        """Return one result for each game asked for, of `action_masks` or of `set_opponent`."""
+        if method_name == "set_opponent":
+            chosen = self._chosen(indices)
+            self.batch.set_opponent(*method_args, **{**method_kwargs, "lanes": np.array(chosen)})
+            return [None] * len(chosen)
         if method_name != "action_masks":
-            raise AttributeError(f"the games have no method {method_name!r}, only 'action_masks'")
+            raise AttributeError(
+                f"the games have no method {method_name!r}, only 'action_masks' and 'set_opponent'"
+            )
         masks = self.action_masks()
         return masks if indices is None else masks[self._chosen(indices)]
 

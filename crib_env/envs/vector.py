@@ -11,7 +11,10 @@ from gymnasium import spaces
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
+from crib_env.envs.endings import endings, illegally_ended
 from crib_env.envs.learner import LearnerBatch
+from crib_env.envs.masked import Masking, Observation
+from crib_env.envs.opponents import Given
 from crib_env.options import check_seed, read_options
 from crib_env.rules import Rules
 
@@ -19,7 +22,7 @@ Array = npt.NDArray[Any]
 MODES = (AutoresetMode.SAME_STEP, AutoresetMode.NEXT_STEP)
 
 
-class CribbageVectorEnv(VectorEnv[Array, Array, Array]):
+class CribbageVectorEnv(VectorEnv[Observation, Array, Array]):
     """N games for N learners, stepped in compiled code.
 
     By default ended episodes begin anew in the same step: the observation returned is the new
@@ -27,7 +30,10 @@ class CribbageVectorEnv(VectorEnv[Array, Array, Array]):
     With ``AutoresetMode.NEXT_STEP``, which Gymnasium's own vector wrappers ask for, the observation
     returned is the ended episode's; the next step takes no notice of that game's action and returns
     the new episode's first observation at reward 0. Legal actions are in ``info["action_mask"]``
-    (int8[N, actions]); where an action will not be noticed, all are.
+    (int8[N, actions]); where an action will not be noticed, all are. What the single environment's
+    info says at an episode's end is in ``info["final_info"]``, or in NEXT_STEP mode in the info
+    itself, as arrays [N]: ``scores`` [N, 2], ``winner`` (-1: neither side), ``skunk``, ``seat``,
+    ``opponent`` and ``illegal_action``, each with a bool[N] of its name after ``_``.
 
     Args:
         rules: the rules to play.
@@ -35,6 +41,7 @@ class CribbageVectorEnv(VectorEnv[Array, Array, Array]):
         copy: return new arrays from every step, as Gymnasium's own vector environments do. With
             False the arrays are the batch's own and the next step overwrites them.
         autoreset_mode: ``AutoresetMode.SAME_STEP`` or ``AutoresetMode.NEXT_STEP``.
+        mask_in_observation: as of `CribbageEnv`.
         **kwargs: as `LearnerBatch` takes them.
     """
 
@@ -47,6 +54,7 @@ class CribbageVectorEnv(VectorEnv[Array, Array, Array]):
         num_envs: int = 1,
         copy: bool = True,
         autoreset_mode: AutoresetMode = AutoresetMode.SAME_STEP,
+        mask_in_observation: bool | str = False,
         **kwargs: Any,
     ) -> None:
         if autoreset_mode not in MODES:
@@ -59,7 +67,8 @@ class CribbageVectorEnv(VectorEnv[Array, Array, Array]):
         self.copy = copy
         self.num_envs = num_envs
         family = self.batch.family
-        self.single_observation_space = self.batch.space
+        self._masking = Masking(mask_in_observation, self.batch.space, family.actions)
+        self.single_observation_space = self._masking.space
         self.single_action_space = spaces.Discrete(family.actions)
         self.observation_space = batch_space(self.single_observation_space, num_envs)
         self.action_space = batch_space(self.single_action_space, num_envs)
@@ -72,7 +81,7 @@ class CribbageVectorEnv(VectorEnv[Array, Array, Array]):
         *,
         seed: int | Sequence[int | None] | None = None,
         options: dict[str, Any] | None = None,
-    ) -> tuple[Array, dict[str, Any]]:
+    ) -> tuple[Observation, dict[str, Any]]:
         """Begin an episode in every game.
 
         Args:
@@ -97,9 +106,10 @@ class CribbageVectorEnv(VectorEnv[Array, Array, Array]):
             batch.seed(seeds if several else seeds[0])
         batch.reset([chosen] * self.num_envs if options else None)
         self._ended[:] = False
-        return self._own(batch.observations), self._info()
+        info = self._info()
+        return self._observation(info), info
 
-    def step(self, actions: Array) -> tuple[Array, Array, Array, Array, dict[str, Any]]:
+    def step(self, actions: Array) -> tuple[Observation, Array, Array, Array, dict[str, Any]]:
         """Act in every game.
 
         Args:
@@ -118,25 +128,51 @@ class CribbageVectorEnv(VectorEnv[Array, Array, Array]):
         if not self._same_step:
             self._ended = ended.copy()
             info["action_mask"][ended] = 1
-        elif len(lanes := ended.nonzero()[0]):
-            final = np.full(self.num_envs, None, dtype=object)
-            final[lanes] = np.fromiter(
-                batch.final_observations[lanes], dtype=object, count=len(lanes)
-            )
-            masks = np.zeros_like(batch.final_masks)
-            masks[lanes] = batch.final_masks[lanes]
-            flags = ended.copy()
-            info |= {
-                "final_obs": final,
-                "_final_obs": flags,
-                "final_info": {"action_mask": masks, "_action_mask": flags},
-                "_final_info": flags,
-            }
+            if ended.any():
+                info |= self._endings(actions)
+        elif ended.any():
+            info |= self._final(actions)
         truncations = self._own(self._no_truncations)
         return (
-            self._own(batch.observations), self._own(batch.rewards), self._own(ended), truncations,
-            info,
+            self._observation(info), self._own(batch.rewards), self._own(ended), truncations, info
         )  # fmt: skip
+
+    def _final(self, actions: Array) -> dict[str, Any]:
+        """Return what the info says of episodes that ended and were followed by new ones."""
+        batch, flags = self.batch, self.batch.dones.copy()
+        final = np.full(self.num_envs, None, dtype=object)
+        masks = np.zeros_like(batch.final_masks)
+        for lane in flags.nonzero()[0]:
+            masks[lane] = batch.final_masks[lane]
+            final[lane] = self._masking.joined(
+                batch.final_observations[lane].copy(), masks[lane].copy()
+            )
+        about = {"action_mask": masks, "_action_mask": flags, **self._endings(actions)}
+        return {"final_obs": final, "_final_obs": flags, "final_info": about, "_final_info": flags}
+
+    def _endings(self, actions: Array) -> dict[str, Any]:
+        """Return what there is to say of the episodes that have ended."""
+        batch, ended = self.batch, self.batch.dones.copy()
+        said: dict[str, Any] = dict(endings(batch, self.rules, actions))
+        flags = {f"_{name}": ended for name in said}
+        if "illegal_action" in said:
+            flags["_illegal_action"] = illegally_ended(batch)
+        return said | flags
+
+    def set_opponent(self, opponent: Given, lanes: Sequence[int] | None = None) -> None:
+        """Let another opponent play, at once, also in games under way; for leagues and curricula.
+
+        Args:
+            opponent: one, or several with their shares, ``[(opponent, share), ...]``.
+            lanes: in which of the games; None: in all.
+
+        Raises:
+            ValueError, TypeError: no such opponent, or no such shares; nothing has changed.
+        """
+        self.batch.set_opponent(opponent, None if lanes is None else np.array(lanes))
+
+    def _observation(self, info: dict[str, Any]) -> Observation:
+        return self._masking.joined(self._own(self.batch.observations), info["action_mask"])
 
     def action_masks(self) -> npt.NDArray[np.bool_]:
         """Return which actions are legal in every game, bool[N, actions]."""

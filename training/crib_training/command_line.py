@@ -32,7 +32,9 @@ COMMANDS = {
     "bench": ("benchmarks.__main__", "measure speed, in a checkout"),
     "warmup": ("crib_training.warmup", "compile everything, so that later starts are quick"),
 }
-INSTALL = 'pip install "crib-env[train]"'
+INSTALL = 'pip install "crib-env[{}]"'
+# What a command needs beyond the base install; those not named here need `train`.
+EXTRAS = {"play": "play", "watch": "play", "drill": "play", "replay": "play", "web": "web"}
 CHECKOUT = "it needs a checkout of crib-env"
 TRACEBACK = "CRIB_TRACEBACK"  # set, an unexpected error shows where it comes from
 
@@ -46,7 +48,8 @@ def main(words: Sequence[str] | None = None) -> None:
         print(usage())
         return
     name, *rest = given
-    with one_line():
+    extra = EXTRAS.get(name, "train")
+    with one_line(extra):
         if name not in COMMANDS:
             near = get_close_matches(name, COMMANDS, n=1)
             meant = f"; did you mean {near[0]!r}?" if near else ""
@@ -54,7 +57,7 @@ def main(words: Sequence[str] | None = None) -> None:
         sys.path.append(os.getcwd())  # as `python -m` would: an agent's class may lie here
         module = import_module(COMMANDS[name][0])
         if hasattr(module, "Settings"):
-            start(module.Settings, module.run, rest, f"crib {name}")
+            start(module.Settings, module.run, rest, f"crib {name}", extra)
         else:  # it reads its words by itself
             module.main(rest)
 
@@ -70,6 +73,7 @@ def start(
     run: Callable[[S], None],
     words: Sequence[str] | None = None,
     program: str | None = None,
+    extra: str = "train",
 ) -> None:
     """Read settings from a command line and run something with them; exit where that fails.
 
@@ -78,9 +82,10 @@ def start(
         run: what is run.
         words: the command line, by default the process's own.
         program: what the help calls it, by default ``python -m`` and the module.
+        extra: the extra of crib-env that brings what it needs.
     """
     spec = sys.modules["__main__"].__spec__
-    with one_line():
+    with one_line(extra):
         run(read(settings, words, program or f"python -m {spec.name if spec else '...'}"))
 
 
@@ -126,8 +131,12 @@ def _said(box: str) -> str:
 
 
 @contextmanager
-def one_line() -> Iterator[None]:
-    """Turn an error into one line on stderr and an exit status."""
+def one_line(extra: str = "train") -> Iterator[None]:
+    """Turn an error into one line on stderr and an exit status.
+
+    Args:
+        extra: what to install where a module is missing.
+    """
     from crib_env.errors import IllegalActionError
 
     try:
@@ -137,7 +146,7 @@ def one_line() -> Iterator[None]:
     except ModuleNotFoundError as error:
         if error.name is None or error.name.startswith("crib_"):
             raise
-        cure = CHECKOUT if error.name == "benchmarks" else INSTALL
+        cure = CHECKOUT if error.name == "benchmarks" else INSTALL.format(extra)
         _end(f"error: {error.name} is not installed: {cure}", 1)
     except ValueError as error:
         _end(f"error: {error}", 1 if isinstance(error, IllegalActionError) else 2)

@@ -3,9 +3,18 @@
 from __future__ import annotations
 
 import numpy as np
+import numpy.typing as npt
 
+from crib_env.engine.two_hand.encode import ACTIONS
 from crib_env.engine.two_hand.records import LAY_AWAY
-from crib_env.policy import Actions, Opponent, Views, check_actions, find_agent
+from crib_env.policy import (
+    Actions,
+    Opponent,
+    Views,
+    action_probabilities,
+    check_actions,
+    find_agent,
+)
 
 
 class PhasedAgent:
@@ -35,3 +44,17 @@ class PhasedAgent:
                 asked = views[chosen]
                 actions[chosen] = check_actions(agent.act(asked, rng), len(asked))
         return actions
+
+    def action_probabilities(self, views: Views) -> npt.NDArray[np.float64]:
+        """Return float64[B, 52], how likely each card is for each two-hand view.
+
+        Raises:
+            ValueError: one of the two draws its choices and does not say by which chances.
+        """
+        chances = np.zeros((len(views), ACTIONS))
+        laying = views["phase"] == LAY_AWAY
+        for chosen, agent in ((laying, self.discard), (~laying, self.pegging)):
+            if chosen.any():
+                rng = np.random.default_rng(0)  # for what it asks of one that draws nothing
+                chances[chosen] = action_probabilities(agent, views[chosen], ACTIONS, rng)
+        return chances

@@ -83,6 +83,16 @@ REFLEX = Table(
         "suited": (len(DEALT), len(ROLES)),
     },
 )
+REFERENCE_DEALS = Table(
+    "reference_deals.npz",
+    1,
+    {
+        "deals": (len(DEALT),),
+        "points": (len(DEALT), 6),
+        "ends": (len(DEALT), 70, 100),
+        "reached": (len(DEALT), 70, 100),
+    },
+)
 TABLE_TOP_ROUNDS = Table(
     "table_top_rounds.npz",
     1,
@@ -90,7 +100,8 @@ TABLE_TOP_ROUNDS = Table(
 )
 TABLE_TOP_VALUES = Table("table_top_values.npz", 1, {"values": (len(VARIANTS), 103_432)})
 TABLES = (
-    CRIB_TABLES, REFLEX, DEAL_OUTCOMES, KEPT_PLAY, LAID_AWAY, TABLE_TOP_VALUES, TABLE_TOP_ROUNDS,
+    CRIB_TABLES, REFLEX, DEAL_OUTCOMES, KEPT_PLAY, LAID_AWAY, REFERENCE_DEALS, TABLE_TOP_VALUES,
+    TABLE_TOP_ROUNDS,
 )  # fmt: skip
 
 

@@ -3,7 +3,7 @@
 `records` holds the state and the view, `cells` the geometry of the 5x5 layout, `count` the points
 of lines and crib, `rules` the turns, `views` the only gate to what a seat may know, `encode` the
 observation, `features` what a learner may be told besides, `lines` what a view's cards make,
-`notation` and `text` the game in writing.
+`notation` and `text` the game in writing, `picture` as a drawing.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from crib_env.engine.table_top import records
 from crib_env.engine.table_top.encode import ACTIONS, LAYOUT, encode, encode_mask
 from crib_env.engine.table_top.features import FEATURES, write_features
 from crib_env.engine.table_top.notation import NOTATION
+from crib_env.engine.table_top.picture import draw
 from crib_env.engine.table_top.records import SIZE, TO_CRIB, TURNS
 from crib_env.engine.table_top.rules import (
     begin_episode,
@@ -84,5 +85,6 @@ FAMILY = Family(
     why_illegal=why_illegal,
     text=render,
     notation=NOTATION,
+    picture=draw,
     features=FEATURES,
 )

@@ -19,6 +19,7 @@ HIDDEN = "??"
 SIDES = ("rows", "columns")
 WIDTH = 5
 LABEL = 12
+COUNTED = ("line", "crib", "difference")  # why points are scored at the end of a round
 
 
 def render(view: View, rules: Rules, name: str, deals: int, events: Sequence[Event]) -> str:
@@ -37,7 +38,10 @@ def render(view: View, rules: Rules, name: str, deals: int, events: Sequence[Eve
     seat = int(view["seat"])
     players = int(view["players"])
     dealer = (seat + int(view["dealer"])) % players
+    shown = 1 + max((i for i, one in enumerate(events) if one.reason in COUNTED), default=-1)
+    ended = deals - (not view["over"])
     lines = [
+        *([f"the count of round {ended}", *_calls(events[:shown]), ""] if shown else ()),
         f"{name}, {rules.name} to {rules.target}, {players} players, round {deals} dealt by "
         f"player_{dealer}",
         "",
@@ -48,14 +52,18 @@ def render(view: View, rules: Rules, name: str, deals: int, events: Sequence[Eve
         f"{'scores':<{LABEL}}{_scores(view, seat)}",
         "",
         _turn(view, seat, players),
-        *(
-            f"{'' if i else 'calls':<{LABEL}}{SIDES[event.seat]}: "
-            f"{pegged(event.reason, event.points, len(event.cards))}"
-            + (f" ({format_cards(event.cards)})" if event.cards else "")
-            for i, event in enumerate(events)
-        ),
+        *_calls(events[shown:]),
     ]
     return "\n".join(line.rstrip() for line in lines)
+
+
+def _calls(events: Sequence[Event]) -> list[str]:
+    return [
+        f"{'' if i else 'calls':<{LABEL}}{SIDES[event.seat]}: "
+        f"{pegged(event.reason, event.points, len(event.cards))}"
+        + (f" ({format_cards(event.cards)})" if event.cards else "")
+        for i, event in enumerate(events)
+    ]
 
 
 def line_values(view: View, rules: Rules) -> tuple[list[int], list[int]]:

@@ -3,7 +3,7 @@
 `records` holds the state and the view, `rules` the play, `views` the only gate to what a seat may
 know, `counting` what a view's cards make, `encode` the observation, `features` what a learner may
 be told besides, `expected` points without the luck of the show, `notation` and `text` the game in
-writing.
+writing, `picture` as a drawing.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from crib_env.engine.two_hand import expected, records
 from crib_env.engine.two_hand.encode import ACTIONS, LAYOUT, encode, encode_mask
 from crib_env.engine.two_hand.features import FEATURES, write_features
 from crib_env.engine.two_hand.notation import NOTATION
+from crib_env.engine.two_hand.picture import draw
 from crib_env.engine.two_hand.rules import begin_episode, phase_of, result, step
 from crib_env.engine.two_hand.slots import card_in, draw_slot, slot_of
 from crib_env.engine.two_hand.text import render
@@ -75,6 +76,7 @@ FAMILY = Family(
     why_illegal=why_illegal,
     text=render,
     notation=NOTATION,
+    picture=draw,
     features=FEATURES,
     expected=replace(VERBS, step=expected.step, gained=expected.gained),
 )

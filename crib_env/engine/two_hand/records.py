@@ -20,8 +20,8 @@ MATCH = 2
 PLAY_ONLY = 3  # one deal in which nothing but the play is pegged
 
 LOG_SIZE = log_size(
-    12
-)  # the most pegged by one action: four in play, three counted, three for last
+    13
+)  # the most logged by one action: four in play, the starter, three counted, three for last
 
 RULES = record(
     "players",  # always two

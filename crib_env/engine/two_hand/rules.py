@@ -21,6 +21,7 @@ from crib_env.engine.log import (
     SHOW,
     THIRTY_ONE,
     note,
+    note_cards,
 )
 from crib_env.engine.record import NONE
 from crib_env.engine.rng import below
@@ -216,11 +217,16 @@ def play(s, rules, table, seat, card, log):
 
 @kernel
 def show(s, rules, table, log):
-    """Count pone's hand, the dealer's hand and the crib, in this order (H8, F6)."""
+    """Count pone's hand, the dealer's hand and the crib, in this order (H8, F6).
+
+    What is counted is logged with the starter before it (heels of no points), for who tells of the
+    deal when the next has begun.
+    """
     s["phase"] = OVER
-    if rules["episode"] == PLAY_ONLY:
+    if rules["episode"] == PLAY_ONLY or s["winner"] != NONE:
         return
     dealer = s["dealer"]
+    note_cards(log, dealer, 0, HEELS, 1 << s["starter"])
     everything = (1 << rules["dealt"]) - 1
     for turn in range(2):
         seat = 1 - dealer if turn == 0 else dealer
@@ -228,9 +234,17 @@ def show(s, rules, table, log):
         mine = kept if seat == 0 else 0
         theirs = kept if seat == 1 else 0
         points, cards = show_points(s, table, mine, theirs, rules["flush_size"])
-        peg(s, rules, log, seat, points, SHOW, cards)
+        count_cards(s, rules, log, seat, points, SHOW, cards)
     points, cards = show_points(s, table, s["laid"][0], s["laid"][1], rules["crib_flush_size"])
-    peg(s, rules, log, dealer, points, CRIB, cards)
+    count_cards(s, rules, log, dealer, points, CRIB, cards)
+
+
+@kernel
+def count_cards(s, rules, log, seat, points, reason, cards):
+    """Peg what a hand or the crib makes; log it also where it makes nothing."""
+    if points == 0 and s["winner"] == NONE:
+        note_cards(log, seat, 0, reason, cards)
+    peg(s, rules, log, seat, points, reason, cards)
 
 
 @kernel

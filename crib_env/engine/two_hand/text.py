@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from textwrap import wrap
 from typing import Any
 
 from crib_env.cards import format_card, format_cards
@@ -12,11 +13,14 @@ from crib_env.events import Event
 from crib_env.render.board import track
 from crib_env.render.words import pegged
 from crib_env.rules import Rules
+from crib_env.scoring import score_hand
 
 View = Any
 
 HIDDEN = "??"
 LABEL = 12
+WIDTH = 100
+COUNTED = ("hand", "crib")  # why points are pegged in the show
 
 
 def render(view: View, rules: Rules, name: str, deals: int, events: Sequence[Event]) -> str:
@@ -27,12 +31,15 @@ def render(view: View, rules: Rules, name: str, deals: int, events: Sequence[Eve
         rules: the rules.
         name: the environment's name.
         deals: deals dealt in this episode.
-        events: what was pegged since the last decision.
+        events: what was pegged and counted since the last decision.
     """
     me = int(view["seat"])
     other = 1 - me
     dealer = me if view["is_dealer"] else other
+    shown = 1 + max((i for i, one in enumerate(events) if one.reason in COUNTED), default=-1)
+    counted, events = events[:shown], events[shown:]
     lines = [
+        *(_show(counted, rules, deals - (view["phase"] != OVER)) if counted else ()),
         f"{name}, {rules.name} to {rules.target}, deal {deals} by player_{dealer}",
         "",
         _line(f"player_{other}", _cards([NONE] * int(view["other_n"]))),
@@ -95,6 +102,32 @@ def _calls(events: Sequence[Event]) -> list[str]:
         + (f" ({format_cards(event.cards)})" if event.cards else "")
         for event in events
     ]
+
+
+def _show(events: Sequence[Event], rules: Rules, deal: int) -> list[str]:
+    """Return the end of a deal: what was pegged in play, then hands and crib counted aloud.
+
+    Args:
+        events: up to the last that was counted; the starter is heels of no points.
+        rules: the rules.
+        deal: its number.
+    """
+    (turned,) = (one for one in events if one.reason == "heels" and not one.points)
+    starter = turned.cards[0]
+    play = [one for one in events if one.reason not in COUNTED and one is not turned]
+    lines = [f"the show of deal {deal} by player_{turned.seat}, starter {format_card(starter)}"]
+    lines += [_line("calls" if i == 0 else "", call) for i, call in enumerate(_calls(play))]
+    for one in events:
+        if one.reason in COUNTED:
+            crib = one.reason == "crib"
+            score = score_hand(one.cards, starter, rules, crib=crib)
+            pegs = f" (pegs {one.points} to win)" if one.points < score.points else ""
+            label = "crib" if crib else f"player_{one.seat}"
+            cards = f"{format_cards(one.cards)}  "
+            said = wrap(score.call + pegs, WIDTH - LABEL - len(cards))
+            lines.append(_line(label, cards + said[0]))
+            lines += [_line("", " " * len(cards) + more) for more in said[1:]]
+    return [*lines, ""]
 
 
 def _board(view: View, me: int, whose: int) -> list[str]:

@@ -2,12 +2,14 @@
 
 The luck of the cards then falls on both agents alike, so a pair of games says more than two games.
 Intervals are computed over pairs, never over games: the two games of a pair share their cards.
+What luck is left can be reckoned after play (`crib_training.evaluation.luck`). Against who must not
+see cards twice, such as people, the two games of a pair have deals of their own.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,14 +18,24 @@ import numpy.typing as npt
 
 from crib_env.games import Games
 from crib_env.policy import Agent
-from crib_env.rules import Rules
+from crib_env.rules import Rules, TwoHandRules
+from crib_training.evaluation.luck.deals import DealLog
+from crib_training.evaluation.luck.reference import Reference
 from crib_training.tournament.referee import Failure, Referee
 
 Array = npt.NDArray[Any]
 PAIRS_AT_ONCE = 4096
 ARRAYS = ("result", "margin", "first_dealt", "points", "forfeits")
+LUCK = ("won_by_luck", "points_by_luck")
+RECKONED = ("game", "deal")  # episodes of which luck is known
 
 Sides = tuple[Agent | Referee, Agent | Referee]
+Finished = Callable[[float], None]
+"""Is told how many more games are over; of those going on, the share that is played counts."""
+
+
+def no_matter(games: float) -> None:
+    """Tell nobody."""
 
 
 @dataclass(frozen=True)
@@ -39,6 +51,9 @@ class Pairs:
         first_dealt: bool[pairs, 2], whether ``first`` dealt first.
         points: int64[pairs, 2, 2, 3], points pegged by (first, second) in play, hands, cribs.
         forfeits: bool[pairs, 2, 2], whether (first, second) lost the game by a failure.
+        won_by_luck: float64[pairs, 2, 3], what each term of luck added to ``first``'s chance of
+            winning; None where it was not reckoned. No luck is reckoned of a forfeited game.
+        points_by_luck: float64[pairs, 2, 3, 2, 3], the points that each brought (first, second).
         failures: what those failures were.
     """
 
@@ -47,20 +62,27 @@ class Pairs:
     first_dealt: Array
     points: Array
     forfeits: Array
+    won_by_luck: Array | None = None
+    points_by_luck: Array | None = None
     failures: tuple[Failure, ...] = ()
 
     @classmethod
     def joined(cls, chunks: Sequence[Pairs]) -> Pairs:
         """Return the pairs of all chunks, in their order."""
         arrays: dict[str, Any] = {
-            name: np.concatenate([getattr(chunk, name) for chunk in chunks]) for name in ARRAYS
+            name: np.concatenate([getattr(chunk, name) for chunk in chunks])
+            for name in chunks[0].known()
         }
         return cls(**arrays, failures=tuple(f for chunk in chunks for f in chunk.failures))
+
+    def known(self) -> list[str]:
+        """Return the names of the arrays there are."""
+        return [*ARRAYS, *(name for name in LUCK if getattr(self, name) is not None)]
 
     def whole(self) -> Pairs:
         """Return the pairs in which no game was forfeited."""
         played = ~self.forfeits.any(axis=(1, 2))
-        arrays: dict[str, Any] = {name: getattr(self, name)[played] for name in ARRAYS}
+        arrays: dict[str, Any] = {name: getattr(self, name)[played] for name in self.known()}
         return Pairs(**arrays)
 
 
@@ -96,6 +118,9 @@ def play_pairs(
     seed: int,
     *,
     players: int = 2,
+    reference: Reference | None = None,
+    duplicate: bool = True,
+    finished: Finished = no_matter,
 ) -> Pairs:
     """Play ``pairs`` duplicate pairs and return their outcome.
 
@@ -110,6 +135,9 @@ def play_pairs(
         pairs: how many pairs, at least 1.
         seed: fixes the deals and the agents' own chance.
         players: seats in a game; of four each agent plays the two of one side.
+        reference: by whom luck is reckoned; None for not at all.
+        duplicate: whether the two games of a pair have the same deals.
+        finished: is told how many more games are over.
 
     Raises:
         ValueError: no pairs asked for.
@@ -121,7 +149,12 @@ def play_pairs(
     for chunk in range(math.ceil(pairs / PAIRS_AT_ONCE)):
         n = min(PAIRS_AT_ONCE, pairs - chunk * PAIRS_AT_ONCE)
         entropy = np.random.SeedSequence(seed, spawn_key=(chunk,))
-        chunks.append(play_chunk(rules, episode, (first, second), n, entropy, players))
+        chunks.append(
+            play_chunk(
+                rules, episode, (first, second), n, entropy, players, reference=reference,
+                duplicate=duplicate, finished=finished,
+            )
+        )  # fmt: skip
     return Pairs.joined(chunks)
 
 
@@ -133,11 +166,15 @@ def play_chunk(
     entropy: np.random.SeedSequence,
     players: int = 2,
     again: Sides | None = None,
+    *,
+    reference: Reference | None = None,
+    duplicate: bool = True,
+    finished: Finished = no_matter,
 ) -> Pairs:
     """Play n pairs: n games side by side, then the same deals with the seats swapped.
 
     Args:
-        rules, episode, players: as for `play_pairs`.
+        rules, episode, players, reference, duplicate, finished: as for `play_pairs`.
         agents: first and second. A failure of an agent given with its referee costs it the game;
             another's is raised.
         n: how many pairs.
@@ -148,39 +185,56 @@ def play_chunk(
     Raises:
         IllegalActionError: an agent without a referee chose an illegal action.
     """
-    deals, chance = entropy.spawn(2)
+    deals, chance, redrawn, others = entropy.spawn(4)
     # A generator tells what it was seeded from. It must not tell an agent where the deals' was.
     rngs = [np.random.default_rng(one.generate_state(4)) for one in chance.spawn(4)]
-    halves = [
-        _play_half(rules, episode, agents, n, deals, rngs[:2], players, swapped=0),
-        _play_half(rules, episode, again or agents, n, deals, rngs[2:], players, swapped=1),
-    ]
+    halves = []
+    for swapped, who in enumerate((agents, again or agents)):
+        games = Games(
+            rules, n, players=players, episode=episode,
+            entropy=deals if duplicate or not swapped else others,
+        )  # fmt: skip
+        # With deals of their own, games have one seat deal first: each agent does in one of a pair.
+        games.begin(dealer=None if duplicate else 0)
+        log = DealLog() if reference and episode in RECKONED else None
+        outcome, failures = _play_half(games, who, rngs[2 * swapped :], swapped, log, finished)
+        if reference and log and isinstance(rules, TwoHandRules):
+            luck = reference.luck(rules, log.deals(), n, swapped, redrawn.spawn(1)[0])
+            forfeited = outcome["forfeits"].any(axis=1)
+            luck.won[forfeited], luck.points[forfeited] = 0.0, 0.0
+            outcome |= {"won_by_luck": luck.won, "points_by_luck": luck.points}
+        halves.append((outcome, failures))
     arrays: dict[str, Any] = {
-        name: np.stack([half[name] for half, _ in halves], axis=1) for name in ARRAYS
+        name: np.stack([half[name] for half, _ in halves], axis=1) for name in halves[0][0]
     }
     return Pairs(**arrays, failures=tuple(f for _, failures in halves for f in failures))
 
 
+def played(games: Games, running: Array) -> float:
+    """Return how many games are played: those over, and parts of the others by their scores."""
+    over = games.n - len(running)
+    if games.episode != "game":
+        return over
+    return over + float(games.states["scores"][running].max(axis=1).sum()) / games.rules.target
+
+
 def _play_half(
-    rules: Rules,
-    episode: str,
+    games: Games,
     agents: Sides,
-    n: int,
-    deals: np.random.SeedSequence,
     rngs: Sequence[np.random.Generator],
-    players: int,
     swapped: int,
+    log: DealLog | None,
+    finished: Finished,
 ) -> tuple[dict[str, Array], list[Failure]]:
-    """Play the game of each pair in which ``agents[swapped]`` has seat 0.
+    """Play games that have begun, in which ``agents[swapped]`` has seat 0.
 
     Returns:
         the fields of `Pairs` by name, each without its second axis, and the failures.
     """
-    games = Games(rules, n, players=players, episode=episode, entropy=deals)
-    games.begin()
     first_dealt = games.states["dealer"] % 2 == swapped
-    forfeits = np.zeros((n, 2), dtype=bool)
+    forfeits = np.zeros((games.n, 2), dtype=bool)
     failures: list[Failure] = []
+    told = 0.0
     running = games.running()
     while len(running):
         mover = games.movers(running) % 2 ^ swapped
@@ -194,12 +248,17 @@ def _play_half(
             for lane, failure in agent.move(games, lanes, rngs[player]).items():
                 failures.append(failure)
                 forfeits[lane, player] = True
+        if log is not None:
+            log.note(games, running)
         running = games.running(running)
         if failures:
             running = running[~forfeits[running].any(axis=1)]
+        now = played(games, running)
+        finished(now - told)
+        told = now
     sign = 1 - 2 * swapped
     lost = forfeits[:, 0].astype(np.int64) - forfeits[:, 1]
-    board = games.states["games" if episode == "match" else "scores"]
+    board = games.states["games" if games.episode == "match" else "scores"]
     outcome = {
         "result": np.where(lost != 0, -lost, games.results() * sign),
         "margin": np.where(lost != 0, 0, (board[:, 0] - board[:, 1]) * sign),

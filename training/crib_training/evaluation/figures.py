@@ -14,6 +14,7 @@ from crib_training.evaluation.duplicate import Array, Estimate, Pairs, estimate
 from crib_training.evaluation.markdown import table
 
 ROLES = ("pone", "dealer")
+NOTHING: dict[str, float | None] = {"mean": None, "half_interval": None}
 
 
 def figures(
@@ -26,7 +27,8 @@ def figures(
     """Return what duplicate games and single deals say of two agents, ready for JSON.
 
     A game forfeited is a game lost and says nothing of points or of the first dealer's advantage:
-    those are over the other pairs.
+    those are over the other pairs. Where luck was reckoned, ``adjusted`` has the same figures
+    without it, else None.
 
     Args:
         rules: the rules.
@@ -47,7 +49,7 @@ def figures(
         "margin": _shown(estimate(whole_games.margin.mean(axis=1))),
         "skunks_for": _shown(estimate((skunks > skunk).mean(axis=1))),
         "skunks_against": _shown(estimate((skunks < -skunk).mean(axis=1))),
-        "margin_a_deal": _shown(estimate(_made(whole_deals).mean(axis=1))),
+        "margin_a_deal": _shown(estimate(_more(whole_deals).sum(axis=(1, 2)) / 2)),
         "points_a_deal": {
             role: {
                 names[0]: _phases(family.phases, whole_deals, 0, role == "dealer"),
@@ -55,6 +57,8 @@ def figures(
             }
             for role in ROLES
         },
+        "more_a_deal": _by_role(family.phases, _more(whole_deals)),
+        "adjusted": _adjusted(family.phases, games, whole_deals),
         "forfeits": {
             name: int(games.forfeits[:, :, player].sum() + deals.forfeits[:, :, player].sum())
             for player, name in enumerate(names)
@@ -76,9 +80,50 @@ def _shown(value: Estimate) -> dict[str, float | None]:
     }
 
 
-def _made(deals: Pairs) -> Array:
-    totals: Array = deals.points.sum(axis=3)
-    return totals[:, :, 0] - totals[:, :, 1]
+def adjusted_shares(games: Pairs) -> Array:
+    """Return float64[pairs], `shares_won` without the luck that was reckoned."""
+    assert games.won_by_luck is not None
+    shares: Array = shares_won(games) - games.won_by_luck.sum(axis=2).mean(axis=1)
+    return shares
+
+
+def _adjusted(phases: tuple[str, ...], games: Pairs, deals: Pairs) -> dict[str, Any] | None:
+    """Return what can be said without luck: games won, and points a deal more."""
+    if games.won_by_luck is None or deals.points_by_luck is None:
+        return None
+    more = _more(deals, deals.points - deals.points_by_luck.sum(axis=2))
+    return {
+        "won": _shown(estimate(adjusted_shares(games))),
+        "margin_a_deal": _shown(estimate(more.sum(axis=(1, 2)) / 2)),
+        "more_a_deal": _by_role(phases, more),
+    }
+
+
+def _more(deals: Pairs, points: Array | None = None) -> Array:
+    """Return float64[pairs, 2, 3], points of ``first`` more than of ``second`` by role and phase.
+
+    Each has each role once in a pair, with the same cards if the deals are duplicates.
+
+    Args:
+        deals: what was played.
+        points: [pairs, 2, 2, 3], those pegged, by default.
+    """
+    points = deals.points if points is None else points
+    pairs = np.arange(len(points))
+    as_dealer = np.where(deals.first_dealt[:, 0], 0, 1)  # the game in which first dealt
+    roles = [
+        points[pairs, as_pone_or_dealer, 0] - points[pairs, 1 - as_pone_or_dealer, 1]
+        for as_pone_or_dealer in (1 - as_dealer, as_dealer)
+    ]
+    more: Array = np.stack(roles, axis=1)
+    return more
+
+
+def _by_role(phases: tuple[str, ...], more: Array) -> dict[str, Any]:
+    return {
+        role: {phase: _shown(estimate(more[:, i, j])) for j, phase in enumerate(phases)}
+        for i, role in enumerate(ROLES)
+    }
 
 
 def _as_dealer(games: Pairs) -> Estimate:
@@ -101,17 +146,43 @@ def _phases(phases: tuple[str, ...], deals: Pairs, player: int, dealer: bool) ->
 
 
 def comparison_table(results: list[dict[str, Any]]) -> str:
-    """Return the results as a Markdown table, one row a comparison."""
-    rows = [
-        [
-            r["first"], r["second"], shown_percent(r["won"]),
-            f"{_share(r['skunks_for'])} / {_share(r['skunks_against'])} %",
-            shown_plain(r["margin_a_deal"]),
-        ]
-        for r in results
+    """Return the results as a Markdown table, one row a comparison.
+
+    With the figures without luck beside the plain ones, if there are any; where deals were no
+    duplicates, in their place.
+    """
+    alone = all(not r.get("duplicate", True) for r in results)
+    luck = any(r["adjusted"] for r in results)
+    rows = []
+    for r in results:
+        adjusted = r["adjusted"] or {"won": NOTHING, "margin_a_deal": NOTHING}
+        won, more = [shown_percent(r["won"])], [shown_plain(r["margin_a_deal"])]
+        if luck:
+            won = [*([] if alone else won), shown_percent(adjusted["won"])]
+            more = [*([] if alone else more), shown_plain(adjusted["margin_a_deal"])]
+        skunks = f"{_share(r['skunks_for'])} / {_share(r['skunks_against'])} %"
+        rows.append([r["first"], r["second"], *won, skunks, *more])
+    without = ["adjusted"] if luck and not alone else []
+    said = ", adjusted" if luck and alone else ""
+    head = [
+        "agent", "against", f"games won{said}", *without, "skunks for / against",
+        f"points a deal more{said}", *without,
     ]  # fmt: skip
-    head = ["agent", "against", "games won", "skunks for / against", "points a deal more"]
     return table(head, rows)
+
+
+def difference_table(r: dict[str, Any]) -> str:
+    """Return how many points a deal more the first agent made by role and phase, as Markdown."""
+    kinds = {"plain": r["more_a_deal"], "adjusted": (r["adjusted"] or {}).get("more_a_deal")}
+    if not r.get("duplicate", True):
+        del kinds["plain"]
+    rows = [
+        [role, kind, *map(shown_plain, more[role].values())]
+        for role in ROLES
+        for kind, more in kinds.items()
+        if more
+    ]
+    return table([f"{r['first']} more as", "", *r["more_a_deal"][ROLES[0]]], rows)
 
 
 def phase_table(r: dict[str, Any]) -> str:

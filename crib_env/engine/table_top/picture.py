@@ -1,0 +1,146 @@
+"""Table Top as a drawing, from views of one seat or of several, and what was scored."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from crib_env.engine.record import NONE
+from crib_env.engine.table_top.records import CELLS, CENTRE, SIZE, TO_CRIB, TURNS
+from crib_env.engine.table_top.text import SIDES, line_values
+from crib_env.render.svg.board import Pegs, board
+from crib_env.render.svg.cards import TALL, card
+from crib_env.render.svg.document import HEIGHT, WIDTH
+from crib_env.render.svg.scene import Scene
+from crib_env.render.svg.seats import called, calls, score
+from crib_env.render.svg.words import shortened, text
+
+View = Any
+
+CARD = 53.0
+GRID_X, GRID_Y, ACROSS, DOWN = 236.0, 34.0, 61.0, 80.0
+SIDE_Y = (40.0, 228.0)
+RIGHT = 610.0
+IN_TURN = 74.0
+CRIB = 42.0
+
+
+def draw(views: Sequence[View], scene: Scene) -> list[str]:
+    """Return the parts of a drawing.
+
+    Args:
+        views: `TABLE_VIEW` records of one seat or of several, at one moment.
+        scene: what is the same for all.
+    """
+    view = views[0]
+    seat, players = int(view["seat"]), int(view["players"])
+    dealer = (seat + int(view["dealer"])) % players
+    mover = None if view["over"] else (seat + int(view["mover"])) % players
+    mine = seat % 2
+    scores = [int(view["scores"][0 if side == mine else 1]) for side in range(2)]
+    parts = [
+        f'<rect class="felt" width="{WIDTH}" height="{HEIGHT}"/>',
+        text(f"{scene.title} · {scene.rules.name} to {scene.rules.target} · round {scene.deals}",
+             16, 22, 12, "muted"),
+    ]  # fmt: skip
+    for side in range(2):
+        parts.append(_side(side, scores[side], _owed(view), scene, dealer, mover))
+    parts += [
+        _layout(view),
+        _values(view, scene),
+        _turn(views, scene, mover),
+        _crib(views, dealer),
+        calls(called(scene, SIDES), 16, 420, 206),
+    ]
+    return parts + board([Pegs(points) for points in scores], int(scene.rules.target))
+
+
+def _owed(view: View) -> list[int]:
+    """Return how many crib cards each seat still owes (T6)."""
+    seat, players = int(view["seat"]), int(view["players"])
+    return [int(view["owed"][(p - seat) % players]) for p in range(players)]
+
+
+def _side(
+    side: int, points: int, owed: Sequence[int], scene: Scene, dealer: int, mover: int | None
+) -> str:
+    """Return a side: what it scores, its score, and who plays for it."""
+    y = SIDE_Y[side]
+    shown = score(SIDES[side], points, side, 16, y)
+    for i, p in enumerate(range(side, len(owed), 2)):
+        part = ", ".join(
+            [*(["dealer"] if p == dealer else []), f"owes the crib {owed[p]}" if owed[p] else ""]
+        ).strip(", ")
+        top = y + 98 + 38 * i
+        shown += text(shortened(scene.names[p], 22), 35, top, 14, bold=p == mover)
+        shown += text(part, 35, top + 15, 11.5, "muted")
+        if p == mover:
+            shown += f'<path class="good" d="M20 {top - 11:g}l11 6.5l-11 6.5z"/>'
+    return shown
+
+
+def _place(cell: int) -> tuple[float, float]:
+    row, column = divmod(cell, SIZE)
+    return GRID_X + ACROSS * column, GRID_Y + DOWN * row
+
+
+def _layout(view: View) -> str:
+    """Return the layout; cells open to the seat are outlined and carry their number."""
+    shown = ""
+    for cell in range(CELLS):
+        x, y = _place(cell)
+        held = int(view["layout"][cell])
+        if held == NONE:
+            size = f'x="{x:g}" y="{y:g}" width="{CARD:g}" height="{CARD * TALL:g}" rx="5"'
+            shown += f'<rect class="well" {size}/>'
+            if view["legal"] >> cell & 1:
+                shown += f'<rect class="open" {size} fill="none" stroke-width="1.6"/>' + text(
+                    str(cell), x + CARD / 2, y + CARD * TALL / 2 + 5, 14, "good", anchor="middle"
+                )
+        else:
+            shown += card(held, x, y, CARD)
+    x, y = _place(CENTRE)
+    return shown + (
+        f'<rect class="ring" x="{x - 2:g}" y="{y - 2:g}" width="{CARD + 4:g}" '
+        f'height="{CARD * TALL + 4:g}" rx="6" fill="none" stroke-width="2.5"/>'
+    )
+
+
+def _values(view: View, scene: Scene) -> str:
+    """Return what each line scores as it stands, in the colour of its side."""
+    rows, columns = line_values(view, scene.rules)
+    right, below = GRID_X + ACROSS * SIZE + 8, GRID_Y + DOWN * SIZE + 15
+    shown = ""
+    for i in range(SIZE):
+        middle = GRID_Y + DOWN * i + CARD * TALL / 2 + 6
+        shown += text(str(rows[i]), right, middle, 17, "side0", bold=rows[i] > 0)
+        middle = GRID_X + ACROSS * i + CARD / 2
+        value = str(columns[i])
+        shown += text(value, middle, below, 17, "side1", bold=columns[i] > 0, anchor="middle")
+    return shown
+
+
+def _turn(views: Sequence[View], scene: Scene, mover: int | None) -> str:
+    """Return whose turn it is and the card in turn, face down if no seat looking knows it."""
+    if mover is None:
+        return text("the episode is over", RIGHT, 60, 14, bold=True)
+    view = views[0]
+    known = {int(v[name]) for v in views for name in ("card", "partner_card")} - {NONE}
+    shown = [
+        text(f"turn {int(view['turn']) + 1} of {TURNS}", RIGHT, 50, 12, "muted"),
+        text(shortened(scene.names[mover], 20), RIGHT, 70, 14, bold=True),
+        card(known.pop() if known else scene.hidden, RIGHT, 82, IN_TURN),
+    ]
+    if any(v["legal"] >> TO_CRIB & 1 for v in views):
+        shown.append(text(f"or the crib ({TO_CRIB})", RIGHT, 204, 12, "good"))
+    return "".join(shown)
+
+
+def _crib(views: Sequence[View], dealer: int) -> str:
+    """Return the crib: face up what the seats looking know, the rest face down."""
+    n = int(views[0]["crib_n"])
+    shown = text(f"crib of the {SIDES[dealer % 2]}", RIGHT, 240, 12, "muted")
+    for i in range(n):
+        known = [int(v["crib"][i]) for v in views if v["crib"][i] != NONE]
+        shown += card(known[0] if known else None, RIGHT + (CRIB + 3) * i, 248, CRIB)
+    return shown if n else shown + text("empty", RIGHT, 262, 12, "muted")

@@ -1,0 +1,166 @@
+"""The two-hand games as a drawing, from views of one seat or of several, and what was pegged.
+
+The first view's seat sits below. The other's cards are face down unless its view is given too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from crib_env.engine.record import NONE
+from crib_env.engine.two_hand.records import LAY_AWAY, MATCH, OVER
+from crib_env.render.svg.board import Pegs, board
+from crib_env.render.svg.cards import card
+from crib_env.render.svg.document import HEIGHT, WIDTH
+from crib_env.render.svg.scene import Scene
+from crib_env.render.svg.seats import called, calls, seat
+from crib_env.render.svg.words import text
+from crib_env.rules import TwoHandRules, find_rules
+
+View = Any
+
+CARD = 68.0
+STEP = 73.0
+HAND_X = 160.0
+ROWS = (316.0, 34.0)  # hands: of the first view's seat, below, and of the other, above
+PILE = (172.0, 150.0)  # cards played by them
+PILE_STEP = 54.0
+CRIB = 50.0
+CRIB_X, CRIB_STEP = 640.0, 31.0
+STARTER_X, STARTER_Y = 46.0, 152.0
+COUNT_X, COUNT_Y = 714.0, 208.0
+
+
+def draw(views: Sequence[View], scene: Scene) -> list[str]:
+    """Return the parts of a drawing.
+
+    Args:
+        views: `VIEW` records of one seat or of both, at one moment.
+        scene: what is the same for both.
+    """
+    mine = views[0]
+    me, dealer = int(mine["seat"]), _dealer(mine)
+    known = {int(view["seat"]): view for view in views}
+    parts = [
+        f'<rect class="felt" width="{WIDTH}" height="{HEIGHT}"/>',
+        text(f"{scene.title} · {scene.rules.name} to {scene.rules.target} · deal {scene.deals}",
+             16, 22, 12, "muted"),
+        text(_turn(mine, known, scene), HAND_X, 440, 14, bold=True),
+    ]  # fmt: skip
+    for p in (me, 1 - me):
+        row = 0 if p == me else 1
+        part = "dealer" if p == dealer else "pone"
+        turn = mine["phase"] != OVER and bool(mine["to_move"]) == (p == me)
+        parts.append(
+            seat(scene.names[p], part, int(mine["scores"][row]), p, 16, ROWS[row], turn=turn)
+        )
+        parts.append(_hand(known.get(p), int(mine["other_n"]), ROWS[row]))
+    parts += [
+        _crib(known, dealer, ROWS[0 if dealer == me else 1] + 8),
+        _starter(mine, scene.hidden),
+        _pile(mine),
+        _count(mine),
+        calls(called(scene, scene.names), HAND_X, 280, 460),
+    ]
+    return parts + _board(mine, scene)
+
+
+def _board(view: View, scene: Scene) -> list[str]:
+    """Return the board; in a match with game pegs, and lines where a loser is skunked (H11)."""
+    target = int(view["target"])
+    if view["episode"] != MATCH:
+        return board(_pegs(view), target)
+    rules = find_rules(scene.rules, TwoHandRules)
+    marks = (
+        (target - rules.skunk_margin - 1, "S"),
+        (target - rules.double_skunk_margin - 1, "SS"),
+    )
+    return board(_pegs(view), target, int(view["match_target"]), marks)
+
+
+def _dealer(view: View) -> int:
+    return int(view["seat"]) if view["is_dealer"] else 1 - int(view["seat"])
+
+
+def _pegs(view: View) -> list[Pegs]:
+    sides = [
+        Pegs(int(view["scores"][i]), int(view["rear"][i]), int(view["games"][i])) for i in range(2)
+    ]
+    return sides if view["seat"] == 0 else sides[::-1]
+
+
+def _hand(view: View | None, other_n: int, y: float) -> str:
+    """Return a hand, face up where its seat's view is known; cards it may use now are marked."""
+    if view is None:
+        return "".join(card(None, HAND_X + STEP * i, y, CARD) for i in range(other_n))
+    return "".join(
+        card(
+            int(view["hand"][i]), HAND_X + STEP * i, y, CARD,
+            open=bool(view["legal"] >> i & 1),
+        )
+        for i in range(int(view["hand_n"]))
+    )  # fmt: skip
+
+
+def _crib(known: dict[int, View], dealer: int, y: float) -> str:
+    """Return the crib: face up what the seats looking laid in it, the rest face down.
+
+    While cards are laid away, how far a seat has got is not for the other to know (H1).
+    """
+    laid = [int(c) for view in known.values() for c in view["laid"][: view["laid_n"]]]
+    phase = next(iter(known.values()))["phase"]
+    unknown = 0 if phase == LAY_AWAY else 4 - len(laid)
+    shown = "".join(
+        card(c, CRIB_X + CRIB_STEP * i, y, CRIB) for i, c in enumerate([*laid, *[None] * unknown])
+    )
+    return text("crib", CRIB_X, y - 6, 12, "muted") + (
+        shown or text("none yet", CRIB_X, y + 16, 12, "muted")
+    )
+
+
+def _starter(view: View, hidden: int | None) -> str:
+    starter = int(view["starter"])
+    label = text("starter", STARTER_X, STARTER_Y - 7, 12, "muted")
+    if starter != NONE:
+        return label + card(starter, STARTER_X, STARTER_Y, CARD)
+    return label + card(hidden, STARTER_X, STARTER_Y, CARD, dim=hidden is not None)
+
+
+def _pile(view: View) -> str:
+    """Return the cards played, each a little towards its seat; those out of play shadowed (H7)."""
+    shown = ['<rect class="well" x="150" y="142" width="476" height="133" rx="12"/>']
+    for i in range(int(view["pile_n"])):
+        y = PILE[0] if view["pile_mine"] >> i & 1 else PILE[1]
+        shown.append(
+            card(int(view["pile"][i]), HAND_X + PILE_STEP * i, y, CARD, dim=i < view["pile_from"])
+        )
+    return "".join(shown)
+
+
+def _count(view: View) -> str:
+    if view["phase"] == LAY_AWAY:
+        return ""
+    go = text("go pegged", COUNT_X, COUNT_Y + 44, 12, "muted", anchor="middle")
+    return (
+        f'<circle class="well" cx="{COUNT_X:g}" cy="{COUNT_Y:g}" r="50"/>'
+        + text("count", COUNT_X, COUNT_Y - 24, 12, "muted", anchor="middle")
+        + text(str(int(view["count"])), COUNT_X, COUNT_Y + 20, 44, bold=True, anchor="middle")
+        + (go if view["go"] else "")
+    )
+
+
+def _turn(view: View, known: dict[int, View], scene: Scene) -> str:
+    me = int(view["seat"])
+    if view["phase"] == OVER:
+        reached = [p for p in range(2) if view["scores"][p] >= view["target"]]
+        return (
+            f"{scene.names[me if reached == [0] else 1 - me]} has won"
+            if reached
+            else "the deal is over"
+        )
+    mover = me if view["to_move"] else 1 - me
+    verb = ""
+    if mover in known:
+        verb = ": lay a card away" if view["phase"] == LAY_AWAY else ": play a card"
+    return f"{scene.names[mover]} to move{verb}"

@@ -1,0 +1,79 @@
+"""What stands beside a player's cards: name, part and score; and what was called last."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import groupby
+
+from crib_env.cards import format_cards
+from crib_env.render.svg.scene import Scene
+from crib_env.render.svg.words import shortened, text
+from crib_env.render.words import pegged
+
+LONGEST_NAME = 15
+LONGEST_CALL = 64
+MOST_CALLS = 5
+
+
+def seat(name: str, part: str, points: int, side: int, x: float, y: float, *, turn: bool) -> str:
+    """Return a player's name, part and score.
+
+    Args:
+        name: the player's.
+        part: what it is in this deal, such as ``"dealer"``.
+        points: its score.
+        side: whose colour it has.
+        x, y: the upper left corner of 132 by 95.
+        turn: whether it is to move.
+    """
+    mark = f'<path class="good" d="M{x + 121:g} {y + 22:g}l11 6.5l-11 6.5z"/>' if turn else ""
+    return (
+        score(shortened(name, LONGEST_NAME), points, side, x, y)
+        + text(part, x + 19, y + 33, 12, "muted")
+        + mark
+    )
+
+
+def score(name: str, points: int, side: int, x: float, y: float) -> str:
+    """Return a name in its side's colour and its score beneath."""
+    return (
+        f'<circle class="side{side}" cx="{x + 7:g}" cy="{y + 10:g}" r="6"/>'
+        + text(name, x + 19, y + 15, 14, bold=True)
+        + text(str(points), x + 18, y + 72, 36, bold=True)
+    )
+
+
+def calls(said: Sequence[tuple[int, str]], x: float, y: float, width: float) -> str:
+    """Return what was called last, one line a call, each in the colour of its side.
+
+    Args:
+        said: side and words of each call; the last five are shown.
+        x, y: the upper left corner of the last; those before stand above it.
+        width: how wide they are.
+    """
+    shown = []
+    for i, (side, words) in enumerate(reversed(said[-MOST_CALLS:])):
+        top = y - 27 * i
+        shown.append(
+            f'<rect class="call" x="{x:g}" y="{top:g}" width="{width:g}" height="24" rx="12"/>'
+            f'<circle class="side{side}" cx="{x + 14:g}" cy="{top + 12:g}" r="5"/>'
+            f"{text(shortened(words, LONGEST_CALL), x + 27, top + 16.5, 13)}"
+        )
+    return "".join(shown)
+
+
+def called(scene: Scene, names: Sequence[str]) -> list[tuple[int, str]]:
+    """Return what is called: side and words, what one side makes at once in one line.
+
+    Args:
+        scene: what was pegged.
+        names: of who calls, by side.
+    """
+    said = []
+    for side, same in groupby(scene.events, key=lambda event: event.seat):
+        events = list(same)
+        words = ", ".join(pegged(e.reason, e.points, len(e.cards)) for e in events)
+        if len(events) == 1 and events[0].cards:
+            words += f" ({format_cards(events[0].cards)})"
+        said.append((side, f"{names[side]}: {words}"))
+    return said

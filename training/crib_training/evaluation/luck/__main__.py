@@ -1,0 +1,170 @@
+"""How many games fewer it takes when luck is taken out, and that the mean stays what it was.
+
+    python -m crib_training.evaluation.luck --pairs 2000 --seed 1
+
+For pairs of agents it plays duplicate games and single deals, and reckons luck with the starter's
+term alone, with the reference's too, and with the lay-away's as well. Printed are the plain and the
+adjusted means; by how many standard errors they differ; and how many times fewer pairs give the
+same interval, beside duplicates alone and, where games have deals of their own, beside the plain
+result. With another reference, such as ``random``, deals of it are measured first.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+from crib_agents.loading import load_agent
+
+from crib_env.policy import CompiledAgent, find_agent
+from crib_env.rules import TwoHandRules
+from crib_training.command_line import start
+from crib_training.evaluation.duplicate import Estimate, Pairs, estimate, play_pairs
+from crib_training.evaluation.luck.reference import REDRAWS, Reference, usual_reference
+from crib_training.evaluation.luck.terms import TERMS
+from crib_training.evaluation.markdown import table
+from crib_training.loading import find_game
+from crib_training.progress import Progress
+from crib_training.tables.two_hand.reference_deals import measure
+
+Array = npt.NDArray[np.float64]
+
+PLAYED = ("game", "deal")
+HEAD = ("agents", "what", "luck taken out", "mean", "standard errors apart", "times fewer pairs",
+        "without duplicates")  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Taken:
+    """What is left of results when some terms of luck are taken out.
+
+    Attributes:
+        mean: the mean over pairs, plain or adjusted.
+        apart: by how many of its standard errors it differs from the plain one.
+        fewer: how many times fewer pairs give the interval of plain duplicate pairs.
+        unpaired: the same where games have deals of their own.
+    """
+
+    mean: Estimate
+    apart: float
+    fewer: float
+    unpaired: float
+
+
+def spread(values: Array, first_dealt: npt.NDArray[np.bool_]) -> float:
+    """Return the variance of a pair of games that share no cards, one of each first dealer.
+
+    Args:
+        values: float64[pairs, 2], of duplicate games: either is one of those that share none.
+        first_dealt: bool[pairs, 2].
+    """
+    return float(values[first_dealt].var(ddof=1) + values[~first_dealt].var(ddof=1)) / 4
+
+
+def taken(plain: Array, luck: Array, first_dealt: npt.NDArray[np.bool_]) -> Taken:
+    """Return what comes of games, float64[pairs, 2], when their luck is taken out."""
+    adjusted = plain - luck
+    apart = estimate(luck.mean(axis=1))
+    return Taken(
+        mean=estimate(adjusted.mean(axis=1)),
+        apart=-1.96 * apart.mean / apart.half if apart.half else 0.0,
+        fewer=float(plain.mean(axis=1).var() / adjusted.mean(axis=1).var()),
+        unpaired=spread(plain, first_dealt) / spread(adjusted, first_dealt),
+    )
+
+
+def plain_and_luck(episode: str, pairs: Pairs) -> tuple[Array, Array]:
+    """Return games won or points more, float64[pairs, 2], and their luck, [pairs, 2, terms]."""
+    assert pairs.won_by_luck is not None
+    assert pairs.points_by_luck is not None
+    if episode == "game":
+        return (1 + pairs.result) / 2, pairs.won_by_luck
+    points, luck = pairs.points.sum(axis=3), pairs.points_by_luck.sum(axis=4)
+    return (points[..., 0] - points[..., 1]).astype(np.float64), luck[..., 0] - luck[..., 1]
+
+
+def reference_called(name: str, rules: TwoHandRules, deals: int, seed: int) -> Reference:
+    """Return a reference by the name of a compiled agent; `rule_based` is the usual one.
+
+    Raises:
+        ValueError: it is no compiled agent.
+    """
+    usual, agent = usual_reference(rules), find_agent(name)
+    assert usual is not None
+    if agent.name == usual.agent.name:
+        return usual
+    if not isinstance(agent, CompiledAgent):
+        raise ValueError(f"a reference is a compiled agent, {name} is none")
+    return Reference(agent, measure(rules, agent, deals, np.random.SeedSequence(seed)))
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Measure how many games fewer it takes when luck is taken out.
+
+    Attributes:
+        agents: pairs of agents, first/second.
+        env: the environment.
+        pairs: duplicate pairs of games, and of single deals.
+        seed: fixes everything.
+        reference: who plays the deals anew.
+        redraws: hands drawn anew where a lay-away differs.
+        deals: of a reference other than rule_based, to be measured first.
+    """
+
+    agents: tuple[str, ...] = (
+        "expert:rule_based", "rule_based:greedy", "expert:greedy", "greedy:random",
+        "learned:rule_based",
+    )  # fmt: skip
+    env: Literal["six_card_v0", "five_card_v0"] = "six_card_v0"
+    pairs: int = 2000
+    seed: int = 1
+    reference: str = "rule_based"
+    redraws: int = REDRAWS
+    deals: int = 200_000
+
+
+def run(settings: Settings) -> None:
+    """Play every pair of agents and print the table."""
+    _, rules = find_game(settings.env)
+    assert isinstance(rules, TwoHandRules)
+    reference = reference_called(settings.reference, rules, settings.deals, settings.seed)
+    reference = Reference(reference.agent, reference.outcomes, settings.redraws)
+    began, rows = time.process_time(), []
+    with Progress("games and deals", 4 * settings.pairs * len(settings.agents)) as progress:
+        for names in settings.agents:
+            first, second = map(load_agent, names.split(":"))
+            for episode in PLAYED:
+                pairs = play_pairs(
+                    rules, episode, first, second, settings.pairs, settings.seed,
+                    reference=reference, finished=progress.advance,
+                )  # fmt: skip
+                plain, luck = plain_and_luck(episode, pairs)
+                for n in range(len(TERMS) + 1):
+                    found = taken(plain, luck[..., :n].sum(axis=-1), pairs.first_dealt)
+                    rows.append([
+                        f"{first.name}, {second.name}", f"{episode}s",
+                        " + ".join(TERMS[:n]) or "none", shown(found.mean, episode),
+                        f"{found.apart:+.1f}" if n else "", f"{found.fewer:.2f}",
+                        f"{found.unpaired:.2f}",
+                    ])  # fmt: skip
+    print(table(HEAD, rows))
+    print(
+        f"\n{settings.env}, {settings.pairs} pairs a row, seed {settings.seed}, reference "
+        f"{reference.agent.name}, {settings.redraws} redraws, "
+        f"{time.process_time() - began:.0f} CPU seconds"
+    )
+
+
+def shown(mean: Estimate, episode: str) -> str:
+    """Return games won in percent, or points a deal more, with the interval."""
+    if episode == "game":
+        return f"{100 * mean.mean:.2f} ± {100 * mean.half:.2f} %"
+    return f"{mean.mean:.3f} ± {mean.half:.3f}"
+
+
+if __name__ == "__main__":
+    start(Settings, run)

@@ -1,0 +1,158 @@
+"""Kernels: a deal as a reference plays it, and what comes of it with each starter.
+
+The reference lays away and plays by a compiled agent's function. It sees neither the starter, which
+is left open here, nor the score. So one course of the play serves every starter. Pone has seat 0
+and the dealer seat 1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from typing import NamedTuple
+
+import numpy as np
+from numba import from_dtype, types
+
+from crib_env.engine.jit import kernel
+from crib_env.engine.log import LOG_WIDTH
+from crib_env.engine.record import NONE
+from crib_env.engine.show import JACK
+from crib_env.engine.two_hand.count import show_points
+from crib_env.engine.two_hand.counting import DECK
+from crib_env.engine.two_hand.records import HAND, LAY_AWAY, PILE, PLAY
+from crib_env.engine.two_hand.rules import step
+from crib_env.engine.two_hand.slots import slot_of
+from crib_env.engine.two_hand.views import view
+
+PONE, DEALER = 0, 1
+# Kinds of points, in the order of a tally: the play, hand and crib of pone, then the dealer's.
+KINDS = 6
+PONE_PLAY, PONE_HAND, PONE_CRIB, DEALER_PLAY, DEALER_HAND, DEALER_CRIB = range(KINDS)
+
+COURSE = np.dtype(
+    [
+        ("cards", np.int64),  # played
+        ("pegger", np.int64, (PILE,)),  # who played each
+        ("pegged", np.int64, (PILE,)),  # and what it pegged
+        ("starters", np.int64),  # how many cards may be the starter
+        ("starter", np.int64, (DECK,)),  # which
+        ("made", np.int64, (DECK * KINDS,)),  # the points of each kind with each of them
+        ("mean", np.float64, (KINDS,)),  # over the starters
+        ("chance", np.float64),  # pone's chance of winning, the mean over the starters
+    ],
+    align=True,
+)
+COURSES_T = types.Array(from_dtype(COURSE), 1, "C")
+
+
+@kernel
+def set_out(s, rules, laid_pone, laid_dealer):
+    """Begin the deal of the cards in ``s``: to lay away, or to play with what was laid away."""
+    everything = (1 << rules["dealt"]) - 1
+    s["laid"][PONE] = laid_pone
+    s["laid"][DEALER] = laid_dealer
+    for seat in range(2):
+        s["held"][seat] = everything & ~s["laid"][seat]
+        s["scores"][seat] = 0
+        s["gain"][seat] = 0
+    s["dealer"] = DEALER
+    s["phase"] = PLAY if laid_pone else LAY_AWAY
+    s["to_move"] = PONE
+    s["starter"] = NONE
+    s["pile_n"] = 0
+    s["pile_from"] = 0
+    s["pile_seats"] = 0
+    s["count"] = 0
+    s["go"] = 0
+    s["winner"] = NONE
+    s["over"] = 0
+
+
+@kernel
+def count_starters(s, rules, table, pone, dealer, course):
+    """Write what is made with every starter not dealt, the play having brought so many points.
+
+    Heels count as points of the dealer's play, as in a tally.
+    """
+    everything = (1 << rules["dealt"]) - 1
+    kept = everything & ~s["laid"][PONE], everything & ~s["laid"][DEALER]
+    dealt = 0
+    for seat in range(2):
+        for i in range(rules["dealt"]):
+            dealt |= 1 << s["dealt"][HAND * seat + i]
+    n = 0
+    for kind in range(KINDS):
+        course["mean"][kind] = 0.0
+    for card in range(DECK):
+        if dealt >> card & 1:
+            continue
+        s["starter"] = card
+        laid = s["laid"][PONE], s["laid"][DEALER]
+        at = KINDS * n
+        course["starter"][n] = card
+        course["made"][at + PONE_PLAY] = pone
+        course["made"][at + PONE_HAND] = show_points(s, table, kept[0], 0, rules["flush_size"])[0]
+        course["made"][at + PONE_CRIB] = 0
+        course["made"][at + DEALER_PLAY] = dealer + (2 if card >> 2 == JACK else 0)  # C3
+        course["made"][at + DEALER_HAND] = show_points(s, table, 0, kept[1], rules["flush_size"])[0]
+        crib = show_points(s, table, laid[0], laid[1], rules["crib_flush_size"])[0]
+        course["made"][at + DEALER_CRIB] = crib
+        for kind in range(KINDS):
+            course["mean"][kind] += course["made"][at + kind]
+        n += 1
+    for kind in range(KINDS):
+        course["mean"][kind] /= n
+    course["starters"] = n
+    s["starter"] = NONE
+
+
+class Course(NamedTuple):
+    """The kernels of a reference; see `course_kernels`."""
+
+    lay_away: Callable[..., tuple[int, int]]
+    follow: Callable[..., None]
+
+
+@cache
+def course_kernels(act: Callable[..., int]) -> Course:
+    """Return the kernels by which an agent's compiled function lays away and plays a deal.
+
+    Their argument ``game`` is all that a decision takes: the state with the cards dealt, rules, a
+    view to fill, a generator, the table of the show, the agent's weights, a log, and no decks.
+    """
+    act = act if hasattr(act, "py_func") else kernel(act)
+
+    @kernel
+    def lay_away(game):
+        """Let the reference lay away for both seats; return the slots, pone's and the dealer's."""
+        s, rules, v, rng, table, weights, log, decks = game
+        set_out(s, rules, 0, 0)
+        while s["phase"] == LAY_AWAY:
+            view(s, rules, s["to_move"], v)
+            card = act(v, rng, table, weights)
+            step(s, rules, decks, table, slot_of(s, rules, card), log)
+        return s["laid"][PONE], s["laid"][DEALER]
+
+    @kernel
+    def follow(game, laid_pone, laid_dealer, course):
+        """Play a deal in which these slots were laid away, and count it with every starter."""
+        s, rules, v, rng, table, weights, log, decks = game
+        set_out(s, rules, laid_pone, laid_dealer)
+        play = (0, 0)
+        while s["phase"] == PLAY:
+            seat = s["to_move"]
+            at = s["pile_n"]
+            view(s, rules, seat, v)
+            card = act(v, rng, table, weights)
+            step(s, rules, decks, table, slot_of(s, rules, card), log)
+            points = 0
+            for row in range(log[0]):
+                points += log[2 + LOG_WIDTH * row]
+            course["pegger"][at] = seat
+            course["pegged"][at] = points
+            play = (play[0] + points * (1 - seat), play[1] + points * seat)
+        course["cards"] = s["pile_n"]
+        count_starters(s, rules, table, play[0], play[1], course)
+
+    return Course(lay_away, follow)

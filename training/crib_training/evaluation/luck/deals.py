@@ -1,0 +1,70 @@
+"""The deals of games that were played, noted as they go, for what is reckoned of them later."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from crib_env.engine.show import JACK
+from crib_env.engine.two_hand.records import LAY_AWAY
+from crib_env.games import Games
+
+Array = npt.NDArray[Any]
+
+
+@dataclass(frozen=True)
+class Deals:
+    """Deals in which both seats had laid away, one a row.
+
+    Attributes:
+        lane: int64[N], the game it belongs to.
+        dealer: int64[N], the seat that dealt.
+        dealt: int64[N, 12], the cards, as in the records of a game.
+        laid: int64[N, 2], the slots that each seat laid away, one bit a card.
+        starter: int64[N], a card.
+        scores: int64[N, 2], of each seat before the deal.
+    """
+
+    lane: Array
+    dealer: Array
+    dealt: Array
+    laid: Array
+    starter: Array
+    scores: Array
+
+
+class DealLog:
+    """Notes deals of the two-hand games at the moment at which all is laid away."""
+
+    def __init__(self) -> None:
+        self._lanes: list[Array] = []
+        self._states: list[Array] = []
+
+    def note(self, games: Games, lanes: Array) -> None:
+        """Note the deals of the lanes just stepped in which the starter has now been turned."""
+        states = games.states
+        laid = (states["phase"][lanes] != LAY_AWAY) & (states["pile_n"][lanes] == 0)
+        turned = lanes[laid]
+        if len(turned):
+            self._lanes.append(turned)
+            self._states.append(states[turned])
+
+    def deals(self) -> Deals:
+        """Return all that was noted."""
+        states = np.concatenate(self._states)
+        scores = states["scores"].copy()
+        heels = np.flatnonzero(states["starter"] // 4 == JACK)
+        # Heels (C3) are the last points that the dealer has pegged, if any: the rear peg is before.
+        dealer = states["dealer"][heels]
+        scores[heels, dealer] = states["rear"][heels, dealer]
+        return Deals(
+            lane=np.concatenate(self._lanes),
+            **{
+                name: np.ascontiguousarray(states[name])
+                for name in ("dealer", "dealt", "laid", "starter")
+            },
+            scores=scores,
+        )

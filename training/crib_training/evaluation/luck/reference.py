@@ -1,0 +1,119 @@
+"""A reference, and what the cards of deals that were played were worth by it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from crib_agents.rule_based import RuleBasedAgent
+
+from crib_env.engine.family import find_family
+from crib_env.engine.record import NO_DECKS
+from crib_env.engine.rng import seed_states
+from crib_env.engine.show import show_table
+from crib_env.policy import CompiledAgent
+from crib_env.rules import LARGEST_TARGET, Rules, TwoHandRules
+from crib_training.evaluation.luck.course import COURSE, KINDS
+from crib_training.evaluation.luck.deals import Deals
+from crib_training.evaluation.luck.outcomes import Outcomes, shipped_outcomes, win_table
+from crib_training.evaluation.luck.terms import COURSES, FAMILY, REFERENCE, TERMS, terms_entry
+
+Array = npt.NDArray[Any]
+
+REDRAWS = 8  # hands drawn anew where a lay-away differs
+
+
+@dataclass(frozen=True, eq=False)
+class Luck:
+    """What the cards brought to agent ``first`` in each of N games, by term.
+
+    Attributes:
+        won: float64[N, 3], what each of `TERMS` added to its chance of winning.
+        points: float64[N, 3, 2, 3], the points that each brought it and the other agent, by phase.
+    """
+
+    won: Array
+    points: Array
+
+
+@dataclass(frozen=True, eq=False)
+class Reference:
+    """Who lays away and plays the deals anew, and what deals bring it.
+
+    The mean of every term is zero whoever it is: a good one takes more luck away.
+
+    Attributes:
+        agent: a compiled agent of the two-hand games.
+        outcomes: what deals bring when it plays both seats; where they are not of the very rules,
+            there is no term of the reference.
+        redraws: how many hands are drawn anew where a lay-away differs; 0 for no such term.
+    """
+
+    agent: CompiledAgent
+    outcomes: Outcomes
+    redraws: int = REDRAWS
+
+    def luck(
+        self,
+        rules: TwoHandRules,
+        deals: Deals,
+        games: int,
+        first: int,
+        entropy: np.random.SeedSequence,
+    ) -> Luck:
+        """Return what the cards of deals brought to the agent in seat ``first``, game by game.
+
+        Args:
+            rules: that were played.
+            deals: of single deals or of games, not of matches.
+            games: how many games they are of.
+            first: the seat of the agent that luck is counted for.
+            entropy: fixes the hands drawn anew.
+        """
+        points, chances = self.terms(rules, deals, entropy)
+        is_dealer = deals.dealer == first
+        won = np.zeros((games, len(TERMS)))
+        np.add.at(won, deals.lane, np.where(is_dealer[:, None], -chances, chances))
+        by_role = points.reshape(-1, len(TERMS), 2, KINDS // 2)
+        by_agent = np.where(is_dealer[:, None, None, None], by_role[:, :, ::-1], by_role)
+        made = np.zeros((games, *by_agent.shape[1:]))
+        np.add.at(made, deals.lane, by_agent)
+        return Luck(won, made)
+
+    def terms(
+        self, rules: TwoHandRules, deals: Deals, entropy: np.random.SeedSequence
+    ) -> tuple[Array, Array]:
+        """Return the terms of each deal.
+
+        Returns:
+            float64[N, 3, 6], the points that each term brought, of each kind; and float64[N, 3],
+            what it added to pone's chance of winning.
+        """
+        family = find_family(FAMILY)
+        record = family.rules_record(rules, "play", 2)
+        record["target"] = LARGEST_TARGET  # the reference plays a deal to its end
+        state = np.zeros(1, dtype=family.state)
+        seed_states(state, entropy)
+        n = len(deals.lane)
+        points = np.zeros((n, len(TERMS), KINDS))
+        chances = np.zeros((n, len(TERMS)))
+        act = self.agent.acts[FAMILY]
+        terms_entry(act, f"{act.__module__}.{act.__name__}")(
+            state, record, np.zeros(1, dtype=family.view), NO_DECKS,
+            np.zeros(family.log_size, dtype=np.int64), state["rng"][0].copy(), show_table(),
+            self.agent.weights, win_table(self.outcomes, rules.target), self.outcomes.points,
+            deals.dealt, deals.laid, deals.dealer, deals.starter, rules.target - deals.scores,
+            self.redraws, np.zeros(COURSES, dtype=COURSE), points, chances,
+        )  # fmt: skip
+        if not self.outcomes.exact:
+            points[:, REFERENCE] = chances[:, REFERENCE] = 0.0
+        return points, chances
+
+
+def usual_reference(rules: Rules) -> Reference | None:
+    """Return the reference for rules: `rule_based`, or None if no luck is known of their games."""
+    if not isinstance(rules, TwoHandRules):
+        return None
+    return Reference(RuleBasedAgent(), shipped_outcomes(rules))

@@ -1,0 +1,162 @@
+"""The terms of luck of deals that were played: the starter's, the hands' and the lay-aways'.
+
+Each term is a value that the cards got, less the mean of that value over the cards that could have
+come instead. So its mean is zero, whoever plays and whatever the value is (AIVAT: Burch, Schmid,
+Moravcik and Bowling, 2018); the better the value, the more luck it takes away.
+
+- *Starter*: the hands and the crib as they were laid away, the play as the reference plays it, with
+  the starter turned, less the mean over all that could have been turned. Exact.
+- *Reference*: the reference lays away and plays both seats, the mean over the starters, less the
+  mean of all deals (`outcomes`).
+- *Lay-away*: where a seat laid away other cards than the reference would, what that changes with
+  the hand that the other seat had, less the mean of that with hands drawn for it anew. What a seat
+  lays away does not depend on the other's cards, so the hand it had is one more such draw.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+
+from numba import float64, int64, void
+
+from crib_env.engine.family import find_family
+from crib_env.engine.jit import Entry, entry, kernel
+from crib_env.engine.record import DECKS_T, LOG_T, TABLE_T, WEIGHTS_T
+from crib_env.engine.rng import below
+from crib_env.engine.two_hand.counting import DECK
+from crib_env.engine.two_hand.records import HAND
+from crib_env.policy import Act
+from crib_training.evaluation.luck.chance import smooth_chance, smooth_win
+from crib_training.evaluation.luck.course import COURSES_T, DEALER, KINDS, PONE, course_kernels
+
+TERMS = ("starter", "reference", "lay_away")
+STARTER, REFERENCE, LAY_AWAY = range(len(TERMS))
+COURSES = 4  # as laid away, by the reference, and two to compare
+FAMILY = "two_hand"
+
+
+@kernel
+def mean_chance(course, a, b, wins):
+    """Note pone's chance of winning, the mean over the starters."""
+    chance = 0.0
+    for k in range(course["starters"]):
+        chance += smooth_chance(course, k, a, b, wins)
+    course["chance"] = chance / course["starters"]
+
+
+@kernel
+def place_of(course, card):
+    """Return the place of a starter among those of a course."""
+    k = 0
+    while course["starter"][k] != card:
+        k += 1
+    return k
+
+
+@kernel
+def set_hands(s, dealt, dealer):
+    """Put the cards dealt to the seats into ``s``: pone's, then the dealer's."""
+    for i in range(HAND):
+        s["dealt"][i] = dealt[HAND * (1 - dealer) + i]
+        s["dealt"][HAND + i] = dealt[HAND * dealer + i]
+
+
+@kernel
+def draw_hand(s, seat, n, rng):
+    """Draw the cards of a seat anew from all that the other does not hold."""
+    used = 0
+    for i in range(n):
+        used |= 1 << s["dealt"][HAND * (1 - seat) + i]
+    for i in range(n):
+        card = below(rng, DECK)
+        while used >> card & 1:
+            card = below(rng, DECK)
+        used |= 1 << card
+        s["dealt"][HAND * seat + i] = card
+
+
+@cache
+def terms_entry(act: Act, name: str) -> Entry:
+    """Return the entry that reckons the terms, with a reference that acts so."""
+    family = find_family(FAMILY)
+    states_t, rules_t, views_t = family.types
+    lay_away, follow = course_kernels(act)
+
+    @kernel
+    def add_lay_away(game, seat, mine, redraws, courses, a, b, wins, points, chances):
+        """Add to the term what a seat's own lay-away is worth more than the reference's.
+
+        Once with the other's hand as it is, less the mean with hands drawn for it.
+        """
+        s, rules, rng = game[0], game[1], game[3]
+        for draw in range(redraws + 1):
+            if draw > 0:
+                draw_hand(s, 1 - seat, rules["dealt"], rng)
+            pone, dealer = lay_away(game)
+            follow(game, pone, dealer, courses[2])
+            mean_chance(courses[2], a, b, wins)
+            if seat == PONE:
+                pone = mine
+            else:
+                dealer = mine
+            follow(game, pone, dealer, courses[3])
+            mean_chance(courses[3], a, b, wins)
+            times = 1.0 if draw == 0 else -1.0 / redraws
+            for kind in range(KINDS):
+                more = courses[3]["mean"][kind] - courses[2]["mean"][kind]
+                points[kind] += times * more
+            chances[LAY_AWAY] += times * (courses[3]["chance"] - courses[2]["chance"])
+
+    @entry(
+        void(
+            states_t, rules_t, views_t, DECKS_T, LOG_T, int64[::1], TABLE_T, WEIGHTS_T,
+            float64[:, ::1], float64[::1], int64[:, ::1], int64[:, ::1], int64[::1], int64[::1],
+            int64[:, ::1], int64, COURSES_T, float64[:, :, ::1], float64[:, ::1],
+        ),
+        f"luck_terms.{name}",
+    )  # fmt: skip
+    def write_terms(
+        states, rules, views, decks, log, rng, table, weights, wins, means, dealt, laid, dealer,
+        starter, needs, redraws, courses, points, chances,
+    ):  # fmt: skip
+        """Write the terms of each deal.
+
+        Args:
+            wins: pone's chances, see `chance_after`.
+            means: float64[KINDS], the points of a deal of the reference.
+            dealt, laid, dealer, starter: of the deals, see `Deals`.
+            needs: int64[N, 2], the points each seat still had to make.
+            redraws: how many hands are drawn anew; 0 for no term of the lay-away.
+            points: float64[N, 3, KINDS], zeros; receives the points that each term brought.
+            chances: float64[N, 3], zeros; what each term added to pone's chance of winning.
+        """
+        s = states[0]
+        game = (s, rules[0], views[0], rng, table, weights, log, decks)
+        actual, reference = courses[0], courses[1]
+        for i in range(dealt.shape[0]):
+            seats = (1 - dealer[i], dealer[i])
+            a, b = needs[i, seats[PONE]], needs[i, seats[DEALER]]
+            mine = (laid[i, seats[PONE]], laid[i, seats[DEALER]])
+            set_hands(s, dealt[i], dealer[i])
+            follow(game, mine[PONE], mine[DEALER], actual)
+            mean_chance(actual, a, b, wins)
+            k = place_of(actual, starter[i])
+            for kind in range(KINDS):
+                made = actual["made"][KINDS * k + kind]
+                points[i, STARTER, kind] = made - actual["mean"][kind]
+            chances[i, STARTER] = smooth_chance(actual, k, a, b, wins) - actual["chance"]
+            theirs = lay_away(game)
+            follow(game, theirs[PONE], theirs[DEALER], reference)
+            mean_chance(reference, a, b, wins)
+            for kind in range(KINDS):
+                points[i, REFERENCE, kind] = reference["mean"][kind] - means[kind]
+            chances[i, REFERENCE] = reference["chance"] - smooth_win(a, b, wins)
+            for seat in range(2):
+                if redraws > 0 and mine[seat] != theirs[seat]:
+                    set_hands(s, dealt[i], dealer[i])
+                    add_lay_away(
+                        game, seat, mine[seat], redraws, courses, a, b, wins, points[i, LAY_AWAY],
+                        chances[i],
+                    )  # fmt: skip
+
+    return write_terms

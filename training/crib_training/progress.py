@@ -1,0 +1,88 @@
+"""How far a command is: a bar with the total and the time left in a terminal, lines elsewhere.
+
+Shown on stderr once a task has taken a while, so that short ones stay quiet.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from types import TracebackType
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
+from rich.progress import Progress as Bars
+
+QUIET = 2.0  # seconds before anything is shown
+SAID_EVERY = 30.0  # seconds between two lines where stderr is no terminal
+
+
+class Progress:
+    """Shows how much of a task is done, used in a ``with`` block.
+
+    Args:
+        what: the task, in a few words.
+        total: how much there is to do.
+        done: how much of it was done before.
+    """
+
+    def __init__(self, what: str, total: int, done: int = 0) -> None:
+        self.what = what
+        self.total = total
+        self.done: float = done
+        self._before = done
+        self._began = self._said = time.monotonic()
+        self._console = Console(stderr=True)
+        self._bars: Bars | None = None
+
+    def __enter__(self) -> Progress:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self._bars is not None:
+            self._bars.stop()
+
+    def advance(self, by: float) -> None:
+        """Note that so much more is done."""
+        self.move_to(self.done + by)
+
+    def move_to(self, done: float) -> None:
+        """Note how much is done by now."""
+        self.done = done
+        now = time.monotonic()
+        if now - self._began < QUIET:
+            return
+        if self._console.is_terminal:
+            self._draw()
+        elif now - self._said >= SAID_EVERY:
+            self._said = now
+            print(self.line(now - self._began), file=sys.stderr, flush=True)
+
+    def line(self, seconds: float) -> str:
+        """Return how far the task is after so many seconds, as a line."""
+        new = self.done - self._before
+        left = f", {clock(seconds * (self.total - self.done) / new)} left" if new > 0 else ""
+        return f"{self.what}: {self.done:,.0f} of {self.total:,} in {clock(seconds)}{left}"
+
+    def _draw(self) -> None:
+        if self._bars is None:
+            columns = (
+                TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(),
+                TimeRemainingColumn(elapsed_when_finished=True),
+            )  # fmt: skip
+            self._bars = Bars(*columns, console=self._console, transient=True)
+            self._task = self._bars.add_task(self.what, total=self.total, completed=self._before)
+            self._bars.start()
+        self._bars.update(self._task, completed=self.done)
+
+
+def clock(seconds: float) -> str:
+    """Return a time as hours, minutes and seconds, such as ``1:02:03``, or ``4:05``."""
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02d}:{rest:02d}" if hours else f"{minutes}:{rest:02d}"

@@ -1,0 +1,167 @@
+"""Measure what deals of `rule_based` bring, ``reference_deals.npz``, for luck taken out of results.
+
+    crib tables reference_deals
+
+It lays away and plays both seats without seeing the starter; each deal is counted with every
+starter it could have. Prints the mean points by role and how often the first dealer wins.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+from crib_agents.data.tables import REFERENCE_DEALS, save
+from crib_agents.rule_based import RuleBasedAgent
+from numba import float64, int64, void
+
+from crib_env.engine.family import find_family
+from crib_env.engine.jit import Entry, entry
+from crib_env.engine.record import DECKS_T, LOG_T, NO_DECKS, TABLE_T, WEIGHTS_T
+from crib_env.engine.show import show_table
+from crib_env.engine.two_hand.records import HAND
+from crib_env.policy import Act, CompiledAgent
+from crib_env.rules import LARGEST_TARGET, TwoHandRules
+from crib_training.command_line import start
+from crib_training.evaluation.luck.course import (
+    COURSE,
+    COURSES_T,
+    DEALER_CRIB,
+    DEALER_HAND,
+    DEALER_PLAY,
+    KINDS,
+    PONE,
+    PONE_HAND,
+    course_kernels,
+)
+from crib_training.evaluation.luck.outcomes import Outcomes, win_table
+from crib_training.evaluation.luck.terms import FAMILY
+from crib_training.progress import Progress
+from crib_training.tables.files import made_by
+from crib_training.tables.two_hand.dealing import GAMES, draw, generator
+
+AT_ONCE = 10_000
+_, MOST_PONE, MOST_DEALER = REFERENCE_DEALS.shapes["ends"]
+
+
+@cache
+def deals_entry(act: Act, name: str) -> Entry:
+    """Return the entry that counts deals of a reference that acts so."""
+    states_t, rules_t, views_t = find_family(FAMILY).types
+    lay_away, follow = course_kernels(act)
+
+    @entry(
+        void(
+            states_t, rules_t, views_t, DECKS_T, LOG_T, int64[::1], TABLE_T, WEIGHTS_T, int64,
+            COURSES_T, float64[::1], float64[::1], float64[:, ::1], float64[:, ::1],
+        ),
+        f"reference_deals.{name}",
+    )  # fmt: skip
+    def count_deals(
+        states, rules, views, decks, log, rng, table, weights, deals, courses, counted, points,
+        ends, reached,
+    ):  # fmt: skip
+        """Play deals and count each with every starter; the arrays are those of `Outcomes`."""
+        s, course = states[0], courses[0]
+        game = (s, rules[0], views[0], rng, table, weights, log, decks)
+        for _ in range(deals):
+            used = 0
+            for i in range(2 * rules[0]["dealt"]):
+                card = draw(rng, used)
+                used |= 1 << card
+                s["dealt"][HAND * (i & 1) + (i >> 1)] = card
+            pone, dealer = lay_away(game)
+            follow(game, pone, dealer, course)
+            for k in range(course["starters"]):
+                made = course["made"]
+                at = KINDS * k
+                for kind in range(KINDS):
+                    points[kind] += made[at + kind]
+                p = 0
+                d = made[at + DEALER_PLAY]
+                for i in range(course["cards"]):
+                    if course["pegger"][i] != PONE:
+                        d -= course["pegged"][i]
+                for i in range(course["cards"] + 1):  # heels are in, then the play, then the show
+                    if i == course["cards"]:
+                        more = made[at + PONE_HAND]
+                    elif course["pegger"][i] == PONE:
+                        more = course["pegged"][i]
+                    else:
+                        d += course["pegged"][i]
+                        continue
+                    for _ in range(more):
+                        p = min(p + 1, ends.shape[0] - 1)
+                        reached[p, min(d, ends.shape[1] - 1)] += 1.0
+                d += made[at + DEALER_HAND] + made[at + DEALER_CRIB]
+                ends[p, min(d, ends.shape[1] - 1)] += 1.0
+            counted[0] += course["starters"]
+
+    return count_deals
+
+
+def measure(
+    rules: TwoHandRules, agent: CompiledAgent, deals: int, entropy: np.random.SeedSequence
+) -> Outcomes:
+    """Return what so many deals bring in which a compiled agent lays away and plays both seats."""
+    family = find_family(FAMILY)
+    record = family.rules_record(rules, "play", 2)
+    record["target"] = LARGEST_TARGET
+    counted, points = np.zeros(1), np.zeros(KINDS)
+    ends, reached = np.zeros((MOST_PONE, MOST_DEALER)), np.zeros((MOST_PONE, MOST_DEALER))
+    act = agent.acts[FAMILY]
+    count = deals_entry(act, f"{act.__module__}.{act.__name__}")
+    rng = generator(entropy)
+    state, view = np.zeros(1, dtype=family.state), np.zeros(1, dtype=family.view)
+    log, course = np.zeros(family.log_size, dtype=np.int64), np.zeros(1, dtype=COURSE)
+    with Progress(f"{rules.name}, deals of {agent.name}", deals) as progress:
+        for done in range(0, deals, AT_ONCE):
+            n = min(AT_ONCE, deals - done)
+            count(state, record, view, NO_DECKS, log, rng, show_table(), agent.weights, n, course,
+                  counted, points, ends, reached)  # fmt: skip
+            progress.advance(n)
+    return Outcomes(float(counted[0]), points / counted[0], ends, reached)
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Measure what deals of the reference bring, for luck taken out of results.
+
+    Attributes:
+        deals: of each game.
+        seed: fixes everything.
+        out: the file to write.
+    """
+
+    deals: int = 4_000_000
+    seed: int = 2032
+    out: Path = REFERENCE_DEALS.path
+
+
+def run(settings: Settings) -> None:
+    """Measure both games, print what was found, and write the file."""
+    found = []
+    for name, entropy in zip(
+        GAMES, np.random.SeedSequence(settings.seed).spawn(len(GAMES)), strict=True
+    ):
+        rules = TwoHandRules.preset(name)
+        outcomes = measure(rules, RuleBasedAgent(), settings.deals, entropy)
+        found.append(outcomes)
+        pone, dealer = outcomes.points.reshape(2, -1)
+        won = 1 - win_table(outcomes, rules.target)[rules.target - rules.for_last, rules.target]
+        print(f"{name}: play, hand and crib of pone {', '.join(f'{x:.3f}' for x in pone)}, of the "
+              f"dealer {', '.join(f'{x:.3f}' for x in dealer)}; the first dealer wins "
+              f"{100 * won:.2f} %")  # fmt: skip
+    save(
+        REFERENCE_DEALS, settings.out, made_by=made_by(REFERENCE_DEALS, settings),
+        deals=[one.deals for one in found],
+        points=np.stack([one.points * one.deals for one in found]).astype(np.int64),
+        ends=np.stack([one.ends for one in found]).astype(np.int64),
+        reached=np.stack([one.reached for one in found]).astype(np.int64),
+    )  # fmt: skip
+
+
+if __name__ == "__main__":
+    start(Settings, run)
