@@ -24,9 +24,9 @@ from crib_agents.learned import Learned
 from crib_training.learn.deep_monte_carlo.actors import ActorsLostError, Processes
 from crib_training.learn.deep_monte_carlo.checkpoint import FILE
 from crib_training.learn.deep_monte_carlo.cluster import Cluster
-from crib_training.learn.deep_monte_carlo.display import Display
 from crib_training.learn.deep_monte_carlo.settings import Settings, command
 from crib_training.learn.deep_monte_carlo.training import Training
+from crib_training.learn.display import Display
 
 
 class Stopped(KeyboardInterrupt):

@@ -13,6 +13,7 @@ import torch
 from crib_agents.learned import Learned
 from crib_agents.loading import load_agent
 
+from crib_training.learn.curve import Point, picture, strength, table
 from crib_training.learn.deep_monte_carlo.actors import NETS, Actors, Played, joined, parts_of
 from crib_training.learn.deep_monte_carlo.checkpoint import (
     Checkpoint,
@@ -22,7 +23,6 @@ from crib_training.learn.deep_monte_carlo.checkpoint import (
     restore_module,
     write_whole,
 )
-from crib_training.learn.deep_monte_carlo.curve import Point, picture, strength, table
 from crib_training.learn.deep_monte_carlo.settings import Settings, differences, fixed, origin
 from crib_training.learn.deep_monte_carlo.task import Samples
 from crib_training.learn.deep_monte_carlo.tasks import find_task

@@ -7,7 +7,7 @@ from types import TracebackType
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
-from crib_training.learn.deep_monte_carlo.curve import Point
+from crib_training.learn.curve import Point
 
 
 class Display:
