@@ -6,6 +6,7 @@ import os
 import platform
 import time
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -94,7 +95,7 @@ def test_an_actor_killed_in_the_middle_loses_only_its_own_samples(
 
     monkeypatch.setattr("crib_training.learn.deep_monte_carlo.loop.Training", Killing)
     train(small(tmp_path, ray_address=address, deals=1000))
-    played = [after - before for before, after in zip(deals, deals[1:], strict=False)]
+    played = [after - before for before, after in pairwise(deals)]
     assert deals[:3] == [50, 100, 150]
     assert 25 in played  # half of a round is the other actor's
     assert all(n in (25, 50) for n in played)

@@ -55,8 +55,9 @@ class Training:
         if settings.workers < least:
             raise ValueError(f"workers must be at least {least}, got {settings.workers}")
         if settings.device == "cuda" and not torch.cuda.is_available():
-            raise ValueError("device cuda needs an NVIDIA card and a PyTorch built for it, and there "
-                             "is none here: leave --device out")  # fmt: skip
+            raise ValueError(
+                "device cuda needs an NVIDIA card and a PyTorch built for it: here is none"
+            )
         saved = Checkpoint.load(settings.resume) if settings.resume else None
         if saved is not None and (changed := differences(saved.about["settings"], settings)):
             raise ValueError(f"the run in {settings.resume} is another: {'; '.join(changed)}")
