@@ -21,13 +21,14 @@ ARGS :=
 PARALLEL := --numprocesses auto --dist worksteal
 
 .DEFAULT_GOAL := help
-.PHONY: help demo tables test check-long check-ray lint typecheck format bench perfcheck docs clean
+.PHONY: help demo tables test check-long check-ray check-libraries check-page lint typecheck \
+	format bench perfcheck docs clean
 .NOTPARALLEL:
 
 help: ## List the targets
 	@echo "Targets (ARGS=\"...\" is handed on where marked *):"
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)$$/\1|\2/p' $(MAKEFILE_LIST) | \
-		while IFS='|' read -r name text; do printf '  %-12s %s\n' "$$name" "$$text"; done
+		while IFS='|' read -r name text; do printf '  %-15s %s\n' "$$name" "$$text"; done
 
 demo: $(INSTALLED) ## Train two agents for about five minutes and evaluate them *
 	@$(PY) -m crib_training.learn.demo $(ARGS)
@@ -43,6 +44,21 @@ check-long: $(INSTALLED) ## Run all tests, the slow ones too, on every core *
 
 check-ray: $(RAY_INSTALLED) ## Run tournaments and self-play on a local Ray cluster of two nodes *
 	@$(RAY_VENV)/bin/python -m pytest -m slow tests/test_ray.py $(ARGS)
+
+check-libraries: $(INSTALLED) ## Run the examples of other libraries, each in an environment of its own *
+	@for needs in examples/libraries/requirements/*.txt; do \
+		name=$$(basename $$needs .txt); home=.venv-libraries/$$name; \
+		if [ $$needs -nt $$home/.installed ]; then \
+			echo "setup: installing $$name into $$home"; \
+			$(PY) -m venv $$home && $$home/bin/python -m pip install --quiet \
+				--disable-pip-version-check --requirement $$needs --editable . pytest \
+				&& touch $$home/.installed || exit 1; \
+		fi; \
+		$$home/bin/python -m pytest -m "slow or not slow" tests/test_libraries.py $(ARGS) || exit 1; \
+	done
+
+check-page: $(INSTALLED) ## Play whole games through the page of crib web in Chromium *
+	@$(PY) -m pytest -m slow tests/test_page.py $(ARGS)
 
 lint: $(INSTALLED) ## Check style, formatting and which way imports go
 	@$(PY) -m ruff check .

@@ -41,6 +41,7 @@ TARGETS: dict[str, Target] = {
     "sb3": Target(0.85, 0.95),
     "trainer": Target(5.0, 10.0),
     "strength": Target(60.0, 45.0, less_is_better=True),
+    "frames": Target(20, 40),
     "hands": Target(80e6, 150e6),
     "rule_based": Target(2000, 5000),
     "cold": Target(10.0, 6.0, less_is_better=True),

@@ -30,6 +30,7 @@ from crib_env.rules import PRESETS, Rules, TableTopRules, TwoHandRules
 from crib_env.sampling import sample_legal
 
 if TYPE_CHECKING:
+    from crib_env.encoding import encode
     from crib_env.game import Game
     from crib_env.games import Games
 
@@ -51,6 +52,7 @@ __all__ = [
     "agent_names",
     "card_name",
     "compile_policy",
+    "encode",
     "find_agent",
     "format_card",
     "format_cards",
@@ -65,7 +67,7 @@ register_environments()
 
 
 # What loads the engine, and Numba with it, waits until it is asked for.
-_LAZY = {"Game": "game", "Games": "games"}
+_LAZY = {"Game": "game", "Games": "games", "encode": "encoding"}
 
 
 def __getattr__(name: str) -> Any:

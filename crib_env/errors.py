@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
 from difflib import get_close_matches
 
 from gymnasium.error import ResetNeeded
@@ -18,6 +19,22 @@ class EpisodeOverError(ResetNeeded):
 
 def unknown(kind: str, name: str, choices: Collection[str]) -> ValueError:
     """Return the error of a name that is none of the choices, with the nearest of them."""
-    near = get_close_matches(name, choices, n=1)
-    meant = f"; did you mean {near[0]!r}?" if near else ""
-    return ValueError(f"no {kind} is called {name!r}: choose from {', '.join(choices)}{meant}")
+    chosen = f"choose from {', '.join(choices)}{nearest(name, choices)}"
+    return ValueError(f"no {kind} is called {name!r}: {chosen}")
+
+
+def nearest(given: object, choices: Collection[str]) -> str:
+    """Return what an error ends in that names the choices: the one nearest to what was given."""
+    near = get_close_matches(str(given), choices, n=1)
+    return f"; did you mean {near[0]!r}?" if near else ""
+
+
+@contextmanager
+def comes_with(extra: str) -> Iterator[None]:
+    """Let the error of a module that is missing say by which extra it is installed."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        package = (error.name or "something").partition(".")[0]
+        cure = f'{package} is not installed: pip install "crib-env[{extra}]"'
+        raise ModuleNotFoundError(cure, name=package) from None

@@ -34,7 +34,8 @@ opponent="rule_based")``, ``gymnasium.make_vec(..., num_envs=1024)``; for Stable
 | ``episode`` | ``"deal"``, ``"game"`` (to 61), ``"match"`` (to seven game points) | ``"game"`` |
 | ``reward`` | ``"win"``, ``"points"`` | ``"win"`` |
 | ``on_illegal`` | ``"terminate"``, ``"raise"`` | ``env``: terminate, ``raw_env``: raise |
-| ``render_mode`` | ``None``, ``"ansi"`` | ``None`` |
+| ``render_mode`` | ``None``, ``"ansi"``, ``"svg"``, ``"rgb_array"``, ``"human"`` | ``None`` |
+| ``viewer`` | whose knowledge is rendered: a seat, ``"all"``; ``None`` who acts | ``None`` |
 
 The Gymnasium, vector and SB3 forms also take ``features`` (``True``, ``"lookahead"``, ``"reply"``)
 and ``reward="expected"``: see docs/features.md.

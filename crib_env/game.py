@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from crib_env.engine.family import Family, find_family
+from crib_env.engine.family import Family, find_family, of_one_deal
 from crib_env.engine.log import FOR_LAST
 from crib_env.engine.record import NO_DECKS, NONE
 from crib_env.engine.rng import seed_states
@@ -69,8 +69,9 @@ class Game(Positions, Pictures):
         self.rules = Rules.preset(rules) if isinstance(rules, str) else rules
         self.family: Family = find_family(self.rules.engine)
         self.players = self.family.players[0] if players is None else players
-        self.episode = episode
-        self.record = self.family.rules_record(self.rules, episode, self.players)
+        self.episode = of_one_deal(episode, self.family.episodes)
+        self.record = self.family.rules_record(self.rules, self.episode, self.players)
+        self.players = int(self.players)
         self.states = np.zeros(1, dtype=self.family.state)
         self.views = np.zeros(1, dtype=self.family.view)
         self.log = np.zeros(self.family.log_size, dtype=np.int64)

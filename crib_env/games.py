@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from crib_env.engine.family import Family, find_family
+from crib_env.engine.family import Family, find_family, of_one_deal
 from crib_env.engine.lanes import lane_entries
 from crib_env.engine.record import NO_DECKS, NONE
 from crib_env.engine.rng import seed_states
@@ -59,9 +59,9 @@ class Games:
         self.family = family or find_family(rules.engine)
         self.rules = rules
         self.players = players
-        self.episode = episode
+        self.episode = of_one_deal(episode, self.family.episodes)
         self.n = n
-        self.record = self.family.rules_record(rules, episode, players)
+        self.record = self.family.rules_record(rules, self.episode, players)
         self.states = np.zeros(n, dtype=self.family.state)
         self.tally = np.zeros((n, 2, len(self.family.phases)), dtype=np.int64)
         self.log = np.zeros(self.family.log_size, dtype=np.int64)

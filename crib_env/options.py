@@ -32,16 +32,17 @@ class ResetOptions:
     scores: tuple[int, int] | None = None
 
 
-def check_seed(seed: object) -> None:
-    """Raise unless ``seed`` is None or a non-negative integer.
+def check_seed(seed: Any) -> int | None:
+    """Return a seed, a whole number of any kind, as Python has it; or None.
 
     Raises:
-        ValueError: it is neither.
+        ValueError: it is neither None nor a whole number from 0 up.
     """
     if seed is None:
-        return
+        return None
     if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or seed < 0:
         raise ValueError(f"seed must be None or a whole number from 0 up, got {seed!r}")
+    return int(seed)
 
 
 def read_options(options: dict[str, Any] | None, players: int, target: int) -> ResetOptions:

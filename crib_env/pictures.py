@@ -9,7 +9,7 @@ import numpy as np
 from crib_env.engine.family import Family
 from crib_env.engine.record import NONE, Array
 from crib_env.events import Event
-from crib_env.render.svg.document import document
+from crib_env.render.svg.document import document, framed
 from crib_env.render.svg.scene import Scene
 from crib_env.rules import Rules
 
@@ -95,7 +95,7 @@ class Pictures:
         scene = Scene(
             self.rules, title or self.rules.name, self.deals, tuple(names),
             tuple(self.events if events is None else events),
-            None if hidden == NONE else hidden,
+            hidden=None if hidden == NONE else hidden,
         )  # fmt: skip
         return self.family.draw([self.view(p) for p in (seat, *others)], scene)
 
@@ -103,4 +103,4 @@ class Pictures:
         return self.svg()
 
     def _repr_html_(self) -> str:
-        return f'<div style="max-width:800px">{self.svg()}</div>'
+        return framed(self.svg())

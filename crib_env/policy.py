@@ -1,7 +1,6 @@
 """What plays: agents, how one is found by name, and how one function becomes a compiled agent.
 
-An `Agent` takes views and returns actions. Names are looked up in the entry-point group
-``crib_env.agents``, so a package of anyone's can add its own.
+Names are looked up in the entry-point group ``crib_env.agents``: any package can add its own.
 """
 
 from __future__ import annotations
@@ -16,6 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol, runtime_checkable
 import numpy as np
 import numpy.typing as npt
 
+from crib_env.agent_files import read_agent_file
 from crib_env.errors import unknown
 
 if TYPE_CHECKING:
@@ -111,14 +111,7 @@ class CompiledAgent:
         return f"{type(self).__name__}()"
 
     def act(self, views: Views, rng: np.random.Generator) -> Actions:
-        """Return a legal action for each view.
-
-        Args:
-            views: structured array [B] of views, each of a seat to move.
-            rng: the source of any chance in the choice.
-
-        Returns:
-            int64[B], actions.
+        """Return a legal action for each view; see `Agent.act`.
 
         Raises:
             ValueError: the views are of a family the agent does not play.
@@ -268,14 +261,16 @@ def _installed(name: str) -> Agent:
 def find_agent(opponent: Opponent) -> Agent:
     """Return an agent given by name, as an `Agent`, or as a function of a view and a generator.
 
-    A name is that of an installed agent, or ``"package.module:Name"`` of an agent, or of a class of
-    agents whose constructor takes no arguments.
+    A name is that of an installed agent, the path of a file that one is read from, or
+    ``"package.module:Name"`` of an agent, or of a class whose constructor takes no arguments.
 
     Raises:
         ValueError: no agent of that name is installed (the message lists those that are), or it
             cannot be loaded (the message names its package).
         TypeError: something that is no agent.
     """
+    if isinstance(opponent, str) and (agent := read_agent_file(opponent)) is not None:
+        return find_agent(agent)
     if isinstance(opponent, str) and ":" in opponent:
         try:
             found = resolve_name(opponent)
@@ -285,10 +280,8 @@ def find_agent(opponent: Opponent) -> Agent:
     if isinstance(opponent, str):
         return _installed(opponent)
     if isinstance(opponent, type):
-        raise TypeError(
-            f"an opponent is an agent, not its class: write {opponent.__name__}(), not "
-            f"{opponent.__name__}"
-        )
+        name = opponent.__name__
+        raise TypeError(f"an opponent is an agent, not its class: write {name}(), not {name}")
     if isinstance(opponent, Agent):
         return opponent
     if callable(opponent):

@@ -12,6 +12,8 @@ from typing import Any, ClassVar, Literal, Self, TypeVar, overload
 
 import numpy as np
 
+from crib_env.errors import nearest
+
 FirstDealer = Literal["low_card", "high_card"]
 NextDealer = Literal["loser", "winner"]
 
@@ -87,7 +89,8 @@ class Rules:
         """
         fitting = {key: rules for key, rules in PRESETS.items() if isinstance(rules, cls)}
         if name not in fitting:
-            raise ValueError(f"no rules are called {name!r}: choose from {', '.join(fitting)}")
+            choices = f"{', '.join(fitting)}{nearest(name, fitting)}"
+            raise ValueError(f"no rules are called {name!r}: choose from {choices}")
         known = [f.name for f in fields(fitting[name])]
         for field in changes:
             if field not in known:
@@ -245,7 +248,8 @@ def find_rules(rules: str | Rules, family: str | type[Rules]) -> Rules:
         ]
         if rules not in fitting:
             raise ValueError(f"no rules for this game are called {rules!r}: choose from "
-                             f"{', '.join(map(repr, fitting))}, or pass a Rules")  # fmt: skip
+                             f"{', '.join(map(repr, fitting))}, or pass a Rules"
+                             f"{nearest(rules, fitting)}")  # fmt: skip
         return PRESETS[rules]
     if not isinstance(rules, Rules):
         raise TypeError(f"rules must be the name of a preset or a Rules, got {rules!r}")

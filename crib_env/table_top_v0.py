@@ -32,7 +32,8 @@
 | ``episode`` | ``"game"`` (to 121; in the variation 31 game points), ``"round"`` | ``"game"`` |
 | ``reward`` | ``"win"``, ``"points"`` | ``"win"`` |
 | ``on_illegal`` | ``"terminate"``, ``"raise"`` | ``env``: terminate, ``raw_env``: raise |
-| ``render_mode`` | ``None``, ``"ansi"`` | ``None`` |
+| ``render_mode`` | ``None``, ``"ansi"``, ``"svg"``, ``"rgb_array"``, ``"human"`` | ``None`` |
+| ``viewer`` | whose knowledge is rendered: a seat, ``"all"``; ``None`` who acts | ``None`` |
 
 The Gymnasium, vector and SB3 forms also take ``features`` (``True``, ``"lookahead"``, ``"reply"``):
 see docs/features.md.

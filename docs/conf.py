@@ -8,10 +8,14 @@ from crib_env import ENVIRONMENTS, __version__
 project = "crib-env"
 author = "the crib-env contributors"
 release = __version__
-extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
+extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
 html_theme = "furo"
 exclude_patterns = ["_build"]
+nb_execution_mode = "force"  # the notebooks are run whenever the pages are made
+nb_execution_raise_on_error = True
+nb_execution_timeout = 300
 myst_heading_anchors = 3
+suppress_warnings = ["myst.header"]  # the clauses of a source are third-level headings
 autodoc_typehints = "description"
 autodoc_member_order = "bysource"
 

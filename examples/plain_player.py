@@ -2,7 +2,8 @@
 
     crib tournament examples.plain_player:KeepsFives rule_based random --pairs 500
 
-It needs nothing but the two questions of `PlainAgent`: no arrays, no compiled code.
+It needs nothing but the two questions of `PlainAgent`, and ``self.deal`` for what else it may know:
+no arrays, no compiled code.
 """
 
 from __future__ import annotations
@@ -43,11 +44,15 @@ class KeepsFives(PlainAgent):
         is_dealer: bool,
         scores: tuple[int, int],
     ) -> str:
-        """Make fifteen or thirty-one, else pair the last card, else play the highest that fits."""
+        """Make fifteen or thirty-one, else pair the last card, else play the highest that fits.
+
+        Alone, once the other has said go, the lowest: more cards fit after it.
+        """
         fitting = [card for card in hand if count + pip(card) <= 31]
+        alone = any(not go.mine and go.after > len(gone) for go in self.deal.gos)
 
         def use(card: str) -> tuple[bool, bool, int]:
             pairs = bool(pile) and pile[-1][0] == card[0]
-            return count + pip(card) in (15, 31), pairs, pip(card)
+            return count + pip(card) in (15, 31), pairs, -pip(card) if alone else pip(card)
 
         return max(fitting, key=use)

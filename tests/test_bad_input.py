@@ -115,7 +115,6 @@ every_form = pytest.mark.parametrize("form", FORMS)
         ("rules", "table_top", ("hoyle", "five_card")),
         ("episode", "hand", ("deal", "game", "match")),
         ("episode", "", ("deal", "game", "match")),
-        ("episode", "round", ("deal", "game", "match")),
         ("reward", "score", ("win", "points")),
         ("reward", None, ("win", "points")),
         ("on_illegal", "ignore", ("terminate", "raise")),

@@ -54,3 +54,10 @@ def test_usage_on_an_environments_page_runs(name: str) -> None:
     exec("\n".join(line[4:] for line in usage.group(1).splitlines()), {})
     for heading in ("Keywords", "Observation", "Actions", "Rewards", "Version history"):
         assert f"\n## {heading}\n" in page
+
+
+def test_the_citation_is_of_this_version() -> None:
+    version = f'"{crib_env.__version__}"'
+    assert f"version = {version}" in (ROOT / "pyproject.toml").read_text()
+    assert f"version: {crib_env.__version__}\n" in (ROOT / "CITATION.cff").read_text()
+    assert f"version = {{{crib_env.__version__}}}" in (ROOT / "README.md").read_text()

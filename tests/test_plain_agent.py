@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from crib_agents.adapters.plain import PlainAgent
+from crib_agents.adapters.plain import Deal, Go, PlainAgent, Play
 from crib_training.evaluation.duplicate import play_pairs
 
 from crib_env import (
@@ -18,16 +18,19 @@ from crib_env import (
     table_top_v0,
 )
 from crib_env.cards import pip
+from crib_env.game import Game
+from crib_env.games import Games
 from crib_env.rules import PRESETS
 from examples.plain_player import KeepsFives
 
 
 class Recorder(KeepsFives):
-    """Plays as KeepsFives and notes what it is asked."""
+    """Plays as KeepsFives and notes what it is asked, and what it may know besides."""
 
     def __init__(self) -> None:
         self.discards: list[tuple[Any, ...]] = []
         self.plays: list[tuple[Any, ...]] = []
+        self.known: list[Deal] = []
 
     def choose_discard(
         self, hand: list[str], is_dealer: bool, scores: tuple[int, int]
@@ -38,6 +41,7 @@ class Recorder(KeepsFives):
 
     def choose_card(self, *asked: Any) -> str:
         card = super().choose_card(*asked)
+        self.known.append(self.deal)
         self.plays.append((*asked, card))
         return card
 
@@ -61,8 +65,7 @@ def game(request: pytest.FixtureRequest) -> Any:
 
 def test_the_pair_chosen_is_the_pair_laid_away(game: Any) -> None:
     recorder, start, done = game
-    assert len(recorder.discards) == 2
-    assert recorder.discards[0] == recorder.discards[1]  # the same cards, though one is laid
+    assert len(recorder.discards) == 1
     hand, is_dealer, scores, pair = recorder.discards[0]
     assert hand == tuple(format_card(card) for card in sorted(start))
     laid = [format_card(card) for seat, card, view in done if seat == 0 and view["phase"] == 0]
@@ -90,6 +93,90 @@ def test_the_play_is_shown_as_it_lies_on_the_table(game: Any) -> None:
             assert starter == format_card(int(view["starter"]))
             assert is_dealer == bool(view["is_dealer"])
         played.append(format_card(card))
+
+
+@pytest.mark.parametrize(("rules", "least"), [("hoyle", 50), ("five_card", 1)])
+def test_it_is_told_the_deal_what_it_laid_who_played_what_and_who_could_not(
+    rules: str, least: int
+) -> None:
+    """Against what the full state says, move by move, over whole games."""
+    greedy, rng = find_agent("greedy"), np.random.default_rng(0)
+    told = 0
+    for seed in range(6):
+        recorder, game = Recorder(), Game(rules, seed=seed)
+        laid: list[str] = []
+        plays: list[Play] = []
+        gos: list[Go] = []
+        while not game.over:
+            state = game.states[0]
+            deal, count = int(state["deals"]), int(state["count"])
+            phase, seat = int(state["phase"]), game.seat
+            asked = len(recorder.plays)
+            card = int((greedy if seat else recorder).act(np.array([game.view(seat)]), rng)[0])
+            if phase == 0 and seat == 0:
+                laid.append(format_card(card))
+                assert len(recorder.discards) == deal
+            if len(recorder.plays) > asked:
+                known = recorder.known[-1]
+                assert (known.number, set(known.laid)) == (deal, set(laid))
+                assert list(known.plays) == plays
+                assert list(known.gos) == gos
+                told += len(gos)
+            game.step(card)
+            if phase == 1:
+                plays.append(Play(format_card(card), seat == 0))
+                gos += unable(game.states[0], count + pip(card), seat, gos, plays)
+            if int(game.states[0]["deals"]) != deal:
+                laid, plays, gos = [], [], []
+    assert told >= least
+
+
+def unable(state: Any, count: int, last: int, gos: list[Go], plays: list[Play]) -> list[Go]:
+    """Return who cannot play at this count though holding cards, and has not said so in it."""
+    held = [
+        [int(c) for i, c in enumerate(state["dealt"][6 * seat : 6 * seat + 6])
+         if int(state["held"][seat]) >> i & 1]
+        for seat in range(2)
+    ]  # fmt: skip
+    began = len(plays)
+    while began and sum(pip(parse_cards(p.card)[0]) for p in plays[began - 1 :]) <= count:
+        began -= 1
+    said = {go.mine for go in gos if go.after > began}
+    stuck = [seat for seat in (1 - last, last)
+             if held[seat] and all(count + pip(card) > 31 for card in held[seat])]  # fmt: skip
+    if count == 31 or (1 - last not in stuck and held[1 - last]):
+        return []
+    return [Go(count, seat == 0, len(plays)) for seat in stuck if (seat == 0) not in said]
+
+
+def test_games_side_by_side_do_not_mix_up_their_pairs() -> None:
+    class Draws(KeepsFives):
+        """Lays away another pair each time it is asked, though the hand be the same."""
+
+        def __init__(self) -> None:
+            self.rng = np.random.default_rng(3)
+            self.chosen: list[set[str]] = []
+
+        def choose_discard(
+            self, hand: list[str], is_dealer: bool, scores: tuple[int, int]
+        ) -> list[str]:
+            pair = [hand[i] for i in self.rng.choice(len(hand), size=2, replace=False)]
+            self.chosen.append(set(pair))
+            return pair
+
+    agent = Draws()
+    games = Games(PRESETS["hoyle"], 40, episode="deal", entropy=1)
+    deck = np.random.default_rng(4).permutation(52)
+    games.begin(decks=deck[None], dealer=0)  # forty times the same cards
+    rng = np.random.default_rng(0)
+    lanes = np.arange(40)
+    for part in (lanes[:25], lanes[25:], lanes[::-1].copy()):
+        games.ask(agent, part, rng)
+    assert len(agent.chosen) == 40
+    laid = [
+        {format_card(int(c)) for c in view["laid"]} for view in games.views(lanes, lanes * 0 + 1)
+    ]
+    assert all(pair in agent.chosen for pair in laid)
 
 
 def test_a_pair_drawn_by_chance_is_laid_without_fault() -> None:

@@ -255,6 +255,18 @@ def test_h8_the_show_is_of_the_deal_that_ended_and_counted_aloud(form: str) -> N
     assert seen > 10
 
 
+def test_t8_a_rounds_count_is_told_before_the_next_round_begins() -> None:
+    game = Game("table_top", seed=3)
+    while not game.over and game.deals == 1:
+        game.step(game.legal[0])
+    told, _, rest = game.text().partition("\n\n")
+    assert told.startswith("the count of round 1\ncalls       ")
+    assert len(told.splitlines()) == 1 + len([e for e in game.events if e.reason != "heels"])
+    assert rest.startswith("table_top, table_top to 121, 2 players, round 2 dealt by")
+    game.step(game.legal[0])
+    assert "the count" not in game.text()
+
+
 def test_c5_a_hand_that_wins_is_the_last_that_is_counted() -> None:
     game = table(scores=(120, 0), episode="game")
     game.finish()

@@ -10,6 +10,8 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from dataclasses import replace
+from itertools import combinations
 from multiprocessing import active_children
 from pathlib import Path
 from typing import Any
@@ -30,7 +32,7 @@ from crib_training.tournament.workers import Processes, Ray, ThisProcess
 from crib_env.engine.family import find_family
 
 FIELD = ("greedy", "random", "failing_agents:Cheats")
-SMALL = Setup(FIELD, chunk=10, seed=3)
+SMALL = Setup(FIELD, chunk=10, seeds=(3,))
 FILES = ("results.json", "report.md")
 
 
@@ -89,12 +91,12 @@ def test_more_pairs_and_more_agents_keep_what_was_played(
     monkeypatch.setattr(
         "crib_training.tournament.workers.play", lambda *a: (anew.append(a[1]), play(*a))[1]
     )
-    larger = Setup((*FIELD, "rule_based"), chunk=10, seed=3)
+    larger = Setup((*FIELD, "rule_based"), chunk=10, seeds=(3,))
     found = tournament(larger, 30, tmp_path, ThisProcess())
     # Three old pairings lack their last chunk (5 pairs before, 10 now); three are new.
-    assert sorted((c.first, c.second, c.index) for c in anew) == sorted(
-        [(0, 1, 2), (0, 2, 2), (1, 2, 2)] + [(i, 3, k) for i in range(3) for k in range(3)]
-    )
+    old = [(*sorted(pair), 2) for pair in combinations(FIELD, 2)]
+    new = [(*sorted((name, "rule_based")), k) for name in FIELD for k in range(3)]
+    assert sorted((c.first, c.second, c.index) for c in anew) == sorted(old + new)
     tournament(larger, 30, tmp_path / "at once", ThisProcess())
     assert contents(tmp_path) == contents(tmp_path / "at once")
     assert [r["pairs"] for r in found["pairings"]] == [30] * 6
@@ -103,11 +105,8 @@ def test_more_pairs_and_more_agents_keep_what_was_played(
 @pytest.mark.parametrize(
     ("setup", "said"),
     [
-        (Setup(FIELD, chunk=10, seed=4), "seed was 3 and is 4"),
-        (Setup(FIELD[::-1], chunk=10, seed=3), "agents was"),
-        (Setup(FIELD[:2], chunk=10, seed=3), "agents was"),
-        (Setup(FIELD, "five_card_v0", chunk=10, seed=3), "environment was 'six_card_v0'"),
-        (Setup(FIELD, chunk=5, seed=3), "chunk was 10 and is 5"),
+        (Setup(FIELD, "five_card_v0", chunk=10, seeds=(3,)), "environment was 'six_card_v0'"),
+        (Setup(FIELD, chunk=5, seeds=(3,)), "chunk was 10 and is 5"),
     ],
 )
 def test_another_set_up_in_the_same_folder_is_refused(
@@ -118,6 +117,106 @@ def test_another_set_up_in_the_same_folder_is_refused(
     with pytest.raises(ValueError, match=why):
         tournament(setup, 25, played, ThisProcess())
     assert (played / FILE).read_bytes() == before
+
+
+def test_order_field_and_seeds_may_change_and_nothing_is_played_twice(
+    played: Path, results: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shutil.copy(played / FILE, tmp_path)
+    anew = []
+    monkeypatch.setattr(
+        "crib_training.tournament.workers.play", lambda *a: (anew.append(a[1]), play(*a))[1]
+    )
+    for field in (FIELD[::-1], FIELD[:2], FIELD[1:]):
+        found = tournament(Setup(field, chunk=10, seeds=(3,)), 25, tmp_path, ThisProcess())
+        assert [agent["given"] for agent in found["agents"]] == list(field)
+        for r in found["pairings"]:
+            one = next(p for p in results["pairings"] if {p["first"], p["second"]} == {
+                r["first"], r["second"]})  # fmt: skip
+            if r["first"] == one["first"]:
+                assert r == one
+            else:
+                assert r["won"]["mean"] == pytest.approx(1 - one["won"]["mean"])
+                assert r["skunks_for"] == one["skunks_against"]
+                assert r["won_as_first_dealer"] != one["won_as_first_dealer"]
+                for role, names in r["points_a_deal"].items():
+                    assert names == one["points_a_deal"][role]
+                    for phase, more in r["more_a_deal"][role].items():
+                        assert more["mean"] == -one["more_a_deal"][role][phase]["mean"]
+    assert not anew
+    both = tournament(Setup(FIELD[:2], chunk=10, seeds=(3, 4)), 25, tmp_path, ThisProcess())
+    assert {c.seed for c in anew} == {4}
+    assert both["seed"] == [3, 4]
+    (pooled,) = both["pairings"]
+    assert pooled["pairs"] == 50
+    four = tournament(Setup(FIELD[:2], chunk=10, seeds=(4,)), 25, tmp_path, ThisProcess())
+    more = [r["margin_a_deal"]["mean"] for r in (results["pairings"][0], four["pairings"][0])]
+    assert pooled["margin_a_deal"]["mean"] == pytest.approx(np.mean(more))
+    assert more[0] != more[1]
+
+
+def test_in_a_gauntlet_only_the_first_meets_the_others(tmp_path: Path) -> None:
+    setup = Setup(("rule_based", "greedy", "random"), chunk=10, gauntlet=True)
+    found = tournament(setup, 10, tmp_path, ThisProcess())
+    assert [(r["first"], r["second"]) for r in found["pairings"]] == [
+        ("rule_based", "greedy"), ("rule_based", "random"),
+    ]  # fmt: skip
+    assert report(found).count("| rule_based | greedy") == 1
+
+
+def test_a_strict_tournament_ends_at_the_first_failure_and_shows_where(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "crib_training.tournament.run", "greedy"]
+    paths = [str(Path(__file__).parent), os.environ.get("PYTHONPATH", "")]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(paths)}
+    for agent, workers, shown in (
+        ("Raises", "1", 'raise KeyError("no book move")'),
+        ("Cheats", "0", "cheats failed, illegal action: 99 is no action"),
+    ):
+        words = [f"failing_agents:{agent}", "--pairs", "10", "--strict", "--workers", workers]
+        out = ["--out", str(tmp_path / agent)]
+        run = subprocess.run([*command, *words, *out], capture_output=True, text=True,
+                             env=environment)  # fmt: skip
+        assert run.returncode == 1
+        assert shown.replace("cheats", f"failing_agents:{agent}") in run.stderr
+        assert "Traceback" in run.stderr
+        assert run.stderr.splitlines()[-1].startswith(f"error: failing_agents:{agent} failed")
+
+
+def test_luck_is_taken_out_where_it_pays_or_as_is_said(tmp_path: Path) -> None:
+    """Of greedy and a plain agent unless it is said not to; of two compiled ones if it is said."""
+    slow = "examples.plain_player:KeepsFives"
+    for agents, adjusted, known in (
+        (("greedy", "random"), None, False),
+        (("greedy", "random"), True, True),
+        (("greedy", slow), None, True),
+        (("greedy", slow), False, False),
+    ):
+        setup = Setup(agents, chunk=10, adjusted=adjusted)
+        found = tournament(setup, 10, tmp_path / f"{agents[1]} {adjusted}", ThisProcess())
+        (pairing,) = found["pairings"]
+        assert (pairing["adjusted"] is not None) == known
+        assert ("by role and phase" in report(found)) == known
+        if known:
+            assert pairing["adjusted"]["won"]["mean"] != pairing["won"]["mean"]
+            turned = tournament(
+                replace(setup, agents=agents[::-1]), 10, tmp_path / f"{agents[1]} {adjusted}",
+                ThisProcess(),
+            )["pairings"][0]["adjusted"]  # fmt: skip
+            for figure, times in (("won", 1), ("margin_a_deal", 0)):
+                one, other = pairing["adjusted"][figure]["mean"], turned[figure]["mean"]
+                assert one + other == pytest.approx(times)
+
+
+def test_how_far_a_tournament_is_is_known_within_its_chunks() -> None:
+    setup = Setup(("greedy", "random"), chunk=20)
+    for workers in (ThisProcess(), Processes(1)):
+        told: list[float] = []
+        with workers:
+            workers.submit(setup, setup.chunks(0, 1, 20)[0])
+            while workers.next_record(told.append) is not None:
+                pass
+        assert sum(told) == pytest.approx(80)
+    assert min(told) >= 0
 
 
 def cut_short(lines: list[str]) -> None:
@@ -180,7 +279,7 @@ def test_a_broken_line_is_refused_with_its_number(
 
 
 def test_a_chunk_of_another_tournament_is_refused(played: Path, tmp_path: Path) -> None:
-    other = Setup(FIELD, chunk=10, seed=4)
+    other = Setup(FIELD, chunk=5, seeds=(3,))
     tournament(other, 10, tmp_path, ThisProcess())
     lines = (played / FILE).read_text().splitlines(keepends=True)
     lines[1] = (tmp_path / FILE).read_text().splitlines(keepends=True)[1]
@@ -194,7 +293,7 @@ def test_a_ledger_without_digests_or_with_a_broken_first_line_is_refused(
 ) -> None:
     first, *rest = (played / FILE).read_text().splitlines(keepends=True)
     old = json.dumps(json.loads(first)["record"]) + "\n"
-    for broken in (old, first.replace('"seed": 3', '"seed": 5'), first[:20] + "\n", rest[0]):
+    for broken in (old, first.replace('"chunk": 10', '"chunk": 20'), first[:20] + "\n", rest[0]):
         (tmp_path / FILE).write_text("".join([broken, *rest]))
         with pytest.raises(RuntimeError, match=r"line 1 of .* Name another folder, or remove"):
             tournament(SMALL, 25, tmp_path, ThisProcess())
@@ -293,7 +392,8 @@ def test_an_agent_whose_module_changed_is_refused(
     module = tmp_path / "an_agent_being_written.py"
     monkeypatch.syspath_prepend(str(tmp_path))
     module.write_text("from crib_agents import GreedyAgent as Mine\n")
-    for given in ("an_agent_being_written:Mine", "process:an_agent_being_written:Mine"):
+    of_module = "an_agent_being_written:Mine"
+    for given in (of_module, f"process:{of_module}", f"greedy/{of_module}", f"{of_module}/greedy"):
         before = Setup((given, "random"), chunk=5).identity()["files"]
         module.write_text(module.read_text() + "# a better idea\n")
         after = Setup((given, "random"), chunk=5).identity()["files"]
@@ -312,15 +412,15 @@ def test_an_agent_whose_module_changed_is_refused(
 def test_a_pairing_ends_at_the_first_complete_round_whose_interval_is_narrow(
     tmp_path: Path,
 ) -> None:
-    setup = Setup(("greedy", "random", "rule_based"), chunk=5, seed=2)
+    setup = Setup(("greedy", "random", "rule_based"), chunk=5, seeds=(2,))
     most, width = 400, 6.0
     found = tournament(setup, most, tmp_path / "until", ThisProcess(), until=width)
     full = tournament(setup, most, tmp_path / "all", ThisProcess())
     lines = (tmp_path / "all" / FILE).read_text().splitlines()[1:]
     records = [json.loads(line)["record"] for line in lines]
     for r, whole in zip(found["pairings"], full["pairings"], strict=True):
-        i, j = (setup.agents.index(r[side]) for side in ("first", "second"))
-        chunks = sorted((c for c in records if (c["first"], c["second"]) == (i, j)),
+        names = sorted((r["first"], r["second"]))
+        chunks = sorted((c for c in records if [c["first"], c["second"]] == names),
                         key=lambda c: c["index"])  # fmt: skip
         won = np.concatenate([(1 + read_pairs(c["games"]).result).mean(1) / 2 for c in chunks])
         step = ROUND * setup.chunk
@@ -406,9 +506,9 @@ def test_the_swapped_games_are_played_by_instances_of_their_own(
 ) -> None:
     sides = []
 
-    def watch(*args: Any) -> Pairs:
+    def watch(*args: Any, **keywords: Any) -> Pairs:
         sides.append((args[2], args[6]))
-        return play_chunk(*args)
+        return play_chunk(*args, **keywords)
 
     monkeypatch.setattr("crib_training.tournament.chunks.play_chunk", watch)
     play(SMALL, SMALL.chunks(0, 1, 5)[0])
@@ -466,7 +566,7 @@ def test_a_tournament_agrees_with_evaluate(tmp_path: Path) -> None:
     from crib_env import find_agent, six_card_v0
     from crib_env.rules import PRESETS
 
-    setup = Setup(("rule_based", "greedy"), seed=9)
+    setup = Setup(("rule_based", "greedy"), seeds=(9,))
     found = tournament(setup, 500, tmp_path, ThisProcess())["pairings"][0]
     agents = find_agent("rule_based"), find_agent("greedy")
     other = evaluate(six_card_v0.maker, PRESETS["hoyle"], *agents, 500, seed=10)
@@ -501,7 +601,11 @@ def test_without_matplotlib_there_is_no_picture(
         ({"episode": "deal"}, "episode must be game or match"),
         ({"episode": "match", "environment": "table_top_v0"}, "has no matches"),
         ({"players": 4}, "has 2 players, got players=4"),
-        ({"seed": -1}, "seed must be None or a whole number from 0 up, got -1"),
+        ({"seeds": ()}, "seeds must be one or more, each once, got ()"),
+        ({"seeds": (1, 1)}, "seeds must be one or more, each once"),
+        ({"adjusted": True, "environment": "table_top_v0"}, "luck is not known of games by"),
+        ({"adjusted": True, "episode": "match"}, "luck is not known of matches"),
+        ({"seeds": (-1,)}, "seed must be None or a whole number from 0 up, got -1"),
         ({"chunk": 0}, "chunk must be at least 1"),
         ({"move_seconds": 0.0}, "move_seconds must be above 0"),
     ],
@@ -541,8 +645,12 @@ def test_the_command_line_plays_writes_and_complains(tmp_path: Path) -> None:
     assert run.stdout.startswith("# Tournament: six_card_v0")
     assert "12 games (and as many single deals)" in run.stderr
     assert (tmp_path / "report.md").read_text() == run.stdout[:-1]
-    again = [*command, *words, "--seed", "2"]
+    again = [*command, *words[:-4], "--chunk", "2", "--workers", "0"]
     refused = subprocess.run(again, capture_output=True, text=True)
     assert refused.returncode == 2
-    assert "seed was 1 and is 2" in refused.stderr
+    assert "chunk was 3 and is 2" in refused.stderr
+    nowhere = [*command[:-1], str(tmp_path / "report.md" / "deeper"), *words]
+    refused = subprocess.run(nowhere, capture_output=True, text=True)
+    assert refused.returncode == 1
+    assert "report.md is a file: name a folder" in refused.stderr
     assert "Traceback" not in refused.stderr

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from crib_agents import LearnedAgent, PhasedAgent
-from crib_agents.loading import load_agent
+from crib_agents.loading import load_agent, of_two
 from crib_training import warmup
 from crib_training.command_line import COMMANDS, read, start
 from crib_training.evaluation.duplicate import estimate, play_pairs
@@ -20,7 +20,6 @@ from crib_training.evaluation.evaluate import evaluate
 from crib_training.evaluation.figures import comparison_table, phase_table
 from crib_training.learn import ppo, recipes
 from crib_training.learn.curve import read_points
-from crib_training.learn.demo import replay
 from crib_training.learn.watch import Watch
 from crib_training.loading import find_game
 from crib_training.tables.__main__ import ORDER
@@ -206,11 +205,38 @@ def test_two_names_and_a_plus_are_an_agent_of_two() -> None:
         load_agent("greedy+nobody")
 
 
-def test_the_replay_shows_every_position_of_a_game() -> None:
-    text = replay(find_agent("greedy"), find_agent("random"), seed=3)
-    assert "player_0 is greedy" in text
-    assert text.rstrip().splitlines()[-1].startswith("The end: ")
-    assert text.count("to move") > 60
+def test_two_names_and_a_slash_are_an_agent_of_two_and_paths_stay_paths(tmp_path: Path) -> None:
+    assert of_two("expert/rule_based") == ("expert", "rule_based")
+    assert of_two("a.module:Class/greedy") == ("a.module:Class", "greedy")
+    assert of_two("greedy/runs/six/policy.safetensors") == ("greedy", "runs/six/policy.safetensors")
+    assert of_two("runs/six/policy.safetensors/greedy") == ("runs/six/policy.safetensors", "greedy")
+    folder = tmp_path / "greedy"
+    folder.mkdir()
+    (folder / "policy.safetensors").touch()
+    assert of_two("trust:runs/model.zip/greedy") == ("trust:runs/model.zip", "greedy")
+    for one in (
+        "runs/six/policy.safetensors",
+        "greedy",
+        "trust:runs/model.zip",
+        str(folder / "policy.safetensors"),
+    ):
+        assert of_two(one) is None
+    agent = load_agent("greedy/rule_based")
+    assert isinstance(agent, PhasedAgent)
+    assert (agent.discard.name, agent.pegging.name) == ("greedy", "rule_based")
+    with pytest.raises(ValueError, match="no agent is called 'nobody'"):
+        load_agent("greedy/nobody")
+
+
+def test_evaluate_writes_a_replay_too(tmp_path: Path) -> None:
+    run = crib(
+        "evaluate", "greedy", "random", "--env", "five_card_v0", "--pairs", "2", "--plain",
+        "--replay", "replay.html", folder=tmp_path,
+    )  # fmt: skip
+    assert run.returncode == 0, run.stderr
+    page = (tmp_path / "replay.html").read_text()
+    assert page.startswith("<!doctype html>")
+    assert '"names":["greedy","random"]' in page
 
 
 def crib(*words: str, folder: Path | None = None) -> subprocess.CompletedProcess[str]:

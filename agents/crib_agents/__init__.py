@@ -6,7 +6,10 @@ arguments; ``crib_env.find_agent("rule_based")`` makes one.
 """
 
 from crib_agents.adapters.learned import LearnedAgent
+from crib_agents.adapters.nets import from_onnx, from_torch
 from crib_agents.adapters.phased import PhasedAgent
+from crib_agents.adapters.sb3 import from_sb3
+from crib_agents.adapters.scored import ScoredAgent
 from crib_agents.expert.agent import ExpertAgent
 from crib_agents.greedy import GreedyAgent
 from crib_agents.learned import Learned
@@ -21,4 +24,8 @@ __all__ = [
     "PhasedAgent",
     "RandomAgent",
     "RuleBasedAgent",
+    "ScoredAgent",
+    "from_onnx",
+    "from_sb3",
+    "from_torch",
 ]

@@ -1,27 +1,33 @@
-"""From the names a command line takes to agents."""
+"""From the names a command line takes to agents, and from files to agents wherever one is named."""
 
 from __future__ import annotations
 
+import re
 from importlib.metadata import entry_points
 from importlib.util import find_spec
 from pathlib import Path
 
 from crib_agents.adapters.learned import LearnedAgent
+from crib_agents.adapters.nets import from_onnx
 from crib_agents.adapters.phased import PhasedAgent
 from crib_agents.adapters.process import ProcessAgent
+from crib_agents.adapters.sb3 import from_sb3
+from crib_agents.equilibrium import Equilibrium
+from crib_agents.equilibrium.files import FORMAT as STRATEGY
 from crib_agents.learned import Learned
 from crib_agents.learned.files import read_header
 from crib_agents.learned.weights import FORMAT
-from crib_env.policy import GROUP, Agent, find_agent
+from crib_env.policy import GROUP, Agent, agent_names, find_agent
 
 IN_PROCESS = "process:"
+TRUST = "trust:"
+ENDINGS = (".safetensors", ".zip", ".onnx")
 
 
 def load_agent(name: str, move_seconds: float | None = None) -> Agent:
-    """Return an agent by name, or read one from a ``.safetensors`` file.
+    """Return an agent by name, or read one from a file; see `read_file`.
 
-    Two joined by a plus, such as ``"greedy+rule_based"``, make one agent of a two-hand game: the
-    first lays away, the second plays the cards.
+    Two joined, such as ``"expert/rule_based"``, make one agent of a two-hand game; see `of_two`.
 
     Args:
         name: ``process:`` before it puts the agent into a process of its own.
@@ -33,13 +39,9 @@ def load_agent(name: str, move_seconds: float | None = None) -> Agent:
     """
     if name.startswith(IN_PROCESS):
         return ProcessAgent(name.removeprefix(IN_PROCESS), move_seconds, load=load_agent)
-    if "+" in name:
-        discard, pegging = name.split("+", 1)
-        return PhasedAgent(discard=load_agent(discard), pegging=load_agent(pegging))
-    if name.endswith(".safetensors"):
-        if not Path(name).exists():
-            raise ValueError(f"there is no file {name!r}")
-        return read_agent(Path(name))
+    if joined := of_two(name):
+        discard, pegging = map(load_agent, joined)
+        return PhasedAgent(discard=discard, pegging=pegging)
     try:
         return find_agent(name)
     except ValueError:
@@ -50,20 +52,73 @@ def load_agent(name: str, move_seconds: float | None = None) -> Agent:
         ) from error
 
 
+def of_two(name: str) -> tuple[str, str] | None:
+    """Return the two agents that are joined in a name: who lays away, who plays the cards.
+
+    Joined by a slash, where what stands before it is an agent by itself, so that paths stay paths;
+    or by a plus. None for one agent alone.
+    """
+    if "+" in name:
+        discard, _, pegging = name.partition("+")
+        return discard, pegging
+    if Path(_bare(name)).exists():
+        return None
+    for at in (i for i, letter in enumerate(name) if letter == "/"):
+        discard, pegging = name[:at], name[at + 1 :]
+        alone = _bare(discard)
+        if alone in agent_names() or ":" in alone or alone.endswith(ENDINGS):
+            return discard, pegging
+    return None
+
+
+def _bare(name: str) -> str:
+    return name.removeprefix(IN_PROCESS).removeprefix(TRUST)
+
+
 def read_agent(path: Path) -> Agent:
-    """Return the agent of a file of weights: a policy, or nets that expect points.
+    """Return the agent of a file: a policy, nets that expect points, or a solved strategy.
 
     Raises:
-        ValueError: the file is neither, or does not fit; the message is its own.
+        ValueError: the file is none of them, or does not fit; the message is its own.
     """
     about, _ = read_header(path)
+    if about.get("format") == STRATEGY:
+        return Equilibrium.load(path)
     return Learned.load(path) if about.get("format") == FORMAT else LearnedAgent.load(path)
+
+
+def read_file(name: str) -> Agent:
+    """Return the agent of a file: the reader of all endings that we know.
+
+    Args:
+        name: its path: weights of ours in ``.safetensors``, a model of Stable-Baselines3 in
+            ``.zip``, a network in ``.onnx``. A model holds a pickle, so it is read with ``trust:``
+            before the path alone; commands put it there if they are told ``--trust``.
+
+    Raises:
+        ValueError: no such file, or one that does not fit or is not trusted.
+    """
+    path = Path(name.removeprefix(TRUST))
+    if path.suffix == ".zip":
+        return from_sb3(path, trust=name.startswith(TRUST))
+    if path.suffix == ".onnx":
+        return from_onnx(path)
+    if not path.exists():
+        raise ValueError(f"there is no file {str(path)!r}")
+    return read_agent(path)
+
+
+def trusted(name: str, trust: bool) -> str:
+    """Return the name of an agent; if ``trust``, such that the models it names are trusted."""
+    if trust and (joined := of_two(name)):
+        return ("+" if "+" in name else "/").join(trusted(one, trust) for one in joined)
+    return re.sub(rf"(?:{TRUST})?([^+:]+\.zip)\b", rf"{TRUST}\1", name) if trust else name
 
 
 def agent_file(name: str) -> Path | None:
     """Return the file an agent is read from: its weights or its class's module; None if unknown."""
-    if name.endswith(".safetensors"):
-        return Path(name)
+    if name.endswith(ENDINGS):
+        return Path(name.removeprefix(TRUST))
     places = {point.name: point.value for point in entry_points(group=GROUP)}
     spec = find_spec(places.get(name, name).partition(":")[0])
     return Path(spec.origin) if spec is not None and spec.has_location and spec.origin else None

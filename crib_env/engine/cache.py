@@ -15,9 +15,11 @@ from __future__ import annotations
 import contextlib
 import glob
 import hashlib
+import multiprocessing
 import os
 import pickle
 import stat
+import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache
@@ -32,6 +34,16 @@ from crib_env.engine.fingerprint import DIGITS, fingerprint
 KEPT = 8  # files of one entry: so many versions may share a folder
 SEAL = hashlib.sha256().digest_size
 ENDING = ".kernel"
+
+
+SAID = "crib-env: compiling the engine once, about 10 s (`crib warmup` compiles all there is)"
+
+
+@cache
+def say_compiling() -> None:
+    """Say once that compiling takes a while, if somebody may be waiting at a terminal."""
+    if multiprocessing.parent_process() is None and sys.stderr and sys.stderr.isatty():
+        print(SAID, file=sys.stderr, flush=True)
 
 
 def _folders() -> Iterator[Path]:
@@ -126,6 +138,12 @@ class KernelCache(NullCache):
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """Return the compiled code if it is kept, whole and readable; else None."""
+        kept = self._load(sig, target_context)
+        if kept is None:
+            say_compiling()
+        return kept
+
+    def _load(self, sig: Any, target_context: Any) -> Any:
         target_context.refresh()
         try:
             path = self._path(sig, target_context.codegen())

@@ -6,7 +6,7 @@ game, many games, environments, agents, the GPU) plays every game of every famil
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib import import_module
@@ -118,6 +118,8 @@ class Family:
         why_illegal: of a view and an action that is not legal for its seat: why, as a sentence.
         text: of a view, rules, name, number of the deal and events: the game in text.
         notation: how its positions are written and read.
+        closing: of all seats' views before the last turn of a deal, its actions, the scores before
+            and after, and whether hands are shown: their views while the deal is counted.
         picture: of views of some seats at one moment and a `Scene`: the parts of a drawing, as
             `crib_env.render.svg.document` takes them; None where the text is all there is.
         features: what `Verbs.write_features` writes, by level; a level goes on from those before.
@@ -141,6 +143,7 @@ class Family:
     text: Callable[..., str]
     notation: Notation
     picture: Callable[..., list[str]] | None = None
+    closing: Callable[..., list[Any]] | None = None
     features: Mapping[str, tuple[Feature, ...]] = field(default_factory=dict)
     expected: Verbs | None = None
 
@@ -186,6 +189,8 @@ class Family:
 
     def draw(self, views: Sequence[Any], scene: Scene) -> list[str]:
         """Return the parts of a drawing of what the seats of ``views`` know; the first sits below.
+
+        The first part is the ground, which stays the same from one moment to the next.
 
         Args:
             views: view records of one seat or of several, at one moment.
@@ -236,6 +241,16 @@ def find_family(engine: str) -> Family:
         raise ValueError(f"no family of games is found at {engine!r}") from None
     assert isinstance(found, Family)
     return found
+
+
+ONE_DEAL = ("deal", "round")  # what players call it differs by the game; both words are taken
+
+
+def of_one_deal(episode: str, known: Collection[str]) -> str:
+    """Return the name of an episode; of one of a single deal, the word that is known of the two."""
+    if episode in ONE_DEAL and episode not in known:
+        return next((word for word in ONE_DEAL if word in known), episode)
+    return episode
 
 
 @cache

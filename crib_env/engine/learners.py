@@ -148,7 +148,7 @@ def agent_entries(act: Callable[..., Any], family: Family, name: str) -> AgentEn
             if dones[i]:
                 encode(v, final_obs[i])
                 encode_mask(v, final_masks[i])
-                write_ending(s, r, illegal, endings[i])
+                write_ending(s, r, seat, illegal, endings[i])
                 if autoreset:
                     forget_decks(s)
                     begin_episode(s, r, decks, NONE, log)

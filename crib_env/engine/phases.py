@@ -151,7 +151,7 @@ def phase_entries(family: Family) -> Phases:
                 view(s, r, seat, v)
                 encode(v, final_obs[i])
                 encode_mask(v, final_masks[i])
-                write_ending(s, r, illegal, endings[i])
+                write_ending(s, r, seat, illegal, endings[i])
                 if autoreset:
                     forget_decks(s)
                     begin_episode(s, r, decks, NONE, log)

@@ -11,11 +11,12 @@ from crib_env.engine.jit import kernel
 # In place of an action: let the others move until the learner is to, in lanes just begun.
 CONTINUE = -(1 << 40)
 
-# How an episode ended: both sides' scores, the result for side 0, and whether an illegal action did
-# it (then there is no result).
-ENDING = 4
+# How an episode ended: both sides' scores, the result for side 0, whether an illegal action did it
+# (then there is no result), and the learner's seat.
+ENDING = 5
 RESULT = 2
 ILLEGAL = 3
+SEAT = 4
 
 
 @cache
@@ -42,11 +43,12 @@ def ending_kernel(family: Family) -> Callable[..., None]:
     result = family.verbs.result
 
     @kernel
-    def write_ending(s, rules, illegal, ending):
+    def write_ending(s, rules, seat, illegal, ending):
         """Write into ``ending``, int64[ENDING]; ``illegal``: the learner's action was."""
         ending[0] = s["scores"][0]
         ending[1] = s["scores"][1]
         ending[RESULT] = 0 if illegal else result(s, rules)
         ending[ILLEGAL] = illegal
+        ending[SEAT] = seat
 
     return write_ending

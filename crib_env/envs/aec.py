@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 from gymnasium import spaces
-from pettingzoo.utils.env_logger import EnvLogger
 
 from crib_env.engine.record import NONE
 from crib_env.engine.single import ILLEGAL, unpack
@@ -18,12 +17,13 @@ from crib_env.envs.access import EnvSnapshot, GameAccess
 from crib_env.envs.books import Books
 from crib_env.envs.checks import check_choice, choose_render_mode, whole_action
 from crib_env.envs.phase_policy import PhasePolicy
+from crib_env.envs.screen import FPS, MODES, Screen, Shows, Sight, Viewer
 from crib_env.errors import EpisodeOverError, IllegalActionError
 from crib_env.game import Game
 from crib_env.options import check_seed, read_options
 
 
-class CribbageAEC(GameAccess, Books):
+class CribbageAEC(Shows, GameAccess, Books):
     """A card game as an agent-environment cycle.
 
     Args:
@@ -32,6 +32,7 @@ class CribbageAEC(GameAccess, Books):
         reward: ``"win"``, +1 or -1 at the episode's end; or ``"points"``, at every step the
             acting side's points less the other's (zero-sum).
         render_mode: None or one of ``metadata["render_modes"]``.
+        viewer: whose knowledge is rendered: a seat, ``"all"``, or None for the seat to move.
         on_illegal: ``"terminate"`` ends the episode at reward -1 for the seat that acted, as
             PettingZoo's TerminateIllegalWrapper does; ``"raise"`` an `IllegalActionError`.
         phase_policy: who makes the decisions that this environment leaves out, if any.
@@ -44,15 +45,16 @@ class CribbageAEC(GameAccess, Books):
         *,
         reward: str = "win",
         render_mode: str | None = None,
+        viewer: Viewer = None,
         on_illegal: str = "terminate",
         phase_policy: PhasePolicy | None = None,
     ) -> None:
         super().__init__(game.players, game.family.obs_size, game.family.actions)
         self.metadata: dict[str, Any] = {
             "name": name,
-            "render_modes": ["ansi"],
+            "render_modes": list(MODES),
             "is_parallelizable": False,
-            "render_fps": 2,
+            "render_fps": FPS,
         }
         check_choice("reward", reward, ("win", "points"))
         check_choice("on_illegal", on_illegal, ("terminate", "raise"))
@@ -63,6 +65,7 @@ class CribbageAEC(GameAccess, Books):
         self.episode = game.episode
         self.reward = reward
         self.render_mode = choose_render_mode(render_mode, self.metadata["render_modes"])
+        self._screen = Screen(game.family, game.rules, game.players, name, viewer)
         self.on_illegal = on_illegal
         self.phase_policy = phase_policy
         size = game.players * game.family.obs_size + 52
@@ -85,7 +88,7 @@ class CribbageAEC(GameAccess, Books):
         Raises:
             ValueError: a seed or an option that does not fit; nothing has changed then.
         """
-        check_seed(seed)
+        seed = check_seed(seed)
         chosen = read_options(options, self.players, self.rules.target)
         if seed is not None or not self._seeded:
             entropy = np.random.SeedSequence(seed)
@@ -105,6 +108,8 @@ class CribbageAEC(GameAccess, Books):
         self.agent_selection = self.possible_agents[self._observed]
         if self.game.over:  # a position of an ended game
             self._finish(0)
+        if self.render_mode == "human":
+            self.render()
 
     def step(self, action: int | None) -> None:
         """Act for ``agent_selection``; a finished agent steps with None, as in any AEC environment.
@@ -150,17 +155,16 @@ class CribbageAEC(GameAccess, Books):
             self._finish(gain)
         elif self._points:
             self._pay(float(gain))
-
-    def render(self) -> str | None:
-        """Return the game as text, for the seat to move (``render_mode="ansi"``)."""
-        if self.render_mode is None:
-            EnvLogger.warn("render() needs a render_mode, such as env(render_mode='ansi')")
-            return None
-        seat = self._seat_of[self.agent_selection]
-        self._look(seat)
-        return self.game.text(seat, self.metadata["name"])
+        if self.render_mode == "human":
+            self.render()
 
     # --- inside ---------------------------------------------------------------------------------
+
+    def _sight(self) -> Sight | None:
+        if not self._seeded:
+            return None
+        seat = self._seat_of[self.agent_selection]
+        return Sight(self.view, seat, self.game.deals, self.game.events)
 
     def _finish(self, gain: float) -> None:
         self._pay(float(gain if self._points else self.game.result))

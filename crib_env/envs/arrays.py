@@ -39,8 +39,7 @@ class LearnerArrays:
         obs: uint8[N, obs_size], masks: int8[N, actions]: of the learner to move, without features.
         rewards: float64[N]. dones: bool[N].
         final_obs, final_masks: where ``dones``, the ended episode's last.
-        final_seats, final_opponents: int64[N], the learner's seat and the number of its opponent in
-            the episode of the last step.
+        final_opponents: int64[N], the number of the opponent in the episode of the last step.
         endings: int64[N, ENDING], where ``dones``; see `crib_env.engine.rewards`.
         space: of one observation. level: how many levels of features it has.
         observations, final_observations: ``obs`` and ``final_obs``, or with features float32[N,
@@ -77,7 +76,7 @@ class LearnerArrays:
         self.masks = np.zeros((n, family.actions), dtype=np.int8)
         self.final_obs = np.zeros_like(self.obs)
         self.final_masks = np.zeros_like(self.masks)
-        self.final_seats, self.final_opponents = self.seats.copy(), np.zeros_like(self.seats)
+        self.final_opponents = np.zeros(n, dtype=np.int64)
         self.endings = np.zeros((n, ENDING), dtype=np.int64)
         history = log_size(MOST_PEGGED) if keeps_events else 0
         self.logs = np.zeros((threads, family.log_size + history), dtype=np.int64)

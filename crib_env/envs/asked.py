@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from crib_env.engine.lanes import lane_entries
-from crib_env.engine.rewards import CONTINUE, ILLEGAL, RESULT
+from crib_env.engine.rewards import CONTINUE, ILLEGAL, RESULT, SEAT
 from crib_env.envs.arrays import LearnerArrays
 from crib_env.envs.checks import ILLEGAL_REWARD
 
@@ -42,6 +42,7 @@ def play_asked(batch: LearnerArrays, actions: Array) -> None:
         batch.endings[ended, :RESULT] = batch.states["scores"][ended]
         batch.endings[ended, RESULT] = np.where(illegal, 0, batch.games.results())[ended]
         batch.endings[:, ILLEGAL] = illegal
+        batch.endings[:, SEAT] = batch.seats
         _look(batch, ended, batch.final_obs, batch.final_masks)
         if batch.autoreset:
             batch.begin_anew(ended)

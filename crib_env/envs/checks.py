@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from crib_env.errors import IllegalActionError
+from crib_env.errors import IllegalActionError, nearest
 
 ILLEGAL_REWARD = -1.0  # as PettingZoo's TerminateIllegalWrapper is used in its own classic games
 
@@ -14,7 +14,8 @@ ILLEGAL_REWARD = -1.0  # as PettingZoo's TerminateIllegalWrapper is used in its 
 def check_choice(name: str, value: object, accepted: tuple[str, ...]) -> None:
     """Raise a ValueError unless ``value`` is one of ``accepted``."""
     if value not in accepted:
-        raise ValueError(f"{name} must be one of {', '.join(map(repr, accepted))}, got {value!r}")
+        known = ", ".join(map(repr, accepted))
+        raise ValueError(f"{name} must be one of {known}, got {value!r}{nearest(value, accepted)}")
 
 
 # What Gymnasium's makers and others' helpers ask for without knowing whether it is there.

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from crib_env.engine.record import NONE
-from crib_env.engine.rewards import ILLEGAL, RESULT
+from crib_env.engine.rewards import ILLEGAL, RESULT, SEAT
 from crib_env.envs.arrays import LearnerArrays
 from crib_env.rules import Rules
 
@@ -30,7 +30,8 @@ def endings(batch: LearnerArrays, rules: Rules, actions: Array) -> dict[str, Arr
     Where ``dones`` is False it is 0, or None.
 
     Args:
-        batch: the games. rules: theirs. actions: int64[N], the learners' last.
+        batch: the games, one of which has ended at least. rules: theirs.
+        actions: int64[N], the learners' last.
 
     Returns:
         ``scores`` int64[N, 2], by side (of a match: of its last game); ``winner`` int64[N], the
@@ -38,20 +39,25 @@ def endings(batch: LearnerArrays, rules: Rules, actions: Array) -> dict[str, Arr
         2 by a double skunk; ``seat`` int64[N], the learner's; ``opponent`` object[N], the names;
         and if an illegal action ended any, ``illegal_action`` int64[N], 0 where none did.
     """
-    scores, result = batch.endings[:, :RESULT].copy(), batch.endings[:, RESULT]
-    illegal = illegally_ended(batch)
-    decided = (scores.max(axis=1) >= rules.target) & ~illegal
-    said = {
-        "scores": scores,
-        "winner": np.where(result == 0, NONE, (1 - result) // 2),
-        "skunk": np.where(decided, rules.skunks(abs(scores[:, 0] - scores[:, 1])), 0),
-        "seat": batch.final_seats.copy(),
-        "opponent": batch.opponents.names[batch.final_opponents],
-    }
-    for values in said.values():
-        values[~batch.dones] = None if values.dtype == object else 0
+    lanes = batch.dones.nonzero()[0]
+    ended = batch.endings[lanes]
+    result, illegal = ended[:, RESULT], ended[:, ILLEGAL]
+    decided = (ended[:, :RESULT].max(axis=1) >= rules.target) & (illegal == 0)
+    rows = np.empty((len(lanes), 5), dtype=np.int64)
+    rows[:, :2] = ended[:, :RESULT]
+    rows[:, 2] = np.where(result == 0, NONE, (1 - result) // 2)
+    rows[:, 3] = rules.skunks(abs(ended[:, 0] - ended[:, 1])) * decided
+    rows[:, 4] = ended[:, SEAT]
+    table = np.zeros(
+        (len(batch.dones), 5), dtype=np.int64
+    )  # one array: its columns are what is said
+    table[lanes] = rows
+    opponent = np.full(len(table), None, dtype=object)
+    opponent[lanes] = batch.opponents.names[batch.final_opponents[lanes]]
+    said = {"scores": table[:, :2], "winner": table[:, 2], "skunk": table[:, 3],
+            "seat": table[:, 4], "opponent": opponent}  # fmt: skip
     if illegal.any():
-        said["illegal_action"] = np.where(illegal, actions, 0)
+        said["illegal_action"] = np.where(illegally_ended(batch), actions, 0)
     return said
 
 
@@ -61,16 +67,20 @@ def illegally_ended(batch: LearnerArrays) -> npt.NDArray[np.bool_]:
     return illegal
 
 
-def ending_of(said: dict[str, Array], batch: LearnerArrays, lane: int) -> dict[str, Any]:
-    """Return what `endings` says of one game, numbers as Python has them.
+def ending_of(batch: LearnerArrays, rules: Rules, lane: int, action: int) -> dict[str, Any]:
+    """Return what `endings` says of one game that has ended.
 
     ``illegal_action`` is in it only where one ended the episode.
     """
-    info = {name: values[lane] for name, values in said.items()}
-    if not batch.endings[lane, ILLEGAL]:
-        info.pop("illegal_action", None)
+    first, second, result, illegal, seat = batch.endings[lane].tolist()
+    decided = max(first, second) >= rules.target and not illegal
     return {
-        name: int(value) if isinstance(value, np.integer) else value for name, value in info.items()
+        "scores": batch.endings[lane, :RESULT].copy(),
+        "winner": (1 - result) // 2 if result else NONE,
+        "skunk": int(rules.skunks(abs(first - second))) if decided else 0,
+        "seat": seat,
+        "opponent": batch.opponents.agents[int(batch.final_opponents[lane])].name,
+        **({"illegal_action": int(action)} if illegal else {}),
     }
 
 
@@ -81,12 +91,10 @@ class MaskReminder:
         self._ended = self._illegal = 0
         self._said = False
 
-    def note(self, batch: LearnerArrays) -> None:
-        """Take notice of the episodes that the last step has ended."""
-        if self._said:
-            return
-        self._ended += int(batch.dones.sum())
-        self._illegal += int(illegally_ended(batch).sum())
-        if self._illegal >= ENOUGH and 2 * self._illegal >= self._ended:
+    def note(self, ended: int, illegal: int) -> None:
+        """Take notice of episodes that have ended, ``illegal`` of them by an illegal action."""
+        self._ended += ended
+        self._illegal += illegal
+        if not self._said and self._illegal >= ENOUGH and 2 * self._illegal >= self._ended:
             self._said = True
             warnings.warn(FORGOTTEN.format(illegal=self._illegal, ended=self._ended), stacklevel=2)

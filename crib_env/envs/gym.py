@@ -10,11 +10,12 @@ import numpy.typing as npt
 from gymnasium import spaces
 
 from crib_env.envs.checks import choose_render_mode, whole_action
-from crib_env.envs.endings import ending_of, endings
+from crib_env.envs.endings import ending_of
 from crib_env.envs.learner import LearnerBatch
 from crib_env.envs.masked import Masking, Observation
 from crib_env.envs.opponents import Given
 from crib_env.envs.phase_policy import PhasePolicy
+from crib_env.envs.screen import FPS, MODES, Screen, Shows, Sight, Viewer
 from crib_env.errors import EpisodeOverError, IllegalActionError
 from crib_env.events import Event
 from crib_env.notation import format_state
@@ -23,7 +24,7 @@ from crib_env.policy import Opponent
 from crib_env.rules import Rules
 
 
-class CribbageEnv(gymnasium.Env[Observation, np.int64]):
+class CribbageEnv(Shows, gymnasium.Env[Observation, np.int64]):
     """One game for a learner; an opponent plays the other seat inside ``step``.
 
     The observation is flat; the legal actions are in ``info["action_mask"]`` (int8) and
@@ -54,6 +55,7 @@ class CribbageEnv(gymnasium.Env[Observation, np.int64]):
             like.
         seat: the learner's seat, or None to draw it for each episode.
         render_mode: None or one of ``metadata["render_modes"]``.
+        viewer: whose knowledge is rendered: a seat, ``"all"``, or None for the learner.
         on_illegal: ``"terminate"`` ends the episode at reward -1; ``"raise"`` an
             `IllegalActionError`.
         phase_policy: who makes the decisions that the environment leaves out, if any.
@@ -62,7 +64,7 @@ class CribbageEnv(gymnasium.Env[Observation, np.int64]):
             that library reads.
     """
 
-    metadata: dict[str, Any] = {"render_modes": ["ansi"], "render_fps": 2}  # noqa: RUF012
+    metadata: dict[str, Any] = {"render_modes": list(MODES), "render_fps": FPS}  # noqa: RUF012
 
     def __init__(
         self,
@@ -77,6 +79,7 @@ class CribbageEnv(gymnasium.Env[Observation, np.int64]):
         partner: Opponent | None = None,
         seat: int | None = None,
         render_mode: str | None = None,
+        viewer: Viewer = None,
         on_illegal: str = "terminate",
         phase_policy: PhasePolicy | None = None,
         mask_in_observation: bool | str = False,
@@ -89,6 +92,7 @@ class CribbageEnv(gymnasium.Env[Observation, np.int64]):
             opponent=opponent, partner=partner, seat=seat, on_illegal=on_illegal, autoreset=False,
             threads=1, phase_policy=phase_policy, keeps_events=True,
         )  # fmt: skip
+        self._screen = Screen(batch.family, rules, batch.players, name, viewer)
         self._masking = Masking(mask_in_observation, batch.space, batch.family.actions)
         self.observation_space = self._masking.space
         self.action_space = spaces.Discrete(batch.family.actions)
@@ -107,7 +111,7 @@ class CribbageEnv(gymnasium.Env[Observation, np.int64]):
         Raises:
             ValueError: a seed or an option that does not fit; nothing has changed then.
         """
-        check_seed(seed)
+        seed = check_seed(seed)
         chosen = read_options(options, self.batch.players, self.rules.target)
         super().reset(seed=seed)
         if seed is not None:
@@ -115,6 +119,8 @@ class CribbageEnv(gymnasium.Env[Observation, np.int64]):
         self._over = True  # until the opponent's first moves are made
         self.batch.reset([chosen] if options else None)
         self._over = False
+        if self.render_mode == "human":
+            self.render()
         return self._observation(), self._info()
 
     def step(self, action: int | np.int64) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
@@ -137,10 +143,12 @@ class CribbageEnv(gymnasium.Env[Observation, np.int64]):
         self._over = bool(batch.dones[0])
         if self._over:
             batch.masks[0] = 0
+        if self.render_mode == "human":
+            self.render()
         info = self._info()
         if self._over:
-            said = endings(batch, self.rules, np.array([action]))
-            info |= ending_of(said, batch, 0)
+            info |= ending_of(batch, self.rules, 0, int(action))
+            batch.reminder.note(1, "illegal_action" in info)
         return self._observation(), float(batch.rewards[0]), self._over, False, info
 
     def action_masks(self) -> npt.NDArray[np.bool_]:
@@ -148,11 +156,16 @@ class CribbageEnv(gymnasium.Env[Observation, np.int64]):
         legal: npt.NDArray[np.bool_] = self.batch.masks[0].astype(np.bool_)
         return legal
 
-    def render(self) -> str | None:
-        """Return the game as text, as the learner may see it (``render_mode="ansi"``)."""
-        if self.render_mode is None:
+    def _sight(self) -> Sight | None:
+        batch = self.batch
+        if not batch.begun:
             return None
-        return self.batch.text(self.name)
+
+        def view(seat: int) -> np.void:
+            seen: np.void = batch.games.views(batch.lanes, np.array([seat]))[0]
+            return seen
+
+        return Sight(view, self.seat, int(batch.states["deals"][0]), batch.events)
 
     def set_opponent(self, opponent: Given) -> None:
         """Let another opponent play, at once, also in a game under way; for leagues and curricula.
@@ -188,8 +201,10 @@ class CribbageEnv(gymnasium.Env[Observation, np.int64]):
             raise EpisodeOverError("there is no position before the first reset(): call it")
 
     def _observation(self) -> Observation:
-        batch = self.batch
-        return self._masking.joined(batch.observations[0].copy(), batch.masks[0].copy())
+        observation: npt.NDArray[Any] = self.batch.observations[0].copy()
+        if self._masking.plain:
+            return observation
+        return self._masking.joined(observation, self.batch.masks[0].copy())
 
     def _info(self) -> dict[str, Any]:
         return {"action_mask": self.batch.masks[0].copy()}

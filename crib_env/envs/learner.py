@@ -79,6 +79,7 @@ class LearnerBatch(LearnerArrays):
         family = (in_expectation if reward == "expected" else find_family)(rules.engine)
         self.players = family.players[0] if players is None else players
         self.games = Games(rules, n, players=self.players, episode=episode, family=family)
+        self.players = int(self.players)
         if seat is not None and (isinstance(seat, bool) or seat not in range(self.players)):
             raise ValueError(f"seat must be from 0 to {self.players - 1} or None, got {seat!r}")
         if partner is not None and self.players != 4:
@@ -88,7 +89,7 @@ class LearnerBatch(LearnerArrays):
         self.rules = rules
         self.opponents = Opponents(n, opponent)
         self.partner = None if partner is None else find_agent(partner)
-        self.seat = seat
+        self.seat = None if seat is None else int(seat)
         self.on_illegal = on_illegal
         self.phase_policy = phase_policy
         self.autoreset = autoreset
@@ -99,7 +100,7 @@ class LearnerBatch(LearnerArrays):
             n, family, 0 if seat is None else seat, features, self.threads, keeps_events
         )
         self.chance = Chance(n)
-        self._reminder = MaskReminder()
+        self.reminder = MaskReminder()
         self._seeded = False
         self._running = False
         self._bind()
@@ -107,6 +108,7 @@ class LearnerBatch(LearnerArrays):
     def _bind(self) -> None:
         """Take hold of what neither copies nor pickles carry."""
         self.games.log = self.logs[0]
+        self._history = self.logs[0, self.family.log_size :]
         self._compiled = None
         if self.partner is None:
             self._compiled = compiled_play(
@@ -115,7 +117,7 @@ class LearnerBatch(LearnerArrays):
 
     def __getstate__(self) -> dict[str, Any]:
         state = self.__dict__.copy()
-        del state["_compiled"]
+        del state["_compiled"], state["_history"]
         return state
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -150,13 +152,13 @@ class LearnerBatch(LearnerArrays):
         if not self._seeded:
             self.seed(None)
         self._running = False
-        self._forget_events()
+        self._history[:1] = 0
         if options is None:
             self.games.begin()
         else:
             self.games.begin_each(options)
             if options[0].scores is not None and self.keeps_events:
-                self.logs[0, self.family.log_size] -= self.logs[0, 3] == FOR_LAST  # as in Game
+                self._history[0] -= self.logs[0, 3] == FOR_LAST  # as in Game
         self.draw_seats(self.lanes)
         self.opponents.draw(self.chance.share_rngs, self.lanes)
         self._run(np.full(self.num_envs, CONTINUE, dtype=np.int64))
@@ -195,12 +197,11 @@ class LearnerBatch(LearnerArrays):
         if anew.any():
             self.begin_anew(self.lanes[anew])
             given[anew] = CONTINUE
-        self._forget_events()
-        self.final_seats[:] = self.seats
-        self.final_opponents[:] = self.opponents.drawn
+        if self.keeps_events:
+            self._history[0] = 0
+        if len(self.opponents.agents) > 1:
+            self.final_opponents[:] = self.opponents.drawn
         self._run(given)
-        if self.dones.any():
-            self._reminder.note(self)
 
     def _run(self, actions: Array) -> None:
         """Play; if that fails, whoever failed, the episodes are over until the next reset."""
@@ -217,23 +218,16 @@ class LearnerBatch(LearnerArrays):
         """Whether there has been an episode yet."""
         return bool(self.states["deals"][0])
 
-    def _forget_events(self) -> None:
-        if self.keeps_events:
-            self.logs[0, self.family.log_size] = 0
-
     @property
     def events(self) -> list[Event]:
         """What was pegged since the learner's last decision, in order, if that is kept."""
-        return read_log(self._history())
+        return read_log(self._history)
 
     def text(self, name: str) -> str:
         """Return the first game as text, as its learner may see it; ``name`` is the game's."""
-        told = read_log(self._history(), pointless=True)
+        told = read_log(self._history, pointless=True)
         deals = int(self.states["deals"][0])
         return self.family.text(self.view(0), self.rules, name, deals, told)
-
-    def _history(self) -> Array:
-        return self.logs[0, self.family.log_size :]
 
     def set_opponent(self, opponent: Given, lanes: Array | None = None) -> None:
         """Let another opponent play, at once, also in games under way.

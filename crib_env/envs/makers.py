@@ -6,12 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from crib_env.engine.family import Family
+from crib_env.engine.family import Family, of_one_deal
 from crib_env.envs.aec import CribbageAEC
 from crib_env.envs.checks import check_choice
 from crib_env.envs.gym import CribbageEnv
 from crib_env.envs.phase_policy import PhasePolicy
 from crib_env.envs.vector import CribbageVectorEnv
+from crib_env.errors import comes_with
 from crib_env.game import Game
 from crib_env.policy import find_agent
 from crib_env.rules import Rules, find_rules
@@ -71,9 +72,10 @@ class Maker:
             rules: the name of a preset, or `Rules`.
             episode: what one episode is.
             reward: ``"win"`` or ``"points"``.
-            render_mode: None or ``"ansi"``.
+            render_mode: None, ``"ansi"``, ``"svg"``, ``"rgb_array"`` or ``"human"``.
             on_illegal: ``"raise"`` or ``"terminate"``.
-            **kwargs: ``players`` (Table Top), ``playout`` or ``keep`` (the phase environments).
+            **kwargs: ``viewer`` (see `CribbageAEC`), ``players`` (Table Top), ``playout`` or
+                ``keep`` (the phase environments).
         """
         settled = self._settled(rules, episode, kwargs)
         game = Game(
@@ -117,7 +119,8 @@ class Maker:
         **kwargs: Any,
     ) -> CribbageVecEnv:
         """Return ``num_envs`` games as a Stable-Baselines3 ``VecEnv``."""
-        from crib_env.envs.sb3 import CribbageVecEnv
+        with comes_with("train"):
+            from crib_env.envs.sb3 import CribbageVecEnv
 
         settled = self._settled(rules, episode, kwargs)
         return CribbageVecEnv(settled.pop("rules"), num_envs, **settled)
@@ -134,8 +137,9 @@ class Maker:
     ) -> dict[str, Any]:
         """Return the keywords all forms share, checked, with the caller's others among them."""
         settled = dict(kwargs)
-        if episode is None:
-            episode = next(iter(self.episodes))
+        episode = (
+            next(iter(self.episodes)) if episode is None else of_one_deal(episode, self.episodes)
+        )
         check_choice("episode", episode, tuple(self.episodes))
         if "players" in settled:
             self.check_players(settled["players"])

@@ -41,7 +41,7 @@ class Masking:
         space: of the observation alone. actions: how many there are.
 
     Attributes:
-        space: of what is handed out.
+        space: of what is handed out. plain: observations are handed out as they are.
 
     Raises:
         ValueError: no such library.
@@ -49,8 +49,9 @@ class Masking:
 
     def __init__(self, wanted: bool | str, space: spaces.Box, actions: int) -> None:
         self.space: spaces.Space[Any] = space
+        self.plain = not wanted
         self._keys: Keys | None = None
-        if wanted is False or wanted is None:
+        if self.plain:
             return
         name = "pettingzoo" if wanted is True else wanted
         if name not in LIBRARIES:

@@ -24,7 +24,7 @@ class Opponents:
         n: how many games. given: one opponent, or several with their shares.
 
     Attributes:
-        agents: all that play in some game.
+        agents: all that play in some game. names: what they are called, object[K].
         drawn: int64[N], which of them plays in each.
     """
 
@@ -54,6 +54,8 @@ class Opponents:
             shares[lanes, at] += share
         played = np.flatnonzero(shares.any(axis=0))
         self.agents = [agents[k] for k in played]
+        self.names = np.empty(len(played), dtype=object)
+        self.names[:] = [agent.name for agent in self.agents]
         self._shares = shares[:, played]
         self.drawn = np.searchsorted(played, self.drawn)
         self.drawn[lanes] = self._shares[lanes].argmax(axis=1)  # right where there is but one
@@ -64,13 +66,6 @@ class Opponents:
         """Draw who plays in each of the lanes, int64[K], from its generator of ``rngs``."""
         if len(self.agents) > 1:
             draw_shares(rngs, self._bounds, lanes, self.drawn)
-
-    @property
-    def names(self) -> Array:
-        """What the agents are called, object[K]."""
-        names = np.empty(len(self.agents), dtype=object)
-        names[:] = [agent.name for agent in self.agents]
-        return names
 
     def __getitem__(self, lane: int) -> Agent:
         """Return who plays in a game."""

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from gymnasium import spaces
 from stable_baselines3.common.vec_env.base_vec_env import VecEnv
 
-from crib_env.envs.endings import ending_of, endings
+from crib_env.envs.endings import ending_of
 from crib_env.envs.learner import LearnerBatch
 from crib_env.envs.opponents import Given
 from crib_env.options import check_seed, read_options
@@ -75,9 +75,8 @@ class CribbageVecEnv(VecEnv):
         self._returns += batch.rewards
         self._lengths += 1
         infos: list[dict[str, Any]] = [{} for _ in range(self.num_envs)]
-        said = endings(batch, self.rules, self._actions) if batch.dones.any() else {}
-        for lane in batch.dones.nonzero()[0]:
-            infos[lane] = ending_of(said, batch, int(lane)) | {
+        for lane in batch.dones.nonzero()[0].tolist():
+            infos[lane] = ending_of(batch, self.rules, lane, self._actions[lane]) | {
                 "terminal_observation": batch.final_observations[lane].copy(),
                 "TimeLimit.truncated": False,
                 "episode": {
@@ -86,6 +85,7 @@ class CribbageVecEnv(VecEnv):
                     "t": 0.0,
                 },
             }
+            batch.reminder.note(1, "illegal_action" in infos[lane])
             self._returns[lane] = 0.0
             self._lengths[lane] = 0
         return (

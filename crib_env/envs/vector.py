@@ -19,6 +19,7 @@ from crib_env.options import check_seed, read_options
 from crib_env.rules import Rules
 
 Array = npt.NDArray[Any]
+NOWHERE = np.zeros(1, dtype=np.bool_)
 MODES = (AutoresetMode.SAME_STEP, AutoresetMode.NEXT_STEP)
 
 
@@ -95,9 +96,8 @@ class CribbageVectorEnv(VectorEnv[Observation, Array, Array]):
         """
         batch = self.batch
         several = isinstance(seed, (Sequence, np.ndarray))
-        seeds = list(seed) if isinstance(seed, (Sequence, np.ndarray)) else [seed]
-        for one in seeds:
-            check_seed(one)
+        given = list(seed) if isinstance(seed, (Sequence, np.ndarray)) else [seed]
+        seeds = [check_seed(one) for one in given]
         if several and len(seeds) != self.num_envs:
             raise ValueError(f"seed must be one or {self.num_envs}, one a game, got {seed!r}")
         chosen = read_options(options, batch.players, self.rules.target)
@@ -140,13 +140,18 @@ class CribbageVectorEnv(VectorEnv[Observation, Array, Array]):
     def _final(self, actions: Array) -> dict[str, Any]:
         """Return what the info says of episodes that ended and were followed by new ones."""
         batch, flags = self.batch, self.batch.dones.copy()
+        lanes = flags.nonzero()[0]
         final = np.full(self.num_envs, None, dtype=object)
         masks = np.zeros_like(batch.final_masks)
-        for lane in flags.nonzero()[0]:
-            masks[lane] = batch.final_masks[lane]
-            final[lane] = self._masking.joined(
-                batch.final_observations[lane].copy(), masks[lane].copy()
+        masks[lanes] = batch.final_masks[lanes]
+        if self._masking.plain:
+            final[lanes] = np.fromiter(
+                batch.final_observations[lanes], dtype=object, count=len(lanes)
             )
+        else:
+            for lane in lanes:
+                seen = batch.final_observations[lane].copy()
+                final[lane] = self._masking.joined(seen, masks[lane].copy())
         about = {"action_mask": masks, "_action_mask": flags, **self._endings(actions)}
         return {"final_obs": final, "_final_obs": flags, "final_info": about, "_final_info": flags}
 
@@ -157,6 +162,7 @@ class CribbageVectorEnv(VectorEnv[Observation, Array, Array]):
         flags = {f"_{name}": ended for name in said}
         if "illegal_action" in said:
             flags["_illegal_action"] = illegally_ended(batch)
+        batch.reminder.note(ended.sum(), flags.get("_illegal_action", NOWHERE).sum())
         return said | flags
 
     def set_opponent(self, opponent: Given, lanes: Sequence[int] | None = None) -> None:

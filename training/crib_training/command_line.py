@@ -10,11 +10,11 @@ from __future__ import annotations
 
 import io
 import os
+import re
 import sys
 from collections.abc import Callable, Collection, Sequence
 from contextlib import contextmanager, redirect_stderr
 from dataclasses import fields
-from difflib import get_close_matches
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -27,9 +27,17 @@ COMMANDS = {
     "teach": ("crib_training.learn.teach", "teach a learned agent what the expert expects"),
     "curves": ("crib_training.learn.curves", "draw the learning curves of several runs into one"),
     "evaluate": ("crib_training.evaluation.evaluate", "compare two agents on duplicate deals"),
+    "rate": ("crib_training.rating", "rate an agent beside the built-in ones"),
     "tournament": ("crib_training.tournament.run", "rate agents by a round-robin"),
+    "solve": ("crib_training.solve.run", "solve a deal: near-perfect play for points"),
+    "exploit": ("crib_training.exploit.run", "say how much a perfect opponent gains on an agent"),
     "analyze": ("crib_training.analyze", "say what every choice in a position is worth"),
+    "play": ("crib_play.terminal.play", "play against any agent, in the terminal"),
+    "watch": ("crib_play.terminal.watch", "look on as two agents play"),
+    "web": ("crib_play.web.serve", "play in a browser"),
+    "drill": ("crib_play.drill.drill", "practise: positions where choices differ much, graded"),
     "tables": ("crib_training.tables.__main__", "make the tables that the agents read"),
+    "replay": ("crib_play.replay.replay", "write a game between two agents to be looked at"),
     "bench": ("benchmarks.__main__", "measure speed, in a checkout"),
     "warmup": ("crib_training.warmup", "compile everything, so that later starts are quick"),
 }
@@ -52,8 +60,9 @@ def main(words: Sequence[str] | None = None) -> None:
     extra = EXTRAS.get(name, "train")
     with one_line(extra):
         if name not in COMMANDS:
-            near = get_close_matches(name, COMMANDS, n=1)
-            meant = f"; did you mean {near[0]!r}?" if near else ""
+            from crib_env.errors import nearest
+
+            meant = nearest(name, COMMANDS)
             raise ValueError(f"no command is called {name!r}: see crib --help{meant}")
         sys.path.append(os.getcwd())  # as `python -m` would: an agent's class may lie here
         module = import_module(COMMANDS[name][0])
@@ -97,7 +106,8 @@ def read(settings: type[S], words: Sequence[str] | None, program: str) -> S:
     said = io.StringIO()
     try:
         with redirect_stderr(said):
-            return tyro.cli(settings, prog=program, args=words)
+            given = sys.argv[1:] if words is None else words
+            return tyro.cli(settings, prog=program, args=[_whole(word) for word in given])
     except SystemExit as end:
         if end.code:
             print(
@@ -105,6 +115,14 @@ def read(settings: type[S], words: Sequence[str] | None, program: str) -> S:
                 file=sys.stderr,
             )
         raise
+
+
+def _whole(word: str) -> str:
+    """Return a word of a command line; a whole number such as ``1e6`` with all its digits."""
+    found = re.fullmatch(r"(--[\w-]+=)?(\d+(?:\.\d+)?[eE]\+?\d{1,2})", word)
+    if found is None or not (number := float(found[2])).is_integer():
+        return word
+    return f"{found[1] or ''}{int(number)}"
 
 
 def command(program: str, settings: Any, leave_out: Collection[str] = ()) -> str:
@@ -147,8 +165,10 @@ def one_line(extra: str = "train") -> Iterator[None]:
     except ModuleNotFoundError as error:
         if error.name is None or error.name.startswith("crib_"):
             raise
-        cure = CHECKOUT if error.name == "benchmarks" else INSTALL.format(extra)
-        _end(f"error: {error.name} is not installed: {cure}", 1)
+        package = error.name.partition(".")[0]
+        cure = CHECKOUT if package == "benchmarks" else INSTALL.format(extra)
+        known = INSTALL.partition("{")[0] in str(error)  # the error says itself what to install
+        _end(f"error: {error if known else f'{package} is not installed: {cure}'}", 1)
     except ValueError as error:
         _end(f"error: {error}", 1 if isinstance(error, IllegalActionError) else 2)
     except BrokenPipeError:  # who read what is printed, `head` say, has had enough

@@ -22,6 +22,7 @@ from typing import Any, TypeVar
 # product is summed, so its last bit, may depend on their number.
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
+SPAWN = get_context("spawn")
 PATIENCE = 2.0  # seconds for a process to end by itself
 
 T = TypeVar("T")
@@ -36,21 +37,21 @@ class ProcessPool:
 
     Args:
         count: how many.
+        begin: called in each as it starts, with the others.
     """
 
-    def __init__(self, count: int) -> None:
-        self._count = count
+    def __init__(self, count: int, begin: Callable[..., None] | None = None, *args: Any) -> None:
+        self._count, self._begin, self._args = count, begin, args
         self._threads = ThreadPoolExecutor(count)  # one waits for each process that works
         self._children: list[BaseProcess] = []
         self._pipes: list[Connection] = []
         self._free: SimpleQueue[Connection] = SimpleQueue()
 
     def __enter__(self) -> ProcessPool:
-        context = get_context("spawn")
         with _single_threaded(), _deaf_children():
             for _ in range(self._count):
-                ours, theirs = context.Pipe()
-                child = context.Process(target=_work, args=(theirs,))
+                ours, theirs = SPAWN.Pipe()
+                child = SPAWN.Process(target=_work, args=(theirs, self._begin, self._args))
                 child.start()
                 theirs.close()
                 self._children.append(child)
@@ -90,9 +91,11 @@ class ProcessPool:
         return answer  # type: ignore[no-any-return]
 
 
-def _work(pipe: Connection) -> None:
+def _work(pipe: Connection, begin: Callable[..., None] | None, begin_args: tuple[Any, ...]) -> None:
     """Do in a process what comes through its pipe, until it is closed."""
     _end_with_parent()
+    if begin is not None:
+        begin(*begin_args)
     while True:
         try:
             function, args = pipe.recv()

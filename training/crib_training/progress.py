@@ -1,20 +1,31 @@
 """How far a command is: a bar with the total and the time left in a terminal, lines elsewhere.
 
-Shown on stderr once a task has taken a while, so that short ones stay quiet.
+Shown on stderr. A bar goes when its task is done; lines come once a task has taken a while.
 """
 
 from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Collection, Iterator
 from types import TracebackType
+from typing import TypeVar
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
 from rich.progress import Progress as Bars
 
-QUIET = 2.0  # seconds before anything is shown
 SAID_EVERY = 30.0  # seconds between two lines where stderr is no terminal
+
+T = TypeVar("T")
+
+
+def steps(items: Collection[T], what: str) -> Iterator[T]:
+    """Yield items, and show how many of them are done."""
+    with Progress(what, len(items)) as progress:
+        for item in items:
+            yield item
+            progress.advance(1)
 
 
 class Progress:
@@ -36,6 +47,14 @@ class Progress:
         self._bars: Bars | None = None
 
     def __enter__(self) -> Progress:
+        if self._console.is_terminal:
+            columns = (
+                TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(),
+                TimeRemainingColumn(),
+            )  # fmt: skip
+            self._bars = Bars(*columns, console=self._console, transient=True)
+            self._task = self._bars.add_task(self.what, total=self.total, completed=self._before)
+            self._bars.start()
         return self
 
     def __exit__(
@@ -55,10 +74,8 @@ class Progress:
         """Note how much is done by now."""
         self.done = done
         now = time.monotonic()
-        if now - self._began < QUIET:
-            return
-        if self._console.is_terminal:
-            self._draw()
+        if self._bars is not None:
+            self._bars.update(self._task, completed=done)
         elif now - self._said >= SAID_EVERY:
             self._said = now
             print(self.line(now - self._began), file=sys.stderr, flush=True)
@@ -68,17 +85,6 @@ class Progress:
         new = self.done - self._before
         left = f", {clock(seconds * (self.total - self.done) / new)} left" if new > 0 else ""
         return f"{self.what}: {self.done:,.0f} of {self.total:,} in {clock(seconds)}{left}"
-
-    def _draw(self) -> None:
-        if self._bars is None:
-            columns = (
-                TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(),
-                TimeRemainingColumn(elapsed_when_finished=True),
-            )  # fmt: skip
-            self._bars = Bars(*columns, console=self._console, transient=True)
-            self._task = self._bars.add_task(self.what, total=self.total, completed=self._before)
-            self._bars.start()
-        self._bars.update(self._task, completed=self.done)
 
 
 def clock(seconds: float) -> str:

@@ -19,9 +19,9 @@ import numpy.typing as npt
 
 from crib_agents.adapters.action_head import ActionHead, summary
 from crib_agents.checks import refuse_other_views
+from crib_env.encoding import encode
 from crib_env.engine.family import Family, find_family
-from crib_env.engine.features import feature_entries
-from crib_env.engine.lanes import lane_entries
+from crib_env.errors import comes_with
 from crib_env.policy import Actions, Views
 from crib_env.rules import PRESETS, Rules
 
@@ -105,7 +105,8 @@ class LearnedAgent:
             ValueError: the file is no such file, or does not fit this version; the message says
                 what was expected and what was found.
         """
-        from safetensors import SafetensorError, safe_open
+        with comes_with("train"):
+            from safetensors import SafetensorError, safe_open
 
         try:
             with safe_open(path, framework="numpy") as file:
@@ -158,15 +159,10 @@ class LearnedAgent:
         """
         self._check_views(views)
         family = self._family
-        obs = np.empty((len(views), family.obs_size), dtype=np.uint8)
-        masks = np.empty((len(views), family.actions), dtype=np.int8)
-        lane_entries(family).encode(np.ascontiguousarray(views), obs, masks)
-        x = obs.astype(np.float32)
+        obs, masks = encode(views, self.about.get("features"))
+        x = obs[:, : family.obs_size].astype(np.float32)
         if self._level:
-            told = feature_entries(family).of_views(
-                np.ascontiguousarray(views), obs, self._features * family.actions, self._level
-            )
-            features = told[:, family.obs_size :].reshape(len(views), -1, family.actions)
+            features = obs[:, family.obs_size :].reshape(len(views), -1, family.actions)
             x = np.concatenate([x, summary(features)], axis=1)
         for weight, bias in self.layers[:-1]:
             x = np.maximum(x @ weight.T + bias, 0.0)

@@ -8,16 +8,58 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Sequence
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from crib_agents.checks import refuse_other_views
-from crib_env.cards import format_card, parse_card
+from crib_env.cards import format_card, parse_card, pip
 from crib_env.engine.family import find_family
 from crib_env.engine.record import NONE
 from crib_env.engine.two_hand.records import LAY_AWAY
 from crib_env.policy import Actions, Views
+
+MOST_CHOSEN = 10_000  # pairs remembered until their second card is asked for
+
+
+class Play(NamedTuple):
+    """A card played, and whether by this player."""
+
+    card: str
+    mine: bool
+
+
+@dataclass(frozen=True)
+class Go:
+    """A moment at which a player who held cards could play none of them.
+
+    Attributes:
+        count: the count then.
+        mine: whether it was this player.
+        after: how many cards of the deal had been played.
+    """
+
+    count: int
+    mine: bool
+    after: int
+
+
+@dataclass(frozen=True)
+class Deal:
+    """What a player may know of a deal besides what it is told with a question.
+
+    Attributes:
+        number: of the deal in the game, from 1.
+        laid: the cards this player has laid away.
+        plays: the cards of the deal so far, oldest first, with who played them.
+        gos: when who could not play.
+    """
+
+    number: int
+    laid: tuple[str, ...]
+    plays: tuple[Play, ...]
+    gos: tuple[Go, ...]
 
 
 class PlainAgent(ABC):
@@ -25,9 +67,11 @@ class PlainAgent(ABC):
 
     Attributes:
         name: what tables call it.
+        deal: what else may be known of the deal that a question is about.
     """
 
     name = "plain"
+    deal: Deal
 
     @abstractmethod
     def choose_discard(
@@ -35,9 +79,8 @@ class PlainAgent(ABC):
     ) -> Collection[str]:
         """Return the two cards of ``hand`` to lay away.
 
-        It is asked twice, with the same cards in the same order, since the environment takes one
-        card at a time. A player who draws its pair by chance may answer otherwise the second time:
-        of a pair that leaves out the card laid already, the first card goes.
+        It is asked once a deal; the environment takes the pair one card at a time. (It is asked
+        again where another player laid the first card.)
 
         Args:
             hand: the cards dealt, six or five, ordered by rank.
@@ -81,12 +124,13 @@ class PlainAgent(ABC):
         return np.array([self._card(view) for view in views], dtype=np.int64)
 
     def _card(self, view: Any) -> int:
+        self.deal = read_deal(view)
         held = _texts(view["hand"])
         dealer = bool(view["is_dealer"])
         scores = int(view["scores"][0]), int(view["scores"][1])
         if view["phase"] == LAY_AWAY:
             return self._to_crib(held, _texts(view["laid"]), dealer, scores)
-        pile = [format_card(int(card)) for card in view["pile"][: view["pile_n"]]]
+        pile = [play.card for play in self.deal.plays]
         start = int(view["pile_from"])
         starter = format_card(int(view["starter"]))
         card = self.choose_card(
@@ -97,12 +141,55 @@ class PlainAgent(ABC):
     def _to_crib(
         self, held: Sequence[str], laid: Sequence[str], dealer: bool, scores: tuple[int, int]
     ) -> int:
-        """Return the first card of the pair not laid yet."""
-        hand = sorted([*held, *laid], key=parse_card)
+        """Return the first card of the pair not laid yet.
+
+        A view does not say of which game it is. What was chosen with the same cards serves: where
+        games are alike in all a player knows, their pairs may change places.
+        """
+        hand = tuple(sorted([*held, *laid], key=parse_card))
+        chosen = self.__dict__.setdefault("_chosen", {})
+        asked = hand, dealer, scores, self.deal.number
+        if laid and (seconds := chosen.pop((asked, laid[0]), None)):
+            if seconds[1:]:
+                chosen[asked, laid[0]] = seconds[1:]
+            return parse_card(seconds[0])
         pair = list(self.choose_discard(list(hand), dealer, scores))
         if len(pair) != 2 or len(set(pair) & set(hand)) != 2:
             raise ValueError(f"to lay away are two cards of {' '.join(hand)}, got {pair!r}")
-        return parse_card(next(card for card in pair if card not in laid))
+        card, *others = (card for card in pair if card not in laid)
+        if not laid:
+            if len(chosen) >= MOST_CHOSEN:  # of games that were broken off
+                chosen.pop(next(iter(chosen)))
+            chosen.setdefault((asked, card), []).append(others[0])
+        return parse_card(card)
+
+
+def read_deal(view: Any) -> Deal:
+    """Return what a two-hand view says of its deal."""
+    n = int(view["pile_n"])
+    mine = [bool(view["pile_mine"] >> i & 1) for i in range(n)]
+    cards = [int(card) for card in view["pile"][:n]]
+    plays = tuple(Play(format_card(card), who) for card, who in zip(cards, mine, strict=True))
+    mover = [*mine[1:], True]  # who played next; this player is to play now
+    gos: list[Go] = []
+    gone: set[bool] = set()
+    count = 0
+    for i, card in enumerate(cards):
+        count += pip(card)
+        last = mine[i]
+        # A count ends where the next card does not fit, or now, if it has ended.
+        ended = count + pip(cards[i + 1]) > 31 if i + 1 < n else int(view["pile_from"]) == n
+        unable = []
+        if count < 31 and (ended or mover[i] == last):
+            unable = [not last, *([last] if ended else [])]
+        for who in unable:
+            if who not in gone and mine[: i + 1].count(who) < int(view["dealt"]) - 2:
+                gos.append(Go(count, who, i + 1))
+                gone.add(who)
+        if ended:
+            count = 0
+            gone.clear()
+    return Deal(int(view["deals"]), tuple(_texts(view["laid"])), plays, tuple(gos))
 
 
 def _texts(cards: Any) -> list[str]:

@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 HEADER = "crib_env"  # where the file's metadata hold our header
 LENGTH = 8  # bytes
-DTYPES = {"F16": np.float16, "F32": np.float32, "F64": np.float64, "I64": np.int64}
+DTYPES = {"U8": np.uint8, "F16": np.float16, "F32": np.float32, "F64": np.float64, "I64": np.int64}
 
 
 def read_header(path: str | Path) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]:

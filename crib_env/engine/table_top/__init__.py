@@ -17,7 +17,7 @@ from crib_env.engine.table_top import records
 from crib_env.engine.table_top.encode import ACTIONS, LAYOUT, encode, encode_mask
 from crib_env.engine.table_top.features import FEATURES, write_features
 from crib_env.engine.table_top.notation import NOTATION
-from crib_env.engine.table_top.picture import draw
+from crib_env.engine.table_top.picture import closing, draw
 from crib_env.engine.table_top.records import SIZE, TO_CRIB, TURNS
 from crib_env.engine.table_top.rules import (
     begin_episode,
@@ -86,5 +86,6 @@ FAMILY = Family(
     text=render,
     notation=NOTATION,
     picture=draw,
+    closing=closing,
     features=FEATURES,
 )

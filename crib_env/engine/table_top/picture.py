@@ -16,6 +16,7 @@ from crib_env.render.svg.seats import called, calls, score
 from crib_env.render.svg.words import shortened, text
 
 View = Any
+Pair = Sequence[int]
 
 CARD = 53.0
 GRID_X, GRID_Y, ACROSS, DOWN = 236.0, 34.0, 61.0, 80.0
@@ -38,21 +39,21 @@ def draw(views: Sequence[View], scene: Scene) -> list[str]:
     mover = None if view["over"] else (seat + int(view["mover"])) % players
     mine = seat % 2
     scores = [int(view["scores"][0 if side == mine else 1]) for side in range(2)]
+    wood, pegs = board([Pegs(points) for points in scores], int(scene.rules.target))
     parts = [
-        f'<rect class="felt" width="{WIDTH}" height="{HEIGHT}"/>',
-        text(f"{scene.title} · {scene.rules.name} to {scene.rules.target} · round {scene.deals}",
-             16, 22, 12, "muted"),
+        f'<rect class="felt" width="{WIDTH}" height="{HEIGHT}"/>{wood}',
+        text(scene.heading("round"), 16, 22, 12, "muted"),
     ]  # fmt: skip
     for side in range(2):
         parts.append(_side(side, scores[side], _owed(view), scene, dealer, mover))
     parts += [
-        _layout(view),
+        _layout(view, scene.marked),
         _values(view, scene),
         _turn(views, scene, mover),
-        _crib(views, dealer),
-        calls(called(scene, SIDES), 16, 420, 206),
+        _crib(views, dealer, scene.marked),
+        calls(called(scene, SIDES), RIGHT - 18, 450, 194),
     ]
-    return parts + board([Pegs(points) for points in scores], int(scene.rules.target))
+    return [*parts, pegs]
 
 
 def _owed(view: View) -> list[int]:
@@ -84,7 +85,7 @@ def _place(cell: int) -> tuple[float, float]:
     return GRID_X + ACROSS * column, GRID_Y + DOWN * row
 
 
-def _layout(view: View) -> str:
+def _layout(view: View, marked: frozenset[int]) -> str:
     """Return the layout; cells open to the seat are outlined and carry their number."""
     shown = ""
     for cell in range(CELLS):
@@ -98,7 +99,7 @@ def _layout(view: View) -> str:
                     str(cell), x + CARD / 2, y + CARD * TALL / 2 + 5, 14, "good", anchor="middle"
                 )
         else:
-            shown += card(held, x, y, CARD)
+            shown += card(held, x, y, CARD, open=held in marked)
     x, y = _place(CENTRE)
     return shown + (
         f'<rect class="ring" x="{x - 2:g}" y="{y - 2:g}" width="{CARD + 4:g}" '
@@ -123,7 +124,7 @@ def _values(view: View, scene: Scene) -> str:
 def _turn(views: Sequence[View], scene: Scene, mover: int | None) -> str:
     """Return whose turn it is and the card in turn, face down if no seat looking knows it."""
     if mover is None:
-        return text("the episode is over", RIGHT, 60, 14, bold=True)
+        return text(scene.says or "the episode is over", RIGHT, 60, 14, bold=True)
     view = views[0]
     known = {int(v[name]) for v in views for name in ("card", "partner_card")} - {NONE}
     shown = [
@@ -136,11 +137,42 @@ def _turn(views: Sequence[View], scene: Scene, mover: int | None) -> str:
     return "".join(shown)
 
 
-def _crib(views: Sequence[View], dealer: int) -> str:
+def _crib(views: Sequence[View], dealer: int, marked: frozenset[int]) -> str:
     """Return the crib: face up what the seats looking know, the rest face down."""
     n = int(views[0]["crib_n"])
     shown = text(f"crib of the {SIDES[dealer % 2]}", RIGHT, 240, 12, "muted")
     for i in range(n):
         known = [int(v["crib"][i]) for v in views if v["crib"][i] != NONE]
-        shown += card(known[0] if known else None, RIGHT + (CRIB + 3) * i, 248, CRIB)
+        held = known[0] if known else None
+        shown += card(held, RIGHT + (CRIB + 3) * i, 248, CRIB, open=held in marked)
     return shown if n else shown + text("empty", RIGHT, 262, 12, "muted")
+
+
+def closing(
+    views: Sequence[View], actions: Sequence[int], before: Pair, scores: Pair, *, shown: bool
+) -> list[View]:
+    """Return what the seats see between the last card of a round and the next round.
+
+    Args:
+        views: of all seats, by seat, before the last card.
+        actions: what was done with it.
+        before, scores: the scores, by side, before and after what is counted at this moment.
+        shown: whether the crib lies open to be counted.
+    """
+    seen = [view.copy() for view in views]
+    (action,) = actions
+    last = next(int(view["card"]) for view in views if view["card"] != NONE)
+    crib = [max(int(view["crib"][i]) for view in views) for i in range(int(views[0]["crib_n"]))]
+    for view in seen:
+        if action != TO_CRIB:
+            view["layout"][action] = last
+        elif shown or view["to_move"]:
+            view["crib"][len(crib)] = last
+        if shown:
+            view["crib"][: len(crib)] = crib
+        view["crib_n"] = len(crib) + (action == TO_CRIB)
+        view["owed"] = view["legal"] = 0
+        view["over"] = 1
+        side = int(view["seat"]) % 2
+        view["scores"] = scores[side], scores[1 - side]
+    return seen

@@ -17,7 +17,7 @@ from crib_env.engine.two_hand import expected, records
 from crib_env.engine.two_hand.encode import ACTIONS, LAYOUT, encode, encode_mask
 from crib_env.engine.two_hand.features import FEATURES, write_features
 from crib_env.engine.two_hand.notation import NOTATION
-from crib_env.engine.two_hand.picture import draw
+from crib_env.engine.two_hand.picture import closing, draw
 from crib_env.engine.two_hand.rules import begin_episode, phase_of, result, step
 from crib_env.engine.two_hand.slots import card_in, draw_slot, slot_of
 from crib_env.engine.two_hand.text import render
@@ -77,6 +77,7 @@ FAMILY = Family(
     text=render,
     notation=NOTATION,
     picture=draw,
+    closing=closing,
     features=FEATURES,
     expected=replace(VERBS, step=expected.step, gained=expected.gained),
 )

@@ -8,8 +8,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from crib_env.cards import pip
 from crib_env.engine.record import NONE
-from crib_env.engine.two_hand.records import LAY_AWAY, MATCH, OVER
+from crib_env.engine.two_hand.records import LAY_AWAY, MATCH, OVER, PLAY
 from crib_env.render.svg.board import Pegs, board
 from crib_env.render.svg.cards import card
 from crib_env.render.svg.document import HEIGHT, WIDTH
@@ -19,6 +20,7 @@ from crib_env.render.svg.words import text
 from crib_env.rules import TwoHandRules, find_rules
 
 View = Any
+Pair = Sequence[int]
 
 CARD = 68.0
 STEP = 73.0
@@ -30,6 +32,10 @@ CRIB = 50.0
 CRIB_X, CRIB_STEP = 640.0, 31.0
 STARTER_X, STARTER_Y = 46.0, 152.0
 COUNT_X, COUNT_Y = 714.0, 208.0
+GROUND = (
+    f'<rect class="felt" width="{WIDTH}" height="{HEIGHT}"/>'
+    '<rect class="well" x="150" y="142" width="476" height="133" rx="12"/>'
+)
 
 
 def draw(views: Sequence[View], scene: Scene) -> list[str]:
@@ -42,10 +48,10 @@ def draw(views: Sequence[View], scene: Scene) -> list[str]:
     mine = views[0]
     me, dealer = int(mine["seat"]), _dealer(mine)
     known = {int(view["seat"]): view for view in views}
+    wood, pegs = _board(mine, scene)
     parts = [
-        f'<rect class="felt" width="{WIDTH}" height="{HEIGHT}"/>',
-        text(f"{scene.title} · {scene.rules.name} to {scene.rules.target} · deal {scene.deals}",
-             16, 22, 12, "muted"),
+        GROUND + wood,
+        text(scene.heading("deal"), 16, 22, 12, "muted"),
         text(_turn(mine, known, scene), HAND_X, 440, 14, bold=True),
     ]  # fmt: skip
     for p in (me, 1 - me):
@@ -55,18 +61,18 @@ def draw(views: Sequence[View], scene: Scene) -> list[str]:
         parts.append(
             seat(scene.names[p], part, int(mine["scores"][row]), p, 16, ROWS[row], turn=turn)
         )
-        parts.append(_hand(known.get(p), int(mine["other_n"]), ROWS[row]))
+        parts.append(_hand(known.get(p), int(mine["other_n"]), ROWS[row], scene.marked))
     parts += [
-        _crib(known, dealer, ROWS[0 if dealer == me else 1] + 8),
-        _starter(mine, scene.hidden),
+        _crib(known, dealer, ROWS[0 if dealer == me else 1] + 8, scene.marked),
+        _starter(mine, scene),
         _pile(mine),
         _count(mine),
-        calls(called(scene, scene.names), HAND_X, 280, 460),
+        calls(called(scene, scene.names), HAND_X, 304, 460),
     ]
-    return parts + _board(mine, scene)
+    return [*parts, pegs]
 
 
-def _board(view: View, scene: Scene) -> list[str]:
+def _board(view: View, scene: Scene) -> tuple[str, str]:
     """Return the board; in a match with game pegs, and lines where a loser is skunked (H11)."""
     target = int(view["target"])
     if view["episode"] != MATCH:
@@ -90,20 +96,20 @@ def _pegs(view: View) -> list[Pegs]:
     return sides if view["seat"] == 0 else sides[::-1]
 
 
-def _hand(view: View | None, other_n: int, y: float) -> str:
+def _hand(view: View | None, other_n: int, y: float, marked: frozenset[int]) -> str:
     """Return a hand, face up where its seat's view is known; cards it may use now are marked."""
     if view is None:
         return "".join(card(None, HAND_X + STEP * i, y, CARD) for i in range(other_n))
     return "".join(
         card(
             int(view["hand"][i]), HAND_X + STEP * i, y, CARD,
-            open=bool(view["legal"] >> i & 1),
+            open=bool(view["legal"] >> i & 1) or int(view["hand"][i]) in marked,
         )
         for i in range(int(view["hand_n"]))
     )  # fmt: skip
 
 
-def _crib(known: dict[int, View], dealer: int, y: float) -> str:
+def _crib(known: dict[int, View], dealer: int, y: float, marked: frozenset[int]) -> str:
     """Return the crib: face up what the seats looking laid in it, the rest face down.
 
     While cards are laid away, how far a seat has got is not for the other to know (H1).
@@ -112,24 +118,25 @@ def _crib(known: dict[int, View], dealer: int, y: float) -> str:
     phase = next(iter(known.values()))["phase"]
     unknown = 0 if phase == LAY_AWAY else 4 - len(laid)
     shown = "".join(
-        card(c, CRIB_X + CRIB_STEP * i, y, CRIB) for i, c in enumerate([*laid, *[None] * unknown])
+        card(c, CRIB_X + CRIB_STEP * i, y, CRIB, open=c in marked)
+        for i, c in enumerate([*laid, *[None] * unknown])
     )
     return text("crib", CRIB_X, y - 6, 12, "muted") + (
         shown or text("none yet", CRIB_X, y + 16, 12, "muted")
     )
 
 
-def _starter(view: View, hidden: int | None) -> str:
-    starter = int(view["starter"])
+def _starter(view: View, scene: Scene) -> str:
+    starter, hidden = int(view["starter"]), scene.hidden
     label = text("starter", STARTER_X, STARTER_Y - 7, 12, "muted")
     if starter != NONE:
-        return label + card(starter, STARTER_X, STARTER_Y, CARD)
+        return label + card(starter, STARTER_X, STARTER_Y, CARD, open=starter in scene.marked)
     return label + card(hidden, STARTER_X, STARTER_Y, CARD, dim=hidden is not None)
 
 
 def _pile(view: View) -> str:
     """Return the cards played, each a little towards its seat; those out of play shadowed (H7)."""
-    shown = ['<rect class="well" x="150" y="142" width="476" height="133" rx="12"/>']
+    shown = []
     for i in range(int(view["pile_n"])):
         y = PILE[0] if view["pile_mine"] >> i & 1 else PILE[1]
         shown.append(
@@ -139,7 +146,7 @@ def _pile(view: View) -> str:
 
 
 def _count(view: View) -> str:
-    if view["phase"] == LAY_AWAY:
+    if view["phase"] != PLAY:
         return ""
     go = text("go pegged", COUNT_X, COUNT_Y + 44, 12, "muted", anchor="middle")
     return (
@@ -152,6 +159,8 @@ def _count(view: View) -> str:
 
 def _turn(view: View, known: dict[int, View], scene: Scene) -> str:
     me = int(view["seat"])
+    if scene.says is not None:
+        return scene.says
     if view["phase"] == OVER:
         reached = [p for p in range(2) if view["scores"][p] >= view["target"]]
         return (
@@ -164,3 +173,41 @@ def _turn(view: View, known: dict[int, View], scene: Scene) -> str:
     if mover in known:
         verb = ": lay a card away" if view["phase"] == LAY_AWAY else ": play a card"
     return f"{scene.names[mover]} to move{verb}"
+
+
+def closing(
+    views: Sequence[View], actions: Sequence[int], before: Pair, scores: Pair, *, shown: bool
+) -> list[View]:
+    """Return what the seats see between the last card of a deal and the next deal.
+
+    Args:
+        views: of both seats, by seat, before the last card.
+        actions: the last card.
+        before, scores: the scores, by seat, before and after what is pegged at this moment.
+        shown: whether the play is over and the hands lie open for the show.
+    """
+    seen = [view.copy() for view in views]
+    (last,) = actions
+    for p, view in enumerate(seen):
+        n = int(view["pile_n"])
+        played = [int(view["pile"][i]) for i in range(n) if view["pile_mine"] >> i & 1]
+        hand = [int(card) for card in view["hand"][: view["hand_n"]]]
+        if shown:
+            hand = sorted([*played, *hand])
+            view["phase"], view["pile_n"] = OVER, 0
+        else:
+            mine = last in hand
+            hand = [card for card in hand if card != last]
+            view["other_n"] -= 0 if mine else 1
+            view["pile"][n] = last
+            view["pile_n"] = n + 1
+            view["pile_mine"] |= int(mine) << n
+            view["count"] += pip(last)
+        view["hand"][: len(hand)] = hand
+        view["hand_n"] = len(hand)
+        view["legal"] = view["to_move"] = 0
+        for i, q in enumerate((p, 1 - p)):
+            if scores[q] != before[q]:
+                view["rear"][i] = before[q]
+            view["scores"][i] = scores[q]
+    return seen

@@ -96,6 +96,7 @@ VIEW = record(
     "flush_size",
     "crib_flush_size",
     "episode",
+    "deals",  # the number of this deal in the episode, from 1
 )
 
 VIEWS_T = array_of(VIEW)

@@ -77,3 +77,4 @@ def view(s, rules, seat, v):
     v["flush_size"] = rules["flush_size"]
     v["crib_flush_size"] = rules["crib_flush_size"]
     v["episode"] = rules["episode"]
+    v["deals"] = s["deals"]

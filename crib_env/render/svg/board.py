@@ -43,8 +43,8 @@ class Pegs:
 
 def board(
     sides: Sequence[Pegs], target: int, match_target: int = 0, marks: Sequence[tuple[int, str]] = ()
-) -> list[str]:
-    """Return the board and its pegs.
+) -> tuple[str, str]:
+    """Return the board, and its pegs.
 
     Args:
         sides: the pegs of both sides.
@@ -61,7 +61,7 @@ def board(
             pegs.append(
                 _peg(_game_place(side, min(at.games, match_target), target), side, size=4.6)
             )
-    return [wood(target, match_target, tuple(marks)), "".join(pegs)]
+    return wood(target, match_target, tuple(marks)), "".join(pegs)
 
 
 def place(side: int, hole: int, target: int, *, rear: bool = False) -> Place:

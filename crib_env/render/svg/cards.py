@@ -12,6 +12,7 @@ from crib_env.render.svg.courts import JACK, half
 from crib_env.render.svg.outlines import RANKS as RANK_OUTLINES
 from crib_env.render.svg.outlines import SUITS as SUIT_OUTLINES
 
+BACK = "back"
 TALL = 1.4  # a card's height over its width
 LEFT, MIDDLE, RIGHT = 35.0, 50.0, 65.0
 TOP, BOTTOM = 26.0, 114.0
@@ -46,7 +47,7 @@ def card(
         dim: shadowed, as a card out of play (H7).
         open: outlined, as one that may be used now.
     """
-    name = "back" if card is None else format_card(card)
+    name = BACK if card is None else format_card(card)
     place = f'x="{x:g}" y="{y:g}" width="{width:g}" height="{width * TALL:g}"'
     over = f'{place} rx="{0.08 * width:g}"'
     said = "face down" if card is None else card_name(card)

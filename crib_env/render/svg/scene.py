@@ -19,6 +19,9 @@ class Scene:
         deals: deals dealt in this episode.
         names: the players', by seat.
         events: what was pegged last, to be called.
+        calls: what is said, as side and words, where it is not what was pegged.
+        says: a line in place of whose turn it is.
+        marked: cards to be outlined, where nobody is to move.
         hidden: a card that no seat knows, where it may be shown: the starter before it is turned.
     """
 
@@ -27,4 +30,16 @@ class Scene:
     deals: int
     names: Sequence[str]
     events: Sequence[Event] = ()
+    calls: Sequence[tuple[int, str]] | None = None
+    says: str | None = None
+    marked: frozenset[int] = frozenset()
     hidden: int | None = None
+
+    def heading(self, deal: str) -> str:
+        """Return what is played, to how many points, and which deal it is.
+
+        Args:
+            deal: what a deal is called.
+        """
+        named = f"{self.title} · " if self.title != self.rules.name else ""
+        return f"{named}{self.rules.name} to {self.rules.target} · {deal} {self.deals}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import groupby
+from textwrap import wrap
 
 from crib_env.cards import format_cards
 from crib_env.render.svg.scene import Scene
@@ -11,7 +12,8 @@ from crib_env.render.svg.words import shortened, text
 from crib_env.render.words import pegged
 
 LONGEST_NAME = 15
-LONGEST_CALL = 64
+LONGEST_CALL = 90
+LETTER, LINE = 6.5, 17.0  # how wide a letter of a call is, about, and how high a line
 MOST_CALLS = 5
 
 
@@ -44,21 +46,24 @@ def score(name: str, points: int, side: int, x: float, y: float) -> str:
 
 
 def calls(said: Sequence[tuple[int, str]], x: float, y: float, width: float) -> str:
-    """Return what was called last, one line a call, each in the colour of its side.
+    """Return what was called last, each call in the colour of its side.
 
     Args:
         said: side and words of each call; the last five are shown.
-        x, y: the upper left corner of the last; those before stand above it.
-        width: how wide they are.
+        x, y: the lower left corner of the last; those before stand above it.
+        width: how wide they are; long calls take several lines.
     """
     shown = []
-    for i, (side, words) in enumerate(reversed(said[-MOST_CALLS:])):
-        top = y - 27 * i
+    for side, words in reversed(said[-MOST_CALLS:]):
+        rows = wrap(shortened(words, LONGEST_CALL), int((width - 38) / LETTER))
+        height = 7 + LINE * len(rows)
+        y -= height
         shown.append(
-            f'<rect class="call" x="{x:g}" y="{top:g}" width="{width:g}" height="24" rx="12"/>'
-            f'<circle class="side{side}" cx="{x + 14:g}" cy="{top + 12:g}" r="5"/>'
-            f"{text(shortened(words, LONGEST_CALL), x + 27, top + 16.5, 13)}"
+            f'<rect class="call" x="{x:g}" y="{y:g}" width="{width:g}" height="{height:g}" '
+            f'rx="12"/><circle class="side{side}" cx="{x + 14:g}" cy="{y + 12:g}" r="5"/>'
         )
+        shown += [text(row, x + 27, y + 16.5 + LINE * i) for i, row in enumerate(rows)]
+        y -= 3
     return "".join(shown)
 
 
@@ -66,9 +71,11 @@ def called(scene: Scene, names: Sequence[str]) -> list[tuple[int, str]]:
     """Return what is called: side and words, what one side makes at once in one line.
 
     Args:
-        scene: what was pegged.
+        scene: what was pegged, or is said instead.
         names: of who calls, by side.
     """
+    if scene.calls is not None:
+        return list(scene.calls)
     said = []
     for side, same in groupby(scene.events, key=lambda event: event.seat):
         events = list(same)

@@ -1,7 +1,8 @@
-"""The colours of a drawing, light and dark, and the style sheet that gives them.
+"""The colours of a drawing, light and dark, and the style sheets that give them.
 
-Rules are plain classes under the class of a theme: no variables, which resvg does not read, and no
-bare selectors, which would reach beyond a drawing that is part of a page.
+A document's rules are plain classes under the class of its theme: no variables, which resvg does
+not read. A symbol carries the class too, for in a browser no rule reaches into what `use` shows
+from outside. A page's rules are variables, so that its theme can change.
 """
 
 from __future__ import annotations
@@ -67,4 +68,21 @@ def _rules(theme: str, *, dark: bool) -> str:
     return "".join(
         f".crib-{theme} .{name}{{{what}:{by_night if dark else by_day}}}"
         for name, what, by_day, by_night in COLOURS
+    )
+
+
+def page_sheet() -> str:
+    """Return the rules for drawings in a page: the reader's theme, or `data-theme` of its root."""
+    light, dark = (
+        "".join(f"--crib-{name}:{colours[night]};" for name, _, *colours in COLOURS)
+        for night in (0, 1)
+    )
+    rules = "".join(
+        f".crib .{name},symbol .{name}{{{what}:var(--crib-{name})}}" for name, what, _, _ in COLOURS
+    )
+    return (
+        f":root{{color-scheme:light dark;{light}}}"
+        f"@media(prefers-color-scheme:dark){{:root{{{dark}}}}}"
+        f":root[data-theme=light]{{color-scheme:light;{light}}}"
+        f":root[data-theme=dark]{{color-scheme:dark;{dark}}}{rules}"
     )

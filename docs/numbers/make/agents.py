@@ -61,7 +61,7 @@ def page(pairs: int, seed: int, folder: Path, runs: Path) -> tuple[str, dict[str
     for table in TABLES:
         setup = Setup(
             agents=field(table), environment=table.environment, rules=table.rules,
-            players=table.players, seed=seed,
+            players=table.players, seeds=(seed,),
         )  # fmt: skip
         name = table.title.lower().replace(",", "").replace("'", "").replace(" ", "_")
         workers = Processes(os.cpu_count() or 1)

@@ -21,6 +21,13 @@ Array = npt.NDArray[Any]
 ROLES = ("pone", "dealer")
 SIX = 6  # cards dealt in the game that has matches (H11)
 PHASES = ("play", "hand", "crib")
+TITLES = {
+    "play": "What a seat pegs in the play of a deal",
+    "hand": "What its hand counts",
+    "crib": "What the dealer's crib counts",
+}
+COLOURS = {"pone": "tab:blue", "dealer": "tab:orange"}
+CUT = 0.002  # of the deals, those of the most points, are left out of the pictures
 
 
 def by_role(deals: Episodes) -> Array:
@@ -56,18 +63,26 @@ heels in it. The dealer makes {points(more)} points a deal more than pone.
 
 
 def draw_deals(made: Array, picture: Path) -> None:
-    """Draw the share of deals by points, for each role and phase."""
+    """Draw the share of deals by points as bars, for each role and phase; a rare tail is cut."""
     import matplotlib.pyplot as plt
 
-    figure, axes = plt.subplots(1, 3, figsize=(10, 3), sharey=True, layout="constrained")
+    figure, axes = plt.subplots(1, 3, figsize=(10, 3.2), sharey=True, layout="constrained")
     for k, (axis, phase) in enumerate(zip(axes, PHASES, strict=True)):
-        for i, role in enumerate(ROLES):
-            if phase == "crib" and role == "pone":
-                continue
-            share = np.bincount(made[:, i, k], minlength=25)[:25] / len(made)
-            axis.plot(np.arange(25), 100 * share, f"C{i}.-", label=role)
-        axis.set_xlabel(f"points in {phase}" if phase == "play" else f"points of the {phase}")
-        axis.grid(alpha=0.3)
+        roles = ROLES[1:] if phase == "crib" else ROLES
+        last = 0
+        for i, role in enumerate(roles):
+            points = made[:, ROLES.index(role), k]
+            share = 100 * np.bincount(points) / len(made)
+            width = 0.8 / len(roles)
+            at = np.arange(len(share)) + width * (i - (len(roles) - 1) / 2)
+            axis.bar(at, share, width, color=COLOURS[role], label=role)
+            last = max(last, int(np.quantile(points, 1 - CUT)))
+        axis.set_xlim(-0.7, last + 0.7)
+        axis.set_xticks(range(0, last + 1, 2))
+        axis.set_xlabel("points")
+        axis.set_title(TITLES[phase], fontsize=10)
+        axis.grid(axis="y", alpha=0.3)
+        axis.set_axisbelow(True)
     axes[0].set_ylabel("per cent of deals")
     axes[0].legend(frameon=False)
     figure.savefig(picture, dpi=120)

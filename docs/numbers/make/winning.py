@@ -18,6 +18,10 @@ from docs.numbers.make.run import Run
 Array = npt.NDArray[Any]
 
 SEAT_0 = 0
+TITLES = {
+    "dealer": "The dealer's chance of winning, before the deal",
+    "pone": "Pone's chance of winning, before the deal",
+}
 SHARE = 4  # of all the games of a run, one in so many is played from each of the other starts
 
 
@@ -59,17 +63,20 @@ def checked(rules: TwoHandRules, run: Run) -> tuple[str, dict[str, Any]]:
 def draw(rules: TwoHandRules, picture: Path) -> None:
     """Draw the chance of winning for the dealer and for pone at every score."""
     import matplotlib.pyplot as plt
+    from matplotlib.colors import ListedColormap
 
+    # Purple to orange, as people of all kinds of sight can tell apart, without the darkest ends.
+    colours = ListedColormap(plt.get_cmap("PuOr_r")(np.linspace(0.15, 0.85, 256)))
     figure, axes = plt.subplots(1, 2, figsize=(10, 4.6), sharey=True, layout="constrained")
     for axis, deals, role in ((axes[0], 1, "dealer"), (axes[1], 0, "pone")):
         chance = 100 * winning(rules)[deals].T
-        image = axis.imshow(chance, origin="lower", cmap="RdBu", vmin=0, vmax=100)
+        image = axis.imshow(chance, origin="lower", cmap=colours, vmin=0, vmax=100)
         lines = axis.contour(chance, levels=range(10, 100, 10), colors="black", linewidths=0.5)
         axis.clabel(lines, fmt="%d", fontsize=7)
-        axis.set_xlabel(f"score of the {role}" if deals else "score of pone")
-        axis.set_ylabel("score of the other")
-        axis.set_title(f"{role} to win, per cent", fontsize=10)
-    figure.colorbar(image, ax=axes, shrink=0.8)
+        axis.set_xlabel(f"its own score, as {role}")
+        axis.set_ylabel("the other's score")
+        axis.set_title(TITLES[role], fontsize=10)
+    figure.colorbar(image, ax=axes, shrink=0.8, label="chance of winning, per cent")
     figure.savefig(picture, dpi=120)
     plt.close(figure)
 

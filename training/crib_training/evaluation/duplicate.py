@@ -79,6 +79,20 @@ class Pairs:
         """Return the names of the arrays there are."""
         return [*ARRAYS, *(name for name in LUCK if getattr(self, name) is not None)]
 
+    def flipped(self) -> Pairs:
+        """Return the same pairs as the other agent sees them: as ``first``, with seat 0 first."""
+        won, points = self.won_by_luck, self.points_by_luck
+        return Pairs(
+            result=-self.result[:, ::-1],
+            margin=-self.margin[:, ::-1],
+            first_dealt=~self.first_dealt[:, ::-1],
+            points=self.points[:, ::-1, ::-1],
+            forfeits=self.forfeits[:, ::-1, ::-1],
+            won_by_luck=None if won is None else -won[:, ::-1],
+            points_by_luck=None if points is None else points[:, ::-1, :, ::-1],
+            failures=self.failures,
+        )
+
     def whole(self) -> Pairs:
         """Return the pairs in which no game was forfeited."""
         played = ~self.forfeits.any(axis=(1, 2))

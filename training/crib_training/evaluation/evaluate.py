@@ -16,12 +16,13 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Annotated, Any
 
-from crib_agents.loading import load_agent
+from crib_agents.loading import load_agent, trusted
+from crib_play.replay import write_replay
 from tyro.conf import Positional, arg
 
 from crib_env.envs.makers import Maker
 from crib_env.options import check_seed
-from crib_env.policy import Agent, CompiledAgent
+from crib_env.policy import Agent
 from crib_env.rules import Rules
 from crib_training.command_line import start
 from crib_training.evaluation.duplicate import play_pairs
@@ -31,7 +32,7 @@ from crib_training.evaluation.figures import (
     figures,
     phase_table,
 )
-from crib_training.evaluation.luck.reference import usual_reference
+from crib_training.evaluation.luck.reference import chosen_reference
 from crib_training.loading import find_game, in_phase, shortest_episode
 from crib_training.outputs import check_file
 from crib_training.progress import Progress
@@ -44,7 +45,8 @@ class Settings:
     """Compare two agents on duplicate deals.
 
     Attributes:
-        first: an agent: a name, a .safetensors file, or package.module:Class.
+        first: an agent: a name, a .safetensors, .zip (Stable-Baselines3) or .onnx file, or
+            package.module:Class.
         second: another, or the same.
         env: the environment.
         rules: other than the environment's own: a preset, or one with changes, such as
@@ -58,6 +60,8 @@ class Settings:
         no_duplicate: the two games of a pair have deals of their own, for an opponent who must not
             see cards twice. Only the adjusted figures are shown then.
         json: a file to write the result to as well.
+        replay: a file to write one game of theirs to, to be looked at in a browser.
+        trust: .zip files are one's own: they hold a pickle, which runs code as it is read.
     """
 
     first: Positional[Annotated[str, arg(metavar="FIRST")]]
@@ -71,6 +75,8 @@ class Settings:
     plain: bool = False
     no_duplicate: bool = False
     json: Path | None = None
+    replay: Path | None = None
+    trust: bool = False
 
 
 def evaluate(
@@ -82,7 +88,7 @@ def evaluate(
     seed: int,
     players: int = 2,
     *,
-    adjusted: bool = False,
+    adjusted: bool | None = None,
     duplicate: bool = True,
 ) -> dict[str, Any]:
     """Return how ``first`` does against ``second``, ready for JSON.
@@ -95,7 +101,7 @@ def evaluate(
         pairs: duplicate pairs of games, and of single deals.
         seed: fixes everything.
         players: seats in a game; of four each agent plays the two of one side.
-        adjusted: whether luck is taken out as well.
+        adjusted: whether luck is taken out as well; None where that pays.
         duplicate: whether the two games of a pair have the same deals.
 
     Raises:
@@ -108,9 +114,7 @@ def evaluate(
     check_seed(seed)
     names = first.name, second.name if second.name != first.name else f"{second.name} (second)"
     first, second = in_phase(maker, first), in_phase(maker, second)
-    reference = usual_reference(rules) if adjusted else None
-    if adjusted and reference is None:
-        raise ValueError(f"luck is not known of {maker.name}: leave --adjusted out")
+    reference = chosen_reference(rules, (first, second), adjusted)
     with Progress(f"{names[0]} against {names[1]}, games and deals", 4 * pairs) as progress:
         try:
             games, deals = (
@@ -142,33 +146,31 @@ def versions() -> dict[str, str]:
     return {package: version(package) for package in PACKAGES}
 
 
-def pays(maker: Maker, *agents: Agent) -> bool:
-    """Return whether taking luck out of these agents' results is worth its time.
+def asked_for(adjusted: bool, plain: bool) -> bool | None:
+    """Return whether luck is to be taken out; None where nothing was said.
 
-    It takes about a millisecond a game and saves half the games: nothing to most agents, but in
-    that time compiled ones play ten games.
+    Raises:
+        ValueError: both were said.
     """
-    compiled = (
-        isinstance(agent, CompiledAgent) and agent.entries_for(maker.family) for agent in agents
-    )
-    return maker.phase is None and not all(compiled)
+    if adjusted and plain:
+        raise ValueError("--plain excludes --adjusted and --no-duplicate")
+    return adjusted or (False if plain else None)
 
 
 def run(settings: Settings) -> None:
     """Compare the two, print the tables and write the file."""
-    if settings.plain and (settings.adjusted or settings.no_duplicate):
-        other = "--adjusted" if settings.adjusted else "--no-duplicate"
-        raise ValueError(f"--plain and {other} exclude each other")
-    if settings.json:
-        check_file(settings.json)
+    for path in (settings.json, settings.replay):
+        if path:
+            check_file(path)
     maker, rules = find_game(settings.env, settings.rules)
-    agents = load_agent(settings.first), load_agent(settings.second)
-    asked = settings.adjusted or settings.no_duplicate
-    known = usual_reference(rules) is not None
-    adjusted = asked or (known and not settings.plain and pays(maker, *agents))
+    agents = (
+        load_agent(trusted(settings.first, settings.trust)),
+        load_agent(trusted(settings.second, settings.trust)),
+    )
     result = evaluate(
         maker, rules, *agents, settings.pairs, settings.seed, settings.players,
-        adjusted=adjusted, duplicate=not settings.no_duplicate,
+        adjusted=asked_for(settings.adjusted or settings.no_duplicate, settings.plain),
+        duplicate=not settings.no_duplicate,
     )  # fmt: skip
     print(f"{comparison_table([result])}\n\n{phase_table(result)}\n\n{difference_table(result)}\n")
     print(
@@ -178,6 +180,9 @@ def run(settings: Settings) -> None:
     )
     if settings.json:
         settings.json.write_text(json.dumps(result, indent=2) + "\n")
+    if settings.replay:
+        players = [in_phase(maker, agent) for agent in agents]
+        write_replay(settings.replay, rules, players, settings.seed, players=settings.players)
 
 
 if __name__ == "__main__":

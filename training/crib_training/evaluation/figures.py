@@ -182,7 +182,8 @@ def difference_table(r: dict[str, Any]) -> str:
         for kind, more in kinds.items()
         if more
     ]
-    return table([f"{r['first']} more as", "", *r["more_a_deal"][ROLES[0]]], rows)
+    head = f"{r['first']} more than {r['second']} as"
+    return table([head, "", *r["more_a_deal"][ROLES[0]]], rows)
 
 
 def phase_table(r: dict[str, Any]) -> str:

@@ -5,8 +5,8 @@
 Trains one agent by deep Monte Carlo self-play (a minute or two) and one by MaskablePPO against the
 rule-based opponent (about three), plays both on duplicate deals against the built-in opponents, and
 writes to ``runs/demo``: ``table.md`` and ``results.json``, ``learning_curve.png`` (strength over
-seconds), ``replay.txt`` (a game of the self-play agent against the rule-based one), and each
-agent's own folder with its ``policy.safetensors``.
+seconds), ``replay.html`` (a game of the self-play agent against the rule-based one, with the
+expert's opinion of every choice), and each agent's own folder with its ``policy.safetensors``.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import time
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-import numpy as np
+from crib_play.replay import write_replay
 
 from crib_env import six_card_v0
 from crib_env.policy import Agent, find_agent
@@ -34,24 +34,6 @@ from crib_training.learn.picture import of_run
 
 OPPONENTS = ("random", "greedy", "rule_based", "expert")
 EXPERT_PAIRS = 500  # at most: the expert takes its time
-
-
-def replay(first: Agent, second: Agent, seed: int) -> str:
-    """Return a game between two agents as text, every position as the seat to move sees it."""
-    env = six_card_v0.env(render_mode="ansi")
-    env.reset(seed=seed)
-    rng = np.random.default_rng(seed)
-    players = (first, second)
-    pages = [f"player_0 is {first.name}, player_1 is {second.name}; seed {seed}"]
-    while not any(env.terminations.values()):
-        seat = env.possible_agents.index(env.agent_selection)
-        pages.append(str(env.render()))
-        view = np.array([env.view(seat)])
-        action = int(players[seat].act(view, rng)[0])
-        env.step(action)
-    pages.append("; ".join(map(str, env.events)))
-    pages.append(f"The end: {env.scores[0]} to {env.scores[1]}")
-    return "\n\n".join(pages) + "\n"
 
 
 @dataclass(frozen=True)
@@ -151,13 +133,13 @@ def run(settings: Settings) -> None:
     )
     (settings.out / "table.md").write_text(text)
     (settings.out / "results.json").write_text(json.dumps(results, indent=2) + "\n")
-    game = replay(learned[0], find_agent("rule_based"), settings.seed)
-    (settings.out / "replay.txt").write_text(game)
+    players = learned[0], find_agent("rule_based")
+    write_replay(settings.out / "replay.html", rules, players, settings.seed)
     draw(settings.out)
     print("\n" + text)
     print(
         f"All done in {time.perf_counter() - began:.0f} s. In {settings.out}: table.md, "
-        "results.json, learning_curve.png, replay.txt, deep_monte_carlo/, ppo/"
+        "results.json, learning_curve.png, replay.html, deep_monte_carlo/, ppo/"
     )
 
 

@@ -18,7 +18,7 @@ from typing import Literal
 
 import torch
 from crib_agents.adapters.learned import LearnedAgent
-from crib_agents.loading import load_agent
+from crib_agents.loading import load_agent, trusted
 from sb3_contrib import MaskablePPO
 from stable_baselines3.common.vec_env import VecNormalize
 
@@ -46,7 +46,7 @@ class Settings:
         players: 2, or 4 in Table Top.
         timesteps: decisions to learn from.
         seed: of the deals, the network and the batches.
-        opponent: an agent's name or a .safetensors file.
+        opponent: an agent's name or a .safetensors, .zip or .onnx file.
         episode: what one episode is; by default one deal, or one round.
         reward: the points made more than the opponent, or expected: with the mean of the show in
             its place (two-hand games), or who won; by default expected where there is such.
@@ -69,7 +69,7 @@ class Settings:
             nothing.
         last_pairs: the same after the last decision.
         resume: a folder of an earlier run, or its model.zip, to go on from.
-        trust: that file is known to be one's own: it holds a pickle, which runs code as it is read.
+        trust: these .zip files are one's own: they hold a pickle, which runs code as it is read.
         threads: of PyTorch. Layers this small gain little from two, and lose much where a core is
             shared.
         out: the folder for results.
@@ -112,7 +112,7 @@ def games_of(settings: Settings) -> VecNormalize:
     maker, rules = find_game(settings.env, settings.rules)
     games = maker.sb3_env(
         settings.lanes,
-        opponent=load_agent(settings.opponent),
+        opponent=load_agent(trusted(settings.opponent, settings.trust)),
         rules=rules,
         episode=settings.episode or shortest_episode(maker),
         reward=settings.reward or ("expected" if maker.family.expected else "points"),
@@ -177,7 +177,7 @@ def train(settings: Settings) -> LearnedAgent:
         )
     curve = Curve(
         maker, rules, settings.players, f"MaskablePPO, seed {settings.seed}",
-        settings.against or settings.opponent, settings.lines,
+        settings.against or trusted(settings.opponent, settings.trust), settings.lines,
     )  # fmt: skip
     if settings.resume:
         curve.points = read_points(_folder(settings.resume))

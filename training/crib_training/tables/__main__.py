@@ -12,7 +12,8 @@ from collections.abc import Sequence
 from importlib import import_module
 
 from crib_env.errors import unknown
-from crib_training.command_line import one_line, start
+from crib_training.command_line import one_line
+from crib_training.tables.files import start_table
 
 # Name and module; what reads another's table comes after it.
 ORDER = {
@@ -40,7 +41,10 @@ def main(words: Sequence[str]) -> None:
         for name in ORDER:
             print(f"{name} ...", flush=True)
             # In a process of its own, which reads the tables as they are by now.
-            made = subprocess.run([sys.executable, "-m", module_of(name)])
+            try:
+                made = subprocess.run([sys.executable, "-m", module_of(name)])
+            except KeyboardInterrupt:  # the process has heard it too, and says what is kept
+                sys.exit(1)
             if made.returncode:
                 raise RuntimeError(f"{name} was not made")
     elif words[0] in ("-h", "--help"):
@@ -49,7 +53,7 @@ def main(words: Sequence[str]) -> None:
         print(f"Prints, and writes nothing: {', '.join(PRINTED)}.")
     elif words[0] in SCRIPTS:
         script = import_module(module_of(words[0]))
-        start(script.Settings, script.run, words[1:], f"crib tables {words[0]}")
+        start_table(script.Settings, script.run, words[1:], f"crib tables {words[0]}")
     else:
         raise unknown("table", words[0], SCRIPTS)
 

@@ -4,13 +4,37 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from crib_agents.data.tables import Table
 
-from crib_training.command_line import command
+from crib_training.command_line import command, start
+from crib_training.outputs import check_file
 
 NO_MATTER = ("out", "check", "show")  # settings that change nothing in a table
+
+
+def start_table(
+    settings: type[Any],
+    run: Callable[[Any], None],
+    words: Sequence[str] | None = None,
+    program: str | None = None,
+) -> None:
+    """Read settings and make a table, as `start` does; ``settings.out`` can be written, if any."""
+
+    def make(chosen: Any) -> None:
+        out = getattr(chosen, "out", None)
+        if out is not None:
+            out.parent.mkdir(exist_ok=True)
+            check_file(out)
+        try:
+            run(chosen)
+        except KeyboardInterrupt:
+            kept = "nothing is written" if out is None else f"{out} is as it was"
+            raise KeyboardInterrupt(kept) from None
+
+    start(settings, make, words, program)
 
 
 def made_by(table: Table, settings: Any) -> str:
@@ -24,5 +48,4 @@ def write(table: Table, settings: Any, games: dict[str, Any]) -> None:
             "games": games}  # fmt: skip
     text = json.dumps(data, indent=1)
     text = re.sub(r"\[[^\[\]]+\]", lambda row: " ".join(row[0].split()), text)
-    settings.out.parent.mkdir(exist_ok=True)
     settings.out.write_text(text + "\n")

@@ -1,8 +1,8 @@
 """The pieces a tournament is played in, each fixed by its key alone.
 
 A chunk is some hundred duplicate pairs of two of the agents: whole games, and as many single deals.
-Its chance is derived from the tournament's seed, the two agents' places in the field and the
-chunk's number, and from nothing else. So it does not matter who plays it, where, or when.
+Its chance is derived from a seed, the two agents as they are written and the chunk's number, and
+from nothing else. So it does not matter who plays it, where, or when, nor who else is in the field.
 """
 
 from __future__ import annotations
@@ -17,21 +17,33 @@ from typing import Any
 
 import crib_agents
 import numpy as np
-from crib_agents.loading import IN_PROCESS, agent_file, load_agent
+from crib_agents.loading import IN_PROCESS, agent_file, load_agent, of_two
 
 import crib_env
 from crib_env.options import check_seed
 from crib_env.policy import Agent
-from crib_training.evaluation.duplicate import ARRAYS, Array, Pairs, play_chunk
+from crib_training.evaluation.duplicate import (
+    ARRAYS,
+    LUCK,
+    Array,
+    Finished,
+    Pairs,
+    no_matter,
+    play_chunk,
+)
+from crib_training.evaluation.luck.reference import chosen_reference
 from crib_training.loading import find_game, find_maker, in_phase, shortest_episode
 from crib_training.tournament.referee import Failure, Referee
 
 KINDS = ("games", "deals")
+PLAYED = 2 * len(KINDS)  # games and deals for a pair
 EPISODES = ("game", "match")
 # The modules of this package that have a hand in how a chunk comes out.
 PLAYING = (
-    "evaluation/duplicate.py", "loading.py", "tournament/chunks.py", "tournament/referee.py",
+    "evaluation/duplicate.py", "evaluation/luck", "loading.py", "tournament/chunks.py",
+    "tournament/referee.py",
 )  # fmt: skip
+LUCK_PLACES = 5  # decimal places of luck that are kept
 
 Record = dict[str, Any]
 
@@ -42,15 +54,17 @@ class Chunk:
 
     Attributes:
         index: counts a pairing's chunks from 0.
-        first: the place of one agent in the field.
-        second: that of the other, a later one.
+        first: one agent, as the field has it written.
+        second: the other, later in the alphabet.
         pairs: how many pairs of games, and of single deals.
+        seed: the seed they are played with.
     """
 
     index: int
-    first: int
-    second: int
+    first: str
+    second: str
     pairs: int
+    seed: int
 
 
 @dataclass(frozen=True)
@@ -63,10 +77,13 @@ class Setup:
         rules: the name of a preset; None is the environment's own.
         episode: ``"game"`` or ``"match"``.
         players: seats in a game; of four each agent plays the two of one side.
-        seed: fixes everything.
+        seeds: fix everything; with several, pairs are played with each and put together.
         chunk: the pairs of a chunk.
         move_seconds: the longest an agent may take for a decision, None for no limit. With one,
             results may depend on how fast the machine is.
+        adjusted: whether luck is taken out as well; None between two of whom that pays.
+        gauntlet: the first agent meets every other, and they do not meet each other.
+        strict: an agent's first failure ends the tournament.
 
     Raises:
         ValueError: something no tournament can be played with; the message says what.
@@ -77,13 +94,23 @@ class Setup:
     rules: str | None = None
     episode: str = "game"
     players: int = 2
-    seed: int = 1
+    seeds: tuple[int, ...] = (1,)
     chunk: int = 250
     move_seconds: float | None = None
+    adjusted: bool | None = None
+    gauntlet: bool = False
+    strict: bool = False
 
     def __post_init__(self) -> None:
-        check_seed(self.seed)
-        maker, _ = find_game(self.environment, self.rules)
+        for seed in self.seeds:
+            check_seed(seed)
+        if len(set(self.seeds)) < max(1, len(self.seeds)):
+            raise ValueError(f"seeds must be one or more, each once, got {self.seeds!r}")
+        maker, rules = find_game(self.environment, self.rules)
+        if self.adjusted:
+            chosen_reference(rules, (), True)
+            if self.episode == "match":
+                raise ValueError("luck is not known of matches: leave --adjusted out")
         if self.episode not in EPISODES:
             raise ValueError(f"episode must be game or match, got {self.episode!r}")
         if self.episode == "match" and "match" not in maker.episodes:
@@ -101,31 +128,39 @@ class Setup:
 
     @property
     def pairings(self) -> list[tuple[int, int]]:
-        """The places of all that meet: each agent and each later one."""
-        return list(combinations(range(len(self.agents)), 2))
+        """The places of all that meet: each agent and each later one, or the first and each."""
+        places = combinations(range(len(self.agents)), 2)
+        return [(i, j) for i, j in places if i == 0 or not self.gauntlet]
 
     def chunks(self, first: int, second: int, pairs: int) -> list[Chunk]:
-        """Return the chunks that make up ``pairs`` pairs of two agents."""
+        """Return the chunks that make up ``pairs`` pairs of the agents in two places, per seed."""
+        one, other = sorted((self.agents[first], self.agents[second]))
         return [
-            Chunk(index, first, second, min(self.chunk, pairs - at))
+            Chunk(index, one, other, min(self.chunk, pairs - at), seed)
             for index, at in enumerate(range(0, pairs, self.chunk))
+            for seed in self.seeds
         ]
 
     def identity(self) -> dict[str, Any]:
         """Return what must be the same for chunks to belong together, ready for JSON.
 
-        That is this set-up, the contents of weights files and of the modules that agents' classes
-        are in, and a digest of `sources`. (What else other packages' agents are made of cannot be
-        known.)
+        That is this set-up but for the field and the seeds, which chunks have written on them; the
+        contents of weights files and of the modules that agents' classes are in; and a digest of
+        `sources`. (What else other packages' agents are made of cannot be known.)
         """
         files = {}
         for name in self.agents:
-            path = agent_file(name.removeprefix(IN_PROCESS))
-            if path is not None:
-                files[name] = sha256(path.read_bytes()).hexdigest()[:16]
+            given = name.removeprefix(IN_PROCESS)
+            paths = [agent_file(part.removeprefix(IN_PROCESS)) for part in of_two(given) or [given]]
+            contents = [path.read_bytes() for path in paths if path is not None]
+            if contents:
+                files[name] = sha256(b"".join(contents)).hexdigest()[:16]
+        about = asdict(self)
+        for name in ("seeds", "gauntlet", "strict"):
+            del about[name]
         return {
-            **asdict(self),
-            "agents": list(self.agents),
+            **about,
+            "agents": sorted(self.agents),
             "rules": self.rules or find_maker(self.environment).rules,
             "files": files,
             "code": _code_digest(),
@@ -138,17 +173,17 @@ def label_agents(setup: Setup) -> list[str]:
     Raises:
         ValueError: one of them cannot be loaded.
     """
-    names = [_agent(setup, place, 0).name for place in range(len(setup.agents))]
+    names = [_agent(given, setup.move_seconds, 0).name for given in setup.agents]
     return [
         name if names.count(name) == 1 else given
         for name, given in zip(names, setup.agents, strict=True)
     ]
 
 
-def play(setup: Setup, chunk: Chunk) -> Record:
+def play(setup: Setup, chunk: Chunk, finished: Finished = no_matter) -> Record:
     """Play one chunk and return its outcome, ready for JSON; see `read_pairs`.
 
-    An agent's failure costs it the game; see `referee`.
+    An agent's failure costs it the game; see `referee`. ``finished`` is told of games and deals.
     """
     began = time.perf_counter()
     maker, rules = find_game(setup.environment, setup.rules)
@@ -157,16 +192,27 @@ def play(setup: Setup, chunk: Chunk) -> Record:
     once, again = (
         (_referee(setup, chunk.first, half), _referee(setup, chunk.second, half)) for half in (0, 1)
     )
+    agents = [_agent(given, setup.move_seconds, 0) for given in (chunk.first, chunk.second)]
+    reference = chosen_reference(rules, agents, setup.adjusted)
     played = {}
     for kind, episode in zip(KINDS, (setup.episode, shortest_episode(maker)), strict=True):
-        key = (chunk.first, chunk.second, chunk.index, KINDS.index(kind))
-        entropy = np.random.SeedSequence(setup.seed, spawn_key=key)
-        played[kind] = play_chunk(rules, episode, once, chunk.pairs, entropy, setup.players, again)
+        who = _number(chunk.first), _number(chunk.second)
+        key = (*who, chunk.index, KINDS.index(kind))
+        entropy = np.random.SeedSequence(chunk.seed, spawn_key=key)
+        played[kind] = play_chunk(
+            rules, episode, once, chunk.pairs, entropy, setup.players, again,
+            reference=reference, finished=finished,
+        )  # fmt: skip
     return {
         **asdict(chunk),
         "seconds": round(time.perf_counter() - began, 3),
         **{kind: _written(pairs) for kind, pairs in played.items()},
     }
+
+
+def _number(given: str) -> int:
+    """Return a number that stands for an agent."""
+    return int.from_bytes(sha256(given.encode()).digest()[:8], "big")
 
 
 def read_pairs(written: Record) -> Pairs:
@@ -178,28 +224,35 @@ def read_pairs(written: Record) -> Pairs:
         arrays[name] = flat.reshape(shape)
     for name in ("first_dealt", "forfeits"):
         arrays[name] = arrays[name].astype(bool)
+    for name in set(LUCK) & set(written):  # all terms are one by then
+        shape = {"points_by_luck": (-1, 2, 1, 2, 3)}.get(name, (-1, 2, 1))
+        arrays[name] = np.array(written[name]).reshape(shape)
     failures = tuple(Failure(**failure) for failure in written["failures"])
     return Pairs(**arrays, failures=failures)
 
 
 def _written(pairs: Pairs) -> Record:
-    """Return pairs as flat lists of integers."""
+    """Return pairs as flat lists of integers, and of luck, its terms in one, of fractions."""
     flat = {name: getattr(pairs, name).astype(np.int64).ravel().tolist() for name in ARRAYS}
+    for name in pairs.known():
+        if name in LUCK:
+            flat[name] = getattr(pairs, name).sum(axis=2).round(LUCK_PLACES).ravel().tolist()
     return {**flat, "failures": [asdict(failure) for failure in pairs.failures]}
 
 
 @lru_cache(maxsize=128)
-def _agent(setup: Setup, place: int, half: int) -> Agent:
+def _agent(given: str, move_seconds: float | None, half: int) -> Agent:
     """Return an agent of the field; each process makes it once for either half of the pairs."""
-    return load_agent(setup.agents[place], setup.move_seconds)
+    return load_agent(given, move_seconds)
 
 
 @lru_cache(maxsize=128)
-def _referee(setup: Setup, place: int, half: int) -> Referee:
-    agent, given = _agent(setup, place, half), setup.agents[place]
+def _referee(setup: Setup, given: str, half: int) -> Referee:
+    agent = _agent(given, setup.move_seconds, half)
     # An agent in a process of its own has its own clock, which leaves out a child's start.
     seconds = None if given.startswith(IN_PROCESS) else setup.move_seconds
-    return Referee(in_phase(find_maker(setup.environment), agent), seconds, given)
+    maker = find_maker(setup.environment)
+    return Referee(in_phase(maker, agent), seconds, given, setup.strict)
 
 
 @cache
@@ -216,5 +269,7 @@ def sources() -> list[Path]:
     """Return the files of crib_env and of our agents, and those of ours that play tournaments."""
     folders = Path(crib_env.__file__).parent, Path(crib_agents.__file__).parent
     files = [path for folder in folders for path in sorted(folder.rglob("*")) if path.is_file()]
-    files += [Path(__file__).parents[1] / name for name in PLAYING]
+    for name in PLAYING:
+        place = Path(__file__).parents[1] / name
+        files += sorted(place.glob("*.py")) if place.is_dir() else [place]
     return [path for path in files if "__pycache__" not in path.parts]

@@ -20,9 +20,9 @@ class Ledger:
     agents: a line that was cut short or altered, or comes from another tournament, is found. In
     which order the chunks lie does not matter.
 
-    A tournament taken up again must be of the same set-up; but agents may be added at the end of
-    the field, since the others' games do not depend on them. A last line cut short, by a crash or
-    a full disk, is dropped and its chunk played again.
+    A tournament taken up again must be of the same set-up; but the field may be another, in any
+    order, and so may the seeds, since no chunk depends on them. What is not asked for stays. A last
+    line cut short, by a crash or a full disk, is dropped and its chunk played again.
 
     Args:
         folder: where; made if it is not there.
@@ -42,7 +42,9 @@ class Ledger:
         self._identity = setup.identity()
         lines = self._path.read_text().split("\n")[:-1] if self._path.exists() else []
         if lines:
-            self._require_same(lines[0])
+            old = self._require_same(lines[0])
+            self._identity["agents"] = sorted({*old["agents"], *self._identity["agents"]})
+            self._identity["files"] = {**old["files"], **self._identity["files"]}
         broken = [n for n, line in enumerate(lines[1:], start=2) if not self._take(line)]
         if broken:
             shown = ", ".join(map(str, broken[:SHOWN])) + (" ..." if len(broken) > SHOWN else "")
@@ -76,7 +78,7 @@ class Ledger:
         if "agents" not in record:
             about = dict(self._identity)
             files = about.pop("files")
-            pair = [about["agents"][record[side]] for side in ("first", "second")]
+            pair = [record[side] for side in ("first", "second")]
             about["agents"] = [[name, files.get(name)] for name in pair]
         return sha256(json.dumps([about, record], sort_keys=True).encode()).hexdigest()[:16]
 
@@ -93,12 +95,12 @@ class Ledger:
             return False
         return len(self.records) > known
 
-    def _require_same(self, line: str) -> None:
-        """Refuse the chunks of another set-up, with the reason."""
+    def _require_same(self, line: str) -> dict[str, Any]:
+        """Return what chunks were played under; refuse another set-up, with the reason."""
         place = f"Name another folder, or remove {self._path}"
         try:
             written = json.loads(line)
-            old = written["record"]
+            old: dict[str, Any] = written["record"]
             if "agents" not in old or written["digest"] != self._digest(old):
                 raise ValueError("altered")
         except (ValueError, KeyError, TypeError, IndexError) as error:
@@ -111,14 +113,13 @@ class Ledger:
             raise ValueError(
                 f"{self._path.parent} holds a tournament of another set-up: {why}. {place}"
             )
+        return old
 
 
 def _differences(old: dict[str, Any], new: dict[str, Any]) -> str:
-    """Return how one set-up differs from another that may only have more agents."""
-    differing = {name for name in new if old.get(name) != new[name]}
-    if new["agents"][: len(old["agents"])] == old["agents"]:
-        differing.discard("agents")
-    if all(new["files"].get(name) == digest for name, digest in old["files"].items()):
+    """Return how one set-up differs from another that may only have other agents."""
+    differing = {name for name in new if old.get(name) != new[name]} - {"agents"}
+    if all(new["files"].get(name, digest) == digest for name, digest in old["files"].items()):
         differing.discard("files")
     reasons = {
         "code": "the code of crib_env, of our agents or of tournaments has changed since",

@@ -49,14 +49,20 @@ class Referee:
             for no limit. The first call is not timed: kernels may have to be compiled for it. A
             call cannot be stopped here, only judged once it returns; a `ProcessAgent` can.
         name: what its failures are reported under; by default its own.
+        strict: raise the first failure as a RuntimeError, from the agent's own error if it raised.
     """
 
     def __init__(
-        self, agent: Agent, move_seconds: float | None = None, name: str | None = None
+        self,
+        agent: Agent,
+        move_seconds: float | None = None,
+        name: str | None = None,
+        strict: bool = False,
     ) -> None:
         self.agent = agent
         self.name = name or agent.name
         self.move_seconds = move_seconds
+        self.strict = strict
         self._warm = False
 
     def move(self, games: Games, lanes: Array, rng: np.random.Generator) -> dict[int, Failure]:
@@ -72,7 +78,7 @@ class Referee:
         while (bad := games.step(lanes, actions)) is not None:
             lane = int(lanes[bad])
             why = games.why_illegal(lane, int(actions[bad]))
-            failures[lane] = Failure(self.name, ILLEGAL, why)
+            failures[lane] = self._failure(ILLEGAL, why)
             lanes, actions = lanes[bad + 1 :], actions[bad + 1 :]
         return failures
 
@@ -108,11 +114,11 @@ class Referee:
         try:
             answer = self.agent.act(views, rng)
         except TimeoutError as error:
-            return self._failure(TIME, str(error))
+            return self._failure(TIME, str(error), error)
         except KeyboardInterrupt:
             raise
         except BaseException as error:  # SystemExit too, and what other languages call a panic
-            return self._failure(RAISED, f"{type(error).__name__}: {error}")
+            return self._failure(RAISED, f"{type(error).__name__}: {error}", error)
         seconds = (time.perf_counter() - began) / len(views)
         timed, self._warm = self._warm, True
         if timed and self.move_seconds is not None and seconds > self.move_seconds:
@@ -124,7 +130,9 @@ class Referee:
         except Exception as error:  # it is no array and cannot be made one: on a GPU, say
             return self._failure(ANSWER, f"{type(error).__name__}: {error}")
 
-    def _failure(self, kind: str, why: str) -> Failure:
+    def _failure(self, kind: str, why: str, error: BaseException | None = None) -> Failure:
         words = " ".join(why.split())
         short = words if len(words) <= LONGEST else words[:LONGEST] + " ..."
+        if self.strict:
+            raise RuntimeError(f"{self.name} failed, {kind}: {short}") from error
         return Failure(self.name, kind, short)

@@ -10,6 +10,7 @@ import numpy as np
 from crib_training.evaluation.figures import (
     ROLES,
     comparison_table,
+    difference_table,
     points_table,
     shown_percent,
     shown_plain,
@@ -55,6 +56,7 @@ def report(results: dict[str, Any]) -> str:
         "",
         _dealers_table(results),
         "",
+        *_differences(results),
         "## Points a deal",
         "",
         "From single deals from 0-0, the mean over opponents.",
@@ -88,11 +90,12 @@ def conditions(results: dict[str, Any]) -> str:
     """Return under what conditions was played, as a sentence."""
     played = [r["pairs"] for r in results["pairings"]]
     pairs = f"{played[0]:,}" if len(set(played)) == 1 else f"{min(played):,} to {max(played):,}"
-    limit = results["move_seconds"]
+    limit, seed = results["move_seconds"], results["seed"]
+    seeds = f"seeds {', '.join(map(str, seed))}" if isinstance(seed, list) else f"seed {seed}"
     return (
         f"{pairs} duplicate pairs of {results['episode']}s a pairing (same cards, seats swapped), "
         f"and as many of single deals; rules {results['rules']}, {results['players']} players, "
-        f"seed {results['seed']}, "
+        f"{seeds}, "
         + ("" if limit is None else f"{limit:g} s a decision, ")
         + ", ".join(f"{name} {number}" for name, number in results["versions"].items())
         + "."
@@ -121,6 +124,18 @@ def cross_table(results: dict[str, Any]) -> str:
             won[one, other] = shown_percent(won_by(r, one)).removesuffix(" %")
     rows = [[row, *(won.get((row, name), "") for name in names)] for row in names]
     return table(["", *names], rows)
+
+
+def _differences(results: dict[str, Any]) -> list[str]:
+    """Return a table for each pairing of which the points a deal are known without luck."""
+    tables = [difference_table(r) for r in results["pairings"] if r["adjusted"]]
+    if not tables:
+        return []
+    says = (
+        "Points a deal that one agent made more than the other in the same role, with the same "
+        "cards. Adjusted figures are without the luck that is left to duplicate deals (luck.md)."
+    )
+    return ["## Points more, by role and phase", "", says, "", "\n\n".join(tables), ""]
 
 
 def _dealers_table(results: dict[str, Any]) -> str:

@@ -3,10 +3,11 @@
     crib tournament rule_based greedy random --pairs 2000 --out runs/tournament
 
 Every two agents meet in duplicate pairs: each sequence of deals is played twice, with the seats
-swapped. Writes ``results.json``, ``report.md`` and ``ratings.png`` to the folder, and as it goes
-``chunks.jsonl``, from which a tournament that was stopped is taken up again. An agent that fails,
-by an illegal action, an exception or running over time, loses that game by name and the tournament
-goes on. Results depend on the set-up alone, not on the number of workers.
+swapped; with ``--gauntlet`` the first meets every other, in one table. Writes ``results.json``,
+``report.md`` and ``ratings.png`` to the folder, and as it goes ``chunks.jsonl``, from which a
+tournament that was stopped is taken up again. An agent that fails, by an illegal action, an
+exception or running over time, loses that game by name and the tournament goes on. Results depend
+on the set-up alone, not on the number of workers.
 """
 
 from __future__ import annotations
@@ -15,24 +16,35 @@ import json
 import os
 import sys
 import time
+import traceback
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
 import numpy as np
+from crib_agents.loading import trusted
 from tyro.conf import Positional, arg
 
 from crib_training.command_line import start
 from crib_training.evaluation.duplicate import Pairs, estimate
+from crib_training.evaluation.evaluate import asked_for
 from crib_training.evaluation.figures import shares_won
-from crib_training.tournament.chunks import KINDS, Chunk, Setup, label_agents, read_pairs
+from crib_training.outputs import check_folder
+from crib_training.progress import Progress
+from crib_training.tournament.chunks import (
+    KINDS,
+    PLAYED,
+    Chunk,
+    Setup,
+    label_agents,
+    read_pairs,
+)
 from crib_training.tournament.ledger import Ledger
 from crib_training.tournament.report import draw, report
 from crib_training.tournament.standings import standings
 from crib_training.tournament.workers import Processes, Ray, ThisProcess, Workers
 
 ROUND = 4  # chunks between two looks at an interval
-SAID_EVERY = 10.0  # seconds
 
 
 @dataclass(frozen=True)
@@ -40,22 +52,29 @@ class Settings:
     """Rate agents by a round-robin of duplicate games.
 
     Attributes:
-        agents: names, .safetensors files, package.module:Class; "process:" before one puts it into
-            a process of its own.
+        agents: names, .safetensors, .zip (Stable-Baselines3) or .onnx files, package.module:Class;
+            two of them joined by a slash lay away and play; "process:" before one puts it into a
+            process of its own.
         env: the environment.
         rules: a preset of rules other than the environment's own.
         episode: game or match.
         players: 2, or 4 in Table Top.
-        pairs: duplicate pairs a pairing.
+        gauntlet: the first agent meets every other, and they do not meet each other.
+        pairs: duplicate pairs a pairing, with each seed.
         until: stop a pairing once its games won are known to within so many percentage points;
             pairs is then the most.
-        seed: fixes everything.
+        seed: fixes everything; of several, such as --seed 1 2 3, the pairs are put together.
         chunk: pairs played at a time.
         move_seconds: the longest an agent may take for a decision.
+        adjusted: take luck out of all results, as is done where it pays: unless two agents are
+            both compiled ones, which sooner play more games (six and five cards).
+        plain: take it out of none.
+        strict: stop at an agent's first failure, and show where it comes from.
         anchor: the agent rated 0; without one the mean is.
         workers: processes; 0 plays in the command's own.
         ray_address: play on this Ray cluster instead.
         out: the folder for results.
+        trust: .zip files are one's own: they hold a pickle, which runs code as it is read.
     """
 
     agents: Positional[Annotated[tuple[str, ...], arg(metavar="AGENT")]]
@@ -63,15 +82,20 @@ class Settings:
     rules: str | None = None
     episode: str = "game"
     players: int = 2
+    gauntlet: bool = False
     pairs: int = 2000
     until: float | None = None
-    seed: int = 1
+    seed: tuple[int, ...] = (1,)
     chunk: int = 250
     move_seconds: float | None = None
+    adjusted: bool = False
+    plain: bool = False
+    strict: bool = False
     anchor: str | None = None
     workers: int = os.cpu_count() or 1
     ray_address: str | None = None
     out: Path = Path("runs/tournament")
+    trust: bool = False
 
 
 def tournament(
@@ -87,7 +111,7 @@ def tournament(
 
     Args:
         setup: who plays what.
-        pairs: duplicate pairs a pairing; with ``until`` the most.
+        pairs: duplicate pairs a pairing, with each seed; with ``until`` the most.
         out: the folder for chunks, results, report and picture.
         workers: who plays.
         until: stop a pairing once the 95 % interval of its games won is within this many
@@ -106,32 +130,41 @@ def tournament(
     names = label_agents(setup)
     if anchor is not None and anchor not in names:
         raise ValueError(f"the anchor {anchor!r} is not in the field: {', '.join(names)}")
+    check_folder(out)
     ledger = Ledger(out, setup)
-    progress = Progress(len(ledger.records))
+    speed = Speed(len(ledger.records))
     plans = {p: _plan(setup, ledger, p, pairs, until) for p in setup.pairings}
-    with workers:
+    each = pairs * len(setup.seeds)
+    places = {tuple(sorted(setup.agents[i] for i in pairing)): pairing for pairing in plans}
+    there = sum(plan.settled(each) for plan in plans.values())
+    total = PLAYED * each * len(plans)
+    with workers, Progress("games and deals", total, PLAYED * there) as progress:
         for chunk in sorted(chunk for plan in plans.values() for chunk in plan.missing):
             workers.submit(setup, chunk)  # all pairings side by side
-        while (record := workers.next_record()) is not None:
-            pairing = record["first"], record["second"]
-            plans[pairing].missing.discard(ledger.add(record))
-            if not plans[pairing].missing:
+        while (record := workers.next_record(progress.advance)) is not None:
+            pairing = places[record["first"], record["second"]]
+            plan = plans[pairing]
+            plan.missing.discard(ledger.add(record))
+            if not plan.missing:
                 plans[pairing] = _plan(setup, ledger, pairing, pairs, until)
                 for chunk in sorted(plans[pairing].missing):
                     workers.submit(setup, chunk)
-            progress.finished(record["pairs"])
+                if not plans[pairing].missing:  # the rest need not be played
+                    progress.advance(PLAYED * (each - sum(chunk.pairs for chunk in plan.chunks)))
+            speed.finished(record["pairs"])
     played = {}
     for pairing, plan in plans.items():
         records = [ledger.records[chunk] for chunk in plan.chunks]
         games, deals = (
-            Pairs.joined([read_pairs(record[kind]) for record in records]) for kind in KINDS
+            _in_order(setup, pairing, [read_pairs(record[kind]) for record in records])
+            for kind in KINDS
         )
         played[pairing] = games, deals
     results = standings(setup, names, played, pairs, until, anchor)
     (out / "results.json").write_text(json.dumps(results, indent=2) + "\n")
     (out / "report.md").write_text(report(results))
     drawn = draw(results, out / "ratings.png")
-    progress.close(out, drawn)
+    speed.close(out, drawn)
     return results
 
 
@@ -146,6 +179,19 @@ class Plan:
 
     chunks: list[Chunk]
     missing: set[Chunk]
+
+    def settled(self, pairs: int) -> int:
+        """Return how many of a pairing's pairs are played by now, or need not be."""
+        if not self.missing:
+            return pairs
+        return sum(chunk.pairs for chunk in self.chunks if chunk not in self.missing)
+
+
+def _in_order(setup: Setup, pairing: tuple[int, int], chunks: list[Pairs]) -> Pairs:
+    """Return the pairs of two agents as the one that stands earlier in the field sees them."""
+    joined = Pairs.joined(chunks)
+    first, second = (setup.agents[place] for place in pairing)
+    return joined if first < second else joined.flipped()
 
 
 def _plan(
@@ -171,21 +217,17 @@ def _plan(
     return Plan(known, set())
 
 
-class Progress:
-    """Says now and then how far a tournament is, and at its end how fast it was."""
+class Speed:
+    """Says at a tournament's end how fast it was."""
 
     def __init__(self, resumed: int) -> None:
-        self._began = self._said = time.perf_counter()
+        self._began = time.perf_counter()
         self._resumed = resumed
         self._games = 0
 
     def finished(self, pairs: int) -> None:
         """Note a chunk."""
         self._games += 2 * pairs
-        now = time.perf_counter()
-        if now - self._said > SAID_EVERY:
-            self._said = now
-            print(self._speed(), file=sys.stderr)
 
     def close(self, out: Path, drawn: bool) -> None:
         """Say what was done, and where it lies."""
@@ -204,14 +246,17 @@ class Progress:
 def run(settings: Settings) -> None:
     """Play the tournament and print its report."""
     setup = Setup(
-        agents=settings.agents,
+        agents=tuple(trusted(name, settings.trust) for name in settings.agents),
         environment=settings.env,
         rules=settings.rules,
         episode=settings.episode,
         players=settings.players,
-        seed=settings.seed,
+        seeds=settings.seed,
         chunk=settings.chunk,
         move_seconds=settings.move_seconds,
+        adjusted=asked_for(settings.adjusted, settings.plain),
+        gauntlet=settings.gauntlet,
+        strict=settings.strict,
     )
     if settings.workers < 0:
         raise ValueError(
@@ -231,6 +276,10 @@ def run(settings: Settings) -> None:
         raise KeyboardInterrupt(
             f"the same command goes on from the chunks in {settings.out}"
         ) from None
+    except RuntimeError:
+        if settings.strict:
+            traceback.print_exc()
+        raise
     print(report(results))
 
 

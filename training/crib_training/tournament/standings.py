@@ -33,7 +33,7 @@ def standings(
         setup: who played what.
         names: what to call each agent.
         played: for each pairing its pairs of games, and of single deals.
-        pairs: the pairs asked for.
+        pairs: the pairs asked for, with each seed.
         until: the interval asked for, in percentage points.
         anchor: the agent rated 0; None sets the mean to 0.
     """
@@ -41,7 +41,7 @@ def standings(
     shares = {pairing: shares_won(games) for pairing, (games, _) in played.items()}
     scores = {pairing: 2 * share for pairing, share in shares.items()}
     zero = None if anchor is None else names.index(anchor)
-    ratings, low, high = rate(scores, len(names), setup.seed, zero)
+    ratings, low, high = rate(scores, len(names), setup.seeds[0], zero)
     pairings = [
         {
             "first": names[i],
@@ -63,7 +63,7 @@ def standings(
         "pairs": pairs,
         "until": until,
         "chunk": setup.chunk,
-        "seed": setup.seed,
+        "seed": setup.seeds[0] if len(setup.seeds) == 1 else list(setup.seeds),
         "move_seconds": setup.move_seconds,
         "versions": versions(),
         "anchor": anchor,

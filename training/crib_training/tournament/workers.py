@@ -12,8 +12,11 @@ from concurrent.futures import FIRST_COMPLETED, Future, wait
 from types import TracebackType
 from typing import Any, Protocol
 
-from crib_training.processes import ProcessDiedError, ProcessPool
-from crib_training.tournament.chunks import Chunk, Record, Setup, play
+from crib_training.evaluation.duplicate import Finished, no_matter
+from crib_training.processes import SPAWN, ProcessDiedError, ProcessPool
+from crib_training.tournament.chunks import PLAYED, Chunk, Record, Setup, play
+
+LOOK_EVERY = 0.5  # seconds between two looks at how far the workers are
 
 
 class Workers(Protocol):
@@ -22,8 +25,12 @@ class Workers(Protocol):
     def submit(self, setup: Setup, chunk: Chunk) -> None:
         """Have a chunk played."""
 
-    def next_record(self) -> Record | None:
-        """Return the record of a chunk that is finished, None once all are."""
+    def next_record(self, finished: Finished = no_matter) -> Record | None:
+        """Return the record of a chunk that is finished, None once all are.
+
+        Args:
+            finished: is told how many games and deals more are played, if possible as they are.
+        """
 
     def __enter__(self) -> Workers: ...
 
@@ -51,9 +58,27 @@ class ThisProcess:
         """Have a chunk played."""
         self._waiting.append((setup, chunk))
 
-    def next_record(self) -> Record | None:
+    def next_record(self, finished: Finished = no_matter) -> Record | None:
         """Return the record of the next chunk."""
-        return play(*self._waiting.popleft()) if self._waiting else None
+        return play(*self._waiting.popleft(), finished) if self._waiting else None
+
+
+_counter: Any = None  # of a worker's process: what all of them have played, shared
+
+
+def _begin(counter: Any) -> None:
+    """Let a worker count what it plays."""
+    global _counter
+    _counter = counter
+
+
+def _count(games: float) -> None:
+    with _counter.get_lock():
+        _counter.value += games
+
+
+def _play(setup: Setup, chunk: Chunk) -> Record:
+    return play(setup, chunk, _count)
 
 
 class Processes:
@@ -64,7 +89,9 @@ class Processes:
     """
 
     def __init__(self, count: int) -> None:
-        self._pool = ProcessPool(count)
+        self._counter = SPAWN.Value("d", 0.0)
+        self._counted = 0.0
+        self._pool = ProcessPool(count, _begin, self._counter)
         self._running: set[Future[Record]] = set()
 
     def __enter__(self) -> Processes:
@@ -76,9 +103,9 @@ class Processes:
 
     def submit(self, setup: Setup, chunk: Chunk) -> None:
         """Have a chunk played."""
-        self._running.add(self._pool.submit(play, setup, chunk))
+        self._running.add(self._pool.submit(_play, setup, chunk))
 
-    def next_record(self) -> Record | None:
+    def next_record(self, finished: Finished = no_matter) -> Record | None:
         """Return the record of a chunk that is finished, None once all are.
 
         Raises:
@@ -86,7 +113,13 @@ class Processes:
         """
         if not self._running:
             return None
-        done = next(iter(wait(self._running, return_when=FIRST_COMPLETED).done))
+        ended: set[Future[Record]] = set()
+        while not ended:
+            ended = wait(self._running, LOOK_EVERY, FIRST_COMPLETED).done
+            now = self._counter.value
+            finished(now - self._counted)
+            self._counted = now
+        done = next(iter(ended))
         self._running.remove(done)
         try:
             return done.result()
@@ -134,12 +167,13 @@ class Ray:
         """Have a chunk played."""
         self._running.append(self._task.remote(setup, chunk, setup.identity()))
 
-    def next_record(self) -> Record | None:
+    def next_record(self, finished: Finished = no_matter) -> Record | None:
         """Return the record of a chunk that is finished, None once all are."""
         if not self._running:
             return None
         done, self._running = self._ray.wait(self._running, num_returns=1)
         record: Record = self._ray.get(done[0])
+        finished(PLAYED * record["pairs"])
         return record
 
 

@@ -106,7 +106,7 @@ class Settings:
     """Measure how many games fewer it takes when luck is taken out.
 
     Attributes:
-        agents: pairs of agents, first/second.
+        agents: pairs of agents, such as expert,rule_based.
         env: the environment.
         pairs: duplicate pairs of games, and of single deals.
         seed: fixes everything.
@@ -116,8 +116,8 @@ class Settings:
     """
 
     agents: tuple[str, ...] = (
-        "expert:rule_based", "rule_based:greedy", "expert:greedy", "greedy:random",
-        "learned:rule_based",
+        "expert,rule_based", "rule_based,greedy", "expert,greedy", "greedy,random",
+        "learned,rule_based",
     )  # fmt: skip
     env: Literal["six_card_v0", "five_card_v0"] = "six_card_v0"
     pairs: int = 2000
@@ -136,7 +136,7 @@ def run(settings: Settings) -> None:
     began, rows = time.process_time(), []
     with Progress("games and deals", 4 * settings.pairs * len(settings.agents)) as progress:
         for names in settings.agents:
-            first, second = map(load_agent, names.split(":"))
+            first, second = map(load_agent, names.split(","))
             for episode in PLAYED:
                 pairs = play_pairs(
                     rules, episode, first, second, settings.pairs, settings.seed,

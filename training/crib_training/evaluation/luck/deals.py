@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from crib_env.engine.show import JACK
-from crib_env.engine.two_hand.records import LAY_AWAY
+from crib_env.engine.two_hand.records import LAY_AWAY, TWO_HAND
 from crib_env.games import Games
 
 Array = npt.NDArray[Any]
@@ -40,17 +40,16 @@ class DealLog:
     """Notes deals of the two-hand games at the moment at which all is laid away."""
 
     def __init__(self) -> None:
-        self._lanes: list[Array] = []
-        self._states: list[Array] = []
+        self._lanes: list[Array] = [np.zeros(0, dtype=np.int64)]
+        self._states: list[Array] = [np.zeros(0, dtype=TWO_HAND)]
 
     def note(self, games: Games, lanes: Array) -> None:
         """Note the deals of the lanes just stepped in which the starter has now been turned."""
         states = games.states
         laid = (states["phase"][lanes] != LAY_AWAY) & (states["pile_n"][lanes] == 0)
         turned = lanes[laid]
-        if len(turned):
-            self._lanes.append(turned)
-            self._states.append(states[turned])
+        self._lanes.append(turned)
+        self._states.append(states[turned])
 
     def deals(self) -> Deals:
         """Return all that was noted."""

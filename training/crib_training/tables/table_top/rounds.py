@@ -30,9 +30,9 @@ from crib_env.engine.table_top.records import ROUND, TURNS
 from crib_env.games import Games
 from crib_env.policy import Actions, Views
 from crib_env.rules import PRESETS as RULES
-from crib_training.command_line import start
 from crib_training.evaluation.duplicate import Estimate, estimate, play_pairs
-from crib_training.tables.files import made_by
+from crib_training.progress import steps
+from crib_training.tables.files import made_by, start_table
 
 Array = npt.NDArray[Any]
 
@@ -69,7 +69,7 @@ def measure(
     every = np.arange(rounds)
     expected = np.zeros((TURNS, rounds, 2))
     work = Work.new()
-    for turn in range(TURNS):
+    for turn in steps(range(TURNS), f"{preset}, {players} players, turns"):
         chosen = np.zeros(rounds, dtype=np.int64)
         analysis = np.zeros((rounds, ACTIONS, COLUMNS))
         act_views(
@@ -146,4 +146,4 @@ def run(settings: Settings) -> None:
 
 
 if __name__ == "__main__":
-    start(Settings, run)
+    start_table(Settings, run)

@@ -26,8 +26,8 @@ from crib_env.engine.show import show_table
 from crib_env.engine.table_top import PLAYERS
 from crib_env.engine.table_top.records import LOG_SIZE, TABLE_TOP, TABLE_VIEW, TURNS
 from crib_env.rules import PRESETS as RULES
-from crib_training.command_line import start
-from crib_training.tables.files import made_by
+from crib_training.progress import steps
+from crib_training.tables.files import made_by, start_table
 from crib_training.tables.table_top.learning import self_play
 
 Array = npt.NDArray[np.float64]
@@ -54,7 +54,8 @@ def learn(preset: str, rounds: int, seed: np.random.SeedSequence) -> Array:
     states = np.zeros(1, dtype=TABLE_TOP)
     seed_states(states, seed)
     values = np.zeros(VALUES)
-    for stage, (whole, explore, rate, parts) in enumerate(STAGES):
+    for stage in steps(range(len(STAGES)), f"{preset}, stages"):
+        whole, explore, rate, parts = STAGES[stage]
         visits = np.full(VALUES, KEPT_VISITS if stage else 0.0)
         for players in PLAYERS:
             points = np.zeros((parts * rounds, 2), dtype=np.int64)
@@ -98,4 +99,4 @@ def run(settings: Settings) -> None:
 
 
 if __name__ == "__main__":
-    start(Settings, run)
+    start_table(Settings, run)

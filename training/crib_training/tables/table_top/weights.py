@@ -25,8 +25,9 @@ from crib_env.engine.show import show_table
 from crib_env.engine.table_top import PLAYERS
 from crib_env.engine.table_top.records import LOG_SIZE, SIZE, TABLE_TOP, TABLE_VIEW, TURNS
 from crib_env.rules import PRESETS, Rules
-from crib_training.command_line import start
 from crib_training.evaluation.markdown import table
+from crib_training.progress import steps
+from crib_training.tables.files import start_table
 from crib_training.tables.table_top.fitting import PARTS, sample
 
 Array = npt.NDArray[np.float64]
@@ -77,7 +78,7 @@ def run(settings: Settings) -> None:
     found = []
     for preset in ("table_top", "table_top_ship"):
         weights = WEIGHTS
-        for seed in np.random.SeedSequence(settings.seed).spawn(settings.fits):
+        for seed in steps(np.random.SeedSequence(settings.seed).spawn(settings.fits), preset):
             weights = fit(PRESETS[preset], weights, settings.rounds, seed)
         found.append(weights)
     rows = [[*HEURISTICS[i][:2], *(f"{weights[i]:.2f}" for weights in found)] for i in FITTED]
@@ -87,4 +88,4 @@ def run(settings: Settings) -> None:
 
 
 if __name__ == "__main__":
-    start(Settings, run)
+    start_table(Settings, run)

@@ -25,8 +25,8 @@ from crib_env.engine.record import TABLE_T
 from crib_env.engine.show import show_table
 from crib_env.engine.two_hand.records import VIEWS_T
 from crib_env.rules import TwoHandRules
-from crib_training.command_line import start
-from crib_training.tables.files import write
+from crib_training.progress import steps
+from crib_training.tables.files import start_table, write
 from crib_training.tables.two_hand.dealing import (
     GAMES,
     best_pair,
@@ -125,7 +125,7 @@ def fixed_point(
     """Iterate from no table at all; return the last round and each round's mean change."""
     crib = np.zeros((len(ROLES), CELLS))
     changes = []
-    for child in seed.spawn(rounds):
+    for child in steps(seed.spawn(rounds), f"{rules.name}, rounds"):
         found = sample_round(rules, crib, deals, child)
         changes.append(float(np.abs(found.crib - crib).mean()))
         crib = found.crib
@@ -182,4 +182,4 @@ def run(settings: Settings) -> None:
 
 
 if __name__ == "__main__":
-    start(Settings, run)
+    start_table(Settings, run)

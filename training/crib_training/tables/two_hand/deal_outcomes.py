@@ -28,9 +28,9 @@ from crib_agents.loading import load_agent
 from crib_env.games import Games
 from crib_env.policy import Agent
 from crib_env.rules import TwoHandRules
-from crib_training.command_line import start
 from crib_training.evaluation.duplicate import Estimate, estimate
-from crib_training.tables.files import write
+from crib_training.progress import steps
+from crib_training.tables.files import start_table, write
 from crib_training.tables.two_hand.dealing import GAMES
 
 Array = npt.NDArray[Any]
@@ -56,7 +56,8 @@ def measure(
     """
     outs = np.zeros((2, PLAY_SIZE, PLAY_SIZE), dtype=np.int64)
     points = []
-    for chunk in entropy.spawn(-(-deals // LANES)):
+    chunks = entropy.spawn(-(-deals // LANES))
+    for chunk in steps(chunks, f"{rules.name}, deals of {agent.name}, in parts"):
         deck, chance = chunk.spawn(2)
         games = Games(rules, min(LANES, deals), episode="deal", entropy=deck)
         games.begin(dealer=DEALER)
@@ -169,4 +170,4 @@ def run(settings: Settings) -> None:
 
 
 if __name__ == "__main__":
-    start(Settings, run)
+    start_table(Settings, run)

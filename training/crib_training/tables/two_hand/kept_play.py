@@ -30,8 +30,8 @@ from crib_env.engine.two_hand.records import HAND, LAY_AWAY
 from crib_env.games import Games
 from crib_env.policy import Agent
 from crib_env.rules import TwoHandRules
-from crib_training.command_line import start
-from crib_training.tables.files import write
+from crib_training.progress import steps
+from crib_training.tables.files import start_table, write
 from crib_training.tables.two_hand.dealing import GAMES
 
 Array = npt.NDArray[Any]
@@ -60,7 +60,8 @@ def sample(rules: TwoHandRules, agent: Agent, deals: int, entropy: np.random.See
     for hand, at in places.items():
         look_up[hand] = at
     sums = np.zeros((2, len(places), 2, 3))
-    for chunk in entropy.spawn(-(-deals // LANES)):
+    chunks = entropy.spawn(-(-deals // LANES))
+    for chunk in steps(chunks, f"{rules.name}, deals of {agent.name}, in parts"):
         deck, chance = chunk.spawn(2)
         rng = np.random.default_rng(chance)
         games = Games(rules, LANES, episode="deal", entropy=deck)
@@ -161,4 +162,4 @@ def run(settings: Settings) -> None:
 
 
 if __name__ == "__main__":
-    start(Settings, run)
+    start_table(Settings, run)

@@ -50,8 +50,8 @@ from crib_env.engine.record import TABLE_T
 from crib_env.engine.show import show_table
 from crib_env.engine.two_hand.records import DEAL, VIEWS_T
 from crib_env.rules import TwoHandRules
-from crib_training.command_line import start
-from crib_training.tables.files import write
+from crib_training.progress import steps
+from crib_training.tables.files import start_table, write
 from crib_training.tables.two_hand.dealing import (
     GAMES,
     crib_points,
@@ -202,7 +202,7 @@ def fixed_point(
     round alone, the two go round in circles that grow.
     """
     point = FixedPoint(np.ones((2, CELLS)), np.zeros((2, CELLS)), [], Round(*np.zeros((6, 1))))
-    for i, child in enumerate(seed.spawn(rounds)):
+    for i, child in enumerate(steps(seed.spawn(rounds), f"{rules.name}, rounds")):
         found = sample_round(rules, point.habit, point.excess, deals, child)
         point.changes.append(float(np.abs(found.laid - point.habit).mean()))
         # The first round, which answers no habit at all, is forgotten by the second.
@@ -284,4 +284,4 @@ def run(settings: Settings) -> None:
 
 
 if __name__ == "__main__":
-    start(Settings, run)
+    start_table(Settings, run)

@@ -24,7 +24,6 @@ from crib_env.engine.show import show_table
 from crib_env.engine.two_hand.records import HAND
 from crib_env.policy import Act, CompiledAgent
 from crib_env.rules import LARGEST_TARGET, TwoHandRules
-from crib_training.command_line import start
 from crib_training.evaluation.luck.course import (
     COURSE,
     COURSES_T,
@@ -39,7 +38,7 @@ from crib_training.evaluation.luck.course import (
 from crib_training.evaluation.luck.outcomes import Outcomes, win_table
 from crib_training.evaluation.luck.terms import FAMILY
 from crib_training.progress import Progress
-from crib_training.tables.files import made_by
+from crib_training.tables.files import made_by, start_table
 from crib_training.tables.two_hand.dealing import GAMES, draw, generator
 
 AT_ONCE = 10_000
@@ -164,4 +163,4 @@ def run(settings: Settings) -> None:
 
 
 if __name__ == "__main__":
-    start(Settings, run)
+    start_table(Settings, run)

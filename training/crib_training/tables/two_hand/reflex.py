@@ -56,8 +56,8 @@ from crib_env.engine.rng import next_word
 from crib_env.engine.show import show_table
 from crib_env.engine.two_hand.records import VIEWS_T
 from crib_env.rules import TwoHandRules
-from crib_training.command_line import start
-from crib_training.tables.files import made_by
+from crib_training.progress import steps
+from crib_training.tables.files import made_by, start_table
 from crib_training.tables.two_hand.dealing import (
     GAMES,
     best_pair,
@@ -248,7 +248,7 @@ def fit(kept: Array, rules: TwoHandRules, rng: Array) -> tuple[Array, list[float
     size = rules.dealt - 2
     errors = [
         self_play(kept, holdings(), tables, rng, size, rules.single_count, step, *scratch)
-        for step in STEPS
+        for step in steps(STEPS, f"{rules.name}, passes")
     ]
     return tables, errors
 
@@ -291,4 +291,4 @@ def run(settings: Settings) -> None:
 
 
 if __name__ == "__main__":
-    start(Settings, run)
+    start_table(Settings, run)

@@ -1,0 +1,105 @@
+"""An agent of a model trained with Stable-Baselines3 or sb3-contrib."""
+
+from __future__ import annotations
+
+import json
+import zipfile
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from crib_agents.adapters.scored import ScoredAgent
+from crib_env.errors import comes_with
+
+# The algorithm that reads a file, by the module of its policy's class.
+ALGORITHMS = {
+    "sb3_contrib.common.maskable.policies": ("sb3_contrib", "MaskablePPO"),
+    "sb3_contrib.qrdqn.policies": ("sb3_contrib", "QRDQN"),
+    "stable_baselines3.common.policies": ("stable_baselines3", "PPO"),
+    "stable_baselines3.dqn.policies": ("stable_baselines3", "DQN"),
+}
+MASKS = ("action_mask", "mask")  # what observations in dictionaries call them
+UNTRUSTED = (
+    "a model of Stable-Baselines3 holds a pickle, which can run any code as it is read: if it is "
+    "your own, or you trust who made it, say --trust (in Python trust=True, or 'trust:' before the "
+    "path)"
+)
+
+
+def from_sb3(
+    model: Any, *, name: str | None = None, sample: bool = False, trust: bool = False
+) -> ScoredAgent:
+    """Return the agent of a trained model: MaskablePPO, PPO, A2C, DQN or QRDQN.
+
+    It plays every game whose observations are as long as those the model reads; masks are applied
+    whether the model knows them or not. What was put around the environment is not in the model:
+    observations that ``VecNormalize`` scaled are handed over unscaled.
+
+    Args:
+        model: the model, or the path of its ``.zip`` file.
+        name: what tables call it; by default the file's name, or the algorithm's.
+        sample: draw from the policy instead of taking its most likely action.
+        trust: the file is known to be harmless; one that is not trusted is not read.
+
+    Raises:
+        ValueError: a file that is not trusted or is no such model, or a model that does not choose
+            among our actions.
+    """
+    if isinstance(model, (str, Path)):
+        name = name or Path(model).stem
+        model = _load(Path(model), trust)
+    spaces = getattr(model.observation_space, "spaces", None)
+    of = {key: space for key, space in (spaces or {}).items() if key not in MASKS}
+    if len(of) > 1 or getattr(model.action_space, "n", None) is None:
+        raise ValueError(
+            "the model must read one observation, with or without its mask, and choose one of so "
+            f"many actions: it reads {model.observation_space} for {model.action_space}"
+        )
+    space = next(iter(of.values()), model.observation_space)
+
+    def score(observations: npt.NDArray[Any], masks: npt.NDArray[np.int8]) -> npt.NDArray[Any]:
+        read: Any = observations.astype(space.dtype)
+        if spaces is not None:
+            read = {key: masks if key in MASKS else read for key in spaces}
+        return _score(model.policy, read)
+
+    return ScoredAgent(score, name or type(model).__name__, size=int(space.shape[0]), sample=sample)
+
+
+def _score(policy: Any, observations: Any) -> npt.NDArray[Any]:
+    """Return the logits or the values of all actions, [B, actions]."""
+    import torch
+
+    policy.set_training_mode(False)
+    with torch.no_grad():
+        tensors, _ = policy.obs_to_tensor(observations)
+        if hasattr(policy, "q_net"):
+            scores = policy.q_net(tensors)
+        elif hasattr(policy, "quantile_net"):
+            scores = policy.quantile_net(tensors).mean(dim=1)
+        else:
+            scores = policy.get_distribution(tensors).distribution.logits
+    values: npt.NDArray[Any] = scores.cpu().numpy()
+    return values
+
+
+def _load(path: Path, trust: bool) -> Any:
+    if not path.exists():
+        raise ValueError(f"there is no file {str(path)!r}")
+    if not trust:
+        raise ValueError(f"{path}: {UNTRUSTED}")
+    try:
+        with zipfile.ZipFile(path) as file:
+            about = json.loads(file.read("data"))
+        made = about["policy_class"]["__module__"]
+    except (zipfile.BadZipFile, KeyError, ValueError, TypeError) as error:
+        raise ValueError(f"{path} is no model saved by Stable-Baselines3: {error}") from None
+    if made not in ALGORITHMS:
+        known = ", ".join(algorithm for _, algorithm in ALGORITHMS.values())
+        raise ValueError(f"{path} has a policy of {made}; what can be read is {known}, A2C")
+    module, algorithm = ALGORITHMS[made]
+    with comes_with("train"):
+        return getattr(import_module(module), algorithm).load(path, device="cpu")

@@ -1,0 +1,100 @@
+"""An agent of anything that scores actions: a network of yours, whatever library it is from."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from crib_env.encoding import encode, family_of
+from crib_env.engine.family import Family
+from crib_env.policy import Actions, Views
+
+Array = npt.NDArray[Any]
+Floats = npt.NDArray[np.float64]
+Score = Callable[[Array, npt.NDArray[np.int8]], Any]
+"""``score(observations, masks) -> scores``, logits or values, [B, actions]; higher is better."""
+
+
+class ScoredAgent:
+    """Takes the legal action of the highest score, or draws by the softmax of the scores.
+
+    Args:
+        score: of observations [B, size] and masks int8[B, actions]; see `Score`.
+        name: what tables call it.
+        features: what is observed besides bits, as the environment was made with.
+        size: the length of the observations that it reads; if given, the features are those that
+            make an observation as long.
+        sample: draw.
+    """
+
+    def __init__(
+        self,
+        score: Score,
+        name: str,
+        *,
+        features: bool | str | None = None,
+        size: int | None = None,
+        sample: bool = False,
+    ) -> None:
+        self.score = score
+        self.name = name
+        self.features = features
+        self.size = size
+        self.sample = sample
+
+    def act(self, views: Views, rng: np.random.Generator) -> Actions:
+        """Return one legal action for each view, int64[B].
+
+        Raises:
+            ValueError: the views are of a game whose observations it does not read, or its scores
+                are no number for each action.
+        """
+        scores = self._scores(views)
+        if self.sample:  # the Gumbel trick: the largest of logits and noise is a draw
+            scores = scores + rng.gumbel(size=scores.shape)
+        best: Actions = scores.argmax(axis=1)
+        return best
+
+    def action_probabilities(self, views: Views) -> Floats:
+        """Return how likely it is to take each action, float64[B, actions]."""
+        scores = self._scores(views)
+        best = scores.max(axis=1, keepdims=True)
+        if self.sample:
+            weights = np.exp(scores - best)
+        else:
+            weights = np.zeros_like(scores)
+            weights[np.arange(len(scores)), scores.argmax(axis=1)] = 1.0
+        chances: Floats = weights / weights.sum(axis=1, keepdims=True)
+        return chances
+
+    def _scores(self, views: Views) -> Floats:
+        """Return the scores, float64[B, actions], of illegal actions -inf."""
+        family = family_of(views)
+        features = self.features if self.size is None else self._features_of(family, self.size)
+        observations, masks = encode(views, features)
+        scores = np.asarray(self.score(observations, masks), dtype=np.float64)
+        if scores.shape != masks.shape:
+            raise ValueError(
+                f"a score for each of {masks.shape[1]} actions of {len(masks)} observations is "
+                f"expected, got an array of shape {scores.shape}"
+            )
+        if np.isnan(scores[masks == 1]).any():
+            raise ValueError("some scores are not a number")
+        return np.where(masks == 1, scores, -np.inf)
+
+    def _features_of(self, family: Family, size: int) -> str | None:
+        """Return the level of features with which an observation is ``size`` long."""
+        levels = [None, *family.features]
+        sizes = [
+            sum(part for _, part, _ in family.layout_at(level)) for level in range(len(levels))
+        ]
+        if size not in sizes:
+            said = ", ".join(f"{n}{f' with {level!r}' if level else ''}"
+                             for n, level in zip(sizes, levels, strict=True))  # fmt: skip
+            raise ValueError(
+                f"{self.name} reads observations of {size} numbers; those of this game have {said}"
+            )
+        return levels[sizes.index(size)]

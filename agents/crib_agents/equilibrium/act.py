@@ -1,0 +1,243 @@
+"""How the strategies are played: look the position up, and draw by the chances found there.
+
+The tables of many games lie in one flat array, see `packed`. Where they say nothing the choice is
+certain: one rank alone can be played, or the other seat has no cards left, and the order in which
+the cards make most is tried out.
+"""
+
+from __future__ import annotations
+
+from crib_agents.equilibrium.classes import HAND, canonical, find_class
+from crib_agents.equilibrium.packed import (
+    CHILD,
+    CLASSES,
+    CODES,
+    LAID_PAIRS,
+    OFFSET,
+    PLAY,
+    ROW,
+    SIZE,
+    SPLITS,
+    STARTERS,
+    byte_at,
+    find_game,
+)
+from crib_agents.equilibrium.strategy import WHOLE, first_of, pair_number
+from crib_agents.equilibrium.tree import find_node
+from crib_agents.expert.two_hand.pegging.holdings import FIRST, number
+from crib_agents.learned.two_hand.act import rules_key
+from crib_env.engine import stack
+from crib_env.engine.jit import kernel
+from crib_env.engine.record import NONE
+from crib_env.engine.rng import below
+from crib_env.engine.show import pip
+from crib_env.engine.two_hand.counting import dealt_card, sequence_of, sequence_points
+from crib_env.engine.two_hand.records import LAY_AWAY
+
+FINE = 1 << 24  # steps of a draw
+ORDERS = 6  # in which three cards can be played
+
+
+@kernel
+def split_cards(dealt, split):
+    """Return the two places that a split lays away, the higher first; see `split_places`."""
+    for low in range(dealt):
+        for high in range(low + 1, dealt):
+            if split == 0:
+                return high, low
+            split -= 1
+    return NONE, NONE
+
+
+@kernel
+def lay_away_chances(v, weights, chances):
+    """Write how likely each card held is laid away now; ``weights`` begin with a strategy.
+
+    Of the two cards of a split the one of the higher place is laid away first. Where another was,
+    the split with it is taken, or else that with the nearest place.
+
+    Args:
+        chances: float64[HAND], by the card's place in ``v["hand"]``.
+    """
+    cards = stack.ints(HAND)
+    order = stack.ints(HAND)
+    n = v["hand_n"] + v["laid_n"]
+    for i in range(n):
+        cards[i] = dealt_card(v, i)
+    classes = int(weights[CLASSES])
+    at = find_class(weights, int(weights[CODES]), classes, canonical(cards, n, order))
+    packed = int(weights[int(weights[SPLITS]) + classes * v["is_dealer"] + at])
+    for i in range(n):
+        chances[i] = 0.0
+    laid = NONE  # the place of the card already laid away
+    for place in range(n):
+        if order[place] >= v["hand_n"]:
+            laid = place
+    total = 0.0
+    for which in range(2):
+        likely = packed >> 8 if which == 0 else 255 - (packed >> 8)
+        first, second = split_cards(n, packed >> (4 * which) & 15)
+        if laid == NONE:
+            chances[order[first]] += likely
+            total += likely
+        elif laid == first:
+            chances[order[second]] += likely
+            total += likely
+    if total == 0.0:  # a card was laid away that the strategy does not, or not first
+        for which in range(2):
+            first, second = split_cards(n, packed >> (4 * which) & 15)
+            if laid == second and total == 0.0:
+                chances[order[first]] = 1.0
+                total = 1.0
+        if total == 0.0:
+            first, second = split_cards(n, packed & 15)
+            chances[order[first]] = 1.0
+            total = 1.0
+    for i in range(v["hand_n"]):
+        chances[i] /= total
+
+
+@kernel
+def order_makes(v, order):
+    """Return what the cards held make played in an order, no other seat playing; -1 if it cannot.
+
+    Args:
+        order: which of the orders of three cards; of two cards the first two differ.
+    """
+    n = v["hand_n"]
+    places = stack.ints(3)
+    first = order % n
+    rest = order // n
+    second = (first + 1 + rest % max(n - 1, 1)) % n
+    places[0] = first
+    places[1] = second
+    places[2] = 3 - first - second if n == 3 else 0
+    sequence = sequence_of(v)
+    played = v["pile_n"] - v["pile_from"]
+    count = v["count"]
+    go = v["go"]
+    made = 0
+    for i in range(n):
+        card = v["hand"][places[i]]
+        if count + pip(card) > 31:
+            for later in range(i + 1, n):
+                if count + pip(v["hand"][places[later]]) <= 31:
+                    return -1
+            if v["single_count"]:
+                return made
+            sequence = 0
+            played = 0
+            count = 0
+            go = 0
+        count += pip(card)
+        sequence = sequence << 4 | card >> 2
+        played += 1
+        made += sequence_points(sequence, played, count, go)
+        on = False
+        for later in range(i + 1, n):
+            on = on or count + pip(v["hand"][places[later]]) <= 31
+        if count < 31 and go == 0 and not (on and v["single_count"]):
+            made += 1
+            go = 1
+        if count == 31:
+            if v["single_count"]:
+                return made
+            sequence = 0
+            played = 0
+            count = 0
+            go = 0
+    return made
+
+
+@kernel
+def play_chances(v, weights, chances):
+    """Write how likely each card held is played now; ``weights`` begin with a strategy.
+
+    Args:
+        chances: float64[HAND], by the card's place in ``v["hand"]``; of equal ranks the first.
+    """
+    n = v["hand_n"]
+    counted = 0
+    ranks = 0  # that fit
+    slots = 0
+    for i in range(n):
+        chances[i] = 0.0
+        counted += 1 << ((v["hand"][i] >> 2) << 2)
+        if v["legal"] >> i & 1:
+            ranks |= 1 << (v["hand"][i] >> 2)
+    for rank in range(13):
+        slots += (counted >> (4 * rank) & 15) > 0
+    if ranks & (ranks - 1) == 0:
+        for i in range(n):
+            if v["legal"] >> i & 1:
+                chances[i] = 1.0
+                return
+    if v["other_n"] == 0:
+        best = -1
+        chosen = 0
+        for order in range(ORDERS if n == 3 else 2):
+            made = order_makes(v, order)
+            if made > best:
+                best = made
+                chosen = order % n
+        chances[chosen] = 1.0
+        return
+    node = find_node(v, weights, int(weights[ROW]), weights, int(weights[CHILD]))
+    pairs = int(weights[LAID_PAIRS])
+    pair = pair_number(v["laid"][0] >> 2, v["laid"][1] >> 2) if pairs > 1 else 0
+    first = first_of(int(weights[int(weights[OFFSET]) + node]), n, pairs,
+                     number(counted) - FIRST[n], pair)  # fmt: skip
+    if weights[STARTERS] > 1:
+        first += (v["starter"] >> 2) * int(weights[SIZE])
+    play = weights[int(weights[PLAY]) :]
+    rest = WHOLE
+    slot = 0
+    total = 0.0
+    for rank in range(13):
+        if counted >> (4 * rank) & 15 == 0:
+            continue
+        likely = rest
+        if slot < slots - 1:
+            likely = float(byte_at(play, first + slot))
+            rest -= likely
+        slot += 1
+        for i in range(n):
+            if v["hand"][i] >> 2 == rank and v["legal"] >> i & 1:
+                chances[i] = max(likely, 0.0)
+                total += chances[i]
+                break
+    for i in range(n):
+        if total > 0.0:
+            chances[i] /= total
+        elif v["legal"] >> i & 1 and ranks > 0:  # nothing is known: the lowest card that fits
+            chances[i] = 1.0
+            total = 1.0
+
+
+@kernel
+def card_chances(v, weights, chances):
+    """Write how likely each card held is taken, float64[HAND]; return 0 under unknown rules."""
+    at = find_game(weights, rules_key(v))
+    if at == NONE:
+        return 0
+    if v["phase"] == LAY_AWAY:
+        lay_away_chances(v, weights[at:], chances)
+    else:
+        play_chances(v, weights[at:], chances)
+    return 1
+
+
+@kernel
+def act(v, rng, table, weights):
+    """Return a card drawn by the strategy's chances; NONE under rules that it is not for."""
+    chances = stack.floats(HAND)
+    if card_chances(v, weights, chances) == 0:
+        return NONE
+    drawn = below(rng, FINE) / FINE
+    chosen = NONE
+    for i in range(v["hand_n"]):
+        if chances[i] > 0.0:
+            if chosen == NONE or drawn >= 0.0:
+                chosen = i
+            drawn -= chances[i]
+    return v["hand"][chosen]

@@ -1,0 +1,135 @@
+"""``equilibrium``: plays for points what no opponent can gain much against."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+from numba import float64, void
+
+from crib_agents.data.tables import FOLDER
+from crib_agents.equilibrium.act import act, card_chances
+from crib_agents.equilibrium.classes import HAND
+from crib_agents.equilibrium.files import Solved
+from crib_agents.equilibrium.packed import join, pack
+from crib_env.engine import stack
+from crib_env.engine.family import Family, find_family
+from crib_env.engine.jit import entry
+from crib_env.engine.record import WEIGHTS_T, array_of
+from crib_env.engine.two_hand.records import VIEW
+from crib_env.policy import Act, Actions, CompiledAgent, Views, compile_policy
+
+if TYPE_CHECKING:
+    from crib_env.engine.learners import AgentEntries
+
+SHIPPED = FOLDER / "equilibrium"
+FAMILY = "two_hand"
+FIELDS = ("dealt", "single_count", "flush_size", "crib_flush_size")
+"""The fields of the rules that a strategy depends on; scores and the target it leaves alone."""
+
+
+@cache
+def shipped() -> tuple[Solved, ...]:
+    """Return the strategies that come with the package, read once in a process."""
+    return tuple(Solved.load(path) for path in sorted(SHIPPED.glob("*.safetensors")))
+
+
+@entry(void(array_of(VIEW), WEIGHTS_T, float64[:, ::1]))
+def write_chances(views, weights, chances):
+    """Write how likely each action is for each view; a row stays 0 under unknown rules."""
+    of_hand = stack.floats(HAND)
+    for k in range(views.shape[0]):
+        v = views[k]
+        if card_chances(v, weights, of_hand):
+            for i in range(v["hand_n"]):
+                chances[k, v["hand"][i]] = of_hand[i]
+
+
+class Equilibrium(CompiledAgent):
+    """Plays a solved strategy, drawing by its chances; the score does not matter to it.
+
+    Views say under which rules they are played; it takes the strategy for those. What strategies do
+    not depend on, such as the target, may be any.
+
+    Args:
+        solved: the strategies, by default those that come with the package.
+        name: what tables call it.
+    """
+
+    name = "equilibrium"
+    acts: ClassVar[dict[str, Act]] = {FAMILY: act}
+    draws: ClassVar[bool] = True
+
+    def __init__(self, solved: Sequence[Solved] | None = None, name: str = "equilibrium") -> None:
+        self.solved = shipped() if solved is None else tuple(solved)
+        self.name = name
+        super().__init__(_joined(self.solved))
+
+    @classmethod
+    def load(cls, path: str | Path, name: str | None = None) -> Equilibrium:
+        """Return the agent of one strategy file, called by its name.
+
+        Raises:
+            ValueError: the file does not fit; the message says what was expected and found.
+        """
+        return cls([Solved.load(path)], name or Path(path).stem)
+
+    def act(self, views: Views, rng: np.random.Generator) -> Actions:
+        """Return a legal action for each view, int64[B].
+
+        Raises:
+            ValueError: views of a game or of rules that it has no strategy for; the message says
+                which it has.
+        """
+        self._check(views)
+        actions = super().act(views, rng)
+        if (actions < 0).any():
+            self._refuse(views[actions < 0])
+        return actions
+
+    def action_probabilities(self, views: Views) -> npt.NDArray[np.float64]:
+        """Return how likely it takes each action, float64[B, 52]; a row adds up to 1.
+
+        Raises:
+            ValueError: see `act`.
+        """
+        self._check(views)
+        chances = np.zeros((len(views), find_family(FAMILY).actions))
+        write_chances(np.ascontiguousarray(views), self.weights, chances)
+        unknown = chances.sum(axis=1) == 0.0
+        if unknown.any():
+            self._refuse(views[unknown])
+        return chances
+
+    def entries_for(self, family: Family) -> AgentEntries | None:
+        """Return what steps lanes of a family against this agent; None if it must be asked."""
+        if type(self).act is not Equilibrium.act or family.name not in self.acts:
+            return None
+        return compile_policy(self.acts[family.name], family)
+
+    def _check(self, views: Views) -> None:
+        if views.dtype != VIEW:
+            raise ValueError(f"{self.name} plays {FAMILY} games alone, those with a crib of two "
+                             f"cards from each hand")  # fmt: skip
+
+    def _refuse(self, views: Views) -> None:
+        """Raise a ValueError that says which rules the first view has and which are solved."""
+        known = [f"{one.rules} ({_said(one.rules_fields)})" for one in self.solved]
+        raise ValueError(
+            f"{self.name} has no strategy for {_said({f: views[f][0] for f in FIELDS})}: it has "
+            f"{', '.join(known) or 'none'}; `crib solve` makes them"
+        )
+
+
+def _said(fields: Any) -> str:
+    return ", ".join(f"{field} {int(fields[field])}" for field in FIELDS)
+
+
+@cache
+def _joined(solved: tuple[Solved, ...]) -> npt.NDArray[np.float64]:
+    """Return strategies as kernels read them; shared by all agents of the same ones."""
+    return join([one.key() for one in solved], [pack(one.strategy) for one in solved])

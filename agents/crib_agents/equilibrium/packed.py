@@ -1,0 +1,94 @@
+"""Strategies in one flat array of numbers, as the compiled agent reads them.
+
+Compiled agents are passed float64 and nothing else. A float64 holds whole numbers up to 2**53
+exactly, so six probabilities go into one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from crib_agents.equilibrium.strategy import Strategy
+from crib_env.engine.jit import kernel
+from crib_env.engine.record import NONE
+
+# What a strategy begins with: numbers of its parts, and where those begin behind it.
+CLASSES, LAID_PAIRS, STARTERS, SIZE, CODES, SPLITS, ROW, CHILD, OFFSET, PLAY = range(10)
+HEAD = 10
+
+IN_ONE = 6  # bytes in a float64
+BYTE = 256.0
+
+Floats = npt.NDArray[np.float64]
+
+
+def pack_bytes(values: npt.NDArray[np.uint8]) -> Floats:
+    """Return bytes six to a number, the first lowest."""
+    padded = np.zeros(-(-len(values) // IN_ONE) * IN_ONE, dtype=np.uint8)
+    padded[: len(values)] = values
+    rows = padded.reshape(-1, IN_ONE)
+    packed = np.zeros(len(rows))
+    for i in range(IN_ONE - 1, -1, -1):
+        packed = packed * BYTE + rows[:, i]
+    return packed
+
+
+def pack_splits(lay_away: npt.NDArray[np.uint8]) -> Floats:
+    """Return the two likeliest splits of each class, and how likely the first is, as one number.
+
+    Args:
+        lay_away: uint8[2, C, S].
+
+    Returns:
+        float64[2 * C]: likeliest split, 16 times the second, 256 times the first's 255ths of both.
+    """
+    order = np.argsort(lay_away, axis=2, kind="stable")[:, :, ::-1][:, :, :2]
+    most = np.take_along_axis(lay_away, order, axis=2).astype(np.float64)
+    share = np.rint(255 * most[:, :, 0] / np.maximum(most.sum(axis=2), 1))
+    packed: Floats = order[:, :, 0] + 16.0 * order[:, :, 1] + 256.0 * share
+    return packed.ravel()
+
+
+def pack(strategy: Strategy) -> Floats:
+    """Return a strategy as one array."""
+    tree = strategy.tree
+    bytes_a_number = strategy.play.shape[1]
+    parts = [
+        strategy.classes.codes.astype(np.float64),
+        pack_splits(strategy.lay_away),
+        tree.row.astype(np.float64),
+        tree.child.astype(np.float64).ravel(),
+        tree.offset.astype(np.float64),
+        pack_bytes(strategy.play.ravel()),
+    ]
+    begins = HEAD + np.cumsum([0, *map(len, parts[:-1])])
+    head = [len(parts[0]), strategy.laid_pairs, len(strategy.play), bytes_a_number, *begins]
+    return np.concatenate([np.array(head, dtype=np.float64), *parts])
+
+
+def join(keys: Sequence[int], packed: Sequence[Floats]) -> Floats:
+    """Return many strategies as one array: how many, the key and the place of each, then they."""
+    at = 1 + 2 * len(keys)
+    head = [float(len(keys))]
+    for key, numbers in zip(keys, packed, strict=True):
+        head += [key, at]
+        at += len(numbers)
+    return np.concatenate([np.array(head, dtype=np.float64), *packed])
+
+
+@kernel
+def find_game(weights, key):
+    """Return where the strategy for rules of this key begins, or NONE."""
+    for i in range(int(weights[0])):
+        if weights[1 + 2 * i] == key:
+            return int(weights[2 + 2 * i])
+    return NONE
+
+
+@kernel
+def byte_at(weights, place):
+    """Return a byte of `pack_bytes`; ``weights`` begin where those do."""
+    return int(weights[place // IN_ONE]) >> (8 * (place % IN_ONE)) & 255

@@ -1,0 +1,135 @@
+"""A strategy as tables: how likely each way to lay away is, and each rank at each node of the play.
+
+Probabilities are in 255ths, uint8: what it costs in play cannot be measured.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+from numba import float64, int64, uint8
+
+from crib_agents.data.tables import RANKS
+from crib_agents.equilibrium.classes import DECK, Classes, hand_classes
+from crib_agents.equilibrium.tree import PAIRS, PublicTree, public_tree
+from crib_agents.expert.two_hand.pegging.holdings import DISTINCT, FIRST, LISTED, holdings, number
+from crib_env.engine.jit import entry, kernel
+from crib_env.engine.record import NONE
+
+WHOLE = 255.0
+Bytes = npt.NDArray[np.uint8]
+
+
+@dataclass(frozen=True, eq=False)
+class Strategy:
+    """What a seat does in every position of a deal, whatever the score.
+
+    Attributes:
+        dealt: cards dealt to a seat. single_count: whether there is one count (F4).
+        lay_away: uint8[2, C, S], by role (pone, dealer), the class of the hand and the way to split
+            it; each class's add up to 255.
+        play: uint8[starters, size]; see `first_of`. ``starters`` is 13, the starter's rank, or 1
+            where the play does not depend on it.
+        by_laid: whether the play depends on the ranks laid away.
+        deck: the cards that there are, one bit a card id.
+    """
+
+    dealt: int
+    single_count: bool
+    lay_away: Bytes
+    play: Bytes
+    by_laid: bool = False
+    deck: int = DECK
+
+    @cached_property
+    def classes(self) -> Classes:
+        """The classes of hands."""
+        return hand_classes(self.dealt, self.deck)
+
+    @cached_property
+    def tree(self) -> PublicTree:
+        """The public tree of the play."""
+        return public_tree(self.dealt - 2, self.single_count)
+
+    @property
+    def laid_pairs(self) -> int:
+        """Into how many the play of what is kept is divided by what was laid away."""
+        return PAIRS if self.by_laid else 1
+
+    def lay_away_probabilities(self, role: int) -> npt.NDArray[np.float32]:
+        """Return how likely each split of each class is, float32[C, S], for pone 0, dealer 1."""
+        chances: npt.NDArray[np.float32] = self.lay_away[role].astype(np.float32) / WHOLE
+        return chances
+
+    def play_probabilities(
+        self, node: int, holding: int, starter: int = 0, laid: int = 0
+    ) -> npt.NDArray[np.float64]:
+        """Return how likely the seat to move plays each rank, float64[13].
+
+        Args:
+            node: where it is; see `PublicTree` and `find_node`.
+            holding: the number of the ranks it still holds; see `holdings`. Ranks that do not fit
+                the count are its own to leave out: they have probability 0.
+            starter: the starter's rank. laid: the number of the pair laid away, see `pair_number`.
+        """
+        ranks = np.zeros(RANKS)
+        row = self.play[starter if len(self.play) > 1 else 0]
+        at = int(self.tree.offset[node])
+        pair = laid if self.by_laid else 0
+        rows = holdings()
+        for slot in range(int(rows[holding, DISTINCT])):
+            rank = int(rows[holding, LISTED]) >> (4 * slot) & 15
+            ranks[rank] = read_probability(row, at, self.laid_pairs, pair, rows, holding, slot)
+        return ranks
+
+
+@kernel
+def pair_number(first, second):
+    """Return the number of the pair of ranks laid away, 0 to 90."""
+    return number((1 << (4 * first)) + (1 << (4 * second))) - FIRST[2]
+
+
+@kernel
+def first_of(at, left, pairs, place, pair):
+    """Return where the probabilities of a holding at a node begin.
+
+    There is one for each rank it holds, ascending, but for the last, whose probability is what is
+    left; a holding with a rank twice leaves some unused.
+
+    Args:
+        at: the node's ``offset``. left: how many cards the holding has.
+        pairs: `Strategy.laid_pairs`. pair: the number of the pair laid away, 0 if ``pairs`` is 1.
+        place: the holding's number among those of its size.
+    """
+    return at * pairs + (place * pairs + pair) * (left - 1)
+
+
+@kernel
+def slot_probability(play, first, slot, slots):
+    """Return the probability of a rank, 0 to 1.
+
+    Args:
+        play: in 255ths. first: where the holding's begin. slot: which of the ranks it holds.
+        slots: how many ranks it holds.
+    """
+    if slot < slots - 1:
+        return play[first + slot] / WHOLE
+    rest = WHOLE
+    for i in range(slots - 1):
+        rest -= play[first + i]
+    return rest / WHOLE
+
+
+@entry(float64(uint8[::1], int64, int64, int64, int64[:, ::1], int64, int64))
+def read_probability(play, at, pairs, pair, rows, holding, slot):
+    """Return the probability that a holding plays the rank in ``slot``; see `first_of`."""
+    left = 1
+    while FIRST[left + 1] <= holding:
+        left += 1
+    if at == NONE:
+        return 1.0
+    first = first_of(at, left, pairs, holding - FIRST[left], pair)
+    return slot_probability(play, first, slot, rows[holding, DISTINCT])

@@ -1,0 +1,180 @@
+"""The public tree of the play: what both seats see, whatever they hold.
+
+A node is the seat to move and the ranks played so far, in order, with who played them and where
+counts ended. What a seat may do at a node depends on what it still holds, a rank multiset of
+``left`` cards: what it kept is that and what it has played, so node and multiset say all that the
+seat knows of the play. Suits do not matter in the play.
+
+A card is followed in one of three ways (`WAYS`), told apart by the table because a seat that can
+play must (H3): the other seat plays, or it cannot and the same plays on, or neither can and a new
+count begins. There is no node where nothing is left to choose: the rest of the play is settled
+where a seat has two cards and the other one. A seat whose opponent has no cards chooses too, but
+knows everything: it plays what makes most, and needs no probabilities.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from math import comb
+
+import numpy as np
+import numpy.typing as npt
+
+from crib_agents.data.tables import RANKS
+from crib_env.engine.jit import kernel
+from crib_env.engine.record import NONE
+from crib_env.engine.show import pip
+
+ANSWERED, ALONE, AFRESH = range(3)
+WAYS = 3
+PAIRS = comb(RANKS + 1, 2)  # rank multisets of the two cards laid away
+PIPS = np.array([pip(4 * rank) for rank in range(RANKS)], dtype=np.int64)
+
+
+Nodes = dict[str, npt.NDArray[np.int64]]
+
+
+def multisets(size: int) -> int:
+    """Return how many rank multisets of ``size`` cards there are."""
+    return comb(RANKS + size - 1, size)
+
+
+@dataclass(frozen=True, eq=False)
+class PublicTree:
+    """The nodes of the play, those nearer the beginning first; node 0 is pone's lead.
+
+    Attributes:
+        mover: int64[N], 0 where pone is to move, 1 the dealer.
+        left, other: int64[N], how many cards the mover and the other seat hold.
+        count: int64[N], the count.
+        alone: int64[N], 1 where the other seat cannot play in this count.
+        row: int64[N], which row of ``child`` is the node's; NONE if nothing follows it in the tree.
+        child: int64[R, WAYS]; the node after a card is that plus the card's rank. What is there for
+            ranks that do not fit, or cannot be followed in that way, means nothing.
+        offset: int64[N], where the node's probabilities begin; NONE where none are needed.
+        size: how many probabilities all nodes have.
+    """
+
+    mover: npt.NDArray[np.int64]
+    left: npt.NDArray[np.int64]
+    other: npt.NDArray[np.int64]
+    count: npt.NDArray[np.int64]
+    alone: npt.NDArray[np.int64]
+    row: npt.NDArray[np.int64]
+    child: npt.NDArray[np.int64]
+    offset: npt.NDArray[np.int64]
+    size: int
+
+
+@cache
+def public_tree(kept: int, single_count: bool) -> PublicTree:
+    """Return the tree of the play with ``kept`` cards a seat.
+
+    Args:
+        kept: 2 to 4.
+        single_count: whether the play ends with its first count (F4).
+    """
+    level = {"mover": [0], "left": [kept], "other": [kept], "count": [0], "alone": [0]}
+    here = {name: np.array(value, dtype=np.int64) for name, value in level.items()}
+    levels, children = [], []
+    nodes = rows = 0
+    while len(here["mover"]):
+        n = len(here["mover"])
+        nodes += n
+        inner = (here["left"] != 2) | (here["other"] != 1)  # else the next card settles the rest
+        below, child = _follow({name: value[inner] for name, value in here.items()}, single_count)
+        row = np.full(n, NONE, dtype=np.int64)
+        row[inner] = rows + np.arange(inner.sum())
+        rows += int(inner.sum())
+        levels.append({**here, "row": row})
+        children.append(child + nodes)
+        here = below
+    joined = {name: np.concatenate([level[name] for level in levels]) for name in levels[0]}
+    sizes = np.array([multisets(left) * (left - 1) for left in range(kept + 1)])
+    chooses = joined["left"] > 1
+    size = np.where(chooses, sizes[joined["left"]], 0)
+    offset = np.where(chooses, np.cumsum(size) - size, NONE)
+    return PublicTree(**joined, child=np.concatenate(children), offset=offset, size=int(size.sum()))
+
+
+def _follow(here: Nodes, single_count: bool) -> tuple[Nodes, npt.NDArray[np.int64]]:
+    """Return the nodes after these, and where those of each way lie among them, int64[n, WAYS]."""
+    child = np.zeros((len(here["mover"]), WAYS), dtype=np.int64)
+    found: list[Nodes] = []
+    nodes = 0
+    for way in range(WAYS):
+        passes = way != ALONE
+        mine, theirs = here["left"] - 1, here["other"]
+        left, other = (theirs, mine) if passes else (mine, theirs)
+        possible = (left > 0) & (other > 0) & (left + other > 2)
+        if way == ANSWERED:
+            possible &= here["alone"] == 0
+        elif way == AFRESH and single_count:
+            possible &= False
+        lowest, highest = _ranks_of(way)
+        first = lowest[here["count"]]
+        many = np.where(possible, highest[here["count"]] - first, 0)
+        ends = np.cumsum(many)
+        child[:, way] = nodes + ends - many - first
+        parent = np.repeat(np.arange(len(many)), many)
+        rank = np.arange(len(parent)) - child[parent, way] + nodes
+        count = here["count"][parent] + PIPS[rank]
+        mover = here["mover"][parent]
+        found.append({
+            "mover": 1 - mover if passes else mover,
+            "left": left[parent],
+            "other": other[parent],
+            "count": count * (way != AFRESH),
+            "alone": np.full(len(parent), way == ALONE, dtype=np.int64),
+        })  # fmt: skip
+        nodes += len(parent)
+    return {name: np.concatenate([part[name] for part in found]) for name in found[0]}, child
+
+
+def _ranks_of(way: int) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """Return the lowest rank that can be followed in a way, and the one past the highest, by count.
+
+    A new count begins, or the other seat cannot play, only where a card may not fit: past 21.
+    """
+    after = np.arange(32)[:, None] + PIPS
+    follows = (after < 31) if way == ANSWERED else (after > 21) & (after < 31 + (way == AFRESH))
+    lowest = follows.argmax(axis=1)
+    return lowest, np.where(follows.any(axis=1), lowest + follows.sum(axis=1), lowest)
+
+
+@kernel
+def way_on(v, i, count):
+    """Return in which way the play went on after the card ``v["pile"][i]``, by a mover's view.
+
+    Args:
+        count: with that card.
+    """
+    if i + 1 < v["pile_n"]:
+        next_mine = v["pile_mine"] >> (i + 1) & 1
+        afresh = count + pip(v["pile"][i + 1]) > 31  # nobody could play, or someone would have
+    else:
+        next_mine = 1
+        afresh = v["count"] == 0
+    if afresh:
+        return AFRESH
+    return ALONE if next_mine == v["pile_mine"] >> i & 1 else ANSWERED
+
+
+@kernel
+def find_node(v, row, rows_at, child, children_at):
+    """Return the node of the tree that a seat to move in the play is at, by its view.
+
+    Args:
+        row, child: flat, those of `PublicTree` from ``rows_at`` and ``children_at`` on.
+    """
+    node = 0
+    count = 0
+    for i in range(v["pile_n"]):
+        count += pip(v["pile"][i])
+        way = way_on(v, i, count)
+        if way == AFRESH:
+            count = 0
+        place = children_at + WAYS * int(row[rows_at + node]) + way
+        node = int(child[place]) + (v["pile"][i] >> 2)
+    return node

@@ -1,0 +1,189 @@
+"""How long does `crib web` take to answer with many games at once, and how much memory?
+
+    python -m benchmarks.web                         200 games for two minutes
+    python -m benchmarks.web --games 20 --seconds 5
+
+Each player is a connection that plays legal cards, thinks for a while between two turns and checks
+that every answer is about its own table. At the end every table is read from the store and has to
+be where its player left it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from itertools import cycle
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from crib_play.web.payload import table_payload
+from crib_play.web.store import Store
+from crib_play.web.tables import Tables
+
+GAMES = ("six", "five", "table-top", "partners")
+OPPONENT = "rule_based"
+LONGEST = 1 << 16
+
+
+@dataclass
+class Player:
+    """A connection that plays game after game.
+
+    Attributes:
+        game: what it plays.
+        times: seconds each answer took.
+        finished: how many games it has played to the end.
+        shown: what it was last shown.
+    """
+
+    game: str
+    times: list[float] = field(default_factory=list)
+    finished: int = 0
+    shown: dict[str, Any] = field(default_factory=dict)
+    cookie: str = ""
+
+    async def play(self, port: int, until: float, think: float, rng: np.random.Generator) -> None:
+        """Play until the time is up.
+
+        Raises:
+            AssertionError: an answer that is not about this player's table.
+        """
+        self.reader, self.writer = await asyncio.open_connection("127.0.0.1", port, limit=LONGEST)
+        await asyncio.sleep(think * rng.random())
+        while time.monotonic() < until:
+            if not self.shown or self.shown["sight"]["over"]:
+                self.finished += bool(self.shown)
+                offer = {"game": self.game, "opponent": OPPONENT}
+                self.shown = await self.ask(port, "/api/tables", offer)
+            before, actions = self.shown, self.choose(rng)
+            message = {"revision": before["revision"], "actions": actions, "since": before["turns"]}
+            self.shown = await self.ask(port, f"/api/tables/{before['table']}/act", message)
+            assert self.shown["table"] == before["table"]
+            assert self.shown["revision"] == before["revision"] + 1
+            assert self.shown["frames"][0]["seat"] == before["sight"]["seat"]
+            assert self.shown["turns"] == before["turns"] + len(self.shown["frames"])
+            await asyncio.sleep(think * (0.5 + rng.random()))
+        self.writer.close()
+
+    def choose(self, rng: np.random.Generator) -> list[int]:
+        """Return something legal."""
+        sight = self.shown["sight"]
+        legal = sight.get("legal") or [one["card"] for one in sight["hand"] if one["legal"]]
+        chosen: list[int] = rng.permutation(legal)[: self.shown["to_choose"]].tolist()
+        return chosen
+
+    async def ask(self, port: int, path: str, message: dict[str, Any]) -> dict[str, Any]:
+        """Send a message and return the answer."""
+        body = json.dumps(message).encode()
+        head = (
+            f"POST {path} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nContent-Type: application/json\r\n"
+            f"Cookie: {self.cookie}\r\nContent-Length: {len(body)}\r\n\r\n"
+        )
+        began = time.perf_counter()
+        self.writer.write(head.encode() + body)
+        answered = (await self.reader.readuntil(b"\r\n\r\n")).decode()
+        length = re.search(r"content-length: (\d+)", answered)
+        assert length is not None, answered
+        found: dict[str, Any] = json.loads(await self.reader.readexactly(int(length[1])))
+        self.times.append(time.perf_counter() - began)
+        assert answered.split()[1] in ("200", "201"), found
+        given = re.search(r"set-cookie: ([^;]+)", answered)
+        self.cookie = given[1] if given else self.cookie
+        return found
+
+
+def memory(pid: int) -> float:
+    """Return the most memory a process has held so far, MiB."""
+    status = Path(f"/proc/{pid}/status").read_text()
+    return int(re.findall(r"VmHWM:\s+(\d+)", status)[0]) / 1024
+
+
+def check_store(path: Path, players: Sequence[Player]) -> None:
+    """Assert that every table is kept as its player last saw it."""
+    tables = Tables(Store(path), [OPPONENT])
+    for player in players:
+        table = tables.find(player.shown["table"])
+        assert table is not None
+        kept = table_payload(table, player.shown["sight"]["seat"])
+        assert kept["sight"] == player.shown["sight"]
+        assert kept["revision"] == player.shown["revision"]
+
+
+async def play(players: Sequence[Player], port: int, seconds: float, think: float) -> None:
+    """Let all players play at once."""
+    until = time.monotonic() + seconds
+    await asyncio.gather(
+        *(
+            player.play(port, until, think, np.random.default_rng(i))
+            for i, player in enumerate(players)
+        )
+    )
+
+
+def measure(games: int, seconds: float, think: float) -> dict[str, float]:
+    """Play and return what was measured: times in milliseconds, memory in MiB.
+
+    Raises:
+        AssertionError: an answer, or a kept table, that is not its player's.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "tables.sqlite3"
+        command = [sys.executable, "-m", "crib_training.command_line", "web", "--port", "0",
+                   "--games", str(path), "--agents", OPPONENT]  # fmt: skip
+        server = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+        assert server.stdout is not None
+        try:
+            line = server.stdout.readline()
+            port = int(re.findall(r":(\d+)", line)[0])
+            asyncio.run(play([Player(game) for game in GAMES], port, 2.0, 0.0))  # to compile
+            empty = memory(server.pid)
+            ticks = _cpu(server.pid)
+            players = [Player(game) for game, _ in zip(cycle(GAMES), range(games), strict=False)]
+            asyncio.run(play(players, port, seconds, think))
+            full, ticks = memory(server.pid), _cpu(server.pid) - ticks
+        finally:
+            server.kill()  # what is kept is kept at any moment
+            server.communicate()
+        check_store(path, players)
+    times = 1000 * np.concatenate([player.times for player in players])
+    return {
+        "games": games, "seconds": seconds, "think": think, "answers": len(times),
+        "finished": sum(player.finished for player in players),
+        "p50": float(np.percentile(times, 50)), "p99": float(np.percentile(times, 99)),
+        "slowest": float(times.max()), "memory": full, "memory_before": empty,
+        "server_cpu": ticks / os.sysconf("SC_CLK_TCK"),
+    }  # fmt: skip
+
+
+def _cpu(pid: int) -> int:
+    """Return the clock ticks a process has used."""
+    words = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return int(words[11]) + int(words[12])
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--games", type=int, default=200, help="games at once")
+    parser.add_argument("--seconds", type=float, default=120.0, help="for how long")
+    parser.add_argument("--think", type=float, default=1.0, help="mean seconds between two turns")
+    args = parser.parse_args()
+    found = measure(args.games, args.seconds, args.think)
+    for name, value in found.items():
+        print(f"{name:14} {value:.1f}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,61 @@
+"""From views to what a network reads: the observations and masks that environments give."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from crib_env.engine.family import Family, find_family
+from crib_env.engine.features import feature_entries
+from crib_env.engine.lanes import lane_entries
+from crib_env.policy import Views
+from crib_env.rules import PRESETS
+
+
+def encode(
+    views: Views | np.void, features: bool | str | None = None
+) -> tuple[npt.NDArray[Any], npt.NDArray[np.int8]]:
+    """Return the observations and action masks of views: what a network of your own reads.
+
+    Args:
+        views: structured array [B] of views, as agents are asked with them; or one view.
+        features: as of the environments: None, True or the name of a level.
+
+    Returns:
+        uint8[B, size], with features float32[B, size + features], and int8[B, actions]. The slices
+        are those of `crib_env.observation_layout`.
+
+    Raises:
+        ValueError: no views of a known game, or no such features.
+    """
+    views = np.ascontiguousarray(np.atleast_1d(views))
+    family = family_of(views)
+    level = family.level_of(features)
+    obs = np.empty((len(views), family.obs_size), dtype=np.uint8)
+    masks = np.empty((len(views), family.actions), dtype=np.int8)
+    lane_entries(family).encode(views, obs, masks)
+    if not level:
+        return obs, masks
+    numbers = len(family.features_at(level)) * family.actions
+    return feature_entries(family).of_views(views, obs, numbers, level), masks
+
+
+def family_of(views: Views) -> Family:
+    """Return the family of games that views are of.
+
+    Raises:
+        ValueError: they are of none whose rules are among the presets.
+    """
+    engines = dict.fromkeys(rules.engine for rules in PRESETS.values())
+    for engine in engines:
+        family = find_family(engine)
+        if views.dtype == family.view:
+            return family
+    fields = ", ".join(views.dtype.names or ()) or "none"
+    raise ValueError(
+        "views are records of what a seat may know, as agents are asked with them and as "
+        f"env.unwrapped.view() returns one: got an array of {views.dtype.kind!r} with the fields "
+        f"{fields}"
+    )

@@ -1,0 +1,121 @@
+"""Check every agent of the leaderboard and make docs/leaderboard.md of them.
+
+    python -m docs.make_leaderboard            # checks all, writes the page
+    python -m docs.make_leaderboard --check    # checks alone
+
+Exits with status 1, and a line for each fault, if a submission does not fit.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+
+from crib_training.rating import (
+    BLANK,
+    BUILT_IN,
+    CARD,
+    HEADINGS,
+    OUTCOMES,
+    Results,
+    folder,
+    rating_table,
+    read,
+)
+
+from crib_env import ENVIRONMENTS
+from crib_env.registration import find_page
+
+PAGE = Path(__file__).with_name("leaderboard.md")
+LEAST_PAIRS = 200
+HEAD = f"""# Leaderboard
+
+How strong agents are, by duplicate games against the built-in ones: Elo (Bradley-Terry), 95 %
+intervals by a bootstrap over pairs, `rule_based` at 0; beside it the games won from each of them in
+per cent. [Rate your agent](rate.md) says how a row comes about and how to send one in. This page is
+made by `python -m docs.make_leaderboard` of the folder `leaderboard/`, whose files are made by
+`crib rate AGENT --env ENV --pairs N --seed S --out leaderboard/NAME`; N, S and versions are in
+each (the built-in agents': 250 and 1). Results of fewer than {LEAST_PAIRS} pairs are not taken.
+"""
+
+
+def entries() -> dict[str, list[Path]]:
+    """Return the files of results by agent, the built-in agents first."""
+    names = sorted(path.name for path in folder().iterdir() if path.is_dir())
+    names.sort(key=lambda name: (name not in BUILT_IN, name))
+    return {name: sorted((folder() / name).glob("*.json")) for name in names}
+
+
+def faults(name: str, files: list[Path]) -> list[str]:
+    """Return what does not fit in an agent's folder, a line each."""
+    found = []
+    if not re.fullmatch(r"[a-z0-9_]+", name):
+        found.append(f"{name}: a name has small letters, digits and underscores alone")
+    card = folder() / name / CARD
+    text = card.read_text() if card.is_file() else ""
+    missing = [heading for heading in HEADINGS if f"\n## {heading}\n" not in text]
+    if missing or BLANK in text:
+        found.append(f"{name}: {CARD} must say something under {', '.join(missing or HEADINGS)}")
+    if not files:
+        found.append(f"{name}: there are no results; crib rate --out writes them")
+    for file in files:
+        try:
+            found += [f"{name}/{file.name}: {fault}" for fault in _faults(name, file, read(file))]
+        except ValueError as error:
+            found.append(str(error))
+    return found
+
+
+def _faults(name: str, file: Path, results: Results) -> list[str]:
+    if results.environment not in ENVIRONMENTS:
+        return [f"no environment is called {results.environment!r}"]
+    found = []
+    if results.name != name:
+        found.append(f"the results are of {results.name!r}")
+    if results.file != file.name:
+        found.append(f"the results are those of {results.file}")
+    if results.rules != find_page(results.environment).maker.rules:
+        found.append(f"played by the rules {results.rules!r}")
+    if results.pairs < LEAST_PAIRS:
+        found.append(f"{results.pairs} pairs an opponent; {LEAST_PAIRS} are the least")
+    if "crib-env" not in results.versions:
+        found.append("it does not say with which version of crib-env")
+    missing = [other for other in BUILT_IN if other != name and other not in results.games]
+    if missing:
+        found.append(f"it has not met {', '.join(missing)}")
+    for other, counts in results.games.items():
+        whole = all(isinstance(count, int) and count >= 0 for count in counts)
+        if not whole or len(counts) != OUTCOMES or sum(counts) != results.pairs:
+            found.append(f"the pairs against {other} are not {results.pairs} of {OUTCOMES} kinds")
+    return found
+
+
+def page() -> str:
+    """Return the page."""
+    found = entries()
+    every = [read(file) for files in found.values() for file in files]
+    parts = [HEAD]
+    for environment in ENVIRONMENTS:
+        for players in sorted({one.players for one in every if one.environment == environment}):
+            here = [e for e in every if (e.environment, e.players) == (environment, players)]
+            seats = f", {players} players" if players > 2 else ""
+            parts.append(f"## {environment}{seats}\n\n{rating_table(here)}\n")
+    parts.append("## Agents\n")
+    for name in found:
+        text = (folder() / name / CARD).read_text().strip()
+        parts.append(re.sub(r"^#", "###", text, flags=re.MULTILINE) + "\n")
+    return "\n".join(parts)
+
+
+def main() -> None:
+    """Check, and write the page."""
+    found = [fault for name, files in entries().items() for fault in faults(name, files)]
+    if found:
+        sys.exit("\n".join(found))
+    if "--check" not in sys.argv[1:]:
+        PAGE.write_text(page())
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,59 @@
+"""Make docs/observations.md from the layouts of the environments' observations.
+
+python -m docs.make_observations
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from crib_env import ENVIRONMENTS, observation_layout
+from crib_env.registration import find_page
+
+PAGE = Path(__file__).with_name("observations.md")
+HEAD = """# Observations
+
+What every entry of an observation means: `observation_layout` names the slices, and printed it is
+the table below. This page is made by `python -m docs.make_observations`.
+
+```python
+>>> import crib_env
+>>> layout = crib_env.observation_layout("six_card_v0")
+>>> layout["starter"], layout.meanings["starter"]
+(slice(104, 156, None), 'the starter once it is turned, by card id')
+
+```
+
+`crib_env.encode(views)` writes the same observations, and the masks, of views: of those an agent is
+asked with, or of a position of your own. So a network plays anywhere, not in an environment alone:
+
+```python
+>>> from crib_env import Game, encode
+>>> game = Game("hoyle", seed=7)
+>>> observations, masks = encode(game.view(game.seat))
+>>> observations.shape, masks.sum()
+((1, 425), np.int64(6))
+>>> encode(game.view(game.seat), features=True)[0].shape
+(1, 789)
+
+```
+
+Entries without features are 0 or 1. Features follow them, one block each with a number for every
+action, 0 where it is not legal: see [features](features.md).
+"""
+
+
+def page() -> str:
+    """Return the page."""
+    families: dict[str, list[str]] = {}
+    for name in ENVIRONMENTS:
+        families.setdefault(find_page(name).maker.family.name, []).append(name)
+    parts = [HEAD]
+    for names in families.values():
+        title = ", ".join(f"`{name}`" for name in names)
+        parts.append(f"## {title}\n\n{observation_layout(names[0], features=True)}\n")
+    return "\n".join(parts)
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page())

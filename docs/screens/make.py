@@ -1,0 +1,169 @@
+"""Take the screenshots of docs/play.md: the page of `crib web`, on a desk and a phone, both themes.
+
+    python docs/screens/make.py
+
+Needs the extras web and dev, and Debian's Chromium. Deals and agents are those of a seed.
+"""
+
+from __future__ import annotations
+
+import socket
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+import uvicorn
+from crib_play.kept import Choices
+from crib_play.web.app import make_app
+from crib_play.web.store import Store
+from crib_play.web.tables import Tables
+from playwright.sync_api import Browser, Page, sync_playwright
+
+CHROMIUM = "/usr/bin/chromium"
+HERE = Path(__file__).parent
+SEED = 12
+DESK = {"width": 1280, "height": 800}
+PHONE = {"width": 390, "height": 844}
+FAST = "localStorage.setItem('crib-offer', JSON.stringify({speed: 1, opponent: 'expert'}))"
+
+
+def sit_down(page: Page, game: str) -> None:
+    """Open a table."""
+    page.check(f"input[value={game}]")
+    page.click("text=Deal")
+    page.wait_for_selector("#table[data-turns]")
+
+
+def advised(page: Page, turns: int = 1) -> None:
+    """Do what the expert advises, so many times."""
+    for _ in range(turns):
+        if page.locator("dialog[open]").count():
+            return
+        before = page.locator("#table").get_attribute("data-turns")
+        page.click("#hint")
+        page.wait_for_selector(".advised")
+        names = page.locator(".hand .advised, .cell.advised").evaluate_all(
+            "all => all.map(e => e.dataset.key)"
+        )
+        for name in names or ["crib"]:
+            page.click(f'[data-key="{name}"]')
+        if page.locator("[data-key=lay]").count():
+            page.click("[data-key=lay]")
+        page.wait_for_function(
+            "before => document.querySelector('dialog[open]') "
+            "|| document.getElementById('table').dataset.turns !== before",
+            arg=before,
+        )
+
+
+def to_dialog(page: Page, name: str) -> None:
+    """Play until a dialog shows; the counts before it are gone through."""
+    while not page.locator(f"#{name}[open]").count():
+        advised(page)
+        if name != "show" and page.locator("#show[open]").count():
+            page.click("#go-on")
+            page.wait_for_function("() => !document.querySelector('#show[open]')")
+            page.wait_for_timeout(100)
+
+
+def lobby(page: Page) -> None:
+    """The choice of a game."""
+
+
+def laying_away(page: Page) -> None:
+    """Two cards chosen to be laid away."""
+    sit_down(page, "six")
+    page.click("#hint")
+    page.wait_for_selector(".advised")
+    for name in page.locator(".advised").evaluate_all("all => all.map(e => e.dataset.key)"):
+        page.click(f'[data-key="{name}"]')
+    page.click("#advice button")
+
+
+def six(page: Page) -> None:
+    """In the middle of the play, with what the expert thinks."""
+    sit_down(page, "six")
+    advised(page, 3)
+    page.click("#best")
+    page.wait_for_selector(".advised")
+
+
+def show(page: Page) -> None:
+    """The show of a deal."""
+    sit_down(page, "six")
+    to_dialog(page, "show")
+    page.wait_for_function("() => document.querySelectorAll('.counted').length === 3")
+
+
+def end(page: Page) -> None:
+    """The review of a game."""
+    sit_down(page, "five")
+    to_dialog(page, "end")
+
+
+def table_top(page: Page) -> None:
+    """A layout half full."""
+    sit_down(page, "table-top")
+    advised(page, 8)
+
+
+def partners(page: Page) -> None:
+    """Four at the table."""
+    sit_down(page, "partners")
+    advised(page, 4)
+
+
+Scene = Callable[[Page], None]
+SCREENS: tuple[tuple[Scene, dict[str, int], str], ...] = (
+    (lobby, DESK, "light"),
+    (laying_away, PHONE, "light"),
+    (six, DESK, "light"),
+    (six, PHONE, "dark"),
+    (show, DESK, "dark"),
+    (show, PHONE, "light"),
+    (end, DESK, "light"),
+    (table_top, DESK, "dark"),
+    (table_top, DESK, "light"),
+    (partners, PHONE, "light"),
+    (partners, PHONE, "dark"),
+)
+
+
+def take(browser: Browser, url: str, scene: Scene, size: dict[str, int], theme: str) -> Path:
+    """Take one screenshot."""
+    context = browser.new_context(viewport=size, color_scheme=theme, reduced_motion="reduce")
+    context.add_init_script(FAST)
+    page = context.new_page()
+    page.goto(url)
+    page.wait_for_selector(".game")
+    scene(page)
+    page.wait_for_load_state("networkidle")
+    page.mouse.move(0, 0)
+    device = "phone" if size is PHONE else "desk"
+    path = HERE / f"{scene.__name__}_{device}_{theme}.png"
+    page.screenshot(path=path)
+    context.close()
+    return path
+
+
+def main() -> None:
+    """Serve, and take them all."""
+    app = make_app(Tables(Store(None), ["expert"], SEED), Choices(), ["127.0.0.1"])
+    listening = socket.create_server(("127.0.0.1", 0))
+    server = uvicorn.Server(uvicorn.Config(app, log_level="warning"))
+    thread = threading.Thread(target=server.run, args=([listening],))
+    thread.start()
+    url = f"http://127.0.0.1:{listening.getsockname()[1]}"
+    try:
+        with sync_playwright() as playwright:
+            browser = playwright.chromium.launch(executable_path=CHROMIUM)
+            for scene, size, theme in SCREENS:
+                print(take(browser, url, scene, size, theme))
+            browser.close()
+    finally:
+        server.should_exit = True
+        thread.join()
+
+
+if __name__ == "__main__":
+    main()

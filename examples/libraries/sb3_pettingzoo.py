@@ -1,0 +1,83 @@
+"""SB3 on a PettingZoo environment: both seats learn one policy, as PettingZoo's tutorial has it.
+
+    python examples/libraries/sb3_pettingzoo.py
+
+PettingZoo's tutorial "SB3: action masked PPO for Connect Four" wraps an AEC environment so that a
+learner acts for whoever is to move. Written for Connect Four, its wrapper pays a step with the
+reward of the seat that moves *next*, which is right there only because the game ends with a move
+and its rewards are zero-sum and turns alternate. In cribbage a seat may act twice running, so this
+one pays each action with what the acting seat has made by it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import gymnasium
+import numpy as np
+import numpy.typing as npt
+import tyro
+from gymnasium import spaces
+from pettingzoo import AECEnv
+from sb3_contrib import MaskablePPO
+
+from crib_env import six_card_v0
+
+Array = npt.NDArray[Any]
+
+
+class SelfPlay(gymnasium.Env[Array, int]):
+    """An AEC environment in which one learner acts for every seat.
+
+    Args:
+        games: the environment; its rewards must be paid when they are made (``reward="points"``).
+    """
+
+    def __init__(self, games: AECEnv) -> None:
+        self.games = games
+        agent = games.possible_agents[0]
+        space = games.observation_space(agent)
+        assert isinstance(space, spaces.Dict)
+        self.observation_space = space["observation"]
+        self.action_space = games.action_space(agent)
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Array, dict[str, Any]]:
+        """Begin an episode and return what the seat to move observes."""
+        super().reset(seed=seed)
+        self.games.reset(seed=seed, options=options)
+        return self.games.last()[0]["observation"], {}
+
+    def step(self, action: int) -> tuple[Array, float, bool, bool, dict[str, Any]]:
+        """Act for the seat to move, pay it, and return what the next seat to move observes."""
+        acting = self.games.agent_selection
+        self.games.step(int(action))
+        paid = float(self.games.rewards[acting])
+        observation, _, terminated, truncated, _ = self.games.last()
+        return observation["observation"], paid, terminated, truncated, {}
+
+    def action_masks(self) -> Array:
+        """Return bool[52], the cards that may be chosen: MaskablePPO asks for it."""
+        mask: Array = self.games.last()[0]["action_mask"].astype(np.bool_)
+        return mask
+
+
+@dataclass
+class Settings:
+    """How long is trained."""
+
+    timesteps: int = 20_000
+    seed: int = 1
+
+
+def main(settings: Settings) -> MaskablePPO:
+    """Train and return the model."""
+    games = SelfPlay(six_card_v0.env(episode="deal", reward="points"))
+    model = MaskablePPO("MlpPolicy", games, gamma=1.0, seed=settings.seed, device="cpu", verbose=1)
+    return model.learn(settings.timesteps)
+
+
+if __name__ == "__main__":
+    main(tyro.cli(Settings))

@@ -1,0 +1,1 @@
+"""Exercises: positions in which choices differ much, and how well one chose."""

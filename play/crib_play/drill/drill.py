@@ -1,0 +1,142 @@
+"""Practise decisions that matter: `crib drill`.
+
+    crib drill discard              what to lay away, six cards
+    crib drill play --game five     which card to play, five cards
+    crib drill table-top --seed 7   where to place a card; the same ten for the same seed
+
+An answer is graded by what it costs in chances of winning; scores are kept in the data folder.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import islice
+
+import numpy as np
+from tyro.conf import Positional
+
+from crib_play.drill.positions import Exercise, exercises, find_kind
+from crib_play.kept import FASTEST, data_file, load, save
+from crib_play.table import actions_of, in_words
+from crib_play.table.names import names
+from crib_play.terminal.boards import TABLES
+from crib_play.terminal.screen import Screen
+
+GRADES = ((0.0, "the best there is"), (0.005, "good"), (0.02, "fair"), (1.0, "poor"))
+SHOWN = 3  # of the best choices, after an answer
+MOST = 1000
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Choose in positions where it matters; each answer is graded.
+
+    Attributes:
+        kind: discard, play or table-top.
+        game: another game of the same family: five, partners, ship and so on.
+        count: how many positions, 1 to 1000.
+        seed: the same positions for the same seed; by default others each time.
+    """
+
+    kind: Positional[str]
+    game: str | None = None
+    count: int = 10
+    seed: int | None = None
+
+
+@dataclass
+class Score:
+    """How well answers were.
+
+    Attributes:
+        asked: how many positions. best: in how many the answer was the best there is.
+        loss: what all answers together cost, in chances of winning.
+    """
+
+    asked: int = 0
+    best: int = 0
+    loss: float = 0.0
+
+    def note(self, loss: float) -> None:
+        """Note what an answer cost."""
+        self.asked += 1
+        self.best += loss == 0
+        self.loss += loss
+
+    def __str__(self) -> str:
+        mean = 100 * self.loss / self.asked if self.asked else 0.0
+        return f"{self.best} of {self.asked} the best, {mean:.2f} % lost each"
+
+
+def grade(loss: float) -> str:
+    """Return what an answer that costs so much is called."""
+    return next(word for most, word in GRADES if loss <= most)
+
+
+def ask(exercise: Exercise, screen: Screen) -> float | None:
+    """Ask what to do and grade the answer; return its cost, None where it was left out."""
+    session, seat = exercise.session, exercise.seat
+    TABLES[session.family.name](screen, session.sight(seat), names(session, seat))
+    view = session.game.view(seat)
+    spoken = session.family.spoken
+    while True:
+        typed = input(f"{session.family.ask(view)}> ").strip()
+        if typed.lower() in ("skip", "s"):
+            return None
+        if typed in ("?", "help"):
+            screen.line(f"  {session.family.how} skip leaves this one out, Ctrl-D ends.")
+        elif typed:
+            try:
+                actions = frozenset(session.family.read(typed, view))
+                break
+            except ValueError as error:
+                screen.problem(str(error))
+    loss = exercise.loss(actions)
+    cost = f", it costs {100 * loss:.1f} %" if loss else ""
+    screen.line(f"  {grade(loss)}{cost}", style="bold")
+    for choice in exercise.choices[:SHOWN]:
+        words = spoken(view, sorted(actions_of(choice), reverse=True))
+        screen.line(f"  {100 * choice.win:5.1f} %  {words}: {in_words(choice)}")
+    return loss
+
+
+def keep(kind: str, done: Score) -> tuple[Score, str | None]:
+    """Add a sitting to the scores kept; return all of them, and why they are not kept, or None."""
+    path = data_file("drill.json")
+    kept = load(path)
+    past = kept.get(kind)
+    total = Score(done.asked, done.best, done.loss)
+    if isinstance(past, dict):
+        try:
+            total.asked += int(past["asked"])
+            total.best += int(past["best"])
+            total.loss += float(past["loss"])
+        except (KeyError, TypeError, ValueError):  # a file that someone else has written
+            total = Score(done.asked, done.best, done.loss)
+    return total, save(path, {**kept, kind: vars(total)})
+
+
+def run(settings: Settings) -> None:
+    """Ask, and tell the score at the end."""
+    kind = find_kind(settings.kind)
+    if not 1 <= settings.count <= MOST:
+        raise ValueError(f"count must be from 1 to {MOST}, got {settings.count}")
+    given = settings.seed
+    seed = given if given is not None else int(np.random.SeedSequence().generate_state(1)[0])
+    if seed < 0:
+        raise ValueError(f"seed must be a whole number from 0 up, got {seed}")
+    screen, done = Screen(FASTEST), Score()
+    screen.title(f"Drill {settings.kind}, seed {seed}: what would you do? Type ? for help.")
+    try:
+        found = islice(exercises(kind, seed, settings.game), settings.count)
+        for number, exercise in enumerate(found, 1):
+            screen.title(f"{number} of {settings.count}")
+            loss = ask(exercise, screen)
+            if loss is not None:
+                done.note(loss)
+    except (EOFError, KeyboardInterrupt):
+        screen.line("")
+    screen.title(f"This time: {done}")
+    if done.asked:
+        total, problem = keep(settings.kind, done)
+        screen.line(f"not kept: {problem}" if problem else f"All told: {total}")

@@ -1,0 +1,120 @@
+"""Where a simple player goes wrong: positions worth asking about, the same for the same seed.
+
+The games are played by ``rule_based`` at both sides. A decision of theirs is worth asking about if
+what ``greedy`` would do there costs a good deal, and so does what is second best to the expert.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from crib_agents.analyze.choices import Choice
+from crib_agents.loading import load_agent
+
+from crib_env.errors import unknown
+from crib_env.policy import ask_agent
+from crib_play.table import Session, TableGame, actions_of, find_game
+from crib_play.table.advice import choices
+
+PLAYS = "rule_based"  # whose games the positions are of
+ERRS = "greedy"  # whose mistakes are worth avoiding
+MISTAKE = 0.01  # what its choice must cost at least, in chances of winning
+SECOND = 0.004  # and the second best
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of exercise.
+
+    Attributes:
+        game: the game it is of, unless another is named. phase: the decision's name.
+    """
+
+    game: str
+    phase: str
+
+
+KINDS = {
+    "discard": Kind("six", "laying away"),
+    "play": Kind("six", "play"),
+    "table-top": Kind("table-top", "placing"),
+}
+
+
+@dataclass(frozen=True)
+class Exercise:
+    """A position to choose in.
+
+    Attributes:
+        session: the table as it stands. seat: who is to choose.
+        choices: what every choice is worth, the best first.
+    """
+
+    session: Session
+    seat: int
+    choices: list[Choice]
+
+    def loss(self, actions: frozenset[int]) -> float:
+        """Return what an answer costs, in chances of winning."""
+        taken = next(choice for choice in self.choices if actions_of(choice) == actions)
+        return max(0.0, self.choices[0].win - taken.win)
+
+
+def find_kind(name: str) -> Kind:
+    """Return a kind of exercise by name.
+
+    Raises:
+        ValueError: there is none.
+    """
+    if name not in KINDS:
+        raise unknown("drill", name, KINDS)
+    return KINDS[name]
+
+
+def exercises(kind: Kind, seed: int, game: str | None = None) -> Iterator[Exercise]:
+    """Yield exercises without end: one of each game that has any.
+
+    Raises:
+        ValueError: no such game, or it has no such decisions.
+    """
+    played = find_game(game or kind.game)
+    if played.family is not find_game(kind.game).family:
+        raise ValueError(f"{played.title} has no exercises in {kind.phase}")
+    number = 0
+    while True:
+        found = _of_a_game(played, kind.phase, np.random.SeedSequence([seed, number]))
+        if found is not None:
+            yield found
+        number += 1
+
+
+def _of_a_game(played: TableGame, phase: str, entropy: np.random.SeedSequence) -> Exercise | None:
+    """Return one of the decisions of a game that are worth asking about, if it has any."""
+    agents = [load_agent(PLAYS)] * played.players
+    session = Session.begin(played, agents, int(entropy.generate_state(1)[0]))
+    session.go_on()
+    for i in np.random.default_rng(entropy).permutation(len(session.turns)):
+        if session.turns[i].phase == phase and (worth := _worth_asking(session, i)):
+            return Exercise(_stopped(session, i), session.turns[i].seat, worth)
+    return None
+
+
+def _worth_asking(session: Session, at: int) -> list[Choice]:
+    """Return the choices of a turn if it is worth asking about, else none."""
+    view = session.turns[at].view
+    found = choices(view)
+    if len(found) < 3 or found[0].win - found[1].win < SECOND:
+        return []
+    rng = np.random.default_rng(0)  # greedy draws nothing
+    action = int(ask_agent(load_agent(ERRS), np.array([view]), rng)[0])
+    best_with_it = next(choice for choice in found if action in actions_of(choice))
+    return found if found[0].win - best_with_it.win >= MISTAKE else []
+
+
+def _stopped(session: Session, at: int) -> Session:
+    """Return the session before its turn ``at``."""
+    game = session.game.copy()
+    game.restore(session.turns[at].before)
+    return Session(game, session.seats, session.chance)

@@ -1,0 +1,95 @@
+"""What is kept for a person between sittings: choices in the configuration folder, scores in data.
+
+A folder that cannot be read or written costs the memory and never the game.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass, fields, replace
+from pathlib import Path
+from typing import Any
+
+from platformdirs import user_config_path, user_data_path
+
+APP = "crib-env"
+FASTEST, SLOWEST = 1, 9
+
+
+@dataclass(frozen=True)
+class Choices:
+    """What a person has chosen as their default.
+
+    Attributes:
+        game: a game's name. opponent: an agent's.
+        speed: the count speed, 1 (fastest, without a pause) to 9 (H12).
+        coach: whether each decision is graded as it is made.
+    """
+
+    game: str = "six"
+    opponent: str = "expert"
+    speed: int = 3
+    coach: bool = False
+
+    def __post_init__(self) -> None:
+        check_speed(self.speed)
+
+    def with_those_given(self, **given: Any) -> Choices:
+        """Return the choices with those given that are not None."""
+        chosen: dict[str, Any] = {name: one for name, one in given.items() if one is not None}
+        return replace(self, **chosen)
+
+
+def check_speed(speed: int) -> None:
+    """Raise a ValueError unless the count speed is one."""
+    if not FASTEST <= speed <= SLOWEST:
+        raise ValueError(f"the count speed is {FASTEST} (fastest) to {SLOWEST}, got {speed!r}")
+
+
+def choices_file() -> Path:
+    """Return where choices are kept."""
+    return user_config_path(APP) / "choices.json"
+
+
+def load_choices() -> Choices:
+    """Return the choices kept, and our own for those that are not or make no sense."""
+    kept, known = load(choices_file()), Choices()
+    for field in fields(Choices):
+        value = kept.get(field.name)
+        if type(value) is type(getattr(known, field.name)):
+            try:
+                known = known.with_those_given(**{field.name: value})
+            except ValueError:
+                continue
+    return known
+
+
+def save_choices(choices: Choices) -> str | None:
+    """Keep choices; return why that could not be done, or None."""
+    return save(choices_file(), asdict(choices))
+
+
+def data_file(name: str) -> Path:
+    """Return where something is kept that is no choice: scores, games."""
+    return user_data_path(APP) / name
+
+
+def load(path: Path) -> dict[str, Any]:
+    """Return what a file keeps, nothing where it cannot be read."""
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def save(path: Path, kept: dict[str, Any]) -> str | None:
+    """Write a file whole or not at all; return why that could not be done, or None."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        fresh = path.with_suffix(".new")
+        fresh.write_text(json.dumps(kept, indent=1) + "\n", encoding="utf-8")
+        fresh.replace(path)
+    except OSError as error:
+        return f"{path} cannot be written: {error.strerror or error}"
+    return None

@@ -1,0 +1,11 @@
+"""A game to look at again: one file of HTML that needs no network.
+
+- `frames`: what there is to see, moment by moment, for each pair of eyes.
+- `opinions`: what the expert thinks of every choice, and how likely the agent was to make it.
+- `page`: both put into one file.
+- `replay`: `crib replay`.
+"""
+
+from crib_play.replay.page import replay_page, write_replay
+
+__all__ = ["replay_page", "write_replay"]

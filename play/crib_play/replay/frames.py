@@ -1,0 +1,154 @@
+"""What there is to see of a game, moment by moment, for each pair of eyes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from crib_env.engine.record import NONE
+from crib_env.render.svg.scene import Scene
+from crib_play.table.names import names
+from crib_play.table.session import Session, Turn
+
+Calls = tuple[tuple[int, str], ...]
+
+
+class Eyes(NamedTuple):
+    """Whose knowledge is shown.
+
+    Attributes:
+        label: what a reader chooses.
+        seats: whose views are drawn; the first sits below.
+        all: whether what no seat knows is shown too.
+    """
+
+    label: str
+    seats: tuple[int, ...]
+    all: bool = False
+
+
+@dataclass(frozen=True)
+class Frame:
+    """One moment.
+
+    Attributes:
+        drawings: the parts of its drawing for each pair of eyes.
+        calls: what has just been said: side and words.
+        scores: by side.
+        turn: the number of the turn that is taken next, None while cards are counted.
+    """
+
+    drawings: tuple[tuple[str, ...], ...]
+    calls: Calls
+    scores: tuple[int, int]
+    turn: int | None
+
+
+def every_eyes(players: int, called: Sequence[str]) -> list[Eyes]:
+    """Return each seat's eyes, those of all seats together, and of one who sees everything."""
+    seats = tuple(range(players))
+    together = "both" if players == 2 else "all four"
+    return [
+        *(Eyes(f"{called[seat]} (seat {seat})", (seat,)) for seat in seats),
+        Eyes(f"{together} seats", seats),
+        Eyes("everything", seats, all=True),
+    ]
+
+
+def frames(session: Session, eyes: Sequence[Eyes], title: str) -> Iterator[Frame]:
+    """Yield the moments of a session, the first before its first turn.
+
+    Args:
+        session: as far as it has been played.
+        eyes: for whom it is drawn.
+        title: what is played.
+    """
+    drawer = _Drawer(session, eyes, title)
+    calls = drawer.said(session.opening)
+    for i, turn in enumerate(session.turns):
+        drawer.game.restore(turn.before)
+        yield drawer.position(calls, i)
+        calls = drawer.said(turn.calls)
+        if turn.counted:
+            yield from drawer.count(turn, calls)
+            calls = ()
+    drawer.game.restore(session.game.snapshot())
+    yield drawer.position(calls, None)
+
+
+class _Drawer:
+    def __init__(self, session: Session, eyes: Sequence[Eyes], title: str) -> None:
+        self.session, self.eyes, self.title = session, eyes, title
+        self.game = session.game.copy()
+        self.names = tuple(names(session))
+        self.sides = session.family.sides
+        self.callers = self.names if self.sides is None else self.sides
+
+    def said(self, calls: Sequence[Any]) -> Calls:
+        return tuple((call.seat % 2, f"{self.names[call.seat]}: {call.text}") for call in calls)
+
+    def position(self, calls: Calls, turn: int | None) -> Frame:
+        """Return the position that the game is in."""
+        game = self.game
+        views = [game.view(seat) for seat in range(game.players)]
+        hidden = game.family.hidden_card(game.states[0])
+        drawn = self._draw(views, calls, hidden=None if hidden == NONE else hidden)
+        return Frame(drawn, calls, game.scores, turn)
+
+    def count(self, turn: Turn, calls: Calls) -> Iterator[Frame]:
+        """Yield the moments after the last turn of a deal: the last card, then count by count."""
+        game = self.game
+        closing = game.family.closing
+        assert closing is not None
+        views = [game.view(seat) for seat in range(game.players)]
+        before = list(game.scores)
+        target = int(game.rules.target)
+        pegged_in_play = self.sides is None
+        scores = list(before)
+        if pegged_in_play:
+            for call in turn.calls:
+                side = call.seat % 2
+                scores[side] = min(target, scores[side] + call.points)
+        seen = closing(views, turn.actions, before, scores, shown=False)
+        yield Frame(self._draw(seen, calls, says="The last card"), calls, _pair(scores), None)
+        counts_difference = getattr(game.rules, "score_difference", False)
+        for one in turn.counted:
+            before = list(scores)
+            side = one.seat % 2
+            if not counts_difference:
+                most = target if pegged_in_play else scores[side] + one.points
+                scores[side] = min(most, scores[side] + one.points)
+            seen = closing(views, turn.actions, before, scores, shown=True)
+            said = ((side, f"{self.callers[one.seat]}, {one.name}: {one.call}"),)
+            marked = frozenset([*one.cards, *([] if one.starter is None else [one.starter])])
+            whose = f"{self.callers[one.seat]}: {one.name}"
+            drawn = self._draw(seen, said, says=whose, marked=marked, open=True)
+            yield Frame(drawn, said, _pair(scores), None)
+
+    def _draw(
+        self,
+        views: Sequence[Any],
+        calls: Calls,
+        *,
+        says: str | None = None,
+        marked: frozenset[int] = frozenset(),
+        hidden: int | None = None,
+        open: bool = False,
+    ) -> tuple[tuple[str, ...], ...]:
+        """Return the drawing for each pair of eyes; ``open`` if all views are everybody's."""
+        game = self.game
+        drawn = []
+        for eyes in self.eyes:
+            scene = Scene(
+                game.rules, self.title, game.deals, self.names, calls=calls, says=says,
+                marked=marked, hidden=hidden if eyes.all else None,
+            )  # fmt: skip
+            others = [seat for seat in range(game.players) if seat != eyes.seats[0]]
+            seats = (eyes.seats[0], *others) if open else eyes.seats
+            drawn.append(tuple(game.family.draw([views[seat] for seat in seats], scene)))
+        return tuple(drawn)
+
+
+def _pair(scores: Sequence[int]) -> tuple[int, int]:
+    return scores[0], scores[1]

@@ -1,0 +1,170 @@
+"""A replay as one file of HTML: the moments, the opinions, and what shows them.
+
+The file holds everything and asks no network for anything. Whatever comes from outside, such as
+names, is data in it and never markup.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from html import escape
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from crib_env.game import Game
+from crib_env.notation import format_rules
+from crib_env.policy import Agent
+from crib_env.render.svg.cards import symbols
+from crib_env.render.svg.document import HEIGHT, WIDTH
+from crib_env.render.svg.style import FONT, page_sheet
+from crib_env.rules import Rules
+from crib_play.replay.frames import Frame, every_eyes, frames
+from crib_play.replay.opinions import IN_POINTS, Opinion, opinions
+from crib_play.table.names import names
+from crib_play.table.session import Session
+
+MOST = 12  # options kept of a turn, besides the one taken
+
+
+def write_replay(
+    path: str | Path,
+    rules: str | Rules,
+    agents: Sequence[Agent],
+    seed: int,
+    *,
+    players: int | None = None,
+    episode: str = "game",
+    judged: bool = True,
+) -> None:
+    """Play a game between agents and write its replay.
+
+    Args:
+        path: the file.
+        rules: the name of a preset, or `Rules`.
+        agents: of side 0 and side 1; of four seats each has two.
+        seed: of the deals.
+        players: seats; by default the fewest the rules allow.
+        episode: what is played: ``"game"``, ``"match"``, ``"deal"``.
+        judged: with the expert's opinion of every choice, which takes some seconds.
+
+    Raises:
+        ValueError: an agent erred; it is named.
+    """
+    deals, chance = np.random.SeedSequence(seed).spawn(2)
+    game = Game(rules, players=players, episode=episode)
+    game.seed(deals)
+    game.begin()
+    seats = [agents[seat % 2] for seat in range(game.players)]
+    session = Session(game, seats, int(chance.generate_state(1)[0]))
+    while not session.over:
+        session.answer()
+    title = f"{format_rules(game.rules)}, a {episode}, seed {seed}"
+    Path(path).write_text(replay_page(session, title, judged=judged), "utf-8")
+
+
+def replay_page(
+    session: Session, title: str, *, judged: bool = True, seats: Sequence[int] | None = None
+) -> str:
+    """Return a game as one file of HTML.
+
+    Args:
+        session: the game, as far as it has been played.
+        title: what is played.
+        judged: with the expert's opinion of every choice, which takes some seconds.
+        seats: whose knowledge the file holds, one choice of eyes a seat; by default everybody's,
+            with those of all seats together and of one who sees everything.
+    """
+    called = names(session)
+    eyes = every_eyes(session.game.players, called)
+    if seats is not None:
+        eyes = [eyes[seat] for seat in seats]
+    moments = list(frames(session, eyes, session.game.rules.name))
+    thoughts = opinions(session) if judged else []
+    known = {seat for one in eyes for seat in one.seats}
+    data = {
+        "title": title,
+        "names": called,
+        "sides": session.family.sides or called,
+        "eyes": [{"label": one.label, "seats": one.seats} for one in eyes],
+        "turns": [
+            _turn(session, i, thoughts[i] if judged else None, known)
+            for i in range(len(session.turns))
+        ],
+        "inPoints": session.game.episode in IN_POINTS,
+        "winner": session.winner,
+        **_packed(moments),
+    }
+    return _filled(title, data)
+
+
+def _turn(session: Session, i: int, opinion: Opinion | None, known: set[int]) -> dict[str, Any]:
+    """Return a turn; where its seat's knowledge is not in the file, only whose it was."""
+    turn = session.turns[i]
+    told: dict[str, Any] = {"seat": turn.seat, "phase": turn.phase}
+    if turn.seat in known:
+        told["did"] = session.family.spoken(turn.view, turn.actions)
+        told |= {} if opinion is None else _judged(opinion)
+    return told
+
+
+def _judged(opinion: Opinion) -> dict[str, Any]:
+    kept = sorted({*range(min(MOST, len(opinion.options))), opinion.taken})
+    return {
+        "options": [
+            [
+                opinion.options[k].label,
+                opinion.options[k].why,
+                round(opinion.options[k].worth, 4),
+                _rounded(opinion.options[k].probability),
+            ]
+            for k in kept
+        ],
+        "taken": kept.index(opinion.taken),
+        "loss": round(opinion.loss, 4),
+        "chance": _rounded(opinion.chance),
+    }
+
+
+def _rounded(value: float | None) -> float | None:
+    return None if value is None else round(value, 4)
+
+
+def _packed(moments: Sequence[Frame]) -> dict[str, Any]:
+    """Return the frames, each part of a drawing written once and named by its number."""
+    numbers: dict[str, int] = {}
+    packed = [
+        {
+            "d": [
+                [numbers.setdefault(part, len(numbers)) for part in drawing]
+                for drawing in frame.drawings
+            ],
+            "calls": frame.calls,
+            "scores": frame.scores,
+            "turn": frame.turn,
+        }
+        for frame in moments
+    ]
+    return {"frames": packed, "parts": list(numbers)}
+
+
+def _filled(title: str, data: dict[str, Any]) -> str:
+    """Return the page with its data, style, program and cards put in."""
+    here = files(__package__) / "page"
+    filling = {
+        "TITLE": escape(title),
+        "STYLE": page_sheet() + (here / "page.css").read_text(),
+        "SYMBOLS": "".join(symbols().values()),
+        "VIEW": f"0 0 {WIDTH} {HEIGHT}",
+        "FONT": FONT,
+        "DATA": json.dumps(data, separators=(",", ":")).replace("<", "\\u003c"),
+        "PROGRAM": (here / "page.js").read_text(),
+    }
+    page = (here / "page.html").read_text()
+    before, *rest = page.split("{{")
+    return before + "".join(
+        filling[name] + after for name, _, after in (part.partition("}}") for part in rest)
+    )

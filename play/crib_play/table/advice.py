@@ -1,0 +1,112 @@
+"""What the expert would do, and a review of what a person did: `crib_agents.analyze` in words."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from crib_agents.analyze import Card, Cell, Discard, analyze
+from crib_agents.analyze.choices import Choice
+
+from crib_env.cards import parse_card, parse_cards
+from crib_play.table.session import Session, Turn
+
+View = Any
+
+WORST = 3
+
+
+def actions_of(choice: Choice) -> frozenset[int]:
+    """Return the actions that a choice is."""
+    if isinstance(choice, Discard):
+        return frozenset(parse_cards(choice.lay))
+    return frozenset((parse_card(choice.card),) if isinstance(choice, Card) else (choice.action,))
+
+
+def in_words(choice: Choice) -> str:
+    """Return why: what a choice brings, in points."""
+    if isinstance(choice, Discard):
+        return (
+            f"keeps {choice.keep}: hand {choice.hand:.1f}, crib {choice.crib:+.1f}, "
+            f"play {choice.play:+.1f}"
+        )
+    if isinstance(choice, Card):
+        return f"{choice.now:g} now, then {choice.mine:.1f} to {choice.theirs:.1f}"
+    assert isinstance(choice, Cell)
+    return f"{choice.mine:.1f} to {choice.theirs:.1f} in the round"
+
+
+def choices(view: View) -> list[Choice]:
+    """Return every choice of a seat to move, the best first by what it is worth."""
+    return sorted(analyze(np.array([view])), key=lambda choice: -choice.win)
+
+
+@dataclass(frozen=True)
+class Decision:
+    """A decision looked at again.
+
+    Attributes:
+        turn: its place among the turns.
+        phase: what it is called.
+        did: what was done. best: what was worth most, in words.
+        why: what that would have brought.
+        loss: what it cost, 0 to 1: the chance of winning, or what stands for it.
+    """
+
+    turn: int
+    phase: str
+    did: str
+    best: str
+    why: str
+    loss: float
+
+
+@dataclass(frozen=True)
+class Review:
+    """What a seat's decisions were worth.
+
+    Attributes:
+        decisions: those in which there was a choice, in order.
+    """
+
+    decisions: tuple[Decision, ...]
+
+    @property
+    def by_phase(self) -> dict[str, tuple[int, float]]:
+        """Of each phase how many decisions, and the mean loss of one."""
+        found: dict[str, list[float]] = {}
+        for one in self.decisions:
+            found.setdefault(one.phase, []).append(one.loss)
+        return {name: (len(losses), sum(losses) / len(losses)) for name, losses in found.items()}
+
+    @property
+    def worst(self) -> tuple[Decision, ...]:
+        """The three that cost most, but none that cost nothing."""
+        costly = [one for one in self.decisions if one.loss > 0]
+        return tuple(sorted(costly, key=lambda one: -one.loss)[:WORST])
+
+
+def look_back(session: Session, at: int) -> Decision | None:
+    """Return what a turn was worth; None where there was nothing to choose."""
+    turn: Turn = session.turns[at]
+    found = choices(turn.view)
+    if len(found) < 2:
+        return None
+    best = found[0]
+    taken = next(choice for choice in found if actions_of(choice) == frozenset(turn.actions))
+    spoken = session.family.spoken
+    return Decision(
+        turn=at,
+        phase=turn.phase,
+        did=spoken(turn.view, turn.actions),
+        best=spoken(turn.view, sorted(actions_of(best), reverse=True)),
+        why=in_words(best),
+        loss=max(0.0, best.win - taken.win),
+    )
+
+
+def review(session: Session, seat: int) -> Review:
+    """Return what the decisions of a seat were worth."""
+    looked = [look_back(session, i) for i, turn in enumerate(session.turns) if turn.seat == seat]
+    return Review(tuple(one for one in looked if one is not None))

@@ -1,0 +1,79 @@
+"""The games one can sit down to."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from crib_env.errors import unknown
+from crib_env.rules import PRESETS
+from crib_play.table.families import FAMILIES
+from crib_play.table.family import TableFamily
+
+
+@dataclass(frozen=True)
+class TableGame:
+    """A game to sit down to.
+
+    Attributes:
+        name: what a command line calls it.
+        title: what a screen calls it.
+        rules: a preset's name.
+        players: how many sit down.
+        episode: what one sitting is.
+        about: one sentence for those who do not know it.
+    """
+
+    name: str
+    title: str
+    rules: str
+    players: int
+    episode: str
+    about: str
+
+    @property
+    def family(self) -> TableFamily:
+        """What the table knows of its family."""
+        return FAMILIES[PRESETS[self.rules].family]
+
+
+GAMES: dict[str, TableGame] = {
+    game.name: game
+    for game in (
+        TableGame("six", "Six-card cribbage", "hoyle", 2, "game", "The game of today, to 121."),
+        TableGame(
+            "match", "Six-card match", "hoyle", 2, "match",
+            "Games to 121, skunks counted, to seven game points.",
+        ),
+        TableGame(
+            "five", "Five-card cribbage", "five_card", 2, "game",
+            "The old game, to 61: one count to 31, three for last.",
+        ),
+        TableGame(
+            "table-top", "Table Top", "table_top", 2, "game",
+            "Cards on a five by five layout: one side scores the rows, the other the columns.",
+        ),
+        TableGame(
+            "partners", "Table Top for four", "table_top", 4, "game",
+            "Two partnerships; partners sit opposite and see each other's card in turn.",
+        ),
+        TableGame(
+            "ship", "Ship's variation", "table_top_ship", 2, "game",
+            "Any vacant cell will do; only the difference scores, to 31.",
+        ),
+        TableGame(
+            "ship-partners", "Ship's variation for four", "table_top_ship", 4, "game",
+            "Ship's variation in two partnerships.",
+        ),
+    )
+}  # fmt: skip
+
+
+def find_game(name: str) -> TableGame:
+    """Return a game by name.
+
+    Raises:
+        ValueError: there is none; the message lists those there are.
+    """
+    if name not in GAMES:
+        raise unknown("game", name, GAMES)
+    return GAMES[name]

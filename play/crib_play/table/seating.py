@@ -1,0 +1,37 @@
+"""Who sits where: a person, and agents in the other seats."""
+
+from __future__ import annotations
+
+from crib_agents.loading import load_agent
+
+from crib_play.table.games import TableGame
+from crib_play.table.session import Session
+
+
+def sit_down(
+    kind: TableGame,
+    seat: int | None,
+    opponent: str,
+    partner: str | None = None,
+    seed: int | None = None,
+) -> Session:
+    """Return a table at which a person sits, or nobody but agents.
+
+    Args:
+        kind: the game.
+        seat: the person's, or None: then ``partner`` plays for side 0.
+        opponent: the agent of the other side.
+        partner: the agent of the person's side, by default that of the other.
+        seed: deals these cards; None takes fresh entropy.
+
+    Raises:
+        ValueError: no such seat or agent.
+    """
+    if seat is not None and not 0 <= seat < kind.players:
+        raise ValueError(f"seat must be from 0 to {kind.players - 1} in this game, got {seat}")
+    if partner is not None and seat is not None and kind.players == 2:
+        raise ValueError("with two players nobody has a partner")
+    mine = (seat or 0) % 2
+    sides = {mine: load_agent(partner or opponent), 1 - mine: load_agent(opponent)}
+    seats = [None if each == seat else sides[each % 2] for each in range(kind.players)]
+    return Session.begin(kind, seats, seed)

@@ -1,0 +1,234 @@
+"""`Session`: a game at a table with people and agents in its seats, without any screen."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from crib_env.errors import EpisodeOverError
+from crib_env.game import Game
+from crib_env.notation import format_rules
+from crib_env.policy import Agent, ask_agent
+from crib_env.positions import Snapshot
+from crib_play.table.calls import Call, Counted
+from crib_play.table.families import FAMILIES
+from crib_play.table.family import Done, Sight, TableFamily
+from crib_play.table.games import TableGame
+
+View = Any
+Seats = Sequence[Agent | None]
+
+CHANCE_WORDS = 4
+
+
+class NotYourTurnError(ValueError):
+    """Someone acted who is not to move; nothing has changed."""
+
+
+@dataclass(frozen=True)
+class Turn:
+    """A turn that has been taken.
+
+    Attributes:
+        seat: who took it. actions: what was done.
+        phase: what the decision is called.
+        view: what the seat knew when it chose.
+        calls: what was said. counted: what was counted.
+        before: the position before it.
+    """
+
+    seat: int
+    actions: tuple[int, ...]
+    phase: str
+    view: View
+    calls: tuple[Call, ...]
+    counted: tuple[Counted, ...]
+    before: Snapshot
+
+
+class Session:
+    """A game at a table.
+
+    Args:
+        game: the game, before the first turn of its episode.
+        seats: who sits where: an agent, or None for a person.
+        chance: seeds what agents draw; it must tell nothing of the deals.
+
+    Attributes:
+        game, seats, chance: as given.
+        family: what the table knows of the game's family.
+        start: the first position, as notation.
+        opening: what is said before the first turn.
+        turns: what has been done, in order.
+    """
+
+    def __init__(self, game: Game, seats: Seats, chance: int) -> None:
+        if len(seats) != game.players:
+            raise ValueError(f"{game.players} sit at this table, got {len(seats)}")
+        self.game = game
+        self.seats = tuple(seats)
+        self.chance = chance
+        self.family: TableFamily = FAMILIES[game.family.name]
+        self.start = game.notation()
+        self.opening = tuple(self.family.opening(game.view(0), game.rules))
+        self.turns: list[Turn] = []
+
+    @classmethod
+    def begin(cls, kind: TableGame, seats: Seats, seed: int | None = None) -> Session:
+        """Return a session of a new game; ``seed`` None takes fresh entropy."""
+        deals, chance = np.random.SeedSequence(seed).spawn(2)
+        game = Game(kind.rules, players=kind.players, episode=kind.episode)
+        game.seed(deals)
+        game.begin()
+        return cls(game, seats, _number(chance))
+
+    @property
+    def rules(self) -> str:
+        """The rules as a word."""
+        return format_rules(self.game.rules)
+
+    @property
+    def over(self) -> bool:
+        """Whether the game is over."""
+        return self.game.over
+
+    @property
+    def seat(self) -> int:
+        """The seat to move."""
+        return self.game.seat
+
+    @property
+    def waits(self) -> bool:
+        """Whether a person is to move."""
+        return not self.over and self.seats[self.seat] is None
+
+    @property
+    def to_choose(self) -> int:
+        """How many actions the seat to move decides on at once; 0 after the end."""
+        return 0 if self.over else self.family.to_choose(self.game.view(self.seat))
+
+    @property
+    def people(self) -> list[int]:
+        """The seats of people."""
+        return [seat for seat, who in enumerate(self.seats) if who is None]
+
+    @property
+    def winner(self) -> int | None:
+        """The side that has won, if the game is over and one has."""
+        return {1: 0, -1: 1}.get(self.game.result) if self.over else None
+
+    def sight(self, seat: int, turn: int | None = None) -> Sight:
+        """Return what a seat sees now, or saw when so many turns had been taken."""
+        if turn is not None and turn < len(self.turns):
+            now = self.game.snapshot()
+            self.game.restore(self.turns[turn].before)
+            seen = self.sight(seat)
+            self.game.restore(now)
+            return seen
+        return {
+            "seat": seat,
+            "mover": None if self.over else self.seat,
+            "deals": self.game.deals,
+            "over": self.over,
+            **self.family.sight(self.game.view(seat), self.game.rules),
+        }
+
+    # --- turns ----------------------------------------------------------------------------------
+
+    def act(self, seat: int, actions: Sequence[int]) -> Turn:
+        """Take a turn for ``seat``.
+
+        Args:
+            actions: as many as the seat decides on at once.
+
+        Raises:
+            NotYourTurnError: the seat is not to move.
+            EpisodeOverError: the game is over.
+            ValueError: a wrong number of actions, or one that is illegal. In each case nothing has
+                changed.
+        """
+        if self.over:
+            raise EpisodeOverError("the game is over")
+        if seat != self.seat:
+            raise NotYourTurnError(f"seat {self.seat} is to move, not seat {seat}")
+        wanted = self.to_choose
+        if len(actions) != wanted:
+            raise ValueError(f"{wanted} to choose here, got {len(actions)}")
+        before = self.game.snapshot()
+        views = [self.game.view(each) for each in range(self.game.players)]
+        deals = self.game.deals
+        try:
+            events = [event for action in actions for event in self.game.step(action)]
+        except ValueError:
+            self.game.restore(before)
+            raise
+        done = Done(
+            rules=self.game.rules,
+            seat=seat,
+            actions=tuple(actions),
+            before=views,
+            after=self.game.view(seat),
+            events=events,
+            ended=self.game.over or self.game.deals > deals,
+        )
+        turn = Turn(
+            seat,
+            done.actions,
+            self.family.phase(views[seat]),
+            views[seat],
+            tuple(self.family.said(done)),
+            tuple(self.family.counted(done)),
+            before,
+        )
+        self.turns.append(turn)
+        return turn
+
+    def answer(self) -> Turn:
+        """Let the agent to move take its turn.
+
+        Raises:
+            NotYourTurnError: a person is to move.
+            ValueError: the agent erred; it is named.
+        """
+        seat, agent = self.seat, self.seats[self.seat]
+        if agent is None:
+            raise NotYourTurnError(f"seat {seat} is a person's")
+        rng = np.random.default_rng([self.chance, len(self.turns)])
+        before = self.game.snapshot()
+        actions: list[int] = []
+        try:
+            for _ in range(self.to_choose):
+                views = np.array([self.game.view(seat)])
+                actions.append(int(ask_agent(agent, views, rng)[0]))
+                self.game.step(actions[-1])
+        finally:
+            self.game.restore(before)
+        return self.act(seat, actions)
+
+    def go_on(self) -> None:
+        """Let agents take their turns until a person is to move or the game is over."""
+        while self.seats[self.seat] is not None and not self.over:
+            self.answer()
+
+    def undo(self, seat: int) -> bool:
+        """Go back to where ``seat`` last chose; return whether it had.
+
+        Raises:
+            ValueError: other people sit at the table, who may not be deprived of a turn.
+        """
+        if self.people != [seat]:
+            raise ValueError("a turn is taken back only in practice, alone against agents")
+        mine = [i for i, turn in enumerate(self.turns) if turn.seat == seat]
+        if not mine:
+            return False
+        self.game.restore(self.turns[mine[-1]].before)
+        del self.turns[mine[-1] :]
+        return True
+
+
+def _number(entropy: np.random.SeedSequence) -> int:
+    """Return a seed that does not lead back to the sequence it came of."""
+    return int.from_bytes(entropy.generate_state(CHANCE_WORDS).tobytes(), "little")

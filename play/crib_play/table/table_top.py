@@ -1,0 +1,171 @@
+"""Table Top at the table: what is seen, said, counted and typed."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from crib_env.cards import format_card, rank
+from crib_env.engine.record import NONE
+from crib_env.engine.table_top import why_illegal
+from crib_env.engine.table_top.records import CELLS, CENTRE, SIZE, TO_CRIB
+from crib_env.engine.table_top.text import SIDES, line_values
+from crib_env.rules import Rules, TableTopRules, find_rules
+from crib_env.scoring import score_line
+from crib_env.scoring.explained import JACK
+from crib_play.table.calls import Call, Counted
+from crib_play.table.family import Done, Sight, TableFamily
+
+View = Any
+
+HEELS = Call(0, "two for his heels", 2)
+
+
+def sight(view: View, rules: Rules) -> Sight:
+    """Return what a seat sees; rows and columns count from 0 here, cells are the actions."""
+    me, players = int(view["seat"]), int(view["players"])
+    rows, columns = line_values(view, rules)
+    mine, theirs = (int(score) for score in view["scores"])
+    card = view["card"] if view["card"] != NONE else view["partner_card"]
+    return {
+        "phase": "over" if view["over"] else "turn",
+        "dealer": (me + int(view["dealer"])) % players,
+        "turn": int(view["turn"]),
+        "starter": int(view["starter"]),
+        "card": None if card == NONE else int(card),
+        "legal": [action for action in range(TO_CRIB + 1) if view["legal"] >> action & 1],
+        "layout": [None if card == NONE else int(card) for card in view["layout"]],
+        "last": _last(view),
+        "rows": rows,
+        "columns": columns,
+        "crib": [
+            {
+                "card": None if view["crib"][i] == NONE else int(view["crib"][i]),
+                "seat": (me + int(view["dealer"]) + 1 + int(view["crib_turns"][i])) % players,
+            }
+            for i in range(int(view["crib_n"]))
+        ],
+        "owed": [int(view["owed"][(seat - me) % players]) for seat in range(players)],
+        "scores": [theirs, mine] if me % 2 else [mine, theirs],
+        "target": int(view["target"]),
+    }
+
+
+def _last(view: View) -> int | None:
+    """Return the cell placed on last, None where the starter lies alone."""
+    latest = max(range(CELLS), key=lambda cell: int(view["turns"][cell]))
+    return latest if view["turns"][latest] != NONE else None
+
+
+def opening(view: View, rules: Rules) -> list[Call]:
+    """Return the heels, if a jack was turned up (T3)."""
+    dealer = (int(view["seat"]) + int(view["dealer"])) % int(view["players"])
+    if rank(int(view["starter"])) != JACK:
+        return []
+    scores = not find_rules(rules, TableTopRules).score_difference
+    return [Call(dealer, HEELS.text, HEELS.points if scores else 0, (int(view["starter"]),))]
+
+
+def said(done: Done) -> list[Call]:
+    """Return what is said as a card is placed or laid in the crib, and a new starter turned."""
+    (action,) = done.actions
+    if action == TO_CRIB:
+        calls = [Call(done.seat, "a card laid in the crib")]
+    else:
+        card = int(done.before[done.seat]["card"])
+        calls = [Call(done.seat, f"to {cell_name(action)}", 0, (card,))]
+    if done.ended and find_rules(done.rules, TableTopRules).score_difference:  # T13
+        more = [event for event in done.events if event.reason == "difference"]
+        calls += [Call(event.seat, f"{event.points} more points", event.points) for event in more]
+        calls += [] if more else [Call(done.seat, "both alike: no points")]
+    if done.ended and not done.after["over"]:
+        calls += opening(done.after, done.rules)
+    return calls
+
+
+def counted(done: Done) -> list[Counted]:
+    """Return the count of a round: the rows, the columns and the crib (T8)."""
+    if not done.ended:
+        return []
+    (action,) = done.actions
+    view = done.before[done.seat]
+    layout = [int(card) for card in view["layout"]]
+    crib = _crib(done.before)
+    if action == TO_CRIB:
+        crib.append(int(view["card"]))
+    else:
+        layout[action] = int(view["card"])
+    starter = layout[CENTRE]
+    shown = []
+    for side, along in enumerate((1, SIZE)):
+        for i in range(SIZE):
+            at = SIZE * i if along == 1 else i
+            line = layout[at : at + SIZE] if along == 1 else layout[at::SIZE]
+            score = score_line(line, done.rules, starter if starter in line else None)
+            name = f"{SIDES[side][:-1]} {i + 1}"
+            shown.append(Counted(side, name, tuple(line), None, score.points, score.call))
+    dealer = (int(view["seat"]) + int(view["dealer"])) % int(view["players"])
+    score = score_line([*crib, starter], done.rules, starter, crib=True)
+    shown.append(Counted(dealer % 2, "crib", tuple(crib), starter, score.points, score.call))
+    return shown
+
+
+def _crib(views: Sequence[View]) -> list[int]:
+    """Return the cards of the crib, each as the seat knows it that laid it."""
+    slots = range(int(views[0]["crib_n"]))
+    return [max(int(view["crib"][i]) for view in views) for i in slots]
+
+
+def cell_name(action: int) -> str:
+    """Return a place in words, rows and columns from 1: as people count them."""
+    if action == TO_CRIB:
+        return "the crib"
+    row, column = divmod(action, SIZE)
+    return f"row {row + 1}, column {column + 1}"
+
+
+def spoken(view: View, actions: Sequence[int]) -> str:
+    """Return an action in words."""
+    (action,) = actions
+    return f"{'lay it in' if action == TO_CRIB else 'place it on'} {cell_name(action)}"
+
+
+def read(text: str, view: View) -> tuple[int, ...]:
+    """Return the place a person typed: row and column such as ``"23"`` or ``"2 3"``, or ``crib``.
+
+    Raises:
+        ValueError: no place that is open; the message says why.
+    """
+    word = text.strip().lower()
+    found = re.fullmatch(rf"([1-{SIZE}])[ ,]*([1-{SIZE}])", word)
+    if word in ("crib", "c"):
+        action = TO_CRIB
+    elif found:
+        action = SIZE * (int(found[1]) - 1) + int(found[2]) - 1
+    else:
+        raise ValueError(
+            f"{text.strip()!r} is no place: type row and column, such as 23, or crib; you hold "
+            f"{format_card(int(view['card']))}"
+        )
+    if not view["legal"] >> action & 1:
+        place = cell_name(action)
+        reason = why_illegal(view, action).partition(") ")[2]
+        raise ValueError(f"{place} {reason}; you hold {format_card(int(view['card']))}")
+    return (action,)
+
+
+FAMILY = TableFamily(
+    name="table_top",
+    sides=SIDES,
+    to_choose=lambda view: 1,
+    phase=lambda view: "placing",
+    sight=sight,
+    opening=opening,
+    said=said,
+    counted=counted,
+    spoken=spoken,
+    read=read,
+    ask=lambda view: "place or crib" if view["legal"] >> TO_CRIB & 1 else "place",
+    how="Type row and column of the cell, such as 23, or crib.",
+)

@@ -1,0 +1,103 @@
+"""What a seat sees, in lines of a terminal; a function for each family of games."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from rich.text import Text
+
+from crib_env.engine.table_top.records import CENTRE, SIZE
+from crib_env.render.board import track
+from crib_play.table import table_top, two_hand
+from crib_play.table.family import Sight
+from crib_play.terminal.screen import Screen
+
+Names = Sequence[str]
+CELL = 5
+
+
+def show_hands(screen: Screen, sight: Sight, names: Names) -> None:
+    """Print a two-hand game as a seat sees it."""
+    me = sight["seat"]
+    other = 1 - me
+    laying = sight["phase"] == "lay_away"
+    crib = "your crib" if sight["dealer"] == me else f"the crib of {names[sight['dealer']]}"
+    scores = ", ".join(f"{names[seat]} {sight['scores'][seat]}" for seat in (me, other))
+    games = sight["games"] and f", game points {sight['games'][me]} to {sight['games'][other]}"
+    screen.labelled("score", f"{scores} of {sight['target']}{games or ''}; {crib}")
+    if not laying:
+        screen.labelled("starter", screen.card(sight["starter"]))
+        played = Text(" ").join(_played(screen, sight, i) for i in range(len(sight["pile"])))
+        screen.labelled("count", f"{sight['count']:>2} ", played)
+    screen.labelled(names[other][:11], screen.cards([None] * sight["held"][other]))
+    hand = [Text(" ").join(_held(screen, one, laying) for one in sight["hand"])]
+    screen.labelled("you hold", *hand)
+
+
+def _played(screen: Screen, sight: Sight, i: int) -> Text:
+    """Return a card of the pile: the other's in brackets, those out of play shadowed (H7)."""
+    one = sight["pile"][i]
+    card = screen.card(one["card"], "dim" if one["out"] else "")
+    shown = card if one["seat"] == sight["seat"] else Text("(") + card + Text(")")
+    starts = not one["out"] and i > 0 and sight["pile"][i - 1]["out"]
+    return Text("| ") + shown if starts else shown
+
+
+def _held(screen: Screen, one: dict[str, int], laying: bool) -> Text:
+    return screen.card(one["card"], "bold" if one["legal"] or laying else "dim strike")
+
+
+def show_pegs(screen: Screen, sight: Sight, names: Names) -> None:
+    """Print the board: two pegs a player leap-frog (H12)."""
+    for seat in (sight["seat"], 1 - sight["seat"]):
+        score, rear = sight["scores"][seat], sight["rear"][seat]
+        lines = track(score, rear, sight["target"])
+        for i, line in enumerate(lines):
+            label = f"{names[seat][:11]}" if i == 0 else ""
+            screen.labelled(label, line if i else f"{line}  {score}")
+
+
+def show_layout(screen: Screen, sight: Sight, names: Names) -> None:
+    """Print the layout of Table Top with what each line makes so far."""
+    me = sight["seat"]
+    rows, columns = sight["scores"]
+    mine = "rows" if me % 2 == 0 else "columns"
+    screen.labelled(
+        "score",
+        f"rows {rows}, columns {columns} of {sight['target']}; you score the {mine}; the crib is "
+        f"of the {'columns' if sight['dealer'] % 2 else 'rows'}",
+    )
+    screen.line(Text(" " * 4 + "".join(f"{i + 1:^{CELL}}" for i in range(SIZE)), style="dim"))
+    for row in range(SIZE):
+        line = Text(f"  {row + 1} ", style="dim")
+        for cell in range(SIZE * row, SIZE * row + SIZE):
+            line.append_text(_cell(screen, sight, cell))
+        line.append(f"  {sight['rows'][row]:>2}", style="bold" if me % 2 == 0 else "dim")
+        screen.line(line)
+    totals = "".join(f"{value:^{CELL}}" for value in sight["columns"])
+    screen.line(Text(" " * 4 + totals, style="bold" if me % 2 else "dim"))
+    crib = screen.cards([one["card"] for one in sight["crib"]])
+    owed = ", ".join(f"{names[seat]} {owed}" for seat, owed in enumerate(sight["owed"]))
+    screen.labelled("crib", crib, f"owed: {owed}")
+    if sight["card"] is not None:
+        whose = "your card" if sight["mover"] == me else "partner's"
+        screen.labelled(whose, screen.card(sight["card"], "bold"))
+
+
+def _cell(screen: Screen, sight: Sight, cell: int) -> Text:
+    card = sight["layout"][cell]
+    if card is None:
+        return Text(f"{'.' if cell in sight['legal'] else ' ':^{CELL}}", style="dim")
+    style = "reverse" if cell == sight["last"] else ("underline" if cell == CENTRE else "")
+    return Text(" ") + screen.card(card, style) + Text(" " * (CELL - 3))
+
+
+def show_nothing(screen: Screen, sight: Sight, names: Names) -> None:
+    """Print no board: the game is scored on paper."""
+    rows, columns = sight["scores"]
+    screen.labelled("score", f"rows {rows}, columns {columns}")
+
+
+Show = Callable[[Screen, Sight, Names], None]
+TABLES: dict[str, Show] = {two_hand.FAMILY.name: show_hands, table_top.FAMILY.name: show_layout}
+BOARDS: dict[str, Show] = {two_hand.FAMILY.name: show_pegs, table_top.FAMILY.name: show_nothing}

@@ -1,0 +1,238 @@
+"""Sit down at a table in the terminal: `crib play`.
+
+    crib play                           six-card cribbage against expert
+    crib play table-top --opponent greedy
+    crib play partners --partner learned --opponent rule_based
+
+Counts are called aloud; `?` at the table says what else can be typed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from tyro.conf import Positional
+
+from crib_play.kept import Choices, check_speed, load_choices, save_choices
+from crib_play.table import Session, find_game, review
+from crib_play.table.advice import actions_of, choices, in_words, look_back
+from crib_play.table.names import names
+from crib_play.table.seating import sit_down
+from crib_play.terminal.boards import BOARDS, TABLES
+from crib_play.terminal.screen import Screen
+
+HELP = """
+  hint        what the expert would do
+  best        what every choice is worth to the expert, the best first
+  undo        take your last turn back
+  coach       say of each turn what it cost, or stop saying so
+  board       the board with its pegs
+  speed N     the count speed, 1 (fastest) to 9
+  keep        keep game, opponent, speed and coach for next time
+  quit        leave the table"""
+SHOWN = 8  # choices listed by `best`
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Play a game in the terminal, against any agent.
+
+    What is not given is as last kept, with --keep or by typing keep at the table.
+
+    Attributes:
+        game: six, match, five, table-top, partners, ship or ship-partners.
+        opponent: an agent: its name, a file of weights, or package.module:Class.
+        partner: who sits opposite you where four play; by default the same as the opponent.
+        seat: where you sit; where four play, seats 0 and 2 score the rows.
+        seed: deals these cards; by default others each time.
+        speed: the count speed, 1 (fastest, without a pause) to 9.
+        coach: say of each of your turns what it cost.
+        keep: keep game, opponent, speed and coach for next time.
+    """
+
+    game: Positional[str | None] = None
+    opponent: str | None = None
+    partner: str | None = None
+    seat: int = 0
+    seed: int | None = None
+    speed: int | None = None
+    coach: bool | None = None
+    keep: bool = False
+
+
+class Leave(Exception):
+    """The person leaves the table."""
+
+
+class Player:
+    """A person at a terminal.
+
+    Args:
+        session: the table. seat: where the person sits.
+        screen: what is printed to. chosen: what `keep` keeps.
+    """
+
+    def __init__(self, session: Session, seat: int, screen: Screen, chosen: Choices) -> None:
+        self.session, self.seat, self.screen, self.chosen = session, seat, screen, chosen
+        self.names = names(session, seat)
+        self.commands = {
+            "hint": self.hint, "best": self.best, "undo": self.undo, "board": self.board,
+            "coach": self.coach, "keep": self.keep, "help": self.help, "?": self.help,
+        }  # fmt: skip
+
+    def play(self) -> None:
+        """Play to the end, then look back."""
+        self.welcome()
+        try:
+            while not self.session.over:
+                if self.session.waits:
+                    self.choose()
+                else:
+                    turn = self.session.answer()
+                    self.screen.calls(self.session, turn, self.names)
+                    self.after(turn.counted)
+        except (Leave, EOFError, KeyboardInterrupt):
+            self.screen.line("")
+            self.screen.line("You leave the table.")
+        else:
+            self.result()
+        self.look_back()
+
+    def welcome(self) -> None:
+        """Say what is played, and by whom."""
+        rules = self.session.game.rules
+        sitting = ", ".join(f"{name} in seat {seat}" for seat, name in enumerate(self.names))
+        self.screen.title(f"{rules.name} to {rules.target}: {sitting}")
+        self.screen.line(f"{self.session.family.how} Type ? for more.", style="dim")
+        for call in self.session.opening:
+            self.screen.line(f"  {self.names[call.seat]}: {call.text}")
+
+    def after(self, counted: Sequence[object]) -> None:
+        """Show the board where something has been counted."""
+        if counted:
+            self.board()
+
+    def choose(self) -> None:
+        """Ask until the person has taken a turn or done something else."""
+        sight = self.session.sight(self.seat)
+        self.screen.line("")
+        TABLES[self.session.family.name](self.screen, sight, self.names)
+        view = self.session.game.view(self.seat)
+        while True:
+            typed = input(f"{self.session.family.ask(view)}> ").strip()
+            word, _, rest = typed.lower().partition(" ")
+            if word in ("quit", "exit", "q"):
+                raise Leave
+            try:
+                if word == "speed":
+                    self.speed(rest)
+                elif word in self.commands:
+                    self.commands[word]()
+                    if word == "undo":
+                        return
+                elif typed:
+                    self.take(self.session.family.read(typed, view))
+                    return
+            except ValueError as error:
+                self.screen.problem(str(error))
+
+    def take(self, actions: Sequence[int]) -> None:
+        """Take a turn, and say what it cost if the coach is asked."""
+        turn = self.session.act(self.seat, actions)
+        self.screen.calls(self.session, turn, self.names)
+        if self.chosen.coach:
+            looked = look_back(self.session, len(self.session.turns) - 1)
+            if looked and looked.loss > 0:
+                cost = f"{100 * looked.loss:.1f} %"
+                self.screen.line(f"  coach: that cost {cost}: {looked.best} ({looked.why})")
+            elif looked:
+                self.screen.line("  coach: the expert would have done the same.")
+        self.after(turn.counted)
+
+    # --- commands -------------------------------------------------------------------------------
+
+    def hint(self) -> None:
+        """Say what the expert would do."""
+        view = self.session.game.view(self.seat)
+        best = choices(view)[0]
+        spoken = self.session.family.spoken(view, sorted(actions_of(best), reverse=True))
+        self.screen.line(f"  expert: {spoken} ({in_words(best)})")
+
+    def best(self) -> None:
+        """List the best choices with what each is worth."""
+        view = self.session.game.view(self.seat)
+        for choice in choices(view)[:SHOWN]:
+            spoken = self.session.family.spoken(view, sorted(actions_of(choice), reverse=True))
+            self.screen.line(f"  {100 * choice.win:5.1f} %  {spoken}: {in_words(choice)}")
+
+    def undo(self) -> None:
+        """Take back the last turn of the person and what came after it."""
+        if self.session.undo(self.seat):
+            self.screen.line("  taken back")
+        else:
+            self.screen.problem("there is nothing of yours to take back")
+
+    def board(self) -> None:
+        """Show the board."""
+        BOARDS[self.session.family.name](self.screen, self.session.sight(self.seat), self.names)
+
+    def coach(self) -> None:
+        """Let each turn be graded, or no longer."""
+        self.chosen = replace(self.chosen, coach=not self.chosen.coach)
+        self.screen.line(f"  the coach is {'listening' if self.chosen.coach else 'silent'}")
+
+    def speed(self, typed: str) -> None:
+        """Set the count speed."""
+        speed = int(typed) if typed.isdigit() else 0
+        check_speed(speed)
+        self.screen.speed = speed
+        self.chosen = replace(self.chosen, speed=speed)
+
+    def keep(self) -> None:
+        """Keep the choices for next time."""
+        problem = save_choices(self.chosen)
+        self.screen.line(f"  not kept: {problem}" if problem else "  kept for next time")
+
+    def help(self) -> None:
+        """Say what can be typed."""
+        self.screen.line(f"  {self.session.family.how}{HELP}")
+
+    # --- the end --------------------------------------------------------------------------------
+
+    def result(self) -> None:
+        """Say who has won."""
+        won = self.session.winner is not None and self.session.winner == self.seat % 2
+        scores = self.session.game.scores
+        mine = self.seat % 2
+        self.screen.title(
+            f"{'You have won' if won else 'You have lost'}, {scores[mine]} to {scores[1 - mine]}."
+        )
+
+    def look_back(self) -> None:
+        """Print the review."""
+        looked = review(self.session, self.seat)
+        if not looked.decisions:
+            return
+        self.screen.title("Looking back: what your decisions cost, as the expert sees it")
+        for phase, (n, loss) in looked.by_phase.items():
+            self.screen.line(f"  {phase:12} {n:3} decisions, {100 * loss:.2f} % each")
+        for one in looked.worst:
+            self.screen.line(
+                f"  turn {one.turn + 1}: {one.did} cost {100 * one.loss:.1f} %; better: {one.best} "
+                f"({one.why})"
+            )
+
+
+def run(settings: Settings) -> None:
+    """Play."""
+    chosen = load_choices().with_those_given(
+        game=settings.game, opponent=settings.opponent, speed=settings.speed, coach=settings.coach
+    )
+    session = sit_down(
+        find_game(chosen.game), settings.seat, chosen.opponent, settings.partner, settings.seed
+    )
+    screen = Screen(chosen.speed)
+    if settings.keep and (problem := save_choices(chosen)):
+        screen.problem(f"not kept: {problem}")
+    Player(session, settings.seat, screen, chosen).play()

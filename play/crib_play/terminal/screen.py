@@ -1,0 +1,101 @@
+"""Printing to a terminal of any kind: cards with their suits, calls, counts, pauses."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Sequence
+
+from rich.console import Console
+from rich.text import Text
+
+from crib_env.cards import RANKS, SUITS, suit
+from crib_play.kept import FASTEST
+from crib_play.table import Counted, Session, Turn
+
+SYMBOLS = "♣♦♥♠"
+RED = (1, 2)
+PAUSE = 0.2  # seconds for each step of the count speed
+HIDDEN = "??"
+WIDTH = 100
+
+
+class Screen:
+    """A terminal, or whatever takes its place: a pipe gets the same lines without colour or pause.
+
+    Args:
+        speed: the count speed, 1 to 9 (H12).
+    """
+
+    def __init__(self, speed: int) -> None:
+        self.console = Console(highlight=False, soft_wrap=True)
+        self.speed = speed
+        self.symbols = self.console.is_terminal and self._shows(SYMBOLS)
+
+    def _shows(self, text: str) -> bool:
+        try:
+            text.encode(self.console.encoding)
+        except (LookupError, UnicodeEncodeError):
+            return False
+        return not self.console.is_dumb_terminal
+
+    def card(self, card: int | None, style: str = "") -> Text:
+        """Return a card: ``5♥``, or ``5H`` where the terminal knows no suits."""
+        if card is None:
+            return Text(HIDDEN, style="dim")
+        marks = SYMBOLS if self.symbols else SUITS
+        red = "red" if suit(card) in RED else ""
+        return Text(RANKS[card >> 2] + marks[suit(card)], style=f"{red} {style}".strip())
+
+    def cards(self, cards: Sequence[int | None], style: str = "") -> Text:
+        """Return cards with spaces between."""
+        return Text(" ").join(self.card(card, style) for card in cards)
+
+    def line(self, *parts: str | Text, style: str = "") -> None:
+        """Print a line of parts with spaces between."""
+        line = Text(" ").join(part if isinstance(part, Text) else Text(part) for part in parts)
+        line.stylize_before(style)
+        self.console.print(line)
+
+    def labelled(self, label: str, *parts: str | Text) -> None:
+        """Print a line with what it is about before it."""
+        self.line(Text(f"{label:<12}", style="dim"), *parts)
+
+    def title(self, text: str) -> None:
+        """Print a heading."""
+        self.line("")
+        self.line(text, style="bold")
+
+    def problem(self, text: str) -> None:
+        """Print what was wrong with what a person typed."""
+        self.line(text, style="yellow")
+
+    def pause(self, steps: float = 1) -> None:
+        """Wait as the count speed asks; nobody waits where nobody looks."""
+        if self.console.is_terminal and sys.stdin.isatty() and self.speed > FASTEST:
+            time.sleep(PAUSE * steps * (self.speed - FASTEST))
+
+    # --- what is said ---------------------------------------------------------------------------
+
+    def calls(self, session: Session, turn: Turn, names: Sequence[str]) -> None:
+        """Print a turn as it is heard, and the count at its end."""
+        for call in turn.calls:
+            shown = [self.cards(call.cards)] if call.cards else []
+            spoken = Text(call.text, style="bold" if call.points else "")
+            self.line(f"  {names[call.seat]}:", *shown, spoken, *self._gain(call.points))
+        self.pause()
+        for counted in turn.counted:
+            self.count(counted, session.family.sides or names)
+        if turn.counted:
+            self.line("")
+
+    def count(self, counted: Counted, owners: Sequence[str]) -> None:
+        """Print a hand, a crib or a line with its count."""
+        starter = [Text("+"), self.card(counted.starter)] if counted.starter is not None else []
+        cards = [self.cards(counted.cards), *starter]
+        whose = f"  {owners[counted.seat]}, {counted.name}:"
+        self.line(whose, *cards, "·", counted.call, *self._gain(counted.points))
+        self.pause(2)
+
+    def _gain(self, points: int) -> list[Text]:
+        return [Text(f"+{points}", style="green")] if points else []

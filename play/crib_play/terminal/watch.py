@@ -1,0 +1,63 @@
+"""Look on as two agents play, every card open: `crib watch FIRST SECOND`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tyro.conf import Positional
+
+from crib_play.kept import check_speed, load_choices
+from crib_play.table import find_game
+from crib_play.table.names import names
+from crib_play.table.seating import sit_down
+from crib_play.terminal.boards import BOARDS
+from crib_play.terminal.screen import Screen
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Watch two agents play; where four play, each has two seats.
+
+    Attributes:
+        first: the agent of side 0: its name, a file of weights, or package.module:Class.
+        second: the agent of side 1.
+        game: six, match, five, table-top, partners, ship or ship-partners; by default as kept.
+        seed: deals these cards; by default others each time.
+        speed: the count speed, 1 (fastest, without a pause) to 9; by default as kept.
+    """
+
+    first: Positional[str]
+    second: Positional[str]
+    game: str | None = None
+    seed: int | None = None
+    speed: int | None = None
+
+
+def run(settings: Settings) -> None:
+    """Show the game turn by turn."""
+    chosen = load_choices().with_those_given(game=settings.game, speed=settings.speed)
+    check_speed(chosen.speed)
+    kind = find_game(chosen.game)
+    session = sit_down(kind, None, settings.second, settings.first, settings.seed)
+    screen = Screen(chosen.speed)
+    called = names(session)
+    screen.title(f"{kind.title}: {', '.join(called)}")
+    for call in session.opening:
+        screen.line(f"  {called[call.seat]}: {call.text}")
+    try:
+        while not session.over:
+            turn = session.answer()
+            if not turn.calls[0].cards:  # what those who play do not see
+                spoken = session.family.spoken(turn.view, turn.actions)
+                screen.line(f"  {called[turn.seat]}: {spoken}", style="dim")
+            screen.calls(session, turn, called)
+            if turn.counted:
+                BOARDS[session.family.name](screen, session.sight(0), called)
+    except KeyboardInterrupt:
+        screen.line("")
+        screen.line("You look away.")
+        return
+    winner = session.winner
+    scores = session.game.scores
+    if winner is not None:
+        screen.title(f"{called[winner]} wins, {scores[winner]} to {scores[1 - winner]}.")

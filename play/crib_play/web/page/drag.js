@@ -1,0 +1,47 @@
+// Dragging a card to where it may go, by mouse, pen or finger; a short press stays a click.
+
+const FAR = 8; // pixels before a press is a drag
+
+export function draggable(element, dropped) {
+  element.addEventListener("pointerdown", (start) => {
+    if (element.disabled || start.button !== 0) return;
+    let ghost = null, over = null;
+    const box = element.getBoundingClientRect();
+
+    function move(event) {
+      const [dx, dy] = [event.clientX - start.clientX, event.clientY - start.clientY];
+      if (!ghost && Math.hypot(dx, dy) < FAR) return;
+      if (!ghost) {
+        ghost = element.cloneNode(true);
+        ghost.classList.add("dragged");
+        ghost.setAttribute("aria-hidden", "true");
+        ghost.style.width = `${box.width}px`;
+        ghost.style.left = `${box.left}px`;
+        ghost.style.top = `${box.top}px`;
+        document.body.append(ghost);
+      }
+      ghost.style.translate = `${dx}px ${dy}px`;
+      const under = document.elementFromPoint(event.clientX, event.clientY)?.closest("[data-drop]");
+      if (under !== over) {
+        over?.classList.remove("target");
+        under?.classList.add("target");
+        over = under ?? null;
+      }
+    }
+
+    function end(event) {
+      window.removeEventListener("pointermove", move);
+      window.removeEventListener("pointerup", end);
+      window.removeEventListener("pointercancel", end);
+      if (!ghost) return;
+      ghost.remove();
+      over?.classList.remove("target");
+      element.addEventListener("click", (click) => click.stopImmediatePropagation(), { capture: true, once: true });
+      setTimeout(() => { if (event.type === "pointerup" && over) dropped(over.dataset.drop); });
+    }
+
+    window.addEventListener("pointermove", move);
+    window.addEventListener("pointerup", end);
+    window.addEventListener("pointercancel", end);
+  });
+}

@@ -1,0 +1,51 @@
+// Where one chooses a game and sits down.
+
+import { make } from "./elements.js";
+
+const byId = (id) => document.getElementById(id);
+const KEPT = "crib-offer";
+
+export function kept() {
+  try {
+    return JSON.parse(localStorage.getItem(KEPT)) ?? {};
+  } catch {
+    return {};
+  }
+}
+
+export function keep(choices) {
+  localStorage.setItem(KEPT, JSON.stringify({ ...kept(), ...choices }));
+}
+
+// Shows the offers and calls `chosen` with what is wanted.
+export function lay(offers, chosen) {
+  const last = { game: offers.game, opponent: offers.opponent, seat: 0, ...kept() };
+  byId("games").replaceChildren(...offers.games.map((game) => make("label", { class: "game" },
+    make("input", { type: "radio", name: "game", value: game.name, checked: game.name === last.game }),
+    make("b", {}, game.title), make("span", {}, game.about))));
+  const named = (name) => make("option", { value: name }, name === "person" ? "a person, by invitation" : name);
+  byId("opponent").replaceChildren(...offers.agents.map(named));
+  byId("partner").replaceChildren(...offers.agents.map(named));
+  byId("opponent").value = offers.agents.includes(last.opponent) ? last.opponent : offers.agents[0];
+  byId("partner").value = offers.agents.includes(last.partner) ? last.partner : byId("opponent").value;
+  byId("seat").value = String(last.seat);
+
+  const form = byId("offer");
+  const wanted = () => offers.games.find((game) => game.name === new FormData(form).get("game"));
+  function fit() {
+    byId("with").hidden = wanted().players !== 4;
+    byId("side").hidden = !wanted().sides;
+  }
+  form.onchange = fit;
+  fit();
+  form.onsubmit = (event) => {
+    event.preventDefault();
+    const game = wanted();
+    const offer = { game: game.name, opponent: byId("opponent").value };
+    if (game.players === 4) offer.partner = byId("partner").value;
+    if (game.sides) offer.seat = Number(byId("seat").value);
+    keep(offer);
+    chosen(offer);
+  };
+  byId("lobby").hidden = false;
+}

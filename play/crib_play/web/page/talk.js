@@ -1,0 +1,32 @@
+// Talking to the server: every message is JSON, every answer too.
+
+export class Refused extends Error {
+  constructor(status, why) { super(why); this.status = status; }
+}
+
+async function talk(path, message) {
+  const asked = message === undefined
+    ? {}
+    : { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(message) };
+  let answer;
+  try {
+    answer = await fetch(path, asked);
+  } catch {
+    throw new Refused(0, "The server does not answer; try again in a moment.");
+  }
+  const found = await answer.json().catch(() => ({ error: `The server answered ${answer.status}.` }));
+  if (!answer.ok) throw new Refused(answer.status, found.error);
+  return found;
+}
+
+const at = (table) => `/api/tables/${table}`;
+
+export const offers = () => talk("/api/offers");
+export const open = (offer) => talk("/api/tables", offer);
+export const sit = (table, invitation) => talk(`${at(table)}/sit`, { invitation });
+export const look = (table, since) => talk(at(table) + (since === undefined ? "" : `?since=${since}`));
+export const act = (table, message) => talk(`${at(table)}/act`, message);
+export const undo = (table, revision) => talk(`${at(table)}/undo`, { revision });
+export const advice = (table) => talk(`${at(table)}/advice`);
+export const review = (table) => talk(`${at(table)}/review`);
+export const replay = (table) => `${at(table)}/replay`;

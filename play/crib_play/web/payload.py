@@ -1,0 +1,91 @@
+"""What a browser is sent: from its seat's view and what was said aloud, and nothing else."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any
+
+from crib_play.table import Call, Review, Session, Turn, actions_of, find_game, in_words
+from crib_play.table.advice import Decision, choices
+from crib_play.table.names import names
+from crib_play.web.tables import Table
+
+Payload = dict[str, Any]
+
+LOG = 12  # turns whose calls come with the table when it is looked at anew
+ADVISED = 8
+
+
+def table_payload(table: Table, seat: int, since: int | None = None) -> Payload:
+    """Return the table as a seat may see it.
+
+    Args:
+        since: how many turns the browser knows of; it is shown the later ones one by one. None
+            for one that looks anew, which is sent what was said last.
+    """
+    session = table.session
+    kind = find_game(table.game)
+    n = len(session.turns)
+    known = n if since is None or since > n else since
+    frames = [frame(session, session.turns[i], seat, i + 1) for i in range(known, n)]
+    return {
+        "table": table.id,
+        "revision": table.revision,
+        "turns": n,
+        "game": {"name": kind.name, "title": kind.title, "rules": session.rules},
+        "family": session.family.name,
+        "names": names(session, seat),
+        "sides": session.family.sides,
+        "practice": session.people == [seat],
+        "to_choose": session.to_choose if session.waits and session.seat == seat else 0,
+        "opening": [asdict(call) for call in session.opening],
+        "log": [_calls(turn.calls) for turn in session.turns[max(0, known - LOG) : known]],
+        "frames": frames,
+        "sight": frames[-1]["sight"] if frames else session.sight(seat),
+        "winner": session.winner,
+    }  # fmt: skip
+
+
+def frame(session: Session, turn: Turn, seat: int, after: int) -> Payload:
+    """Return a turn as a seat hears it, and what it sees then."""
+    return {
+        "seat": turn.seat,
+        "calls": _calls(turn.calls),
+        "counted": [asdict(counted) for counted in turn.counted],
+        "sight": session.sight(seat, after),
+    }
+
+
+def _calls(calls: tuple[Call, ...]) -> list[Payload]:
+    return [asdict(call) for call in calls]
+
+
+def advice_payload(session: Session) -> list[Payload]:
+    """Return what the choices of the seat to move are worth, the best first."""
+    view = session.game.view(session.seat)
+    return [
+        {
+            "actions": sorted(actions_of(choice), reverse=True),
+            "text": session.family.spoken(view, sorted(actions_of(choice), reverse=True)),
+            "why": in_words(choice),
+            "win": round(choice.win, 5),
+        }
+        for choice in choices(view)[:ADVISED]
+    ]
+
+
+def decision_payload(decision: Decision | None) -> Payload | None:
+    """Return what a decision was worth."""
+    return None if decision is None else {**asdict(decision), "loss": round(decision.loss, 5)}
+
+
+def review_payload(review: Review) -> Payload:
+    """Return what a seat's decisions were worth."""
+    return {
+        "phases": [
+            {"phase": phase, "decisions": n, "loss": round(loss, 5)}
+            for phase, (n, loss) in review.by_phase.items()
+        ],
+        "worst": [decision_payload(one) for one in review.worst],
+        "losses": [[one.turn, round(one.loss, 5)] for one in review.decisions],
+    }

@@ -1,0 +1,74 @@
+"""Serve the table to a browser: `crib web`.
+
+    crib web                       http://127.0.0.1:8121, for this machine alone
+    crib web --agents expert runs/mine/policy.safetensors
+
+Games are kept in the user's data folder and go on after the server has been stopped, or killed.
+"""
+
+from __future__ import annotations
+
+import socket
+import sqlite3
+from dataclasses import dataclass
+from pathlib import Path
+
+import uvicorn
+
+from crib_env.policy import agent_names
+from crib_play.kept import data_file, load_choices
+from crib_play.web.app import make_app
+from crib_play.web.store import Store
+from crib_play.web.tables import Tables
+
+LOOPBACK = ("127.0.0.1", "localhost")
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Play in a browser.
+
+    Attributes:
+        host: the address to listen on; the default is this machine alone. Behind any other, anyone
+            who reaches it can open a table, and traffic is not encrypted.
+        port: the port; 0 takes a free one.
+        games: the file games are kept in; by default in the user's data folder.
+        agents: whom one can play against, by name or file of weights; by default all installed.
+    """
+
+    host: str = "127.0.0.1"
+    port: int = 8121
+    games: Path | None = None
+    agents: tuple[str, ...] = ()
+
+
+def open_store(path: Path) -> Store:
+    """Return the store in a file, or one in memory where that cannot be written."""
+    try:
+        return Store(path)
+    except (OSError, sqlite3.Error) as error:
+        print(f"games are not kept, {path} cannot be used: {error}")
+        return Store(None)
+
+
+def run(settings: Settings) -> None:
+    """Serve until interrupted."""
+    store = open_store(settings.games or data_file("tables.sqlite3"))
+    tables = Tables(store, settings.agents or agent_names())
+    for name in settings.agents:
+        tables.agent(name)  # what cannot be loaded is said now, and not at the table
+    hosts = LOOPBACK if settings.host in LOOPBACK else ("*",)
+    app = make_app(tables, load_choices(), hosts)
+    server = uvicorn.Server(uvicorn.Config(app, log_level="warning", server_header=False))
+    family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
+    listening = socket.create_server((settings.host, settings.port), family=family)
+    shown = f"[{settings.host}]" if ":" in settings.host else settings.host
+    port = listening.getsockname()[1]
+    print(f"the table is laid at http://{shown}:{port} (Ctrl-C clears it)", flush=True)
+    try:
+        server.run(sockets=[listening])
+    except KeyboardInterrupt:
+        pass
+    finally:
+        store.close()
+    print("the table is cleared; games go on when it is laid again")

@@ -1,0 +1,181 @@
+"""One deal of a toy cribbage as a game tree, by slow definition: ranks alone, every branch a state.
+
+The deck has a few ranks, each as often as there are suits, and neither flushes nor nobs count, so
+hands of the same ranks are alike. Laying away is one action, the two ranks; then the play.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import combinations, combinations_with_replacement
+from math import comb
+from typing import Any
+
+from .pegging import Position
+from .scoring import fifteens, pairs, runs
+
+PONE, DEALER = 0, 1
+FAR = 1000  # points to make: no deal ends a game
+
+Ranks = tuple[int, ...]
+Action = Ranks | int
+Key = tuple[Any, ...]
+Strategy = Callable[[Key, Sequence[Action]], dict[Action, float]]
+
+
+def count_shown(ranks: Ranks) -> int:
+    """Return what ranks, the starter's among them, count without suits (C2)."""
+    held = [4 * r for r in ranks]
+    return fifteens(held) + pairs(held) + runs(held)
+
+
+def taken(held: Ranks, some: Ranks) -> Ranks:
+    """Return a multiset of ranks less some of them."""
+    rest = list(held)
+    for r in some:
+        rest.remove(r)
+    return tuple(rest)
+
+
+@dataclass(frozen=True)
+class State:
+    """A position of the deal: hands as dealt, what was laid away (None for not yet), the play."""
+
+    hands: tuple[Ranks, Ranks]
+    starter: int
+    laid: tuple[Ranks | None, Ranks | None] = (None, None)
+    play: Position | None = None
+
+    @property
+    def player(self) -> int | None:
+        """Who acts; None at the end."""
+        if self.laid[PONE] is None:
+            return PONE
+        if self.play is None:
+            return DEALER
+        return self.play.turn
+
+    def actions(self) -> list[Action]:
+        """Return what may be laid away, or the ranks that may be played."""
+        player = self.player
+        assert player is not None
+        if self.play is None:
+            return sorted(set(combinations(self.hands[player], 2)))
+        return list(self.play.fits(player))
+
+    def after(self, action: Action) -> "State":
+        """Return the position after an action."""
+        player = self.player
+        if self.play is not None:
+            assert isinstance(action, int)
+            return replace(self, play=self.play.play(action))
+        assert isinstance(action, tuple)
+        if player == PONE:
+            return replace(self, laid=(action, None))
+        laid = self.laid[PONE]
+        assert laid is not None
+        kept = taken(self.hands[PONE], laid), taken(self.hands[DEALER], action)
+        return replace(self, laid=(laid, action), play=Position(True, kept, (FAR, FAR)))
+
+    def key(self) -> Key:
+        """Return what the seat to act knows: role, cards, cards laid, starter, play."""
+        player = self.player
+        assert player is not None
+        if self.play is None:
+            return player, self.hands[player], None, None, ()
+        return player, self.hands[player], self.laid[player], self.starter, self.play.line
+
+    def payoff(self) -> int:
+        """Return pone's points less the dealer's, of an ended deal."""
+        pone, dealer = self.laid
+        assert pone is not None
+        assert dealer is not None
+        assert self.play is not None
+        shown = [
+            count_shown((*taken(hand, laid), self.starter))
+            for hand, laid in zip(self.hands, (pone, dealer), strict=True)
+        ]
+        crib = count_shown((*pone, *dealer, self.starter))
+        needs = self.play.needs
+        return needs[DEALER] - needs[PONE] + shown[PONE] - shown[DEALER] - crib
+
+
+@dataclass(frozen=True)
+class Toy:
+    """A toy deck: its ranks, how many suits, and cards dealt to a seat."""
+
+    ranks: Ranks
+    suits: int = 4
+    dealt: int = 5
+
+    @cached_property
+    def deals(self) -> list[tuple[float, State]]:
+        """Every deal with its chance."""
+        weights = []
+        for hands in self._hands({}, 2):
+            used = Counter(hands[0] + hands[1])
+            ways = 1
+            seen: Counter[int] = Counter()
+            for hand in hands:
+                for r, n in Counter(hand).items():
+                    ways *= comb(self.suits - seen[r], n)
+                seen.update(hand)
+            for starter in self.ranks:
+                left = self.suits - used[starter]
+                if left:
+                    weights.append((ways * left, State(hands, starter)))
+        total = sum(weight for weight, _ in weights)
+        return [(weight / total, state) for weight, state in weights]
+
+    def _hands(self, used: dict[int, int], n: int) -> Iterator[Any]:
+        if n == 0:
+            yield ()
+            return
+        for hand in combinations_with_replacement(sorted(self.ranks), self.dealt):
+            more = Counter(used) + Counter(hand)
+            if max(more.values()) <= self.suits:
+                for rest in self._hands(more, n - 1):
+                    yield (hand, *rest)
+
+
+def made(toy: Toy, seat: int, strategy: Strategy, *, best: bool) -> dict[Ranks, float]:
+    """Return what a seat makes by its hand, times the chance of the hand, against a strategy.
+
+    Args:
+        toy: the deck. seat: who makes it. strategy: of the other.
+        best: whether the seat answers as well as can be, positions that it cannot tell apart
+            together; else it plays the strategy too.
+    """
+    sign = 1 if seat == PONE else -1
+
+    def answer(items: list[tuple[float, State]]) -> float:
+        total = 0.0
+        apart: dict[Key, list[tuple[float, State]]] = defaultdict(list)
+        while items:
+            weight, state = items.pop()
+            if state.player is None:
+                total += weight * sign * state.payoff()
+            elif best and state.player == seat:
+                apart[state.key()].append((weight, state))
+            else:
+                for action, p in strategy(state.key(), state.actions()).items():
+                    if p > 0:
+                        items.append((weight * p, state.after(action)))
+        for alike in apart.values():
+            total += max(
+                answer([(weight, state.after(action)) for weight, state in alike])
+                for action in alike[0][1].actions()
+            )
+        return total
+
+    by_hand: dict[Ranks, list[tuple[float, State]]] = defaultdict(list)
+    for weight, state in toy.deals:
+        by_hand[state.hands[seat]].append((weight, state))
+    return {hand: answer(items) for hand, items in by_hand.items()}
+
+
+def exploitability(toy: Toy, strategy: Strategy) -> float:
+    """Return how much a best response gains, the mean of both seats."""
+    seats = (PONE, DEALER)
+    return sum(sum(made(toy, seat, strategy, best=True).values()) for seat in seats) / 2

@@ -1,0 +1,199 @@
+"""Agents of other people's models: Stable-Baselines3, PyTorch, ONNX; and wherever one is named."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import gymnasium
+import numpy as np
+import pytest
+
+pytest.importorskip("sb3_contrib")
+
+import stable_baselines3
+import torch
+from crib_agents import from_onnx, from_sb3, from_torch
+from crib_agents.loading import load_agent, trusted
+from crib_training.evaluation import evaluate
+from sb3_contrib import QRDQN, MaskablePPO
+from stable_baselines3.common.env_util import make_vec_env
+
+from crib_env import Agent, Game, encode, find_agent, six_card_v0, table_top_v0
+from onnx_files import write_layer
+
+torch.set_num_threads(1)
+
+
+def views_of(rules: str = "hoyle", n: int = 40) -> Any:
+    """Return views of seats to move in as many games, each somewhere in a deal."""
+    rng, views = np.random.default_rng(1), []
+    for seed in range(n):
+        game = Game(rules, seed=seed)
+        for _ in range(seed % 9):
+            game.step(int(rng.choice(game.legal)))
+        views.append(game.view(game.seat))
+    return np.array(views)
+
+
+def assert_legal(agent: Agent, views: Any) -> None:
+    _, masks = encode(views)
+    actions = agent.act(views, np.random.default_rng(1))
+    assert actions.shape == (len(views),)
+    assert masks[np.arange(len(views)), actions].all()
+
+
+def gym_env(**keywords: Any) -> Any:
+    return six_card_v0.gym_env(opponent="random", episode="deal", **keywords)
+
+
+MADE = {
+    "MaskablePPO": lambda: MaskablePPO("MlpPolicy", six_card_v0.sb3_env(2, opponent="random")),
+    "MaskablePPO with features": lambda: MaskablePPO(
+        "MlpPolicy", six_card_v0.sb3_env(2, opponent="random", features="lookahead")
+    ),
+    "PPO": lambda: stable_baselines3.PPO("MlpPolicy", gym_env()),
+    "PPO of the mask too": lambda: stable_baselines3.PPO(
+        "MultiInputPolicy", gym_env(mask_in_observation=True)
+    ),
+    "A2C": lambda: stable_baselines3.A2C("MlpPolicy", gym_env()),
+    "DQN": lambda: stable_baselines3.DQN("MlpPolicy", gym_env(), buffer_size=10),
+    "QRDQN": lambda: QRDQN("MlpPolicy", gym_env(), buffer_size=10),
+}
+
+
+@pytest.mark.parametrize("kind", MADE)
+def test_a_model_plays_as_it_did_where_it_was_trained_also_from_its_file(
+    kind: str, tmp_path: Path
+) -> None:
+    model = MADE[kind]()
+    model.save(tmp_path / "mine.zip")
+    views = views_of()
+    agents = from_sb3(model), from_sb3(tmp_path / "mine.zip", trust=True)
+    assert [agent.name for agent in agents] == [type(model).__name__, "mine"]
+    chosen = [agent.act(views, np.random.default_rng(1)) for agent in agents]
+    assert np.array_equal(*chosen)
+    for agent in agents:
+        assert_legal(agent, views)
+    if kind.startswith("MaskablePPO"):
+        observations, masks = encode(views, "lookahead" if "features" in kind else None)
+        theirs, _ = model.predict(observations, action_masks=masks == 1, deterministic=True)
+        assert np.array_equal(chosen[0], theirs)
+
+
+def test_a_model_can_draw_and_says_by_which_chances() -> None:
+    agent = from_sb3(MADE["MaskablePPO"](), sample=True)
+    views = np.repeat(views_of(n=1), 2000)
+    _, masks = encode(views[:1])
+    chances = agent.action_probabilities(views[:1])[0]
+    assert chances.sum() == pytest.approx(1.0)
+    assert not chances[masks[0] == 0].any()
+    drawn = np.bincount(agent.act(views, np.random.default_rng(1)), minlength=52) / 2000
+    assert np.abs(drawn - chances).max() < 0.05
+
+
+def test_a_model_of_another_games_observations_is_refused() -> None:
+    agent = from_sb3(MADE["PPO"]())
+    with pytest.raises(ValueError, match=r"reads observations of 425 numbers; .* have \d+"):
+        agent.act(views_of("table_top", 2), np.random.default_rng(1))
+
+
+def test_a_file_that_is_not_trusted_is_not_read(tmp_path: Path) -> None:
+    path = tmp_path / "mine.zip"
+    path.write_bytes(b"anything")
+    name = str(path)
+    for ask in (lambda: from_sb3(path), lambda: find_agent(name), lambda: load_agent(name),
+                lambda: six_card_v0.gym_env(opponent=name)):  # fmt: skip
+        with pytest.raises(ValueError, match=r"pickle.*--trust.*trust=True"):
+            ask()
+    with pytest.raises(ValueError, match="no model saved by Stable-Baselines3"):
+        from_sb3(path, trust=True)
+    with pytest.raises(ValueError, match="there is no file"):
+        find_agent(f"trust:{tmp_path}/none.zip")
+
+
+def test_a_function_or_module_of_torch_is_an_agent() -> None:
+    def highest_card(observations: Any, masks: Any) -> Any:
+        assert observations.dtype == torch.float32
+        assert masks.dtype == torch.bool
+        return torch.arange(52.0).expand(len(observations), 52)
+
+    views = views_of()
+    agent = from_torch(highest_card)
+    assert agent.name == "highest_card"
+    _, masks = encode(views)
+    assert np.array_equal(agent.act(views, np.random.default_rng(1)),
+                          51 - masks[:, ::-1].argmax(axis=1))  # fmt: skip
+
+    class Net(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.layer = torch.nn.Linear(425, 52)
+
+        def forward(self, observations: Any, masks: Any) -> Any:
+            assert not self.training
+            return self.layer(observations)
+
+    assert_legal(from_torch(Net(), name="net"), views)
+    assert_legal(from_torch(highest_card, features=True), views)
+    with pytest.raises(ValueError, match=r"52 actions .* shape \(40,\)"):
+        from_torch(lambda observations, masks: observations[:, 0]).act(views, None)
+    with pytest.raises(ValueError, match="not a number"):
+        from_torch(lambda observations, masks: masks * float("nan")).act(views, None)
+
+
+@pytest.mark.parametrize("batch", [None, 1])
+def test_a_network_in_an_onnx_file_is_an_agent(batch: int | None, tmp_path: Path) -> None:
+    pytest.importorskip("onnxruntime")
+    weights = np.random.default_rng(1).normal(size=(425, 52)).astype(np.float32)
+    path = tmp_path / "layer.onnx"
+    write_layer(path, weights, batch)
+    views = views_of()
+    observations, masks = encode(views)
+    expected = np.where(masks == 1, observations @ weights, -np.inf).argmax(axis=1)
+    agent = from_onnx(path)
+    assert agent.name == "layer"
+    assert np.array_equal(agent.act(views, np.random.default_rng(1)), expected)
+    assert np.array_equal(load_agent(str(path)).act(views, np.random.default_rng(1)), expected)
+    path.write_bytes(b"no network")
+    with pytest.raises(ValueError, match=r"layer\.onnx is no network"):
+        from_onnx(path)
+
+
+def test_a_path_is_taken_wherever_an_opponent_is_named(tmp_path: Path) -> None:
+    model = MADE["MaskablePPO"]()
+    path = f"{tmp_path}/mine.zip"
+    model.save(path)
+    opponent = f"trust:{path}"
+    env = gymnasium.make("crib_env/SixCard-v0", opponent=opponent)
+    _, info = env.reset(seed=1)
+    env.step(int(info["action_mask"].argmax()))
+    assert env.unwrapped.batch.opponents[0].name == "mine"
+    six_card_v0.vector_env(2, opponent=[(opponent, 1), ("greedy", 1)]).reset(seed=1)
+    envs = make_vec_env(lambda: gym_env(), 1)
+    envs.env_method("set_opponent", opponent)
+    assert load_agent(f"{opponent}+greedy").act(views_of(), np.random.default_rng(1)).shape == (40,)
+    weights = "agents/crib_agents/data/learned/table_top.safetensors"
+    env = table_top_v0.gym_env(opponent=str(Path(__file__).parents[1] / weights))
+    env.reset(seed=1)
+
+
+def test_trust_goes_before_models_alone() -> None:
+    assert trusted("a/b.zip", True) == "trust:a/b.zip"
+    assert trusted("process:a/b.zip", True) == "process:trust:a/b.zip"
+    assert trusted("a.zip+greedy", True) == "trust:a.zip+greedy"
+    assert trusted("a.onnx", True) == "a.onnx"
+    assert trusted("a.zip", False) == "a.zip"
+    assert trusted("trust:a.zip", True) == "trust:a.zip"
+
+
+def test_crib_evaluate_takes_a_model_that_is_trusted(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    MADE["MaskablePPO"]().save(tmp_path / "mine.zip")
+    settings = evaluate.Settings(f"{tmp_path}/mine.zip", "greedy", pairs=2)
+    with pytest.raises(ValueError, match="--trust"):
+        evaluate.run(settings)
+    evaluate.run(replace(settings, trust=True))
+    assert "| mine" in capsys.readouterr().out

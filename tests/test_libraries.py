@@ -1,0 +1,119 @@
+"""Every example of a library is run for a few updates; a library that is absent is left out.
+
+`make check-libraries` runs this file in an environment of each library's own.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+HOME = "examples.libraries"
+
+
+def example(name: str, needs: str) -> Any:
+    """Return an example's module, or leave the test out where its library is not installed."""
+    pytest.importorskip(needs, reason=f"{needs} is not installed: make check-libraries")
+    return importlib.import_module(f"{HOME}.{name}")
+
+
+def test_sb3_learns_on_the_batch() -> None:
+    module = example("sb3", "sb3_contrib")
+    assert -15 < module.main(module.Settings(timesteps=8192)) < 5
+
+
+@pytest.mark.slow
+def test_sb3_learns_on_single_games() -> None:
+    module = example("sb3", "sb3_contrib")
+    assert -15 < module.main(module.Settings(form="single", timesteps=128)) < 5
+
+
+def test_sb3_learns_in_pettingzoos_way() -> None:
+    """Each seat is paid what it made: over a deal that is what it won by."""
+    module = example("sb3_pettingzoo", "sb3_contrib")
+    games = module.SelfPlay(module.six_card_v0.env(episode="deal", reward="points"))
+    games.reset(seed=3)
+    paid, over = dict.fromkeys(games.games.possible_agents, 0.0), False
+    while not over:
+        acting = games.games.agent_selection
+        _, reward, over, _, _ = games.step(int(games.action_masks().argmax()))
+        paid[acting] += reward
+    first, second = games.games.scores
+    assert paid["player_0"] - paid["player_1"] == first - second
+    assert module.main(module.Settings(timesteps=64)).num_timesteps >= 64
+
+
+def test_cleanrls_ppo_improves() -> None:
+    module = example("cleanrl", "torch")
+    short = module.main(module.Settings(steps=8192, games=64))
+    long = module.main(module.Settings(steps=60_000, games=64))
+    assert long > short
+
+
+@pytest.mark.slow
+def test_torchrl_learns_and_wraps() -> None:
+    module = example("torchrl_ppo", "torchrl")
+    assert -15 < module.main(module.Settings(frames=4096, games=64)) < 5
+    assert module.main(module.Settings(wrapper=True, frames=40)) > 0
+
+
+@pytest.mark.slow
+def test_torchrls_checks_pass_on_the_native_environment() -> None:
+    module = example("torchrl_ppo", "torchrl")
+    from torchrl.envs.utils import check_env_specs
+
+    check_env_specs(module.CribbageEnv(4, **module.OPTIONS))
+
+
+@pytest.mark.slow
+def test_tianshou_learns() -> None:
+    module = example("tianshou_dqn", "tianshou")
+    assert -15 < module.main(module.Settings(steps=500, games=2)) < 5
+
+
+@pytest.mark.slow
+def test_minari_keeps_and_gives_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MINARI_DATASETS_PATH", str(tmp_path))
+    module = example("minari_expert", "minari")
+    mean = module.main(module.Settings(agent="rule_based", episodes=30))
+    assert -8 < mean < 8
+
+
+@pytest.mark.slow
+def test_openspiel_solves_the_play() -> None:
+    module = example("open_spiel_pegging", "pyspiel")
+    few = module.main(module.Settings(deals=2, iterations=2))
+    assert 0 <= module.main(module.Settings(deals=2, iterations=25)) < max(few, 0.05)
+
+
+@pytest.mark.slow
+def test_rllib_learns_on_two_nodes_and_survives_a_runners_death() -> None:
+    module = example("rllib", "ray.rllib")
+    import ray
+    from ray.cluster_utils import Cluster
+
+    # Nodes elsewhere have our packages installed; these have this checkout's.
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PYTHONPATH", os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")]))
+        cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 2})
+        cluster.add_node(num_cpus=1)
+        cluster.wait_for_nodes()
+        ray.init(address=cluster.address, log_to_driver=False)
+        learner = module.algorithm(module.Settings(batch=200, runners=2))
+        try:
+            learner.train()
+            victim = learner.env_runner_group.healthy_worker_ids()[0]
+            ray.kill(learner.env_runner_group._worker_manager.actors()[victim], no_restart=False)
+            steps = [
+                learner.train()["env_runners"].get("num_env_steps_sampled", 0) for _ in range(3)
+            ]
+            assert steps[-1] > 0
+        finally:
+            learner.stop()
+            ray.shutdown()
+            cluster.shutdown()

@@ -1,0 +1,240 @@
+"""A replay: every moment of a game, for chosen eyes, in one file that asks no network."""
+
+from __future__ import annotations
+
+import json
+import re
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from crib_agents.loading import load_agent
+from crib_play.replay import replay_page, write_replay
+from crib_play.replay.frames import every_eyes, frames
+from crib_play.replay.opinions import Opinion, Option, opinions
+from crib_play.table import find_game
+from crib_play.table.session import Session
+
+from crib_env.cards import format_card
+from crib_env.engine.record import NONE
+from crib_env.game import Game
+from crib_env.policy import Views
+from crib_env.rules import Rules
+
+
+def session_of(game: str, *agents: Any, seed: int = 2) -> Session:
+    """Return a game between agents that are quick to ask, played to its end."""
+    kind = find_game(game)
+    seats = [agents[p % len(agents)] for p in range(kind.players)]
+    session = Session.begin(kind, seats, seed)
+    while not session.over:
+        session.answer()
+    return session
+
+
+@pytest.fixture(scope="module")
+def six() -> Session:
+    return session_of("six", load_agent("random"), load_agent("greedy"))
+
+
+def data_of(page: str) -> dict[str, Any]:
+    found = re.search(r'<script type="application/json" id="replay">(.*?)</script>', page)
+    assert found
+    data: dict[str, Any] = json.loads(found[1])
+    return data
+
+
+@pytest.mark.parametrize("game", ["six", "five", "table-top", "partners", "ship"])
+def test_every_turn_and_every_count_has_its_moment(game: str) -> None:
+    session = session_of(game, load_agent("random"))
+    eyes = every_eyes(session.game.players, ["a", "b", "c", "d"][: session.game.players])
+    moments = list(frames(session, eyes, "x"))
+    taken = [frame.turn for frame in moments if frame.turn is not None]
+    assert taken == list(range(len(session.turns)))
+    counts = sum(1 + len(turn.counted) for turn in session.turns if turn.counted)
+    assert len(moments) == len(taken) + counts + 1
+    assert moments[-1].scores == session.game.scores
+    said = [words for frame in moments for _, words in frame.calls]
+    spoken = [call.text for call in session.opening]
+    for turn in session.turns:
+        spoken += [call.text for call in turn.calls] + [one.call for one in turn.counted]
+    assert len(said) == len(spoken)
+    assert all(line.endswith(words) for line, words in zip(said, spoken, strict=True))
+
+
+@pytest.mark.parametrize("game", ["six", "five", "table-top"])
+def test_scores_move_on_by_what_is_called(game: str) -> None:
+    """After the last count the board stands where the next deal begins."""
+    session = session_of(game, load_agent("random"))
+    moments = list(frames(session, every_eyes(2, "ab"), "x"))
+    for before, after in pairwise(moments):
+        if before.turn is None and after.turn is not None and game != "table-top":  # T3: heels
+            assert before.scores == after.scores
+        assert all(a <= b for a, b in zip(before.scores, after.scores, strict=True))
+
+
+def cards_in(data: dict[str, Any], frame: int) -> set[str]:
+    """Return the cards that lie face up in a moment of a file for one pair of eyes."""
+    drawn = "".join(data["parts"][part] for part in data["frames"][frame]["d"][0])
+    return set(re.findall(r"#crib-(\w\w)\"", drawn))
+
+
+def test_a_file_for_one_seat_holds_nothing_that_only_the_other_knew(six: Session) -> None:
+    for seat in (0, 1):
+        data = data_of(replay_page(six, "x", judged=False, seats=[seat]))
+        assert [one["seats"] for one in data["eyes"]] == [[seat]]
+        assert all(("did" in turn) == (turn["seat"] == seat) for turn in data["turns"])
+        game = Game("hoyle")
+        for i, frame in enumerate(data["frames"]):
+            if frame["turn"] is None:  # the count is open to all
+                continue
+            game.restore(six.turns[frame["turn"]].before)
+            view = game.view(seat)
+            known = {
+                format_card(int(card))
+                for card in (*view["hand"], *view["laid"], *view["pile"], view["starter"])
+                if card != NONE
+            }
+            assert cards_in(data, i) == known
+
+
+class Mixes:
+    """Takes each legal card with the same chance, and says so."""
+
+    name = "</script><b>mixes</b>"
+
+    def act(self, views: Views, rng: Any) -> Any:
+        return load_agent("random").act(views, rng)
+
+    def action_probabilities(self, views: Views) -> Any:
+        found = np.zeros((len(views), 52))
+        for row, view in zip(found, views, strict=True):
+            legal = [int(c) for i, c in enumerate(view["hand"]) if view["legal"] >> i & 1]
+            row[legal] = 1 / len(legal)
+        return found
+
+
+def test_opinions_say_what_a_choice_cost_and_how_likely_the_agent_was_to_make_it() -> None:
+    session = session_of("six", Mixes(), seed=1)
+    session.turns = session.turns[:4]  # two lay away, two play
+    found = opinions(session)
+    for turn, opinion in zip(session.turns, found, strict=True):
+        worths = [option.worth for option in opinion.options]
+        assert worths == sorted(worths, reverse=True)
+        assert opinion.loss == worths[0] - worths[opinion.taken] >= 0
+        assert opinion.chance == worths[0]
+        likely = [option.probability or 0.0 for option in opinion.options]
+        assert sum(likely) == pytest.approx(1)
+        assert likely == pytest.approx([1 / len(likely)] * len(likely))
+        spoken = session.family.spoken(turn.view, sorted(turn.actions, reverse=True))
+        assert opinion.options[opinion.taken].label == spoken
+
+
+def test_names_are_data_and_never_markup() -> None:
+    session = session_of("six", Mixes(), load_agent("random"), seed=1)
+    page = replay_page(session, "<i>title</i>", judged=False)
+    assert page.count("</script>") == 2
+    assert "<b>mixes" not in page
+    assert "<i>title" not in page
+    assert data_of(page)["names"][0] == Mixes.name
+
+
+def test_a_replay_asks_no_network_for_anything(six: Session, tmp_path: Path) -> None:
+    page = replay_page(six, "x", judged=False)
+    assert "default-src 'none'" in page
+    assert set(re.findall(r"https?://[^\"' <]+", page)) <= {"http://www.w3.org/2000/svg"}
+    assert len(page) < 2_000_000
+    greedy = load_agent("greedy")
+    write_replay(
+        tmp_path / "r.html", Rules.preset("five_card", target=31), (greedy, greedy), 1, judged=False
+    )
+    assert data_of((tmp_path / "r.html").read_text())["winner"] in (0, 1)
+
+
+# --- in a browser -------------------------------------------------------------------------------
+
+CHROMIUM = Path("/usr/bin/chromium")
+# Goes on by the keyboard, moment by moment, and returns what each says to who cannot see it.
+STEP_ON = """(steps) => Array.from({length: steps}, () => {
+  document.dispatchEvent(new KeyboardEvent("keydown", {key: "ArrowRight"}));
+  return document.getElementById("picture").getAttribute("aria-label");
+})"""
+
+
+def judged(session: Session, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Return a page with opinions made up: the first of two choices is taken, for 3.1 %."""
+    made = [
+        Opinion(
+            (Option("the other", "why", 0.531 + 0.001 * (i % 50), None),
+             Option(session.family.spoken(turn.view, turn.actions), "why", 0.5, 0.25)),
+            1, 0.031, 0.531 + 0.001 * (i % 50),
+        )
+        for i, turn in enumerate(session.turns)
+    ]  # fmt: skip
+    monkeypatch.setattr("crib_play.replay.page.opinions", lambda given: made)
+    return replay_page(session, "Six-card cribbage")
+
+
+@pytest.mark.skipif(not CHROMIUM.exists(), reason="no chromium here")
+def test_the_page_steps_plays_and_remembers(
+    six: Session, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    api = pytest.importorskip("playwright.sync_api")
+    path = tmp_path / "replay.html"
+    path.write_text(judged(six, monkeypatch), "utf-8")
+    data = data_of(path.read_text())
+    end = len(data["frames"]) - 1
+    with api.sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=str(CHROMIUM), args=["--no-sandbox"])
+        page = browser.new_page(viewport={"width": 1280, "height": 800})
+        page.set_default_timeout(120_000)
+        said: list[str] = []
+        asked: list[str] = []
+        page.on("console", lambda message: said.append(message.text))
+        page.on("pageerror", lambda error: said.append(str(error)))
+        page.on("request", lambda request: asked.append(request.url))
+        page.goto(path.as_uri())
+        moment = page.locator("#moment")
+        assert "that cost 3.1 %" in page.locator("#verdict").inner_text()
+        assert page.locator("#options tbody tr.taken").count() == 1
+        assert "25 %" in page.locator("#options tbody tr.taken").inner_text()
+        labels = page.evaluate(STEP_ON, end)
+        for frame, label in zip(data["frames"][1:], labels, strict=True):
+            first, second = frame["scores"]
+            assert f"{data['sides'][0]} {first}, {data['sides'][1]} {second}." in label
+        assert page.locator("#next").is_disabled()
+        assert "won" in page.locator("#asked").inner_text()
+        page.keyboard.press("Home")
+        assert moment.input_value() == "0"
+        mover = data["turns"][0]["seat"]
+        page.select_option("#eyes", str(1 - mover))
+        assert "unseen" in page.locator("#asked").inner_text()
+        assert page.locator("#picture use[href='#crib-back']").count() == 7
+        page.select_option("#eyes", "3")
+        assert page.locator("#picture use[href='#crib-back']").count() == 0
+        page.click("#worse")
+        assert moment.input_value() == "1"
+        page.select_option("#speed", "1")
+        page.select_option("#theme", "dark")
+        page.click("#play")
+        for _ in range(200):
+            if int(moment.input_value()) > 3:
+                break
+            page.wait_for_timeout(200)
+        assert int(moment.input_value()) > 3
+        page.click("#play")
+        box = page.locator("#graph").bounding_box()
+        page.mouse.click(box["x"] + box["width"] * 0.98, box["y"] + box["height"] / 2)
+        assert int(moment.input_value()) > 0.9 * end
+        page.reload()
+        assert page.locator("#speed").input_value() == "1"
+        assert page.evaluate("document.documentElement.dataset.theme") == "dark"
+        felt = page.evaluate("getComputedStyle(document.querySelector('#picture .felt')).fill")
+        assert felt == "rgb(20, 32, 28)"
+        page.set_viewport_size({"width": 390, "height": 844})
+        assert page.evaluate("document.documentElement.scrollWidth") <= 390
+        browser.close()
+    assert said == []
+    assert {url.partition(":")[0] for url in asked} == {"file"}

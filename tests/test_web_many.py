@@ -1,0 +1,18 @@
+"""Many games at once through `crib web`: every answer, and every table kept, is its player's."""
+
+from __future__ import annotations
+
+import pytest
+
+pytest.importorskip("uvicorn")
+
+from benchmarks.web import GAMES, measure
+
+
+@pytest.mark.slow
+def test_games_played_at_once_are_not_mixed_up() -> None:
+    """`measure` itself asserts what belongs to whom; the server is killed before it is checked."""
+    found = measure(games=24, seconds=15.0, think=0.5)
+    assert found["answers"] > 24 * 3
+    assert found["memory"] - found["memory_before"] < 64
+    assert len(GAMES) > 3

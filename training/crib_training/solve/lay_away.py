@@ -1,0 +1,218 @@
+"""Laying away: what each way to split a hand is worth, and how that is learned.
+
+A split is worth the mean show of what is kept, the crib as gain or loss, and the play. The show is
+exact with suits, for each class of hands; of the crib the ranks are, against what the other seat
+lays away, and his nob; a flush in it is reckoned as if the other seat laid away by ranks alone.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+from crib_agents.equilibrium.classes import Classes
+from crib_agents.equilibrium.tree import PAIRS
+from crib_agents.expert.two_hand.pegging.holdings import COUNTED, FIRST, KEY, holdings
+from numba import float32, float64, int64, void
+
+from crib_env.engine.family import find_family
+from crib_env.engine.jit import entry
+from crib_env.engine.record import NONE, TABLE_T, array_of
+from crib_env.engine.show import FOUR, JACK, KEYS, show_table
+from crib_env.engine.two_hand.counting import DECK, IN_SUIT, starters_total
+from crib_env.engine.two_hand.records import VIEW
+from crib_env.rules import TwoHandRules
+from crib_training.solve.ranges import RankHands
+
+Ints = npt.NDArray[np.int64]
+Doubles = npt.NDArray[np.float64]
+Floats = npt.NDArray[np.float32]
+
+
+@entry(void(array_of(VIEW), TABLE_T, int64[:, ::1], int64[:, ::1], float32[:, ::1]))
+def write_shows(views, table, cards, splits, shows):
+    """Write the mean points of the hand kept, over every starter, for each class and split.
+
+    Args:
+        views: one view, scratch but for the flush. cards, splits: of `Classes`.
+        shows: float32[C, S].
+    """
+    v = views[0]
+    dealt = cards.shape[1]
+    v["hand_n"] = dealt
+    for i in range(len(cards)):
+        for k in range(dealt):
+            v["hand"][k] = cards[i, k]
+        for split in range(len(splits)):
+            low = cards[i, splits[split, 0]]
+            high = cards[i, splits[split, 1]]
+            shows[i, split] = starters_total(v, table, low, high) / (DECK - dealt)
+
+
+@entry(void(int64[:, ::1], int64[:, ::1], int64, float32[:, ::1]))
+def write_suits(cards, splits, flush_size, suited):
+    """Write what the suits of the cards laid away bring the crib, on average, float32[C, S].
+
+    Args:
+        cards, splits: of `Classes`. flush_size: the fewest cards of one suit that score.
+    """
+    dealt = cards.shape[1]
+    unseen = DECK - dealt
+    for i in range(len(cards)):
+        for split in range(len(splits)):
+            low = cards[i, splits[split, 0]]
+            high = cards[i, splits[split, 1]]
+            brings = 0.0
+            for card in (low, high):
+                if card >> 2 == JACK:
+                    left = IN_SUIT
+                    for k in range(dealt):
+                        left -= cards[i, k] & 3 == card & 3
+                    brings += left / unseen
+            if low & 3 == high & 3:
+                left = IN_SUIT
+                for k in range(dealt):
+                    left -= cards[i, k] & 3 == low & 3
+                two = left * (left - 1) / (unseen * (unseen - 1))
+                third = (left - 2) / (unseen - 2)
+                brings += 5 * two * third
+                if flush_size == 4:
+                    brings += 4 * two * (1 - third)
+            suited[i, split] = brings
+
+
+def crib_points() -> tuple[Doubles, Doubles]:
+    """Return what two pairs of ranks make with each starter, float64[91, 91, 13]; and their ranks.
+
+    The second array is int64[91, 13], how many cards of each rank a pair has.
+    """
+    rows = holdings()[FIRST[2] : FIRST[3]]
+    keys = rows[:, None, None, KEY] + rows[None, :, None, KEY] + KEYS
+    counts = rows[:, COUNTED, None] >> (4 * np.arange(13)) & 15
+    return show_table()[np.minimum(keys, FOUR - 1)].astype(np.float64), counts.astype(np.float64)
+
+
+@entry(
+    void(int64[:, ::1], int64[:, ::1], int64[:, ::1], float32[:, ::1], float32[:, ::1],
+         float64[:, ::1], float64[:, :, ::1], float64[:, ::1], float64, float64, float64,
+         float64[:, ::1])
+)  # fmt: skip
+def write_worth(
+    ranks, kept, pair, kept_range, pair_range, crib, cribs, play, sign, play_sign, starters, worth
+):  # fmt: skip
+    """Write what each multiset's splits are worth in crib and play, float64[M, S].
+
+    Args:
+        ranks, kept, pair: of `RankHands`. kept_range, pair_range: of `Ranges`, for this seat.
+        crib: float64[91, 91], the crib of two pairs added up over all starters but their own cards.
+        cribs: float64[91, 91, 13], by starter, to take one's own cards from that.
+        play: float64[K, K], points of the play by what this seat kept and the other.
+        sign: of the crib: 1 for the dealer, -1 for pone. play_sign: of ``play``.
+        starters: how many there can be, given the hand and the other's two.
+    """
+    for hand in range(len(ranks)):
+        for split in range(kept.shape[1]):
+            same = split - 1
+            while same >= 0 and (
+                kept[hand, same] != kept[hand, split] or pair[hand, same] != pair[hand, split]
+            ):
+                same -= 1
+            if same >= 0:
+                worth[hand, split] = worth[hand, same]
+                continue
+            mine = pair[hand, split]
+            of_crib = 0.0
+            for theirs in range(pair_range.shape[1]):
+                likely = pair_range[hand, theirs]
+                if likely > 0.0:
+                    points = crib[mine, theirs]
+                    for i in range(ranks.shape[1]):
+                        points -= cribs[mine, theirs, ranks[hand, i]]
+                    of_crib += likely * points
+            of_play = 0.0
+            for theirs in range(kept_range.shape[1]):
+                of_play += kept_range[hand, theirs] * play[kept[hand, split], theirs]
+            worth[hand, split] = sign * of_crib / starters + play_sign * of_play
+
+
+@entry(
+    float64(float32[:, ::1], float32[:, ::1], float32[:, ::1], float32[:, ::1], float64[:, ::1],
+            int64[::1], int64[::1], float64)
+)  # fmt: skip
+def learn_splits(regrets, chances, sums, by_class, by_ranks, of_class, sizes, iteration):
+    """Learn from what splits are worth; return what the best of each would have brought besides.
+
+    Args:
+        regrets, chances, sums: float32[C, S]: regrets, the strategy, and what its average is of.
+        by_class: float32[C, S]. by_ranks: float64[M, S]; a split is worth the two together.
+        of_class: of `RankHands`. sizes: of `Classes`.
+        iteration: the weight in the average; 0 learns nothing.
+
+    Returns:
+        points a deal.
+    """
+    missed = 0.0
+    hands = 0
+    splits = chances.shape[1]
+    for i in range(len(chances)):
+        value = 0.0
+        best = -1e30
+        for split in range(splits):
+            worth = by_class[i, split] + by_ranks[of_class[i], split]
+            value += chances[i, split] * worth
+            best = max(best, worth)
+        missed += sizes[i] * (best - value)
+        hands += sizes[i]
+        if iteration == 0.0:
+            continue
+        total = 0.0
+        for split in range(splits):
+            worth = by_class[i, split] + by_ranks[of_class[i], split]
+            regrets[i, split] = max(regrets[i, split] + worth - value, 0.0)
+            total += regrets[i, split]
+        for split in range(splits):
+            if total > 0.0:
+                chances[i, split] = regrets[i, split] / total
+            sums[i, split] += iteration * chances[i, split]
+    return missed / hands
+
+
+class LayAway:
+    """What splits are worth, for a game and the strategies of the day.
+
+    Args:
+        rules: of the game. classes: of hands. hands: their rank multisets.
+    """
+
+    def __init__(self, rules: TwoHandRules, classes: Classes, hands: RankHands) -> None:
+        self.hands = hands
+        views = np.zeros(1, dtype=find_family(rules.engine).view)
+        views["flush_size"], views["starter"] = rules.flush_size, NONE
+        shape = len(classes.codes), len(classes.splits)
+        shows, suited = np.zeros(shape, dtype=np.float32), np.zeros(shape, dtype=np.float32)
+        write_shows(views, show_table(), classes.cards, classes.splits, shows)
+        write_suits(classes.cards, classes.splits, rules.crib_flush_size, suited)
+        self.by_class = shows - suited, shows + suited
+        self.cribs, counts = crib_points()
+        left = hands.copies - counts[:, None] - counts[None]
+        there = (hands.counts.sum(axis=0) > 0).astype(np.float64)
+        own = hands.copies * there - counts[None]
+        self.crib = np.einsum("abs,abs->ab", self.cribs, np.broadcast_to(own, left.shape))
+        self.starters = hands.copies * there.sum() - hands.ranks.shape[1] - 2
+        assert self.crib.shape == (PAIRS, PAIRS)
+
+    def worth(self, seat: int, kept_range: Floats, pair_range: Floats, play: Doubles) -> Doubles:
+        """Return what splits are worth in crib and play, float64[M, S].
+
+        Args:
+            seat: 0 for pone, 1 for the dealer.
+            kept_range, pair_range: what it faces.
+            play: float64[K, K], pone's points of the play, by what it and the dealer kept.
+        """
+        hands = self.hands
+        worth = np.zeros(hands.kept.shape)
+        sign = 1.0 if seat else -1.0
+        write_worth(
+            hands.ranks, hands.kept, hands.pair, kept_range, pair_range, self.crib, self.cribs,
+            np.ascontiguousarray(play.T) if seat else play, sign, -sign, self.starters, worth,
+        )  # fmt: skip
+        return worth

@@ -1,0 +1,233 @@
+"""Ranges: what the other seat may hold, by what it kept and laid away, given one's own hand.
+
+By ranks alone. Of a rank that a seat holds n of, 4 - n are left for the other (*card removal*), so
+a hand of the other seat is as likely as there are ways to choose its cards from what is left.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import combinations_with_replacement
+from math import comb
+
+import numpy as np
+import numpy.typing as npt
+from crib_agents.data.tables import RANKS
+from crib_agents.equilibrium.classes import SUITS, Classes
+from crib_agents.equilibrium.strategy import pair_number
+from crib_agents.equilibrium.tree import PAIRS
+from crib_agents.expert.two_hand.pegging.holdings import FIRST, number
+from numba import float32, float64, int64, uint16, void
+
+from crib_env.engine.jit import entry
+
+Ints = npt.NDArray[np.int64]
+Doubles = npt.NDArray[np.float64]
+Floats = npt.NDArray[np.float32]
+
+NEVER = 1e-6  # what is kept more seldom counts as never kept
+WAYS = np.array([[comb(n, k) for k in range(SUITS + 1)] for n in range(SUITS + 1)], dtype=np.int64)
+
+
+@dataclass(frozen=True, eq=False)
+class RankHands:
+    """The rank multisets of the hands that are dealt.
+
+    Attributes:
+        ranks: int64[M, dealt], ascending. counts: int64[M, 13], cards of each rank.
+        chance: float64[M], how likely each is dealt.
+        kept: int64[M, S], which holding each split keeps, numbered within its size.
+        pair: int64[M, S], which pair of ranks it lays away.
+        of_class: int64[C], the multiset of each class of hands.
+        copies: cards of a rank in the deck.
+    """
+
+    ranks: Ints
+    counts: Ints
+    chance: Doubles
+    kept: Ints
+    pair: Ints
+    of_class: Ints
+    copies: int
+
+    @property
+    def holdings(self) -> int:
+        """How many holdings there are of as many cards as are kept."""
+        size = self.ranks.shape[1] - 2
+        return int(FIRST[size + 1] - FIRST[size])
+
+
+def rank_hands(classes: Classes) -> RankHands:
+    """Return the rank multisets of classes of hands."""
+    dealt = classes.cards.shape[1]
+    copies = int((classes.cards & 3).max()) + 1
+    there = sorted(set((classes.cards >> 2).ravel().tolist()))
+    hands = [
+        hand
+        for hand in combinations_with_replacement(there, dealt)
+        if all(hand.count(rank) <= copies for rank in hand)
+    ]
+    ranks = np.array(hands, dtype=np.int64)
+    counts = (ranks[:, :, None] == np.arange(RANKS)).sum(axis=1)
+    base = FIRST[dealt - 2]
+    holding = {
+        held: number(sum(1 << (4 * rank) for rank in held)) - base
+        for held in combinations_with_replacement(range(RANKS), dealt - 2)
+    }
+    pairs = np.array([[pair_number(a, b) for a in range(RANKS)] for b in range(RANKS)])
+    kept = [[holding[tuple(hand[i] for i in keep)] for keep in classes.keeps] for hand in hands]
+    ways = np.prod(WAYS[copies][counts], axis=1).astype(np.float64)
+    place = {hand: i for i, hand in enumerate(hands)}
+    return RankHands(
+        ranks=ranks,
+        counts=counts.astype(np.int64),
+        chance=ways / ways.sum(),
+        kept=np.array(kept, dtype=np.int64),
+        pair=np.ascontiguousarray(
+            pairs[ranks[:, classes.splits[:, 0]], ranks[:, classes.splits[:, 1]]]
+        ),
+        of_class=np.array([place[tuple(hand)] for hand in (classes.cards >> 2).tolist()]),
+        copies=copies,
+    )
+
+
+@entry(void(int64[:, ::1], int64[:, ::1], int64[:, ::1], int64, uint16[:, ::1]))
+def write_removal(ranks, counts, ways, copies, removal):
+    """Write how many hands of each multiset are left beside a hand of each, uint16[M, M]."""
+    for mine in range(len(ranks)):
+        for theirs in range(len(ranks)):
+            left = 1
+            before = -1
+            for i in range(ranks.shape[1]):
+                rank = ranks[theirs, i]
+                if rank != before:
+                    left *= ways[copies - counts[mine, rank], counts[theirs, rank]]
+                before = rank
+            removal[mine, theirs] = left
+
+
+@entry(void(float32[:, ::1], int64[::1], int64[::1], float64[:, ::1]))
+def write_rank_strategy(chances, of_class, sizes, strategy):
+    """Write the mean strategy of each multiset's classes, float64[M, S].
+
+    Args:
+        chances: float32[C, S]. sizes: int64[C], hands in each class.
+    """
+    strategy[:] = 0.0
+    for i in range(len(chances)):
+        for split in range(chances.shape[1]):
+            strategy[of_class[i], split] += sizes[i] * chances[i, split]
+    for hand in range(len(strategy)):
+        total = 0.0
+        for split in range(strategy.shape[1]):
+            total += strategy[hand, split]
+        for split in range(strategy.shape[1]):
+            strategy[hand, split] /= total
+
+
+@entry(
+    void(uint16[:, ::1], int64[::1], int64[::1], int64[::1], float64[::1], float64[::1],
+         float64[::1], float32[:, ::1], float32[:, ::1])
+)  # fmt: skip
+def write_ranges(removal, begins, kept, pair, likely, of_kept, of_pair, kept_range, pair_range):
+    """Write the other seat's ranges given each of one's own multisets.
+
+    Args:
+        removal: of `write_removal`.
+        begins: int64[M + 1], where each of the other's multisets' ways to lay away begin in the
+            lists ``kept``, ``pair`` and ``likely`` (of each one, given the multiset).
+        of_kept, of_pair: scratch.
+        kept_range: float32[M, K]. pair_range: float32[M, 91]; each row adds up to 1.
+    """
+    for mine in range(len(removal)):
+        of_kept[:] = 0.0
+        of_pair[:] = 0.0
+        total = 0.0
+        for theirs in range(len(removal)):
+            left = float(removal[mine, theirs])
+            if left > 0.0:
+                total += left
+                for i in range(begins[theirs], begins[theirs + 1]):
+                    of_kept[kept[i]] += left * likely[i]
+                    of_pair[pair[i]] += left * likely[i]
+        for i in range(len(of_kept)):
+            kept_range[mine, i] = of_kept[i] / total
+        for i in range(len(of_pair)):
+            pair_range[mine, i] = of_pair[i] / total
+
+
+@entry(
+    void(float64[::1], int64[:, ::1], float64[:, ::1], float64, float32[:, ::1], float32[:, ::1],
+         float64[::1])
+)  # fmt: skip
+def write_joint(chance, kept, strategy, seldom, kept_range, joint, likely):
+    """Write the other seat's range given what a seat kept, whatever it laid away.
+
+    Args:
+        chance, kept: of `RankHands`. strategy: float64[M, S], the seat's own.
+        seldom: added to it, so that what is never kept has a range too.
+        kept_range: float32[M, K]. joint: float32[K, K], rows add up to 1.
+        likely: float64[K], receives how likely each is kept.
+    """
+    joint[:] = 0.0
+    likely[:] = 0.0
+    for hand in range(len(kept)):
+        for split in range(kept.shape[1]):
+            mine = kept[hand, split]
+            likely[mine] += chance[hand] * strategy[hand, split]
+            weight = chance[hand] * (strategy[hand, split] + seldom)
+            for theirs in range(joint.shape[1]):
+                joint[mine, theirs] += weight * kept_range[hand, theirs]
+    for mine in range(len(joint)):
+        total = 0.0
+        for theirs in range(joint.shape[1]):
+            total += joint[mine, theirs]
+        if total > 0.0:
+            for theirs in range(joint.shape[1]):
+                joint[mine, theirs] /= total
+
+
+class Ranges:
+    """The ranges that each seat faces, kept up with the other's strategy for laying away.
+
+    Args:
+        classes: of hands.
+
+    Attributes:
+        hands: their rank multisets.
+        strategy: float64[2, M, S], how each seat lays away, by ranks.
+        kept, pair: float32[2, M, K], [2, M, 91]: what each seat, 0 pone and 1 the dealer, must
+            reckon the other to have kept and laid away, given its own multiset.
+    """
+
+    def __init__(self, classes: Classes) -> None:
+        self.classes = classes
+        self.hands = rank_hands(classes)
+        n, splits = self.hands.kept.shape
+        self.removal = np.empty((n, n), dtype=np.uint16)
+        write_removal(self.hands.ranks, self.hands.counts, WAYS, self.hands.copies, self.removal)
+        self.strategy = np.zeros((2, n, splits))
+        self.kept = np.zeros((2, n, self.hands.holdings), dtype=np.float32)
+        self.pair = np.zeros((2, n, PAIRS), dtype=np.float32)
+
+    def lay_away(self, seat: int, chances: Floats) -> None:
+        """Take in how a seat lays away, float32[C, S]: the ranges the other faces follow."""
+        hands = self.hands
+        strategy = self.strategy[seat]
+        write_rank_strategy(chances, hands.of_class, self.classes.sizes, strategy)
+        used = strategy > NEVER
+        begins = np.concatenate([[0], np.cumsum(used.sum(axis=1))])
+        write_ranges(
+            self.removal, begins, hands.kept[used], hands.pair[used], strategy[used],
+            np.empty(hands.holdings), np.empty(PAIRS), self.kept[1 - seat], self.pair[1 - seat],
+        )  # fmt: skip
+
+    def joint(self, seat: int, seldom: float) -> tuple[Floats, Doubles]:
+        """Return the range a seat faces given what it kept, and how likely it keeps each."""
+        n = self.hands.holdings
+        joint, likely = np.empty((n, n), dtype=np.float32), np.empty(n)
+        write_joint(
+            self.hands.chance, self.hands.kept, self.strategy[seat], seldom, self.kept[seat], joint,
+            likely,
+        )  # fmt: skip
+        return joint, likely

@@ -1,0 +1,235 @@
+"""Vector-form CFR+ over a deal: iterations, the average strategy, and how far it may be off.
+
+An iteration is pone's walk and then the dealer's over the play, and then pone's and the dealer's
+splits, each against the other's strategy of the moment (alternating updates). The average weighs
+iteration t with t (Tammelin, Burch, Johanson, Bowling 2015).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from crib_agents.data.tables import RANKS
+from crib_agents.equilibrium.classes import DECK, hand_classes
+from crib_agents.equilibrium.strategy import WHOLE, Strategy
+from crib_agents.equilibrium.tree import public_tree
+from crib_agents.expert.two_hand.pegging.holdings import COUNTED, FIRST, holdings
+
+from crib_env.engine.record import NONE
+from crib_env.rules import TwoHandRules
+from crib_training.solve.counts import count_states
+from crib_training.solve.lay_away import LayAway, learn_splits
+from crib_training.solve.play import BEST, LEARN, VALUE
+from crib_training.solve.ranges import Ranges
+from crib_training.solve.walks import Hands, Walker
+
+SELDOM = 0.01  # how often a hand that is never kept counts as kept, to be played well all the same
+
+Doubles = npt.NDArray[np.float64]
+Floats = npt.NDArray[np.float32]
+NO_BOOK = np.empty(0, dtype=np.float32)
+
+
+@dataclass(frozen=True)
+class Gap:
+    """How far the average strategy is off, as far as the solver sees.
+
+    Attributes:
+        pone, dealer: points a deal that the best answer of this seat gains, among all strategies
+            that see what the solver's do: a bound from below on what any answer gains.
+        value: pone's points a deal less the dealer's, without his heels.
+    """
+
+    pone: float
+    dealer: float
+    value: float
+
+    @property
+    def mean(self) -> float:
+        """The mean of both seats."""
+        return (self.pone + self.dealer) / 2
+
+
+class Solver:
+    """Solves a deal of a two-hand game for points.
+
+    Args:
+        rules: of the game.
+        by_starter: whether the play depends on the starter's rank.
+        deck: the cards that there are; see `hand_classes`.
+
+    Attributes:
+        iteration: how many are done.
+        missed: points a deal that the best splits would have brought each seat besides, at the
+            last one.
+    """
+
+    def __init__(self, rules: TwoHandRules, *, by_starter: bool, deck: int = DECK) -> None:
+        self.rules = rules
+        self.deck = deck
+        kept = rules.dealt - 2
+        self.classes = hand_classes(rules.dealt, deck)
+        self.tree = public_tree(kept, rules.single_count)
+        self.ranges = Ranges(self.classes)
+        hands = self.ranges.hands
+        self.splits = LayAway(rules, self.classes, hands)
+        counts = count_states(kept, rules.single_count)
+        self.walker = Walker(self.tree, counts, rules.single_count, hands.copies)
+        self.starters = range(RANKS) if by_starter else (NONE,)
+        self.iteration = 0
+        self.missed = [np.inf, np.inf]
+        shape = self.splits.by_class[0].shape
+        self.regrets = np.zeros((2, *shape), dtype=np.float32)
+        self.sums = np.zeros((2, *shape), dtype=np.float32)
+        self.chances = np.zeros((2, *shape), dtype=np.float32)
+        even = self.walker.even()
+        self.play = [even.copy() for _ in self.starters]
+        self.books = [[self.walker.book(seat) for _ in self.starters] for seat in range(2)]
+        first = FIRST[kept]
+        self.kept = first + np.arange(hands.holdings)
+        possible = np.zeros(hands.holdings)  # how likely each is kept by whoever keeps it always
+        for split in range(shape[1]):
+            new = (hands.kept[:, :split] != hands.kept[:, split, None]).all(axis=1)
+            np.add.at(possible, hands.kept[new, split], hands.chance[new])
+        self.possible = np.maximum(possible, 1e-12)
+        for seat in range(2):
+            best = self.splits.by_class[seat].argmax(axis=1)
+            self.chances[seat, np.arange(shape[0]), best] = 1.0
+            self.ranges.lay_away(seat, self.chances[seat])
+
+    def hands(self, likely: Doubles) -> Hands:
+        """Return every holding as a hand to be walked, each ``likely`` to be kept."""
+        n = len(self.kept)
+        known = np.ascontiguousarray(holdings()[self.kept, COUNTED])
+        nothing = np.zeros(n, dtype=np.int64)
+        return Hands(self.kept, nothing, known, np.arange(n), likely / self.possible)
+
+    def walk(
+        self, seat: int, mode: int, play: list[Floats], seldom: float, *, by_kept: bool = False
+    ) -> tuple[Doubles, Doubles]:
+        """Walk all hands of a seat with every starter.
+
+        Returns:
+            points of each holding, float64[K], and by what the other seat kept, float64[K, K].
+        """
+        joint, likely = self.ranges.joint(seat, seldom)
+        hands = self.hands(likely)
+        total: list[Any] = [0.0, 0.0, 0.0, 0.0]
+        for i, starter in enumerate(self.starters):
+            book = self.books[seat][i] if mode == LEARN else NO_BOOK
+            found = self.walker.walk(
+                seat, mode, hands, joint, play[i], play[i], book, iteration=self.iteration,
+                starter=starter, by_kept=by_kept,
+            )  # fmt: skip
+            total = [a + b for a, b in zip(total, found, strict=True)]
+        values, masses, pairs, pair_masses = total
+        return values / np.maximum(masses, 1e-30), pairs / np.maximum(pair_masses, 1e-30)
+
+    def iterate(self) -> None:
+        """Do an iteration."""
+        self.iteration += 1
+        _, pairs = self.walk(0, LEARN, self.play, SELDOM, by_kept=True)
+        self.walk(1, LEARN, self.play, SELDOM)
+        for seat in range(2):
+            self.missed[seat] = self._splits(seat, self.chances[seat], pairs, self.iteration)
+            self.ranges.lay_away(seat, self.chances[seat])
+
+    def _splits(
+        self,
+        seat: int,
+        chances: Floats,
+        pairs: Doubles,
+        iteration: float,
+        more: Doubles | None = None,
+    ) -> float:
+        """Learn a seat's splits, or only measure what the best would bring besides."""
+        hands = self.ranges.hands
+        worth = self.splits.worth(seat, self.ranges.kept[seat], self.ranges.pair[seat], pairs)
+        if more is not None:
+            worth += more[hands.kept]
+        return float(learn_splits(
+            self.regrets[seat], chances, self.sums[seat], self.splits.by_class[seat], worth,
+            hands.of_class, self.classes.sizes, float(iteration),
+        ))  # fmt: skip
+
+    def average(self) -> tuple[Floats, list[Floats]]:
+        """Return the average strategy: of laying away, float32[2, C, S], and of the play."""
+        totals = self.sums.sum(axis=2, keepdims=True)
+        lay_away = np.where(totals > 0, self.sums / np.maximum(totals, 1e-30), self.chances)
+        play = [chances.copy() for chances in self.play]
+        for seat in range(2):
+            for i, chances in enumerate(play):
+                self.walker.average(seat, self.books[seat][i], chances)
+        return lay_away.astype(np.float32), play
+
+    def strategy(self) -> Strategy:
+        """Return the average strategy as it is kept in files."""
+        lay_away, play = self.average()
+        packed = np.array([np.rint(chances * WHOLE).astype(np.uint8) for chances in play])
+        whole = np.rint(lay_away * WHOLE).astype(np.int64)
+        top = lay_away.argmax(axis=2)
+        np.put_along_axis(  # what rounding lost or won is the likeliest split's
+            whole, top[..., None],
+            int(WHOLE) - whole.sum(axis=2, keepdims=True)
+            + np.take_along_axis(whole, top[..., None], axis=2), axis=2,
+        )  # fmt: skip
+        return Strategy(
+            self.rules.dealt, self.rules.single_count, whole.astype(np.uint8), packed,
+            deck=self.deck,
+        )  # fmt: skip
+
+    def gap(self) -> Gap:
+        """Return how far the average strategy is off; takes about two iterations' time."""
+        lay_away, play = self.average()
+        for seat in range(2):
+            self.ranges.lay_away(seat, lay_away[seat])
+        values, pairs = self.walk(0, VALUE, play, SELDOM, by_kept=True)
+        theirs, _ = self.walk(1, VALUE, play, SELDOM)
+        gains = []
+        for seat, own in enumerate((values, theirs)):
+            best, _ = self.walk(seat, BEST, play, SELDOM)
+            _, likely = self.ranges.joint(seat, 0.0)
+            # The best splits, if each hand kept is then played as well as can be.
+            missed = self._splits(seat, lay_away[seat], pairs, 0, best - own)
+            gains.append(missed + float((likely * (best - own)).sum()))
+        value = self._value(lay_away, pairs)
+        for seat in range(2):
+            self.ranges.lay_away(seat, self.chances[seat])
+        return Gap(gains[0], gains[1], value)
+
+    def _value(self, lay_away: Floats, pairs: Doubles) -> float:
+        """Return pone's points a deal: its hand, crib and play, less the dealer's hand."""
+        worth = self.splits.worth(0, self.ranges.kept[0], self.ranges.pair[0], pairs)
+        mine = worth[self.ranges.hands.of_class] + self.splits.by_class[0]
+        sizes = self.classes.sizes[:, None] / self.classes.hands
+        lead = lay_away[0] * mine - lay_away[1] * self.splits.by_class[1]
+        return float((sizes * lead).sum())
+
+    def tensors(self) -> dict[str, npt.NDArray[Any]]:
+        """Return all that the next iteration needs, by name."""
+        arrays: dict[str, npt.NDArray[Any]] = {
+            "regrets": self.regrets, "sums": self.sums, "chances": self.chances,
+        }  # fmt: skip
+        for i in range(len(self.starters)):
+            arrays[f"play.{i}"] = self.play[i]
+            for seat in range(2):
+                arrays[f"book.{seat}.{i}"] = self.books[seat][i]
+        return arrays
+
+    def restore(self, iteration: int, tensors: Mapping[str, npt.NDArray[Any]]) -> None:
+        """Go on from what `tensors` gave after so many iterations.
+
+        Raises:
+            ValueError: they are of another game.
+        """
+        for name, array in self.tensors().items():
+            if name not in tensors or tensors[name].shape != array.shape:
+                raise ValueError(f"the checkpoint's {name} does not fit the game")
+            array[...] = tensors[name]
+        self.iteration = iteration
+        for seat in range(2):
+            self.ranges.lay_away(seat, self.chances[seat])
