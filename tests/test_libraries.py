@@ -117,3 +117,15 @@ def test_rllib_learns_on_two_nodes_and_survives_a_runners_death() -> None:
             learner.stop()
             ray.shutdown()
             cluster.shutdown()
+
+
+@pytest.mark.slow
+def test_the_zoo_trains_maskable_ppo(tmp_path: Path) -> None:
+    module = example("rl_zoo3_train", "rl_zoo3")
+    module.main([
+        "--algo", "ppo_mask", "--env", "crib_env/SixCard-v0", "-n", "2048", "--eval-freq", "-1",
+        "--conf-file", str(ROOT / "examples/libraries/rl_zoo3.yml"), "--log-folder", str(tmp_path),
+        "--env-kwargs", "opponent:'rule_based'", "episode:'deal'", "reward:'points'",
+        "--device", "cpu",
+    ])  # fmt: skip
+    assert list(tmp_path.rglob("*SixCard-v0.zip"))

@@ -190,6 +190,10 @@ def test_the_chances_are_those_of_games_of_the_reference() -> None:
         assert abs(won.mean - wins[needs]) < 2 * won.half
 
 
+def row(deals: Deals, i: int) -> Deals:
+    return Deals(**{name: getattr(deals, name)[i : i + 1] for name in Deals.__annotations__})
+
+
 @both_games
 def test_the_lay_aways_term_has_mean_zero_over_the_other_hand(rules: TwoHandRules) -> None:
     """One hand, laid away badly, against hands drawn by another generator."""
@@ -197,7 +201,7 @@ def test_the_lay_aways_term_has_mean_zero_over_the_other_hand(rules: TwoHandRule
     one = some_deals(rules, 1, seed=7)
     agent = RuleBasedAgent()
     rng = np.random.default_rng(5)
-    n, hands = rules.dealt, 4000
+    n, hands = rules.dealt, 3000
     rest = [card for card in range(52) if card not in hand_of(rules, one, 0, 0)]
     dealt = np.repeat(one.dealt, hands, axis=0)
     starter = np.zeros(hands, dtype=np.int64)
@@ -215,7 +219,12 @@ def test_the_lay_aways_term_has_mean_zero_over_the_other_hand(rules: TwoHandRule
     laid[:, 1] = games.states["laid"][:, 1]
     deals = made_of(hands, dealt=dealt, starter=starter, laid=laid,
                     scores=np.array([[rules.target - 30, rules.target - 33]]))  # fmt: skip
-    points, chances = reference.terms(rules, deals, np.random.SeedSequence(6))
+    # The same hand meets the same hands again, so each deal has chance of its own.
+    found_one_by_one = [
+        reference.terms(rules, row(deals, i), entropy)
+        for i, entropy in enumerate(np.random.SeedSequence(6).spawn(hands))
+    ]
+    points, chances = map(np.concatenate, zip(*found_one_by_one, strict=True))
     more = points[:, LAY_AWAY, :3].sum(axis=1) - points[:, LAY_AWAY, 3:].sum(axis=1)
     for term in (more, chances[:, LAY_AWAY]):
         found = estimate(term)
@@ -234,6 +243,16 @@ def test_where_all_lay_away_as_the_reference_does_there_is_no_such_term() -> Non
     # The same hands in the same roles: what they bring the one, they bring the other.
     first, second = pairs.points_by_luck[:, 0, REFERENCE], pairs.points_by_luck[:, 1, REFERENCE]
     assert (first == second[:, ::-1]).all()
+
+
+def test_where_both_do_the_same_with_the_same_cards_all_luck_cancels() -> None:
+    """The hands drawn anew are the same too: duplicate deals of one agent differ by nothing."""
+    agent = GreedyAgent()
+    for episode in ("deal", "game"):
+        pairs = play_pairs(HOYLE, episode, agent, agent, 40, 1, reference=usual_reference(HOYLE))
+        assert pairs.won_by_luck is not None
+        assert pairs.won_by_luck[:, :, LAY_AWAY].any()
+        assert pairs.won_by_luck.sum(axis=1) == pytest.approx(0, abs=1e-12)
 
 
 # ---------------------------------------------------------------- deals that were played

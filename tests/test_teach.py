@@ -12,7 +12,8 @@ from crib_agents.expert.two_hand.discard.keep import rank_discards
 from crib_agents.expert.two_hand.pegging.play import PlayExpert
 from crib_agents.expert.two_hand.pegging.search import MY_POINTS, POINTS_NOW, THEIR_POINTS, WORTH
 from crib_agents.learned import Weights
-from crib_agents.learned.searching import LearnedSearch, SearchedPlay
+from crib_agents.learned.searching import LearnedSearch
+from crib_agents.learned.two_hand.searched import SearchedPlay
 
 from crib_env.engine.two_hand.records import PLAY, VIEW
 from crib_env.games import Games

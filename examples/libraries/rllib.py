@@ -108,7 +108,13 @@ def algorithm(settings: Settings) -> PPO:
                 }
             )
         )
-        .training(train_batch_size=settings.batch, minibatch_size=256, gamma=1.0, lr=5e-4)
+        .training(
+            train_batch_size=settings.batch,
+            minibatch_size=min(256, settings.batch),
+            num_epochs=4,
+            gamma=1.0,
+            lr=5e-4,
+        )
         .fault_tolerance(restart_failed_env_runners=True)
         .debugging(seed=settings.seed)
     )

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
+import numpy.typing as npt
 
 from crib_agents.data.tables import FOLDER
 from crib_agents.learned.families import FAMILIES
+from crib_agents.learned.family import LearnedFamily
 from crib_agents.learned.weights import Weights, join
 from crib_env.engine.family import Family, find_family
 from crib_env.policy import Act, Actions, CompiledAgent, Views, compile_policy
@@ -34,6 +36,41 @@ def self_play() -> tuple[Weights, ...]:
     Search does better with these at its leaves; see docs/learned.md.
     """
     return tuple(Weights.load(path) for path in sorted(SHIPPED.glob("self_play/*.safetensors")))
+
+
+def by_rules(
+    views: Views, sets: Sequence[Weights], family: LearnedFamily, name: str
+) -> Iterator[tuple[npt.NDArray[np.float64], npt.NDArray[np.intp]]]:
+    """Sort views of a family by the nets for their rules.
+
+    Yields:
+        nets as `Weights.flat` lays them out, and the indices of the views they are for.
+
+    Raises:
+        ValueError: views of rules that ``sets`` has no nets for; ``name`` says whose they are.
+    """
+    keys = np.stack([views[field] for field in family.fields], axis=1)
+    _, firsts, group = np.unique(keys, axis=0, return_index=True, return_inverse=True)
+    for i, first in enumerate(firsts):
+        key = int(family.rules_key(views[first]))
+        fitting = [w for w in sets if w.family == family.name and w.key() == key]
+        if not fitting:
+            refuse(name, views[first : first + 1], sets, family)
+        yield fitting[-1].flat(), np.flatnonzero(group.ravel() == i)
+
+
+def refuse(name: str, views: Views, sets: Sequence[Weights], family: LearnedFamily) -> None:
+    """Raise a ValueError that says which rules the first view has and which have nets."""
+    found = {field: int(views[field][0]) for field in family.fields}
+    known = [
+        f"{weights.rules} ({_said(weights.depends())})"
+        for weights in sets
+        if weights.family == family.name
+    ]
+    raise ValueError(
+        f"{name} has no nets for {_said(found)}: it has {', '.join(known) or 'none'}; "
+        f"`crib train` makes them for any rules"
+    )
 
 
 class Learned(CompiledAgent):
@@ -73,7 +110,8 @@ class Learned(CompiledAgent):
         """
         actions = super().act(views, rng)
         if (actions < 0).any():
-            self._refuse(views[actions < 0])
+            family = next(f for f in FAMILIES.values() if find_family(f.name).view == views.dtype)
+            refuse(self.name, views[actions < 0], self.sets, family)
         return actions
 
     def entries_for(self, family: Family) -> AgentEntries | None:
@@ -81,20 +119,6 @@ class Learned(CompiledAgent):
         if type(self).act is not Learned.act or family.name not in self.acts:
             return None
         return compile_policy(self.acts[family.name], family)
-
-    def _refuse(self, views: Views) -> None:
-        """Raise a ValueError that says which rules the first view has and which have nets."""
-        family = next(f for f in FAMILIES.values() if find_family(f.name).view == views.dtype)
-        found = {field: int(views[field][0]) for field in family.fields}
-        known = [
-            f"{weights.rules} ({_said(weights.depends())})"
-            for weights in self.sets
-            if weights.family == family.name
-        ]
-        raise ValueError(
-            f"{self.name} has no nets for {_said(found)}: it has "
-            f"{', '.join(known) or 'none'}; `crib train` makes them for any rules"
-        )
 
 
 def _said(fields: Mapping[str, Any]) -> str:

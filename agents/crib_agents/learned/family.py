@@ -6,6 +6,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from crib_agents.data.tables import Array
+
 
 @dataclass(frozen=True)
 class Net:
@@ -34,6 +36,8 @@ class LearnedFamily:
             from those of every other family.
         act: ``act(view, rng, table, weights) -> action``; ``weights`` as `weights.join` lays out.
         tables: the shapes of tables of learned numbers, by name; ``act`` finds them after the nets.
+        knows: ``knows(rules_fields) -> float64[K]``, what ``act`` knows of the rules besides, after
+            those.
     """
 
     name: str
@@ -42,3 +46,4 @@ class LearnedFamily:
     rules_key: Callable[[Any], int]
     act: Callable[..., Any]
     tables: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+    knows: Callable[[Mapping[str, Any]], Array] | None = None

@@ -1,4 +1,4 @@
-"""`learned_search`: nets of the agent ``learned`` behind a step of search, judged to the score."""
+"""``learned_search``: nets of the agent ``learned`` behind a step of search, to the score."""
 
 from __future__ import annotations
 
@@ -8,88 +8,47 @@ from pathlib import Path
 import numpy as np
 
 from crib_agents.adapters.phased import PhasedAgent
-from crib_agents.data.tables import Array
-from crib_agents.expert.two_hand.discard.keep import KeepExpert
-from crib_agents.expert.two_hand.judge.model import load as load_model
-from crib_agents.expert.two_hand.judge.worth import by_worths
-from crib_agents.expert.two_hand.pegging.course import POSITION
-from crib_agents.expert.two_hand.pegging.holdings import holdings
-from crib_agents.expert.two_hand.pegging.play import POSITIONS, SCRATCH, read_tables
-from crib_agents.expert.two_hand.pegging.search import FINDINGS, WORTH
-from crib_agents.learned.agent import self_play, shipped
-from crib_agents.learned.two_hand import FAMILY
-from crib_agents.learned.two_hand.act import rules_key
-from crib_agents.learned.two_hand.search import search_views
+from crib_agents.learned.agent import Learned
+from crib_agents.learned.table_top.searched import SearchedTable
+from crib_agents.learned.two_hand.searched import SearchedPlay
 from crib_agents.learned.weights import Weights
-from crib_env.engine.show import show_table
-from crib_env.engine.two_hand.records import HAND, VIEW
+from crib_env.engine.two_hand.records import VIEW
 from crib_env.policy import Actions, Views
 
-WITHIN = 61  # points to make; farther away from the end play is for points
 
+class LearnedSearch:
+    """Searches over what nets expect, at every game that they are there for.
 
-class SearchedPlay:
-    """Plays the cards of the two-hand games by a step of search over nets.
+    In two-hand games it lays away as ``learned`` does and plays the cards by search. It is not
+    compiled into the batch: environments ask it.
 
     Args:
-        sets: the weights, by default those of self-play that come with the package.
-        within: how near to going out one seat must be for play to the score; 0 for points alone.
+        sets: the weights, by default those that come with the package.
+        name: what tables call it.
     """
 
-    name = "searched_play"
+    def __init__(self, sets: Sequence[Weights] | None = None, name: str = "learned_search") -> None:
+        self.name = name
+        self._two_hand = PhasedAgent(Learned(sets), SearchedPlay(sets))
+        self._table_top = SearchedTable(sets)
 
-    def __init__(self, sets: Sequence[Weights] | None = None, within: int = WITHIN) -> None:
-        known = (*shipped(), *self_play()) if sets is None else sets
-        self.nets = {w.key(): w.flat() for w in known if w.family == FAMILY.name}
-        self.within = within
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}()"
+
+    @classmethod
+    def load(cls, path: str | Path) -> LearnedSearch:
+        """Return the agent of one file of weights, called by its name.
+
+        Raises:
+            ValueError: the file does not fit; the message says what was expected and found.
+        """
+        return cls([Weights.load(path)], f"{Path(path).stem} with search")
 
     def act(self, views: Views, rng: np.random.Generator) -> Actions:
-        """Return a legal card for each view, int64[B]; ``rng`` is left alone."""
-        hands = views["hand"]
-        may = views["legal"][:, None] >> np.arange(HAND) & 1 > 0
-        best = may.argmax(axis=1)
-        first = hands[np.arange(len(views)), best]
-        choice = ((hands >> 2 != first[:, None] >> 2) & may).any(axis=1)
-        if choice.any():
-            worth = self.findings(views[choice])[:, :, WORTH]
-            best[choice] = np.where(np.isnan(worth), -np.inf, worth).argmax(axis=1)
-        actions: Actions = hands[np.arange(len(views)), best]
-        return actions
-
-    def findings(self, views: Views) -> Array:
-        """Return what each card held would bring: see `PlayExpert.findings`.
-
-        `WORTH` is the lead in points where both seats are far from the end.
+        """Return a legal action for each view, int64[B]; ``rng`` is left alone.
 
         Raises:
             ValueError: views of rules that it has no nets for.
         """
-        found = np.full((len(views), HAND, FINDINGS), np.nan)
-        positions, scratch = np.zeros(POSITIONS, POSITION), np.zeros(1, SCRATCH)
-        for worths, rows in by_worths(views):
-            part = np.ascontiguousarray(views[rows])
-            key = int(rules_key(part[0]))
-            if key not in self.nets:
-                raise ValueError(f"{self.name} has no nets for the rules of these views")
-            brings = np.empty((len(rows), HAND, FINDINGS))
-            search_views(
-                part, holdings(), *read_tables(), load_model(int(part["dealt"][0])), worths,
-                show_table(), positions, scratch, np.zeros(1, VIEW), self.nets[key], self.within,
-                brings,
-            )  # fmt: skip
-            found[rows] = brings
-        return found
-
-
-class LearnedSearch(PhasedAgent):
-    """Lays away as `expert` does, and plays the cards by a step of search over learned values."""
-
-    name = "learned_search"
-
-    def __init__(self, sets: Sequence[Weights] | None = None) -> None:
-        super().__init__(KeepExpert(), SearchedPlay(sets), name="learned_search")
-
-    @classmethod
-    def load(cls, path: str | Path) -> LearnedSearch:
-        """Return the agent of one file of weights."""
-        return cls([Weights.load(path)])
+        player = self._two_hand if views.dtype == VIEW else self._table_top
+        return player.act(views, rng)

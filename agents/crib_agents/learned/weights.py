@@ -152,10 +152,12 @@ class Weights:
         return {field: values.get(field) for field in known.fields}
 
     def flat(self) -> npt.NDArray[np.float64]:
-        """Return nets and tables as one array: where each begins in it, then they themselves."""
+        """Return nets, tables and what is known besides as one array: where each begins first."""
         known = find_learned(self.family)
         parts = [flatten(self.nets[name]) for name in known.nets]
         parts += [self.tables[name].astype(np.float64).ravel() for name in known.tables]
+        if known.knows is not None:
+            parts.append(known.knows(self.rules_fields))
         return _behind_their_places(parts)
 
 

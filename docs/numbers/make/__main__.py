@@ -18,14 +18,15 @@ from crib_training.command_line import start
 from tyro.conf import Positional
 
 from crib_env.errors import unknown
-from docs.numbers.make import agents, table_top, two_hand, winning
+from docs.numbers.make import agents, exploitability, table_top, two_hand, winning
 from docs.numbers.make.pages import write
 from docs.numbers.make.run import Run
 
 FOLDER = Path("docs/numbers")
-PAGES = ("six_card", "five_card", "table_top", "agents")
+PAGES = ("six_card", "five_card", "table_top", "agents", "exploitability")
 TITLES = {"six_card": "Six-card cribbage", "five_card": "Five-card cribbage",
-          "table_top": "Table Top", "agents": "The agents"}  # fmt: skip
+          "table_top": "Table Top", "agents": "The agents",
+          "exploitability": "Exploitability"}  # fmt: skip
 # The options that change a page's figures.
 PLAYED = ("agent", "deals", "games")
 OPTIONS = {
@@ -33,6 +34,7 @@ OPTIONS = {
     "five_card": (*PLAYED, "cribs", "seed"),
     "table_top": (*PLAYED, "lines", "seed"),
     "agents": ("pairs", "seed"),
+    "exploitability": ("hands", "seed"),
 }
 PRESETS = {"six_card": "hoyle", "five_card": "five_card"}
 
@@ -42,13 +44,14 @@ class Settings:
     """Make the pages of docs/numbers.
 
     Attributes:
-        pages: six_card, five_card, table_top, agents; all if none.
+        pages: six_card, five_card, table_top, agents, exploitability; all if none.
         agent: who plays.
         deals: single deals, or rounds.
         games: whole games.
         cribs: deals for the means of cribs.
         lines: rounds counted line by line.
         pairs: of games between two agents.
+        hands: that a best response is found for.
         seed: fixes everything.
         workers: threads; they change no figure.
         out: the folder for the pages.
@@ -62,6 +65,7 @@ class Settings:
     cribs: int = 400_000
     lines: int = 4_000
     pairs: int = 1000
+    hands: int = 400
     seed: int = 1
     workers: int = 2
     out: Path = FOLDER
@@ -89,6 +93,8 @@ def make(name: str, settings: Settings) -> tuple[str, dict[str, Any]]:
     """Return a page and its figures, and draw its pictures."""
     if name == "agents":
         return agents.page(settings.pairs, settings.seed, settings.out, settings.runs)
+    if name == "exploitability":
+        return exploitability.page(settings.hands, settings.seed)
     agent = load_agent(settings.agent)
     amount = Run(
         agent, settings.deals, settings.games, settings.cribs, settings.seed, settings.workers

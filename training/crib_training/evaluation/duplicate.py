@@ -213,7 +213,7 @@ def play_chunk(
         log = DealLog() if reference and episode in RECKONED else None
         outcome, failures = _play_half(games, who, rngs[2 * swapped :], swapped, log, finished)
         if reference and log and isinstance(rules, TwoHandRules):
-            luck = reference.luck(rules, log.deals(), n, swapped, redrawn.spawn(1)[0])
+            luck = reference.luck(rules, log.deals(), n, swapped, redrawn)
             forfeited = outcome["forfeits"].any(axis=1)
             luck.won[forfeited], luck.points[forfeited] = 0.0, 0.0
             outcome |= {"won_by_luck": luck.won, "points_by_luck": luck.points}

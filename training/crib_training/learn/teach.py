@@ -24,7 +24,7 @@ import numpy as np
 import torch
 from crib_agents.expert.two_hand.pegging.play import PlayExpert
 from crib_agents.learned import Learned, Weights
-from crib_agents.learned.searching import SearchedPlay
+from crib_agents.learned.two_hand.searched import SearchedPlay
 from crib_agents.loading import load_agent
 from torch import Tensor, nn
 

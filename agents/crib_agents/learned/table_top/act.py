@@ -106,13 +106,13 @@ def line_values(v, table, weights, lines, points, worth):
     unseen = unseen_cards(v)
     card = v["card"]
     wide = begin_hidden(weights, net, common)
-    n = round_features(v, unseen, places, values)
+    n = round_features(v["turn"], unseen, places, values)
     add_inputs(weights, net, places, values, 0, n, common)
     for side in range(2):
         rows = v["scores_rows"] ^ side
         for j in range(wide):
             of_side[j] = common[j]
-        n = side_features(v, side, places, values)
+        n = side_features(side, owed_by(v, side), owed_by(v, 1 - side), places, values)
         add_inputs(weights, net, places, values, 0, n, of_side)
         empty = NONE
         for i in range(SIZE):
@@ -160,12 +160,16 @@ def line_values(v, table, weights, lines, points, worth):
 
 
 @kernel
-def crib_value(v, table, weights, cards):
-    """Return what a crib is worth to the side that counts it, of which these cards are known."""
+def crib_value(v, table, weights, mine, cards):
+    """Return what a crib is worth to the side that counts it, of which these cards are known.
+
+    Args:
+        mine: 1 if that is the side which knows them.
+    """
     places = stack.ints(MOST_INPUTS)
     values = stack.floats(MOST_INPUTS)
     expected = stack.floats(1)
-    n = crib_features(v, cards, places, values)
+    n = crib_features(mine, cards, places, values)
     forward(weights, int(weights[CRIB]), places, values, n, expected)
     return points_so_far(table, cards, v["crib_flush_size"], nob_of(v)) + expected[0]
 
@@ -184,9 +188,8 @@ def owing_value(v, weights, owed):
 def crib_action_value(v, table, weights):
     """Return what it is worth to lay the card in turn in the crib."""
     crib = crib_known(v)
-    gain = crib_value(v, table, weights, crib | 1 << v["card"]) - crib_value(
-        v, table, weights, crib
-    )
+    gain = crib_value(v, table, weights, v["my_crib"], crib | 1 << v["card"])
+    gain -= crib_value(v, table, weights, v["my_crib"], crib)
     owed = owed_by(v, 0)
     paid = owing_value(v, weights, owed - 1) - owing_value(v, weights, owed)
     return (gain if v["my_crib"] else -gain) + paid

@@ -34,14 +34,14 @@ def owed_by(v, side):
 
 
 @kernel
-def round_features(v, unseen, places, values):
+def round_features(turn, unseen, places, values):
     """Write what is seen whichever the line; return how many inputs.
 
     Args:
-        unseen: cards not seen, as a mask.
+        turn: the one just taken. unseen: cards not seen, as a mask.
         places, values: receive which inputs are not 0, and what they are; see `network`.
     """
-    n = put(places, values, 0, PHASE + (TURNS - 1 - v["turn"]) // 2, 1.0)
+    n = put(places, values, 0, PHASE + (TURNS - 1 - turn) // 2, 1.0)
     each = 13.0 / max(1, bit_count(unseen))
     for r in range(13):
         n = put(places, values, n, UNSEEN + r, bit_count(unseen >> (4 * r) & 15) * each - 1.0)
@@ -49,13 +49,18 @@ def round_features(v, unseen, places, values):
 
 
 @kernel
-def side_features(v, side, places, values):
-    """Write what is seen of all lines of my side (0) or the other (1), after this turn."""
+def side_features(on_turn, owed, owed_by_other, places, values):
+    """Write what is seen of all lines of a side.
+
+    Args:
+        on_turn: 1 if it moves next. owed: cards it owed the crib before the last turn.
+        owed_by_other: those of the other side.
+    """
     n = 0
-    if side:
+    if on_turn:
         n = put(places, values, n, ON_TURN, 1.0)
-    n = put(places, values, n, OWED, owed_by(v, side) / 2.0)
-    return put(places, values, n, OWED_BY_OTHER, owed_by(v, 1 - side) / 2.0)
+    n = put(places, values, n, OWED, owed / 2.0)
+    return put(places, values, n, OWED_BY_OTHER, owed_by_other / 2.0)
 
 
 @kernel
@@ -80,6 +85,15 @@ def rank_place(cards, card):
 
 
 @kernel
+def most_of_a_suit(cards):
+    """Return how many cards there are of the suit that has the most."""
+    most = bit_count(cards & SUIT)
+    for suit in range(1, 4):
+        most = max(most, bit_count(cards & SUIT << suit))
+    return most
+
+
+@kernel
 def suit_features(cards, nob, unseen, places, values, n):
     """Write what is seen of a line's suits behind the first ``n``; return how many now are.
 
@@ -87,10 +101,7 @@ def suit_features(cards, nob, unseen, places, values, n):
         cards: the line's, fewer than five, as a mask.
         nob: the jack that would score one in it, as a mask, or 0.
     """
-    most = bit_count(cards & SUIT)
-    for suit in range(1, 4):
-        most = max(most, bit_count(cards & SUIT << suit))
-    n = put(places, values, n, SUITS + 5 * bit_count(cards) + most, 1.0)
+    n = put(places, values, n, SUITS + 5 * bit_count(cards) + most_of_a_suit(cards), 1.0)
     if nob & cards:
         n = put(places, values, n, NOB, 1.0)
     elif nob & unseen:

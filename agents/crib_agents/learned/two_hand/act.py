@@ -1,8 +1,9 @@
 """How the learned agent plays the two-hand games: what is certain, and what its nets expect.
 
 Laying away, a pair is worth the exact mean hand, the crib that the net expects as gain or loss, and
-the points of the play. In the play a card is worth what it pegs now and what the net expects to
-follow. It plays for points and not to the score, but takes a card that wins the game.
+the points of the play; where a seat may go out soon it is judged by the chance of winning, see
+`judge`. In the play a card is worth what it pegs now and what the net expects to follow: it plays
+cards for points and not to the score, but takes one that wins the game.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from crib_agents.learned.network import (
     finish,
     forward,
 )
+from crib_agents.learned.two_hand.judge import is_near, pair_chance
 from crib_agents.learned.two_hand.lay_away_features import lay_away_features, mean_hand
 from crib_agents.learned.two_hand.play_features import card_features, holdable, shared_features
 from crib_env.engine import stack
@@ -34,6 +36,7 @@ from crib_env.engine.two_hand.records import HAND, LAY_AWAY
 
 # The nets in their order: one for each role in laying away, one for the play.
 PLAY = 2
+JUDGE = 3  # behind them, see `judge.chances_of`
 CRIB, MY_PLAY, THEIR_PLAY = range(3)  # what a net for laying away puts out
 MY_REST, THEIR_REST = range(2)  # what the net for the play does: points still to come
 
@@ -51,17 +54,36 @@ def rules_key(v):
 
 
 @kernel
-def pair_value(v, table, weights, low, high):
-    """Return what laying away a pair is worth, in points; ``weights`` begin with the nets."""
+def expect_pair(v, table, weights, low, high, expected):
+    """Write what the net expects of laying away a pair, float64[3]; return the mean hand."""
     places = stack.ints(MOST_INPUTS)
     values = stack.floats(MOST_INPUTS)
-    expected = stack.floats(3)
     mean = mean_hand(v, table, low, high)
     n = lay_away_features(v, low, high, mean, places, values)
-    role = v["is_dealer"]
-    forward(weights, int(weights[role]), places, values, n, expected)
-    crib = expected[CRIB] if role else -expected[CRIB]
+    forward(weights, int(weights[v["is_dealer"]]), places, values, n, expected)
+    return mean
+
+
+@kernel
+def pair_value(v, table, weights, low, high):
+    """Return what laying away a pair is worth, in points; ``weights`` begin with the nets."""
+    expected = stack.floats(3)
+    mean = expect_pair(v, table, weights, low, high, expected)
+    crib = expected[CRIB] if v["is_dealer"] else -expected[CRIB]
     return mean + crib + expected[MY_PLAY] - expected[THEIR_PLAY]
+
+
+@kernel
+def pair_worth(v, table, weights, low, high):
+    """Return `pair_value`, or the chance of winning the game where a seat may go out soon."""
+    if not is_near(v):
+        return pair_value(v, table, weights, low, high)
+    expected = stack.floats(3)
+    expect_pair(v, table, weights, low, high, expected)
+    return pair_chance(
+        v, table, weights[int(weights[JUDGE]) :], low, high, expected[CRIB], expected[MY_PLAY],
+        expected[THEIR_PLAY],
+    )  # fmt: skip
 
 
 @kernel
@@ -136,7 +158,7 @@ def card_values(v, weights, now, worth):
     return choices
 
 
-lay_away = lay_away_by(pair_value)
+lay_away = lay_away_by(pair_worth)
 
 
 @kernel

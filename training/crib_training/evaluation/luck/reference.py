@@ -12,7 +12,7 @@ from crib_agents.rule_based import RuleBasedAgent
 
 from crib_env.engine.family import find_family
 from crib_env.engine.record import NO_DECKS
-from crib_env.engine.rng import seed_states
+from crib_env.engine.rng import WORDS
 from crib_env.engine.show import show_table
 from crib_env.policy import Agent, CompiledAgent
 from crib_env.rules import LARGEST_TARGET, Rules, TwoHandRules
@@ -71,7 +71,7 @@ class Reference:
             deals: of single deals or of games, not of matches.
             games: how many games they are of.
             first: the seat of the agent that luck is counted for.
-            entropy: fixes the hands drawn anew.
+            entropy: with the cards, fixes the hands drawn anew.
         """
         points, chances = self.terms(rules, deals, entropy)
         is_dealer = deals.dealer == first
@@ -96,17 +96,18 @@ class Reference:
         record = family.rules_record(rules, "play", 2)
         record["target"] = LARGEST_TARGET  # the reference plays a deal to its end
         state = np.zeros(1, dtype=family.state)
-        seed_states(state, entropy)
+        words = entropy.generate_state(3).astype(np.int64)
         n = len(deals.lane)
         points = np.zeros((n, len(TERMS), KINDS))
         chances = np.zeros((n, len(TERMS)))
         act = self.agent.acts[FAMILY]
         terms_entry(act, f"{act.__module__}.{act.__name__}")(
             state, record, np.zeros(1, dtype=family.view), NO_DECKS,
-            np.zeros(family.log_size, dtype=np.int64), state["rng"][0].copy(), show_table(),
-            self.agent.weights, win_table(self.outcomes, rules.target), self.outcomes.points,
-            deals.dealt, deals.laid, deals.dealer, deals.starter, rules.target - deals.scores,
-            self.redraws, np.zeros(COURSES, dtype=COURSE), points, chances,
+            np.zeros(family.log_size, dtype=np.int64), np.zeros(WORDS, dtype=np.int64), words,
+            show_table(), self.agent.weights, win_table(self.outcomes, rules.target),
+            self.outcomes.points, deals.dealt, deals.laid, deals.dealer, deals.starter,
+            rules.target - deals.scores, self.redraws, np.zeros(COURSES, dtype=COURSE), points,
+            chances,
         )  # fmt: skip
         if not self.outcomes.exact:
             points[:, REFERENCE] = chances[:, REFERENCE] = 0.0

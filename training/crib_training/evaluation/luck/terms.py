@@ -22,7 +22,7 @@ from numba import float64, int64, void
 from crib_env.engine.family import find_family
 from crib_env.engine.jit import Entry, entry, kernel
 from crib_env.engine.record import DECKS_T, LOG_T, TABLE_T, WEIGHTS_T
-from crib_env.engine.rng import below
+from crib_env.engine.rng import M32, below, seed_words
 from crib_env.engine.two_hand.counting import DECK
 from crib_env.engine.two_hand.records import HAND
 from crib_env.policy import Act
@@ -62,6 +62,18 @@ def set_hands(s, dealt, dealer):
 
 
 @kernel
+def seed_by_hand(rng, words, s, seat, n):
+    """Start ``rng`` by the cards of a seat, so that the same hand meets the same hands again.
+
+    In duplicate deals it is dealt to either agent; what both do alike then comes to the same.
+    """
+    hand = 0
+    for i in range(n):
+        hand |= 1 << s["dealt"][HAND * seat + i]
+    seed_words(rng, words[0] ^ (hand & M32), words[1] ^ (hand >> 32), words[2] ^ seat)
+
+
+@kernel
 def draw_hand(s, seat, n, rng):
     """Draw the cards of a seat anew from all that the other does not hold."""
     used = 0
@@ -83,12 +95,13 @@ def terms_entry(act: Act, name: str) -> Entry:
     lay_away, follow = course_kernels(act)
 
     @kernel
-    def add_lay_away(game, seat, mine, redraws, courses, a, b, wins, points, chances):
+    def add_lay_away(game, seat, mine, redraws, words, courses, a, b, wins, points, chances):
         """Add to the term what a seat's own lay-away is worth more than the reference's.
 
         Once with the other's hand as it is, less the mean with hands drawn for it.
         """
         s, rules, rng = game[0], game[1], game[3]
+        seed_by_hand(rng, words, s, seat, rules["dealt"])
         for draw in range(redraws + 1):
             if draw > 0:
                 draw_hand(s, 1 - seat, rules["dealt"], rng)
@@ -109,19 +122,20 @@ def terms_entry(act: Act, name: str) -> Entry:
 
     @entry(
         void(
-            states_t, rules_t, views_t, DECKS_T, LOG_T, int64[::1], TABLE_T, WEIGHTS_T,
+            states_t, rules_t, views_t, DECKS_T, LOG_T, int64[::1], int64[::1], TABLE_T, WEIGHTS_T,
             float64[:, ::1], float64[::1], int64[:, ::1], int64[:, ::1], int64[::1], int64[::1],
             int64[:, ::1], int64, COURSES_T, float64[:, :, ::1], float64[:, ::1],
         ),
         f"luck_terms.{name}",
     )  # fmt: skip
     def write_terms(
-        states, rules, views, decks, log, rng, table, weights, wins, means, dealt, laid, dealer,
-        starter, needs, redraws, courses, points, chances,
+        states, rules, views, decks, log, rng, words, table, weights, wins, means, dealt, laid,
+        dealer, starter, needs, redraws, courses, points, chances,
     ):  # fmt: skip
         """Write the terms of each deal.
 
         Args:
+            words: int64[3], 32 bits each; with the cards they fix all chance.
             wins: pone's chances, see `chance_after`.
             means: float64[KINDS], the points of a deal of the reference.
             dealt, laid, dealer, starter: of the deals, see `Deals`.
@@ -138,6 +152,7 @@ def terms_entry(act: Act, name: str) -> Entry:
             a, b = needs[i, seats[PONE]], needs[i, seats[DEALER]]
             mine = (laid[i, seats[PONE]], laid[i, seats[DEALER]])
             set_hands(s, dealt[i], dealer[i])
+            seed_by_hand(rng, words, s, PONE, rules[0]["dealt"])
             follow(game, mine[PONE], mine[DEALER], actual)
             mean_chance(actual, a, b, wins)
             k = place_of(actual, starter[i])
@@ -155,8 +170,8 @@ def terms_entry(act: Act, name: str) -> Entry:
                 if redraws > 0 and mine[seat] != theirs[seat]:
                     set_hands(s, dealt[i], dealer[i])
                     add_lay_away(
-                        game, seat, mine[seat], redraws, courses, a, b, wins, points[i, LAY_AWAY],
-                        chances[i],
+                        game, seat, mine[seat], redraws, words, courses, a, b, wins,
+                        points[i, LAY_AWAY], chances[i],
                     )  # fmt: skip
 
     return write_terms

@@ -18,6 +18,7 @@ from crib_agents.learned.table_top.act import (
 from crib_agents.learned.table_top.crib_features import crib_features
 from crib_agents.learned.table_top.line_features import (
     RANKS,
+    owed_by,
     put_ranks,
     round_features,
     side_features,
@@ -58,10 +59,11 @@ def write_lines(v, action, unseen, rows):
         if bit_count(cards) == SIZE:
             continue
         nob = nob_through(v, cell, is_row)
-        n = round_features(v, unseen, places, values)
+        n = round_features(v["turn"], unseen, places, values)
         for k in range(n):
             row[places[k]] = values[k]
-        n = side_features(v, v["scores_rows"] ^ is_row, places, values)
+        side = v["scores_rows"] ^ is_row
+        n = side_features(side, owed_by(v, side), owed_by(v, 1 - side), places, values)
         n = put_ranks(places, values, n, RANKS, cards)
         n = suit_features(cards, nob, unseen, places, values, n)
         for k in range(n):
@@ -121,7 +123,7 @@ def choose_actions(
         cards = crib_known(v)
         if best == TO_CRIB:
             cards |= 1 << v["card"]
-        n = crib_features(v, cards, places, seen)
+        n = crib_features(v["my_crib"], cards, places, seen)
         for i in range(crib_inputs.shape[1]):
             crib_inputs[row, i] = 0.0
         for i in range(n):

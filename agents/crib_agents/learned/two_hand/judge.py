@@ -1,0 +1,219 @@
+"""What laying a pair away is worth where a seat may go out soon: the chance of winning the game.
+
+As `expert` judges it, in the order of the deal's events: the play, pone's hand, the dealer's hand,
+the crib; the first to the target has won (C5). The hand kept is known exactly. The nets say what
+the crib and the play bring on average; how far they fall to either side of it, and the hand of the
+other seat, are as measured over all deals (`expert.two_hand.judge.outcomes`). What comes besides
+the hand kept is the same for every pair: those chances are worked out beforehand, and lie behind
+the nets.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import lru_cache
+from math import floor
+from typing import Any
+
+import numpy as np
+
+from crib_agents.data.tables import Array
+from crib_agents.expert.two_hand.discard.ahead import after_shift
+from crib_agents.expert.two_hand.judge import outcomes
+from crib_agents.expert.two_hand.judge.model import HEELS
+from crib_agents.expert.two_hand.judge.outcomes import COUNT_SIZE
+from crib_agents.expert.two_hand.judge.worth import worths
+from crib_agents.kernels.lay_away import DECK
+from crib_env.engine import stack
+from crib_env.engine.jit import kernel
+from crib_env.engine.show import JACK, KEYS, with_starter
+from crib_env.engine.two_hand.counting import dealt_card
+from crib_env.engine.two_hand.records import GAME, MATCH
+
+NEAR = 45  # points to make; where both seats have farther to go, points decide
+PLAY = 11  # a seat's points of the play, 0 to 10; more, one deal in a hundred, count as ten
+BEFORE = PLAY + 1  # scores after the play that matter, and one more to interpolate
+GRID = BEFORE * BEFORE
+
+# Where things stand in what `chances_of` makes.
+TARGET = 0
+MEAN_PEGS = 1  # by role, pone first, without heels
+MEAN_CRIB = 3
+BOTH_PEG = 4  # [pone's points, dealer's]: how likely they are in a whole play
+PONE_OUT = BOTH_PEG + PLAY * PLAY  # the same when pone first has so many or more
+CHANCES = PONE_OUT + PLAY * PLAY  # by this seat's role, then points pone has to make, the dealer's
+
+
+def chances_of(rules_fields: Mapping[str, Any]) -> Array:
+    """Return what the judge of the games of some rules knows, float64[K]."""
+    return _chances(int(rules_fields["dealt"]), int(rules_fields["target"]))
+
+
+@lru_cache(maxsize=8)
+def _chances(dealt: int, target: int) -> Array:
+    deal = outcomes.load(dealt)
+    points, counts = np.arange(outcomes.PLAY_SIZE), np.arange(COUNT_SIZE)
+    pegs = deal.play.sum(axis=1) @ points, deal.play.sum(axis=0) @ points - HEELS
+    known = [np.array([target, *pegs, deal.crib @ counts])]
+    # A seat that has so many points in the play may have more of them later: rows beyond are left.
+    known += [_lumped(table).ravel() for table in (deal.play, deal.pone_out[:PLAY])]
+    after = worths(dealt, target, GAME)[0]  # pone's chance, by both's points to make
+    known += [after_hand.ravel() for after_hand in _after_hands(after, deal)]
+    found = np.concatenate(known)
+    found.setflags(write=False)
+    return found
+
+
+def _lumped(table: Array) -> Array:
+    """Return chances by points of the play with those above ten counted as ten."""
+    found = np.zeros((PLAY, PLAY))
+    rows, columns = (np.arange(size).clip(max=PLAY - 1) for size in table.shape)
+    np.add.at(found, (rows[:, None], columns[None, :]), table)
+    return found
+
+
+def _after_hands(after: Array, deal: outcomes.Outcomes) -> tuple[Array, Array]:
+    """Return pone's chances once this seat's hand is counted, by points to make.
+
+    Args:
+        after: once the deal has ended, float64[target + 1, target + 1].
+
+    Returns:
+        where this seat is pone and the dealer's hand and crib are to come; where it deals, and
+        pone's hand, though counted before, is not known.
+    """
+    to_make = np.arange(len(after))
+    total = np.convolve(deal.dealer_hand, deal.crib)
+    by_total, by_crib = (
+        sum(chance * after[:, (to_make - n).clip(0)] for n, chance in enumerate(chances))
+        for chances in (total, deal.crib)
+    )
+    pone, dealer = np.asarray(by_total).copy(), np.zeros_like(after)
+    before_crib = np.asarray(by_crib).copy()
+    pone[0], pone[1:, 0] = 1.0, 0.0
+    before_crib[:, 0] = 0.0
+    before_crib[0] = 1.0
+    for n, chance in enumerate(deal.pone_hand):
+        dealer += chance * before_crib[(to_make - n).clip(0)]
+    return pone, dealer
+
+
+@kernel
+def is_near(v):
+    """Return whether a pair is to be judged by the chance of winning."""
+    if v["episode"] != GAME and v["episode"] != MATCH:
+        return False
+    return min(v["target"] - v["scores"][0], v["target"] - v["scores"][1]) <= NEAR
+
+
+@kernel
+def hand_chances(v, table, low, high, chances):
+    """Write how likely the hand kept is to count each number of points, float64[COUNT_SIZE]."""
+    key = 0
+    suits = 0
+    jacks = 0
+    seen = 0
+    dealt = v["hand_n"] + v["laid_n"]
+    for i in range(dealt):
+        card = dealt_card(v, i)
+        seen |= 1 << card
+        if card != low and card != high:
+            key += KEYS[card >> 2]
+            suits += 1 << (8 * (card & 3))
+            if card >> 2 == JACK:
+                jacks |= 1 << (card & 3)
+    for points in range(COUNT_SIZE):
+        chances[points] = 0.0
+    for starter in range(DECK):
+        if not seen >> starter & 1:
+            points = with_starter(table, key, suits, jacks, dealt - 2, starter, v["flush_size"])
+            chances[points] += 1.0
+    for points in range(COUNT_SIZE):
+        chances[points] /= DECK - dealt
+
+
+@kernel
+def chance_at(known, role, pone, dealer):
+    """Return pone's chance once the hand of ``role`` is counted, linear in the dealer's way."""
+    if pone <= 0:
+        return 1.0
+    last = int(known[TARGET])
+    row = CHANCES + (role * (last + 1) + min(pone, last)) * (last + 1)
+    low = floor(dealer)
+    if low < 0:
+        return known[row]
+    if low >= last:
+        return known[row + last]
+    more = dealer - low
+    return (1.0 - more) * known[row + low] + more * known[row + low + 1]
+
+
+@kernel
+def before_play(known, pone, dealer, i, j, after):
+    """Return pone's chance before the play, ``pone - i`` and ``dealer - j`` points to make.
+
+    Args:
+        after: float64[BEFORE * BEFORE], its chance after the play, by points made.
+    """
+    a = pone - i
+    b = dealer - j
+    if a <= 0:
+        return 1.0  # pone leads: of two without a way to go the first
+    if b <= 0:
+        return 0.0
+    chance = 0.0
+    for p in range(min(PLAY, a)):
+        for d in range(min(PLAY, b)):
+            chance += known[BOTH_PEG + PLAY * p + d] * after[BEFORE * (i + p) + j + d]
+    if a < PLAY:
+        for d in range(min(PLAY, b)):
+            chance += known[PONE_OUT + PLAY * a + d]
+    return chance
+
+
+@kernel
+def pair_chance(v, table, known, low, high, crib, mine, theirs):
+    """Return the chance of winning the game if ``low`` and ``high`` are laid away.
+
+    Args:
+        known: float64[K], of `chances_of`.
+        crib: the points expected of the crib. mine, theirs: those of the play.
+    """
+    role = v["is_dealer"]
+    chances = stack.floats(COUNT_SIZE)
+    after = stack.floats(GRID)
+    hand_chances(v, table, low, high, chances)
+    own = v["target"] - v["scores"][0]
+    other = v["target"] - v["scores"][1]
+    more = mine - known[MEAN_PEGS + role]
+    let = theirs - known[MEAN_PEGS + 1 - role]
+    if role:
+        to_pone = after_shift(float(other), let)
+        to_dealer = after_shift(float(own), more)
+    else:
+        to_pone = after_shift(float(own), more)
+        to_dealer = after_shift(float(other), let)
+    pone = floor(to_pone) + 1
+    dealer = floor(to_dealer) + 1
+    crib -= known[MEAN_CRIB]
+    for i in range(min(BEFORE, pone)):
+        for j in range(min(BEFORE, dealer)):
+            chance = 0.0
+            for points in range(COUNT_SIZE):
+                if chances[points] > 0.0:
+                    if role:
+                        left = dealer - j - points
+                        then = chance_at(known, 1, pone - i, left - crib if left > 0 else 0.0)
+                    else:
+                        then = chance_at(known, 0, pone - i - points, max(dealer - j - crib, 0.5))
+                    chance += chances[points] * then
+            after[BEFORE * i + j] = chance
+    x = pone - to_pone
+    y = dealer - to_dealer
+    far = before_play(known, pone, dealer, 0, 0, after)
+    pone_near = before_play(known, pone, dealer, 1, 0, after)
+    dealer_near = before_play(known, pone, dealer, 0, 1, after)
+    near = before_play(known, pone, dealer, 1, 1, after)
+    chance = (1.0 - x) * ((1.0 - y) * far + y * dealer_near)
+    chance += x * ((1.0 - y) * pone_near + y * near)
+    return 1.0 - chance if role else chance

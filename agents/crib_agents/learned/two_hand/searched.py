@@ -1,0 +1,83 @@
+"""Plays the cards by nets of the agent ``learned`` behind a step of search, to the score."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from crib_agents.data.tables import Array
+from crib_agents.expert.two_hand.judge.model import load as load_model
+from crib_agents.expert.two_hand.judge.worth import by_worths
+from crib_agents.expert.two_hand.pegging.course import POSITION
+from crib_agents.expert.two_hand.pegging.holdings import holdings
+from crib_agents.expert.two_hand.pegging.play import (
+    POSITIONS,
+    SCRATCH,
+    PlayExpert,
+    read_tables,
+)
+from crib_agents.expert.two_hand.pegging.search import FINDINGS, WORTH
+from crib_agents.learned.agent import by_rules, self_play, shipped
+from crib_agents.learned.two_hand import FAMILY
+from crib_agents.learned.two_hand.search import search_views
+from crib_agents.learned.weights import Weights
+from crib_env.engine.show import show_table
+from crib_env.engine.two_hand.records import HAND, VIEW
+from crib_env.policy import Actions, Views
+
+WITHIN = 61  # points to make; farther away from the end play is for points
+
+
+class SearchedPlay:
+    """Plays the cards of the two-hand games by a step of search over nets.
+
+    Args:
+        sets: the weights, by default those of self-play that come with the package.
+        within: how near to going out one seat must be for play to the score; 0 for points alone.
+    """
+
+    name = "searched_play"
+
+    def __init__(self, sets: Sequence[Weights] | None = None, within: int = WITHIN) -> None:
+        self.sets = (*shipped(), *self_play()) if sets is None else sets
+        self.within = within
+
+    def act(self, views: Views, rng: np.random.Generator) -> Actions:
+        """Return a legal card for each view, int64[B]; ``rng`` is left alone."""
+        hands = views["hand"]
+        may = views["legal"][:, None] >> np.arange(HAND) & 1 > 0
+        best = may.argmax(axis=1)
+        first = hands[np.arange(len(views)), best]
+        choice = ((hands >> 2 != first[:, None] >> 2) & may).any(axis=1)
+        if choice.any():
+            worth = self.findings(views[choice])[:, :, WORTH]
+            best[choice] = np.where(np.isnan(worth), -np.inf, worth).argmax(axis=1)
+        actions: Actions = hands[np.arange(len(views)), best]
+        return actions
+
+    def findings(self, views: Views) -> Array:
+        """Return what each card held would bring: see `PlayExpert.findings`.
+
+        `WORTH` is the lead in points where both seats are far from the end. Near it, it is the
+        mean of two: by a net's mean points, and by playing out, which knows how they spread.
+
+        Raises:
+            ValueError: views of rules that it has no nets for.
+        """
+        found = np.full((len(views), HAND, FINDINGS), np.nan)
+        positions, scratch = np.zeros(POSITIONS, POSITION), np.zeros(1, SCRATCH)
+        for nets, rows in by_rules(views, self.sets, FAMILY, self.name):
+            for worths, judged in by_worths(views[rows]):
+                part = np.ascontiguousarray(views[rows[judged]])
+                brings = np.empty((len(part), HAND, FINDINGS))
+                search_views(
+                    part, holdings(), *read_tables(), load_model(int(part["dealt"][0])), worths,
+                    show_table(), positions, scratch, np.zeros(1, VIEW), nets, self.within, brings,
+                )  # fmt: skip
+                found[rows[judged]] = brings
+        near = (views["target"][:, None] - views["scores"]).min(axis=1) <= self.within
+        if near.any():
+            said = PlayExpert().findings(views[near])[:, :, WORTH]
+            found[near, :, WORTH] = (found[near, :, WORTH] + said) / 2.0
+        return found
