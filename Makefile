@@ -42,7 +42,7 @@ test: $(INSTALLED) ## Run the quick tests on every core *
 check-long: $(INSTALLED) ## Run all tests, the slow ones too, on every core *
 	@$(PY) -m pytest -m "slow or not slow" $(PARALLEL) $(ARGS)
 
-check-ray: $(RAY_INSTALLED) ## Run tournaments on a local Ray cluster of two nodes *
+check-ray: $(RAY_INSTALLED) ## Run tournaments and self-play on a local Ray cluster of two nodes *
 	@$(RAY_VENV)/bin/python -m pytest -m slow tests/test_ray.py $(ARGS)
 
 check-libraries: $(INSTALLED) ## Run the examples of other libraries, each in an environment of its own *
@@ -111,10 +111,10 @@ $(DOCS_INSTALLED): $(INSTALLED)
 
 # Ray is large and few need it, so it stays out of .venv.
 $(RAY_INSTALLED): pyproject.toml constraints.txt | $(PY)
-	@echo "setup: installing crib-env[cluster] into $(RAY_VENV)"
+	@echo "setup: installing crib-env[train,cluster] into $(RAY_VENV)"
 	@$(PY) -m venv $(RAY_VENV)
 	@$(RAY_VENV)/bin/python -m pip install --quiet --disable-pip-version-check \
-		--constraint constraints.txt --editable ".[cluster]" pytest
+		--constraint constraints.txt --editable ".[train,cluster]" pytest
 	@touch $@
 
 $(BENCH_INSTALLED): $(INSTALLED)

@@ -19,7 +19,7 @@ from benchmarks.timing import FULL, QUICK, Findings
 
 SCRIPTS = (
     "batch", "scaling", "vector", "hands", "agents", "learned", "discards", "aec", "gym_single",
-    "sb3", "render", "memory", "start",
+    "sb3", "learning", "render", "memory", "start",
 )  # fmt: skip
 RESULTS = Path(__file__).parent / "RESULTS.md"
 

@@ -185,6 +185,29 @@ def test_a_game_nothing_learns_is_refused(tmp_path: Path, monkeypatch: pytest.Mo
         Training(small(tmp_path))
 
 
+@pytest.mark.skipif(torch.cuda.is_available(), reason="there is a card")
+def test_a_card_that_is_not_there_is_refused_before_the_work_starts(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="device cuda needs an NVIDIA card"):
+        train(small(tmp_path / "out", device="cuda"))
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a card")
+@pytest.mark.parametrize("env", ["six_card_v0", "table_top_v0"])
+def test_a_card_learns_what_the_cpu_learns(env: str, tmp_path: Path) -> None:
+    found = []
+    for device in ("cpu", "cuda"):
+        out = tmp_path / device
+        training = Training(small(out, env=env, device=device))
+        training.iterate()
+        out.mkdir()
+        training.save()
+        again = Training(small(out, env=env, device=device, resume=out))
+        again.iterate()
+        found.append(again.task.weights(again.task.nets, "").flat())
+    assert found[0] == pytest.approx(found[1], abs=1e-3)
+
+
 def test_strength_is_written_as_table_and_picture(tmp_path: Path) -> None:
     train(small(tmp_path, measures=2, measure_pairs=4, last_pairs=6, against="greedy,random"))
     lines = (tmp_path / "curve.csv").read_text().splitlines()

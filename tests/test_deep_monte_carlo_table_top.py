@@ -13,8 +13,8 @@ torch = pytest.importorskip("torch")
 
 from crib_agents.learned import Learned  # noqa: E402
 from crib_agents.learned.table_top.act import LINES, OWING  # noqa: E402
+from crib_training.learn.curve import strength  # noqa: E402
 from crib_training.learn.deep_monte_carlo.checkpoint import Checkpoint  # noqa: E402
-from crib_training.learn.deep_monte_carlo.curve import strength  # noqa: E402
 from crib_training.learn.deep_monte_carlo.loop import Training, train  # noqa: E402
 from crib_training.learn.deep_monte_carlo.settings import Settings  # noqa: E402
 from crib_training.learn.deep_monte_carlo.table_top import (  # noqa: E402

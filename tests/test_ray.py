@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import itertools
 import os
 import platform
 import time
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -87,21 +87,23 @@ def test_an_actor_killed_in_the_middle_loses_only_its_own_samples(
 
     class Killing(Training):
         def iterate(self) -> None:
+            cluster = self.actors
+            assert isinstance(cluster, Cluster)
+            while self.rounds == 3 and len(cluster._actors) < 2:
+                time.sleep(0.05)
+                cluster._welcome()
+            if self.rounds == 5:
+                ray.kill(cluster._actors[0])
             super().iterate()
             deals.append(self.deals)
-            if self.rounds == 3:
-                assert isinstance(self.actors, Cluster)
-                ray.kill(self.actors._actors[0])
 
     monkeypatch.setattr("crib_training.learn.deep_monte_carlo.loop.Training", Killing)
     train(small(tmp_path, ray_address=address, deals=1000))
-    played = [after - before for before, after in itertools.pairwise(deals)]
-    assert deals[:3] == [50, 100, 150]
-    assert 25 in played  # half of a round is the other actor's
-    assert all(n in (25, 50) for n in played)
-    assert played[-1] == 50 or sum(played[-3:]) > 75  # in the end all parts are played again
-    assert deals[-1] == 1000
-    assert Checkpoint.load(tmp_path).about["deals"] == 1000
+    played = [after - before for before, after in pairwise(deals)]
+    assert deals[:5] == [50, 100, 150, 200, 250]
+    assert set(played) == {25, 50}  # half of a round is the other actor's
+    assert deals[-1] == Checkpoint.load(tmp_path).about["deals"] == 1000
+    assert len(deals) in (21, 22)  # one or two parts were lost
 
 
 def test_a_cluster_without_room_for_an_actor_is_said(

@@ -19,6 +19,8 @@ from crib_training.evaluation.duplicate import estimate, play_pairs
 from crib_training.evaluation.evaluate import evaluate
 from crib_training.evaluation.figures import comparison_table, phase_table
 from crib_training.learn import ppo, recipes
+from crib_training.learn.curve import read_points
+from crib_training.learn.watch import Watch
 from crib_training.loading import find_game
 from crib_training.tables.__main__ import ORDER
 
@@ -27,7 +29,7 @@ from crib_env.rules import PRESETS, Rules
 
 SMALL = ppo.Settings(
     lanes=16, steps=8, batch_size=64, epochs=1, width=16, progress=False, opponent="random",
-    timesteps=512, features=None,
+    timesteps=512, features=None, measures=2, measure_pairs=6, last_pairs=8,
 )  # fmt: skip
 
 
@@ -39,7 +41,7 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_training_writes_what_it_promises(trained: Path) -> None:
-    for name in ("policy.safetensors", "model.zip", "learning_curve.png", "learning_curve.csv"):
+    for name in ("policy.safetensors", "model.zip", "curve.png", "curve.csv", "curve.json"):
         assert (trained / name).stat().st_size > 0, name
     assert any((trained / "tb").rglob("events.out.*"))
 
@@ -49,8 +51,27 @@ def test_training_resumes_where_it_stopped(trained: Path, tmp_path: Path) -> Non
     with pytest.raises(ValueError, match="holds a pickle"):
         ppo.train(again)
     ppo.train(replace(again, trust=True))
-    first_row = (tmp_path / "learning_curve.csv").read_text().splitlines()[1]
-    assert int(first_row.split(",")[0]) > 512
+    before, after = read_points(trained), read_points(tmp_path)
+    assert after[: len(before)] == before
+    assert before[-1].decisions == 512
+    assert [point.decisions for point in after[len(before) :]] == [640]
+    assert after[-1].deals > before[-1].deals
+    assert after[-1].cpu_seconds > before[-1].cpu_seconds
+
+
+def test_ctrl_c_saves_a_run_of_ppo_and_says_how_to_go_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(watch: Watch) -> None:
+        if watch.num_timesteps >= 256:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(Watch, "_on_rollout_end", interrupted)
+    with pytest.raises(KeyboardInterrupt, match=f"256 decisions .* --resume {tmp_path} --trust"):
+        ppo.train(replace(SMALL, out=tmp_path))
+    monkeypatch.undo()
+    ppo.train(replace(SMALL, timesteps=128, resume=tmp_path, trust=True, out=tmp_path))
+    assert read_points(tmp_path)[-1].decisions == 384
 
 
 def test_the_saved_policy_plays_as_the_trained_network_would(trained: Path) -> None:

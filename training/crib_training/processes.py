@@ -1,13 +1,20 @@
-"""Processes of this machine that work for a command, and end with it whatever ends it."""
+"""Processes of this machine that work for a command, and end with it whatever ends it.
+
+Each has a pipe of its own and shares nothing with the others, no queue and no lock: one that is
+killed at any moment leaves nobody waiting.
+"""
 
 from __future__ import annotations
 
 import os
 import signal
 from collections.abc import Callable, Iterator
-from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from multiprocessing import active_children, get_context, parent_process
+from multiprocessing.connection import Connection
+from multiprocessing.process import BaseProcess
+from queue import SimpleQueue
 from threading import Thread
 from typing import Any, TypeVar
 
@@ -21,8 +28,12 @@ PATIENCE = 2.0  # seconds for a process to end by itself
 T = TypeVar("T")
 
 
+class ProcessDiedError(RuntimeError):
+    """A process died while it worked, or before."""
+
+
 class ProcessPool:
-    """Processes that each run one thing at a time, used in a ``with`` block.
+    """Processes that each do one thing at a time, used in a ``with`` block.
 
     Args:
         count: how many.
@@ -30,42 +41,92 @@ class ProcessPool:
     """
 
     def __init__(self, count: int, begin: Callable[..., None] | None = None, *args: Any) -> None:
-        self._pool = ProcessPoolExecutor(count, SPAWN, _begin, (begin, args))
-        self._threads: dict[str, str | None] = {}
+        self._count, self._begin, self._args = count, begin, args
+        self._threads = ThreadPoolExecutor(count)  # one waits for each process that works
+        self._children: list[BaseProcess] = []
+        self._pipes: list[Connection] = []
+        self._free: SimpleQueue[Connection] = SimpleQueue()
 
     def __enter__(self) -> ProcessPool:
-        # Read when a child starts, which is at a later submit.
-        self._threads = {name: os.environ.get(name) for name in THREADS}
-        os.environ.update(dict.fromkeys(THREADS, "1"))
+        with _single_threaded(), _deaf_children():
+            for _ in range(self._count):
+                ours, theirs = SPAWN.Pipe()
+                child = SPAWN.Process(target=_work, args=(theirs, self._begin, self._args))
+                child.start()
+                theirs.close()
+                self._children.append(child)
+                self._pipes.append(ours)
+                self._free.put(ours)
         return self
 
     def __exit__(self, *error: object) -> None:
-        for name, value in self._threads.items():
+        if error[0] is None:
+            self._threads.shutdown()
+            for pipe in self._pipes:
+                pipe.close()
+        else:  # what runs may hang: it is not waited for
+            self._threads.shutdown(wait=False, cancel_futures=True)
+            for child in self._children:
+                child.terminate()
+        for child in self._children:
+            child.join(PATIENCE)
+            child.kill()
+            child.join()
+
+    def submit(self, function: Callable[..., T], *args: Any) -> Future[T]:
+        """Have a function called; the result raises what it raised, or `ProcessDiedError`."""
+        return self._threads.submit(self._call, function, args)
+
+    def _call(self, function: Callable[..., T], args: tuple[Any, ...]) -> T:
+        pipe = self._free.get()
+        try:
+            pipe.send((function, args))
+            error, answer = pipe.recv()
+        except (EOFError, OSError):
+            raise ProcessDiedError("a process died") from None
+        finally:
+            self._free.put(pipe)  # a dead one too: who takes it is told
+        if error is not None:
+            raise error
+        return answer  # type: ignore[no-any-return]
+
+
+def _work(pipe: Connection, begin: Callable[..., None] | None, begin_args: tuple[Any, ...]) -> None:
+    """Do in a process what comes through its pipe, until it is closed."""
+    _end_with_parent()
+    if begin is not None:
+        begin(*begin_args)
+    while True:
+        try:
+            function, args = pipe.recv()
+        except EOFError:
+            return
+        answer: tuple[Exception | None, Any]
+        try:
+            answer = None, function(*args)
+        except Exception as error:
+            answer = error, None
+        pipe.send(answer)
+
+
+@contextmanager
+def _single_threaded() -> Iterator[None]:
+    """Have processes that start in the block use one thread each."""
+    before = {name: os.environ.get(name) for name in THREADS}
+    os.environ.update(dict.fromkeys(THREADS, "1"))
+    try:
+        yield
+    finally:
+        for name, value in before.items():
             if value is None:
                 del os.environ[name]
             else:
                 os.environ[name] = value
-        children = list((self._pool._processes or {}).values())  # a shutdown forgets them
-        if error[0] is None:
-            self._pool.shutdown()
-            return
-        # What runs may hang: it is not waited for.
-        self._pool.shutdown(wait=False, cancel_futures=True)
-        for child in children:
-            child.terminate()
-        for child in children:
-            child.join(PATIENCE)
-            child.kill()
-
-    def submit(self, function: Callable[..., T], *args: Any) -> Future[T]:
-        """Have a function called; the result raises BrokenProcessPool if a process died."""
-        with _deaf_children():
-            return self._pool.submit(function, *args)
 
 
 @contextmanager
 def _deaf_children() -> Iterator[None]:
-    """Let children that start in the block never hear Ctrl-C, which is for their parent."""
+    """Let processes that start in the block never hear Ctrl-C, which is for their parent."""
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return
@@ -77,12 +138,6 @@ def _deaf_children() -> Iterator[None]:
         yield
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
-
-
-def _begin(begin: Callable[..., None] | None, args: tuple[Any, ...]) -> None:
-    _end_with_parent()
-    if begin is not None:
-        begin(*args)
 
 
 def _end_with_parent() -> None:

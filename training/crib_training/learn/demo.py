@@ -11,11 +11,10 @@ expert's opinion of every choice), and each agent's own folder with its ``policy
 
 from __future__ import annotations
 
-import csv
 import json
 import platform
 import time
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from crib_play.replay import write_replay
@@ -26,13 +25,15 @@ from crib_env.rules import PRESETS
 from crib_training.command_line import start
 from crib_training.evaluation.evaluate import evaluate
 from crib_training.evaluation.figures import comparison_table, phase_table
-from crib_training.learn import ppo
+from crib_training.learn import picture, ppo
+from crib_training.learn.curve import read_points, read_words
 from crib_training.learn.deep_monte_carlo import loop
 from crib_training.learn.deep_monte_carlo import settings as deep
+from crib_training.learn.deep_monte_carlo.checkpoint import write_whole
+from crib_training.learn.picture import of_run
 
 OPPONENTS = ("random", "greedy", "rule_based", "expert")
 EXPERT_PAIRS = 500  # at most: the expert takes its time
-AGAINST = ("rule_based", None)  # whom the rows of a curve are about; PPO's do not say
 
 
 @dataclass(frozen=True)
@@ -73,31 +74,27 @@ def learn_by_ppo(settings: Settings) -> tuple[Agent, float]:
     print(f"MaskablePPO against rule_based: {settings.timesteps:,} decisions ...", flush=True)
     began = time.process_time()
     out = settings.out / "ppo"
-    agent = ppo.train(ppo.Settings(timesteps=settings.timesteps, seed=settings.seed, out=out))
+    agent = ppo.train(
+        ppo.Settings(
+            timesteps=settings.timesteps, seed=settings.seed,
+            measure_pairs=min(500, settings.pairs), last_pairs=settings.pairs, out=out,
+        )
+    )  # fmt: skip
     return agent, time.process_time() - began
 
 
 def draw(out: Path) -> None:
-    """Draw both curves into one picture: points a deal more than rule_based, over seconds."""
-    import matplotlib.pyplot as plt
-
-    figure, axes = plt.subplots(figsize=(7, 4.2))
-    for folder, name, seconds, points in (
-        ("deep_monte_carlo", "deep Monte Carlo, on duplicate deals", "cpu_seconds", "points"),
-        ("ppo", "MaskablePPO, while it explores", "seconds", "mean_episode_reward"),
-    ):
-        (path,) = (out / folder).glob("*curve.csv")
-        with open(path) as file:
-            rows = [row for row in csv.DictReader(file) if row.get("opponent") in AGAINST]
-        axes.plot([float(r[seconds]) for r in rows], [float(r[points]) for r in rows], label=name)
-    axes.axhline(0, color="grey", linewidth=0.8)
-    axes.annotate(" rule_based", (0.0, 0.0), xycoords=("axes fraction", "data"), va="bottom")
-    axes.set_xlabel("seconds of acting and learning")
-    axes.set_ylabel("points a deal more than rule_based")
-    axes.legend(loc="lower right")
-    figure.tight_layout()
-    figure.savefig(out / "learning_curve.png", dpi=120)
-    plt.close(figure)
+    """Draw both curves into one picture: games won against rule_based, over CPU seconds."""
+    lines = [
+        of_run(name, [asdict(point) for point in read_points(out / folder)], "rule_based")
+        for folder, name in (
+            ("deep_monte_carlo", "deep Monte Carlo, self-play"),
+            ("ppo", "MaskablePPO against rule_based"),
+        )
+    ]
+    levels = read_words(out / "deep_monte_carlo")["lines"]
+    title = "Six-card cribbage: strength against rule_based while it is learned"
+    write_whole(out / "learning_curve.png", picture.draw(lines, levels, title))
 
 
 def run(settings: Settings) -> None:

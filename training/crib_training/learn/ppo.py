@@ -3,7 +3,7 @@
     crib train --timesteps 1000000 --opponent rule_based --seed 1 --out runs/ppo
 
 Writes to ``--out``: ``policy.safetensors`` (a `LearnedAgent`, for `crib evaluate`), ``model.zip``
-(for ``--resume``), ``learning_curve.png``, ``learning_curve.csv``, and TensorBoard logs.
+(for ``--resume``), the curve (`learn.curve`), and what TensorBoard reads.
 
 One episode is a deal by default and the reward the difference in points: every decision is then
 followed by its consequences within a few steps, so a few minutes are enough to learn something.
@@ -11,29 +11,27 @@ followed by its consequences within a few steps, so a few minutes are enough to 
 
 from __future__ import annotations
 
-import csv
-import time
+import io
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-import matplotlib
-
-matplotlib.use("Agg")
-
-import matplotlib.pyplot as plt
-import numpy as np
 import torch
 from crib_agents.adapters.learned import LearnedAgent
 from crib_agents.loading import load_agent, trusted
 from sb3_contrib import MaskablePPO
-from stable_baselines3.common.callbacks import BaseCallback, CallbackList, ProgressBarCallback
 from stable_baselines3.common.vec_env import VecNormalize
 
 from crib_training.command_line import start
+from crib_training.learn.curve import Curve, read_points
+from crib_training.learn.deep_monte_carlo.checkpoint import write_whole
+from crib_training.learn.display import EVENTS, Display
 from crib_training.learn.networks import policy_agent, policy_of
 from crib_training.learn.shaping import LineShaping
+from crib_training.learn.watch import Watch
 from crib_training.loading import find_game, shortest_episode
+
+MODEL = "model.zip"
 
 
 @dataclass(frozen=True)
@@ -63,12 +61,19 @@ class Settings:
         shaping: pay a card when it is placed (Table Top).
         entropy: weight of the entropy.
         width: of the two hidden layers.
+        against: reference opponents, built-in names joined by commas; by default the opponent.
+        lines: built-in agents whose own strength against the first of those the picture shows as
+            lines, joined by commas.
+        measures: how often strength is measured, and the run saved.
+        measure_pairs: pairs of duplicate deals at each, and half as many pairs of games; 0 measures
+            nothing.
+        last_pairs: the same after the last decision.
         resume: a folder of an earlier run, or its model.zip, to go on from.
         trust: these .zip files are one's own: they hold a pickle, which runs code as it is read.
         threads: of PyTorch. Layers this small gain little from two, and lose much where a core is
             shared.
         out: the folder for results.
-        progress: show a progress bar.
+        progress: show how it goes.
     """
 
     env: str = "six_card_v0"
@@ -90,6 +95,11 @@ class Settings:
     shaping: bool = False
     entropy: float = 0.005
     width: int = 128
+    against: str | None = None
+    lines: str = "greedy"
+    measures: int = 8
+    measure_pairs: int = 500
+    last_pairs: int = 2000
     resume: Path | None = None
     trust: bool = False
     threads: int = 1
@@ -97,44 +107,15 @@ class Settings:
     progress: bool = True
 
 
-class LearningCurve(BaseCallback):
-    """Keeps the mean reward of the learner's episodes after every update."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.rows: list[tuple[int, float, float]] = []
-        self.began = time.perf_counter()
-
-    def _on_step(self) -> bool:
-        return True
-
-    def _on_rollout_end(self) -> None:
-        episodes = self.model.ep_info_buffer
-        if episodes:
-            mean = float(np.mean([episode["r"] for episode in episodes]))
-            self.rows.append((self.num_timesteps, mean, time.perf_counter() - self.began))
-
-
-def train(settings: Settings) -> LearnedAgent:
-    """Fit an agent as the settings say, write everything to ``out`` and return it."""
+def games_of(settings: Settings) -> VecNormalize:
+    """Return the games that settings name, with an opponent in them, as SB3 takes them."""
     maker, rules = find_game(settings.env, settings.rules)
-    opponent = load_agent(trusted(settings.opponent, settings.trust))
-    if settings.resume and not settings.trust:
-        raise ValueError(
-            f"{settings.resume} holds a pickle, which can run any code as it is read: if the file "
-            "is your own, say --trust"
-        )
-    reward = settings.reward or ("expected" if maker.family.expected else "points")
-    settings.out.mkdir(parents=True, exist_ok=True)
-    torch.set_num_threads(settings.threads)
-    # The masked logits are finite by construction; checking them at every step takes time.
-    torch.distributions.Distribution.set_default_validate_args(False)
     games = maker.sb3_env(
         settings.lanes,
-        opponent=opponent,
+        opponent=load_agent(trusted(settings.opponent, settings.trust)),
         rules=rules,
         episode=settings.episode or shortest_episode(maker),
-        reward=reward,
+        reward=settings.reward or ("expected" if maker.family.expected else "points"),
         features=settings.features,
         seat=None,
         **({"players": settings.players} if settings.players != 2 else {}),
@@ -142,72 +123,108 @@ def train(settings: Settings) -> LearnedAgent:
     games.seed(settings.seed)
     # Only the reward is scaled; the observation is bits already. A deal is short: no discount.
     shaped = LineShaping(games) if settings.shaping else games
-    venv = VecNormalize(shaped, norm_obs=False, norm_reward=True, gamma=1.0)
+    return VecNormalize(shaped, norm_obs=False, norm_reward=True, gamma=1.0)
+
+
+def model_of(settings: Settings, games: VecNormalize) -> MaskablePPO:
+    """Return what learns, from nothing or as it was saved."""
+    torch.set_num_threads(settings.threads)
+    # The masked logits are finite by construction; checking them at every step takes time.
+    torch.distributions.Distribution.set_default_validate_args(False)
+    events = str(settings.out / EVENTS)
+    if settings.resume:
+        return MaskablePPO.load(_folder(settings.resume) / MODEL, env=games, tensorboard_log=events)
 
     def learning_rate(remaining: float) -> float:
         return float(settings.learning_rate * max(0.1, remaining))
 
-    if settings.resume:
-        saved = settings.resume
-        if saved.is_dir():
-            saved /= "model.zip"
-        model = MaskablePPO.load(saved, env=venv, tensorboard_log=str(settings.out / "tb"))
-    else:
-        policy, keywords = policy_of(maker.family, settings.features, settings.width)
-        model = MaskablePPO(
-            policy,
-            venv,
-            learning_rate=learning_rate,
-            n_steps=settings.steps,
-            batch_size=settings.batch_size,
-            n_epochs=settings.epochs,
-            gamma=1.0,
-            gae_lambda=settings.gae_lambda,
-            ent_coef=settings.entropy,
-            policy_kwargs=keywords,
-            stats_window_size=2000,
-            tensorboard_log=str(settings.out / "tb"),
-            seed=settings.seed,
-            device="cpu",
-        )
-    curve = LearningCurve()
-    callbacks: list[BaseCallback] = [curve]
-    if settings.progress:
-        callbacks.append(ProgressBarCallback())
-    model.learn(
-        settings.timesteps,
-        callback=CallbackList(callbacks),
-        reset_num_timesteps=not settings.resume,
+    maker, _ = find_game(settings.env, settings.rules)
+    policy, keywords = policy_of(maker.family, settings.features, settings.width)
+    return MaskablePPO(
+        policy,
+        games,
+        learning_rate=learning_rate,
+        n_steps=settings.steps,
+        batch_size=settings.batch_size,
+        n_epochs=settings.epochs,
+        gamma=1.0,
+        gae_lambda=settings.gae_lambda,
+        ent_coef=settings.entropy,
+        policy_kwargs=keywords,
+        stats_window_size=2000,
+        tensorboard_log=events,
+        seed=settings.seed,
+        device="cpu",
     )
-    model.save(settings.out / "model.zip")
-    agent = policy_agent(model, maker, rules, settings.features)
-    agent.save(settings.out / "policy.safetensors")
-    draw(curve.rows, settings.out, settings.opponent, reward)
-    return agent
 
 
-def draw(rows: list[tuple[int, float, float]], out: Path, opponent: str, reward: str) -> None:
-    """Write the learning curve as a table and as a picture."""
-    with open(out / "learning_curve.csv", "w", newline="") as file:
-        writer = csv.writer(file)
-        writer.writerow(["decisions", "mean_episode_reward", "seconds"])
-        writer.writerows(rows)
-    figure, axes = plt.subplots(figsize=(7, 4))
-    axes.plot([row[0] for row in rows], [row[1] for row in rows])
-    axes.axhline(0, color="grey", linewidth=0.8)
-    axes.set_xlabel("learner's decisions")
-    unit = "result" if reward == "win" else "points a deal more than the opponent"
-    axes.set_ylabel(unit)
-    axes.set_title(f"MaskablePPO learning against {opponent}")
-    figure.tight_layout()
-    figure.savefig(out / "learning_curve.png", dpi=120)
-    plt.close(figure)
+def _folder(resume: Path) -> Path:
+    return resume if resume.is_dir() else resume.parent
+
+
+def train(settings: Settings) -> LearnedAgent:
+    """Fit an agent as the settings say, write everything to ``out`` and return it.
+
+    Raises:
+        KeyboardInterrupt: Ctrl-C was pressed; the run is saved.
+        ValueError: settings that are not possible, or a run to go on with that is not trusted.
+    """
+    maker, rules = find_game(settings.env, settings.rules)
+    if settings.resume and not settings.trust:
+        raise ValueError(
+            f"{settings.resume} holds a pickle, which can run any code as it is read: if the file "
+            "is your own, say --trust"
+        )
+    curve = Curve(
+        maker, rules, settings.players, f"MaskablePPO, seed {settings.seed}",
+        settings.against or trusted(settings.opponent, settings.trust), settings.lines,
+    )  # fmt: skip
+    if settings.resume:
+        curve.points = read_points(_folder(settings.resume))
+    settings.out.mkdir(parents=True, exist_ok=True)
+    model = model_of(settings, games_of(settings))
+
+    def agent() -> LearnedAgent:
+        return policy_agent(model, maker, rules, settings.features)
+
+    out, done = settings.out, model.num_timesteps if settings.resume else 0
+
+    def save() -> None:
+        kept = io.BytesIO()
+        model.save(kept)
+        write_whole(out / MODEL, kept.getvalue())
+        agent().save(out / "policy.safetensors")
+        curve.write(out)
+
+    with Display(
+        "decisions", done + settings.timesteps, done, done, out, settings.progress
+    ) as display:
+        every, pairs = settings.timesteps / settings.measures, settings.measure_pairs
+        watch = Watch(display, curve, every, pairs, agent, save)
+        watch.measure(done, 0 if settings.resume else pairs)  # what cannot be written is found out
+        try:
+            model.learn(
+                settings.timesteps, callback=watch, log_interval=10,
+                reset_num_timesteps=not settings.resume,
+            )  # fmt: skip
+        except KeyboardInterrupt:
+            save()
+            raise KeyboardInterrupt(
+                f"{model.num_timesteps:,} decisions are learned from; go on by the same command "
+                f"with --resume {out} --trust, and as many --timesteps as are left"
+            ) from None
+        watch.measure(model.num_timesteps, settings.last_pairs if pairs else 0)
+        if pairs:
+            curve.measure_lines(pairs)
+        curve.write(out)
+        curve.draw(out)
+    return agent()
 
 
 def run(settings: Settings) -> None:
     """Train, and say where the results are."""
     train(settings)
-    print(f"wrote {settings.out}/policy.safetensors, model.zip, learning_curve.png")
+    print(f"wrote {settings.out}/policy.safetensors, model.zip, curve.csv, curve.png")
 
 
 if __name__ == "__main__":

@@ -9,12 +9,11 @@ from __future__ import annotations
 import platform
 from collections import deque
 from concurrent.futures import FIRST_COMPLETED, Future, wait
-from concurrent.futures.process import BrokenProcessPool
 from types import TracebackType
 from typing import Any, Protocol
 
 from crib_training.evaluation.duplicate import Finished, no_matter
-from crib_training.processes import SPAWN, ProcessPool
+from crib_training.processes import SPAWN, ProcessDiedError, ProcessPool
 from crib_training.tournament.chunks import PLAYED, Chunk, Record, Setup, play
 
 LOOK_EVERY = 0.5  # seconds between two looks at how far the workers are
@@ -124,7 +123,7 @@ class Processes:
         self._running.remove(done)
         try:
             return done.result()
-        except BrokenProcessPool as error:
+        except ProcessDiedError as error:
             raise RuntimeError(
                 "a worker's process died, by an agent's doing or for want of memory; finished "
                 "chunks are kept. Written process:NAME, an agent has a process of its own and "

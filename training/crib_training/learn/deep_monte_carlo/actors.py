@@ -11,7 +11,6 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Future
-from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, Protocol
@@ -24,7 +23,7 @@ from crib_training.learn.deep_monte_carlo.checkpoint import restore_module
 from crib_training.learn.deep_monte_carlo.settings import Settings
 from crib_training.learn.deep_monte_carlo.task import Samples
 from crib_training.learn.deep_monte_carlo.tasks import find_task
-from crib_training.processes import ProcessPool
+from crib_training.processes import ProcessDiedError, ProcessPool
 
 NETS = "nets"  # the prefix of their tensors
 STREAM = 1  # of random numbers that a seed gives; the learner's own has no number
@@ -128,10 +127,10 @@ class Actors(Protocol):
         """Have the parts of a round played; one round may follow another that is not finished."""
 
     def finish(self) -> list[Played]:
-        """Return the parts of the round that began first, as soon as it is over.
+        """Return the parts of the round that began first, but those lost, as soon as it is over.
 
         Raises:
-            ActorsLostError: nobody is left to play it.
+            ActorsLostError: nobody is left to play.
         """
 
 
@@ -163,12 +162,9 @@ class Processes:
 
     def begin(self, parts: Sequence[Part], nets: Arrays) -> None:
         """Have the parts of a round played."""
-        try:
-            self._rounds.append(
-                [self._pool.submit(play_here, self._settings, part, nets) for part in parts]
-            )
-        except BrokenProcessPool as error:
-            raise _died() from error
+        self._rounds.append(
+            [self._pool.submit(play_here, self._settings, part, nets) for part in parts]
+        )
 
     def finish(self) -> list[Played]:
         """Return the parts of the round that began first, as soon as it is over.
@@ -178,12 +174,9 @@ class Processes:
         """
         try:
             return [part.result() for part in self._rounds.pop(0)]
-        except BrokenProcessPool as error:
-            raise _died() from error
-
-
-def _died() -> ActorsLostError:
-    return ActorsLostError("a process of self-play died, killed or for want of memory")
+        except ProcessDiedError as error:
+            said = "a process of self-play died, killed or for want of memory"
+            raise ActorsLostError(said) from error
 
 
 @cache

@@ -18,7 +18,8 @@ from crib_training.learn.deep_monte_carlo.actors import (
 from crib_training.learn.deep_monte_carlo.settings import Settings
 from crib_training.tournament.chunks import sources
 
-PATIENCE = 120.0  # seconds for the first actor to be ready
+PATIENCE = 300.0  # seconds for the first actor to be ready
+PERSISTENCE = 3  # rounds
 
 
 def code_digest() -> str:
@@ -63,6 +64,7 @@ class Cluster:
         self._actors: list[Any] = []
         self._starting: dict[Any, Any] = {}  # actors by their answer that they are ready
         self._rounds: list[list[tuple[Any, Any]]] = []  # actors and their answers
+        self._lost = 0  # rounds, one after the other, of which nothing came back
 
     def __enter__(self) -> Cluster:
         self._ray.init(
@@ -100,7 +102,7 @@ class Cluster:
         """Return the parts of the round that began first, but those lost, as soon as it is over.
 
         Raises:
-            ActorsLostError: all were lost.
+            ActorsLostError: all were lost, and so were those before.
         """
         played = []
         for actor, answer in self._rounds.pop(0):
@@ -113,8 +115,9 @@ class Cluster:
                     self._actors.remove(actor)
                     self._ray.kill(actor)  # if it is only out of reach
                     self._start()
-        if not played:
-            raise ActorsLostError("all actors on the cluster were lost")
+        self._lost = 0 if played else self._lost + 1
+        if self._lost == PERSISTENCE:
+            raise ActorsLostError(f"all actors were lost, and {PERSISTENCE} rounds with them")
         return played
 
     def _start(self) -> None:

@@ -5,9 +5,9 @@
 Play a batch of deals by the nets as they are; fit the nets, choice by choice, to what followed;
 move the average of their weights along. That average is what is measured and saved.
 
-Writes to ``--out``: ``policy.safetensors`` (for `crib evaluate`), ``curve.csv``, ``curve.png``, and
-``checkpoint.safetensors``, with which ``--resume`` goes on, to the very result that the run would
-have had.
+Writes to ``--out``: ``policy.safetensors`` (for `crib evaluate`), the curve (`learn.curve`), what
+TensorBoard reads, and ``checkpoint.safetensors``, with which ``--resume`` goes on, to the very
+result that the run would have had.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ from crib_agents.learned import Learned
 from crib_training.learn.deep_monte_carlo.actors import ActorsLostError, Processes
 from crib_training.learn.deep_monte_carlo.checkpoint import FILE
 from crib_training.learn.deep_monte_carlo.cluster import Cluster
-from crib_training.learn.deep_monte_carlo.display import Display
 from crib_training.learn.deep_monte_carlo.settings import Settings, command
 from crib_training.learn.deep_monte_carlo.training import Training
+from crib_training.learn.display import Display
 
 
 class Stopped(KeyboardInterrupt):
@@ -100,11 +100,18 @@ def train(settings: Settings) -> Learned:
     every = -(-settings.deals // settings.measures)
     saved = time.monotonic()
     with (
-        Display(settings.deals, training.deals, settings.progress) as display,
+        Display(
+            "deals",
+            settings.deals,
+            training.deals,
+            training.decisions,
+            settings.out,
+            settings.progress,
+        ) as display,  # fmt: skip
         asked_to_stop() as asked,
         actors_of(settings) as training.actors,
     ):
-        if settings.measure_pairs and not training.curve:
+        if settings.measure_pairs and not training.curve.points:
             for point in training.measure(settings.measure_pairs):  # before anything is learned
                 display.measured(point)
         while training.deals < settings.deals:
@@ -114,7 +121,7 @@ def train(settings: Settings) -> Learned:
             except ActorsLostError as lost:
                 training.save()
                 raise ActorsLostError(f"{lost}; {_kept(training)}") from lost
-            display.moved(training.deals, training.decisions / max(training.cpu_seconds, 1e-9))
+            display.moved(training.deals, training.decisions, training.loss)
             done = training.deals == settings.deals
             if settings.measure_pairs and (done or training.deals // every > before):
                 pairs = settings.last_pairs if done else settings.measure_pairs
@@ -124,12 +131,12 @@ def train(settings: Settings) -> Learned:
                 training.save()
                 saved = time.monotonic()
             if asked and not done:
-                training.draw()
+                training.curve.draw(settings.out)
                 raise Stopped(_kept(training))
         if settings.measure_pairs:
-            training.measure_lines(settings.measure_pairs)
+            training.curve.measure_lines(settings.measure_pairs)
         training.save()
-        training.draw()
+        training.curve.draw(settings.out)
         rate = training.decisions / max(training.cpu_seconds, 1e-9)
         display.say(
             f"{training.decisions:,} decisions in {training.cpu_seconds:.0f} CPU s, {rate:,.0f} a "

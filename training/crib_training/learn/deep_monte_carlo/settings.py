@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 # What changes nothing about what is learned.
 FREE = ("out", "resume", "progress", "save_seconds", "ray_address")
@@ -45,6 +45,7 @@ class Settings:
         workers: processes that play, beside this one, which learns meanwhile; with 1 this process
             does both in turn. A run repeats from its seed and its number of workers.
         ray_address: have so many actors on this Ray cluster play instead; auto on one of its nodes.
+        device: where the nets learn, cpu or cuda; play is on the CPU always.
         threads: of PyTorch. With one a run is the same to the last bit whenever it is made again.
         out: the folder for results.
         resume: the folder of a run that was stopped, to go on with it.
@@ -74,6 +75,7 @@ class Settings:
     save_seconds: float = 30.0
     workers: int = 1
     ray_address: str | None = None
+    device: Literal["cpu", "cuda"] = "cpu"
     threads: int = 1
     out: Path = Path("runs/deep_monte_carlo")
     resume: Path | None = None

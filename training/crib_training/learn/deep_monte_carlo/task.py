@@ -28,6 +28,14 @@ class Samples:
     groups: Mapping[str, Mapping[str, Tensor]]
     decisions: int
 
+    def to(self, device: str) -> Samples:
+        """Return them on a device."""
+        groups = {
+            name: {key: tensor.to(device) for key, tensor in group.items()}
+            for name, group in self.groups.items()
+        }
+        return Samples(groups, self.decisions)
+
 
 class Task(Protocol):
     """A game as something to learn.

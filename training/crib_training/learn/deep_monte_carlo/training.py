@@ -5,14 +5,13 @@ from __future__ import annotations
 import copy
 import time
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict
 from typing import Any
 
 import numpy as np
 import torch
 from crib_agents.learned import Learned
-from crib_agents.loading import load_agent
 
+from crib_training.learn.curve import Curve, Point
 from crib_training.learn.deep_monte_carlo.actors import NETS, Actors, Played, joined, parts_of
 from crib_training.learn.deep_monte_carlo.checkpoint import (
     Checkpoint,
@@ -22,7 +21,6 @@ from crib_training.learn.deep_monte_carlo.checkpoint import (
     restore_module,
     write_whole,
 )
-from crib_training.learn.deep_monte_carlo.curve import Point, picture, strength, table
 from crib_training.learn.deep_monte_carlo.settings import Settings, differences, fixed, origin
 from crib_training.learn.deep_monte_carlo.task import Samples
 from crib_training.learn.deep_monte_carlo.tasks import find_task
@@ -45,7 +43,7 @@ class Training:
         deals, decisions: of self-play so far. cpu_seconds: of self-play and learning.
         rounds: played so far. actors: who plays them, None for this process.
         acting: the nets that the next round is played by, if others play it.
-        curve: strength so far. lines: that of reference agents; see `curve.picture`.
+        loss: the mean over the updates of the last round. curve: strength so far.
     """
 
     def __init__(self, settings: Settings) -> None:
@@ -54,6 +52,10 @@ class Training:
         least = 1 if settings.ray_address is None else 2
         if settings.workers < least:
             raise ValueError(f"workers must be at least {least}, got {settings.workers}")
+        if settings.device == "cuda" and not torch.cuda.is_available():
+            raise ValueError(
+                "device cuda needs an NVIDIA card and a PyTorch built for it: here is none"
+            )
         saved = Checkpoint.load(settings.resume) if settings.resume else None
         if saved is not None and (changed := differences(saved.about["settings"], settings)):
             raise ValueError(f"the run in {settings.resume} is another: {'; '.join(changed)}")
@@ -61,6 +63,7 @@ class Training:
         self.settings = settings
         self.maker, self.rules, self.players, self.task = find_task(settings)
         self.chosen = self.task.defaults.under(settings)
+        self.task.nets.to(settings.device)
         self.average = copy.deepcopy(self.task.nets)
         self.optimizer = torch.optim.Adam(
             self.task.nets.parameters(), self.chosen.learning_rate, fused=True
@@ -69,8 +72,11 @@ class Training:
         self.deals, self.decisions, self.cpu_seconds, self.rounds = 0, 0, 0.0, 0
         self.actors: Actors | None = None
         self.acting = self._nets() if settings.workers > 1 else {}
-        self.curve: list[Point] = []
-        self.lines: dict[str, float] = {}
+        self.loss = 0.0
+        self.curve = Curve(
+            self.maker, self.rules, self.players, f"deep Monte Carlo, seed {settings.seed}",
+            settings.against, settings.lines,
+        )  # fmt: skip
         if saved is not None:
             self._restore(saved)
 
@@ -88,6 +94,9 @@ class Training:
             samples = self.task.play(n, progress, self.rng)
         else:
             parts = self._play_elsewhere(self.actors, n)
+            if not parts:  # all were lost: the next round makes up for it
+                self.rounds += 1
+                return
             samples, n = joined(parts), sum(part.deals for part in parts)
             self.cpu_seconds += sum(part.cpu_seconds for part in parts)
         self._fit(samples, progress)
@@ -121,37 +130,21 @@ class Training:
             group["lr"] = self.chosen.learning_rate * share
         nets: list[torch.Tensor] = list(self.task.nets.parameters())
         average: list[torch.Tensor] = list(self.average.parameters())
+        samples = samples.to(settings.device)
+        losses = []
         for rows in batches(samples, settings.batch_size, self.rng):
             loss = self.task.loss(samples, rows)
             self.optimizer.zero_grad()
             loss.backward()  # type: ignore[no-untyped-call]
             self.optimizer.step()
+            losses.append(loss.detach())
             with torch.no_grad():
                 torch._foreach_lerp_(average, nets, self.chosen.average)
+        self.loss = torch.stack(losses).mean().item()
 
     def measure(self, pairs: int) -> list[Point]:
         """Measure the strength of the average against each reference opponent."""
-        agent, measured = self.agent, []
-        for name in self.settings.against.split(","):
-            found = strength(
-                agent, load_agent(name), self.rules, self.task.episode, self.players, pairs
-            )
-            measured.append(
-                Point(self.deals, self.decisions, round(self.cpu_seconds, 2), name, **found)
-            )
-        self.curve += measured
-        return measured
-
-    def measure_lines(self, pairs: int) -> None:
-        """Measure the reference agents that are lines in the picture."""
-        settings = self.settings
-        opponent = settings.against.split(",")[0]
-        self.lines = {opponent: 0.5}
-        for name in filter(None, settings.lines.split(",")):
-            self.lines[name] = strength(
-                load_agent(name), load_agent(opponent), self.rules, self.task.episode,
-                self.players, pairs,
-            )["won"]  # fmt: skip
+        return self.curve.measure(self.agent, self.deals, self.decisions, self.cpu_seconds, pairs)
 
     # --- what is kept ---------------------------------------------------------------------------
 
@@ -163,7 +156,7 @@ class Training:
         """
         out = self.settings.out
         write_whole(out / "policy.safetensors", self.agent.sets[0].to_bytes())
-        write_whole(out / "curve.csv", table(self.curve))
+        self.curve.write(out)
         tensors = {
             **module_tensors(NETS, self.task.nets),
             **module_tensors("average", self.average),
@@ -177,8 +170,7 @@ class Training:
             "decisions": self.decisions,
             "cpu_seconds": self.cpu_seconds,
             "generator": self.rng.bit_generator.state,
-            "curve": [asdict(point) for point in self.curve],
-            "lines": self.lines,
+            "curve": self.curve.state(),
         }
         Checkpoint(about, tensors).save(out)
 
@@ -196,15 +188,7 @@ class Training:
         }
         self.cpu_seconds = about["cpu_seconds"]
         self.rng.bit_generator.state = about["generator"]
-        self.curve = [Point(**point) for point in about["curve"]]
-        self.lines = about["lines"]
-
-    def draw(self) -> None:
-        """Write the picture."""
-        if self.curve:
-            title = f"Deep Monte Carlo, {self.rules.name}, {self.players} players"
-            image = picture(self.curve, self.lines, title)
-            write_whole(self.settings.out / "curve.png", image)
+        self.curve.restore(about["curve"])
 
 
 def batches(

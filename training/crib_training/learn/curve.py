@@ -1,0 +1,191 @@
+"""Strength while it is learned, by whatever method: measured on duplicate deals and written down.
+
+Every run writes ``curve.csv``, with the same columns, ``curve.png``, the picture, and
+``curve.json``, what the picture says besides. `crib curves` draws several runs into one.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+from typing import Any
+
+from crib_agents.loading import load_agent
+
+from crib_env.envs.makers import Maker
+from crib_env.policy import Agent
+from crib_env.rules import Rules
+from crib_training.evaluation.duplicate import estimate, play_pairs
+from crib_training.learn.deep_monte_carlo.checkpoint import write_whole
+from crib_training.learn.picture import draw, of_run
+from crib_training.loading import in_phase, shortest_episode
+
+SEED = 2_000_000  # of the deals that strength is measured on: every time the same
+TABLE, WORDS, PICTURE = "curve.csv", "curve.json", "curve.png"
+
+
+@dataclass(frozen=True)
+class Point:
+    """The strength of the agent after so many deals, against one opponent.
+
+    Attributes:
+        deals, decisions: learned from so far. cpu_seconds: of playing and learning.
+        opponent: who.
+        points, points_interval: points a deal more than it, and half the 95 % interval.
+        won, won_interval: the share of games won, in the same way.
+    """
+
+    deals: int
+    decisions: int
+    cpu_seconds: float
+    opponent: str
+    points: float
+    points_interval: float
+    won: float
+    won_interval: float
+
+
+class Curve:
+    """The strength of what a run learns.
+
+    Args:
+        maker: the environment. rules: that are played. players: in a game.
+        method: by what is learned, in words.
+        against: the opponents, joined by commas. lines: agents whose own strength against the first
+            of them the picture shows as lines, likewise.
+
+    Raises:
+        ValueError: one of them is not known.
+
+    Attributes:
+        points: measured so far. shares: of games that the lines won, by name.
+    """
+
+    def __init__(
+        self, maker: Maker, rules: Rules, players: int, method: str, against: str, lines: str
+    ) -> None:
+        self.maker, self.rules, self.players = maker, rules, players
+        self.opponents = {name: load_agent(name) for name in filter(None, against.split(","))}
+        self.lines = {name: load_agent(name) for name in filter(None, lines.split(","))}
+        if not self.opponents:
+            raise ValueError("strength is measured against one opponent at least: --against NAME")
+        game = maker.name.rpartition("_v")[0].replace("_", " ").capitalize()
+        variant = "" if rules.name == maker.rules else f" by the rules {rules.name}"
+        self.title = f"{game}{variant} for {players}, learned by {method}"
+        self.points: list[Point] = []
+        self.shares: dict[str, float] = {}
+
+    def measure(
+        self, agent: Agent, deals: int, decisions: int, cpu_seconds: float, pairs: int
+    ) -> list[Point]:
+        """Measure an agent against each opponent, and keep that; see `strength` and `Point`."""
+        spent = round(cpu_seconds, 2)
+        measured = [
+            Point(deals, decisions, spent, name, **self._strength(agent, opponent, pairs))
+            for name, opponent in self.opponents.items()
+        ]
+        self.points += measured
+        return measured
+
+    def measure_lines(self, pairs: int) -> None:
+        """Measure the agents that are lines in the picture."""
+        first, opponent = next(iter(self.opponents.items()))
+        self.shares = {first: 0.5}
+        for name, agent in self.lines.items():
+            self.shares[name] = self._strength(agent, opponent, pairs)["won"]
+
+    def _strength(self, agent: Agent, opponent: Agent, pairs: int) -> dict[str, float]:
+        ours, theirs = in_phase(self.maker, agent), in_phase(self.maker, opponent)
+        episode = shortest_episode(self.maker)
+        return strength(ours, theirs, self.rules, episode, self.players, pairs)
+
+    def write(self, folder: Path) -> None:
+        """Write table and words.
+
+        Raises:
+            OSError: one of them cannot be written.
+        """
+        write_whole(folder / TABLE, table(self.points))
+        words = {"title": self.title, "lines": self.shares}
+        write_whole(folder / WORDS, (json.dumps(words, indent=2) + "\n").encode())
+
+    def draw(self, folder: Path) -> None:
+        """Write the picture, if anything was measured."""
+        if self.points:
+            known = [
+                of_run(f"against {name}", [asdict(p) for p in self.points], name)
+                for name in self.opponents
+            ]
+            write_whole(folder / PICTURE, draw(known, self.shares, self.title))
+
+    def state(self) -> dict[str, Any]:
+        """Return what was measured, ready for JSON."""
+        return {"points": [asdict(point) for point in self.points], "lines": self.shares}
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Take up what `state` returned."""
+        self.points = [Point(**point) for point in state["points"]]
+        self.shares = dict(state["lines"])
+
+
+def strength(
+    agent: Agent, opponent: Agent, rules: Rules, episode: str, players: int, pairs: int
+) -> dict[str, float]:
+    """Return an agent's strength against an opponent, as the fields of `Point` name it.
+
+    Args:
+        episode: the shortest of the game.
+        pairs: of those; half as many of games.
+    """
+    deals = play_pairs(rules, episode, agent, opponent, pairs, SEED, players=players)
+    lead = estimate((deals.points[:, :, 0] - deals.points[:, :, 1]).sum(axis=2).mean(axis=1))
+    games = play_pairs(rules, "game", agent, opponent, max(2, pairs // 2), SEED, players=players)
+    won = estimate((games.result == 1).mean(axis=1))
+    return {
+        "points": lead.mean,
+        "points_interval": lead.half,
+        "won": won.mean,
+        "won_interval": won.half,
+    }
+
+
+def table(points: list[Point]) -> bytes:
+    """Return points as CSV."""
+    text = io.StringIO()
+    writer = csv.DictWriter(text, [field.name for field in fields(Point)], lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(asdict(point) for point in points)
+    return text.getvalue().encode()
+
+
+def read_points(folder: Path) -> list[Point]:
+    """Return the points that a run has written.
+
+    Raises:
+        ValueError: it has written none, or no such table.
+    """
+    path = folder / TABLE
+    if not path.is_file():
+        raise ValueError(f"{folder} is no folder of a run: it has no {TABLE}")
+    kinds = {"deals": int, "decisions": int, "opponent": str}
+    try:
+        with path.open(newline="") as file:
+            return [
+                Point(**{key: kinds.get(key, float)(value) for key, value in row.items()})
+                for row in csv.DictReader(file)
+            ]
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{path} is no table of a run: {error}") from None
+
+
+def read_words(folder: Path) -> dict[str, Any]:
+    """Return the title of a run and the lines of its picture."""
+    path = folder / WORDS
+    if not path.is_file():
+        return {"title": folder.name, "lines": {}}
+    words: dict[str, Any] = json.loads(path.read_text())
+    return words

@@ -1,0 +1,94 @@
+"""Draw the learning curves of several runs into one picture.
+
+    crib curves runs/1 runs/2 runs/3 --out curve.png
+    crib curves "self-play=runs/1,runs/2,runs/3" "MaskablePPO=runs/a,runs/b,runs/c"
+
+Runs that differ by their seed alone are one line: their mean, in a band from the least to the most
+of them at each second. A single run's band are the 95 % intervals of its points.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Annotated
+
+from tyro.conf import Positional, arg
+
+from crib_training.command_line import start
+from crib_training.learn.curve import read_points, read_words
+from crib_training.learn.deep_monte_carlo.checkpoint import write_whole
+from crib_training.learn.picture import Line, What, draw, of_run, of_runs
+from crib_training.outputs import check_file
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Draw the learning curves of several runs into one picture.
+
+    Attributes:
+        runs: folders of runs, which are one line; or several lines, each written
+            NAME=FOLDER,FOLDER.
+        what: the share of games won, or points a deal.
+        against: the opponent they were measured against; by default the first.
+        title: above the picture; by default the first run's.
+        out: the picture, PNG.
+    """
+
+    runs: Positional[Annotated[tuple[str, ...], arg(metavar="RUN")]]
+    what: What = "won"
+    against: str | None = None
+    title: str | None = None
+    out: Path = Path("curves.png")
+
+
+def groups_of(runs: tuple[str, ...]) -> dict[str, list[Path]]:
+    """Return the folders of each line by its name, "" if it has none.
+
+    Raises:
+        ValueError: some have a name and others not, or there is nothing to draw.
+    """
+    named = [run for run in runs if "=" in run]
+    if not runs or (named and len(named) < len(runs)):
+        raise ValueError("name the folders of runs, or for each line NAME=FOLDER,FOLDER")
+    if not named:
+        return {"": [Path(run) for run in runs]}
+    pairs = [run.partition("=") for run in runs]
+    return {name: [Path(folder) for folder in rest.split(",")] for name, _, rest in pairs}
+
+
+def line_of(name: str, folders: list[Path], against: str, what: What) -> Line:
+    """Return the line of runs.
+
+    Raises:
+        ValueError: one was not measured against that opponent.
+    """
+    lines = []
+    for folder in folders:
+        points = [asdict(point) for point in read_points(folder)]
+        lines.append(of_run("", points, against, what))
+        if not len(lines[-1].seconds):
+            raise ValueError(f"{folder} was not measured against {against!r}")
+    label = f"mean of {len(folders)} runs" if len(folders) > 1 else folders[0].name
+    return of_runs(name or label, lines)
+
+
+def run(settings: Settings) -> None:
+    """Draw, and say where the picture is."""
+    check_file(settings.out)
+    groups = groups_of(settings.runs)
+    first = next(iter(groups.values()))[0]
+    against = settings.against or next((p.opponent for p in read_points(first)), "")
+    lines = [line_of(name, folders, against, settings.what) for name, folders in groups.items()]
+    words = read_words(first)
+    if settings.what == "won":
+        levels = {k: v for k, v in words["lines"].items() if against in words["lines"]}
+    else:
+        levels = {against: 0.0}
+    title = settings.title or words["title"]
+    write_whole(settings.out, draw(lines, levels, title, settings.what))
+    print(f"wrote {settings.out}")
+
+
+if __name__ == "__main__":
+    start(Settings, run)
