@@ -17,9 +17,11 @@ from crib_training import warmup
 from crib_training.command_line import COMMANDS, read, start
 from crib_training.evaluation.duplicate import estimate, play_pairs
 from crib_training.evaluation.evaluate import evaluate
-from crib_training.evaluation.figures import comparison_table, phase_table
+from crib_training.evaluation.figures import comparison_table, phase_table, shown_percent
 from crib_training.learn import ppo, recipes
 from crib_training.learn.curve import read_points
+from crib_training.learn.deep_monte_carlo import settings as deep
+from crib_training.learn.train import split
 from crib_training.learn.watch import Watch
 from crib_training.loading import find_game
 from crib_training.tables.__main__ import ORDER
@@ -348,9 +350,23 @@ def test_tables_are_made_after_what_they_read() -> None:
 
 
 def test_a_recipes_command_is_its_settings() -> None:
-    settings = ppo.Settings(env="table_top_v0", **recipes.CHANGES["table_top_v0"])
-    words = recipes.recipe_of(settings).removeprefix("crib train ").split()
-    assert read(ppo.Settings, words, "crib train") == settings
+    for recipe in recipes.RECIPES.values():
+        words = recipes.recipe_of(recipe.settings).removeprefix("crib train ").split()
+        method, rest = split(words)
+        assert read(type(recipe.settings), rest, "crib train") == recipe.settings, method
+
+
+def test_a_recipe_is_run_once_and_put_on_the_page(tmp_path: Path) -> None:
+    recipe = recipes.Recipe(deep.Settings(deals=2000, measures=1, measure_pairs=2, last_pairs=2))
+    found = recipes.fit(recipe, 5, 4, tmp_path)
+    assert found["seconds"] > 0
+    assert [r["second"] for r in found["results"]] == [*recipes.OPPONENTS]
+    name = next(iter(recipes.RECIPES))
+    page = recipes.page({name: {5: found}}, 4)
+    won = shown_percent(found["results"][-1]["won"])
+    assert f"## {name}" in page
+    assert won in page
+    assert "crib train" in page
 
 
 def test_warmup_plays_a_little_of_everything(capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,61 +1,102 @@
-"""Fit a baseline agent for every environment and write down how good each is.
+"""Fit the baseline agents from three seeds each, and write down how good they are.
 
-    python -m crib_training.learn.recipes                  # all, a few minutes each on two cores
+    python -m crib_training.learn.recipes                  # all, hours on one core
     python -m crib_training.learn.recipes five_card_v0     # one of them
+    python -m crib_training.learn.recipes --seeds 1 --out /tmp/quick
 
-For each environment: MaskablePPO against its ``rule_based`` opponent (`crib train`), then duplicate
-deals against the built-in opponents. Writes ``runs/recipes/NAME/`` and, once all have
-been run, the tables to ``docs/recipes.md``.
+A recipe is a command of `crib train`. Each is run once a seed, and what it learned plays duplicate
+games against the built-in opponents. A run that has been done before is not done again. Writes
+``runs/recipes/NAME/SEED/`` and the page ``docs/recipes.md``, with the recipes that have been run.
 """
 
 from __future__ import annotations
 
+import csv
 import json
 import platform
 import time
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
+from crib_agents.loading import load_agent
 from tyro.conf import Positional
 
 from crib_env.errors import unknown
 from crib_env.policy import find_agent
 from crib_training.command_line import command, start
 from crib_training.evaluation.evaluate import evaluate
-from crib_training.evaluation.figures import comparison_table
+from crib_training.evaluation.figures import shown_percent, shown_plain
+from crib_training.evaluation.markdown import table
 from crib_training.learn import ppo
+from crib_training.learn.deep_monte_carlo import loop
+from crib_training.learn.deep_monte_carlo import settings as deep
 from crib_training.loading import find_game
 
 OPPONENTS = ("random", "greedy", "rule_based")
 PAGE = Path("docs/recipes.md")
 FILE = "recipe.json"
-SHOWN = ("env", "timesteps", "seed", "out")  # in every recipe
+SHOWN = ("env", "method", "out")  # in every recipe
 
-# What differs from the settings of `crib train`, and why; after a dash, other ways to compare.
-CHANGES: dict[str, dict[str, Any]] = {
-    "six_card_v0": {},
-    "six_card_v0-lookahead": {"features": "lookahead", "reward": "points"},
-    "six_card_v0-bits": {"features": None, "reward": "points"},
-    "five_card_v0": {},
-    "discard_v0": {},
-    "pegging_v0": {},
-    # A round pays at its end alone, after 14 decisions of the learner: shaped, with short credit.
-    "table_top_v0": {"shaping": True, "steps": 28, "gae_lambda": 0.9},
+AnySettings = deep.Settings | ppo.Settings
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """A way to learn a game.
+
+    Attributes:
+        settings: all but the seed and the folder.
+        players: in the games that measure it, one table each.
+        note: what a reader should know of it.
+    """
+
+    settings: AnySettings
+    players: tuple[int, ...] = (2,)
+    note: str = ""
+
+
+# A round pays at its end alone, after 14 decisions of the learner: shaped, with short credit.
+_SHAPED: dict[str, Any] = {"env": "table_top_v0", "shaping": True, "steps": 28, "gae_lambda": 0.9}
+
+RECIPES: dict[str, Recipe] = {
+    "six_card_v0 in a minute": Recipe(deep.Settings(deals=350_000)),
+    "six_card_v0 in three minutes": Recipe(deep.Settings(deals=1_000_000)),
+    "five_card_v0 in a minute": Recipe(deep.Settings(env="five_card_v0", deals=350_000)),
+    "five_card_v0 in three minutes": Recipe(deep.Settings(env="five_card_v0", deals=1_000_000)),
+    "table_top_v0": Recipe(
+        deep.Settings(env="table_top_v0"),
+        players=(2, 4),
+        note="Learned with two players; the same nets play for two and for four.",
+    ),
+    "table_top_v0, Ship's variation": Recipe(
+        deep.Settings(env="table_top_v0", rules="table_top_ship"), players=(2, 4)
+    ),
+    "six_card_v0 by MaskablePPO": Recipe(
+        ppo.Settings(),
+        note="Features of each action and of the reply, and the show paid by its mean.",
+    ),
+    "six_card_v0 by MaskablePPO, lookahead": Recipe(
+        ppo.Settings(features="lookahead", reward="points"),
+        note="Without the reply's features, and with the luck of the show.",
+    ),
+    "six_card_v0 by MaskablePPO, bits": Recipe(
+        ppo.Settings(features=None, reward="points"),
+        note="Bits alone, for comparison: what the features above spare the learner.",
+    ),
+    "five_card_v0 by MaskablePPO": Recipe(ppo.Settings(env="five_card_v0")),
+    "discard_v0 by MaskablePPO": Recipe(ppo.Settings(env="discard_v0")),
+    "pegging_v0 by MaskablePPO": Recipe(ppo.Settings(env="pegging_v0")),
+    "table_top_v0 by MaskablePPO": Recipe(
+        ppo.Settings(**_SHAPED),
+        note="What a card is worth on a cell depends on the card and two lines at once. The "
+        "features say it, and one small network, shared by all cells, weighs it; a plain MLP on "
+        "the bits, which must learn it for each of 25 cells apart, stays level with random play.",
+    ),
 }
 
-# What a reader should know of a recipe.
-NOTES: dict[str, str] = {
-    "six_card_v0": "Features of each action and of the reply, and the show paid by its mean.",
-    "six_card_v0-lookahead": "Without the reply's features, and with the luck of the show.",
-    "six_card_v0-bits": "Bits alone, for comparison: what the features above spare the learner.",
-    "table_top_v0": "What a card is worth on a cell depends on the card and two lines at once. The "
-    "features say it, and one small network, shared by all cells, weighs it; a plain MLP on the "
-    "bits, which must learn it for each of 25 cells apart, stays level with random play.",
-}
 
-
-def recipe_of(settings: ppo.Settings) -> str:
+def recipe_of(settings: AnySettings) -> str:
     """Return the command that trains by these settings: what differs from the defaults."""
     usual = {
         field.name
@@ -65,86 +106,126 @@ def recipe_of(settings: ppo.Settings) -> str:
     return command("crib train", settings, leave_out=usual)
 
 
-def fit(name: str, timesteps: int, pairs: int, seed: int, out: Path) -> dict[str, Any]:
-    """Train and evaluate one environment's baseline; return what the page says of it."""
-    changes = CHANGES[name]
-    env = name.partition("-")[0]
-    settings = ppo.Settings(env=env, timesteps=timesteps, seed=seed, out=out / name, **changes)
+def folder(out: Path, name: str, seed: int) -> Path:
+    """Return where a recipe's run from a seed is kept."""
+    return out / name.replace(", ", "-").replace(" ", "-").replace("'", "") / f"seed-{seed}"
+
+
+def fit(recipe: Recipe, seed: int, pairs: int, out: Path) -> dict[str, Any]:
+    """Train by a recipe from one seed and evaluate the agent; return what the page says of it."""
+    settings = replace(recipe.settings, seed=seed, out=out)
     print(recipe_of(settings), flush=True)
-    began = time.perf_counter()
-    agent = ppo.train(settings)
-    seconds = time.perf_counter() - began
-    maker, rules = find_game(env)
+    began = time.process_time()
+    if isinstance(settings, ppo.Settings):
+        ppo.train(settings)
+    else:
+        loop.train(settings)
+    seconds = _seconds(out / "curve.csv") or time.process_time() - began
+    agent = load_agent(str(out / "policy.safetensors"))
+    maker, rules = find_game(settings.env, settings.rules)
     results = [
-        evaluate(maker, rules, agent, find_agent(opponent), pairs, seed + 1000)
-        for opponent in OPPONENTS
+        evaluate(maker, rules, agent, find_agent(name), pairs, seed + 1000, players)
+        for players in recipe.players
+        for name in OPPONENTS
     ]
-    print(comparison_table(results), flush=True)
-    return {"name": name, "command": recipe_of(settings), "seconds": seconds, "results": results,
-            "pairs": pairs}  # fmt: skip
+    return {"seconds": seconds, "results": results}
 
 
-def page(recipes: list[dict[str, Any]]) -> str:
-    """Return the documentation page of all recipes."""
+def read(out: Path, name: str) -> dict[int, dict[str, Any]]:
+    """Return what has been found by a recipe, by seed."""
+    files = folder(out, name, 0).parent.glob(f"seed-*/{FILE}")
+    runs = {int(file.parent.name.removeprefix("seed-")): file.read_text() for file in files}
+    return {seed: json.loads(runs[seed]) for seed in sorted(runs)}
+
+
+def _seconds(curve: Path) -> float | None:
+    """Return the CPU seconds of learning, which the curve knows apart from those of measuring."""
+    if not curve.exists():
+        return None
+    with open(curve) as file:
+        return float([row["cpu_seconds"] for row in csv.DictReader(file)][-1])
+
+
+def runs_table(runs: dict[int, dict[str, Any]]) -> str:
+    """Return what the runs of one recipe came to as Markdown, a row a seed and number of players.
+
+    Args:
+        runs: what `fit` returned, by seed.
+    """
+    rows = []
+    for seed, run in runs.items():
+        by_players: dict[int, list[dict[str, Any]]] = {}
+        for result in run["results"]:
+            by_players.setdefault(result["players"], []).append(result)
+        for players, results in by_players.items():
+            rows.append(
+                [seed, players, f"{run['seconds']:.0f}"]
+                + [shown_percent(result["won"]) for result in results]
+                + [shown_plain(results[-1]["margin_a_deal"])]
+            )
+    head = ["seed", "players", "CPU s", *(f"won against {name}" for name in OPPONENTS)]
+    return table([*head, f"points a deal more than {OPPONENTS[-1]}"], rows)
+
+
+def page(done: dict[str, dict[int, dict[str, Any]]], pairs: int) -> str:
+    """Return the documentation page of all recipes, from what `fit` returned by seed."""
     lines = [
         "# Recipes",
         "",
-        "A baseline for every environment: MaskablePPO against the environment's `rule_based` "
-        "opponent, evaluated on duplicate deals. In the phase environments both sides play the "
-        "other phase alike, by the environment's policy. Intervals are 95 %, over pairs. "
-        "Everything on this page is printed by `python -m crib_training.learn.recipes`.",
+        "A baseline for every environment, each learned from nothing from three seeds: deep Monte "
+        "Carlo self-play where there is a whole game to play, and MaskablePPO against the "
+        "environment's `rule_based` opponent. In the phase environments both sides play the other "
+        "phase alike, by the environment's policy. "
+        f"{pairs} pairs of duplicate games a figure, 95 % intervals over pairs; CPU seconds of "
+        f"acting and learning on one core, Python {platform.python_version()}. Everything on this "
+        "page is printed by `python -m crib_training.learn.recipes`.",
     ]
-    for recipe in recipes:
-        lines += [
-            "",
-            f"## {recipe['name']}",
-            "",
-            "```sh",
-            recipe["command"],
-            "```",
-            "",
-            f"Trained in {recipe['seconds']:.0f} s; {recipe['pairs']} pairs a row.",
-            "",
-            comparison_table(recipe["results"]),
-        ]
-        if recipe["name"] in NOTES:
-            lines += ["", NOTES[recipe["name"]]]
-    lines += ["", f"Two cores, Python {platform.python_version()}.", ""]
-    return "\n".join(lines)
+    for name, runs in done.items():
+        recipe = RECIPES[name]
+        shown = replace(recipe.settings, out=Path("runs/mine"))
+        lines += ["", f"## {name}", "", "```sh", recipe_of(shown), "```", "", runs_table(runs)]
+        if recipe.note:
+            lines += ["", recipe.note]
+    return "\n".join([*lines, ""])
 
 
 @dataclass(frozen=True)
 class Settings:
-    """Fit a baseline agent for every environment and write down how good each is.
+    """Fit the baseline agents from three seeds each, and write down how good they are.
 
     Attributes:
-        names: environments, or other recipes for them by name; all if none.
-        timesteps: decisions each.
+        names: recipes; all if none.
+        seeds: of the runs of each.
         pairs: duplicate pairs an opponent.
-        seed: fixes everything.
         out: the folder for results.
     """
 
     names: Positional[tuple[str, ...]] = ()
-    timesteps: int = 1_000_000
-    pairs: int = 1000
-    seed: int = 1
+    seeds: tuple[int, ...] = (1, 2, 3)
+    pairs: int = 2000
     out: Path = Path("runs/recipes")
 
 
 def run(settings: Settings) -> None:
-    """Fit the baselines, and write the page once all have been fitted."""
-    names = settings.names or tuple(CHANGES)
+    """Fit the baselines, and write the page of all that have been fitted."""
+    names = settings.names or tuple(RECIPES)
     for name in names:
-        if name not in CHANGES:
-            raise unknown("recipe", name, CHANGES)
-    for name in names:
-        recipe = fit(name, settings.timesteps, settings.pairs, settings.seed, settings.out)
-        (settings.out / name / FILE).write_text(json.dumps(recipe, indent=2) + "\n")
-    done = [settings.out / name / FILE for name in CHANGES]
-    if all(path.exists() for path in done):
-        PAGE.write_text(page([json.loads(path.read_text()) for path in done]))
-        print(f"wrote {PAGE}")
+        if name not in RECIPES:
+            raise unknown("recipe", name, RECIPES)
+    for seed in settings.seeds:
+        for name in names:
+            out = folder(settings.out, name, seed)
+            if not (out / FILE).exists():
+                found = fit(RECIPES[name], seed, settings.pairs, out)
+                (out / FILE).write_text(json.dumps(found, indent=2) + "\n")
+                print(runs_table({seed: found}), flush=True)
+    done = {
+        name: runs
+        for name in RECIPES
+        if (runs := read(settings.out, name)) and set(settings.seeds) <= runs.keys()
+    }
+    PAGE.write_text(page(done, settings.pairs))
+    print(f"wrote {PAGE}")
 
 
 if __name__ == "__main__":
