@@ -35,7 +35,7 @@ How strong agents are, by duplicate games against the built-in ones: Elo (Bradle
 intervals by a bootstrap over pairs, `rule_based` at 0; beside it the games won from each of them in
 per cent. [Rate your agent](rate.md) says how a row comes about and how to send one in. This page is
 made by `python -m docs.make_leaderboard` of the folder `leaderboard/`, whose files are made by
-`crib rate AGENT --env ENV --pairs N --seed S --out leaderboard/NAME`; N, S and versions are in
+`crib rate` with `--env ENV --pairs N --seed S --out leaderboard/NAME`; N, S and versions are in
 each (the built-in agents': 250 and 1). Results of fewer than {LEAST_PAIRS} pairs are not taken.
 """
 

@@ -16,6 +16,7 @@ from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 from queue import SimpleQueue
 from threading import Thread
+from traceback import format_exc
 from typing import Any, TypeVar
 
 # One thread for each process: several would fight for the cores, and the order in which a matrix
@@ -105,6 +106,7 @@ def _work(pipe: Connection, begin: Callable[..., None] | None, begin_args: tuple
         try:
             answer = None, function(*args)
         except Exception as error:
+            error.add_note(format_exc())  # where it comes from does not travel otherwise
             answer = error, None
         pipe.send(answer)
 
