@@ -23,7 +23,7 @@ from crib_training.learn.deep_monte_carlo.checkpoint import (  # noqa: E402
     FILE,
     Checkpoint,
 )
-from crib_training.learn.deep_monte_carlo.loop import Stopped, train  # noqa: E402
+from crib_training.learn.deep_monte_carlo.loop import Stopped, run, train  # noqa: E402
 from crib_training.learn.deep_monte_carlo.settings import Settings, command  # noqa: E402
 from crib_training.learn.deep_monte_carlo.task import Samples  # noqa: E402
 from crib_training.learn.deep_monte_carlo.training import Training, batches  # noqa: E402
@@ -313,3 +313,11 @@ def test_the_method_is_told_from_the_other_words() -> None:
         split(["--method", "dqn"])
     with pytest.raises(ValueError, match="method"):
         split(["--method"])
+
+
+def test_a_run_leaves_a_replay_if_asked(tmp_path: Path) -> None:
+    few = Settings(env="five_card_v0", deals=500, measures=1, measure_pairs=0, last_pairs=0)
+    run(replace(few, out=tmp_path, replay=True, progress=False))
+    page = (tmp_path / "replay.html").read_text()
+    assert page.startswith("<!doctype html>")
+    assert "rule_based" in page

@@ -20,6 +20,8 @@ from typing import Any
 
 import numpy as np
 from crib_agents.learned import Learned
+from crib_agents.loading import load_agent
+from crib_play.replay import write_replay
 
 from crib_training.learn.deep_monte_carlo.actors import ActorsLostError, Processes
 from crib_training.learn.deep_monte_carlo.checkpoint import FILE
@@ -27,6 +29,7 @@ from crib_training.learn.deep_monte_carlo.cluster import Cluster
 from crib_training.learn.deep_monte_carlo.settings import Settings, command
 from crib_training.learn.deep_monte_carlo.training import Training
 from crib_training.learn.display import Display
+from crib_training.loading import find_game
 
 
 class Stopped(KeyboardInterrupt):
@@ -147,8 +150,14 @@ def train(settings: Settings) -> Learned:
 
 def run(settings: Settings) -> None:
     """Train, and say where the results are."""
-    train(settings)
+    agent = train(settings)
     print(f"wrote {settings.out}/policy.safetensors, curve.csv, curve.png")
+    if settings.replay:
+        _, rules = find_game(settings.env, settings.rules)
+        agents = agent, load_agent(settings.against.split(",")[0])
+        file = settings.out / "replay.html"
+        write_replay(file, rules, agents, settings.seed, players=settings.players)
+        print(f"wrote {file}")
 
 
 if __name__ == "__main__":

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 # What changes nothing about what is learned.
-FREE = ("out", "resume", "progress", "save_seconds", "ray_address")
+FREE = ("out", "resume", "progress", "save_seconds", "ray_address", "replay")
 
 
 @dataclass(frozen=True)
@@ -50,6 +50,7 @@ class Settings:
         out: the folder for results.
         resume: the folder of a run that was stopped, to go on with it.
         progress: show how it goes.
+        replay: write a game of what was learned against the first opponent, as a page to look at.
     """
 
     env: str = "six_card_v0"
@@ -80,6 +81,7 @@ class Settings:
     out: Path = Path("runs/deep_monte_carlo")
     resume: Path | None = None
     progress: bool = True
+    replay: bool = False
 
 
 @dataclass(frozen=True)
