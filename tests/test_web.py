@@ -23,8 +23,7 @@ from crib_play.web.store import Store
 from crib_play.web.tables import Table, Tables
 from starlette.testclient import TestClient
 
-from test_agents import redraw_hidden
-from test_agents_table_top import redraw_hidden as redraw_turns
+from hidden import redraw_hands, redraw_turns
 
 AGENTS = ("greedy", "rule_based", "random")
 
@@ -141,7 +140,7 @@ def test_hidden_cards_redrawn_the_answers_are_the_same_to_the_byte(site: Site, g
         if session.family.sides:
             changed += redraw_turns(session.game.states[0], session.game.view(0), rng)
         else:
-            changed += redraw_hidden(session.game.states[0], session.game.rules.dealt, rng)
+            changed += redraw_hands(session.game.states[0], session.game.rules.dealt, rng)
         assert answers() == before
         assert [turn.before for turn in session.turns] == taken
         session.game.restore(now)
