@@ -244,10 +244,25 @@ def test_h8_the_show_is_of_the_deal_that_ended_and_counted_aloud(form: str) -> N
 def test_t8_a_rounds_count_is_told_before_the_next_round_begins() -> None:
     game = Game("table_top", seed=3)
     while not game.over and game.deals == 1:
+        last = game.view(game.seat)
         game.step(game.legal[0])
-    told, _, rest = game.text().partition("\n\n")
-    assert told.startswith("the count of round 1\ncalls       ")
-    assert len(told.splitlines()) == 1 + len([e for e in game.events if e.reason != "heels"])
+    placed = last["layout"].copy()
+    placed[placed == -1] = last["card"]
+    title, layout, calls, rest = game.text().split("\n\n", 3)
+    assert title == "the count of round 1"
+    *rows, _, bottom = layout.splitlines()
+    cards = [re.findall(r"[A2-9TJQK][CDHS]", row) for row in rows]
+    assert cards == [[format_card(int(c)) for c in row] for row in placed.reshape(5, 5)]
+    for side, points in enumerate(([row.split("|")[1] for row in rows], bottom.split())):
+        lines = placed.reshape(5, 5) if side == 0 else placed.reshape(5, 5).T
+        for i, (line, said) in enumerate(zip(lines, points, strict=True)):
+            starter = int(placed[12]) if i == 2 else None
+            score = scoring.score_line(line.tolist(), game.rules, starter=starter)
+            assert int(said) == score.points
+    crib, *calls = calls.splitlines()
+    assert re.fullmatch(r"crib        (.. ){4} of the (rows|columns)", crib)
+    assert calls[0].startswith("calls       ")
+    assert len(calls) == len([e for e in game.events if e.reason != "heels"])
     assert rest.startswith("table_top, table_top to 121, 2 players, round 2 dealt by")
     game.step(game.legal[0])
     assert "the count" not in game.text()
