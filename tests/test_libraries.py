@@ -138,7 +138,7 @@ def test_rllib_learns_on_two_nodes_and_survives_a_runners_death() -> None:
 
 @pytest.mark.slow
 def test_the_zoo_trains_maskable_ppo(tmp_path: Path) -> None:
-    module = example("rl_zoo3_train", "rl_zoo3")
+    module = example("rl_zoo3_maskable", "rl_zoo3")
     module.main([
         "--algo", "ppo_mask", "--env", "crib_env/SixCard-v0", "-n", "2048", "--eval-freq", "-1",
         "--conf-file", str(ROOT / "examples/libraries/rl_zoo3.yml"), "--log-folder", str(tmp_path),

@@ -1,6 +1,6 @@
 """RL Baselines3 Zoo: MaskablePPO by the Zoo's own command line, with hyperparameters from a file.
 
-    python examples/libraries/rl_zoo3_train.py --algo ppo_mask --env crib_env/SixCard-v0 \
+    python examples/libraries/rl_zoo3_maskable.py --algo ppo_mask --env crib_env/SixCard-v0 \
         --conf-file examples/libraries/rl_zoo3.yml --env-kwargs "opponent:'rule_based'" \
         "episode:'deal'" "reward:'points'"
 
