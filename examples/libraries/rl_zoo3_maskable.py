@@ -31,11 +31,16 @@ class SeesItsMask(MaskablePPO):
     """MaskablePPO that takes the mask from the observation where it is given none."""
 
     def predict(
-        self, observation: Any, *args: Any, action_masks: Any = None, **kwargs: Any
+        self,
+        observation: Any,
+        state: Any = None,
+        episode_start: Any = None,
+        deterministic: bool = False,
+        action_masks: Any = None,
     ) -> tuple[Any, Any]:
         """Return actions, and None for a state."""
         masks = observation["action_mask"] if action_masks is None else action_masks
-        return super().predict(observation, *args, action_masks=masks, **kwargs)
+        return super().predict(observation, state, episode_start, deterministic, masks)
 
 
 rl_zoo3.ALGOS[ALGORITHM] = SeesItsMask
