@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from crib_agents.data.tables import RANKS
 from crib_agents.equilibrium.strategy import Strategy
-from crib_agents.learned.files import HEADER, read_header
+from crib_agents.files import HEADER, read_header
 from crib_agents.learned.two_hand.act import rules_key
 from crib_env.engine.two_hand.records import VIEW
 

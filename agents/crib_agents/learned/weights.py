@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from crib_agents.files import HEADER, read_header
 from crib_agents.learned.families import FAMILIES
 from crib_agents.learned.family import LearnedFamily, Net
-from crib_agents.learned.files import HEADER, read_header
 from crib_agents.learned.network import LAYERS, WIDEST, Layers, flatten
 from crib_env.engine.family import find_family
 from crib_env.rules import Rules

@@ -18,7 +18,7 @@ import numpy as np
 from crib_agents.equilibrium.classes import hand_classes
 from crib_agents.equilibrium.files import Solved
 from crib_agents.equilibrium.tree import PAIRS, multisets, public_tree
-from crib_agents.learned.files import HEADER, read_header
+from crib_agents.files import HEADER, read_header
 from crib_agents.learned.weights import fields_of
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 import torch
-from crib_agents.learned.files import HEADER, read_header
+from crib_agents.files import HEADER, read_header
 from safetensors.numpy import save
 from torch import nn
 
