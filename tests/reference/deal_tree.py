@@ -72,6 +72,7 @@ class State:
     def after(self, action: Action) -> "State":
         """Return the position after an action."""
         player = self.player
+        assert player is not None
         if self.play is not None:
             assert isinstance(action, int)
             course = (*self.course, (player, action))
