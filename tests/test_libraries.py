@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import importlib
 import os
+import re
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,14 @@ def example(name: str, needs: str) -> Any:
     """Return an example's module, or leave the test out where its library is not installed."""
     pytest.importorskip(needs, reason=f"{needs} is not installed: make check-libraries")
     return importlib.import_module(f"{HOME}.{name}")
+
+
+def test_every_library_has_our_pytorch() -> None:
+    """A range, or another version, would bring gigabytes for graphics cards."""
+    (pinned,) = re.findall(r"^torch==.*$", (ROOT / "constraints.txt").read_text(), re.MULTILINE)
+    for needs in (ROOT / "examples/libraries/requirements").glob("*.txt"):
+        named = re.findall(r"^torch\b.*$", needs.read_text(), re.MULTILINE)
+        assert named in ([], [pinned]), needs.name
 
 
 def test_sb3_learns_on_the_batch() -> None:
@@ -74,6 +83,13 @@ def test_torchrls_checks_pass_on_the_native_environment() -> None:
 def test_tianshou_learns() -> None:
     module = example("tianshou_dqn", "tianshou")
     assert -15 < module.main(module.Settings(steps=500, games=2)) < 5
+
+
+@pytest.mark.slow
+def test_agilerl_evolves_a_population() -> None:
+    module = example("agilerl_ppo", "agilerl")
+    fitness = module.main(module.Settings(steps=8192, generation=4096, agents=2))
+    assert -15 < fitness < 5
 
 
 @pytest.mark.slow

@@ -34,12 +34,15 @@ class Settings:
             who reaches it can open a table, and traffic is not encrypted.
         port: the port; 0 takes a free one.
         games: the file games are kept in; by default in the user's data folder.
+        keep_days: a game at which nobody has taken a turn for so many days, over or not, is
+            forgotten; 0 keeps all.
         agents: whom one can play against, by name or file of weights; by default all installed.
     """
 
     host: str = "127.0.0.1"
     port: int = 8121
     games: Path | None = None
+    keep_days: int = 30
     agents: tuple[str, ...] = ()
 
 
@@ -53,9 +56,17 @@ def open_store(path: Path) -> Store:
 
 
 def run(settings: Settings) -> None:
-    """Serve until interrupted."""
+    """Serve until interrupted.
+
+    Raises:
+        ValueError: no such port or number of days, or an agent that is not to be had.
+        OSError: the address cannot be listened at.
+    """
+    if settings.keep_days < 0:
+        raise ValueError(f"keep-days must be 0 (keep all) or more, got {settings.keep_days}")
     store = open_store(settings.games or data_file("tables.sqlite3"))
-    tables = Tables(store, settings.agents or agent_names())
+    tables = Tables(store, settings.agents or agent_names(), keep_days=settings.keep_days)
+    tables.clear_away()
     for name in settings.agents:
         tables.agent(name)  # what cannot be loaded is said now, and not at the table
     hosts = LOOPBACK if settings.host in LOOPBACK else ("*",)
