@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 from crib_agents.adapters.learned import LearnedAgent
+from crib_agents.files import read_header
 from crib_agents.learned import Learned, Weights
-from crib_agents.learned.files import read_header
 from crib_agents.learned.network import forward as compiled_forward
 from crib_agents.learned.two_hand.act import UNLIKELY, card_values, pair_value
 from crib_agents.loading import load_agent
