@@ -82,6 +82,7 @@ def test_a_match_goes_on_from_game_to_game() -> None:
     assert moments[-1].games == session.game.games
     assert session.winner is not None
     assert session.game.games[session.winner] >= 7 > session.game.games[1 - session.winner]
+    assert session.result(session.winner).endswith(" game points")
     data = data_of(replay_page(session, "x", judged=False))
     assert data["frames"][-1]["games"] == list(session.game.games)
 
