@@ -94,4 +94,5 @@ def point(worths: Array) -> float:
     """Return what a point more is worth at the start of a game; see `judge.worth.worths`."""
     target = worths.shape[1] - 1
     swing = min(keep.SWING, target)
-    return float(worths[1, target, target - swing] - worths[1, target, target]) / swing
+    near, far = worths[1, target, target - swing], worths[1, target, target]
+    return (float(near) - float(far)) / swing
