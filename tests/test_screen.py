@@ -190,3 +190,13 @@ def test_without_the_extra_pixels_are_refused_by_name_and_svg_is_not(
     svg = six_card_v0.env(render_mode="svg")
     svg.reset(seed=1)
     assert str(svg.render()).startswith("<svg")
+
+
+def test_without_a_render_mode_one_is_told_to_name_it() -> None:
+    single = gymnasium.make(ID)
+    single.reset(seed=1)
+    seats = six_card_v0.env()
+    seats.reset(seed=1)
+    for env in (single.unwrapped, seats):
+        with pytest.warns(UserWarning, match="render_mode='ansi'"):
+            assert env.render() is None

@@ -44,7 +44,10 @@ def load_agent(name: str, move_seconds: float | None = None) -> Agent:
         return PhasedAgent(discard=discard, pegging=pegging)
     try:
         return find_agent(name)
-    except ValueError:
+    except ValueError as error:
+        if Path(name).is_dir():
+            files = f"such as {Path(name) / 'policy.safetensors'}"
+            raise ValueError(f"{name} is a folder: name a file in it, {files}") from error
         raise
     except Exception as error:  # whatever the agent's own code raises
         raise ValueError(
