@@ -202,6 +202,8 @@ def choose(page: Page, session: Any, rng: np.random.Generator, how: int) -> None
             page.keyboard.press(str(1 + keys.index(name)))
         else:
             drag(page, card, page.locator(f'[data-drop="{"crib" if wanted > 1 else "pile"}"]'))
+            if name != names[-1]:  # the page is drawn anew when it has been dropped
+                expect(card).to_have_attribute("aria-pressed", "true")
     if wanted > 1 and how < 2:
         page.click("[data-key=lay]")
 
