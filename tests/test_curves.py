@@ -17,7 +17,7 @@ from crib_training.learn.curve import (  # noqa: E402
     read_points,
     read_words,
 )
-from crib_training.learn.curves import Settings, groups_of, line_of, run  # noqa: E402
+from crib_training.learn.curves import Settings, groups_of, line_of, lines_of_all, run  # noqa: E402
 from crib_training.learn.display import Display  # noqa: E402
 from crib_training.learn.picture import of_run, of_runs  # noqa: E402
 from crib_training.loading import find_maker  # noqa: E402
@@ -91,6 +91,12 @@ def test_runs_are_one_line_or_named_lines() -> None:
     for runs in ((), ("x=a", "b")):
         with pytest.raises(ValueError, match="NAME=FOLDER,FOLDER"):
             groups_of(runs)
+
+
+def test_a_line_that_runs_do_not_share_is_left_out() -> None:
+    six, five = {"rule_based": 0.5, "greedy": 0.36}, {"rule_based": 0.5, "greedy": 0.4}
+    assert lines_of_all([six, six]) == six
+    assert lines_of_all([six, five]) == {"rule_based": 0.5}
 
 
 def test_the_command_draws_runs_and_refuses_what_is_none(tmp_path: Path) -> None:
