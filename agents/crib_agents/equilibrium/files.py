@@ -66,7 +66,7 @@ class Solved:
             "made_by": self.made_by,
         }
         packed = {
-            name: np.frombuffer(zlib.compress(table.tobytes()), dtype=np.uint8)
+            name: np.frombuffer(zlib.compress(np.ascontiguousarray(table)), dtype=np.uint8)
             for name, table in tables.items()
         }
         return save(packed, metadata={HEADER: json.dumps(header)})
