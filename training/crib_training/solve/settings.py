@@ -79,7 +79,6 @@ def check(settings: Settings) -> TwoHandRules:
         raise ValueError(f"crib solve solves games in which two cards are laid away, not "
                          f"{settings.env}: choose five_card_v0 or six_card_v0")  # fmt: skip
     if settings.refine < 0 or (settings.refine and rules.dealt != 5):
-        need = memory(rules, False, refine=True) / 1e9
-        raise ValueError(f"refine must be a number from 0 up, and is for games of five cards (with "
-                         f"six it would take {need:.0f} GB), got {settings.refine}")  # fmt: skip
+        raise ValueError(f"refine must be a number from 0 up, and is for games of five cards: "
+                         f"with more there is no memory for it; got {settings.refine}")  # fmt: skip
     return rules
