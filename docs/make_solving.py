@@ -20,11 +20,11 @@ from crib_training.exploit.run import exploit
 from crib_training.learn.deep_monte_carlo.checkpoint import write_whole
 from crib_training.solve.run import CHECKPOINT, REFINED, STARTERS, STRATEGY, Settings, solve
 
-from crib_env.rules import find_rules
+from crib_env.rules import TwoHandRules, find_rules
 
 DOCS = Path(__file__).parent
 NUMBERS, PICTURE = DOCS / "numbers" / "solving.json", DOCS / "pictures" / "solving.png"
-BASIC, REFINED_AFTER = (5, 10, 21, 60), 21
+BASIC, REFINED_AFTER = (5, 10, 21, 45), 21
 REFINED_BY = (3, 8)
 HANDS, SEED = 400, 1
 COLOURS = {"basic": "#2a6fb0", "refined": "#c4541c"}
@@ -59,7 +59,7 @@ def refined(out: Path, iterations: int) -> tuple[Path, float]:
 
 def measure(strategy: Path, coarse: int) -> dict[str, Any]:
     """Return what a perfect opponent gains on a strategy."""
-    result = exploit(load_agent(str(strategy)), find_rules("five_card"), HANDS, SEED, coarse)
+    result = exploit(load_agent(str(strategy)), find_rules("five_card", TwoHandRules), HANDS, SEED, coarse)
     return {"gain": result["gain"]["both"], "agreement": result["agreement"]}
 
 
