@@ -14,7 +14,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from crib_agents.learned.files import read_header
+from crib_agents.files import read_header
 from crib_agents.loading import load_agent
 from crib_training.exploit.run import exploit
 from crib_training.learn.deep_monte_carlo.checkpoint import write_whole
@@ -59,7 +59,8 @@ def refined(out: Path, iterations: int) -> tuple[Path, float]:
 
 def measure(strategy: Path, coarse: int) -> dict[str, Any]:
     """Return what a perfect opponent gains on a strategy."""
-    result = exploit(load_agent(str(strategy)), find_rules("five_card", TwoHandRules), HANDS, SEED, coarse)
+    rules = find_rules("five_card", TwoHandRules)
+    result = exploit(load_agent(str(strategy)), rules, HANDS, SEED, coarse)
     return {"gain": result["gain"]["both"], "agreement": result["agreement"]}
 
 

@@ -16,12 +16,12 @@ from crib_training.learn.curve import (  # noqa: E402
     Point,
     read_points,
     read_words,
-    table,
 )
 from crib_training.learn.curves import Settings, groups_of, line_of, run  # noqa: E402
 from crib_training.learn.display import Display  # noqa: E402
 from crib_training.learn.picture import of_run, of_runs  # noqa: E402
 from crib_training.loading import find_maker  # noqa: E402
+from crib_training.outputs import csv_table  # noqa: E402
 
 from crib_env import find_agent  # noqa: E402
 from crib_env.rules import PRESETS  # noqa: E402
@@ -33,7 +33,7 @@ def point(seconds: float, won: float, opponent: str = "greedy") -> Point:
 
 def written(folder: Path, *points: Point) -> Path:
     folder.mkdir()
-    (folder / "curve.csv").write_bytes(table(list(points)))
+    (folder / "curve.csv").write_bytes(csv_table(Point, list(points)))
     return folder
 
 
@@ -124,5 +124,5 @@ def test_what_is_watched_goes_to_tensorboard_too(
 
 
 def test_every_column_has_a_name() -> None:
-    header = table([]).decode().strip().split(",")
+    header = csv_table(Point, []).decode().strip().split(",")
     assert header == [field.name for field in fields(Point)]

@@ -14,8 +14,8 @@ from crib_agents.adapters.process import ProcessAgent
 from crib_agents.adapters.sb3 import from_sb3
 from crib_agents.equilibrium import Equilibrium
 from crib_agents.equilibrium.files import FORMAT as STRATEGY
+from crib_agents.files import read_header
 from crib_agents.learned import Learned
-from crib_agents.learned.files import read_header
 from crib_agents.learned.weights import FORMAT
 from crib_env.policy import GROUP, Agent, agent_names, find_agent
 

@@ -17,7 +17,7 @@ from typing import Any
 
 from crib_agents.equilibrium.files import Solved
 from crib_agents.equilibrium.strategy import Strategy
-from crib_agents.learned.files import HEADER, read_header
+from crib_agents.files import HEADER, read_header
 from crib_agents.learned.weights import fields_of
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
@@ -27,8 +27,8 @@ from crib_env.rules import TwoHandRules
 from crib_training.command_line import command, start
 from crib_training.learn.deep_monte_carlo.checkpoint import write_whole
 from crib_training.learn.deep_monte_carlo.loop import Stopped, asked_to_stop
-from crib_training.outputs import check_folder
-from crib_training.solve.curve import Point, picture, table
+from crib_training.outputs import check_folder, csv_table
+from crib_training.solve.curve import Point, picture
 from crib_training.solve.refine import Refinement
 from crib_training.solve.settings import FREE, Settings, check, memory, unset
 from crib_training.solve.solver import Gap, Solver
@@ -91,7 +91,7 @@ class Run:
         last.pop("cpu_seconds", None)  # so that the same run makes the same file
         about = {"iterations": self.solver.iteration, "measured": last}
         self.write_strategy(STRATEGY, self.solver.strategy(), about, "refine")
-        write_whole(self.settings.out / CURVE, table(self.curve))
+        write_whole(self.settings.out / CURVE, csv_table(Point, self.curve))
         write_whole(self.settings.out / PICTURE, picture(self.curve, f"{self.rules.name}, solved"))
 
     def write_strategy(

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 from crib_agents.equilibrium.strategy import Strategy
-from crib_agents.learned.files import HEADER, read_header
+from crib_agents.files import HEADER, read_header
 
 from crib_training.learn.deep_monte_carlo.checkpoint import write_whole
 from crib_training.solve.refine import Refined, Refinement
