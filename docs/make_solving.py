@@ -61,7 +61,7 @@ def measure(strategy: Path, coarse: int) -> dict[str, Any]:
     """Return what a perfect opponent gains on a strategy."""
     rules = find_rules("five_card", TwoHandRules)
     result = exploit(load_agent(str(strategy)), rules, HANDS, SEED, coarse)
-    return {"gain": result["gain"]["both"], "agreement": result["agreement"]}
+    return {"gain": result["gain"]["both"]["all"], "agreement": result["agreement"]}
 
 
 def draw(points: list[dict[str, Any]], path: Path) -> None:
