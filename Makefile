@@ -50,7 +50,7 @@ check-ray: $(RAY_INSTALLED) ## Run tournaments and self-play on a local Ray clus
 check-libraries: $(INSTALLED) ## Run the examples of other libraries, each in an environment of its own *
 	@for needs in examples/libraries/requirements/$(LIBRARY).txt; do \
 		name=$$(basename $$needs .txt); home=.venv-libraries/$$name; \
-		if [ $$needs -nt $$home/.installed ]; then \
+		if [ ! -e $$home/.installed ] || [ $$needs -nt $$home/.installed ]; then \
 			echo "setup: installing $$name into $$home"; \
 			$(PY) -m venv $$home && $$home/bin/python -m pip install --quiet \
 				--disable-pip-version-check --requirement $$needs --editable . pytest \

@@ -13,6 +13,8 @@ from typing import Any
 
 import pytest
 
+from crib_env.render.window import Window
+
 ROOT = Path(__file__).parents[1]
 HOME = "examples.libraries"
 
@@ -137,12 +139,29 @@ def test_rllib_learns_on_two_nodes_and_survives_a_runners_death() -> None:
 
 
 @pytest.mark.slow
-def test_the_zoo_trains_maskable_ppo(tmp_path: Path) -> None:
-    module = example("rl_zoo3_train", "rl_zoo3")
+def test_the_zoo_trains_maskable_ppo_and_enjoys_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    module = example("rl_zoo3_maskable", "rl_zoo3")
     module.main([
-        "--algo", "ppo_mask", "--env", "crib_env/SixCard-v0", "-n", "2048", "--eval-freq", "-1",
+        "train", "--algo", "ppo_mask", "--env", "crib_env/SixCard-v0", "-n", "2048",
+        "--eval-freq", "-1",
         "--conf-file", str(ROOT / "examples/libraries/rl_zoo3.yml"), "--log-folder", str(tmp_path),
         "--env-kwargs", "opponent:'rule_based'", "episode:'deal'", "reward:'points'",
-        "--device", "cpu",
+        "mask_in_observation:True", "--device", "cpu",
     ])  # fmt: skip
     assert list(tmp_path.rglob("*SixCard-v0.zip"))
+    capsys.readouterr()
+    monkeypatch.setenv("SDL_VIDEODRIVER", "dummy")
+    shown: list[Any] = []
+    show = Window.show
+    monkeypatch.setattr(Window, "show", lambda *given: (shown.append(given[1]), show(*given))[1])
+    module.main([
+        "enjoy", "--algo", "ppo_mask", "--env", "crib_env/SixCard-v0", "--folder", str(tmp_path),
+        "-n", "60", "--device", "cpu",
+    ])  # fmt: skip
+    said = capsys.readouterr().out
+    assert 8 < len(re.findall("Episode Length [3-6]$", said, re.MULTILINE)) < 13  # whole deals
+    assert "Mean reward" in said
+    assert len(shown) >= 60
+    assert all(image.shape == (480, 640, 3) for image in shown)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import socket
 import sqlite3
 import time
 from collections.abc import Callable, Iterator
@@ -19,6 +20,7 @@ pytest.importorskip("httpx2")
 
 from crib_play.kept import Choices
 from crib_play.table import GAMES
+from crib_play.web import serve
 from crib_play.web.app import make_app
 from crib_play.web.guard import LARGEST
 from crib_play.web.serve import open_store
@@ -461,6 +463,13 @@ def test_a_store_from_before_tables_were_forgotten_is_read(tmp_path: Path) -> No
     again.cookies.update(browser.cookies)
     assert look(again, shown).content == before
     assert act(again, shown, choice(shown)).status_code == 200
+
+
+def test_a_port_that_is_taken_is_said_in_words(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        with pytest.raises(OSError, match=f"127.0.0.1:{port}: .*--port 0 takes a free port"):
+            serve.run(serve.Settings(port=port, games=tmp_path / "games", agents=("greedy",)))
 
 
 def test_without_a_place_to_keep_them_tables_are_held_in_memory(

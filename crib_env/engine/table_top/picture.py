@@ -12,7 +12,7 @@ from crib_env.render.svg.board import Pegs, board
 from crib_env.render.svg.cards import TALL, card
 from crib_env.render.svg.document import HEIGHT, WIDTH
 from crib_env.render.svg.scene import Scene
-from crib_env.render.svg.seats import called, calls, score
+from crib_env.render.svg.seats import arrow, called, calls, score
 from crib_env.render.svg.words import shortened, text
 
 View = Any
@@ -76,7 +76,7 @@ def _side(
         shown += text(shortened(scene.names[p], 22), 35, top, 14, bold=p == mover)
         shown += text(part, 35, top + 15, 11.5, "muted")
         if p == mover:
-            shown += f'<path class="good" d="M20 {top - 11:g}l11 6.5l-11 6.5z"/>'
+            shown += arrow(20, top - 11)
     return shown
 
 

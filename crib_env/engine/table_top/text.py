@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any
 
 from crib_env.cards import format_card, format_cards
@@ -99,15 +100,16 @@ def _calls(events: Sequence[Event]) -> list[str]:
 def line_values(view: View, rules: Rules) -> tuple[list[int], list[int]]:
     """Return what the five rows and the five columns score as they stand."""
     starter = int(view["starter"])
-    cells = [int(card) for card in view["layout"]]
+    cells = tuple(int(card) for card in view["layout"])
+    rows = [_value(cells[at : at + SIZE], starter, rules) for at in range(0, CELLS, SIZE)]
+    return rows, [_value(cells[at::SIZE], starter, rules) for at in range(SIZE)]
 
-    def value(line: list[int]) -> int:
-        cards = [card for card in line if card != NONE]
-        held = starter if starter in cards else None
-        return score_line(cards, rules, held, partial=True).points
 
-    rows = [value(cells[at : at + SIZE]) for at in range(0, CELLS, SIZE)]
-    return rows, [value(cells[at::SIZE]) for at in range(SIZE)]
+@lru_cache(maxsize=1 << 12)  # from turn to turn two of the ten lines change
+def _value(line: tuple[int, ...], starter: int, rules: Rules) -> int:
+    cards = [card for card in line if card != NONE]
+    held = starter if starter in cards else None
+    return score_line(cards, rules, held, partial=True).points
 
 
 def _layout(view: View, rules: Rules) -> list[str]:

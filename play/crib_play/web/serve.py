@@ -8,6 +8,7 @@ Games are kept in the user's data folder and go on after the server has been sto
 
 from __future__ import annotations
 
+import os
 import socket
 import sqlite3
 from dataclasses import dataclass
@@ -62,6 +63,8 @@ def run(settings: Settings) -> None:
         ValueError: no such port or number of days, or an agent that is not to be had.
         OSError: the address cannot be listened at.
     """
+    if not 0 <= settings.port < 1 << 16:
+        raise ValueError(f"port must be 0 (a free one) to 65535, got {settings.port}")
     if settings.keep_days < 0:
         raise ValueError(f"keep-days must be 0 (keep all) or more, got {settings.keep_days}")
     store = open_store(settings.games or data_file("tables.sqlite3"))
@@ -75,9 +78,15 @@ def run(settings: Settings) -> None:
         app, log_level="warning", server_header=False, timeout_keep_alive=THINKING
     )
     server = uvicorn.Server(config)
-    family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
-    listening = socket.create_server((settings.host, settings.port), family=family)
     shown = f"[{settings.host}]" if ":" in settings.host else settings.host
+    family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
+    try:
+        listening = socket.create_server((settings.host, settings.port), family=family)
+    except OSError as error:
+        why = os.strerror(error.errno) if error.errno and error.errno > 0 else error.strerror
+        raise OSError(
+            f"cannot listen at {shown}:{settings.port}: {why} (--port 0 takes a free port)"
+        ) from error
     port = listening.getsockname()[1]
     print(f"the table is laid at http://{shown}:{port} (Ctrl-C clears it)", flush=True)
     try:

@@ -1,0 +1,98 @@
+"""``master``: plays for the game as `expert` does, by the habits of `equilibrium`."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from crib_agents.data.tables import RANKS
+from crib_agents.expert.agent import ExpertAgent
+from crib_agents.expert.two_hand.discard import keep
+from crib_agents.expert.two_hand.judge.model import load as load_model
+from crib_agents.expert.two_hand.judge.worth import by_worths
+from crib_agents.expert.two_hand.pegging import play as pegging
+from crib_agents.expert.two_hand.pegging.course import POSITION
+from crib_agents.expert.two_hand.pegging.holdings import holdings
+from crib_agents.expert.two_hand.pegging.search import FINDINGS
+from crib_agents.master.choose import lay_away_views, play_views
+from crib_agents.master.strategies import by_rules, packed
+from crib_env.engine.show import show_table
+from crib_env.engine.two_hand.records import LAY_AWAY, VIEW
+from crib_env.policy import Actions, Views
+
+Array = npt.NDArray[np.float64]
+
+
+class Master:
+    """Weighs the expert's worth of a choice against how likely the equilibrium makes it.
+
+    At games without a solved strategy it plays as `expert`. Like it, it draws nothing.
+
+    Args:
+        lay_away_pull: how much the equilibrium counts in laying away, in points: a choice that is
+            e times less likely has to be worth that much more. play_pull: the same in the play.
+
+    Attributes:
+        name: what tables call it.
+    """
+
+    name = "master"
+
+    def __init__(self, lay_away_pull: float = 0.05, play_pull: float = 0.1) -> None:
+        self.lay_away_pull = lay_away_pull
+        self.play_pull = play_pull
+        self._expert = ExpertAgent()
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}()"
+
+    def act(self, views: Views, rng: np.random.Generator) -> Actions:
+        """Return a legal action for each view, int64[B].
+
+        Args:
+            views: structured array [B] of views, each of a seat to move.
+            rng: left alone, for its choices have no chance in them.
+        """
+        if views.dtype != VIEW:
+            return self._expert.act(views, rng)
+        actions = np.empty(len(views), dtype=np.int64)
+        for rules, rows in by_rules(views):
+            strategy = packed(rules)
+            if strategy is None:
+                actions[rows] = self._expert.act(views[rows], rng)
+                continue
+            for worths, among in by_worths(views[rows]):
+                asked = rows[among]
+                laying = views["phase"][asked] == LAY_AWAY
+                for chosen, choose in ((laying, self._lay_away), (~laying, self._play)):
+                    if chosen.any():
+                        at = asked[chosen]
+                        actions[at] = choose(np.ascontiguousarray(views[at]), worths, strategy)
+        return actions
+
+    def _lay_away(self, views: Views, worths: Array, strategy: Array) -> Actions:
+        actions = np.empty(len(views), dtype=np.int64)
+        lay_away_views(
+            views, worths, load_model(int(views["dealt"][0])), show_table(), keep.NEAR,
+            np.zeros(1, dtype=keep.SCRATCH), np.zeros((keep.PAIRS, keep.COLUMNS)), strategy,
+            self.lay_away_pull * point(worths), actions,
+        )  # fmt: skip
+        return actions
+
+    def _play(self, views: Views, worths: Array, strategy: Array) -> Actions:
+        actions = np.empty(len(views), dtype=np.int64)
+        play_views(
+            views, holdings(), *pegging.read_tables(), load_model(int(views["dealt"][0])), worths,
+            show_table(), np.zeros(pegging.POSITIONS, dtype=POSITION),
+            np.zeros(1, dtype=pegging.SCRATCH), np.zeros((RANKS, FINDINGS)), strategy,
+            self.play_pull * point(worths), actions,
+        )  # fmt: skip
+        return actions
+
+
+def point(worths: Array) -> float:
+    """Return what a point more is worth at the start of a game; see `judge.worth.worths`."""
+    target = worths.shape[1] - 1
+    swing = min(keep.SWING, target)
+    near, far = worths[1, target, target - swing], worths[1, target, target]
+    return (float(near) - float(far)) / swing

@@ -1,0 +1,135 @@
+"""What is chosen: the most worth, drawn towards what the equilibrium does.
+
+A choice has a worth by the expert's search and a chance by the equilibrium. Taken is the most of
+
+    worth + pull * log(chance)
+
+Far from the end worths lie close together and the chances decide among them; near it a point may
+be the game, the worths lie far apart and decide. (Search drawn towards a policy: Jacob et al.,
+*Modeling Strong and Human-Like Gameplay with KL-Regularized Search*, 2022; there it is people's.)
+"""
+
+from __future__ import annotations
+
+import math
+
+from numba import float64, int64, void
+
+from crib_agents.data.tables import RANKS
+from crib_agents.equilibrium.act import play_chances, split_cards
+from crib_agents.equilibrium.classes import canonical, find_class
+from crib_agents.equilibrium.packed import CLASSES, CODES, SPLITS
+from crib_agents.expert.two_hand.discard.keep import (
+    PAIRS,
+    SCRATCH_T,
+    WORTH,
+    best_pair,
+    fill_columns,
+)
+from crib_agents.expert.two_hand.judge.model import MODEL_T
+from crib_agents.expert.two_hand.pegging import play as pegging
+from crib_agents.expert.two_hand.pegging.course import POSITIONS_T
+from crib_agents.expert.two_hand.pegging.search import WORTH as CARD_WORTH
+from crib_agents.kernels.lay_away import card_of
+from crib_env.engine import stack
+from crib_env.engine.jit import entry, kernel
+from crib_env.engine.record import NONE, TABLE_T, WEIGHTS_T
+from crib_env.engine.two_hand.records import HAND, VIEWS_T
+
+LEAST = 1 / 255  # a chance is taken to be this at least: the steps of a strategy's
+
+
+@kernel
+def drawn(chance, pull):
+    """Return what a chance adds to a worth."""
+    return pull * math.log(max(chance, LEAST))
+
+
+@kernel
+def pair_chances(cards, n, is_dealer, strategy, chances):
+    """Write how likely the equilibrium lays each pair away, float64[PAIRS], by `fill_columns`."""
+    order = stack.ints(HAND)
+    classes = int(strategy[CLASSES])
+    at = find_class(strategy, int(strategy[CODES]), classes, canonical(cards, n, order))
+    packed = int(strategy[int(strategy[SPLITS]) + classes * is_dealer + at])
+    for k in range(n * (n - 1) // 2):
+        chances[k] = 0.0
+    for which in range(2):
+        likely = packed >> 8 if which == 0 else 255 - (packed >> 8)
+        first, second = split_cards(n, packed >> (4 * which) & 15)
+        low = min(order[first], order[second])
+        high = max(order[first], order[second])
+        chances[low * (2 * n - low - 1) // 2 + high - low - 1] += likely / 255.0
+
+
+@entry(
+    void(
+        VIEWS_T, float64[:, :, ::1], MODEL_T, TABLE_T, int64, SCRATCH_T, float64[:, ::1],
+        WEIGHTS_T, float64, int64[::1],
+    )
+)  # fmt: skip
+def lay_away_views(views, worths, model, table, near, scratch, columns, strategy, pull, actions):
+    """Choose a card to lay away for each view, all judged by one table and under the same rules.
+
+    Args:
+        worths, model, table, near, scratch: see `fill_columns`.
+        columns: float64[PAIRS, COLUMNS], no matter what is in them.
+        strategy: see `equilibrium.packed`. pull: in parts of a win, or of what ``worths`` counts.
+        actions: int64[B], written.
+    """
+    chances = stack.floats(PAIRS)
+    s = scratch[0]
+    for i in range(views.shape[0]):
+        v = views[i]
+        pairs = fill_columns(v, worths, model[0], table, near, s, columns)
+        n = v["hand_n"] + v["laid_n"]
+        pair_chances(s["cards"], n, v["is_dealer"], strategy, chances)
+        for k in range(pairs):
+            columns[k, WORTH] += drawn(chances[k], pull)
+        actions[i] = card_of(v, best_pair(v, s, columns))
+
+
+@entry(
+    void(
+        VIEWS_T, int64[:, ::1], float64[::1], float64[:, ::1], float64[::1], MODEL_T,
+        float64[:, :, ::1], TABLE_T, POSITIONS_T, pegging.SCRATCH_T, float64[:, ::1], WEIGHTS_T,
+        float64, int64[::1],
+    )
+)  # fmt: skip
+def play_views(
+    views, hands, weights, keeping_rates, suited, model, worths, table, positions, scratch, found,
+    strategy, pull, actions,
+):  # fmt: skip
+    """Choose a card to play for each view, of equal worth the higher; as `lay_away_views`.
+
+    Args:
+        hands, weights, keeping_rates, suited, positions, scratch: see `pegging.play_views`.
+        found: float64[RANKS, FINDINGS], no matter what is in them.
+    """
+    chances = stack.floats(HAND)
+    of_rank = stack.floats(RANKS)
+    for i in range(views.shape[0]):
+        v = views[i]
+        open_choice = pegging.only_rank(v) == NONE
+        if open_choice:
+            pegging.find(
+                v, hands, weights, keeping_rates, suited, model[0], worths, table, positions,
+                scratch[0], found,
+            )  # fmt: skip
+            play_chances(v, strategy, chances)
+            for r in range(RANKS):
+                of_rank[r] = 0.0
+            for k in range(v["hand_n"]):
+                of_rank[v["hand"][k] >> 2] += chances[k]
+        card = NONE
+        most = 0.0
+        for k in range(v["hand_n"]):
+            if v["legal"] >> k & 1:
+                c = v["hand"][k]
+                worth = 0.0
+                if open_choice:
+                    worth = found[c >> 2, CARD_WORTH] + drawn(of_rank[c >> 2], pull)
+                if card == NONE or worth > most or (worth == most and c > card):
+                    card = c
+                    most = worth
+        actions[i] = card
