@@ -1,6 +1,6 @@
 """Learn how the expert chooses a card, ``choices.npz``, from its own games.
 
-Run ``crib tables choices`` (some 5 CPU minutes). Games of the expert against itself give its
+Run ``crib tables choices`` (some two CPU minutes). Games of the expert against itself give its
 choices in the play. The reflex's tables, begun as they are, learn to foretell them: a softmax over
 their values, with the reflex's own temperature, is to make what was chosen likely (cross entropy,
 stochastic gradient descent in passes of falling step). A tenth of the choices is left out and says
@@ -171,7 +171,7 @@ class Settings:
     """
 
     agent: str = "expert"
-    deals: int = 126_000
+    deals: int = 40_000
     seed: int = 2031
     out: Path = CHOICES.path
 
