@@ -19,6 +19,8 @@ PYTHONS := $(or $(PYTHON),python3.11 python3)
 ARGS :=
 # Workers take tests off each other as they run dry; ARGS="-n 0" runs them in one process.
 PARALLEL := --numprocesses auto --dist worksteal
+# Which of the libraries with an environment of their own are checked: LIBRARY=torchrl
+LIBRARY := *
 
 .DEFAULT_GOAL := help
 .PHONY: help demo tables test check-long check-ray check-libraries check-page lint typecheck \
@@ -46,9 +48,9 @@ check-ray: $(RAY_INSTALLED) ## Run tournaments and self-play on a local Ray clus
 	@$(RAY_VENV)/bin/python -m pytest -m slow tests/test_ray.py $(ARGS)
 
 check-libraries: $(INSTALLED) ## Run the examples of other libraries, each in an environment of its own *
-	@for needs in examples/libraries/requirements/*.txt; do \
+	@for needs in examples/libraries/requirements/$(LIBRARY).txt; do \
 		name=$$(basename $$needs .txt); home=.venv-libraries/$$name; \
-		if [ $$needs -nt $$home/.installed ]; then \
+		if [ ! -e $$home/.installed ] || [ $$needs -nt $$home/.installed ]; then \
 			echo "setup: installing $$name into $$home"; \
 			$(PY) -m venv $$home && $$home/bin/python -m pip install --quiet \
 				--disable-pip-version-check --requirement $$needs --editable . pytest \

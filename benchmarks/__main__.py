@@ -13,9 +13,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
+from typing import NoReturn
 
 from benchmarks import report
 from benchmarks.timing import FULL, QUICK, Findings
+from crib_env.errors import unknown
 
 SCRIPTS = (
     "batch", "scaling", "vector", "hands", "agents", "learned", "discards", "aec", "gym_single",
@@ -24,15 +26,23 @@ SCRIPTS = (
 RESULTS = Path(__file__).parent / "RESULTS.md"
 
 
+class Parser(argparse.ArgumentParser):
+    """Says in one line what is wrong with a command line."""
+
+    def error(self, message: str) -> NoReturn:
+        """Exit with status 2."""
+        self.exit(2, f"error: {message}; see {self.prog} --help\n")
+
+
 def arguments() -> argparse.ArgumentParser:
     """Return the command line."""
-    parser = argparse.ArgumentParser(
+    parser = Parser(
         prog="python -m benchmarks",
         description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     add = parser.add_argument
-    add("--only", action="append", choices=SCRIPTS, metavar="NAME",
+    add("--only", action="append", metavar="NAME",
         help=f"run this script only; may be repeated: {', '.join(SCRIPTS)}")  # fmt: skip
     add("--quick", action="store_true", help="smallest sizes: to see that everything runs")
     add("--no-peers", action="store_true", help="measure ours only")
@@ -43,7 +53,11 @@ def arguments() -> argparse.ArgumentParser:
 def main(given: Sequence[str] | None = None) -> list[Findings]:
     """Run the command line; return what was found."""
     given = sys.argv[1:] if given is None else given
-    args = arguments().parse_args(given)
+    parser = arguments()
+    args = parser.parse_args(given)
+    for name in args.only or ():
+        if name not in SCRIPTS:
+            parser.error(str(unknown("benchmark", name, SCRIPTS)))
     settings = replace(QUICK if args.quick else FULL, peers=not args.no_peers)
     setting = report.machine()
     out: Path | None = args.out

@@ -34,8 +34,8 @@ from benchmarks.timing import (
 )  # fmt: skip
 
 HALF = 0.5
-MEASURES = 20  # in a run
-PAIRS = 2000  # of duplicate deals at each, and half as many of games
+MEASURES = 12  # in a run
+PAIRS = 1000  # of duplicate deals at each, and half as many of games
 
 
 def of_ppo(lanes: int, steps: int) -> Rate:
@@ -58,14 +58,14 @@ def run_both(deals: int, timesteps: int, pairs: int) -> dict[str, list[Point]]:
         first, second = outs.values()
         loop.train(
             RunSettings(
-                deals=deals, measures=MEASURES, measure_pairs=pairs, last_pairs=pairs, lines="",
-                progress=False, out=first,
+                deals=deals, measures=MEASURES, measure_pairs=pairs, last_pairs=2 * pairs, lines="",
+                out=first,
             )
         )  # fmt: skip
         ppo.train(
             ppo.Settings(
-                timesteps=timesteps, measures=MEASURES, measure_pairs=pairs, last_pairs=pairs,
-                lines="", progress=False, out=second,
+                timesteps=timesteps, measures=MEASURES, measure_pairs=pairs, last_pairs=2 * pairs,
+                lines="", out=second,
             )
         )  # fmt: skip
         return {name: read_points(out) for name, out in outs.items()}

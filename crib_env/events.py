@@ -43,8 +43,8 @@ def read_log(log: npt.NDArray[np.int64], *, pointless: bool = False) -> list[Eve
 
     Args:
         log: int64[L]; see `crib_env.engine.log`.
-        pointless: also what made no points: hands that were counted, and before them the starter,
-            as heels of its dealer.
+        pointless: also what made no points: hands, cribs and lines that were counted, and before
+            hands the starter, as heels of its dealer.
     """
     events = []
     for row in range(int(log[0])):

@@ -84,4 +84,5 @@ def _register(name: str, module: str, gym_name: str) -> None:
         order_enforce=False,
         disable_env_checker=True,
     )
-    pettingzoo.register("aec", f"{package}/{name}", f"{module}:env")
+    if hasattr(pettingzoo, "register"):  # there is none before PettingZoo 1.27
+        pettingzoo.register("aec", f"{package}/{name}", f"{module}:env")

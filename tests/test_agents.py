@@ -40,6 +40,7 @@ from crib_env.engine.two_hand.counting import certain_points, sequence_of
 from crib_env.engine.two_hand.records import HAND, LAY_AWAY, VIEW
 from crib_env.policy import Agent, CompiledAgent, compile_policy
 from crib_env.rules import PRESETS, Rules
+from hidden import redraw_hands
 from reference import scoring
 from stacked import Lanes, Table, deal
 
@@ -172,29 +173,11 @@ def test_cards_hidden_from_a_seat_do_not_change_its_action(
         before = table.states.copy()
         actions = agent.act(table.views(lanes), np.random.default_rng(1))
         for lane in lanes:
-            redrawn += redraw_hidden(table.states[lane], PRESETS[game].dealt, rng)
+            redrawn += redraw_hands(table.states[lane], PRESETS[game].dealt, rng)
         assert (agent.act(table.views(lanes), np.random.default_rng(1)) == actions).all()
         table.states[:] = before
         table.step(lanes, RandomAgent().act(table.views(lanes), rng))
     assert redrawn > 100
-
-
-def redraw_hidden(state: Any, n: int, rng: np.random.Generator) -> int:
-    """Redraw the cards of a state hidden from the seat to move; return how many changed."""
-    seat = int(state["to_move"])
-    own = [HAND * seat + i for i in range(n)]
-    played = set(state["pile"][: state["pile_n"]].tolist())
-    other = [HAND * (1 - seat) + i for i in range(n)]
-    hidden = [i for i in other if int(state["dealt"][i]) not in played]
-    seen = played | {int(state["dealt"][i]) for i in own}
-    if state["phase"] != LAY_AWAY:
-        seen.add(int(state["starter"]))
-    unseen = rng.permutation([card for card in range(52) if card not in seen])
-    changed = int((state["dealt"][hidden] != unseen[: len(hidden)]).sum())
-    state["dealt"][hidden] = unseen[: len(hidden)]
-    if state["phase"] == LAY_AWAY:
-        state["starter"] = unseen[-1]
-    return changed
 
 
 @every_agent

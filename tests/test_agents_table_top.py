@@ -25,6 +25,7 @@ from crib_env.engine.table_top.lines import points_so_far
 from crib_env.engine.table_top.records import CENTRE, TABLE_VIEW, TO_CRIB, TURNS
 from crib_env.policy import Agent, CompiledAgent, find_agent
 from crib_env.rules import PRESETS
+from hidden import redraw_turns
 from reference import scoring
 from stacked import Lanes
 from test_vector import Asked, picture
@@ -191,22 +192,11 @@ def test_cards_hidden_from_a_seat_do_not_change_its_action(
         views = games.views(lanes)
         actions = agent.act(views, np.random.default_rng(1))
         for lane, view in zip(lanes, views, strict=True):
-            redrawn += redraw_hidden(games.states[lane], view, rng)
+            redrawn += redraw_turns(games.states[lane], view, rng)
         assert (agent.act(games.views(lanes), np.random.default_rng(1)) == actions).all()
         games.states[:] = before
         games.step(lanes, RandomAgent().act(views, rng))
     assert redrawn > 100
-
-
-def redraw_hidden(state: Any, view: Any, rng: np.random.Generator) -> int:
-    """Redraw the cards of a state that a seat's view does not show; return how many changed."""
-    shown = [*view["layout"].tolist(), *view["crib"].tolist(), int(view["card"])]
-    shown = [card for card in shown if card != NONE]
-    hidden = [t for t, card in enumerate(state["deck"].tolist()) if card not in shown]
-    unseen = rng.permutation([card for card in range(52) if card not in shown])
-    changed = int((state["deck"][hidden] != unseen[: len(hidden)]).sum())
-    state["deck"][hidden] = unseen[: len(hidden)]
-    return changed
 
 
 def trace(lanes: int = 1) -> str:

@@ -162,6 +162,40 @@ def test_a_captured_value_is_part_of_the_code(folder: Path) -> None:
     assert len(files(folder)) == 2
 
 
+CLOSURES = """
+import sys
+from numba import int64
+from crib_env.engine.jit import Entry, kernel
+
+def adding(n):
+    @kernel
+    def helper(x):  # too long to be put in where it is called
+        for i in range(x):
+            if x % (i + 2) == n:
+                x += i * n
+        return x + n
+
+    def add(x):
+        return helper(x) - helper(-1) + n
+
+    return Entry(add, int64(int64), f"test.add{n}")
+
+print([adding(int(n))(0) for n in sys.argv[1:]])
+"""
+
+
+def test_code_compiled_by_several_processes_is_not_mixed_up(tmp_path: Path) -> None:
+    """What one text makes by closures has the same symbols, unless its compiler sees to it."""
+
+    def run(*values: int) -> str:
+        code = f"import sys; sys.argv[1:] = {list(values)}\n{CLOSURES}"
+        return python(code, NUMBA_CACHE_DIR=str(tmp_path / "code"))
+
+    assert [run(n) for n in (5, 7)] == ["[6]", "[8]"]
+    assert (run(5, 7), run(7, 5)) == ("[6, 8]", "[8, 6]")
+    assert len(files(tmp_path / "code")) == 2
+
+
 def test_what_is_compiled_in_is_told_apart() -> None:
     def of(value: Any) -> str:
         def reads():

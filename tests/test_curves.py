@@ -16,12 +16,12 @@ from crib_training.learn.curve import (  # noqa: E402
     Point,
     read_points,
     read_words,
-    table,
 )
-from crib_training.learn.curves import Settings, groups_of, line_of, run  # noqa: E402
+from crib_training.learn.curves import Settings, groups_of, line_of, lines_of_all, run  # noqa: E402
 from crib_training.learn.display import Display  # noqa: E402
 from crib_training.learn.picture import of_run, of_runs  # noqa: E402
 from crib_training.loading import find_maker  # noqa: E402
+from crib_training.outputs import csv_table  # noqa: E402
 
 from crib_env import find_agent  # noqa: E402
 from crib_env.rules import PRESETS  # noqa: E402
@@ -33,7 +33,7 @@ def point(seconds: float, won: float, opponent: str = "greedy") -> Point:
 
 def written(folder: Path, *points: Point) -> Path:
     folder.mkdir()
-    (folder / "curve.csv").write_bytes(table(list(points)))
+    (folder / "curve.csv").write_bytes(csv_table(Point, list(points)))
     return folder
 
 
@@ -93,6 +93,12 @@ def test_runs_are_one_line_or_named_lines() -> None:
             groups_of(runs)
 
 
+def test_a_line_that_runs_do_not_share_is_left_out() -> None:
+    six, five = {"rule_based": 0.5, "greedy": 0.36}, {"rule_based": 0.5, "greedy": 0.4}
+    assert lines_of_all([six, six]) == six
+    assert lines_of_all([six, five]) == {"rule_based": 0.5}
+
+
 def test_the_command_draws_runs_and_refuses_what_is_none(tmp_path: Path) -> None:
     folder = written(tmp_path / "1", point(0, 0.0), point(10, 0.4))
     out = tmp_path / "curves.png"
@@ -124,5 +130,5 @@ def test_what_is_watched_goes_to_tensorboard_too(
 
 
 def test_every_column_has_a_name() -> None:
-    header = table([]).decode().strip().split(",")
+    header = csv_table(Point, []).decode().strip().split(",")
     assert header == [field.name for field in fields(Point)]

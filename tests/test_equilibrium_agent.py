@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from crib_agents.equilibrium import Equilibrium, Solved
 from crib_agents.equilibrium.agent import SHIPPED, shipped
-from crib_agents.learned.files import HEADER, read_header
+from crib_agents.files import HEADER, read_header
 from crib_agents.loading import load_agent
 from safetensors.numpy import save
 

@@ -43,9 +43,10 @@ from crib_env import find_agent, format_card, parse_cards
 from crib_env.engine.record import NONE
 from crib_env.engine.two_hand.records import GAME, HAND, LAY_AWAY, PLAY, PLAY_ONLY, VIEW
 from crib_env.rules import PRESETS
+from hidden import redraw_hands
 from reference import scoring
 from reference.pegging import NUMBERS, Pegging, Position
-from test_agents import Lanes, choose, redraw_hidden
+from test_agents import Lanes, choose
 
 GAMES = ("hoyle", "five_card")
 # Uncompiled the tests run the same checks on less.
@@ -419,7 +420,7 @@ def test_every_card_is_legal_and_hidden_cards_do_not_matter(game: str) -> None:
         ]
         assert all(c in held for c, held in zip(cards, legal, strict=True))
         for lane in lanes:
-            redrawn += redraw_hidden(table.states[lane], PRESETS[game].dealt, rng)
+            redrawn += redraw_hands(table.states[lane], PRESETS[game].dealt, rng)
         assert (agent.act(table.views(lanes), rng) == cards).all()
         table.states[:] = before
         table.step(lanes, RandomAgent().act(views, rng))

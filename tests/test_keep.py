@@ -40,8 +40,9 @@ from crib_env import format_cards, parse_cards
 from crib_env.engine.record import NONE
 from crib_env.engine.two_hand.records import DEAL, GAME, LAY_AWAY, PLAY, VIEW
 from crib_env.rules import PRESETS
+from hidden import redraw_hands
 from reference import scoring
-from test_agents import SLOW, Lanes, after_laying, dealt, laying_view, redraw_hidden
+from test_agents import SLOW, Lanes, after_laying, dealt, laying_view
 from test_win import COUNTS, PLAYS, distribution, small_deal
 
 Array = npt.NDArray[Any]
@@ -384,7 +385,7 @@ def test_cards_hidden_from_a_seat_do_not_change_what_it_lays(game: str) -> None:
         before = table.states.copy()
         actions = agent.act(table.views(lanes), rng)
         for lane in lanes:
-            redrawn += redraw_hidden(table.states[lane], PRESETS[game].dealt, rng)
+            redrawn += redraw_hands(table.states[lane], PRESETS[game].dealt, rng)
         assert (agent.act(table.views(lanes), rng) == actions).all()
         table.states[:] = before
         table.step(lanes, actions)

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 from crib_agents.adapters.learned import LearnedAgent
+from crib_agents.files import read_header
 from crib_agents.learned import Learned, Weights
-from crib_agents.learned.files import read_header
 from crib_agents.learned.network import forward as compiled_forward
 from crib_agents.learned.two_hand.act import UNLIKELY, card_values, pair_value
 from crib_agents.loading import load_agent
@@ -19,6 +19,7 @@ from numba import float64, int64, void
 from safetensors.numpy import load_file, save_file
 
 from crib_env import find_agent, six_card_v0
+from crib_env.encoding import encode
 from crib_env.engine import stack
 from crib_env.engine.family import find_family
 from crib_env.engine.jit import entry, kernel
@@ -63,6 +64,29 @@ def values_of(views, table, weights, worth, now):
                 high = max(v["hand"][i], v["hand"][j])
                 worth[b, pair] = pair_value(v, table, weights, low, high)
                 pair += 1
+
+
+@pytest.mark.parametrize(("rules", "players"), [("hoyle", 2), ("five_card", 2), ("table_top", 4)])
+def test_the_action_taken_is_of_the_highest_value(rules: str, players: int) -> None:
+    agent, rng = Learned(), np.random.default_rng(3)
+    games = Games(PRESETS[rules], 4, players=players, episode="game", entropy=3)
+    games.begin()
+    running = games.running()
+    seen = 0
+    while len(running):
+        views = games.views(running)
+        values = agent.action_values(views)
+        assert (np.isnan(values) == (encode(views)[1] == 0)).all()
+        best = values == np.nanmax(values, axis=1, keepdims=True)
+        at_once = [v["target"] - v["scores"][0] < 16 for v in views]  # a card that wins comes first
+        taken = best[np.arange(len(views)), agent.act(views, rng)]
+        assert (taken | at_once).all()
+        seen += int((~np.array(at_once)).sum())
+        games.ask(find_agent("random"), running, rng)
+        running = games.running(running)
+    assert seen > 200
+    with pytest.raises(ValueError, match="learned has no nets for"):
+        agent.action_values(views_of(Rules.preset("hoyle", flush_size=5), 1, seed=1)[:1])
 
 
 @pytest.mark.parametrize("preset", TWO_HAND)

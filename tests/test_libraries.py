@@ -7,10 +7,13 @@ from __future__ import annotations
 
 import importlib
 import os
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+from crib_env.render.window import Window
 
 ROOT = Path(__file__).parents[1]
 HOME = "examples.libraries"
@@ -20,6 +23,14 @@ def example(name: str, needs: str) -> Any:
     """Return an example's module, or leave the test out where its library is not installed."""
     pytest.importorskip(needs, reason=f"{needs} is not installed: make check-libraries")
     return importlib.import_module(f"{HOME}.{name}")
+
+
+def test_every_library_has_our_pytorch() -> None:
+    """A range, or another version, would bring gigabytes for graphics cards."""
+    (pinned,) = re.findall(r"^torch==.*$", (ROOT / "constraints.txt").read_text(), re.MULTILINE)
+    for needs in (ROOT / "examples/libraries/requirements").glob("*.txt"):
+        named = re.findall(r"^torch\b.*$", needs.read_text(), re.MULTILINE)
+        assert named in ([], [pinned]), needs.name
 
 
 def test_sb3_learns_on_the_batch() -> None:
@@ -77,6 +88,13 @@ def test_tianshou_learns() -> None:
 
 
 @pytest.mark.slow
+def test_agilerl_evolves_a_population() -> None:
+    module = example("agilerl_ppo", "agilerl")
+    fitness = module.main(module.Settings(steps=8192, generation=4096, agents=2))
+    assert -15 < fitness < 5
+
+
+@pytest.mark.slow
 def test_minari_keeps_and_gives_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MINARI_DATASETS_PATH", str(tmp_path))
     pytest.importorskip("jax", reason="Minari makes data sets with jax: make check-libraries")
@@ -121,12 +139,29 @@ def test_rllib_learns_on_two_nodes_and_survives_a_runners_death() -> None:
 
 
 @pytest.mark.slow
-def test_the_zoo_trains_maskable_ppo(tmp_path: Path) -> None:
-    module = example("rl_zoo3_train", "rl_zoo3")
+def test_the_zoo_trains_maskable_ppo_and_enjoys_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    module = example("rl_zoo3_maskable", "rl_zoo3")
     module.main([
-        "--algo", "ppo_mask", "--env", "crib_env/SixCard-v0", "-n", "2048", "--eval-freq", "-1",
+        "train", "--algo", "ppo_mask", "--env", "crib_env/SixCard-v0", "-n", "2048",
+        "--eval-freq", "-1",
         "--conf-file", str(ROOT / "examples/libraries/rl_zoo3.yml"), "--log-folder", str(tmp_path),
         "--env-kwargs", "opponent:'rule_based'", "episode:'deal'", "reward:'points'",
-        "--device", "cpu",
+        "mask_in_observation:True", "--device", "cpu",
     ])  # fmt: skip
     assert list(tmp_path.rglob("*SixCard-v0.zip"))
+    capsys.readouterr()
+    monkeypatch.setenv("SDL_VIDEODRIVER", "dummy")
+    shown: list[Any] = []
+    show = Window.show
+    monkeypatch.setattr(Window, "show", lambda *given: (shown.append(given[1]), show(*given))[1])
+    module.main([
+        "enjoy", "--algo", "ppo_mask", "--env", "crib_env/SixCard-v0", "--folder", str(tmp_path),
+        "-n", "60", "--device", "cpu",
+    ])  # fmt: skip
+    said = capsys.readouterr().out
+    assert 8 < len(re.findall("Episode Length [3-6]$", said, re.MULTILINE)) < 13  # whole deals
+    assert "Mean reward" in said
+    assert len(shown) >= 60
+    assert all(image.shape == (480, 640, 3) for image in shown)

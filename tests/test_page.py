@@ -25,11 +25,15 @@ pytest.importorskip("axe_playwright_python")
 
 import uvicorn
 from axe_playwright_python.sync_playwright import Axe
+from crib_agents.loading import load_agent
 from crib_play.kept import Choices
+from crib_play.replay import write_replay
 from crib_play.web.app import make_app
 from crib_play.web.store import Store
 from crib_play.web.tables import Tables
 from playwright.sync_api import Browser, Page, expect, sync_playwright
+
+from crib_env.rules import Rules
 
 CHROMIUM = Path("/usr/bin/chromium")
 DESK = {"width": 1280, "height": 800}
@@ -267,6 +271,84 @@ def test_axe_finds_nothing(
         page.click("#go-on")
         settle(page, session)
         visitor.accessible()
+    assert not visitor.errors
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("size", [DESK, PHONE], ids=["desk", "phone"])
+def test_axe_finds_nothing_in_a_replay(
+    browser: Browser, tmp_path: Path, size: dict[str, int], theme: str
+) -> None:
+    path = tmp_path / "replay.html"
+    agents = load_agent("greedy"), load_agent("learned")  # one says what it thinks, one does not
+    write_replay(path, Rules.preset("five_card", target=15), agents, seed=3)
+    visitor = Visitor(browser, size, theme)
+    page = visitor.page
+    page.goto(path.as_uri())
+    seen: set[str] = set()
+    for _ in range(20):
+        shown = page.locator("#asked").inner_text().partition(":")[0]
+        if shown not in seen:
+            visitor.accessible()
+        seen.add(shown)
+        page.keyboard.press("ArrowRight")
+    assert {"greedy", "learned", "Counting"} <= seen
+    page.keyboard.press("End")
+    visitor.accessible()
+    assert not visitor.errors
+
+
+def tab_to(page: Page, selector: str) -> None:
+    """Go on to an element as one does who has no mouse."""
+    for _ in range(80):
+        if page.evaluate("what => document.activeElement.matches(what)", selector):
+            return
+        page.keyboard.press("Tab")
+    raise AssertionError(f"no way leads to {selector}")
+
+
+@pytest.mark.parametrize("game", ["six", "table-top"])
+def test_a_deal_is_played_by_the_keyboard_alone(
+    browser: Browser, served: Served, game: str
+) -> None:
+    visitor = Visitor(browser, DESK)
+    page = visitor.page
+    page.goto(served.url)
+    page.wait_for_selector(".game")
+    tab_to(page, "input[name=game]")
+    for _ in range(8):
+        if page.evaluate("document.querySelector('input[name=game]:checked').value") == game:
+            break
+        page.keyboard.press("ArrowDown")
+    tab_to(page, "#offer button")
+    page.keyboard.press("Enter")
+    page.wait_for_selector("#table[data-turns]")
+    session = served.session(page)
+    for _ in range(40):
+        settle(page, session)
+        if page.locator("#show[open]").count():
+            break
+        check_score(page, session)
+        before = len(session.turns)
+        if session.family.sides:
+            for key in ("ArrowRight", "ArrowLeft", "ArrowDown", "ArrowUp"):
+                if not page.evaluate("document.activeElement.matches('.cell.open')"):
+                    page.keyboard.press(key)
+            page.keyboard.press("Enter" if page.locator(".cell.open:focus").count() else "k")
+        else:
+            hand = page.locator(".hand button.card")
+            closed = hand.evaluate_all("all => all.map(e => e.disabled)")
+            wanted = session.to_choose
+            for place in [i for i, shut in enumerate(closed, 1) if not shut][:wanted]:
+                page.keyboard.press(str(place))
+            if wanted > 1:
+                page.keyboard.press("Enter")
+        taken(page, session, before)
+    tab_to(page, "#go-on")
+    page.keyboard.press("Enter")
+    settle(page, session)
+    assert session.game.deals == 2
+    assert not page.locator("#show[open]").count()
     assert not visitor.errors
 
 

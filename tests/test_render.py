@@ -7,17 +7,18 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 import pytest
 
 import crib_env
 from crib_env import ENVIRONMENTS, format_card, parse_cards, scoring, six_card_v0
 from crib_env.engine.table_top import text as table_top
-from crib_env.engine.two_hand.records import LAY_AWAY
 from crib_env.errors import EpisodeOverError
 from crib_env.events import REASONS, Event
 from crib_env.game import Game
 from crib_env.render.board import track
 from crib_env.render.words import in_words, pegged, spoken
+from hidden import redraw_hands
 from stacked import Table, deal
 
 HANDS = ("7C 5S 9D 2H / KC QC", "8C TD 3C 3D / KD QD")
@@ -81,34 +82,19 @@ def test_text_of_every_environment_is_plain(name: str) -> None:
 @pytest.mark.parametrize("rules", ["hoyle", "five_card"])
 def test_h1_f2_nothing_hidden_from_the_seat_changes_its_text(rules: str) -> None:
     env = six_card_v0.raw_env(rules=rules, render_mode="ansi")
-    draw = random.Random(3)
+    draw, rng = random.Random(3), np.random.default_rng(3)
+    changed = 0
     for seed in range(5):
         env.reset(seed=seed)
         while not all(env.terminations.values()):
             for seat in (0, 1):
                 text = render(env, seat)
                 before = env.snapshot()
-                redraw_hidden(env, seat, draw)
+                changed += redraw_hands(env.game.states[0], env.rules.dealt, rng, seat)
                 assert render(env, seat) == text
                 env.restore(before)
             env.step(random_action(env, draw))
-
-
-def redraw_hidden(env: Any, seat: int, draw: random.Random) -> None:
-    """Replace the other's unplayed cards, and the starter before it is turned."""
-    s, other = env.game.states[0], 1 - seat
-    played = {int(card) for card in s["pile"][: s["pile_n"]]}
-    n = env.rules.dealt
-    known = played | {int(card) for card in s["dealt"][6 * seat : 6 * seat + n]}
-    if s["phase"] != LAY_AWAY:
-        known.add(int(s["starter"]))
-    fresh = [card for card in range(52) if card not in known]
-    draw.shuffle(fresh)
-    for slot in range(6 * other, 6 * other + n):
-        if int(s["dealt"][slot]) not in played:
-            s["dealt"][slot] = fresh.pop()
-    if s["phase"] == LAY_AWAY:
-        s["starter"] = fresh.pop()
+    assert changed > 100
 
 
 def test_h1_pones_progress_is_not_shown_while_the_dealer_has_yet_to_lay_away() -> None:
@@ -258,10 +244,25 @@ def test_h8_the_show_is_of_the_deal_that_ended_and_counted_aloud(form: str) -> N
 def test_t8_a_rounds_count_is_told_before_the_next_round_begins() -> None:
     game = Game("table_top", seed=3)
     while not game.over and game.deals == 1:
+        last = game.view(game.seat)
         game.step(game.legal[0])
-    told, _, rest = game.text().partition("\n\n")
-    assert told.startswith("the count of round 1\ncalls       ")
-    assert len(told.splitlines()) == 1 + len([e for e in game.events if e.reason != "heels"])
+    placed = last["layout"].copy()
+    placed[placed == -1] = last["card"]
+    title, layout, calls, rest = game.text().split("\n\n", 3)
+    assert title == "the count of round 1"
+    *rows, _, bottom = layout.splitlines()
+    cards = [re.findall(r"[A2-9TJQK][CDHS]", row) for row in rows]
+    assert cards == [[format_card(int(c)) for c in row] for row in placed.reshape(5, 5)]
+    for side, points in enumerate(([row.split("|")[1] for row in rows], bottom.split())):
+        lines = placed.reshape(5, 5) if side == 0 else placed.reshape(5, 5).T
+        for i, (line, said) in enumerate(zip(lines, points, strict=True)):
+            starter = int(placed[12]) if i == 2 else None
+            score = scoring.score_line(line.tolist(), game.rules, starter=starter)
+            assert int(said) == score.points
+    crib, *calls = calls.splitlines()
+    assert re.fullmatch(r"crib        (.. ){4} of the (rows|columns)", crib)
+    assert calls[0].startswith("calls       ")
+    assert len(calls) == len([e for e in game.events if e.reason != "heels"])
     assert rest.startswith("table_top, table_top to 121, 2 players, round 2 dealt by")
     game.step(game.legal[0])
     assert "the count" not in game.text()

@@ -17,8 +17,9 @@ from crib_play.replay.opinions import Opinion, Option, opinions
 from crib_play.table import find_game
 from crib_play.table.session import Session
 
-from crib_env.cards import format_card
+from crib_env.cards import format_card, parse_cards
 from crib_env.engine.record import NONE
+from crib_env.engine.two_hand.records import LAY_AWAY
 from crib_env.game import Game
 from crib_env.policy import Views
 from crib_env.rules import Rules
@@ -62,6 +63,28 @@ def test_every_turn_and_every_count_has_its_moment(game: str) -> None:
         spoken += [call.text for call in turn.calls] + [one.call for one in turn.counted]
     assert len(said) == len(spoken)
     assert all(line.endswith(words) for line, words in zip(said, spoken, strict=True))
+
+
+def test_a_match_goes_on_from_game_to_game() -> None:
+    """Game points rise by 1 to 3 when a game is over, pegs begin anew, and the last wins (H11)."""
+    session = session_of("match", load_agent("random"), load_agent("greedy"))
+    moments = list(frames(session, every_eyes(2, "ab"), "x"))
+    won = []
+    for before, after in pairwise(moments):
+        assert before.games is not None
+        assert after.games is not None
+        if before.games != after.games:
+            won.append([b - a for a, b in zip(before.games, after.games, strict=True)])
+            if after is not moments[-1]:
+                assert after.scores == (0, 0)
+    assert len(won) > 2
+    assert all(sorted(points) in ([0, 1], [0, 2], [0, 3]) for points in won)
+    assert moments[-1].games == session.game.games
+    assert session.winner is not None
+    assert session.game.games[session.winner] >= 7 > session.game.games[1 - session.winner]
+    assert session.result(session.winner).endswith(" game points")
+    data = data_of(replay_page(session, "x", judged=False))
+    assert data["frames"][-1]["games"] == list(session.game.games)
 
 
 @pytest.mark.parametrize("game", ["six", "five", "table-top"])
@@ -132,6 +155,49 @@ def test_opinions_say_what_a_choice_cost_and_how_likely_the_agent_was_to_make_it
         assert opinion.options[opinion.taken].label == spoken
 
 
+class Values:
+    """Thinks cards worth their numbers, and cannot say of aces."""
+
+    name = "values"
+
+    def act(self, views: Views, rng: Any) -> Any:
+        return load_agent("random").act(views, rng)
+
+    def action_values(self, views: Views) -> Any:
+        found = np.full((len(views), 52), np.nan)
+        for row, view in zip(found, views, strict=True):
+            legal = [int(c) for i, c in enumerate(view["hand"]) if view["legal"] >> i & 1]
+            laid = view["laid"][: view["laid_n"]] if view["phase"] == LAY_AWAY else ()
+            row[legal] = np.sum(laid) + np.array(legal)
+        found[:, :4] = np.nan
+        return found
+
+
+def test_opinions_say_what_the_agent_thought_a_choice_worth() -> None:
+    session = session_of("six", Values(), seed=1)
+    session.turns = session.turns[:4]
+    aces = 0
+    for opinion in opinions(session):
+        for option in opinion.options:
+            cards = parse_cards(option.label.removeprefix("lay away ").removeprefix("play "))
+            aces += min(cards) < 4
+            assert option.probability is None
+            assert option.value == (None if min(cards) < 4 else sum(cards))
+    assert 0 < aces < 15
+    data = data_of(replay_page(session, "x"))
+    assert any(option[4] is None for turn in data["turns"] for option in turn["options"])
+
+
+@pytest.mark.parametrize("game", ["six", "table-top"])
+def test_learned_says_by_what_it_chose(game: str) -> None:
+    session = session_of(game, load_agent("learned"), seed=1)
+    session.turns = session.turns[:6]
+    for opinion in opinions(session):
+        thought = [option.value for option in opinion.options]
+        assert None not in thought
+        assert thought[opinion.taken] == max(value for value in thought if value is not None)
+
+
 def test_names_are_data_and_never_markup() -> None:
     session = session_of("six", Mixes(), load_agent("random"), seed=1)
     page = replay_page(session, "<i>title</i>", judged=False)
@@ -168,7 +234,7 @@ def judged(session: Session, monkeypatch: pytest.MonkeyPatch) -> str:
     made = [
         Opinion(
             (Option("the other", "why", 0.531 + 0.001 * (i % 50), None),
-             Option(session.family.spoken(turn.view, turn.actions), "why", 0.5, 0.25)),
+             Option(session.family.spoken(turn.view, turn.actions), "why", 0.5, 0.25, -1.5)),
             1, 0.031, 0.531 + 0.001 * (i % 50),
         )
         for i, turn in enumerate(session.turns)
@@ -200,6 +266,7 @@ def test_the_page_steps_plays_and_remembers(
         assert "that cost 3.1 %" in page.locator("#verdict").inner_text()
         assert page.locator("#options tbody tr.taken").count() == 1
         assert "25 %" in page.locator("#options tbody tr.taken").inner_text()
+        assert "−1.50" in page.locator("#options tbody tr.taken").inner_text()
         labels = page.evaluate(STEP_ON, end)
         for frame, label in zip(data["frames"][1:], labels, strict=True):
             first, second = frame["scores"]

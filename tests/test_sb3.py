@@ -190,6 +190,32 @@ def test_observations_handed_out_are_not_overwritten() -> None:
     assert np.array_equal(first, kept)
 
 
+def test_observations_may_carry_their_masks() -> None:
+    """For policies of one's own; the same games as without."""
+    options: dict[str, Any] = {"opponent": "greedy", "episode": "deal"}
+    plain = six_card_v0.sb3_env(4, **options)
+    env = six_card_v0.sb3_env(4, **options, mask_in_observation=True)
+    for each in (plain, env):
+        each.seed(3)
+    observation, seen = plain.reset(), env.reset()
+    ended = 0
+    for _ in range(12):
+        assert env.observation_space.contains({key: rows[0] for key, rows in seen.items()})
+        assert (seen["observation"] == observation).all()
+        assert (seen["action_mask"] == plain.action_masks()).all()
+        acted = first_legal(plain)
+        observation, _, dones, infos = plain.step(acted)
+        seen, _, _, same = env.step(acted)
+        for lane in dones.nonzero()[0]:
+            last = same[lane]["terminal_observation"]
+            assert (last["observation"] == infos[lane]["terminal_observation"]).all()
+            assert not last["action_mask"].any()
+            ended += 1
+    assert ended
+    model = MaskablePPO("MultiInputPolicy", env, n_steps=8, batch_size=32, seed=1)
+    model.learn(64)
+
+
 def test_sb3s_own_wrappers_take_it() -> None:
     env = VecNormalize(VecMonitor(six_card_v0.sb3_env(3, opponent=lowest, episode="deal")),
                        norm_obs=False)  # fmt: skip

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import io
 import pickle
+import re
 import sys
 from itertools import pairwise
 from pathlib import Path
@@ -49,9 +50,16 @@ def test_pettingzoos_render_test_passes(name: str) -> None:
 
 @pytest.mark.parametrize("page", [six_card_v0, table_top_v0])
 def test_pixels_show_the_drawing_as_resvg_draws_it_whole(page: Any) -> None:
-    """Cards and ground are drawn apart and put together: it must not show."""
+    """The ground, cards and other elements are drawn apart and put together: it must not show."""
     import resvg_py
     from PIL import Image
+
+    def drawn_whole(parts: list[str]) -> Any:
+        png = resvg_py.svg_to_bytes(
+            svg_string=document(parts, "", "light"), width=640, skip_system_fonts=True,
+            font_files=FONTS,
+        )  # fmt: skip
+        return np.asarray(Image.open(io.BytesIO(png)).convert("RGB")).astype(int)
 
     env = page.raw_env(render_mode="rgb_array", viewer="all")
     env.reset(seed=3)
@@ -60,13 +68,12 @@ def test_pixels_show_the_drawing_as_resvg_draws_it_whole(page: Any) -> None:
         if turn % 8:
             continue
         parts = env._screen._parts(env._sight())
-        png = resvg_py.svg_to_bytes(
-            svg_string=document(parts, "", "light"), width=640, skip_system_fonts=True,
-            font_files=FONTS,
-        )  # fmt: skip
-        whole = np.asarray(Image.open(io.BytesIO(png)).convert("RGB")).astype(int)
-        # Cards lie at whole pixels here, so their edges may differ by a shade.
-        assert np.abs(pixels(parts).astype(int) - whole).mean() < 4
+        # Cards lie at whole pixels here, so their edges may differ by a shade; nothing else does.
+        assert np.abs(pixels(parts) - drawn_whole(parts)).mean() < 3
+        bare = [re.sub("<use [^>]*/>", "", part) for part in parts]
+        assert np.abs(pixels(bare) - drawn_whole(bare)).max() < 4
+        odd = [*bare, '<g><path class="ink" d="M90 90l50 9l-9 50z"/></g>']  # no piece of ours
+        assert np.abs(pixels(odd) - drawn_whole(odd)).max() < 4
         assert np.array_equal(pixels(parts), env.render())
 
 
@@ -183,3 +190,13 @@ def test_without_the_extra_pixels_are_refused_by_name_and_svg_is_not(
     svg = six_card_v0.env(render_mode="svg")
     svg.reset(seed=1)
     assert str(svg.render()).startswith("<svg")
+
+
+def test_without_a_render_mode_one_is_told_to_name_it() -> None:
+    single = gymnasium.make(ID)
+    single.reset(seed=1)
+    seats = six_card_v0.env()
+    seats.reset(seed=1)
+    for env in (single.unwrapped, seats):
+        with pytest.warns(UserWarning, match="render_mode='ansi'"):
+            assert env.render() is None

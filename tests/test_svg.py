@@ -11,14 +11,15 @@ import pytest
 
 from crib_env.cards import format_card
 from crib_env.engine.table_top.records import TO_CRIB
-from crib_env.engine.two_hand.records import LAY_AWAY
 from crib_env.game import Game
 from crib_env.render.svg.board import Pegs, board, place
 from crib_env.render.svg.cards import symbols
 from crib_env.render.svg.document import document
 from crib_env.render.svg.plain import lines
+from hidden import redraw_hands, redraw_turns
 
 GAMES = [("hoyle", 2), ("five_card", 2), ("table_top", 2), ("table_top", 4), ("table_top_ship", 2)]
+TWO_HAND = ("hoyle", "five_card")
 every_game = pytest.mark.parametrize(("rules", "players"), GAMES)
 
 
@@ -42,56 +43,41 @@ def test_every_position_of_a_game_is_a_well_formed_drawing(rules: str, players: 
             ids = {e.get("id") for e in root.iter() if e.get("id")}
             assert {f"crib-{name}" for name in shown(game.svg(knows=knows))} == ids
         play(game, draw, 19)
-    assert "won" in game.svg() or "over" in game.svg()
+    winner = 0 if game.result > 0 else 1
+    won = "rows have" if winner == 0 else "columns have"
+    assert f">{f'player_{winner} has' if rules in TWO_HAND else won} won<" in game.svg()
 
 
-def redraw_hidden(game: Game, seat: int, draw: random.Random) -> None:
-    """Give every card that a seat of a two-hand game does not know another face."""
-    s, other, n = game.states[0], 1 - seat, int(game.record["dealt"][0])
-    played = {int(card) for card in s["pile"][: s["pile_n"]]}
-    known = played | {int(card) for card in s["dealt"][6 * seat : 6 * seat + n]}
-    known |= set() if s["phase"] == LAY_AWAY else {int(s["starter"])}
-    fresh = [card for card in range(52) if card not in known]
-    draw.shuffle(fresh)
-    for slot in range(6 * other, 6 * other + n):
-        if int(s["dealt"][slot]) not in played:
-            s["dealt"][slot] = fresh.pop()
-    if s["phase"] == LAY_AWAY:
-        s["starter"] = fresh.pop()
-
-
-@pytest.mark.parametrize("rules", ["hoyle", "five_card"])
+@pytest.mark.parametrize("rules", TWO_HAND)
 def test_h1_f2_hidden_cards_redrawn_leave_the_drawing_byte_for_byte(rules: str) -> None:
-    draw = random.Random(4)
+    draw, rng = random.Random(4), np.random.default_rng(4)
     game = Game(rules, episode="match", seed=4)
+    changed = 0
     for _ in range(40):
         for seat in (0, 1):
             before, svg = game.snapshot(), game.svg(seat)
-            redraw_hidden(game, seat, draw)
+            changed += redraw_hands(game.states[0], game.rules.dealt, rng, seat)
             assert game.svg(seat) == svg
             game.restore(before)
         play(game, draw, 1)
+    assert changed > 100
 
 
 @pytest.mark.parametrize(("rules", "players"), GAMES[2:])
 def test_t2_t7_cards_of_others_and_those_to_come_redrawn_leave_it_too(
     rules: str, players: int
 ) -> None:
-    draw = random.Random(5)
+    draw, rng = random.Random(5), np.random.default_rng(5)
     game = Game(rules, players=players, seed=5)
+    changed = 0
     for _ in range(28):
         for seat in range(players):
-            before, svg, view = game.snapshot(), game.svg(seat), game.view(seat)
-            deck, turn = game.states[0]["deck"], int(game.states[0]["turn"])
-            seen = {int(c) for name in ("layout", "crib") for c in view[name]}
-            seen |= {int(view["card"]), int(view["partner_card"])}
-            hidden = [t for t in range(28) if int(deck[t]) not in seen]
-            assert any(t > turn for t in hidden) or turn == 27
-            fresh = [c for c in range(52) if c not in seen]
-            deck[hidden] = draw.sample(fresh, len(hidden))
+            before, svg = game.snapshot(), game.svg(seat)
+            changed += redraw_turns(game.states[0], game.view(seat), rng)
             assert game.svg(seat) == svg
             game.restore(before)
         play(game, draw, 1)
+    assert changed > 100
 
 
 def test_a_spectator_sees_by_choice_what_all_seats_know_or_everything() -> None:

@@ -16,8 +16,7 @@ from crib_play.table.names import names
 from crib_play.table.seating import sit_down
 
 from crib_env import EpisodeOverError, IllegalActionError, Rules, format_card, parse_cards
-from test_agents import redraw_hidden
-from test_agents_table_top import redraw_hidden as redraw_turns
+from hidden import redraw_hands, redraw_turns
 
 every_game = pytest.mark.parametrize("game", GAMES)
 
@@ -87,7 +86,7 @@ def test_hidden_cards_change_nothing_that_a_seat_sees(game: str) -> None:
         if session.family.sides:
             changed += redraw_turns(state, view, rng)
         else:
-            changed += redraw_hidden(state, session.game.rules.dealt, rng)
+            changed += redraw_hands(state, session.game.rules.dealt, rng)
         assert json.dumps(session.sight(seat)) == seen
         session.game.restore(before)
         session.answer()

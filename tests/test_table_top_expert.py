@@ -40,8 +40,9 @@ from crib_env.engine.record import NONE
 from crib_env.engine.show import show_table
 from crib_env.engine.table_top.records import CENTRE, TABLE_VIEW, TO_CRIB, TURNS
 from crib_env.rules import PRESETS
+from hidden import redraw_turns
 from reference import scoring
-from test_agents_table_top import VARIANTS, Lanes, mask_of, position, redraw_hidden
+from test_agents_table_top import VARIANTS, Lanes, mask_of, position
 
 # Uncompiled the tests run the same checks on less.
 SLOW = os.environ.get("NUMBA_DISABLE_JIT", "0") != "0"
@@ -91,7 +92,7 @@ def test_cards_hidden_from_a_seat_do_not_change_its_action(players: int, preset:
         views = games.views(lanes)
         actions = agent.act(views, rng)
         for lane, view in zip(lanes, views, strict=True):
-            redrawn += redraw_hidden(games.states[lane], view, rng)
+            redrawn += redraw_turns(games.states[lane], view, rng)
         assert (agent.act(games.views(lanes), rng) == actions).all()
         games.states[:] = before
         games.step(lanes, actions)

@@ -85,14 +85,14 @@ def test_commands_at_the_table(
     session.go_on()
     player = Player(session, 0, Screen(1), Choices())
     hand = session.game.legal
-    words = ["?", "undo", "hint", "best", "board", "speed 12", "speed 5", "coach", "keep",
-             format_cards(hand[:2]), "undo"]  # fmt: skip
+    words = ["?", "undo", "hint", "best", "board", "speed 12", "speed x", "speed 5",
+             "coach", "keep", format_cards(hand[:2]), "undo"]  # fmt: skip
     typing(monkeypatch, iter(words))
     player.play()
     said = capsys.readouterr().out
     for words_said in ("the count speed, 1", "nothing of yours to take back", "expert: lay away",
-                       "the count speed is 1 (fastest) to 9, got 12", "kept for next time",
-                       "taken back", "You leave the table."):  # fmt: skip
+                       "the count speed is 1 (fastest) to 9, got 12", "got 'x'",
+                       "kept for next time", "taken back", "You leave the table."):  # fmt: skip
         assert words_said in said
     assert load_choices() == Choices(speed=5, coach=True)
     assert session.game.legal == hand
@@ -126,7 +126,8 @@ def test_ctrl_c_leaves_the_table(
 def test_watching(game: str, capsys: pytest.CaptureFixture[str]) -> None:
     watch.run(watch.Settings("greedy", "rule_based", game=game, seed=1))
     said = capsys.readouterr().out
-    assert " wins, " in said.splitlines()[-1]
+    assert (" wins, 7 to " if game == "match" else " wins, ") in said.splitlines()[-1]
+    assert said.endswith(" game points.\n") == (game == "match")
     assert "lay away" in said or "lay it in the crib" in said
 
 
@@ -185,6 +186,12 @@ def test_the_command_in_a_pipe_without_a_home() -> None:
         (("drill", "discard", "--game", "table-top"), "no exercises in laying away"),
         (("drill", "discard", "--count", "0"), "count must be from 1 to 1000"),
         (("watch", "greedy", "nobody"), "no agent is called 'nobody'"),
+        (("web", "--port", "65536"), "port must be 0 (a free one) to 65535"),
+        (("web", "--keep-days", "-1"), "keep-days must be 0 (keep all) or more"),
+        (
+            ("replay", "greedy", "greedy", "--out", "none/x.html"),
+            "there is no folder none to write",
+        ),
     ],
 )
 def test_wrong_calls_are_answered_in_one_line(
@@ -236,6 +243,14 @@ def test_a_drill_is_graded_and_the_score_kept(
         assert f"it costs {100 * lost:.1f} %" in said
         assert f"This time: 1 of 2 the best, {50 * lost:.2f} % lost each" in said
         assert f"All told: {sitting} of {2 * sitting} the best" in said
+
+
+def test_a_drill_left_at_once_keeps_no_score(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    typing(monkeypatch, iter([]))
+    drill.run(drill.Settings("discard", count=1, seed=4))
+    assert capsys.readouterr().out.splitlines()[-1] == "Nothing was answered."
 
 
 def test_grades() -> None:

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import json
+import socket
+import sqlite3
+import time
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 from shutil import copytree
 from typing import Any
@@ -16,6 +20,7 @@ pytest.importorskip("httpx2")
 
 from crib_play.kept import Choices
 from crib_play.table import GAMES
+from crib_play.web import serve
 from crib_play.web.app import make_app
 from crib_play.web.guard import LARGEST
 from crib_play.web.serve import open_store
@@ -23,8 +28,7 @@ from crib_play.web.store import Store
 from crib_play.web.tables import Table, Tables
 from starlette.testclient import TestClient
 
-from test_agents import redraw_hidden
-from test_agents_table_top import redraw_hidden as redraw_turns
+from hidden import redraw_hands, redraw_turns
 
 AGENTS = ("greedy", "rule_based", "random")
 
@@ -32,8 +36,8 @@ AGENTS = ("greedy", "rule_based", "random")
 class Site:
     """A server in this process."""
 
-    def __init__(self, path: Path | None) -> None:
-        self.tables = Tables(Store(path), AGENTS)
+    def __init__(self, path: Path | None, keep_days: int = 0) -> None:
+        self.tables = Tables(Store(path), AGENTS, keep_days=keep_days)
         self.app = make_app(self.tables, Choices(), ["testserver"])
 
     def browser(self) -> TestClient:
@@ -141,7 +145,7 @@ def test_hidden_cards_redrawn_the_answers_are_the_same_to_the_byte(site: Site, g
         if session.family.sides:
             changed += redraw_turns(session.game.states[0], session.game.view(0), rng)
         else:
-            changed += redraw_hidden(session.game.states[0], session.game.rules.dealt, rng)
+            changed += redraw_hands(session.game.states[0], session.game.rules.dealt, rng)
         assert answers() == before
         assert [turn.before for turn in session.turns] == taken
         session.game.restore(now)
@@ -409,6 +413,63 @@ def test_an_agent_that_fails_leaves_the_table_as_it_was(tmp_path: Path) -> None:
     now = json.loads(look(browser, shown).content)
     assert now["sight"] == json.loads(before)["sight"]
     assert now["revision"] == shown["revision"]
+
+
+DAY = 24 * 3600.0
+
+
+def rows(path: Path) -> list[int]:
+    """Return how many rows each table of a store's file has."""
+    with closing(sqlite3.connect(path)) as db:
+        counts = [f"(SELECT count(*) FROM {name})" for name in ("tables", "keys", "turns")]
+        return list(db.execute(f"SELECT {', '.join(counts)}").fetchone())
+
+
+def test_tables_that_nobody_touches_are_forgotten_after_some_days(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = time.time()
+    monkeypatch.setattr("time.time", lambda: now)
+    site = Site(tmp_path / "tables.sqlite3", keep_days=3)
+    browser = site.browser()
+    over, left, played_on = (sit_down(browser, "five") for _ in range(3))
+    *_, over = played(browser, over)
+    now += 2 * DAY
+    played_on = act(browser, played_on, choice(played_on)).json()
+    assert site.tables.clear_away() == 0
+    now += 1.5 * DAY
+    assert look(browser, over).status_code == 200
+    fresh = sit_down(browser, "six")  # whoever sits down clears away what others have left
+    assert [look(browser, one).status_code for one in (over, left, played_on, fresh)] == [
+        404, 404, 200, 200,
+    ]  # fmt: skip
+    turns = len(site.session(played_on).turns) + len(site.session(fresh).turns)
+    assert rows(tmp_path / "tables.sqlite3") == [2, 2, turns]
+    assert Site(tmp_path / "tables.sqlite3").tables.clear_away() == 0  # 0 days keep all
+    now += 100 * DAY
+    assert Site(tmp_path / "tables.sqlite3", keep_days=30).tables.clear_away() == 2
+    assert rows(tmp_path / "tables.sqlite3") == [0, 0, 0]
+
+
+def test_a_store_from_before_tables_were_forgotten_is_read(tmp_path: Path) -> None:
+    site = Site(tmp_path / "tables.sqlite3")
+    browser = site.browser()
+    shown = sit_down(browser)
+    before = look(browser, shown).content
+    site.tables.store.close()
+    with closing(sqlite3.connect(tmp_path / "tables.sqlite3")) as db:
+        db.executescript("DROP INDEX by_touch; ALTER TABLE tables RENAME COLUMN touched TO made;")
+    again = Site(tmp_path / "tables.sqlite3").browser()
+    again.cookies.update(browser.cookies)
+    assert look(again, shown).content == before
+    assert act(again, shown, choice(shown)).status_code == 200
+
+
+def test_a_port_that_is_taken_is_said_in_words(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        with pytest.raises(OSError, match=f"127.0.0.1:{port}: .*--port 0 takes a free port"):
+            serve.run(serve.Settings(port=port, games=tmp_path / "games", agents=("greedy",)))
 
 
 def test_without_a_place_to_keep_them_tables_are_held_in_memory(

@@ -14,8 +14,8 @@ from crib_agents.adapters.process import ProcessAgent
 from crib_agents.adapters.sb3 import from_sb3
 from crib_agents.equilibrium import Equilibrium
 from crib_agents.equilibrium.files import FORMAT as STRATEGY
+from crib_agents.files import read_header
 from crib_agents.learned import Learned
-from crib_agents.learned.files import read_header
 from crib_agents.learned.weights import FORMAT
 from crib_env.policy import GROUP, Agent, agent_names, find_agent
 
@@ -44,7 +44,10 @@ def load_agent(name: str, move_seconds: float | None = None) -> Agent:
         return PhasedAgent(discard=discard, pegging=pegging)
     try:
         return find_agent(name)
-    except ValueError:
+    except ValueError as error:
+        if Path(name).is_dir():
+            files = f"such as {Path(name) / 'policy.safetensors'}"
+            raise ValueError(f"{name} is a folder: name a file in it, {files}") from error
         raise
     except Exception as error:  # whatever the agent's own code raises
         raise ValueError(

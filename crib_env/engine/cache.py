@@ -34,6 +34,7 @@ from crib_env.engine.fingerprint import DIGITS, fingerprint
 KEPT = 8  # files of one entry: so many versions may share a folder
 SEAL = hashlib.sha256().digest_size
 ENDING = ".kernel"
+FORM = 2  # of what is kept; since 2 no two entries share a symbol
 
 
 SAID = "crib-env: compiling the engine once, about 10 s (`crib warmup` compiles all there is)"
@@ -133,7 +134,7 @@ class KernelCache(NullCache):
         folder = cache_folder()
         if folder is None:
             return None
-        more = self._options, signature, codegen.magic_tuple()
+        more = FORM, self._options, signature, codegen.magic_tuple()
         return folder / f"{self._name}-{fingerprint(self._function, *more)}{ENDING}"
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:

@@ -11,7 +11,9 @@ what a closure captures is compiled in as if it were written there.
 
 from __future__ import annotations
 
+import itertools
 import os
+import secrets
 import threading
 from collections.abc import Callable
 from functools import cached_property
@@ -19,6 +21,7 @@ from typing import Any, TypeVar, cast
 
 import numba
 from numba.core import config
+from numba.core.bytecode import FunctionIdentity
 
 from crib_env.engine.cache import KernelCache
 
@@ -73,6 +76,10 @@ class Entry:
     def _compile(self) -> Callable[..., Any]:
         if config.DISABLE_JIT:
             return self.function
+        # Numba tells functions of one name apart by a number that each process counts from 1. Read
+        # from the cache, code of two processes would share symbols, and one be called for the
+        # other (numba issue 10486): so each entry's functions are counted from a number of its own.
+        FunctionIdentity._unique_ids = itertools.count(secrets.randbits(62))
         dispatcher = numba.njit(**OPTIONS)(self.function)
         dispatcher._cache = KernelCache(self.function, self.name, OPTIONS)
         dispatcher.compile(self.signature)

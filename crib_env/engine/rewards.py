@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import cache
 
+from numba import int64
+
 from crib_env.engine.family import Family
-from crib_env.engine.jit import kernel
+from crib_env.engine.jit import entry, kernel
+from crib_env.engine.record import ENDINGS_T, FLAGS_T, NONE
 
 # In place of an action: let the others move until the learner is to, in lanes just begun.
 CONTINUE = -(1 << 40)
@@ -17,6 +20,12 @@ ENDING = 5
 RESULT = 2
 ILLEGAL = 3
 SEAT = 4
+
+# What is said of it: both sides' scores, the side that won, by how much, the learner's seat, and
+# the illegal action that ended it.
+SAID = 6
+WINNER = 2
+MARGIN = 3
 
 
 @cache
@@ -52,3 +61,33 @@ def ending_kernel(family: Family) -> Callable[..., None]:
         ending[SEAT] = seat
 
     return write_ending
+
+
+@entry(int64(FLAGS_T, ENDINGS_T, int64[::1], int64, ENDINGS_T))
+def say_endings(dones, endings, actions, target, said):
+    """Write what is said of the episodes that have just ended.
+
+    Args:
+        dones: bool[N]. endings: int64[N, ENDING]. actions: int64[N], the learners' last.
+        target: points that win a game.
+        said: int64[N, SAID], written where ``dones``; the winner is NONE if neither side won, the
+            margin 0 unless a game was won.
+
+    Returns:
+        How many of them were ended by an illegal action.
+    """
+    illegal = 0
+    for i in range(dones.shape[0]):
+        if not dones[i]:
+            continue
+        first, second, result = endings[i, 0], endings[i, 1], endings[i, RESULT]
+        said[i, 0] = first
+        said[i, 1] = second
+        said[i, WINNER] = NONE if result == 0 else (1 - result) // 2
+        if endings[i, ILLEGAL]:
+            illegal += 1
+            said[i, SAID - 1] = actions[i]
+        elif max(first, second) >= target:
+            said[i, MARGIN] = abs(first - second)
+        said[i, SEAT] = endings[i, SEAT]
+    return illegal

@@ -9,7 +9,15 @@ import numpy as np
 import numpy.typing as npt
 
 from crib_env.engine.record import NONE
-from crib_env.engine.rewards import ILLEGAL, RESULT, SEAT
+from crib_env.engine.rewards import (
+    ILLEGAL,
+    MARGIN,
+    RESULT,
+    SAID,
+    SEAT,
+    WINNER,
+    say_endings,
+)
 from crib_env.envs.arrays import LearnerArrays
 from crib_env.rules import Rules
 
@@ -24,7 +32,7 @@ FORGOTTEN = (
 )
 
 
-def endings(batch: LearnerArrays, rules: Rules, actions: Array) -> dict[str, Array]:
+def endings(batch: LearnerArrays, rules: Rules, actions: Array) -> tuple[dict[str, Array], int]:
     """Return what there is to say of the episodes that have just ended, an array [N] each.
 
     Where ``dones`` is False it is 0, or None.
@@ -37,28 +45,22 @@ def endings(batch: LearnerArrays, rules: Rules, actions: Array) -> dict[str, Arr
         ``scores`` int64[N, 2], by side (of a match: of its last game); ``winner`` int64[N], the
         side that won, -1 if neither did; ``skunk`` int64[N], 1 where the game was won by a skunk,
         2 by a double skunk; ``seat`` int64[N], the learner's; ``opponent`` object[N], the names;
-        and if an illegal action ended any, ``illegal_action`` int64[N], 0 where none did.
+        and if an illegal action ended any, ``illegal_action`` int64[N], 0 where none did. Then how
+        many an illegal action ended.
     """
-    lanes = batch.dones.nonzero()[0]
-    ended = batch.endings[lanes]
-    result, illegal = ended[:, RESULT], ended[:, ILLEGAL]
-    decided = (ended[:, :RESULT].max(axis=1) >= rules.target) & (illegal == 0)
-    rows = np.empty((len(lanes), 5), dtype=np.int64)
-    rows[:, :2] = ended[:, :RESULT]
-    rows[:, 2] = np.where(result == 0, NONE, (1 - result) // 2)
-    rows[:, 3] = rules.skunks(abs(ended[:, 0] - ended[:, 1])) * decided
-    rows[:, 4] = ended[:, SEAT]
-    table = np.zeros(
-        (len(batch.dones), 5), dtype=np.int64
-    )  # one array: its columns are what is said
-    table[lanes] = rows
-    opponent = np.full(len(table), None, dtype=object)
-    opponent[lanes] = batch.opponents.names[batch.final_opponents[lanes]]
-    said = {"scores": table[:, :2], "winner": table[:, 2], "skunk": table[:, 3],
-            "seat": table[:, 4], "opponent": opponent}  # fmt: skip
-    if illegal.any():
-        said["illegal_action"] = np.where(illegally_ended(batch), actions, 0)
-    return said
+    dones = batch.dones
+    table = np.zeros((len(dones), SAID), dtype=np.int64)  # its columns are what is said
+    illegal = say_endings.unchecked(
+        dones, batch.endings, np.ascontiguousarray(actions, dtype=np.int64), rules.target, table
+    )
+    opponent = np.empty(len(dones), dtype=object)
+    opponent[dones] = batch.opponents.names[batch.final_opponents[dones]]
+    said = {"scores": table[:, :2], "winner": table[:, WINNER],
+            "skunk": rules.skunks(table[:, MARGIN]), "seat": table[:, SEAT],
+            "opponent": opponent}  # fmt: skip
+    if illegal:
+        said["illegal_action"] = table[:, SAID - 1]
+    return said, illegal
 
 
 def illegally_ended(batch: LearnerArrays) -> npt.NDArray[np.bool_]:

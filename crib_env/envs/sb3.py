@@ -12,6 +12,7 @@ from stable_baselines3.common.vec_env.base_vec_env import VecEnv
 
 from crib_env.envs.endings import ending_of
 from crib_env.envs.learner import LearnerBatch
+from crib_env.envs.masked import Masking, Observation
 from crib_env.envs.opponents import Given
 from crib_env.options import check_seed, read_options
 from crib_env.rules import Rules
@@ -29,25 +30,32 @@ class CribbageVecEnv(VecEnv):
     Args:
         rules: the rules to play.
         num_envs: N.
+        mask_in_observation: as of `CribbageEnv`, for algorithms and policies of one's own (SB3's
+            name for theirs is ``"MultiInputPolicy"``). MaskablePPO needs it not: it asks for
+            `action_masks`.
         **kwargs: as `LearnerBatch` takes them.
     """
 
     render_mode = None
 
-    def __init__(self, rules: Rules, num_envs: int, **kwargs: Any) -> None:
+    def __init__(
+        self,
+        rules: Rules,
+        num_envs: int,
+        *,
+        mask_in_observation: bool | str = False,
+        **kwargs: Any,
+    ) -> None:
         self.batch = LearnerBatch(rules, num_envs, **kwargs)
         family = self.batch.family
         self.rules = rules
-        super().__init__(
-            num_envs,
-            self.batch.space,
-            spaces.Discrete(family.actions),
-        )
+        self._masking = Masking(mask_in_observation, self.batch.space, family.actions)
+        super().__init__(num_envs, self._masking.space, spaces.Discrete(family.actions))
         self._returns = np.zeros(num_envs)
         self._lengths = np.zeros(num_envs, dtype=np.int64)
         self._masks = np.zeros((num_envs, family.actions), dtype=np.bool_)
 
-    def reset(self) -> Array:
+    def reset(self) -> Observation:
         """Begin an episode in every game; return observations, [N, size] of the space's dtype."""
         seed = self._seeds[0]
         check_seed(seed)
@@ -62,13 +70,13 @@ class CribbageVecEnv(VecEnv):
         self._lengths[:] = 0
         self._reset_seeds()
         self._reset_options()
-        return self.batch.observations.copy()
+        return self._observation()
 
     def step_async(self, actions: Array) -> None:
         """Take the actions, int[N]; `step_wait` plays them."""
         self._actions = actions
 
-    def step_wait(self) -> tuple[Array, Array, Array, list[dict[str, Any]]]:
+    def step_wait(self) -> tuple[Observation, Array, Array, list[dict[str, Any]]]:
         """Return observations, rewards float32[N], dones bool[N] and infos."""
         batch = self.batch
         batch.step(self._actions)
@@ -77,7 +85,9 @@ class CribbageVecEnv(VecEnv):
         infos: list[dict[str, Any]] = [{} for _ in range(self.num_envs)]
         for lane in batch.dones.nonzero()[0].tolist():
             infos[lane] = ending_of(batch, self.rules, lane, self._actions[lane]) | {
-                "terminal_observation": batch.final_observations[lane].copy(),
+                "terminal_observation": self._masking.joined(
+                    batch.final_observations[lane].copy(), batch.final_masks[lane].copy()
+                ),
                 "TimeLimit.truncated": False,
                 "episode": {
                     "r": float(self._returns[lane]),
@@ -89,11 +99,14 @@ class CribbageVecEnv(VecEnv):
             self._returns[lane] = 0.0
             self._lengths[lane] = 0
         return (
-            batch.observations.copy(),
+            self._observation(),
             batch.rewards.astype(np.float32),
             batch.dones.copy(),
             infos,
         )
+
+    def _observation(self) -> Observation:
+        return self._masking.joined(self.batch.observations.copy(), self.batch.masks.copy())
 
     def action_masks(self) -> npt.NDArray[np.bool_]:
         """Return which actions are legal in every game, bool[N, actions]."""

@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+from gymnasium import logger
 from gymnasium.error import DependencyNotInstalled
-from pettingzoo.utils.env_logger import EnvLogger
 
 from crib_env.engine.family import Family
 from crib_env.errors import EpisodeOverError
@@ -134,7 +134,7 @@ class Shows:
             DependencyNotInstalled: pixels are wanted without the extra ``render``.
         """
         if self.render_mode is None:
-            EnvLogger.warn("render() needs a render_mode, such as render_mode='ansi'")
+            logger.warn("render() needs a render_mode, such as render_mode='ansi'")
             return None
         sight = self._sight()
         if sight is None:

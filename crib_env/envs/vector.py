@@ -19,7 +19,6 @@ from crib_env.options import check_seed, read_options
 from crib_env.rules import Rules
 
 Array = npt.NDArray[Any]
-NOWHERE = np.zeros(1, dtype=np.bool_)
 MODES = (AutoresetMode.SAME_STEP, AutoresetMode.NEXT_STEP)
 
 
@@ -139,30 +138,30 @@ class CribbageVectorEnv(VectorEnv[Observation, Array, Array]):
 
     def _final(self, actions: Array) -> dict[str, Any]:
         """Return what the info says of episodes that ended and were followed by new ones."""
-        batch, flags = self.batch, self.batch.dones.copy()
+        batch, about = self.batch, self._endings(actions)
+        flags = about["_scores"]
         lanes = flags.nonzero()[0]
-        final = np.full(self.num_envs, None, dtype=object)
+        final = np.empty(self.num_envs, dtype=object)
         masks = np.zeros_like(batch.final_masks)
-        masks[lanes] = batch.final_masks[lanes]
+        masks[lanes] = batch.final_masks.take(lanes, axis=0)
         if self._masking.plain:
-            final[lanes] = np.fromiter(
-                batch.final_observations[lanes], dtype=object, count=len(lanes)
-            )
+            seen = batch.final_observations.take(lanes, axis=0)
+            final[lanes] = np.fromiter(seen, dtype=object, count=len(lanes))
         else:
             for lane in lanes:
-                seen = batch.final_observations[lane].copy()
-                final[lane] = self._masking.joined(seen, masks[lane].copy())
-        about = {"action_mask": masks, "_action_mask": flags, **self._endings(actions)}
+                one = batch.final_observations[lane].copy()
+                final[lane] = self._masking.joined(one, masks[lane].copy())
+        about = {"action_mask": masks, "_action_mask": flags, **about}
         return {"final_obs": final, "_final_obs": flags, "final_info": about, "_final_info": flags}
 
     def _endings(self, actions: Array) -> dict[str, Any]:
         """Return what there is to say of the episodes that have ended."""
         batch, ended = self.batch, self.batch.dones.copy()
-        said: dict[str, Any] = dict(endings(batch, self.rules, actions))
+        said, illegal = endings(batch, self.rules, actions)
         flags = {f"_{name}": ended for name in said}
-        if "illegal_action" in said:
+        if illegal:
             flags["_illegal_action"] = illegally_ended(batch)
-        batch.reminder.note(ended.sum(), flags.get("_illegal_action", NOWHERE).sum())
+        batch.reminder.note(int(np.count_nonzero(ended)), illegal)
         return said | flags
 
     def set_opponent(self, opponent: Given, lanes: Sequence[int] | None = None) -> None:

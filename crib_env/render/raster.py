@@ -1,8 +1,9 @@
 """A drawing as pixels, by resvg (extra ``render``).
 
-A drawing changes little from one moment to the next, and most of its time goes into cards and the
-board. So the ground, its first part, and each card are drawn once and kept; only what lies above
-is drawn every time. The fonts are the package's own, so that pixels are the same on every machine.
+What lies on a drawing changes little from one moment to the next, and resvg takes as long for an
+empty page as for a full one. So the ground, each card and each other element that can be cut out of
+the drawing (a line of text, a peg) is drawn once and kept, and a picture is put together of them.
+The fonts are the package's own, so that pixels are the same on every machine.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import io
 import re
 from collections.abc import Sequence
 from functools import lru_cache
+from math import ceil, floor
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,18 +21,24 @@ import numpy.typing as npt
 
 from crib_env.cards import parse_card
 from crib_env.render.svg.cards import BACK, TALL, card
+from crib_env.render.svg.document import SIZE, document
 from crib_env.render.svg.document import WIDTH as UNITS
-from crib_env.render.svg.document import document
 
 if TYPE_CHECKING:
     from PIL.Image import Image
 
 WIDTH = 640
-CARD = re.compile(
+# A card, or an element without others inside.
+PIECE = re.compile(
     r'<use href="#crib-(?P<card>\w+)" x="(?P<x>[\d.]+)" y="(?P<y>[\d.]+)" width="(?P<width>[\d.]+)"'
     r'[^>]*/>(?P<dim><rect class="shadow"[^>]*/>)?'
+    r"|<(?P<kind>circle|rect|polygon)\b[^>]*/>|<text\b[^>]*>[^<]*</text>"
 )
+ATTRIBUTE = re.compile(r'([\w-]+)="([^"]*)"')
+MARGIN = 2.0  # about an element, for its outline
 FONTS = [str(path) for path in sorted((Path(__file__).parent / "fonts").glob("*.otf"))]
+
+Box = tuple[float, float, float, float]
 
 
 def pixels(parts: Sequence[str], theme: str = "light", width: int = WIDTH) -> npt.NDArray[np.uint8]:
@@ -46,28 +54,70 @@ def pixels(parts: Sequence[str], theme: str = "light", width: int = WIDTH) -> np
     """
     image = _ground(parts[0], theme, width).copy()
     above = "".join(parts[1:])
+    whole = [] if PIECE.sub("", above) else list(PIECE.finditer(above))
     scale = width / UNITS
-    for found in CARD.finditer(above):
-        x, y, wide = (round(float(found[k]) * scale) for k in ("x", "y", "width"))
-        image.alpha_composite(_sprite(found["card"], bool(found["dim"]), wide, theme), (x, y))
-    image.alpha_composite(_layer(CARD.sub("", above), theme, width))
-    return np.asarray(image.convert("RGB"))
+    for found in whole:
+        if found["card"]:
+            x, y, wide = (round(float(found[k]) * scale) for k in ("x", "y", "width"))
+            shown = _card(found["card"], bool(found["dim"]), wide, theme)
+        else:
+            shown, x, y = _element(found[0], found["kind"] or "text", theme, width)
+        image.paste(shown, (x, y), shown)
+    if above and not whole:  # something else: all at once
+        shown = _image(document([above], "", theme), width)
+        image.paste(shown, (0, 0), shown)
+    return np.asarray(image)
 
 
 @lru_cache(maxsize=16)
 def _ground(part: str, theme: str, width: int) -> Image:
-    return _layer(part, theme, width)
+    return _image(document([part], "", theme), width).convert("RGB")
 
 
 @lru_cache(maxsize=256)
-def _sprite(name: str, dim: bool, width: int, theme: str) -> Image:
+def _card(name: str, dim: bool, width: int, theme: str) -> Image:
     """Return a card by itself, shadowed or not."""
     shown = card(None if name == BACK else parse_card(name), 0, 0, UNITS, dim=dim)
     return _image(document([shown], name, theme, (UNITS, UNITS * TALL)), width)
 
 
-def _layer(part: str, theme: str, width: int) -> Image:
-    return _image(document([part], "", theme), width)
+@lru_cache(maxsize=4096)
+def _element(svg: str, kind: str, theme: str, width: int) -> tuple[Image, int, int]:
+    """Return an element as it lies on the grid of pixels, and where."""
+    scale = width / UNITS
+    left, top, right, bottom = _box(kind, dict(ATTRIBUTE.findall(svg.partition(">")[0])), svg)
+    x, y = max(0, floor(left * scale)), max(0, floor(top * scale))
+    wide, high = ceil(right * scale) - x, ceil(bottom * scale) - y
+    moved = f'<g transform="translate({-x} {-y}) scale({scale})">{svg}</g>'
+    shown = _image(document([moved], "", theme, (wide, high)), wide)  # resvg scales to whole sizes
+    held = shown.getbbox() or (0, 0, 1, 1)
+    return shown.crop(held), x + held[0], y + held[1]
+
+
+def _box(kind: str, has: dict[str, str], svg: str) -> Box:
+    """Return left, top, right and bottom of what surely holds an element."""
+    if kind == "circle":
+        x, y, r = (float(has[name]) for name in ("cx", "cy", "r"))
+        box = x - r, y - r, x + r, y + r
+    elif kind == "polygon":
+        at = [float(number) for number in re.split("[ ,]", has["points"])]
+        box = min(at[::2]), min(at[1::2]), max(at[::2]), max(at[1::2])
+    elif kind == "rect":
+        x, y = float(has.get("x", 0)), float(has.get("y", 0))
+        box = x, y, x + float(has["width"]), y + float(has["height"])
+    else:
+        x, y, size = (float(has[name]) for name in ("x", "y", "font-size"))
+        long = size * len(svg.partition(">")[2])  # no letter is wider than it is high
+        before = {"middle": long / 2, "end": long}.get(has.get("text-anchor", ""), 0.0)
+        box = x - before, y - 1.1 * size, x - before + long, y + 0.4 * size
+    left, top, right, bottom = box
+    most_right, most_down = SIZE
+    return (
+        left - MARGIN,
+        top - MARGIN,
+        min(most_right, right + MARGIN),
+        min(most_down, bottom + MARGIN),
+    )
 
 
 def _image(svg: str, width: int) -> Image:

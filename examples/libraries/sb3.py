@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import gymnasium
+import torch
 import tyro
 from sb3_contrib import MaskablePPO
 from sb3_contrib.common.maskable.evaluation import evaluate_policy
@@ -43,6 +44,7 @@ def make(settings: Settings, games: int) -> VecEnv:
 
 def main(settings: Settings) -> float:
     """Train, and return the mean points a deal more than the opponent."""
+    torch.set_num_threads(1)  # small nets: a second thread waits more than it works
     games = 256 if settings.form == "native" else 4
     model = MaskablePPO(
         "MlpPolicy", make(settings, games), n_steps=32, batch_size=1024, seed=settings.seed,

@@ -17,6 +17,7 @@ from typing import Any
 import gymnasium
 import numpy as np
 import numpy.typing as npt
+import torch
 import tyro
 from gymnasium import spaces
 from pettingzoo import AECEnv
@@ -74,6 +75,7 @@ class Settings:
 
 def main(settings: Settings) -> MaskablePPO:
     """Train and return the model."""
+    torch.set_num_threads(1)  # small nets: a second thread waits more than it works
     games = SelfPlay(six_card_v0.env(episode="deal", reward="points"))
     model = MaskablePPO("MlpPolicy", games, gamma=1.0, seed=settings.seed, device="cpu", verbose=1)
     return model.learn(settings.timesteps)

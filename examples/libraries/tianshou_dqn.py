@@ -63,6 +63,7 @@ def main(settings: Settings) -> float:
     """Train, and return the mean points a deal of the last test."""
     assert crib_env.ENVIRONMENTS
     np.random.seed(settings.seed)  # noqa: NPY002 - Tianshou explores by NumPy's global generator
+    torch.set_num_threads(1)  # small nets: a second thread waits more than it works
     torch.manual_seed(settings.seed)
 
     def make() -> gymnasium.Env[Any, Any]:

@@ -125,6 +125,7 @@ def train(settings: Settings) -> float:
     """Train by PPO; return the mean points a deal in the last batch."""
     env = CribbageEnv(settings.games, **OPTIONS)
     env.set_seed(settings.seed)
+    torch.set_num_threads(1)  # small nets: a second thread waits more than it works
     torch.manual_seed(settings.seed)
     size, actions = env.observation_spec["observation"].shape[-1], env.action_spec.n
     net = nn.Sequential(nn.Linear(size, 128), nn.Tanh(), nn.Linear(128, actions))

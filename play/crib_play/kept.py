@@ -46,6 +46,14 @@ def check_speed(speed: int) -> None:
         raise ValueError(f"the count speed is {FASTEST} (fastest) to {SLOWEST}, got {speed!r}")
 
 
+def read_speed(typed: str) -> int:
+    """Return the count speed that a person typed; raise a ValueError if it is none."""
+    if not typed.isdecimal():
+        raise ValueError(f"the count speed is {FASTEST} (fastest) to {SLOWEST}, got {typed!r}")
+    check_speed(int(typed))
+    return int(typed)
+
+
 def choices_file() -> Path:
     """Return where choices are kept."""
     return user_config_path(APP) / "choices.json"

@@ -5,7 +5,7 @@ hands of the same ranks are alike. Laying away is one action, the two ranks; the
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations, combinations_with_replacement
@@ -40,12 +40,17 @@ def taken(held: Ranks, some: Ranks) -> Ranks:
 
 @dataclass(frozen=True)
 class State:
-    """A position of the deal: hands as dealt, what was laid away (None for not yet), the play."""
+    """A position of the deal: hands as dealt, what was laid away (None for not yet), the play.
+
+    ``single`` says whether there is one count; ``course`` is who played which rank.
+    """
 
     hands: tuple[Ranks, Ranks]
     starter: int
     laid: tuple[Ranks | None, Ranks | None] = (None, None)
     play: Position | None = None
+    single: bool = True
+    course: tuple[tuple[int, int], ...] = ()
 
     @property
     def player(self) -> int | None:
@@ -67,24 +72,30 @@ class State:
     def after(self, action: Action) -> "State":
         """Return the position after an action."""
         player = self.player
+        assert player is not None
         if self.play is not None:
             assert isinstance(action, int)
-            return replace(self, play=self.play.play(action))
+            course = (*self.course, (player, action))
+            return replace(self, play=self.play.play(action), course=course)
         assert isinstance(action, tuple)
         if player == PONE:
             return replace(self, laid=(action, None))
         laid = self.laid[PONE]
         assert laid is not None
         kept = taken(self.hands[PONE], laid), taken(self.hands[DEALER], action)
-        return replace(self, laid=(laid, action), play=Position(True, kept, (FAR, FAR)))
+        return replace(self, laid=(laid, action), play=Position(self.single, kept, (FAR, FAR)))
 
     def key(self) -> Key:
-        """Return what the seat to act knows: role, cards, cards laid, starter, play."""
+        """Return what the seat to act knows: role, cards, cards laid, starter, play.
+
+        The play is the ranks played, with several counts pairs of who played and the rank.
+        """
         player = self.player
         assert player is not None
         if self.play is None:
             return player, self.hands[player], None, None, ()
-        return player, self.hands[player], self.laid[player], self.starter, self.play.line
+        line = self.play.line if self.single else self.course
+        return player, self.hands[player], self.laid[player], self.starter, line
 
     def payoff(self) -> int:
         """Return pone's points less the dealer's, of an ended deal."""
@@ -103,11 +114,12 @@ class State:
 
 @dataclass(frozen=True)
 class Toy:
-    """A toy deck: its ranks, how many suits, and cards dealt to a seat."""
+    """A toy deck: its ranks, how many suits, cards dealt to a seat, whether there is one count."""
 
     ranks: Ranks
     suits: int = 4
     dealt: int = 5
+    single: bool = True
 
     @cached_property
     def deals(self) -> list[tuple[float, State]]:
@@ -124,7 +136,7 @@ class Toy:
             for starter in self.ranks:
                 left = self.suits - used[starter]
                 if left:
-                    weights.append((ways * left, State(hands, starter)))
+                    weights.append((ways * left, State(hands, starter, single=self.single)))
         total = sum(weight for weight, _ in weights)
         return [(weight / total, state) for weight, state in weights]
 
@@ -139,13 +151,16 @@ class Toy:
                     yield (hand, *rest)
 
 
-def made(toy: Toy, seat: int, strategy: Strategy, *, best: bool) -> dict[Ranks, float]:
+def made(
+    toy: Toy, seat: int, strategy: Strategy, *, best: bool, hands: Collection[Ranks] = ()
+) -> dict[Ranks, float]:
     """Return what a seat makes by its hand, times the chance of the hand, against a strategy.
 
     Args:
         toy: the deck. seat: who makes it. strategy: of the other.
         best: whether the seat answers as well as can be, positions that it cannot tell apart
             together; else it plays the strategy too.
+        hands: of the seat that are wanted; by default all.
     """
     sign = 1 if seat == PONE else -1
 
@@ -171,7 +186,8 @@ def made(toy: Toy, seat: int, strategy: Strategy, *, best: bool) -> dict[Ranks, 
 
     by_hand: dict[Ranks, list[tuple[float, State]]] = defaultdict(list)
     for weight, state in toy.deals:
-        by_hand[state.hands[seat]].append((weight, state))
+        if not hands or state.hands[seat] in hands:
+            by_hand[state.hands[seat]].append((weight, state))
     return {hand: answer(items) for hand, items in by_hand.items()}
 
 

@@ -50,7 +50,7 @@ class Settings:
         json: print JSON instead of a table.
     """
 
-    cards: Positional[Annotated[str, arg(metavar="CARDS")]]
+    cards: Positional[Annotated[tuple[str, ...], arg(metavar="CARDS")]]
     scores: Pair = (0, 0)
     rules: str | None = None
     episode: Literal["deal", "game", "match"] = "game"
@@ -87,16 +87,17 @@ def position(settings: Settings) -> Views:
             raise ValueError(f"--{name.replace('_', '-')} is for {game}")
     if settings.layout is not None:
         return _at_table_top(settings, settings.layout)
+    cards = " ".join(settings.cards)  # in quotes or not
     common: dict[str, Any] = {
         "dealer": settings.dealer, "scores": settings.scores, "games": settings.games,
         "rules": settings.rules or "hoyle", "episode": settings.episode,
     }  # fmt: skip
     if settings.laid is None and settings.starter is None and settings.pile is None:
-        return laying_view(settings.cards, **common)
+        return laying_view(cards, **common)
     if settings.laid is None or settings.starter is None:
         raise ValueError("a position of the play needs both --laid and --starter")
     return play_view(
-        settings.cards, laid=settings.laid, starter=settings.starter, pile=settings.pile or "",
+        cards, laid=settings.laid, starter=settings.starter, pile=settings.pile or "",
         **common,
     )  # fmt: skip
 
@@ -106,7 +107,7 @@ def _at_table_top(settings: Settings, layout: str) -> Views:
     if settings.episode == "match":
         raise ValueError("Table Top has no matches")
     return layout_view(
-        layout, settings.cards, rows=not settings.columns, crib=settings.crib,
+        layout, " ".join(settings.cards), rows=not settings.columns, crib=settings.crib,
         partners_crib=settings.partners_crib, others_crib=settings.others_crib,
         players=settings.players, scores=settings.scores, rules=settings.rules or "table_top",
         episode="round" if settings.episode == "deal" else settings.episode,

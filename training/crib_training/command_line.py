@@ -45,6 +45,8 @@ INSTALL = 'pip install "crib-env[{}]"'
 # What a command needs beyond the base install; those not named here need `train`.
 EXTRAS = {"play": "play", "watch": "play", "drill": "play", "replay": "play", "web": "web"}
 CHECKOUT = "it needs a checkout of crib-env"
+# What tyro says of a value that is none of a fixed set, which it names in no order.
+CHOICE = re.compile(r"invalid choice '(.*)' for argument '(.*)'\. Expected one of \((.*)\)")
 TRACEBACK = "CRIB_TRACEBACK"  # set, an unexpected error shows where it comes from
 
 S = TypeVar("S")
@@ -145,6 +147,13 @@ def _said(box: str) -> str:
             parts[-1].append(words)
         elif "─" in line:
             parts.append([])
+    wrong = CHOICE.search(" ".join(parts[0]))
+    if wrong:
+        from crib_env.errors import nearest
+
+        value, option, listed = wrong.groups()
+        choices = sorted(re.findall(r"'([^']+)'", listed))
+        return f"{option} is one of {', '.join(choices)}, got {value!r}{nearest(value, choices)}"
     more = parts[1][:2] if len(parts) > 1 and parts[1][:1] == ["Perhaps you meant:"] else []
     return " ".join([*parts[0], *more])
 

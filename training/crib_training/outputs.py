@@ -1,9 +1,14 @@
-"""Where results are written: looked at before the work, so that none is lost to a bad path."""
+"""Where results are written, looked at before the work so that none is lost to a bad path; CSV."""
 
 from __future__ import annotations
 
+import csv
+import io
 import os
+from collections.abc import Sequence
+from dataclasses import asdict, fields
 from pathlib import Path
+from typing import Any
 
 
 def check_file(path: Path) -> None:
@@ -31,6 +36,15 @@ def check_folder(path: Path) -> None:
     if not nearest.is_dir():
         raise NotADirectoryError(f"{nearest} is a file: name a folder")
     _check_access(nearest)
+
+
+def csv_table(kind: type[Any], rows: Sequence[Any]) -> bytes:
+    """Return dataclass instances of one kind as CSV, a column a field."""
+    text = io.StringIO()
+    writer = csv.DictWriter(text, [field.name for field in fields(kind)], lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(asdict(row) for row in rows)
+    return text.getvalue().encode()
 
 
 def _check_access(path: Path) -> None:

@@ -19,9 +19,9 @@ import numpy.typing as npt
 
 from crib_agents.adapters.action_head import ActionHead, summary
 from crib_agents.checks import refuse_other_views
+from crib_agents.files import HEADER, check_format, read_header
 from crib_env.encoding import encode
 from crib_env.engine.family import Family, find_family
-from crib_env.errors import comes_with
 from crib_env.policy import Actions, Views
 from crib_env.rules import PRESETS, Rules
 
@@ -105,27 +105,11 @@ class LearnedAgent:
             ValueError: the file is no such file, or does not fit this version; the message says
                 what was expected and what was found.
         """
-        with comes_with("train"):
-            from safetensors import SafetensorError, safe_open
-
+        about, tensors = read_header(path)
         try:
-            with safe_open(path, framework="numpy") as file:
-                text = (file.metadata() or {}).get("crib_env", "{}")
-                tensors = {key: file.get_tensor(key) for key in file.keys()}  # noqa: SIM118
-        except SafetensorError as error:
-            raise ValueError(f"{path} is not a safetensors file: {error}") from error
-        try:
-            about = json.loads(text)
+            check_format(about, FORMAT, WITH_FEATURES if about.get("features") else FORMAT_VERSION)
         except ValueError as error:
-            raise ValueError(f"{path}: its header is not JSON: {error}") from error
-        if not isinstance(about, dict):
-            raise ValueError(f"{path}: its header is not a JSON object: {text}")
-        version = WITH_FEATURES if about.get("features") else FORMAT_VERSION
-        if about.get("format") != FORMAT or about.get("version") != version:
-            raise ValueError(
-                f"{path} is not a policy of format {FORMAT!r} version {version}: its header "
-                f"says {about.get('format')!r} version {about.get('version')!r}"
-            )
+            raise ValueError(f"{path} is not a policy: {error}") from None
         heads = ActionHead.names() if about.get("features") else set()
         count = max(1, (len(tensors) - len(heads)) // 2)
         expected = {f"{i}.{part}" for i in range(count) for part in ("weight", "bias")} | heads
@@ -149,7 +133,7 @@ class LearnedAgent:
         for i, (weight, bias) in enumerate(self.layers):
             tensors[f"{i}.weight"] = np.ascontiguousarray(weight)
             tensors[f"{i}.bias"] = np.ascontiguousarray(bias)
-        save_file(tensors, path, metadata={"crib_env": json.dumps(self.about)})
+        save_file(tensors, path, metadata={HEADER: json.dumps(self.about)})
 
     def act(self, views: Views, rng: np.random.Generator) -> Actions:
         """Return one action for each view, int64[B].

@@ -70,6 +70,11 @@ class ScoredAgent:
         chances: Floats = weights / weights.sum(axis=1, keepdims=True)
         return chances
 
+    def action_values(self, views: Views) -> Floats:
+        """Return the scores, float64[B, actions]; NaN where an action is illegal."""
+        scores = self._scores(views)
+        return np.where(np.isneginf(scores), np.nan, scores)
+
     def _scores(self, views: Views) -> Floats:
         """Return the scores, float64[B, actions], of illegal actions -inf."""
         family = family_of(views)

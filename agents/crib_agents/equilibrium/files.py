@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from crib_agents.data.tables import RANKS
 from crib_agents.equilibrium.strategy import Strategy
-from crib_agents.learned.files import HEADER, read_header
+from crib_agents.files import HEADER, check_format, read_header
 from crib_agents.learned.two_hand.act import rules_key
 from crib_env.engine.two_hand.records import VIEW
 
@@ -88,10 +88,7 @@ class Solved:
 
     @classmethod
     def _checked(cls, about: dict[str, Any], tensors: Mapping[str, npt.NDArray[Any]]) -> Solved:
-        said = about.get("format"), about.get("version")
-        if said != (FORMAT, FORMAT_VERSION):
-            raise ValueError(f"expected the format {FORMAT!r} version {FORMAT_VERSION}, found "
-                             f"{said[0]!r} version {said[1]!r}")  # fmt: skip
+        check_format(about, FORMAT, FORMAT_VERSION)
         fields = about["rules_fields"]
         dealt, single_count = int(fields["dealt"]), bool(fields["single_count"])
         tables = {}

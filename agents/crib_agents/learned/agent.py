@@ -13,8 +13,10 @@ import numpy.typing as npt
 from crib_agents.data.tables import FOLDER
 from crib_agents.learned.families import FAMILIES
 from crib_agents.learned.family import LearnedFamily
+from crib_agents.learned.values import values_entry
 from crib_agents.learned.weights import Weights, join
 from crib_env.engine.family import Family, find_family
+from crib_env.engine.show import show_table
 from crib_env.policy import Act, Actions, CompiledAgent, Views, compile_policy
 
 if TYPE_CHECKING:
@@ -109,10 +111,30 @@ class Learned(CompiledAgent):
                 it has.
         """
         actions = super().act(views, rng)
-        if (actions < 0).any():
-            family = next(f for f in FAMILIES.values() if find_family(f.name).view == views.dtype)
-            refuse(self.name, views[actions < 0], self.sets, family)
+        self._check(views[actions < 0])
         return actions
+
+    def action_values(self, views: Views) -> npt.NDArray[np.float64]:
+        """Return what it thinks each action is worth, float64[B, actions]; NaN where illegal.
+
+        In points, or as a chance to win where it lays away near the end. A card laid away first is
+        worth what the best pair with it is.
+
+        Raises:
+            ValueError: see `act`.
+        """
+        family = self._for_views(views)[1]
+        values = np.full((len(views), family.actions), np.nan)
+        write_values = values_entry(family.name)
+        write_values(np.ascontiguousarray(views), show_table(), self.weights, values)
+        self._check(views[np.isnan(values).all(axis=1)])
+        return values
+
+    def _check(self, unknown: Views) -> None:
+        """Raise a ValueError if there are views of rules that have no nets."""
+        if len(unknown):
+            family = next(f for f in FAMILIES.values() if find_family(f.name).view == unknown.dtype)
+            refuse(self.name, unknown, self.sets, family)
 
     def entries_for(self, family: Family) -> AgentEntries | None:
         """Return what steps lanes of a family against this agent; None if it must be asked."""

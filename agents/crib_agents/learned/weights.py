@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from crib_agents.files import HEADER, check_format, read_header
 from crib_agents.learned.families import FAMILIES
 from crib_agents.learned.family import LearnedFamily, Net
-from crib_agents.learned.files import HEADER, read_header
 from crib_agents.learned.network import LAYERS, WIDEST, Layers, flatten
 from crib_env.engine.family import find_family
 from crib_env.rules import Rules
@@ -102,10 +102,7 @@ class Weights:
 
     @classmethod
     def _checked(cls, about: dict[str, Any], tensors: Mapping[str, npt.NDArray[Any]]) -> Weights:
-        said = about.get("format"), about.get("version")
-        if said != (FORMAT, FORMAT_VERSION):
-            raise ValueError(f"expected the format {FORMAT!r} version {FORMAT_VERSION}, found "
-                             f"{said[0]!r} version {said[1]!r}")  # fmt: skip
+        check_format(about, FORMAT, FORMAT_VERSION)
         known = find_learned(str(about.get("family")))
         expected = {name: _features(net) for name, net in known.nets.items()}
         if about.get("features") != expected:

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from crib_agents.equilibrium.agent import FIELDS, SHIPPED
 from crib_agents.equilibrium.files import Solved
 from crib_agents.equilibrium.packed import pack
-from crib_agents.learned.files import read_header
+from crib_agents.files import read_header
 from crib_env.policy import Views
 
 Fields = tuple[int, ...]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from crib_env.engine.jit import kernel
-from crib_env.engine.log import CRIB, LINE, note
+from crib_env.engine.log import CRIB, LINE, note_cards
 from crib_env.engine.show import JACK, KEYS
 from crib_env.engine.table_top.records import CENTRE, SIZE
 
@@ -38,7 +38,10 @@ def nob(starter, cards):
 
 @kernel
 def count_lines(s, rules, table, side, log):
-    """Return and log the points of a side's five lines: side 0 the rows, side 1 the columns."""
+    """Return and log the points of a side's five lines: side 0 the rows, side 1 the columns.
+
+    Lines of no points are logged too: they are counted, and all ten show where every card lay.
+    """
     layout = s["layout"]
     starter = layout[CENTRE]
     along = 1 if side == 0 else SIZE
@@ -55,7 +58,7 @@ def count_lines(s, rules, table, side, log):
         points = line_points(table, rules["flush_size"], a, b, c, d, e)
         if i == MIDDLE:
             points += nob(starter, cards)
-        note(log, side, points, LINE, cards)
+        note_cards(log, side, points, LINE, cards)
         total += points
     return total
 
@@ -71,5 +74,5 @@ def count_crib(s, rules, table, log):
     cards = (1 << a) | (1 << b) | (1 << c) | (1 << d) | (1 << starter)
     points = line_points(table, rules["crib_flush_size"], a, b, c, d, starter)
     points += nob(starter, cards)
-    note(log, s["dealer"] & 1, points, CRIB, cards)
+    note_cards(log, s["dealer"] & 1, points, CRIB, cards)
     return points

@@ -12,7 +12,7 @@ from crib_env.render.svg.board import Pegs, board
 from crib_env.render.svg.cards import TALL, card
 from crib_env.render.svg.document import HEIGHT, WIDTH
 from crib_env.render.svg.scene import Scene
-from crib_env.render.svg.seats import called, calls, score
+from crib_env.render.svg.seats import arrow, called, calls, score
 from crib_env.render.svg.words import shortened, text
 
 View = Any
@@ -76,7 +76,7 @@ def _side(
         shown += text(shortened(scene.names[p], 22), 35, top, 14, bold=p == mover)
         shown += text(part, 35, top + 15, 11.5, "muted")
         if p == mover:
-            shown += f'<path class="good" d="M20 {top - 11:g}l11 6.5l-11 6.5z"/>'
+            shown += arrow(20, top - 11)
     return shown
 
 
@@ -124,7 +124,7 @@ def _values(view: View, scene: Scene) -> str:
 def _turn(views: Sequence[View], scene: Scene, mover: int | None) -> str:
     """Return whose turn it is and the card in turn, face down if no seat looking knows it."""
     if mover is None:
-        return text(scene.says or "the episode is over", RIGHT, 60, 14, bold=True)
+        return text(scene.says or _ending(views[0]), RIGHT, 60, 14, bold=True)
     view = views[0]
     known = {int(v[name]) for v in views for name in ("card", "partner_card")} - {NONE}
     shown = [
@@ -135,6 +135,15 @@ def _turn(views: Sequence[View], scene: Scene, mover: int | None) -> str:
     if any(v["legal"] >> TO_CRIB & 1 for v in views):
         shown.append(text(f"or the crib ({TO_CRIB})", RIGHT, 204, 12, "good"))
     return "".join(shown)
+
+
+def _ending(view: View) -> str:
+    """Return how the episode has ended: a round of its own need not be won (T9)."""
+    mine = int(view["seat"]) % 2
+    ahead = int(view["scores"][0]) - int(view["scores"][1])
+    if max(view["scores"]) < view["target"] or ahead == 0:
+        return "the round is over"
+    return f"{SIDES[mine if ahead > 0 else 1 - mine]} have won"
 
 
 def _crib(views: Sequence[View], dealer: int, marked: frozenset[int]) -> str:

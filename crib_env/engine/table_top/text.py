@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any
 
 from crib_env.cards import format_card, format_cards
@@ -39,9 +40,8 @@ def render(view: View, rules: Rules, name: str, deals: int, events: Sequence[Eve
     players = int(view["players"])
     dealer = (seat + int(view["dealer"])) % players
     shown = 1 + max((i for i, one in enumerate(events) if one.reason in COUNTED), default=-1)
-    ended = deals - (not view["over"])
     lines = [
-        *([f"the count of round {ended}", *_calls(events[:shown]), ""] if shown else ()),
+        *(_count(events[:shown], view, deals) if shown else ()),
         f"{name}, {rules.name} to {rules.target}, {players} players, round {deals} dealt by "
         f"player_{dealer}",
         "",
@@ -57,6 +57,37 @@ def render(view: View, rules: Rules, name: str, deals: int, events: Sequence[Eve
     return "\n".join(line.rstrip() for line in lines)
 
 
+def _count(events: Sequence[Event], view: View, deals: int) -> list[str]:
+    """Return the end of a round: its layout with what each line counted, its crib, the calls.
+
+    A round that ends the episode is in the view still, and its layout is shown below.
+
+    Args:
+        events: up to the last that was counted: ten lines, which tell where each card lay, the crib
+            and the difference, if it counts.
+        view: a `TABLE_VIEW` record.
+        deals: rounds dealt in this episode.
+    """
+    said = _calls([one for one in events if one.points])
+    if view["over"]:
+        return [f"the count of round {deals}", *said, ""]
+    rows, columns = ([one for one in events if one.reason == "line" and one.seat == side]
+                     for side in range(2))  # fmt: skip
+    cards = [set(row.cards) & set(column.cards) for row in rows for column in columns]
+    points = ([one.points for one in side] for side in (rows, columns))
+    (crib,) = (one for one in events if one.reason == "crib")
+    laid = sorted(set(crib.cards) - cards[CENTRE])
+    return [
+        f"the count of round {deals - 1}",
+        "",
+        *_grid([format_cards(one) for one in cards], *points),
+        "",
+        f"{'crib':<{LABEL}}{format_cards(laid)}  of the {SIDES[crib.seat]}",
+        *said,
+        "",
+    ]
+
+
 def _calls(events: Sequence[Event]) -> list[str]:
     return [
         f"{'' if i else 'calls':<{LABEL}}{SIDES[event.seat]}: "
@@ -69,29 +100,35 @@ def _calls(events: Sequence[Event]) -> list[str]:
 def line_values(view: View, rules: Rules) -> tuple[list[int], list[int]]:
     """Return what the five rows and the five columns score as they stand."""
     starter = int(view["starter"])
-    cells = [int(card) for card in view["layout"]]
+    cells = tuple(int(card) for card in view["layout"])
+    rows = [_value(cells[at : at + SIZE], starter, rules) for at in range(0, CELLS, SIZE)]
+    return rows, [_value(cells[at::SIZE], starter, rules) for at in range(SIZE)]
 
-    def value(line: list[int]) -> int:
-        cards = [card for card in line if card != NONE]
-        held = starter if starter in cards else None
-        return score_line(cards, rules, held, partial=True).points
 
-    rows = [value(cells[at : at + SIZE]) for at in range(0, CELLS, SIZE)]
-    return rows, [value(cells[at::SIZE]) for at in range(SIZE)]
+@lru_cache(maxsize=1 << 12)  # from turn to turn two of the ten lines change
+def _value(line: tuple[int, ...], starter: int, rules: Rules) -> int:
+    cards = [card for card in line if card != NONE]
+    held = starter if starter in cards else None
+    return score_line(cards, rules, held, partial=True).points
 
 
 def _layout(view: View, rules: Rules) -> list[str]:
-    rows, columns = line_values(view, rules)
+    cells = []
+    for cell, card in enumerate(view["layout"]):
+        if card != NONE:
+            cells.append(format_card(int(card)))
+        else:
+            cells.append(str(cell) if view["legal"] >> cell & 1 else ".")
+    return _grid(cells, *line_values(view, rules))
+
+
+def _grid(cells: Sequence[str], rows: Sequence[int], columns: Sequence[int]) -> list[str]:
+    """Return the layout, the starter in brackets, with the points of its rows and columns."""
     lines = []
     for row in range(SIZE):
         shown = ""
         for cell in range(SIZE * row, SIZE * row + SIZE):
-            card = int(view["layout"][cell])
-            if card != NONE:
-                text = format_card(card)
-                text = f"[{text}]" if cell == CENTRE else f"{text} "
-            else:
-                text = f"{cell} " if view["legal"] >> cell & 1 else ". "
+            text = f"[{cells[cell]}]" if cell == CENTRE else f"{cells[cell]} "
             shown += f"{text:>{WIDTH}}"
         lines.append(f"{shown}{'|':>3}{rows[row]:>4}")
     lines.append(f"{'':>2}{'-' * (SIZE * WIDTH)}")

@@ -28,7 +28,7 @@ def seat(name: str, part: str, points: int, side: int, x: float, y: float, *, tu
         x, y: the upper left corner of 132 by 95.
         turn: whether it is to move.
     """
-    mark = f'<path class="good" d="M{x + 121:g} {y + 22:g}l11 6.5l-11 6.5z"/>' if turn else ""
+    mark = arrow(x + 121, y + 22) if turn else ""
     return (
         score(shortened(name, LONGEST_NAME), points, side, x, y)
         + text(part, x + 19, y + 33, 12, "muted")
@@ -43,6 +43,12 @@ def score(name: str, points: int, side: int, x: float, y: float) -> str:
         + text(name, x + 19, y + 15, 14, bold=True)
         + text(str(points), x + 18, y + 72, 36, bold=True)
     )
+
+
+def arrow(x: float, y: float) -> str:
+    """Return what points at who is to move."""
+    corners = f"{x:g},{y:g} {x + 11:g},{y + 6.5:g} {x:g},{y + 13:g}"
+    return f'<polygon class="good" points="{corners}"/>'
 
 
 def calls(said: Sequence[tuple[int, str]], x: float, y: float, width: float) -> str:

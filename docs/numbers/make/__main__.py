@@ -55,7 +55,7 @@ class Settings:
         seed: fixes everything.
         workers: threads; they change no figure.
         out: the folder for the pages.
-        runs: where tournaments keep what has been played.
+        runs: where tournaments, and what was found of exploitability, are kept.
     """
 
     pages: Positional[tuple[str, ...]] = ()
@@ -94,7 +94,7 @@ def make(name: str, settings: Settings) -> tuple[str, dict[str, Any]]:
     if name == "agents":
         return agents.page(settings.pairs, settings.seed, settings.out, settings.runs)
     if name == "exploitability":
-        return exploitability.page(settings.hands, settings.seed)
+        return exploitability.page(settings.hands, settings.seed, settings.runs)
     agent = load_agent(settings.agent)
     amount = Run(
         agent, settings.deals, settings.games, settings.cribs, settings.seed, settings.workers

@@ -64,7 +64,7 @@ class Score:
         self.loss += loss
 
     def __str__(self) -> str:
-        mean = 100 * self.loss / self.asked if self.asked else 0.0
+        mean = 100 * self.loss / self.asked
         return f"{self.best} of {self.asked} the best, {mean:.2f} % lost each"
 
 
@@ -136,7 +136,9 @@ def run(settings: Settings) -> None:
                 done.note(loss)
     except (EOFError, KeyboardInterrupt):
         screen.line("")
-    screen.title(f"This time: {done}")
-    if done.asked:
+    if not done.asked:
+        screen.title("Nothing was answered.")
+    else:
+        screen.title(f"This time: {done}")
         total, problem = keep(settings.kind, done)
         screen.line(f"not kept: {problem}" if problem else f"All told: {total}")

@@ -12,6 +12,7 @@ from crib_play.table.names import names
 from crib_play.table.session import Session, Turn
 
 Calls = tuple[tuple[int, str], ...]
+Drawings = tuple[tuple[str, ...], ...]
 
 
 class Eyes(NamedTuple):
@@ -36,12 +37,14 @@ class Frame:
         drawings: the parts of its drawing for each pair of eyes.
         calls: what has just been said: side and words.
         scores: by side.
+        games: game points by side in a match, else None.
         turn: the number of the turn that is taken next, None while cards are counted.
     """
 
-    drawings: tuple[tuple[str, ...], ...]
+    drawings: Drawings
     calls: Calls
     scores: tuple[int, int]
+    games: tuple[int, int] | None
     turn: int | None
 
 
@@ -84,6 +87,7 @@ class _Drawer:
         self.names = tuple(names(session))
         self.sides = session.family.sides
         self.callers = self.names if self.sides is None else self.sides
+        self.is_match = self.game.episode == "match"
 
     def said(self, calls: Sequence[Any]) -> Calls:
         return tuple((call.seat % 2, f"{self.names[call.seat]}: {call.text}") for call in calls)
@@ -94,7 +98,7 @@ class _Drawer:
         views = [game.view(seat) for seat in range(game.players)]
         hidden = game.family.hidden_card(game.states[0])
         drawn = self._draw(views, calls, hidden=None if hidden == NONE else hidden)
-        return Frame(drawn, calls, game.scores, turn)
+        return self._frame(drawn, calls, game.scores, turn)
 
     def count(self, turn: Turn, calls: Calls) -> Iterator[Frame]:
         """Yield the moments after the last turn of a deal: the last card, then count by count."""
@@ -111,7 +115,7 @@ class _Drawer:
                 side = call.seat % 2
                 scores[side] = min(target, scores[side] + call.points)
         seen = closing(views, turn.actions, before, scores, shown=False)
-        yield Frame(self._draw(seen, calls, says="The last card"), calls, _pair(scores), None)
+        yield self._frame(self._draw(seen, calls, says="The last card"), calls, scores)
         counts_difference = getattr(game.rules, "score_difference", False)
         for one in turn.counted:
             before = list(scores)
@@ -124,7 +128,13 @@ class _Drawer:
             marked = frozenset([*one.cards, *([] if one.starter is None else [one.starter])])
             whose = f"{self.callers[one.seat]}: {one.name}"
             drawn = self._draw(seen, said, says=whose, marked=marked, open=True)
-            yield Frame(drawn, said, _pair(scores), None)
+            yield self._frame(drawn, said, scores)
+
+    def _frame(
+        self, drawn: Drawings, calls: Calls, scores: Sequence[int], turn: int | None = None
+    ) -> Frame:
+        games = self.game.games if self.is_match else None
+        return Frame(drawn, calls, (scores[0], scores[1]), games, turn)
 
     def _draw(
         self,
@@ -135,7 +145,7 @@ class _Drawer:
         marked: frozenset[int] = frozenset(),
         hidden: int | None = None,
         open: bool = False,
-    ) -> tuple[tuple[str, ...], ...]:
+    ) -> Drawings:
         """Return the drawing for each pair of eyes; ``open`` if all views are everybody's."""
         game = self.game
         drawn = []
@@ -148,7 +158,3 @@ class _Drawer:
             seats = (eyes.seats[0], *others) if open else eyes.seats
             drawn.append(tuple(game.family.draw([views[seat] for seat in seats], scene)))
         return tuple(drawn)
-
-
-def _pair(scores: Sequence[int]) -> tuple[int, int]:
-    return scores[0], scores[1]

@@ -1,9 +1,16 @@
-"""What the expert thinks of every choice of a game, and how likely its agent was to make it."""
+"""What the expert thinks of every choice of a game, and what its agent did.
+
+An agent says so by ``action_probabilities(views)``, how likely it was to make each
+(`crib_env.policy.MixingAgent`), or by ``action_values(views)``, float64[B, actions]: what it thinks
+each is worth, by a measure of its own. Of cards laid away one after the other, the last one's value
+is that of them all.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from math import inf, isfinite
 from typing import Any
 
 import numpy as np
@@ -26,12 +33,14 @@ class Option:
         why: what it brings, in points.
         worth: the chance of winning with it, 0 to 1; in a single deal the points it brings.
         probability: how likely the agent was to make it, None where it does not say.
+        value: what the agent thought it worth, None where it does not say.
     """
 
     label: str
     why: str
     worth: float
     probability: float | None
+    value: float | None = None
 
 
 @dataclass(frozen=True)
@@ -61,13 +70,16 @@ def opinions(session: Session) -> list[Opinion]:
 def _opinion(session: Session, game: Game, turn: Turn) -> Opinion:
     in_points = game.episode in IN_POINTS
     found = sorted(choices(turn.view), key=lambda choice: -_worth(choice, in_points))
-    likely = _probabilities(session.seats[turn.seat], game, turn)
+    agent: Any = session.seats[turn.seat]
+    likely = _probabilities(agent, game, turn)
+    thought = _values(agent, game, turn)
     options = tuple(
         Option(
             session.family.spoken(turn.view, sorted(actions_of(choice), reverse=True)),
             in_words(choice),
             _worth(choice, in_points),
             None if likely is None else likely.get(actions_of(choice), 0.0),
+            None if thought is None else thought.get(actions_of(choice)),
         )
         for choice in found
     )
@@ -82,24 +94,50 @@ def _worth(choice: Choice, in_points: bool) -> float:
     return choice.value if isinstance(choice, Cell) else choice.points
 
 
-def _probabilities(agent: Any, game: Game, turn: Turn) -> dict[frozenset[int], float] | None:
+Numbers = dict[frozenset[int], float]
+Ask = Callable[[Any], Any]
+Way = tuple[frozenset[int], list[float]]
+
+
+def _probabilities(agent: Any, game: Game, turn: Turn) -> Numbers | None:
     """Return how likely an agent was to take each set of actions; None where it does not say."""
     if not hasattr(agent, "action_probabilities"):
         return None
-    found: dict[frozenset[int], float] = {}
+    found: Numbers = {}
+    try:
+        for taken, numbers in _ways(agent.action_probabilities, game, turn, above=0.0):
+            found[taken] = found.get(taken, 0.0) + float(np.prod(numbers))
+    except ValueError:  # one made of two agents of which one does not say
+        return None
+    return found
 
-    def walk(taken: Sequence[int], chance: float) -> None:
+
+def _values(agent: Any, game: Game, turn: Turn) -> Numbers | None:
+    """Return what an agent thought each set of actions worth; None where it does not say."""
+    if not hasattr(agent, "action_values"):
+        return None
+    ways = _ways(agent.action_values, game, turn, above=-inf)
+    return {taken: numbers[-1] for taken, numbers in ways if isfinite(numbers[-1])}
+
+
+def _ways(ask: Ask, game: Game, turn: Turn, above: float) -> Iterator[Way]:
+    """Yield every way to take a turn's actions one by one, each with what the agent said of it.
+
+    Args:
+        above: actions of which it says no more than that are left out.
+    """
+
+    def walk(taken: list[int], said: list[float]) -> Iterator[Way]:
         if len(taken) == len(turn.actions):
-            found[frozenset(taken)] = found.get(frozenset(taken), 0.0) + chance
+            yield frozenset(taken), said
             return
         position = game.snapshot()
-        row = agent.action_probabilities(np.array([game.view(turn.seat)]))[0]
+        row = ask(np.array([game.view(turn.seat)]))[0]
         for action in game.legal:
-            if row[action] > 0.0:
+            if row[action] > above:
                 game.step(action)
-                walk([*taken, action], chance * float(row[action]))
+                yield from walk([*taken, action], [*said, float(row[action])])
                 game.restore(position)
 
     game.restore(turn.before)
-    walk([], 1.0)
-    return found
+    return walk([], [])

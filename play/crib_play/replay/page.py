@@ -120,6 +120,7 @@ def _judged(opinion: Opinion) -> dict[str, Any]:
                 opinion.options[k].why,
                 round(opinion.options[k].worth, 4),
                 _rounded(opinion.options[k].probability),
+                _rounded(opinion.options[k].value),
             ]
             for k in kept
         ],
@@ -144,6 +145,7 @@ def _packed(moments: Sequence[Frame]) -> dict[str, Any]:
             ],
             "calls": frame.calls,
             "scores": frame.scores,
+            "games": frame.games,
             "turn": frame.turn,
         }
         for frame in moments

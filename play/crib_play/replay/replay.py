@@ -40,20 +40,23 @@ def run(settings: Settings) -> None:
     """Play the game and write the file.
 
     Raises:
-        ValueError: no such game, agent or seat.
+        ValueError: no such game, agent, seat or folder.
     """
     kind = find_game(settings.game)
     for seat in settings.seats:
         if not 0 <= seat < kind.players:
             raise ValueError(f"seats are from 0 to {kind.players - 1} in this game, got {seat}")
+    if not settings.out.parent.is_dir():
+        raise ValueError(
+            f"there is no folder {settings.out.parent} to write {settings.out.name} to"
+        )
     session = sit_down(kind, None, settings.second, settings.first, settings.seed)
     while not session.over:
         session.answer()
     title = f"{kind.title}, seed {settings.seed}"
     page = replay_page(session, title, judged=settings.opinions, seats=settings.seats or None)
     settings.out.write_text(page, "utf-8")
-    scores = session.game.scores
     print(
-        f"{settings.first} {scores[0]}, {settings.second} {scores[1]}: {settings.out} "
+        f"{settings.first} against {settings.second}, {session.result(0)}: {settings.out} "
         f"({len(page) / 1e6:.1f} MB)"
     )

@@ -120,6 +120,12 @@ class Session:
         """The side that has won, if the game is over and one has."""
         return {1: 0, -1: 1}.get(self.game.result) if self.over else None
 
+    def result(self, side: int) -> str:
+        """Return the score in words, that of ``side`` first; of a match in game points (H11)."""
+        is_match = self.game.episode == "match"
+        points = self.game.games if is_match else self.game.scores
+        return f"{points[side]} to {points[1 - side]}{' game points' if is_match else ''}"
+
     def sight(self, seat: int, turn: int | None = None) -> Sight:
         """Return what a seat sees now, or saw when so many turns had been taken."""
         if turn is not None and turn < len(self.turns):

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 
 from tyro.conf import Positional
 
-from crib_play.kept import Choices, check_speed, load_choices, save_choices
+from crib_play.kept import Choices, load_choices, read_speed, save_choices
 from crib_play.table import Session, find_game, review
 from crib_play.table.advice import actions_of, choices, in_words, look_back
 from crib_play.table.names import names
@@ -184,8 +184,7 @@ class Player:
 
     def speed(self, typed: str) -> None:
         """Set the count speed."""
-        speed = int(typed) if typed.isdigit() else 0
-        check_speed(speed)
+        speed = read_speed(typed)
         self.screen.speed = speed
         self.chosen = replace(self.chosen, speed=speed)
 
@@ -202,12 +201,9 @@ class Player:
 
     def result(self) -> None:
         """Say who has won."""
-        won = self.session.winner is not None and self.session.winner == self.seat % 2
-        scores = self.session.game.scores
         mine = self.seat % 2
-        self.screen.title(
-            f"{'You have won' if won else 'You have lost'}, {scores[mine]} to {scores[1 - mine]}."
-        )
+        said = "You have won" if self.session.winner == mine else "You have lost"
+        self.screen.title(f"{said}, {self.session.result(mine)}.")
 
     def look_back(self) -> None:
         """Print the review."""

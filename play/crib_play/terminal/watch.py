@@ -58,6 +58,5 @@ def run(settings: Settings) -> None:
         screen.line("You look away.")
         return
     winner = session.winner
-    scores = session.game.scores
     if winner is not None:
-        screen.title(f"{called[winner]} wins, {scores[winner]} to {scores[1 - winner]}.")
+        screen.title(f"{called[winner]} wins, {session.result(winner)}.")

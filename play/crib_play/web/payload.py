@@ -38,7 +38,7 @@ def table_payload(table: Table, seat: int, since: int | None = None) -> Payload:
         "sides": session.family.sides,
         "practice": session.people == [seat],
         "to_choose": session.to_choose if session.waits and session.seat == seat else 0,
-        "opening": [asdict(call) for call in session.opening],
+        "opening": [vars(call) for call in session.opening],
         "log": [_calls(turn.calls) for turn in session.turns[max(0, known - LOG) : known]],
         "frames": frames,
         "sight": frames[-1]["sight"] if frames else session.sight(seat),
@@ -51,13 +51,13 @@ def frame(session: Session, turn: Turn, seat: int, after: int) -> Payload:
     return {
         "seat": turn.seat,
         "calls": _calls(turn.calls),
-        "counted": [asdict(counted) for counted in turn.counted],
+        "counted": [vars(counted) for counted in turn.counted],
         "sight": session.sight(seat, after),
     }
 
 
 def _calls(calls: tuple[Call, ...]) -> list[Payload]:
-    return [asdict(call) for call in calls]
+    return [vars(call) for call in calls]  # `asdict` copies deeply
 
 
 def advice_payload(session: Session) -> list[Payload]:

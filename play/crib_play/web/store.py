@@ -23,7 +23,7 @@ CREATE TABLE IF NOT EXISTS tables (
     start TEXT NOT NULL,     -- the first position in notation, its generator included
     chance TEXT NOT NULL,    -- seeds what agents draw
     revision INTEGER NOT NULL,
-    made REAL NOT NULL       -- seconds since 1970
+    touched REAL NOT NULL    -- when it last changed, in seconds since 1970
 );
 CREATE TABLE IF NOT EXISTS keys (
     id TEXT NOT NULL REFERENCES tables(id),
@@ -39,6 +39,7 @@ CREATE TABLE IF NOT EXISTS turns (
     actions TEXT NOT NULL,   -- JSON
     PRIMARY KEY (id, n)
 );
+CREATE INDEX IF NOT EXISTS by_touch ON tables (touched);
 """
 
 SEAT, INVITATION = "seat", "invitation"
@@ -83,6 +84,9 @@ class Store:
         )
         self._db.execute("PRAGMA journal_mode=WAL")
         self._db.execute("PRAGMA synchronous=NORMAL")  # a killed process loses nothing by it
+        named = self._db.execute("SELECT name FROM pragma_table_info('tables')").fetchall()
+        if ("made",) in named:  # a store from before tables were forgotten
+            self._db.execute("ALTER TABLE tables RENAME COLUMN made TO touched")
         self._db.executescript(SCHEMA)
 
     def close(self) -> None:
@@ -116,8 +120,9 @@ class Store:
         with self._lock, self._db:
             self._db.execute("BEGIN IMMEDIATE")
             changed = self._db.execute(
-                "UPDATE tables SET revision = revision + 1 WHERE id = ? AND revision = ?",
-                (table, revision),
+                "UPDATE tables SET revision = revision + 1, touched = ? "
+                "WHERE id = ? AND revision = ?",
+                (time.time(), table, revision),
             ).rowcount
             if changed:
                 self._db.execute("DELETE FROM turns WHERE id = ? AND n >= ?", (table, first))
@@ -144,6 +149,21 @@ class Store:
         game, seats, start, chance, revision = row
         moves = [(seat, tuple(json.loads(actions))) for seat, actions in turns]
         return Kept(game, tuple(json.loads(seats)), start, int(chance), revision, moves)
+
+    def forget(self, before: float) -> list[str]:
+        """Delete the tables last changed before a time; return which.
+
+        Args:
+            before: in seconds since 1970.
+        """
+        with self._lock, self._db:
+            self._db.execute("BEGIN IMMEDIATE")
+            gone = self._db.execute(
+                "DELETE FROM tables WHERE touched < ? RETURNING id", (before,)
+            ).fetchall()
+            self._db.executemany("DELETE FROM keys WHERE id = ?", gone)
+            self._db.executemany("DELETE FROM turns WHERE id = ?", gone)
+        return [table for (table,) in gone]
 
     def seat_of(self, table: str, key: str, kind: str = SEAT) -> int | None:
         """Return the seat that a key opens."""

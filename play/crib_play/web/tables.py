@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import secrets
 import threading
+import time
 from collections import OrderedDict
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
@@ -18,6 +19,7 @@ from crib_play.table import Session, find_game
 from crib_play.web.store import INVITATION, SEAT, Kept, Store
 
 PERSON = "person"
+DAY = 24 * 3600.0
 STALE = "the table has changed since: look again"
 MOST_AWAKE = 1000  # tables held in memory; the others sleep in the store
 
@@ -56,11 +58,20 @@ class Tables:
         store: where they are kept.
         agents: the names of those who may be asked to sit down.
         seed: deals the same cards at every table, for pictures; None takes fresh entropy each time.
+        keep_days: for how long a table is kept at which nobody takes a turn, because its game is
+            over or they have left it; 0 keeps all.
     """
 
-    def __init__(self, store: Store, agents: Collection[str], seed: int | None = None) -> None:
+    def __init__(
+        self,
+        store: Store,
+        agents: Collection[str],
+        seed: int | None = None,
+        keep_days: int = 0,
+    ) -> None:
         self.store = store
         self.seed = seed
+        self.keep_days = keep_days
         self.agents = tuple(agents)
         self._loaded: dict[str, Agent] = {}
         self._awake: OrderedDict[str, Table] = OrderedDict()
@@ -102,6 +113,7 @@ class Tables:
             if seat != me:
                 keys[seat] = (INVITATION, secrets.token_urlsafe(24))
         session.go_on()
+        self.clear_away()
         self.store.add(
             table,
             Kept(game, tuple(seats), session.start, session.chance, 0, moves(session, 0)),
@@ -142,6 +154,16 @@ class Tables:
                     break
                 del self._awake[oldest.id]
         return table
+
+    def clear_away(self) -> int:
+        """Forget the tables that are no longer kept; return how many."""
+        if not self.keep_days:
+            return 0
+        gone = self.store.forget(time.time() - self.keep_days * DAY)
+        with self._lock:
+            for table in gone:
+                self._awake.pop(table, None)
+        return len(gone)
 
     # --- what changes a table; its lock is held ---------------------------------------------------
 

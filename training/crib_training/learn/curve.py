@@ -7,10 +7,9 @@ Every run writes ``curve.csv``, with the same columns, ``curve.png``, the pictur
 from __future__ import annotations
 
 import csv
-import io
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +22,7 @@ from crib_training.evaluation.duplicate import estimate, play_pairs
 from crib_training.learn.deep_monte_carlo.checkpoint import write_whole
 from crib_training.learn.picture import draw, of_run
 from crib_training.loading import in_phase, shortest_episode
+from crib_training.outputs import csv_table
 
 SEED = 2_000_000  # of the deals that strength is measured on: every time the same
 TABLE, WORDS, PICTURE = "curve.csv", "curve.json", "curve.png"
@@ -109,7 +109,7 @@ class Curve:
         Raises:
             OSError: one of them cannot be written.
         """
-        write_whole(folder / TABLE, table(self.points))
+        write_whole(folder / TABLE, csv_table(Point, self.points))
         words = {"title": self.title, "lines": self.shares}
         write_whole(folder / WORDS, (json.dumps(words, indent=2) + "\n").encode())
 
@@ -151,15 +151,6 @@ def strength(
         "won": won.mean,
         "won_interval": won.half,
     }
-
-
-def table(points: list[Point]) -> bytes:
-    """Return points as CSV."""
-    text = io.StringIO()
-    writer = csv.DictWriter(text, [field.name for field in fields(Point)], lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(asdict(point) for point in points)
-    return text.getvalue().encode()
 
 
 def read_points(folder: Path) -> list[Point]:

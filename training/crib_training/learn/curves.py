@@ -31,7 +31,7 @@ class Settings:
             NAME=FOLDER,FOLDER.
         what: the share of games won, or points a deal.
         against: the opponent they were measured against; by default the first.
-        title: above the picture; by default the first run's.
+        title: above the picture; by default the runs' own, if they have the same.
         out: the picture, PNG.
     """
 
@@ -73,6 +73,12 @@ def line_of(name: str, folders: list[Path], against: str, what: What) -> Line:
     return of_runs(name or label, lines)
 
 
+def lines_of_all(lines: list[dict[str, float]]) -> dict[str, float]:
+    """Return the agents whose line is the same in all runs: in other games they are others."""
+    first, *others = lines
+    return {k: v for k, v in first.items() if all(other.get(k) == v for other in others)}
+
+
 def run(settings: Settings) -> None:
     """Draw, and say where the picture is."""
     check_file(settings.out)
@@ -80,12 +86,13 @@ def run(settings: Settings) -> None:
     first = next(iter(groups.values()))[0]
     against = settings.against or next((p.opponent for p in read_points(first)), "")
     lines = [line_of(name, folders, against, settings.what) for name, folders in groups.items()]
-    words = read_words(first)
+    words = [read_words(folder) for folders in groups.values() for folder in folders]
+    levels = {against: 0.0}
     if settings.what == "won":
-        levels = {k: v for k, v in words["lines"].items() if against in words["lines"]}
-    else:
-        levels = {against: 0.0}
-    title = settings.title or words["title"]
+        shared = lines_of_all([one["lines"] for one in words])
+        levels = shared if against in shared else {}
+    titles = {one["title"] for one in words}
+    title = settings.title or (titles.pop() if len(titles) == 1 else f"Learned against {against}")
     write_whole(settings.out, draw(lines, levels, title, settings.what))
     print(f"wrote {settings.out}")
 

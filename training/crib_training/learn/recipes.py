@@ -1,20 +1,19 @@
 """Fit the baseline agents from three seeds each, and write down how good they are.
 
     python -m crib_training.learn.recipes                  # all, hours on one core
-    python -m crib_training.learn.recipes five_card_v0     # one of them
+    python -m crib_training.learn.recipes table_top_v0     # one of them
     python -m crib_training.learn.recipes --seeds 1 --out /tmp/quick
 
 A recipe is a command of `crib train`. Each is run once a seed, and what it learned plays duplicate
 games against the built-in opponents. A run that has been done before is not done again. Writes
-``runs/recipes/NAME/SEED/`` and the page ``docs/recipes.md``, with the recipes that have been run.
+``NAME/seed-SEED/`` below ``--out``, and there ``recipes.md``, the page of all that have been run;
+``docs/recipes.md`` is a copy of it.
 """
 
 from __future__ import annotations
 
-import csv
 import json
 import platform
-import time
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
@@ -29,12 +28,13 @@ from crib_training.evaluation.evaluate import evaluate
 from crib_training.evaluation.figures import shown_percent, shown_plain
 from crib_training.evaluation.markdown import table
 from crib_training.learn import ppo
+from crib_training.learn.curve import read_points
 from crib_training.learn.deep_monte_carlo import loop
 from crib_training.learn.deep_monte_carlo import settings as deep
 from crib_training.loading import find_game
 
 OPPONENTS = ("random", "greedy", "rule_based")
-PAGE = Path("docs/recipes.md")
+PAGE = "recipes.md"
 FILE = "recipe.json"
 SHOWN = ("env", "method", "out")  # in every recipe
 
@@ -77,7 +77,7 @@ RECIPES: dict[str, Recipe] = {
         note="Features of each action and of the reply, and the show paid by its mean.",
     ),
     "six_card_v0 by MaskablePPO, lookahead": Recipe(
-        ppo.Settings(features="lookahead", reward="points"),
+        ppo.Settings(timesteps=1_500_000, features="lookahead", reward="points"),
         note="Without the reply's features, and with the luck of the show.",
     ),
     "six_card_v0 by MaskablePPO, bits": Recipe(
@@ -115,12 +115,10 @@ def fit(recipe: Recipe, seed: int, pairs: int, out: Path) -> dict[str, Any]:
     """Train by a recipe from one seed and evaluate the agent; return what the page says of it."""
     settings = replace(recipe.settings, seed=seed, out=out)
     print(recipe_of(settings), flush=True)
-    began = time.process_time()
     if isinstance(settings, ppo.Settings):
         ppo.train(settings)
     else:
         loop.train(settings)
-    seconds = _seconds(out / "curve.csv") or time.process_time() - began
     agent = load_agent(str(out / "policy.safetensors"))
     maker, rules = find_game(settings.env, settings.rules)
     results = [
@@ -128,7 +126,7 @@ def fit(recipe: Recipe, seed: int, pairs: int, out: Path) -> dict[str, Any]:
         for players in recipe.players
         for name in OPPONENTS
     ]
-    return {"seconds": seconds, "results": results}
+    return {"seconds": read_points(out)[-1].cpu_seconds, "results": results}
 
 
 def read(out: Path, name: str) -> dict[int, dict[str, Any]]:
@@ -136,14 +134,6 @@ def read(out: Path, name: str) -> dict[int, dict[str, Any]]:
     files = folder(out, name, 0).parent.glob(f"seed-*/{FILE}")
     runs = {int(file.parent.name.removeprefix("seed-")): file.read_text() for file in files}
     return {seed: json.loads(runs[seed]) for seed in sorted(runs)}
-
-
-def _seconds(curve: Path) -> float | None:
-    """Return the CPU seconds of learning, which the curve knows apart from those of measuring."""
-    if not curve.exists():
-        return None
-    with open(curve) as file:
-        return float([row["cpu_seconds"] for row in csv.DictReader(file)][-1])
 
 
 def runs_table(runs: dict[int, dict[str, Any]]) -> str:
@@ -220,8 +210,8 @@ def run(settings: Settings) -> None:
                 (out / FILE).write_text(json.dumps(found, indent=2) + "\n")
                 print(runs_table({seed: found}), flush=True)
     done = {name: runs for name in RECIPES if (runs := read(settings.out, name))}
-    PAGE.write_text(page(done, settings.pairs))
-    print(f"wrote {PAGE}")
+    (settings.out / PAGE).write_text(page(done, settings.pairs))
+    print(f"wrote {settings.out / PAGE}")
 
 
 if __name__ == "__main__":

@@ -8,8 +8,7 @@ at a falling rate, once more. Only differences between the choices of a view mat
 so the loss is of the errors less their mean over the choices of the view.
 
 Writes to ``--out``: ``policy.safetensors``; the labels of each round, ``labels_000.npz`` and so on;
-and ``checkpoint.safetensors``, with which ``--resume`` goes on to the very result that the run
-would have had.
+and ``checkpoint.safetensors``, with which ``--resume`` goes on to the result it would have had.
 """
 
 from __future__ import annotations
@@ -266,6 +265,7 @@ class Teaching:
 
 def teach(settings: Settings) -> Learned:
     """Teach as the settings say, write everything to ``out``, and return the agent."""
+    against = [load_agent(name) for name in filter(None, settings.against.split(","))]
     teaching = Teaching(settings)
     out = settings.out
     out.mkdir(parents=True, exist_ok=True)
@@ -284,9 +284,9 @@ def teach(settings: Settings) -> Learned:
     # The checkpoint stays that before the last epochs, so that they can be made again.
     write_whole(out / "policy.safetensors", teaching.agent.sets[0].to_bytes())
     print(f"last: loss {loss:.4f}, {teaching.cpu_seconds:.0f} CPU s", flush=True)
-    for name in filter(None, settings.against.split(",") if settings.pairs else ()):
-        won = games_won(teaching.agent, load_agent(name), teaching.rules, settings.pairs)
-        print(f"against {name}: {won}", flush=True)
+    for opponent in against if settings.pairs else ():
+        won = games_won(teaching.agent, opponent, teaching.rules, settings.pairs)
+        print(f"against {opponent.name}: {won}", flush=True)
     return teaching.agent
 
 

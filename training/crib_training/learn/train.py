@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from importlib import import_module
 
+from crib_env.errors import unknown
 from crib_training.command_line import start
 
 METHODS = {
@@ -37,7 +38,7 @@ def split(words: Sequence[str]) -> tuple[str, list[str]]:
             del rest[i : i + taken]
             break
     if method not in METHODS:
-        raise ValueError(f"no method is called {method!r}: choose from {', '.join(METHODS)}")
+        raise unknown("method", method, METHODS)
     return method, rest
 
 

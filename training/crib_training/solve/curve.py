@@ -1,11 +1,10 @@
-"""How far a run of the solver was off, iteration by iteration: as a table and as a picture."""
+"""How far a run of the solver was off, iteration by iteration, and its picture."""
 
 from __future__ import annotations
 
-import csv
 import io
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
@@ -17,15 +16,6 @@ class Point:
     pone_gains: float
     dealer_gains: float
     value: float
-
-
-def table(curve: Sequence[Point]) -> bytes:
-    """Return the curve as CSV."""
-    text = io.StringIO()
-    writer = csv.DictWriter(text, [field.name for field in fields(Point)], lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(asdict(point) for point in curve)
-    return text.getvalue().encode()
 
 
 def picture(curve: Sequence[Point], title: str) -> bytes:

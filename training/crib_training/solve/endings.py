@@ -132,6 +132,8 @@ def choose_of_two(w, node, level, state, own, points, path):
     if w.after[state, low] == NONE:
         return worth[1]
     if w.mode == BEST:
+        if len(w.book) > 0:
+            w.book[node] = low if worth[0] >= worth[1] else high
         return max(worth[0], worth[1])
     value = share * worth[0] + (1.0 - share) * worth[1]
     if w.mode == LEARN:

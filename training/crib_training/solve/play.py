@@ -72,7 +72,8 @@ class Walk(NamedTuple):
         chances: float32, this seat's strategy, as `Strategy.play` lays it out, 0 to 1.
         theirs: float32, the other seat's, which knows no pairs laid away.
         book: float32, for each holding at each of this seat's nodes the regrets of its ranks, then
-            the sums for its average strategy. pages: int64[N], where each node's begin.
+            the sums for its average strategy; of the best answer float32[N], which rank is played
+            at each of this seat's nodes, or nothing. pages: int64[N], where each node's begin.
         reach: float64[LEVELS, K], the other seat's range, level by level.
         origin: int32[LEVELS, K], what each of its holdings was kept as.
         by_kept: float64[K], receives the points of the walk by what the other seat kept; empty
@@ -211,6 +212,10 @@ def walk(w, node, level, state, own, points, path):
         best = max(best, total)
         value += chance * total
     if mine and w.mode == BEST:
+        if len(w.book) > 0:
+            for choice in range(choices):
+                if worth[choice] == best:
+                    w.book[node] = w.rows[own, LISTED] >> (4 * choice) & 15
         return best
     if mine and w.mode == LEARN and fitting > 1:
         page = w.pages[node] * w.pairs + place * 2 * left

@@ -18,7 +18,7 @@ import numpy as np
 from crib_agents.equilibrium.classes import hand_classes
 from crib_agents.equilibrium.files import Solved
 from crib_agents.equilibrium.tree import PAIRS, multisets, public_tree
-from crib_agents.learned.files import HEADER, read_header
+from crib_agents.files import HEADER, read_header
 from crib_agents.learned.weights import fields_of
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
@@ -28,8 +28,8 @@ from crib_training.command_line import command, start
 from crib_training.learn.deep_monte_carlo.checkpoint import write_whole
 from crib_training.learn.deep_monte_carlo.loop import Stopped, asked_to_stop
 from crib_training.loading import find_game
-from crib_training.outputs import check_folder
-from crib_training.solve.curve import Point, picture, table
+from crib_training.outputs import check_folder, csv_table
+from crib_training.solve.curve import Point, picture
 from crib_training.solve.solver import Gap, Solver
 
 STRATEGY, CHECKPOINT = "strategy.safetensors", "checkpoint.safetensors"
@@ -154,7 +154,7 @@ class Run:
             {"iterations": self.solver.iteration, "measured": last}, made_by,
         )  # fmt: skip
         write_whole(self.settings.out / STRATEGY, solved.to_bytes())
-        write_whole(self.settings.out / CURVE, table(self.curve))
+        write_whole(self.settings.out / CURVE, csv_table(Point, self.curve))
         write_whole(self.settings.out / PICTURE, picture(self.curve, f"{self.rules.name}, solved"))
 
     def _load(self, folder: Path) -> None:

@@ -20,6 +20,7 @@ import numpy as np
 from crib_agents.loading import IN_PROCESS, agent_file, load_agent, of_two
 
 import crib_env
+from crib_env.errors import nearest
 from crib_env.options import check_seed
 from crib_env.policy import Agent
 from crib_training.evaluation.duplicate import (
@@ -112,7 +113,8 @@ class Setup:
             if self.episode == "match":
                 raise ValueError("luck is not known of matches: leave --adjusted out")
         if self.episode not in EPISODES:
-            raise ValueError(f"episode must be game or match, got {self.episode!r}")
+            meant = nearest(self.episode, EPISODES)
+            raise ValueError(f"episode must be game or match, got {self.episode!r}{meant}")
         if self.episode == "match" and "match" not in maker.episodes:
             raise ValueError(f"{self.environment} has no matches: episode must be game")
         maker.check_players(self.players)

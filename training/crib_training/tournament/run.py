@@ -25,6 +25,7 @@ import numpy as np
 from crib_agents.loading import trusted
 from tyro.conf import Positional, arg
 
+from crib_env.errors import nearest
 from crib_training.command_line import start
 from crib_training.evaluation.duplicate import Pairs, estimate
 from crib_training.evaluation.evaluate import asked_for
@@ -129,7 +130,8 @@ def tournament(
         raise ValueError(f"until must be above 0 percentage points, got {until!r}")
     names = label_agents(setup)
     if anchor is not None and anchor not in names:
-        raise ValueError(f"the anchor {anchor!r} is not in the field: {', '.join(names)}")
+        meant = nearest(anchor, names)
+        raise ValueError(f"the anchor {anchor!r} is not in the field: {', '.join(names)}{meant}")
     check_folder(out)
     ledger = Ledger(out, setup)
     speed = Speed(len(ledger.records))

@@ -1,11 +1,13 @@
 """The learned agent at Table Top.
 
-`line_features` and `crib_features` are what its nets see, `act` is how it plays.
+`line_features` and `crib_features` are what its nets see, `act` is how it plays,
+`values` what it thinks of each place.
 """
 
 from crib_agents.learned.family import LearnedFamily, Net
 from crib_agents.learned.table_top import crib_features, line_features
 from crib_agents.learned.table_top.act import OWING, act, rules_key
+from crib_agents.learned.table_top.values import write_values
 
 FAMILY = LearnedFamily(
     name="table_top",
@@ -18,6 +20,7 @@ FAMILY = LearnedFamily(
     fields=("flush_size", "crib_flush_size", "adjacency"),
     rules_key=rules_key,
     act=act,
+    values=write_values,
     tables={"owing": OWING},
 )
 """What `crib_agents.learned.agent` needs to play this game."""

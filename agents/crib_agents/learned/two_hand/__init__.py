@@ -1,13 +1,14 @@
 """The learned agent at the two-hand games.
 
 `lay_away_features` and `play_features` are what its nets see, `act` is how it plays, `judge` by
-what it lays away near the end.
+what it lays away near the end, `values` what it thinks of each card.
 """
 
 from crib_agents.learned.family import LearnedFamily, Net
 from crib_agents.learned.two_hand import lay_away_features, play_features
 from crib_agents.learned.two_hand.act import act, rules_key
 from crib_agents.learned.two_hand.judge import chances_of
+from crib_agents.learned.two_hand.values import write_values
 
 _LAY_AWAY = Net(
     lay_away_features.NAME, lay_away_features.VERSION, lay_away_features.SIZE, outputs=3
@@ -23,6 +24,7 @@ FAMILY = LearnedFamily(
     fields=("dealt", "single_count", "flush_size", "crib_flush_size"),
     rules_key=rules_key,
     act=act,
+    values=write_values,
     knows=chances_of,
 )
 """What `crib_agents.learned.agent` needs to play these games."""

@@ -18,16 +18,16 @@ from numba import float64, int64, void
 from crib_agents.expert.two_hand.judge.model import MODEL_T
 from crib_agents.expert.two_hand.pegging.belief import hypothesise, thin
 from crib_agents.expert.two_hand.pegging.course import ME, POSITIONS_T, THEM, copy, go_on, put
-from crib_agents.expert.two_hand.pegging.holdings import DISTINCT, EMPTY, LISTED, LOWEST, number
+from crib_agents.expert.two_hand.pegging.holdings import DISTINCT, LISTED, LOWEST, number
 from crib_agents.expert.two_hand.pegging.play import DRAWN, SCRATCH_T
 from crib_agents.expert.two_hand.pegging.reflex import SIZE, all_in_public, softmax
 from crib_agents.expert.two_hand.pegging.search import (
     FINDINGS,
     MY_POINTS,
     POINTS_NOW,
-    STUCK,
     THEIR_POINTS,
     WORTH,
+    begin_card,
     end_worth,
     play_out,
 )
@@ -205,16 +205,7 @@ def search_card(v, k, mine, n, near, positions, s, hands, weights, worths, u, ne
     passed = positions[2]
     r = v["hand"][k] >> 2
     rest = hands[mine, r]
-    copy(positions[0], heard)
-    put(heard, ME, r)
-    copy(heard, passed)
-    nothing = EMPTY if heard["left"][THEM] == 0 else STUCK
-    turn = go_on(passed, s["single"], hands[rest, LOWEST], nothing)
-    room = 31 - heard["count"] if heard["needs"][ME] > 0 else 0
-    found[WORTH] = 0.0
-    found[POINTS_NOW] = positions[0]["needs"][ME] - max(heard["needs"][ME], 0)
-    found[MY_POINTS] = max(heard["needs"][ME], 0)
-    found[THEIR_POINTS] = heard["needs"][THEM]
+    turn, room = begin_card(r, rest, positions, s, hands, found)
     if room > 0:
         all_in_public(heard, THEM, weights, s["base"], s["shared"])
         for j in range(n):

@@ -13,6 +13,7 @@ const made = (name, words, kind) => {
   if (kind) element.className = kind;
   return element;
 };
+const unbroken = (words) => words.replace(/ (?=\d)/g, "\u00a0");  // "row 4" stays on one line
 const FASTEST = 1, SLOWEST = 9, BEAT = 350;
 const COSTLY = data.inPoints ? 0.05 : 0.001;
 const end = data.frames.length - 1;
@@ -32,6 +33,12 @@ function show(i) {
   at("picture").setAttribute("aria-label", "The table, " + data.sides[0] + " " + frame.scores[0] +
     ", " + data.sides[1] + " " + frame.scores[1] + ". " + said);
   at("aloud").textContent = said;
+  at("scores").replaceChildren(...data.sides.map((side, k) => {
+    const shown = made("span", "");
+    const games = frame.games ? ` (${frame.games[k]} game point${frame.games[k] === 1 ? "" : "s"})` : "";
+    shown.append(made("span", "", "dot side" + k), side + " ", made("b", frame.scores[k]), games);
+    return shown;
+  }));
   at("moment").value = now;
   at("moment").setAttribute("aria-valuetext", "moment " + (now + 1) + " of " + (end + 1));
   for (const id of ["first", "back"]) at(id).disabled = now === 0;
@@ -69,15 +76,18 @@ function think() {
       "; the expert would " + turn.options[0][0]);
   }
   const likely = turn.options.some((option) => option[3] !== null);
+  const valued = turn.options.some((option) => option[4] !== null);
   at("likely").hidden = !likely;
-  turn.options.forEach(([label, why, worth, probability], k) => {
+  at("valued").hidden = !valued;
+  turn.options.forEach(([label, why, worth, probability, value], k) => {
     const row = rows.insertRow();
     row.classList.toggle("taken", k === turn.taken);
     const choice = row.insertCell();
-    choice.append(label, made("small", why));
+    choice.append(unbroken(label), made("small", why));
     row.insertCell().textContent = amount(worth);
     row.insertCell().textContent = best - worth ? "−" + amount(best - worth) : "";
     if (likely) row.insertCell().textContent = (100 * (probability ?? 0)).toFixed(0) + " %";
+    if (valued) row.insertCell().textContent = value === null ? "" : value.toFixed(2).replace("-", "−");
   });
   at("options").hidden = false;
 }
@@ -109,7 +119,7 @@ function graph() {
   });
   at("graph").innerHTML = parts.join("") + `<path class="now" id="here"/>`;
   at("legend").append("of ", made("span", data.sides[0], "good"), " in %, as the expert sees it with what the " +
-    "seat to move knows; dots are choices that cost 2 % or more");
+    "seat to move knows; dots are choices that cost 2\u00a0% or more");
 }
 
 function mark() {
@@ -125,7 +135,7 @@ function losses() {
     const mean = own.reduce((sum, turn) => sum + turn.loss, 0) / own.length;
     at("losses").append(made("h3", `${name}: ${data.inPoints ? mean.toFixed(3) : (100 * mean).toFixed(2) + " %"} a decision, over ${own.length}`));
     own.filter((turn) => turn.loss >= COSTLY).sort((a, b) => b.loss - a.loss).slice(0, 3).forEach((turn) => {
-      const button = made("button", `${turn.did}: cost ${amount(turn.loss)}`);
+      const button = made("button", `${unbroken(turn.did)}: cost ${amount(turn.loss)}`);
       button.onclick = () => show(frameOf.get(turn.k));
       at("losses").append(button);
     });
@@ -159,6 +169,7 @@ function mistake() {
 }
 
 at("players").textContent = data.names.join(", ");
+at("players").hidden = data.names.length === data.sides.length && data.names.every((name, k) => name === data.sides[k]);
 for (let speed = FASTEST; speed <= SLOWEST; speed++) {
   const note = speed === FASTEST ? " (fastest)" : "";
   at("speed").append(new Option(speed + note, speed));

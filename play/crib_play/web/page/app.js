@@ -132,8 +132,9 @@ async function show(found) {
 async function finish() {
   const review = await talk.review(answer.table).catch(() => ({ phases: [], worst: [] }));
   const mine = sight.seat % 2;
-  const [a, b] = [sight.scores[mine], sight.scores[1 - mine]];
-  said.end(`${answer.winner === mine ? "You have won" : "You have lost"}, ${a} to ${b}`, review, talk.replay(answer.table));
+  const [scores, what] = sight.games ? [sight.games, " game points"] : [sight.scores, ""];
+  const result = answer.winner === mine ? "You have won" : "You have lost";
+  said.end(`${result}, ${scores[mine]} to ${scores[1 - mine]}${what}`, review, talk.replay(answer.table));
 }
 
 async function start() {

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 import torch
-from crib_agents.learned.files import HEADER, read_header
+from crib_agents.files import HEADER, check_format, read_header
 from safetensors.numpy import save
 from torch import nn
 
@@ -75,10 +75,10 @@ class Checkpoint:
         if not path.exists():
             raise ValueError(f"there is no run to go on with in {folder}: it has no {FILE}")
         about, tensors = read_header(path)
-        said = about.get("format"), about.get("version")
-        if said != (FORMAT, FORMAT_VERSION):
-            raise ValueError(f"{path}: expected the format {FORMAT!r} version {FORMAT_VERSION}, "
-                             f"found {said[0]!r} version {said[1]!r}")  # fmt: skip
+        try:
+            check_format(about, FORMAT, FORMAT_VERSION)
+        except ValueError as error:
+            raise ValueError(f"{path}: {error}") from None
         return cls(about, tensors)
 
 

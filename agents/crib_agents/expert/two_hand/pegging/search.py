@@ -113,6 +113,32 @@ def add_ends(q, seat, likely, mine, theirs, j, p, s, hands, weights, worths, fou
 
 
 @kernel
+def begin_card(r, rest, positions, s, hands, found):
+    """Play rank ``r``, which leaves this seat ``rest``, and begin the findings with what is sure.
+
+    Args:
+        positions: the play as it stands; then receive it after the card, where the other seat can
+            answer, and where it cannot.
+
+    Returns:
+        whose turn it is where the other seat cannot answer, and up to how many pips it can: 0 if
+        the card goes out.
+    """
+    heard = positions[1]
+    passed = positions[2]
+    copy(positions[0], heard)
+    put(heard, ME, r)
+    copy(heard, passed)
+    nothing = EMPTY if heard["left"][THEM] == 0 else STUCK
+    turn = go_on(passed, s["single"], hands[rest, LOWEST], nothing)
+    found[WORTH] = 0.0
+    found[POINTS_NOW] = positions[0]["needs"][ME] - max(heard["needs"][ME], 0)
+    found[MY_POINTS] = max(heard["needs"][ME], 0)
+    found[THEIR_POINTS] = heard["needs"][THEM]
+    return turn, 31 - heard["count"] if heard["needs"][ME] > 0 else 0
+
+
+@kernel
 def search_card(r, mine, n, positions, s, hands, weights, worths, found):
     """Write what playing rank ``r`` brings into ``found``, float64[FINDINGS].
 
@@ -123,19 +149,10 @@ def search_card(r, mine, n, positions, s, hands, weights, worths, found):
     """
     held = s["held"]
     ways = s["ways"]
-    heard = positions[1]  # after the card, where the other seat can answer it
-    passed = positions[2]  # and where it cannot
+    heard = positions[1]
+    passed = positions[2]
     rest = hands[mine, r]
-    copy(positions[0], heard)
-    put(heard, ME, r)
-    copy(heard, passed)
-    nothing = EMPTY if heard["left"][THEM] == 0 else STUCK
-    turn = go_on(passed, s["single"], hands[rest, LOWEST], nothing)
-    room = 31 - heard["count"] if heard["needs"][ME] > 0 else 0
-    found[WORTH] = 0.0
-    found[POINTS_NOW] = positions[0]["needs"][ME] - max(heard["needs"][ME], 0)
-    found[MY_POINTS] = max(heard["needs"][ME], 0)
-    found[THEIR_POINTS] = heard["needs"][THEM]
+    turn, room = begin_card(r, rest, positions, s, hands, found)
     if room > 0:
         all_in_public(heard, THEM, weights, s["base"], s["shared"])
         for j in range(n):

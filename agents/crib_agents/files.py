@@ -1,11 +1,12 @@
 """Reading a safetensors file: eight bytes that say how long its JSON is, the JSON, the numbers.
 
-So few lines that the agent needs no library beyond the engine's; files are written by safetensors.
+So few lines that agents need no library beyond the engine's; files are written by safetensors.
 """
 
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -37,6 +38,14 @@ def read_header(path: str | Path) -> tuple[dict[str, Any], dict[str, npt.NDArray
     if not isinstance(about, dict):
         raise ValueError(f"{path}: its header is not a JSON object: {text}")
     return about, tensors
+
+
+def check_format(about: Mapping[str, Any], expected: str, version: int) -> None:
+    """Raise a ValueError unless a header says that its file is of this format and version."""
+    found = about.get("format"), about.get("version")
+    if found != (expected, version):
+        raise ValueError(f"expected the format {expected!r} version {version}, found "
+                         f"{found[0]!r} version {found[1]!r}")  # fmt: skip
 
 
 def _read(data: bytes) -> tuple[dict[str, str], dict[str, npt.NDArray[Any]]]:

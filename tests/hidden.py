@@ -1,0 +1,44 @@
+"""Other faces for the cards that a seat does not know. Shared by the tests that nothing leaks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from crib_env.engine.record import NONE
+from crib_env.engine.two_hand.records import HAND, LAY_AWAY
+
+
+def redraw_hands(state: Any, dealt: int, rng: np.random.Generator, seat: int | None = None) -> int:
+    """Redraw the cards of a two-hand game hidden from a seat; return how many changed.
+
+    Args:
+        state: the game's record. dealt: cards dealt to a seat.
+        seat: by default the seat to move.
+    """
+    seat = int(state["to_move"]) if seat is None else seat
+    own = [HAND * seat + i for i in range(dealt)]
+    played = set(state["pile"][: state["pile_n"]].tolist())
+    other = [HAND * (1 - seat) + i for i in range(dealt)]
+    hidden = [i for i in other if int(state["dealt"][i]) not in played]
+    seen = played | {int(state["dealt"][i]) for i in own}
+    if state["phase"] != LAY_AWAY:
+        seen.add(int(state["starter"]))
+    unseen = rng.permutation([card for card in range(52) if card not in seen])
+    changed = int((state["dealt"][hidden] != unseen[: len(hidden)]).sum())
+    state["dealt"][hidden] = unseen[: len(hidden)]
+    if state["phase"] == LAY_AWAY:
+        state["starter"] = unseen[-1]
+    return changed
+
+
+def redraw_turns(state: Any, view: Any, rng: np.random.Generator) -> int:
+    """Redraw the cards of a Table Top game that a seat's view does not show; return how many."""
+    seen = [*view["layout"].tolist(), *view["crib"].tolist(), view["card"], view["partner_card"]]
+    shown = {int(card) for card in seen if card != NONE}
+    hidden = [t for t, card in enumerate(state["deck"].tolist()) if card not in shown]
+    unseen = rng.permutation([card for card in range(52) if card not in shown])
+    changed = int((state["deck"][hidden] != unseen[: len(hidden)]).sum())
+    state["deck"][hidden] = unseen[: len(hidden)]
+    return changed
