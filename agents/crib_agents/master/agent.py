@@ -107,4 +107,5 @@ def point(worths: Array) -> float:
     target = worths.shape[1] - 1
     swing = min(keep.SWING, target)
     near, far = worths[1, target, target - swing], worths[1, target, target]
-    return (float(near) - float(far)) / swing
+    more: float = (float(near) - float(far)) / swing
+    return more

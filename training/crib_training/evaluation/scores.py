@@ -91,7 +91,9 @@ def play_deals(
     wins = chances(rules.dealt, rules.target)[..., WON].sum(axis=3)
     expected = wins[deals_next, left[:, swapped], left[:, 1 - swapped]]
     over = games.states["over"] == 1
-    return np.where(over, games.states["winner"] == swapped, expected)
+    won: Array = games.states["winner"] == swapped
+    ended: Array = np.where(over, won, expected)
+    return ended
 
 
 def gains(
