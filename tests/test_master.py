@@ -12,10 +12,10 @@ from crib_agents.equilibrium import Equilibrium, Solved
 from crib_agents.expert.two_hand.discard.keep import WORTH as PAIR_WORTH
 from crib_agents.expert.two_hand.discard.keep import rank_discards
 from crib_agents.expert.two_hand.judge.worth import worths
-from crib_agents.expert.two_hand.pegging.play import PlayExpert
+from crib_agents.expert.two_hand.pegging import play as pegging
 from crib_agents.expert.two_hand.pegging.search import WORTH as CARD_WORTH
 from crib_agents.master import Master, strategies
-from crib_agents.master.agent import point
+from crib_agents.master.agent import point, read_tables
 
 from crib_env.engine.two_hand.records import GAME, LAY_AWAY
 from crib_env.game import Game
@@ -119,10 +119,15 @@ def test_a_pair_is_laid_away_by_its_worth_and_its_chance(preset: str) -> None:
     assert changed > 0
 
 
-def test_a_card_is_played_by_its_worth_and_its_chance(views: np.ndarray) -> None:
+def test_a_card_is_played_by_its_worth_and_its_chance(
+    views: np.ndarray, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Against the expert's own search, given the tables that foretell its choices."""
     playing = views[views["phase"] != LAY_AWAY]
     agent, equilibrium = Master(play_pull=0.3), Equilibrium()
-    worth = PlayExpert().findings(playing)[:, :, CARD_WORTH]
+    assert (read_tables()[0] != pegging.read_tables()[0]).any()
+    monkeypatch.setattr(pegging, "read_tables", read_tables)
+    worth = pegging.PlayExpert().findings(playing)[:, :, CARD_WORTH]
     chances = equilibrium.action_probabilities(playing).reshape(len(playing), 13, 4).sum(axis=2)
     stake = 0.3 * point(worths(5, 61, GAME))
     actions = agent.act(playing, np.random.default_rng(1))

@@ -83,6 +83,7 @@ REFLEX = Table(
         "suited": (len(DEALT), len(ROLES)),
     },
 )
+CHOICES = Table("choices.npz", 1, {"tables": (len(DEALT), 65_124)})
 REFERENCE_DEALS = Table(
     "reference_deals.npz",
     1,
@@ -100,8 +101,8 @@ TABLE_TOP_ROUNDS = Table(
 )
 TABLE_TOP_VALUES = Table("table_top_values.npz", 1, {"values": (len(VARIANTS), 103_432)})
 TABLES = (
-    CRIB_TABLES, REFLEX, DEAL_OUTCOMES, KEPT_PLAY, LAID_AWAY, REFERENCE_DEALS, TABLE_TOP_VALUES,
-    TABLE_TOP_ROUNDS,
+    CRIB_TABLES, REFLEX, DEAL_OUTCOMES, KEPT_PLAY, LAID_AWAY, CHOICES, REFERENCE_DEALS,
+    TABLE_TOP_VALUES, TABLE_TOP_ROUNDS,
 )  # fmt: skip
 
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 import numpy.typing as npt
 
+from crib_agents.data import tables
 from crib_agents.data.tables import RANKS
 from crib_agents.expert.agent import ExpertAgent
 from crib_agents.expert.two_hand.discard import keep
@@ -26,7 +29,9 @@ Array = npt.NDArray[np.float64]
 class Master:
     """Weighs the expert's worth of a choice against how likely the equilibrium makes it.
 
-    At games without a solved strategy it plays as `expert`. Like it, it draws nothing.
+    In the play the worth is that of the expert's search, which here foresees both seats' cards by
+    what the expert was seen to choose. At games without a solved strategy it plays as `expert`.
+    Like it, it draws nothing.
 
     Args:
         lay_away_pull: how much the equilibrium counts in laying away, in points: a choice that is
@@ -82,7 +87,7 @@ class Master:
     def _play(self, views: Views, worths: Array, strategy: Array) -> Actions:
         actions = np.empty(len(views), dtype=np.int64)
         play_views(
-            views, holdings(), *pegging.read_tables(), load_model(int(views["dealt"][0])), worths,
+            views, holdings(), *read_tables(), load_model(int(views["dealt"][0])), worths,
             show_table(), np.zeros(pegging.POSITIONS, dtype=POSITION),
             np.zeros(1, dtype=pegging.SCRATCH), np.zeros((RANKS, FINDINGS)), strategy,
             self.play_pull * point(worths), actions,
@@ -90,9 +95,17 @@ class Master:
         return actions
 
 
+@cache
+def read_tables() -> tuple[Array, Array, Array]:
+    """Return what the expert's search knows by heart, with the tables that foretell its choices."""
+    _, rates, suited = pegging.read_tables()
+    return tables.load(tables.CHOICES)["tables"].ravel() / pegging.UNIT, rates, suited
+
+
 def point(worths: Array) -> float:
     """Return what a point more is worth at the start of a game; see `judge.worth.worths`."""
     target = worths.shape[1] - 1
     swing = min(keep.SWING, target)
     near, far = worths[1, target, target - swing], worths[1, target, target]
-    return (float(near) - float(far)) / swing
+    more: float = (float(near) - float(far)) / swing
+    return more

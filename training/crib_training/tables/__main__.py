@@ -22,6 +22,7 @@ ORDER = {
     "deal_outcomes": "two_hand.deal_outcomes",
     "kept_play": "two_hand.kept_play",
     "laid_away": "two_hand.laid_away",
+    "choices": "two_hand.choices",
     "reference_deals": "two_hand.reference_deals",
     "table_top_values": "table_top.values",
     "table_top_rounds": "table_top.rounds",

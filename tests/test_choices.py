@@ -1,0 +1,30 @@
+"""Tables learned from an agent's choices: `crib tables choices`."""
+
+from __future__ import annotations
+
+import numpy as np
+from crib_agents.data.tables import CHOICES, REFLEX, load
+from crib_agents.expert.two_hand.pegging.reflex import SIZE
+from crib_training.tables.two_hand.choices import choices, fit
+
+from crib_env.policy import find_agent
+from crib_env.rules import TwoHandRules
+
+FIVE = TwoHandRules.preset("five_card")
+
+
+def test_what_is_learned_foretells_choices_it_has_not_seen() -> None:
+    views, ranks = choices(FIVE, find_agent("greedy"), 700, np.random.SeedSequence(1))
+    for view, rank in zip(views, ranks, strict=True):
+        may = {int(c) >> 2 for i, c in enumerate(view["hand"]) if view["legal"] >> i & 1}
+        assert rank in may
+        assert len(may) > 1
+    tables, foretold = fit(views, ranks, SIZE, np.random.default_rng(2))
+    assert tables.shape == (SIZE,)
+    (before, hits), (after, more) = foretold[0], foretold[-1]
+    assert after < before - 0.05
+    assert more > hits
+
+
+def test_the_expert_chooses_otherwise_than_its_reflex() -> None:
+    assert (load(CHOICES)["tables"] != load(REFLEX)["tables"]).any(axis=1).all()

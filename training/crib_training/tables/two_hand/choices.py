@@ -1,0 +1,197 @@
+"""Learn how the expert chooses a card, ``choices.npz``, from its own games.
+
+Run ``crib tables choices`` (some two CPU minutes). Games of the expert against itself give its
+choices in the play. The reflex's tables, begun as they are, learn to foretell them: a softmax over
+their values, with the reflex's own temperature, is to make what was chosen likely (cross entropy,
+stochastic gradient descent in passes of falling step). A tenth of the choices is left out and says
+how well the tables foretell what they have not seen.
+
+The values are then no longer points that follow a card; but whoever searches takes the other seat
+to choose by such a softmax, and foresees the expert's answers far better with them.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from crib_agents.data.tables import CHOICES, RANKS, save
+from crib_agents.expert.two_hand.pegging.belief import replay
+from crib_agents.expert.two_hand.pegging.course import ME, POSITION, POSITIONS_T, copy, put
+from crib_agents.expert.two_hand.pegging.holdings import DISTINCT, LISTED, holdings, number
+from crib_agents.expert.two_hand.pegging.play import SCRATCH, SCRATCH_T, UNIT, read_tables
+from crib_agents.expert.two_hand.pegging.reflex import (
+    SIZE,
+    TABLES,
+    all_in_public,
+    softmax,
+    write_places,
+)
+from crib_agents.loading import load_agent
+from numba import float64, int64, void
+
+from crib_env.engine.jit import entry
+from crib_env.engine.two_hand.records import HAND, PLAY, VIEWS_T
+from crib_env.games import Games
+from crib_env.policy import Agent
+from crib_env.rules import TwoHandRules
+from crib_training.progress import steps
+from crib_training.tables.files import made_by, start_table
+from crib_training.tables.two_hand.dealing import GAMES
+
+Array = npt.NDArray[Any]
+
+STEPS = (0.1, 0.1, 0.05, 0.05, 0.02, 0.01, 0.005)
+LANES = 2000
+LEFT_OUT = 10  # one choice of so many is not learned from
+DEALS_A_GAME = {6: 9, 5: 7}
+NEVER = 1e-9  # a chance is taken to be this at least
+
+
+@entry(
+    void(
+        VIEWS_T, int64[::1], int64[:, ::1], float64[::1], int64, float64, POSITIONS_T, SCRATCH_T,
+        int64[::1], float64[::1],
+    )
+)  # fmt: skip
+def learn(views, ranks, hands, weights, base, rate, positions, scratch, places, found):
+    """Say how well the tables foretell choices, and move them towards each after it.
+
+    Args:
+        views: of seats with a choice in the play. ranks: int64[B], the ranks they chose.
+        hands: `holdings`. weights: float64[2 * SIZE], the tables, updated. base: the game's.
+        rate: the step; 0 to learn nothing.
+        positions: two of `POSITION`. scratch: a `SCRATCH` of the search.
+        places: int64[TABLES], scratch.
+        found: float64[2], written: the mean of minus the logarithm of the chance given to what was
+            chosen, and how often that was the likeliest.
+    """
+    p = positions[0]
+    s = scratch[0]
+    s["base"] = base
+    found[0] = 0.0
+    found[1] = 0.0
+    for i in range(views.shape[0]):
+        v = views[i]
+        replay(v, p, 0, s, hands, weights)
+        counted = 0
+        for k in range(v["hand_n"]):
+            counted += 1 << (4 * (v["hand"][k] >> 2))
+        held = number(counted)
+        all_in_public(p, ME, weights, base, s["shared"])
+        softmax(p, held, hands, weights, base, s["shared"], s["chance"])
+        listed = hands[held, LISTED]
+        likeliest = 0
+        for k in range(hands[held, DISTINCT]):
+            if s["chance"][k] > s["chance"][likeliest]:
+                likeliest = k
+            r = listed >> (4 * k) & 15
+            if min(r + 1, 10) <= 31 - p["count"]:
+                error = (1.0 if r == ranks[i] else 0.0) - s["chance"][k]
+                copy(p, positions[1])
+                put(positions[1], ME, r)
+                write_places(positions[1], ME, hands[held, r], places)
+                for t in range(TABLES):
+                    weights[base + places[t]] += rate * error
+                if r == ranks[i]:
+                    found[0] -= math.log(max(s["chance"][k], NEVER))
+        found[1] += listed >> (4 * likeliest) & 15 == ranks[i]
+    found[0] /= views.shape[0]
+    found[1] /= views.shape[0]
+
+
+def choices(
+    rules: TwoHandRules, agent: Agent, deals: int, entropy: np.random.SeedSequence
+) -> tuple[Array, Array]:
+    """Let an agent play itself, whole games; return its views with a choice of ranks in the play.
+
+    Returns:
+        the views, records [N]; int64[N], the ranks that it chose.
+    """
+    views, ranks = [], []
+    games_at_once = LANES * DEALS_A_GAME[rules.dealt]
+    chunks = entropy.spawn(max(1, deals // games_at_once))
+    for chunk in steps(chunks, f"{rules.name}, games of {agent.name}, in parts"):
+        cards, chance = chunk.spawn(2)
+        rng = np.random.default_rng(chance)
+        games = Games(rules, min(LANES, max(1, deals // DEALS_A_GAME[rules.dealt])), entropy=cards)
+        games.begin()
+        lanes = games.running()
+        while len(lanes):
+            asked = games.views(lanes)
+            actions = agent.act(asked, rng)
+            may = (asked["legal"][:, None] >> np.arange(HAND) & 1) == 1
+            highest = np.where(may, asked["hand"] >> 2, -1).max(axis=1)
+            lowest = np.where(may, asked["hand"] >> 2, RANKS).min(axis=1)
+            told = (asked["phase"] == PLAY) & (lowest < highest)
+            views.append(asked[told])
+            ranks.append(actions[told] >> 2)
+            bad = games.step(lanes, actions)
+            assert bad is None, games.why_illegal(lanes[bad], actions[bad])
+            lanes = games.running(lanes)
+    return np.concatenate(views), np.concatenate(ranks)
+
+
+def fit(views: Array, ranks: Array, base: int, rng: np.random.Generator) -> tuple[Array, Array]:
+    """Return the game's tables, float64[SIZE], and how well they foretell what was left out.
+
+    Returns:
+        the tables; float64[passes + 1, 2], before and after each pass, what `learn` finds of it.
+    """
+    weights = read_tables()[0].copy()
+    positions, scratch = np.zeros(2, dtype=POSITION), np.zeros(1, dtype=SCRATCH)
+    places, found = np.zeros(TABLES, dtype=np.int64), np.zeros(2)
+    order = rng.permutation(len(views))
+    apart, learned = order[::LEFT_OUT], np.delete(order, np.s_[::LEFT_OUT])
+    foretold = []
+    for rate in (0.0, *STEPS):
+        if rate > 0:
+            some = rng.permutation(learned)
+            learn(views[some], ranks[some], holdings(), weights, base, rate, positions, scratch,
+                  places, found)  # fmt: skip
+        learn(views[apart], ranks[apart], holdings(), weights, base, 0.0, positions, scratch,
+              places, found)  # fmt: skip
+        foretold.append(found.copy())
+    return weights[base : base + SIZE], np.array(foretold)
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Learn how the expert chooses a card.
+
+    Attributes:
+        agent: whose choices are learned.
+        deals: of each game.
+        seed: fixes everything.
+        out: the file to write.
+    """
+
+    agent: str = "expert"
+    deals: int = 40_000
+    seed: int = 2031
+    out: Path = CHOICES.path
+
+
+def run(settings: Settings) -> None:
+    """Learn both games' tables, print how well they foretell, and write the file."""
+    agent, tables = load_agent(settings.agent), []
+    for i, (name, entropy) in enumerate(
+        zip(GAMES, np.random.SeedSequence(settings.seed).spawn(len(GAMES)), strict=True)
+    ):
+        rules = TwoHandRules.preset(name)
+        cards, order = entropy.spawn(2)
+        views, ranks = choices(rules, agent, settings.deals, cards)
+        learned, foretold = fit(views, ranks, i * SIZE, np.random.default_rng(order))
+        tables.append(np.round(learned * UNIT).astype(np.int16))
+        print(f"{name}: {len(views)} choices; of those left out the likeliest card was chosen "
+              + ", ".join(f"{100 * hit:.1f}" for _, hit in foretold) + " % by pass, at a cross "
+              "entropy of " + ", ".join(f"{loss:.3f}" for loss, _ in foretold))  # fmt: skip
+    save(CHOICES, settings.out, made_by=made_by(CHOICES, settings), tables=np.stack(tables))
+
+
+if __name__ == "__main__":
+    start_table(Settings, run)
