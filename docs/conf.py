@@ -35,7 +35,8 @@ FIGURE = re.compile(r"(?<=\d) (± \S+( %)?|%|to (?=[+-]\d))")
 def keep_figures_whole(_: Sphinx, page: nodes.document, __: str) -> None:
     """Let no line break within ``52.1 ± 0.9 %`` or ``+46 to +66``."""
     for text in list(page.findall(nodes.Text)):
-        if FIGURE.search(text):
+        code = isinstance(text.parent, (nodes.literal, nodes.literal_block))
+        if not code and FIGURE.search(text):
             whole = FIGURE.sub(lambda found: found[0].replace(" ", "\u00a0"), text)
             text.parent.replace(text, nodes.Text(whole))
 

@@ -192,7 +192,7 @@ def test_code_compiled_by_several_processes_is_not_mixed_up(tmp_path: Path) -> N
         return python(code, NUMBA_CACHE_DIR=str(tmp_path / "code"))
 
     assert [run(n) for n in (5, 7)] == ["[6]", "[8]"]
-    assert (run(5, 7), run(7, 5)) == ("[6, 8]", "[8, 6]")
+    assert run(5, 7) == "[6, 8]"
     assert len(files(tmp_path / "code")) == 2
 
 

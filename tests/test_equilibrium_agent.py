@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 import json
+import pickle
 import zlib
 from pathlib import Path
 
@@ -118,6 +120,22 @@ def test_a_file_comes_back_as_it_was(tmp_path: Path) -> None:
     np.testing.assert_array_equal(again.strategy.play, solved.strategy.play)
     np.testing.assert_array_equal(again.strategy.lay_away, solved.strategy.lay_away)
     assert load_agent(str(path)).name == "mine"
+
+
+def test_what_is_pickled_is_small(agent: Equilibrium, tmp_path: Path) -> None:
+    """An agent is sent to every worker: of what ships its name alone, else as much as its file."""
+    assert len(pickle.dumps(agent)) < 1_000
+    assert pickle.loads(pickle.dumps(agent)).weights is agent.weights
+    path = tmp_path / "mine.safetensors"
+    path.write_bytes(next(one for one in shipped() if one.rules == "five_card").to_bytes())
+    mine = Equilibrium.load(path)
+    sent = pickle.dumps(mine)
+    assert len(sent) < path.stat().st_size + 2_000 < mine.weights.nbytes / 4
+    path.unlink()
+    again = pickle.loads(sent)
+    assert (again.name, again.solved[0].header()) == ("mine", mine.solved[0].header())
+    np.testing.assert_array_equal(again.weights, mine.weights)
+    assert copy.deepcopy(mine).weights is mine.weights
 
 
 @pytest.mark.parametrize(

@@ -301,6 +301,12 @@ def test_the_command_line_writes_json_with_its_keys(tmp_path: Path) -> None:
         assert value.keys() == {"mean", "half_interval"}
 
 
+def test_house_rules_are_named_with_what_they_change(tmp_path: Path) -> None:
+    rules = "hoyle[target=31]"
+    run = crib("evaluate", "greedy", "random", "--pairs", "2", "--rules", rules, folder=tmp_path)
+    assert f"rules {rules}, seed 1" in run.stdout, run.stderr
+
+
 def test_help_comes_at_once_and_without_what_trains() -> None:
     run = subprocess.run(
         [sys.executable, "-X", "importtime", "-m", "crib_training.command_line", "--help"],

@@ -69,6 +69,19 @@ class Equilibrium(CompiledAgent):
         self.name = name
         super().__init__(_joined(self.solved))
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave out what every process has or can make for itself."""
+        state = {name: value for name, value in vars(self).items() if name != "weights"}
+        if self.solved is shipped():
+            state["solved"] = None
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+        if state["solved"] is None:
+            self.solved = shipped()
+        self.weights = _joined(self.solved)
+
     @classmethod
     def load(cls, path: str | Path, name: str | None = None) -> Equilibrium:
         """Return the agent of one strategy file, called by its name.

@@ -9,6 +9,7 @@ import json
 import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -53,23 +54,40 @@ class Solved:
         """Return the file."""
         from safetensors.numpy import save
 
+        return save(self.deflated, metadata={HEADER: json.dumps(self.header())})
+
+    @cached_property
+    def deflated(self) -> dict[str, npt.NDArray[np.uint8]]:
+        """The tables as the file has them."""
+        tables = {"lay_away": self.strategy.lay_away, "play": self.strategy.play}
+        return {
+            name: np.frombuffer(zlib.compress(np.ascontiguousarray(table).data), dtype=np.uint8)
+            for name, table in tables.items()
+        }
+
+    def header(self) -> dict[str, Any]:
+        """Return what the file says of them."""
         strategy = self.strategy
-        tables = {"lay_away": strategy.lay_away, "play": strategy.play}
-        header = {
+        return {
             "format": FORMAT,
             "version": FORMAT_VERSION,
             "rules": self.rules,
             "rules_fields": dict(self.rules_fields),
             "by_laid": strategy.by_laid,
-            "shapes": {name: list(table.shape) for name, table in tables.items()},
+            "shapes": {
+                "lay_away": list(strategy.lay_away.shape),
+                "play": list(strategy.play.shape),
+            },
             "about": dict(self.about),
             "made_by": self.made_by,
         }
-        packed = {
-            name: np.frombuffer(zlib.compress(table.tobytes()), dtype=np.uint8)
-            for name, table in tables.items()
-        }
-        return save(packed, metadata={HEADER: json.dumps(header)})
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Send what the file holds, a tenth of the tables or less."""
+        return Solved.of_file, (self.header(), self.deflated)
+
+    def __deepcopy__(self, memo: object) -> Solved:
+        return self  # which never changes
 
     @classmethod
     def load(cls, path: str | Path) -> Solved:
@@ -81,13 +99,18 @@ class Solved:
         """
         about, tensors = read_header(path)
         try:
-            return cls._checked(about, tensors)
+            return cls.of_file(about, tensors)
         except (ValueError, KeyError, TypeError, zlib.error) as error:
             why = f"its header lacks {error}" if isinstance(error, KeyError) else error
             raise ValueError(f"{path}: {why}") from None
 
     @classmethod
-    def _checked(cls, about: dict[str, Any], tensors: Mapping[str, npt.NDArray[Any]]) -> Solved:
+    def of_file(cls, about: dict[str, Any], tensors: Mapping[str, npt.NDArray[Any]]) -> Solved:
+        """Return what a file's header and tables say.
+
+        Raises:
+            ValueError, KeyError, TypeError, zlib.error: they do not fit.
+        """
         check_format(about, FORMAT, FORMAT_VERSION)
         fields = about["rules_fields"]
         dealt, single_count = int(fields["dealt"]), bool(fields["single_count"])

@@ -20,19 +20,17 @@ CLASSES, LAID_PAIRS, STARTERS, SIZE, CODES, SPLITS, ROW, CHILD, OFFSET, PLAY = r
 HEAD = 10
 
 IN_ONE = 6  # bytes in a float64
-BYTE = 256.0
 
 Floats = npt.NDArray[np.float64]
 
 
 def pack_bytes(values: npt.NDArray[np.uint8]) -> Floats:
     """Return bytes six to a number, the first lowest."""
-    padded = np.zeros(-(-len(values) // IN_ONE) * IN_ONE, dtype=np.uint8)
-    padded[: len(values)] = values
-    rows = padded.reshape(-1, IN_ONE)
-    packed = np.zeros(len(rows))
-    for i in range(IN_ONE - 1, -1, -1):
-        packed = packed * BYTE + rows[:, i]
+    words = np.zeros((-(-len(values) // IN_ONE), 8), dtype=np.uint8)
+    whole = len(values) // IN_ONE
+    words[:whole, :IN_ONE] = values[: whole * IN_ONE].reshape(-1, IN_ONE)
+    words[whole:, : len(values) % IN_ONE] = values[whole * IN_ONE :]
+    packed: Floats = words.view("<u8").ravel().astype(np.float64)
     return packed
 
 

@@ -172,9 +172,10 @@ def run(settings: Settings) -> None:
         adjusted=asked_for(settings.adjusted or settings.no_duplicate, settings.plain),
         duplicate=not settings.no_duplicate,
     )  # fmt: skip
+    result["rules"] = settings.rules or rules.name  # with what was changed in them
     print(f"{comparison_table([result])}\n\n{phase_table(result)}\n\n{difference_table(result)}\n")
     print(
-        f"{settings.env}: {settings.pairs} pairs of games and of deals, rules {rules.name}, "
+        f"{settings.env}: {settings.pairs} pairs of games and of deals, rules {result['rules']}, "
         f"seed {settings.seed}, crib-env {result['versions']['crib-env']}",
         flush=True,
     )

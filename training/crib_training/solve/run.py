@@ -3,101 +3,41 @@
     crib solve --env five_card_v0 --out runs/five_card
 
 Writes to ``--out``: ``strategy.safetensors``, an agent wherever one is named; ``curve.csv`` and
-``curve.png``; and ``checkpoint.safetensors``, with which ``--resume`` goes on.
+``curve.png``; and ``checkpoint.safetensors``, with which ``--resume`` goes on. ``--refine`` adds
+``refined.safetensors``, an agent as well, and ``starters.safetensors``, its checkpoint.
 """
 
 from __future__ import annotations
 
 import json
 import time
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-from crib_agents.equilibrium.classes import hand_classes
 from crib_agents.equilibrium.files import Solved
-from crib_agents.equilibrium.tree import PAIRS, multisets, public_tree
+from crib_agents.equilibrium.strategy import Strategy
 from crib_agents.files import HEADER, read_header
 from crib_agents.learned.weights import fields_of
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
+from crib_env.cards import RANKS
 from crib_env.rules import TwoHandRules
 from crib_training.command_line import command, start
 from crib_training.learn.deep_monte_carlo.checkpoint import write_whole
 from crib_training.learn.deep_monte_carlo.loop import Stopped, asked_to_stop
-from crib_training.loading import find_game
 from crib_training.outputs import check_folder, csv_table
 from crib_training.solve.curve import Point, picture
+from crib_training.solve.refine import Refinement
+from crib_training.solve.settings import FREE, Settings, check, memory, unset
 from crib_training.solve.solver import Gap, Solver
+from crib_training.solve.starters import Starters
 
 STRATEGY, CHECKPOINT = "strategy.safetensors", "checkpoint.safetensors"
+REFINED, STARTERS = "refined.safetensors", "starters.safetensors"
 CURVE, PICTURE = "curve.csv", "curve.png"
 FORMAT = "crib_env solve"
-FREE = ("out", "resume", "progress", "save_seconds")  # what changes nothing about the strategy
-
-
-@dataclass(frozen=True)
-class Settings:
-    """Solve a deal of a two-hand game: near-perfect play for points.
-
-    Attributes:
-        env: the environment whose game is solved.
-        rules: other than the environment's own: a preset, or one with changes, such as
-            five_card[flush_size=4].
-        iterations: how many in all.
-        out: the folder for results.
-        resume: the folder of a run to go on with.
-        measures: after so many iterations it is measured what the best answer gains, as far as the
-            solver sees; 0 for at the end alone.
-        save_seconds: how often a checkpoint is written.
-        progress: whether it is shown how far the work is.
-    """
-
-    env: str = "five_card_v0"
-    rules: str | None = None
-    iterations: int = 60
-    out: Path = Path("runs/solve")
-    resume: Path | None = None
-    measures: int = 20
-    save_seconds: float = 300.0
-    progress: bool = True
-
-
-def memory(rules: TwoHandRules, by_starter: bool) -> int:
-    """Return about how many bytes a run takes, without doing any of it."""
-    kept = rules.dealt - 2
-    tree = public_tree(kept, rules.single_count)
-    starters = 13 if by_starter else 1
-    chooses = tree.left > 1
-    sizes = np.array([multisets(left) * left for left in range(kept + 1)])
-    play = 4 * starters * (tree.size + 2 * int(sizes[tree.left[chooses]].sum()))
-    classes = hand_classes(rules.dealt)
-    splits = len(classes.codes) * len(classes.splits)
-    hands = {5: 6_175, 6: 18_395}[rules.dealt]
-    ranges = hands * (2 * hands + 2 * 4 * (multisets(kept) + PAIRS))
-    return play + 10 * 4 * splits + ranges + 4 * 8 * multisets(kept) ** 2 + 250_000_000
-
-
-def _unset(settings: Settings) -> list[str]:
-    """Return the settings that are left to the environment."""
-    return [name for name, value in asdict(settings).items() if value is None]
-
-
-def check(settings: Settings) -> TwoHandRules:
-    """Return the rules to solve.
-
-    Raises:
-        ValueError: settings that cannot be, or a game that the solver does not know.
-    """
-    if settings.iterations < 1:
-        raise ValueError(f"iterations must be a number from 1 up, got {settings.iterations}")
-    _, rules = find_game(settings.env, settings.rules)
-    if not isinstance(rules, TwoHandRules):
-        raise ValueError(f"crib solve solves games in which two cards are laid away, not "
-                         f"{settings.env}: choose five_card_v0 or six_card_v0")  # fmt: skip
-    return rules
 
 
 class Run:
@@ -148,14 +88,22 @@ class Run:
     def write(self) -> None:
         """Write the strategy and the curve."""
         last = asdict(self.curve[-1]) if self.curve else {}
-        made_by = command("crib solve", self.settings, leave_out=(*FREE, *_unset(self.settings)))
-        solved = Solved(
-            self.rules.name, fields_of(self.rules), self.solver.strategy(),
-            {"iterations": self.solver.iteration, "measured": last}, made_by,
-        )  # fmt: skip
-        write_whole(self.settings.out / STRATEGY, solved.to_bytes())
+        last.pop("cpu_seconds", None)  # so that the same run makes the same file
+        about = {"iterations": self.solver.iteration, "measured": last}
+        self.write_strategy(STRATEGY, self.solver.strategy(), about, "refine")
         write_whole(self.settings.out / CURVE, csv_table(Point, self.curve))
         write_whole(self.settings.out / PICTURE, picture(self.curve, f"{self.rules.name}, solved"))
+
+    def write_strategy(
+        self, name: str, strategy: Strategy, about: dict[str, Any], *leave_out: str
+    ) -> None:
+        """Write a strategy, and by what command it was made but for the settings to leave out."""
+        free = *FREE, *unset(self.settings), *leave_out
+        solved = Solved(
+            self.rules.name, fields_of(self.rules), strategy, about,
+            command("crib solve", self.settings, leave_out=free),
+        )  # fmt: skip
+        write_whole(self.settings.out / name, solved.to_bytes())
 
     def _load(self, folder: Path) -> None:
         path = folder / CHECKPOINT
@@ -186,7 +134,7 @@ def solve(settings: Settings) -> Run:
     settings.out.mkdir(parents=True, exist_ok=True)
     console = Console(quiet=not settings.progress, highlight=False)
     say: Any = lambda text: console.print(text, soft_wrap=True)  # noqa: E731
-    need = memory(rules, rules.dealt == 5)
+    need = memory(rules, rules.dealt == 5, settings.refine > 0)
     say(f"{rules.name}: {settings.iterations} iterations, about {need / 1e9:.1f} GB of memory")
     run = Run(settings, rules)
     solver = run.solver
@@ -216,17 +164,63 @@ def solve(settings: Settings) -> Run:
                 saved = time.monotonic()
             if asked and not done:
                 run.write()
-                going_on = command("crib solve", settings, ("resume", *_unset(settings)))
+                going_on = command("crib solve", settings, ("resume", *unset(settings)))
                 raise Stopped(f"the run is saved after {solver.iteration} iterations; go on by "
                               f"{going_on} --resume {settings.out}")  # fmt: skip
     run.write()
+    if settings.refine:
+        refine(run, console)
     return run
+
+
+def refine(run: Run, console: Console) -> Starters:
+    """Solve the play of a run that is at its end again, and write the refined strategy.
+
+    Raises:
+        Stopped: Ctrl-C was pressed; the starters solved so far are saved.
+        ValueError, OSError: see `Starters`.
+    """
+    settings = run.settings
+    if not (settings.out / CHECKPOINT).exists():  # the run was resumed from another folder
+        run.save()
+    starters = Starters(Refinement(run.solver), settings.refine, settings.out / STARTERS)
+    if settings.resume is not None and (settings.resume / STARTERS).exists():
+        starters.load(settings.resume / STARTERS)
+    many = len(starters.refinement.starters)
+    bars = Progress(
+        TextColumn("refining iteration {task.completed}"), BarColumn(), TimeRemainingColumn(),
+        console=console, disable=not console.is_terminal,
+    )  # fmt: skip
+    with bars, asked_to_stop() as asked:
+        task = bars.add_task("", total=many * settings.refine)
+
+        def done(iteration: int) -> None:
+            solved = many - len(starters.left)
+            bars.update(task, completed=solved * settings.refine + iteration)
+            if asked:
+                going_on = command("crib solve", settings, ("resume", *unset(settings)))
+                raise Stopped(f"the run is saved with {solved} of {many} starters refined; go on "
+                              f"by {going_on} --resume {settings.out}")  # fmt: skip
+
+        for starter in starters.left:
+            starters.solve(starter, done)
+            gain = starters.gain()
+            console.print(
+                f"starter {RANKS[starter]} {starters.cpu_seconds:8.0f} CPU s  so far the "
+                f"best play gains {gain.mean:.4f} points a deal at least ({gain.pone:.4f} as pone, "
+                f"{gain.dealer:.4f} as dealer)", soft_wrap=True,
+            )  # fmt: skip
+    about = {"iterations": run.solver.iteration, "refined": settings.refine,
+             "gains": asdict(starters.gain())}  # fmt: skip
+    run.write_strategy(REFINED, starters.strategy(), about)
+    return starters
 
 
 def run(settings: Settings) -> None:
     """Solve, and say where the results are."""
     solve(settings)
-    print(f"wrote {settings.out}/{STRATEGY}, {CURVE}, {PICTURE}, {CHECKPOINT}")
+    refined = f"{REFINED}, {STARTERS}, " if settings.refine else ""
+    print(f"wrote {settings.out}/{STRATEGY}, {refined}{CURVE}, {PICTURE}, {CHECKPOINT}")
 
 
 if __name__ == "__main__":

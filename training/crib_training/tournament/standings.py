@@ -57,7 +57,7 @@ def standings(
     failures = Counter(f for pair in played.values() for kind in pair for f in kind.failures)
     return {
         "environment": setup.environment,
-        "rules": rules.name,
+        "rules": setup.rules or rules.name,
         "episode": setup.episode,
         "players": setup.players,
         "pairs": pairs,

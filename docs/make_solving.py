@@ -1,0 +1,131 @@
+"""Measure how far `crib solve` comes with its time, and draw it for `docs/solving.md`.
+
+    python -m docs.make_solving --out runs/solving
+
+Solves five cards with more and more iterations and asks `crib exploit` what a perfect opponent
+gains on each. A run or a point that ``--out`` has is not made again. Writes
+`docs/numbers/solving.json` and `docs/pictures/solving.png`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+from typing import Any
+
+from crib_agents.files import read_header
+from crib_agents.loading import load_agent
+from crib_training.exploit.run import exploit
+from crib_training.learn.deep_monte_carlo.checkpoint import write_whole
+from crib_training.solve.run import CHECKPOINT, REFINED, STARTERS, STRATEGY, Settings, solve
+
+from crib_env.rules import TwoHandRules, find_rules
+
+DOCS = Path(__file__).parent
+NUMBERS, PICTURE = DOCS / "numbers" / "solving.json", DOCS / "pictures" / "solving.png"
+BASIC, REFINED_AFTER = (5, 10, 21, 45), 21
+REFINED_BY = (3, 8)
+HANDS, SEED = 400, 1
+COLOURS = {"basic": "#2a6fb0", "refined": "#c4541c"}
+
+
+def seconds(checkpoint: Path) -> float:
+    """Return the CPU seconds that a run took."""
+    return float(read_header(checkpoint)[0]["cpu_seconds"])
+
+
+def basic(out: Path, iterations: int, before: Path | None) -> tuple[Path, float]:
+    """Return a basic strategy of so many iterations and what it took.
+
+    Args:
+        before: a run of fewer, gone on with.
+    """
+    folder = out / f"basic_{iterations}"
+    if not (folder / CHECKPOINT).exists():
+        solve(Settings(iterations=iterations, measures=0, out=folder, resume=before))
+    return folder / STRATEGY, seconds(folder / CHECKPOINT)
+
+
+def refined(out: Path, iterations: int) -> tuple[Path, float]:
+    """Return a strategy refined by so many iterations and what it took in all."""
+    folder, begin = out / f"refined_{iterations}", out / f"basic_{REFINED_AFTER}"
+    if not (folder / REFINED).exists():
+        going_on = folder if (folder / CHECKPOINT).exists() else begin
+        solve(Settings(iterations=REFINED_AFTER, measures=0, refine=iterations, out=folder,
+                       resume=going_on))  # fmt: skip
+    return folder / REFINED, seconds(begin / CHECKPOINT) + seconds(folder / STARTERS)
+
+
+def measure(strategy: Path, coarse: int) -> dict[str, Any]:
+    """Return what a perfect opponent gains on a strategy."""
+    rules = find_rules("five_card", TwoHandRules)
+    result = exploit(load_agent(str(strategy)), rules, HANDS, SEED, coarse)
+    return {"gain": result["gain"]["both"]["all"], "agreement": result["agreement"]}
+
+
+def draw(points: list[dict[str, Any]], path: Path) -> None:
+    """Draw the points, exploitability against CPU seconds."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as plt
+
+    figure, axes = plt.subplots(figsize=(7, 4.2))
+    for kind, colour in COLOURS.items():
+        of_kind = sorted((p for p in points if p["kind"] == kind), key=lambda p: p["cpu_seconds"])
+        axes.errorbar(
+            [p["cpu_seconds"] for p in of_kind], [p["gain"]["mean"] for p in of_kind],
+            [p["gain"]["half_interval"] for p in of_kind], color=colour, marker="o", markersize=4,
+            capsize=3, label=kind,
+        )  # fmt: skip
+        for point in of_kind:
+            axes.annotate(
+                str(point["iterations"]), (point["cpu_seconds"], point["gain"]["mean"]),
+                textcoords="offset points", xytext=(7, 5), fontsize=8, color=colour,
+            )  # fmt: skip
+    axes.set_xscale("log")
+    axes.set_ylim(bottom=0.0)
+    axes.set_xlabel("CPU seconds")
+    axes.set_ylabel("a perfect opponent gains, points a deal")
+    axes.set_title("Five cards, by iterations")
+    axes.grid(alpha=0.3)
+    axes.legend()
+    figure.tight_layout()
+    figure.savefig(path, dpi=120)
+    plt.close(figure)
+
+
+def main() -> None:
+    """Make the points, the file and the picture."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--out", type=Path, default=Path("runs/solving"), help="where runs are")
+    parser.add_argument("--refined", type=int, nargs="*", default=REFINED_BY, help="iterations")
+    parser.add_argument("--basic", type=int, nargs="*", default=BASIC, help="iterations")
+    chosen = parser.parse_args()
+    chosen.out.mkdir(parents=True, exist_ok=True)
+    kept = chosen.out / "points.json"
+    points = json.loads(kept.read_text()) if kept.exists() else []
+    known = {(point["kind"], point["iterations"]) for point in points}
+    before = None
+    for kind, iterations in (
+        *(("basic", n) for n in sorted(chosen.basic)),
+        *(("refined", n) for n in sorted(chosen.refined)),
+    ):
+        if kind == "basic":
+            strategy, took = basic(chosen.out, iterations, before)
+            before = strategy.parent
+        else:
+            strategy, took = refined(chosen.out, iterations)
+        if (kind, iterations) in known:
+            continue
+        found = measure(strategy, coarse=int(kind == "basic"))  # whose play knows no pairs
+        points.append({"kind": kind, "iterations": iterations, "cpu_seconds": took, **found})
+        write_whole(kept, (json.dumps(points, indent=2) + "\n").encode())
+        print(points[-1], flush=True)
+    NUMBERS.write_text(json.dumps(points, indent=2) + "\n")
+    draw(points, PICTURE)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,204 @@
+"""The play solved again by seats that know what they laid away; how to lay away stays as it is.
+
+Whoever laid two fives away need not fear them. So each hand is walked by what was kept and laid
+away, against the range that this very hand faces. With the lay-away fixed the starters have nothing
+to do with each other: they are solved one by one, and only one takes memory. Each begins with the
+regrets of the basic solution, as if those had been learned with every pair laid away.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TypeVar
+
+import numpy as np
+import numpy.typing as npt
+from crib_agents.data.tables import RANKS
+from crib_agents.equilibrium.strategy import WHOLE, Strategy
+from crib_agents.equilibrium.tree import PAIRS
+from crib_agents.expert.two_hand.pegging.holdings import FIRST
+
+from crib_env.engine.record import NONE
+from crib_training.solve.blend import blend
+from crib_training.solve.endings import BEST, LEARN, VALUE
+from crib_training.solve.solver import NO_BOOK, Solver
+from crib_training.solve.walks import Hands
+
+Ints = npt.NDArray[np.int64]
+Doubles = npt.NDArray[np.float64]
+Floats = npt.NDArray[np.float32]
+Bytes = npt.NDArray[np.uint8]
+T = TypeVar("T", np.float32, np.uint8)
+
+RARE = 0.02  # what a hand lays away more seldom is played as the basic solution does
+POWER = 4  # iteration t weighs t**4 in the average: the first ones still play as without the pairs
+MEASURED = 8  # of so many hands one is measured
+
+
+@dataclass(frozen=True)
+class Refined:
+    """A starter's play once it is solved again.
+
+    Attributes:
+        play: uint8[size * 91], a row of `Strategy.play`.
+        gains: points a deal that each seat's best play gains on it, as far as the solver sees.
+        weight: how likely the starter is.
+    """
+
+    play: Bytes
+    gains: tuple[float, float]
+    weight: float
+
+
+def spread(
+    table: npt.NDArray[T],
+    begins: Ints,
+    left: Ints,
+    width: Callable[[int], int],
+    taken: Callable[[int], int] | None = None,
+) -> npt.NDArray[T]:
+    """Return a table with what it has of every holding repeated for every pair laid away.
+
+    Args:
+        begins: int64[N], where the numbers of a node begin, NONE for none. left: of the tree.
+        width: how many numbers a holding of a size has.
+        taken: how many of them, the first, are taken; the others become 0.
+    """
+    out = np.zeros(len(table) * PAIRS, dtype=table.dtype)
+    for node in np.flatnonzero(begins != NONE):
+        size, at = int(left[node]), int(begins[node])
+        holdings, wide = int(FIRST[size + 1] - FIRST[size]), width(size)
+        end = at + holdings * wide
+        many = taken(size) if taken else wide
+        rows = out[at * PAIRS : end * PAIRS].reshape(holdings, PAIRS, wide)
+        rows[:, :, :many] = table[at:end].reshape(holdings, 1, wide)[:, :, :many]
+    return out
+
+
+def a_chance(size: int) -> int:
+    """Return how many chances a holding of a size has; see `first_of`."""
+    return size - 1
+
+
+def a_page(size: int) -> int:
+    """Return how many numbers it has in a book; see `crib_training.solve.play.Walk`."""
+    return 2 * size
+
+
+def regrets(size: int) -> int:
+    """Return how many of those are regrets."""
+    return size
+
+
+class Refinement:
+    """Solves the play of a solved deal again.
+
+    Args:
+        solver: after its last iteration; how the other seat lays away is, from now on, as in files.
+
+    Attributes:
+        strategy: the basic one. starters: their ranks.
+    """
+
+    def __init__(self, solver: Solver) -> None:
+        self.solver = solver
+        self.strategy = solver.strategy()
+        _, self.basic = solver.average()
+        ranges = solver.ranges
+        self.starters = [i for i in range(RANKS) if ranges.hands.counts[:, i].any()]
+        for seat in range(2):
+            ranges.lay_away(seat, self.strategy.lay_away_probabilities(seat))
+        self.hands: list[Hands] = []
+        self.likely: list[Doubles] = []
+        for seat in range(2):
+            hands, likely = self._hands(seat)
+            self.hands.append(hands)
+            self.likely.append(likely)
+
+    def _hands(self, seat: int) -> tuple[Hands, Doubles]:
+        """Return what a seat keeps and lays away, and how likely."""
+        dealt = self.solver.ranges.hands
+        shape = dealt.holdings, PAIRS
+        which, likely = np.full(shape, NONE, dtype=np.int64), np.zeros(shape)
+        which[dealt.kept, dealt.pair] = np.arange(len(dealt.kept))[:, None]
+        shares = self.solver.ranges.strategy[seat] * dealt.chance[:, None]
+        np.add.at(likely, (dealt.kept, dealt.pair), shares)
+        often = (which != NONE) & (likely > RARE * dealt.chance[which])
+        kept, pair = np.nonzero(often)
+        hand = which[often]
+        known = (dealt.counts[hand] << 4 * np.arange(RANKS)).sum(axis=1)
+        size = dealt.ranks.shape[1] - 2
+        walked = Hands(FIRST[size] + kept, pair.copy(), known, hand, np.ones(len(hand)))
+        return walked, likely[often]
+
+    def solve(
+        self, starter: int, iterations: int, done: Callable[[int], None] = lambda _: None
+    ) -> Refined:
+        """Return the play after a starter of a rank, solved by so many iterations.
+
+        Args:
+            done: is told how many are done; what it raises ends the work.
+        """
+        solver = self.solver
+        walker, tree = solver.walker, solver.tree
+        dealt = solver.ranges.hands
+        left = [dealt.copies - dealt.counts[hands.range_of, starter] for hands in self.hands]
+        weights = [likely * n for likely, n in zip(self.likely, left, strict=True)]
+        chances = spread(solver.play[starter], tree.offset, tree.left, a_chance)
+        books = []
+        for seat in range(2):
+            basic_book, pages = solver.books[seat][starter], walker.pages[seat]
+            books.append(spread(basic_book, pages, tree.left, a_page, regrets))
+        basic = self.basic[starter]
+        met = [self._blend(seat, weights[seat], chances, basic) for seat in range(2)]
+        for iteration in range(1, iterations + 1):
+            for seat in range(2):
+                walker.walk(
+                    seat, LEARN, self.hands[seat], solver.ranges.kept[seat], chances,
+                    met[1 - seat], books[seat], iteration=float(iteration) ** POWER,
+                    starter=starter, pairs=PAIRS,
+                )  # fmt: skip
+                met[seat] = self._blend(seat, weights[seat], chances, basic)
+            done(iteration)
+        chances = spread(basic, tree.offset, tree.left, a_chance)
+        for seat in range(2):
+            walker.average(seat, books[seat], chances, PAIRS)
+        gains = self._gains(starter, weights, chances)
+        return Refined(np.rint(chances * WHOLE).astype(np.uint8), gains, float(weights[0].sum()))
+
+    def _blend(self, seat: int, weights: Doubles, chances: Floats, basic: Floats) -> Floats:
+        return blend(self.solver.walker, seat, self.hands[seat], weights, chances, basic)
+
+    def _gains(self, starter: int, weights: list[Doubles], chances: Floats) -> tuple[float, float]:
+        """Return what each seat's best play gains, from one hand in `MEASURED`."""
+        basic = self.basic[starter]
+        gains = []
+        for seat in range(2):
+            theirs = self._blend(1 - seat, weights[1 - seat], chances, basic)
+            some = slice(None, None, MEASURED)
+            hands = Hands(*(array[some].copy() for array in vars(self.hands[seat]).values()))
+            worth = []
+            for mode in (BEST, VALUE):
+                values, masses, _, _ = self.solver.walker.walk(
+                    seat, mode, hands, self.solver.ranges.kept[seat], chances, theirs, NO_BOOK,
+                    starter=starter, pairs=PAIRS,
+                )  # fmt: skip
+                worth.append(values / np.maximum(masses, 1e-30))
+            share = weights[seat][some] / weights[seat][some].sum()
+            gains.append(float((share * (worth[0] - worth[1])).sum()))
+        return gains[0], gains[1]
+
+    def strategy_of(self, play: dict[int, Bytes]) -> Strategy:
+        """Return the refined strategy, of rows by starter."""
+        basic, tree = self.strategy, self.solver.tree
+        rows = np.empty((RANKS, tree.size * PAIRS), dtype=np.uint8)
+        for starter in range(RANKS):
+            rows[starter] = (
+                play[starter]
+                if starter in play
+                else spread(basic.play[starter], tree.offset, tree.left, a_chance)
+            )
+        return Strategy(
+            basic.dealt, basic.single_count, basic.lay_away, rows, by_laid=True, deck=basic.deck
+        )

@@ -1,0 +1,84 @@
+"""The settings of `crib solve`, and what they ask for."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import numpy as np
+from crib_agents.equilibrium.classes import hand_classes
+from crib_agents.equilibrium.tree import PAIRS, multisets, public_tree
+
+from crib_env.rules import TwoHandRules
+from crib_training.loading import find_game
+
+FREE = ("out", "resume", "progress", "save_seconds")  # what changes nothing about the strategy
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Solve a deal of a two-hand game: near-perfect play for points.
+
+    Attributes:
+        env: the environment whose game is solved.
+        rules: other than the environment's own: a preset, or one with changes, such as
+            five_card[flush_size=4].
+        iterations: how many in all.
+        out: the folder for results.
+        refine: then the play is solved again, by what was laid away, with so many iterations for
+            each starter's rank; 0 for not at all.
+        resume: the folder of a run to go on with.
+        measures: after so many iterations it is measured what the best answer gains, as far as the
+            solver sees; 0 for at the end alone.
+        save_seconds: how often a checkpoint is written.
+        progress: whether it is shown how far the work is.
+    """
+
+    env: str = "five_card_v0"
+    rules: str | None = None
+    iterations: int = 60
+    out: Path = Path("runs/solve")
+    refine: int = 0
+    resume: Path | None = None
+    measures: int = 20
+    save_seconds: float = 300.0
+    progress: bool = True
+
+
+def memory(rules: TwoHandRules, by_starter: bool, refine: bool = False) -> int:
+    """Return about how many bytes a run takes, without doing any of it."""
+    kept = rules.dealt - 2
+    tree = public_tree(kept, rules.single_count)
+    starters = 13 if by_starter else 1
+    chooses = tree.left > 1
+    sizes = np.array([multisets(left) * left for left in range(kept + 1)])
+    one = 4 * (tree.size + 2 * int(sizes[tree.left[chooses]].sum()))
+    play = one * (starters + PAIRS * refine)
+    classes = hand_classes(rules.dealt)
+    splits = len(classes.codes) * len(classes.splits)
+    hands = {5: 6_175, 6: 18_395}[rules.dealt]
+    ranges = hands * (2 * hands + 2 * 4 * (multisets(kept) + PAIRS))
+    return play + 10 * 4 * splits + ranges + 4 * 8 * multisets(kept) ** 2 + 250_000_000
+
+
+def unset(settings: Settings) -> list[str]:
+    """Return the settings that are left to the environment."""
+    return [name for name, value in asdict(settings).items() if value is None]
+
+
+def check(settings: Settings) -> TwoHandRules:
+    """Return the rules to solve.
+
+    Raises:
+        ValueError: settings that cannot be, or a game that the solver does not know.
+    """
+    if settings.iterations < 1:
+        raise ValueError(f"iterations must be a number from 1 up, got {settings.iterations}")
+    _, rules = find_game(settings.env, settings.rules)
+    if not isinstance(rules, TwoHandRules):
+        raise ValueError(f"crib solve solves games in which two cards are laid away, not "
+                         f"{settings.env}: choose five_card_v0 or six_card_v0")  # fmt: skip
+    if settings.refine < 0 or (settings.refine and rules.dealt != 5):
+        raise ValueError(f"refine must be a number from 0 up, and is for games of five cards: "
+                         f"with more there is no memory for it; got {settings.refine}")  # fmt: skip
+    return rules

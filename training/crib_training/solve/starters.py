@@ -1,0 +1,117 @@
+"""A refinement as a run: starter by starter, each on disk once it is solved."""
+
+from __future__ import annotations
+
+import json
+import time
+import zlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from crib_agents.equilibrium.strategy import Strategy
+from crib_agents.files import HEADER, read_header
+
+from crib_training.learn.deep_monte_carlo.checkpoint import write_whole
+from crib_training.solve.refine import Refined, Refinement
+
+FORMAT = "crib_env refinement"
+
+
+@dataclass(frozen=True)
+class Gain:
+    """What the best play gains on a refined strategy, as far as the solver sees, points a deal."""
+
+    pone: float
+    dealer: float
+
+    @property
+    def mean(self) -> float:
+        """The mean of both seats."""
+        return (self.pone + self.dealer) / 2
+
+
+class Starters:
+    """The starters of a refinement that are solved.
+
+    Args:
+        refinement: whose they are. iterations: of each.
+        path: the checkpoint.
+
+    Attributes:
+        cpu_seconds: what they took.
+    """
+
+    def __init__(self, refinement: Refinement, iterations: int, path: Path) -> None:
+        self.refinement = refinement
+        self.iterations = iterations
+        self.path = path
+        self.cpu_seconds = 0.0
+        self.packed: dict[int, bytes] = {}
+        self.gains: dict[int, tuple[float, float, float]] = {}
+
+    def about(self) -> dict[str, object]:
+        """Return what a checkpoint must agree with to be gone on with."""
+        solver = self.refinement.solver
+        return {
+            "format": FORMAT,
+            "rules": solver.rules.name,
+            "solved": zlib.crc32(self.refinement.strategy.play.tobytes()),
+            "iterations": self.iterations,
+        }
+
+    @property
+    def left(self) -> list[int]:
+        """The ranks of the starters still to be solved."""
+        return [starter for starter in self.refinement.starters if starter not in self.packed]
+
+    def solve(self, starter: int, done: Callable[[int], None]) -> Refined:
+        """Solve a starter and save all that are solved; see `Refinement.solve`.
+
+        Raises:
+            OSError: the checkpoint cannot be written; one written before is still there.
+        """
+        began = time.process_time()
+        refined = self.refinement.solve(starter, self.iterations, done)
+        self.packed[starter] = zlib.compress(refined.play.tobytes())
+        self.gains[starter] = (*refined.gains, refined.weight)
+        self.cpu_seconds += time.process_time() - began
+        self.save()
+        return refined
+
+    def save(self) -> None:
+        """Write the checkpoint."""
+        from safetensors.numpy import save
+
+        gains = {str(starter): gain for starter, gain in self.gains.items()}
+        about = {**self.about(), "cpu_seconds": self.cpu_seconds, "gains": gains}
+        tensors = {str(i): np.frombuffer(row, dtype=np.uint8) for i, row in self.packed.items()}
+        write_whole(self.path, save(tensors, metadata={HEADER: json.dumps(about)}))
+
+    def load(self, path: Path) -> None:
+        """Read a checkpoint.
+
+        Raises:
+            ValueError: it is of another refinement.
+        """
+        about, tensors = read_header(path)
+        for name, value in self.about().items():
+            if about.get(name) != value:
+                raise ValueError(f"{path} is of another refinement: {name!r} is {about.get(name)!r}"
+                                 f" there, not {value!r}; choose another --out")  # fmt: skip
+        self.packed = {int(name): row.tobytes() for name, row in tensors.items()}
+        self.gains = {int(name): tuple(gain) for name, gain in about["gains"].items()}
+        self.cpu_seconds = float(about["cpu_seconds"])
+
+    def gain(self) -> Gain:
+        """Return what the best play gains on those solved."""
+        pone, dealer, weight = np.array([self.gains[starter] for starter in sorted(self.gains)]).T
+        share = weight / weight.sum()
+        return Gain(float(share @ pone), float(share @ dealer))
+
+    def strategy(self) -> Strategy:
+        """Return the refined strategy."""
+        return self.refinement.strategy_of(
+            {i: np.frombuffer(zlib.decompress(row), np.uint8) for i, row in self.packed.items()}
+        )
