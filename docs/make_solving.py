@@ -70,6 +70,7 @@ def draw(points: list[dict[str, Any]], path: Path) -> None:
 
     matplotlib.use("Agg")
     import matplotlib.pyplot as plt
+    from matplotlib.ticker import NullFormatter
 
     figure, axes = plt.subplots(figsize=(7, 4.2))
     for kind, colour in COLOURS.items():
@@ -85,6 +86,8 @@ def draw(points: list[dict[str, Any]], path: Path) -> None:
                 textcoords="offset points", xytext=(7, 5), fontsize=8, color=colour,
             )  # fmt: skip
     axes.set_xscale("log")
+    axes.xaxis.set_major_formatter("{x:.0f}")
+    axes.xaxis.set_minor_formatter(NullFormatter())
     axes.set_ylim(bottom=0.0)
     axes.set_xlabel("CPU seconds")
     axes.set_ylabel("a perfect opponent gains, points a deal")
@@ -120,7 +123,8 @@ def main() -> None:
         if (kind, iterations) in known:
             continue
         found = measure(strategy, coarse=int(kind == "basic"))  # whose play knows no pairs
-        points.append({"kind": kind, "iterations": iterations, "cpu_seconds": took, **found})
+        points.append({"kind": kind, "iterations": iterations, "cpu_seconds": took,
+                       "hands": HANDS, **found})  # fmt: skip
         write_whole(kept, (json.dumps(points, indent=2) + "\n").encode())
         print(points[-1], flush=True)
     NUMBERS.write_text(json.dumps(points, indent=2) + "\n")
