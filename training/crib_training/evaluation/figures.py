@@ -49,7 +49,7 @@ def figures(
         "margin": _shown(estimate(whole_games.margin.mean(axis=1))),
         "skunks_for": _shown(estimate((skunks > skunk).mean(axis=1))),
         "skunks_against": _shown(estimate((skunks < -skunk).mean(axis=1))),
-        "margin_a_deal": _shown(estimate(_more(whole_deals).sum(axis=(1, 2)) / 2)),
+        "margin_a_deal": _shown(estimate(points_more(whole_deals).sum(axis=(1, 2)) / 2)),
         "points_a_deal": {
             role: {
                 names[0]: _phases(family.phases, whole_deals, 0, role == "dealer"),
@@ -57,7 +57,7 @@ def figures(
             }
             for role in ROLES
         },
-        "more_a_deal": _by_role(family.phases, _more(whole_deals)),
+        "more_a_deal": _by_role(family.phases, points_more(whole_deals)),
         "adjusted": _adjusted(family.phases, games, whole_deals),
         "forfeits": {
             name: int(games.forfeits[:, :, player].sum() + deals.forfeits[:, :, player].sum())
@@ -91,7 +91,7 @@ def _adjusted(phases: tuple[str, ...], games: Pairs, deals: Pairs) -> dict[str, 
     """Return what can be said without luck: games won, and points a deal more."""
     if games.won_by_luck is None or deals.points_by_luck is None:
         return None
-    more = _more(deals, deals.points - deals.points_by_luck.sum(axis=2))
+    more = points_more(deals, deals.points - deals.points_by_luck.sum(axis=2))
     return {
         "won": _shown(estimate(adjusted_shares(games))),
         "margin_a_deal": _shown(estimate(more.sum(axis=(1, 2)) / 2)),
@@ -99,7 +99,7 @@ def _adjusted(phases: tuple[str, ...], games: Pairs, deals: Pairs) -> dict[str, 
     }
 
 
-def _more(deals: Pairs, points: Array | None = None) -> Array:
+def points_more(deals: Pairs, points: Array | None = None) -> Array:
     """Return float64[pairs, 2, 3], points of ``first`` more than of ``second`` by role and phase.
 
     Each has each role once in a pair, with the same cards if the deals are duplicates.

@@ -1,0 +1,77 @@
+"""Compare two agents in single deals alone, from 0-0: what they make more, in points a deal.
+
+    python -m crib_training.evaluation.deals equilibrium expert --env five_card_v0 --pairs 50000
+
+`crib evaluate` plays as many whole games besides, which take several times as long.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import Annotated
+
+from crib_agents.loading import load_agent, trusted
+from tyro.conf import Positional, arg
+
+from crib_env.options import check_seed
+from crib_training.command_line import start
+from crib_training.evaluation.duplicate import estimate, play_pairs
+from crib_training.evaluation.figures import points_more
+from crib_training.loading import find_game, in_phase, shortest_episode
+from crib_training.progress import Progress
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Compare two agents in single duplicate deals.
+
+    Attributes:
+        first: an agent: a name, a .safetensors, .zip (Stable-Baselines3) or .onnx file, or
+            package.module:Class.
+        second: another, or the same.
+        env: the environment.
+        rules: other than the environment's own: a preset, or one with changes, such as
+            hoyle[target=91,for_last=3].
+        players: 2, or 4 in Table Top.
+        pairs: how many pairs of deals, or of rounds.
+        seed: fixes everything.
+        trust: .zip files are one's own: they hold a pickle, which runs code as it is read.
+    """
+
+    first: Positional[Annotated[str, arg(metavar="FIRST")]]
+    second: Positional[Annotated[str, arg(metavar="SECOND")]]
+    env: str = "six_card_v0"
+    rules: str | None = None
+    players: int = 2
+    pairs: int = 10_000
+    seed: int = 1
+    trust: bool = False
+
+
+def run(settings: Settings) -> None:
+    """Play the deals, and print what the first agent made more."""
+    maker, rules = find_game(settings.env, settings.rules)
+    maker.check_players(settings.players)
+    check_seed(settings.seed)
+    first, second = (
+        in_phase(maker, load_agent(trusted(name, settings.trust)))
+        for name in (settings.first, settings.second)
+    )
+    began = time.process_time()
+    with Progress(f"{settings.first} against {settings.second}", 2 * settings.pairs) as progress:
+        deals = play_pairs(
+            rules, shortest_episode(maker), first, second, settings.pairs, settings.seed,
+            players=settings.players, finished=progress.advance,
+        )  # fmt: skip
+    more = estimate(points_more(deals.whole()).sum(axis=(1, 2)) / 2)
+    print(
+        f"{settings.first} makes {more.mean:+.4f} ± {more.half:.4f} points a deal more than "
+        f"{settings.second}: {settings.pairs:,} pairs of duplicate deals, {settings.env}, rules "
+        f"{settings.rules or rules.name}, seed {settings.seed}, "
+        f"{time.process_time() - began:.0f} CPU s"
+    )
+
+
+if __name__ == "__main__":
+    start(Settings, run)
