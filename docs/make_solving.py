@@ -24,8 +24,8 @@ from crib_env.rules import TwoHandRules, find_rules
 
 DOCS = Path(__file__).parent
 NUMBERS, PICTURE = DOCS / "numbers" / "solving.json", DOCS / "pictures" / "solving.png"
-BASIC, REFINED_AFTER = (5, 10, 21, 45), 21
-REFINED_BY = (3, 8)
+BASIC, REFINED_AFTER = (10, 21, 45), 45
+REFINED_BY = (10,)
 HANDS, SEED = 400, 1
 COLOURS = {"basic": "#2a6fb0", "refined": "#c4541c"}
 
