@@ -29,7 +29,7 @@ from crib_training.learn import picture, ppo
 from crib_training.learn.curve import read_points, read_words
 from crib_training.learn.deep_monte_carlo import loop
 from crib_training.learn.deep_monte_carlo import settings as deep
-from crib_training.learn.deep_monte_carlo.checkpoint import write_whole
+from crib_training.learn.deep_monte_carlo.checkpoint import FILE, write_whole
 from crib_training.learn.picture import of_run
 
 OPPONENTS = ("random", "greedy", "rule_based", "expert")
@@ -58,11 +58,13 @@ class Settings:
 def learn_by_self_play(settings: Settings) -> tuple[Agent, float]:
     """Return the agent of deep Monte Carlo, and its CPU seconds."""
     print(f"Deep Monte Carlo: {settings.deals:,} deals of self-play ...", flush=True)
+    out = settings.out / "deep_monte_carlo"
+    (out / FILE).unlink(missing_ok=True)  # of an earlier demo, which would not be overwritten
     began = time.process_time()
     agent = loop.train(
         deep.Settings(
             deals=settings.deals, seed=settings.seed, measure_pairs=min(1000, settings.pairs),
-            last_pairs=settings.pairs, out=settings.out / "deep_monte_carlo",
+            last_pairs=settings.pairs, out=out,
         )
     )  # fmt: skip
     agent.name = "deep_monte_carlo"
