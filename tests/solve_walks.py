@@ -11,12 +11,10 @@ from crib_agents.equilibrium.tree import multisets, public_tree
 from crib_agents.expert.two_hand.pegging.holdings import FIRST, number
 from crib_training.solve.counts import count_states
 from crib_training.solve.endings import VALUE
-from crib_training.solve.walks import Hands, Walker
+from crib_training.solve.walks import NO_BOOK, Hands, Walker
 
 from crib_env.game import Game
 from crib_env.rules import TwoHandRules
-
-NO_BOOK = np.empty(0, dtype=np.float32)
 
 
 def holding(ranks: tuple[int, ...]) -> int:

@@ -22,8 +22,8 @@ from crib_agents.expert.two_hand.pegging.holdings import FIRST
 from crib_env.engine.record import NONE
 from crib_training.solve.blend import blend
 from crib_training.solve.endings import BEST, LEARN, VALUE
-from crib_training.solve.solver import NO_BOOK, Solver
-from crib_training.solve.walks import Hands
+from crib_training.solve.solver import Solver
+from crib_training.solve.walks import NO_BOOK, Hands
 
 Ints = npt.NDArray[np.int64]
 Doubles = npt.NDArray[np.float64]

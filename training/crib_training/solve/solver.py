@@ -25,33 +25,41 @@ from crib_training.solve.counts import count_states
 from crib_training.solve.endings import BEST, LEARN, VALUE
 from crib_training.solve.lay_away import LayAway, learn_splits
 from crib_training.solve.ranges import Ranges
-from crib_training.solve.walks import Hands, Walker
+from crib_training.solve.walks import NO_BOOK, Hands, Walker
 
 SELDOM = 0.01  # how often a hand that is never kept counts as kept, to be played well all the same
 
 Doubles = npt.NDArray[np.float64]
 Floats = npt.NDArray[np.float32]
-NO_BOOK = np.empty(0, dtype=np.float32)
 
 
 @dataclass(frozen=True)
-class Gap:
-    """How far the average strategy is off, as far as the solver sees.
+class Gain:
+    """How far a strategy is off, as far as the solver sees.
 
     Attributes:
         pone, dealer: points a deal that the best answer of this seat gains, among all strategies
             that see what the solver's do: a bound from below on what any answer gains.
-        value: pone's points a deal less the dealer's, without his heels.
     """
 
     pone: float
     dealer: float
-    value: float
 
     @property
     def mean(self) -> float:
         """The mean of both seats."""
         return (self.pone + self.dealer) / 2
+
+
+@dataclass(frozen=True)
+class Gap(Gain):
+    """How far the average strategy is off.
+
+    Attributes:
+        value: pone's points a deal less the dealer's, without his heels.
+    """
+
+    value: float
 
 
 class Solver:

@@ -6,7 +6,6 @@ import json
 import time
 import zlib
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -15,21 +14,9 @@ from crib_agents.files import HEADER, read_header
 
 from crib_training.learn.deep_monte_carlo.checkpoint import write_whole
 from crib_training.solve.refine import Refined, Refinement
+from crib_training.solve.solver import Gain
 
 FORMAT = "crib_env refinement"
-
-
-@dataclass(frozen=True)
-class Gain:
-    """What the best play gains on a refined strategy, as far as the solver sees, points a deal."""
-
-    pone: float
-    dealer: float
-
-    @property
-    def mean(self) -> float:
-        """The mean of both seats."""
-        return (self.pone + self.dealer) / 2
 
 
 class Starters:
@@ -105,7 +92,7 @@ class Starters:
         self.cpu_seconds = float(about["cpu_seconds"])
 
     def gain(self) -> Gain:
-        """Return what the best play gains on those solved."""
+        """Return what the best play gains on those solved, as far as the solver sees."""
         pone, dealer, weight = np.array([self.gains[starter] for starter in sorted(self.gains)]).T
         share = weight / weight.sum()
         return Gain(float(share @ pone), float(share @ dealer))

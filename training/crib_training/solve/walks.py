@@ -26,6 +26,7 @@ LEVELS = 16  # more than cards and divided ranges on any line of play
 Floats = npt.NDArray[np.float32]
 Doubles = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
+NO_BOOK: Floats = np.empty(0, dtype=np.float32)  # of walks that write nothing down
 
 
 @dataclass(frozen=True, eq=False)
