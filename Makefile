@@ -56,7 +56,8 @@ check-libraries: $(INSTALLED) ## Run the examples of other libraries, each in an
 				--disable-pip-version-check --requirement $$needs --editable . pytest \
 				&& touch $$home/.installed || exit 1; \
 		fi; \
-		$$home/bin/python -m pytest -m "slow or not slow" tests/test_libraries.py $(ARGS) || exit 1; \
+		CHECKED_LIBRARY=$$name $$home/bin/python -m pytest -m "slow or not slow" -k $$name \
+			tests/test_libraries.py $(ARGS) || exit 1; \
 	done
 
 check-page: $(INSTALLED) ## Play whole games through the page of crib web in Chromium *

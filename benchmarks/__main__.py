@@ -18,6 +18,7 @@ from typing import NoReturn
 from benchmarks import report
 from benchmarks.timing import FULL, QUICK, Findings
 from crib_env.errors import unknown
+from crib_env.settings import check_file
 
 SCRIPTS = (
     "batch", "scaling", "vector", "hands", "agents", "learned", "discards", "aec", "gym_single",
@@ -58,6 +59,10 @@ def main(given: Sequence[str] | None = None) -> list[Findings]:
     for name in args.only or ():
         if name not in SCRIPTS:
             parser.error(str(unknown("benchmark", name, SCRIPTS)))
+    try:
+        check_file(args.out or RESULTS)
+    except OSError as error:
+        parser.error(f"--out: {error}")
     settings = replace(QUICK if args.quick else FULL, peers=not args.no_peers)
     setting = report.machine()
     out: Path | None = args.out

@@ -10,7 +10,6 @@ be where its player left it.
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import json
 import os
@@ -23,12 +22,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import cycle
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from crib_play.web.payload import table_payload
 from crib_play.web.store import Store
 from crib_play.web.tables import Tables
+from crib_training.command_line import start
+
+from crib_env.settings import A_DAY, Between, Count
 
 GAMES = ("six", "five", "table-top", "partners")
 OPPONENT = "rule_based"
@@ -171,19 +173,26 @@ def _cpu(pid: int) -> int:
     return int(words[11]) + int(words[12])
 
 
-def main() -> None:
+@dataclass(frozen=True)
+class Settings:
+    """Measure how long `crib web` takes to answer with many games at once.
+
+    Attributes:
+        games: games at once.
+        seconds: for how long.
+        think: mean seconds between two turns.
+    """
+
+    games: Count = 200
+    seconds: Annotated[float, Between(0, A_DAY, above=True)] = 120.0
+    think: Annotated[float, Between(0, A_DAY)] = 1.0
+
+
+def run(settings: Settings) -> None:
     """Measure and print."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--games", type=int, default=200, help="games at once")
-    parser.add_argument("--seconds", type=float, default=120.0, help="for how long")
-    parser.add_argument("--think", type=float, default=1.0, help="mean seconds between two turns")
-    args = parser.parse_args()
-    found = measure(args.games, args.seconds, args.think)
-    for name, value in found.items():
+    for name, value in measure(settings.games, settings.seconds, settings.think).items():
         print(f"{name:14} {value:.1f}")
 
 
 if __name__ == "__main__":
-    main()
+    start(Settings, run)

@@ -9,18 +9,21 @@ gains on each. A run or a point that ``--out`` has is not made again. Writes
 
 from __future__ import annotations
 
-import argparse
 import json
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from crib_agents.files import read_header
 from crib_agents.loading import load_agent
+from crib_training.command_line import start
 from crib_training.exploit.run import exploit
 from crib_training.learn.deep_monte_carlo.checkpoint import write_whole
-from crib_training.solve.run import CHECKPOINT, REFINED, STARTERS, STRATEGY, Settings, solve
+from crib_training.solve.run import CHECKPOINT, REFINED, STARTERS, STRATEGY, solve
+from crib_training.solve.settings import Settings as Solving
 
 from crib_env.rules import TwoHandRules, find_rules
+from crib_env.settings import Count, NewFolder
 
 DOCS = Path(__file__).parent
 NUMBERS, PICTURE = DOCS / "numbers" / "solving.json", DOCS / "pictures" / "solving.png"
@@ -43,7 +46,7 @@ def basic(out: Path, iterations: int, before: Path | None) -> tuple[Path, float]
     """
     folder = out / f"basic_{iterations}"
     if not (folder / CHECKPOINT).exists():
-        solve(Settings(iterations=iterations, measures=0, out=folder, resume=before))
+        solve(Solving(iterations=iterations, measures=0, out=folder, resume=before))
     return folder / STRATEGY, seconds(folder / CHECKPOINT)
 
 
@@ -52,7 +55,7 @@ def refined(out: Path, iterations: int) -> tuple[Path, float]:
     folder, begin = out / f"refined_{iterations}", out / f"basic_{REFINED_AFTER}"
     if not (folder / REFINED).exists():
         going_on = folder if (folder / CHECKPOINT).exists() else begin
-        solve(Settings(iterations=REFINED_AFTER, measures=0, refine=iterations, out=folder,
+        solve(Solving(iterations=REFINED_AFTER, measures=0, refine=iterations, out=folder,
                        resume=going_on))  # fmt: skip
     return folder / REFINED, seconds(begin / CHECKPOINT) + seconds(folder / STARTERS)
 
@@ -99,13 +102,23 @@ def draw(points: list[dict[str, Any]], path: Path) -> None:
     plt.close(figure)
 
 
-def main() -> None:
+@dataclass(frozen=True)
+class Settings:
+    """Measure how far `crib solve` comes with its time, and draw it.
+
+    Attributes:
+        out: where runs are.
+        refined: iterations of the refined strategies.
+        basic: iterations of the basic ones.
+    """
+
+    out: NewFolder = Path("runs/solving")
+    refined: tuple[Count, ...] = REFINED_BY
+    basic: tuple[Count, ...] = BASIC
+
+
+def run(chosen: Settings) -> None:
     """Make the points, the file and the picture."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--out", type=Path, default=Path("runs/solving"), help="where runs are")
-    parser.add_argument("--refined", type=int, nargs="*", default=REFINED_BY, help="iterations")
-    parser.add_argument("--basic", type=int, nargs="*", default=BASIC, help="iterations")
-    chosen = parser.parse_args()
     chosen.out.mkdir(parents=True, exist_ok=True)
     kept = chosen.out / "points.json"
     points = json.loads(kept.read_text()) if kept.exists() else []
@@ -132,4 +145,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    start(Settings, run)

@@ -1,6 +1,7 @@
 """Every example of a library is run for a few updates; a library that is absent is left out.
 
-`make check-libraries` runs this file in an environment of each library's own.
+`make check-libraries` runs those whose names hold the library's in an environment of its own, where
+none is left out.
 """
 
 from __future__ import annotations
@@ -13,22 +14,35 @@ from typing import Any
 
 import pytest
 
-from crib_env.render.window import Window
-
 ROOT = Path(__file__).parents[1]
 HOME = "examples.libraries"
 
 
+NEEDS = sorted((ROOT / "examples/libraries/requirements").glob("*.txt"))
+CHECKED = os.environ.get("CHECKED_LIBRARY")  # whose environment this is
+
+
 def example(name: str, needs: str) -> Any:
     """Return an example's module, or leave the test out where its library is not installed."""
-    pytest.importorskip(needs, reason=f"{needs} is not installed: make check-libraries")
+    if not CHECKED:
+        pytest.importorskip(needs, reason=f"{needs} is not installed: make check-libraries")
     return importlib.import_module(f"{HOME}.{name}")
+
+
+@pytest.mark.parametrize("library", [needs.stem for needs in NEEDS])
+def test_every_environment_runs_its_own_tests_alone(library: str) -> None:
+    """`make check-libraries` selects them by name: none is empty, and none runs another's."""
+    tests = re.findall(r"^def (test_\w+)", Path(__file__).read_text(), re.MULTILINE)
+    own = [name for name in tests if library in name]
+    assert own
+    assert not [name for name in own for other in NEEDS if other.stem != library
+                and other.stem in name]  # fmt: skip
 
 
 def test_every_library_has_our_pytorch() -> None:
     """A range, or another version, would bring gigabytes for graphics cards."""
     (pinned,) = re.findall(r"^torch==.*$", (ROOT / "constraints.txt").read_text(), re.MULTILINE)
-    for needs in (ROOT / "examples/libraries/requirements").glob("*.txt"):
+    for needs in NEEDS:
         named = re.findall(r"^torch\b.*$", needs.read_text(), re.MULTILINE)
         assert named in ([], [pinned]), needs.name
 
@@ -97,14 +111,13 @@ def test_agilerl_evolves_a_population() -> None:
 @pytest.mark.slow
 def test_minari_keeps_and_gives_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MINARI_DATASETS_PATH", str(tmp_path))
-    pytest.importorskip("jax", reason="Minari makes data sets with jax: make check-libraries")
     module = example("minari_expert", "minari")
     mean = module.main(module.Settings(agent="rule_based", episodes=30))
     assert -8 < mean < 8
 
 
 @pytest.mark.slow
-def test_openspiel_solves_the_play() -> None:
+def test_open_spiel_solves_the_play() -> None:
     module = example("open_spiel_pegging", "pyspiel")
     few = module.main(module.Settings(deals=2, iterations=2))
     assert 0 <= module.main(module.Settings(deals=2, iterations=25)) < max(few, 0.05)
@@ -139,7 +152,7 @@ def test_rllib_learns_on_two_nodes_and_survives_a_runners_death() -> None:
 
 
 @pytest.mark.slow
-def test_the_zoo_trains_maskable_ppo_and_enjoys_it(
+def test_rl_zoo3_trains_maskable_ppo_and_enjoys_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     module = example("rl_zoo3_maskable", "rl_zoo3")
@@ -152,6 +165,8 @@ def test_the_zoo_trains_maskable_ppo_and_enjoys_it(
     ])  # fmt: skip
     assert list(tmp_path.rglob("*SixCard-v0.zip"))
     capsys.readouterr()
+    from crib_env.render.window import Window
+
     monkeypatch.setenv("SDL_VIDEODRIVER", "dummy")
     shown: list[Any] = []
     show = Window.show

@@ -13,6 +13,8 @@ from crib_training.outputs import check_file, check_folder
 from crib_training.progress import Progress, clock, steps
 from crib_training.tables.files import start_table
 
+from crib_env.settings import NewFile
+
 
 @pytest.mark.parametrize(
     ("seconds", "shown"), [(0.4, "0:00"), (65, "1:05"), (3600, "1:00:00"), (7325, "2:02:05")]
@@ -58,7 +60,7 @@ def test_a_file_that_cannot_be_written_is_refused_before_the_work(tmp_path: Path
     check_file(tmp_path / "new.json")
     with pytest.raises(IsADirectoryError, match="name a file"):
         check_file(tmp_path)
-    with pytest.raises(FileNotFoundError, match="No such file or directory"):
+    with pytest.raises(FileNotFoundError, match="to write new"):
         check_file(tmp_path / "no" / "new.json")
     taken = tmp_path / "taken"
     taken.touch()
@@ -85,7 +87,7 @@ class Settings:
         out: the file to write.
     """
 
-    out: Path
+    out: NewFile
 
 
 def test_a_table_that_is_stopped_says_that_the_file_is_as_it_was(

@@ -651,6 +651,6 @@ def test_the_command_line_plays_writes_and_complains(tmp_path: Path) -> None:
     assert "chunk was 3 and is 2" in refused.stderr
     nowhere = [*command[:-1], str(tmp_path / "report.md" / "deeper"), *words]
     refused = subprocess.run(nowhere, capture_output=True, text=True)
-    assert refused.returncode == 1
+    assert refused.returncode == 2
     assert "report.md is a file: name a folder" in refused.stderr
     assert "Traceback" not in refused.stderr

@@ -8,12 +8,15 @@ from __future__ import annotations
 import json
 from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 from platformdirs import user_config_path, user_data_path
 
+from crib_env.settings import Between
+
 APP = "crib-env"
 FASTEST, SLOWEST = 1, 9
+Speed = Annotated[int, Between(FASTEST, SLOWEST)]
 
 
 @dataclass(frozen=True)

@@ -14,17 +14,17 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, fields
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
 from crib_agents.analyze import analyze, laying_view, layout_view, play_view
 from crib_agents.analyze.choices import Choice
-from tabulate import tabulate
-from tyro.conf import Positional, arg
 
 from crib_env.policy import Views
+from crib_env.settings import CountOrNone, Players, Positional
 from crib_training.command_line import start
+from crib_training.evaluation.markdown import padded, widths_of
 
-Pair = tuple[int, int]
+Pair = tuple[CountOrNone, CountOrNone]
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class Settings:
         json: print JSON instead of a table.
     """
 
-    cards: Positional[Annotated[tuple[str, ...], arg(metavar="CARDS")]]
+    cards: Positional[tuple[str, ...]]
     scores: Pair = (0, 0)
     rules: str | None = None
     episode: Literal["deal", "game", "match"] = "game"
@@ -61,10 +61,10 @@ class Settings:
     pile: str | None = None
     layout: str | None = None
     columns: bool = False
-    players: int = 2
+    players: Players = 2
     crib: str = ""
     partners_crib: str = ""
-    others_crib: int = 0
+    others_crib: CountOrNone = 0
     json: bool = False
 
 
@@ -118,8 +118,10 @@ def in_columns(choices: Sequence[Choice]) -> str:
     """Return choices in columns: points to two places, what they are worth in per cent."""
     rows = [[shown(name, value) for name, value in asdict(choice).items()] for choice in choices]
     first = asdict(choices[0])
-    sides = ["left" if isinstance(value, str) else "right" for value in first.values()]
-    return tabulate(rows, list(first), "plain", colalign=sides, disable_numparse=True)
+    left = [isinstance(value, str) for value in first.values()]
+    cells = [list(first), *rows]
+    widths = widths_of(cells)
+    return "\n".join("  ".join(padded(row, widths, left)).rstrip() for row in cells)
 
 
 def shown(name: str, value: str | int | float) -> str:

@@ -8,14 +8,13 @@ Exit status: 0, 2 for a wrong call, 1 for a failure; an error is one line on std
 
 from __future__ import annotations
 
-import io
 import os
-import re
 import sys
 from collections.abc import Callable, Collection, Sequence
-from contextlib import contextmanager, redirect_stderr
+from contextlib import contextmanager
 from dataclasses import fields
 from importlib import import_module
+from importlib.metadata import version
 from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
@@ -42,11 +41,9 @@ COMMANDS = {
     "warmup": ("crib_training.warmup", "compile everything, so that later starts are quick"),
 }
 INSTALL = 'pip install "crib-env[{}]"'
-# What a command needs beyond the base install; those not named here need `train`.
-EXTRAS = {"play": "play", "watch": "play", "drill": "play", "replay": "play", "web": "web"}
+# What brings what a command may lack in the base install; for those not named here, `train`.
+EXTRAS = {"play": "play", "watch": "play", "drill": "play", "web": "web"}
 CHECKOUT = "it needs a checkout of crib-env"
-# What tyro says of a value that is none of a fixed set, which it names in no order.
-CHOICE = re.compile(r"invalid choice '(.*)' for argument '(.*)'\. Expected one of \((.*)\)")
 TRACEBACK = "CRIB_TRACEBACK"  # set, an unexpected error shows where it comes from
 
 S = TypeVar("S")
@@ -59,8 +56,12 @@ def main(words: Sequence[str] | None = None) -> None:
         print(usage())
         return
     name, *rest = given
+    if name == "--version":
+        print(f"crib-env {version('crib-env')}")
+        return
     extra = EXTRAS.get(name, "train")
-    with one_line(extra):
+    helps = not {"-h", "--help"}.isdisjoint(rest)
+    with one_line(extra, f"crib {name}: {COMMANDS.get(name, (name, ''))[1]}" if helps else None):
         if name not in COMMANDS:
             from crib_env.errors import nearest
 
@@ -77,7 +78,8 @@ def main(words: Sequence[str] | None = None) -> None:
 def usage() -> str:
     """Return the help of `crib`."""
     lines = [f"  {name:11}{says}" for name, (_, says) in COMMANDS.items()]
-    return "\n".join(["usage: crib COMMAND ...", "", *lines, "", "crib COMMAND --help says more."])
+    more = "crib COMMAND --help says more, crib --version which version this is."
+    return "\n".join(["usage: crib COMMAND ...", "", *lines, "", more])
 
 
 def start(
@@ -103,28 +105,10 @@ def start(
 
 def read(settings: type[S], words: Sequence[str] | None, program: str) -> S:
     """Return settings as the words give them; exit with their help or with what is wrong."""
-    import tyro
+    from crib_training.reading import read_settings
 
-    said = io.StringIO()
-    try:
-        with redirect_stderr(said):
-            given = sys.argv[1:] if words is None else words
-            return tyro.cli(settings, prog=program, args=[_whole(word) for word in given])
-    except SystemExit as end:
-        if end.code:
-            print(
-                f"error: {_said(said.getvalue()).rstrip('.')}; see {program} --help",
-                file=sys.stderr,
-            )
-        raise
-
-
-def _whole(word: str) -> str:
-    """Return a word of a command line; a whole number such as ``1e6`` with all its digits."""
-    found = re.fullmatch(r"(--[\w-]+=)?(\d+(?:\.\d+)?[eE]\+?\d{1,2})", word)
-    if found is None or not (number := float(found[2])).is_integer():
-        return word
-    return f"{found[1] or ''}{int(number)}"
+    with one_line():
+        return read_settings(settings, sys.argv[1:] if words is None else words, program)
 
 
 def command(program: str, settings: Any, leave_out: Collection[str] = ()) -> str:
@@ -138,32 +122,13 @@ def command(program: str, settings: Any, leave_out: Collection[str] = ()) -> str
     return " ".join(words)
 
 
-def _said(box: str) -> str:
-    """Return the message of one of tyro's boxes, which rules divide, on one line."""
-    parts: list[list[str]] = [[]]
-    for line in box.splitlines()[1:]:
-        words = line.strip("│╭╮╰╯─ ")
-        if words:
-            parts[-1].append(words)
-        elif "─" in line:
-            parts.append([])
-    wrong = CHOICE.search(" ".join(parts[0]))
-    if wrong:
-        from crib_env.errors import nearest
-
-        value, option, listed = wrong.groups()
-        choices = sorted(re.findall(r"'([^']+)'", listed))
-        return f"{option} is one of {', '.join(choices)}, got {value!r}{nearest(value, choices)}"
-    more = parts[1][:2] if len(parts) > 1 and parts[1][:1] == ["Perhaps you meant:"] else []
-    return " ".join([*parts[0], *more])
-
-
 @contextmanager
-def one_line(extra: str = "train") -> Iterator[None]:
+def one_line(extra: str = "train", about: str | None = None) -> Iterator[None]:
     """Turn an error into one line on stderr and an exit status.
 
     Args:
         extra: what to install where a module is missing.
+        about: help that is shown where a module of the full help is missing.
     """
     from crib_env.errors import IllegalActionError
 
@@ -177,7 +142,10 @@ def one_line(extra: str = "train") -> Iterator[None]:
         package = error.name.partition(".")[0]
         cure = CHECKOUT if package == "benchmarks" else INSTALL.format(extra)
         known = INSTALL.partition("{")[0] in str(error)  # the error says itself what to install
-        _end(f"error: {error if known else f'{package} is not installed: {cure}'}", 1)
+        said = str(error) if known else f"{package} is not installed: {cure}"
+        if about is None:
+            _end(f"error: {said}", 1)
+        print(f"{about}\n\n{said}")
     except ValueError as error:
         _end(f"error: {error}", 1 if isinstance(error, IllegalActionError) else 2)
     except BrokenPipeError:  # who read what is printed, `head` say, has had enough

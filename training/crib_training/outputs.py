@@ -4,38 +4,13 @@ from __future__ import annotations
 
 import csv
 import io
-import os
 from collections.abc import Sequence
 from dataclasses import asdict, fields
-from pathlib import Path
 from typing import Any
 
+from crib_env.settings import check_file, check_folder
 
-def check_file(path: Path) -> None:
-    """Raise unless a file can be written there.
-
-    Raises:
-        OSError: it is a folder, its folder is not there, or neither may be written to.
-    """
-    if path.is_dir():
-        raise IsADirectoryError(f"{path} is a folder: name a file")
-    if not path.parent.is_dir():
-        raise FileNotFoundError(f"No such file or directory: {path.parent}, for {path.name}")
-    _check_access(path if path.exists() else path.parent)
-
-
-def check_folder(path: Path) -> None:
-    """Raise unless a folder is there, or can be made, and files can be written to it.
-
-    Raises:
-        OSError: a file is in its place, or it may not be written to.
-    """
-    nearest = path.absolute()
-    while not nearest.exists():
-        nearest = nearest.parent
-    if not nearest.is_dir():
-        raise NotADirectoryError(f"{nearest} is a file: name a folder")
-    _check_access(nearest)
+__all__ = ["check_file", "check_folder", "csv_table"]
 
 
 def csv_table(kind: type[Any], rows: Sequence[Any]) -> bytes:
@@ -45,8 +20,3 @@ def csv_table(kind: type[Any], rows: Sequence[Any]) -> bytes:
     writer.writeheader()
     writer.writerows(asdict(row) for row in rows)
     return text.getvalue().encode()
-
-
-def _check_access(path: Path) -> None:
-    if not os.access(path, os.W_OK):
-        raise PermissionError(f"{path} may not be written to")

@@ -9,11 +9,10 @@ import sys
 import time
 from collections.abc import Collection, Iterator
 from types import TracebackType
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
-from rich.progress import Progress as Bars
+if TYPE_CHECKING:
+    from rich.progress import Progress as Bars
 
 SAID_EVERY = 30.0  # seconds between two lines where stderr is no terminal
 
@@ -43,16 +42,11 @@ class Progress:
         self.done: float = done
         self._before = done
         self._began = self._said = time.monotonic()
-        self._console = Console(stderr=True)
         self._bars: Bars | None = None
 
     def __enter__(self) -> Progress:
-        if self._console.is_terminal:
-            columns = (
-                TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(),
-                TimeRemainingColumn(),
-            )  # fmt: skip
-            self._bars = Bars(*columns, console=self._console, transient=True)
+        self._bars = bars()
+        if self._bars is not None:
             self._task = self._bars.add_task(self.what, total=self.total, completed=self._before)
             self._bars.start()
         return self
@@ -85,6 +79,23 @@ class Progress:
         new = self.done - self._before
         left = f", {clock(seconds * (self.total - self.done) / new)} left" if new > 0 else ""
         return f"{self.what}: {self.done:,.0f} of {self.total:,} in {clock(seconds)}{left}"
+
+
+def bars() -> Bars | None:
+    """Return what shows a bar, or None where there is no terminal, or no rich to draw on it."""
+    try:
+        from rich.console import Console
+        from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
+        from rich.progress import Progress as Bars
+    except ModuleNotFoundError:
+        return None
+    console = Console(stderr=True)
+    if not console.is_terminal:
+        return None
+    columns = (
+        TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn(),
+    )  # fmt: skip
+    return Bars(*columns, console=console, transient=True)
 
 
 def clock(seconds: float) -> str:

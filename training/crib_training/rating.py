@@ -13,16 +13,15 @@ from __future__ import annotations
 import json
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Annotated
 
 import numpy as np
 import numpy.typing as npt
 from crib_agents.loading import load_agent, trusted
-from tyro.conf import Positional, arg
 
 from crib_env.envs.makers import Maker
 from crib_env.options import check_seed
 from crib_env.policy import Agent
+from crib_env.settings import Count, NewFolder, Players, Positional, Seed
 from crib_training.command_line import start
 from crib_training.evaluation.duplicate import estimate, play_pairs
 from crib_training.evaluation.evaluate import versions
@@ -30,7 +29,6 @@ from crib_training.evaluation.figures import shares_won
 from crib_training.evaluation.markdown import table
 from crib_training.evaluation.ratings import rate
 from crib_training.loading import find_game, in_phase
-from crib_training.outputs import check_folder
 from crib_training.progress import Progress
 
 BUILT_IN = ("expert", "learned", "rule_based", "greedy", "random")
@@ -57,13 +55,13 @@ class Settings:
         trust: a .zip file is one's own: it holds a pickle, which runs code as it is read.
     """
 
-    agent: Positional[Annotated[str, arg(metavar="AGENT")]]
+    agent: Positional[str]
     env: str = "six_card_v0"
-    players: int = 2
-    pairs: int = 500
-    seed: int = 1
+    players: Players = 2
+    pairs: Count = 500
+    seed: Seed = 1
     name: str | None = None
-    out: Path | None = None
+    out: NewFolder | None = None
     trust: bool = False
 
 
@@ -193,8 +191,6 @@ def run(settings: Settings) -> None:
     """Play, print the table, and write the results."""
     maker, rules = find_game(settings.env)
     agent = load_agent(trusted(settings.agent, settings.trust))
-    if settings.out:
-        check_folder(settings.out)
     results = play(
         maker, agent, settings.pairs, settings.seed, settings.players,
         settings.name or (settings.out.name if settings.out else None),

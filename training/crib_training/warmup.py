@@ -64,6 +64,8 @@ def run(settings: Settings) -> None:
     for name in settings.envs:
         if name not in ENVIRONMENTS:
             raise unknown("environment", name, ENVIRONMENTS)
+    for name in settings.agents:
+        find_agent(name)  # one that is not there is said before anything is compiled
     for name in settings.envs:
         began = time.perf_counter()
         one_game(name)

@@ -11,13 +11,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 from crib_agents.loading import load_agent
 from crib_training.command_line import start
-from tyro.conf import Positional
 
 from crib_env.errors import unknown
+from crib_env.settings import MANY, Between, Count, NewFolder, Positional, Seed, Several
 from docs.numbers.make import agents, exploitability, table_top, two_hand, winning
 from docs.numbers.make.pages import write
 from docs.numbers.make.run import Run
@@ -60,16 +60,16 @@ class Settings:
 
     pages: Positional[tuple[str, ...]] = ()
     agent: str = "expert"
-    deals: int = 40_000
-    games: int = 10_000
-    cribs: int = 400_000
-    lines: int = 4_000
-    pairs: int = 1000
-    hands: int = 400
-    seed: int = 1
-    workers: int = 2
-    out: Path = FOLDER
-    runs: Path = Path("runs/numbers")
+    deals: Count = 40_000
+    games: Annotated[int, Between(winning.SHARE, MANY)] = 10_000
+    cribs: Count = 400_000
+    lines: Count = 4_000
+    pairs: Count = 1000
+    hands: Several = 400
+    seed: Seed = 1
+    workers: Annotated[int, Between(1, 4096)] = 2
+    out: NewFolder = FOLDER
+    runs: NewFolder = Path("runs/numbers")
 
 
 def run(settings: Settings) -> None:
@@ -77,8 +77,6 @@ def run(settings: Settings) -> None:
     for name in settings.pages:
         if name not in PAGES:
             raise unknown("page", name, PAGES)
-    if settings.games < winning.SHARE:
-        raise ValueError(f"--games must be at least {winning.SHARE}, got {settings.games}")
     settings.out.mkdir(parents=True, exist_ok=True)
     for name in settings.pages or PAGES:
         print(f"{name} ...", flush=True)

@@ -11,10 +11,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import islice
+from typing import Annotated
 
 import numpy as np
-from tyro.conf import Positional
 
+from crib_env.settings import Between, Positional, Seed
 from crib_play.drill.positions import Exercise, exercises, find_kind
 from crib_play.kept import FASTEST, data_file, load, save
 from crib_play.table import actions_of, in_words
@@ -40,8 +41,8 @@ class Settings:
 
     kind: Positional[str]
     game: str | None = None
-    count: int = 10
-    seed: int | None = None
+    count: Annotated[int, Between(1, MOST)] = 10
+    seed: Seed | None = None
 
 
 @dataclass
@@ -119,12 +120,8 @@ def keep(kind: str, done: Score) -> tuple[Score, str | None]:
 def run(settings: Settings) -> None:
     """Ask, and tell the score at the end."""
     kind = find_kind(settings.kind)
-    if not 1 <= settings.count <= MOST:
-        raise ValueError(f"count must be from 1 to {MOST}, got {settings.count}")
     given = settings.seed
     seed = given if given is not None else int(np.random.SeedSequence().generate_state(1)[0])
-    if seed < 0:
-        raise ValueError(f"seed must be a whole number from 0 up, got {seed}")
     screen, done = Screen(FASTEST), Score()
     screen.title(f"Drill {settings.kind}, seed {seed}: what would you do? Type ? for help.")
     try:

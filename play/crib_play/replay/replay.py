@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
 
-from tyro.conf import Positional, arg
-
+from crib_env.settings import NewFile, Positional, Seat, Seed
 from crib_play.replay.page import replay_page
 from crib_play.table import find_game
 from crib_play.table.seating import sit_down
@@ -27,13 +25,13 @@ class Settings:
         seats: whose knowledge the file holds; by default everybody's.
     """
 
-    first: Positional[Annotated[str, arg(metavar="FIRST")]]
-    second: Positional[Annotated[str, arg(metavar="SECOND")]]
+    first: Positional[str]
+    second: Positional[str]
     game: str = "six"
-    seed: int = 1
-    out: Path = Path("replay.html")
+    seed: Seed = 1
+    out: NewFile = Path("replay.html")
     opinions: bool = True
-    seats: tuple[int, ...] = ()
+    seats: tuple[Seat, ...] = ()
 
 
 def run(settings: Settings) -> None:
@@ -46,10 +44,6 @@ def run(settings: Settings) -> None:
     for seat in settings.seats:
         if not 0 <= seat < kind.players:
             raise ValueError(f"seats are from 0 to {kind.players - 1} in this game, got {seat}")
-    if not settings.out.parent.is_dir():
-        raise ValueError(
-            f"there is no folder {settings.out.parent} to write {settings.out.name} to"
-        )
     session = sit_down(kind, None, settings.second, settings.first, settings.seed)
     while not session.over:
         session.answer()

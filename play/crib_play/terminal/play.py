@@ -12,9 +12,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from tyro.conf import Positional
-
-from crib_play.kept import Choices, load_choices, read_speed, save_choices
+from crib_env.settings import Positional, Seat, Seed
+from crib_play.kept import Choices, Speed, load_choices, read_speed, save_choices
 from crib_play.table import Session, find_game, review
 from crib_play.table.advice import actions_of, choices, in_words, look_back
 from crib_play.table.names import names
@@ -54,9 +53,9 @@ class Settings:
     game: Positional[str | None] = None
     opponent: str | None = None
     partner: str | None = None
-    seat: int = 0
-    seed: int | None = None
-    speed: int | None = None
+    seat: Seat = 0
+    seed: Seed | None = None
+    speed: Speed | None = None
     coach: bool | None = None
     keep: bool = False
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tyro.conf import Positional
-
-from crib_play.kept import check_speed, load_choices
+from crib_env.settings import Positional, Seed
+from crib_play.kept import Speed, check_speed, load_choices
 from crib_play.table import find_game
 from crib_play.table.names import names
 from crib_play.table.seating import sit_down
@@ -29,8 +28,8 @@ class Settings:
     first: Positional[str]
     second: Positional[str]
     game: str | None = None
-    seed: int | None = None
-    speed: int | None = None
+    seed: Seed | None = None
+    speed: Speed | None = None
 
 
 def run(settings: Settings) -> None:

@@ -13,10 +13,12 @@ import socket
 import sqlite3
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Annotated
 
 import uvicorn
 
 from crib_env.policy import agent_names
+from crib_env.settings import Between, KeptFile
 from crib_play.kept import data_file, load_choices
 from crib_play.web.app import make_app
 from crib_play.web.store import Store
@@ -41,9 +43,9 @@ class Settings:
     """
 
     host: str = "127.0.0.1"
-    port: int = 8121
-    games: Path | None = None
-    keep_days: int = 30
+    port: Annotated[int, Between(0, (1 << 16) - 1)] = 8121
+    games: KeptFile | None = None
+    keep_days: Annotated[int, Between(0, 36_500)] = 30
     agents: tuple[str, ...] = ()
 
 
@@ -63,10 +65,6 @@ def run(settings: Settings) -> None:
         ValueError: no such port or number of days, or an agent that is not to be had.
         OSError: the address cannot be listened at.
     """
-    if not 0 <= settings.port < 1 << 16:
-        raise ValueError(f"port must be 0 (a free one) to 65535, got {settings.port}")
-    if settings.keep_days < 0:
-        raise ValueError(f"keep-days must be 0 (keep all) or more, got {settings.keep_days}")
     store = open_store(settings.games or data_file("tables.sqlite3"))
     tables = Tables(store, settings.agents or agent_names(), keep_days=settings.keep_days)
     tables.clear_away()

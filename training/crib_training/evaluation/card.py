@@ -22,6 +22,7 @@ from crib_agents.loading import load_agent
 
 from crib_env.policy import Agent
 from crib_env.rules import Rules
+from crib_env.settings import Count, File, Seed
 from crib_training.command_line import start
 from crib_training.evaluation.duplicate import estimate, play_pairs
 from crib_training.evaluation.figures import shares_won
@@ -49,12 +50,12 @@ class Settings:
 
     env: str = "six_card_v0"
     rules: str | None = None
-    file: Path | None = None
+    file: File | None = None
     agents: str = "learned,learned_search"
     against: str = ",".join(BUILT_IN)
     players: tuple[Literal[2, 4], ...] = (2,)
-    pairs: int = 1000
-    seed: int = 101
+    pairs: Count = 1000
+    seed: Seed = 101
 
 
 def agents_of(weights: Weights, given: bool) -> dict[str, Agent]:

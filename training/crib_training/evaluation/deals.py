@@ -9,12 +9,11 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
-from typing import Annotated
 
 from crib_agents.loading import load_agent, trusted
-from tyro.conf import Positional, arg
 
 from crib_env.options import check_seed
+from crib_env.settings import Count, Players, Positional, Seed
 from crib_training.command_line import start
 from crib_training.evaluation.duplicate import estimate, play_pairs
 from crib_training.evaluation.figures import points_more
@@ -39,13 +38,13 @@ class Settings:
         trust: .zip files are one's own: they hold a pickle, which runs code as it is read.
     """
 
-    first: Positional[Annotated[str, arg(metavar="FIRST")]]
-    second: Positional[Annotated[str, arg(metavar="SECOND")]]
+    first: Positional[str]
+    second: Positional[str]
     env: str = "six_card_v0"
     rules: str | None = None
-    players: int = 2
-    pairs: int = 10_000
-    seed: int = 1
+    players: Players = 2
+    pairs: Count = 10_000
+    seed: Seed = 1
     trust: bool = False
 
 

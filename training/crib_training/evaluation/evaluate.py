@@ -13,17 +13,16 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from importlib.metadata import version
-from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 from crib_agents.loading import load_agent, trusted
 from crib_play.replay import write_replay
-from tyro.conf import Positional, arg
 
 from crib_env.envs.makers import Maker
 from crib_env.options import check_seed
 from crib_env.policy import Agent
 from crib_env.rules import Rules
+from crib_env.settings import Count, NewFile, Players, Positional, Seed
 from crib_training.command_line import start
 from crib_training.evaluation.duplicate import play_pairs
 from crib_training.evaluation.figures import (
@@ -34,7 +33,6 @@ from crib_training.evaluation.figures import (
 )
 from crib_training.evaluation.luck.reference import chosen_reference
 from crib_training.loading import find_game, in_phase, shortest_episode
-from crib_training.outputs import check_file
 from crib_training.progress import Progress
 
 PACKAGES = ("crib-env", "numpy", "numba", "gymnasium", "pettingzoo")
@@ -64,18 +62,18 @@ class Settings:
         trust: .zip files are one's own: they hold a pickle, which runs code as it is read.
     """
 
-    first: Positional[Annotated[str, arg(metavar="FIRST")]]
-    second: Positional[Annotated[str, arg(metavar="SECOND")]]
+    first: Positional[str]
+    second: Positional[str]
     env: str = "six_card_v0"
     rules: str | None = None
-    players: int = 2
-    pairs: int = 2000
-    seed: int = 1
+    players: Players = 2
+    pairs: Count = 2000
+    seed: Seed = 1
     adjusted: bool = False
     plain: bool = False
     no_duplicate: bool = False
-    json: Path | None = None
-    replay: Path | None = None
+    json: NewFile | None = None
+    replay: NewFile | None = None
     trust: bool = False
 
 
@@ -159,9 +157,6 @@ def asked_for(adjusted: bool, plain: bool) -> bool | None:
 
 def run(settings: Settings) -> None:
     """Compare the two, print the tables and write the file."""
-    for path in (settings.json, settings.replay):
-        if path:
-            check_file(path)
     maker, rules = find_game(settings.env, settings.rules)
     agents = (
         load_agent(trusted(settings.first, settings.trust)),

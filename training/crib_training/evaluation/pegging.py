@@ -21,6 +21,7 @@ from crib_agents.expert.two_hand.pegging.play import PlayExpert
 from crib_env.errors import unknown
 from crib_env.policy import Agent, find_agent
 from crib_env.rules import PRESETS
+from crib_env.settings import Count, CountOrNone, Seed
 from crib_training.command_line import start
 from crib_training.evaluation.duplicate import Estimate, Pairs, estimate, play_pairs
 from crib_training.evaluation.markdown import table
@@ -70,10 +71,10 @@ class Settings:
         seed: fixes everything.
     """
 
-    pairs: int = 4000
-    games: int = 1000
+    pairs: Count = 4000
+    games: CountOrNone = 1000
     agents: tuple[str, ...] = tuple(PEGGING)
-    seed: int = 1
+    seed: Seed = 1
 
 
 def run(settings: Settings) -> None:

@@ -14,18 +14,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 from crib_agents.expert.two_hand.judge.win import WON, chances
 from crib_agents.loading import load_agent
-from tyro.conf import Positional, arg
 
 from crib_env.games import Games
-from crib_env.options import check_seed, set_scores
+from crib_env.options import set_scores
 from crib_env.policy import Agent, find_agent
 from crib_env.rules import TwoHandRules
+from crib_env.settings import Positional, Seed, Several
 from crib_training.command_line import start
 from crib_training.evaluation.duplicate import PAIRS_AT_ONCE, Estimate, estimate
 from crib_training.evaluation.markdown import table
@@ -123,11 +123,11 @@ class Settings:
         seed: fixes everything.
     """
 
-    first: Positional[Annotated[str, arg(metavar="FIRST")]]
-    second: Positional[Annotated[str, arg(metavar="SECOND")]]
+    first: Positional[str]
+    second: Positional[str]
     env: Literal["six_card_v0", "five_card_v0"] = "six_card_v0"
-    pairs: int = 10_000
-    seed: int = 1
+    pairs: Several = 10_000
+    seed: Seed = 1
 
 
 def shown(value: Estimate, scale: float) -> str:
@@ -137,9 +137,6 @@ def shown(value: Estimate, scale: float) -> str:
 
 def run(settings: Settings) -> None:
     """Play the deals and print the table."""
-    check_seed(settings.seed)
-    if settings.pairs < 2:
-        raise ValueError(f"pairs must be at least 2, got {settings.pairs}")
     _, rules = find_game(settings.env)
     assert isinstance(rules, TwoHandRules)
     agents = load_agent(settings.first), load_agent(settings.second)

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import product
-from typing import Literal
+from typing import Annotated, Literal
 
 from crib_agents.adapters.timed import Timed
 from crib_agents.data.tables import VARIANTS
@@ -22,6 +22,7 @@ from crib_agents.loading import load_agent
 
 from crib_env.policy import Agent
 from crib_env.rules import TableTopRules
+from crib_env.settings import Between, Count, Seed
 from crib_training.command_line import start
 from crib_training.evaluation.duplicate import Estimate, estimate, play_pairs
 from crib_training.evaluation.markdown import table
@@ -61,6 +62,9 @@ def measure(
     )
 
 
+Budget = Annotated[int, Between(1, len(BUDGETS))]
+
+
 @dataclass(frozen=True)
 class Settings:
     """Measure how strong the Table Top expert is at each budget, and how fast.
@@ -75,9 +79,9 @@ class Settings:
     """
 
     against: str = "rule_based"
-    pairs: int = 500
-    seed: int = 1
-    budgets: tuple[int, ...] = tuple(range(1, len(BUDGETS) + 1))
+    pairs: Count = 500
+    seed: Seed = 1
+    budgets: tuple[Budget, ...] = tuple(range(1, len(BUDGETS) + 1))
     rules: tuple[str, ...] = VARIANTS
     players: tuple[Literal[2, 4], ...] = (2, 4)
 

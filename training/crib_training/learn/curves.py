@@ -11,15 +11,12 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Annotated
 
-from tyro.conf import Positional, arg
-
+from crib_env.settings import NewFile, Positional
 from crib_training.command_line import start
 from crib_training.learn.curve import read_points, read_words
 from crib_training.learn.deep_monte_carlo.checkpoint import write_whole
 from crib_training.learn.picture import Line, What, draw, of_run, of_runs
-from crib_training.outputs import check_file
 
 
 @dataclass(frozen=True)
@@ -35,11 +32,11 @@ class Settings:
         out: the picture, PNG.
     """
 
-    runs: Positional[Annotated[tuple[str, ...], arg(metavar="RUN")]]
+    runs: Positional[tuple[str, ...]]
     what: What = "won"
     against: str | None = None
     title: str | None = None
-    out: Path = Path("curves.png")
+    out: NewFile = Path("curves.png")
 
 
 def groups_of(runs: tuple[str, ...]) -> dict[str, list[Path]]:
@@ -81,7 +78,6 @@ def lines_of_all(lines: list[dict[str, float]]) -> dict[str, float]:
 
 def run(settings: Settings) -> None:
     """Draw, and say where the picture is."""
-    check_file(settings.out)
     groups = groups_of(settings.runs)
     first = next(iter(groups.values()))[0]
     against = settings.against or next((p.opponent for p in read_points(first)), "")

@@ -22,6 +22,7 @@ from crib_play.replay import write_replay
 from crib_env import six_card_v0
 from crib_env.policy import Agent, find_agent
 from crib_env.rules import PRESETS
+from crib_env.settings import Count, NewFolder, Seed
 from crib_training.command_line import start
 from crib_training.evaluation.evaluate import evaluate
 from crib_training.evaluation.figures import comparison_table, phase_table
@@ -48,11 +49,11 @@ class Settings:
         out: the folder for results.
     """
 
-    deals: int = 500_000
-    timesteps: int = 1_000_000
-    pairs: int = 2000
-    seed: int = 1
-    out: Path = Path("runs/demo")
+    deals: Count = 500_000
+    timesteps: Count = 1_000_000
+    pairs: Count = 2000
+    seed: Seed = 1
+    out: NewFolder = Path("runs/demo")
 
 
 def learn_by_self_play(settings: Settings) -> tuple[Agent, float]:

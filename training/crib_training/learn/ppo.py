@@ -14,7 +14,7 @@ from __future__ import annotations
 import io
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal
 
 import torch
 from crib_agents.adapters.learned import LearnedAgent
@@ -22,6 +22,7 @@ from crib_agents.loading import load_agent, trusted
 from sb3_contrib import MaskablePPO
 from stable_baselines3.common.vec_env import VecNormalize
 
+from crib_env.settings import Between, FileOrFolder, NewFolder
 from crib_training.command_line import start
 from crib_training.learn.curve import Curve, read_points
 from crib_training.learn.deep_monte_carlo.checkpoint import write_whole
@@ -81,7 +82,7 @@ class Settings:
     rules: str | None = None
     players: int = 2
     timesteps: int = 1_000_000
-    seed: int = 1
+    seed: Annotated[int, Between(0, 2**32 - 1)] = 1  # as Stable-Baselines3 takes them
     opponent: str = "rule_based"
     episode: str | None = None
     reward: Literal["expected", "points", "win"] | None = None
@@ -100,10 +101,10 @@ class Settings:
     measures: int = 8
     measure_pairs: int = 500
     last_pairs: int = 2000
-    resume: Path | None = None
+    resume: FileOrFolder | None = None
     trust: bool = False
     threads: int = 1
-    out: Path = Path("runs/ppo")
+    out: NewFolder = Path("runs/ppo")
     progress: bool = True
 
 

@@ -19,10 +19,10 @@ from pathlib import Path
 from typing import Any
 
 from crib_agents.loading import load_agent
-from tyro.conf import Positional
 
 from crib_env.errors import unknown
 from crib_env.policy import find_agent
+from crib_env.settings import Count, NewFolder, Positional, Seed
 from crib_training.command_line import command, start
 from crib_training.evaluation.evaluate import evaluate
 from crib_training.evaluation.figures import shown_percent, shown_plain
@@ -191,9 +191,9 @@ class Settings:
     """
 
     names: Positional[tuple[str, ...]] = ()
-    seeds: tuple[int, ...] = (1, 2, 3)
-    pairs: int = 2000
-    out: Path = Path("runs/recipes")
+    seeds: tuple[Seed, ...] = (1, 2, 3)
+    pairs: Count = 2000
+    out: NewFolder = Path("runs/recipes")
 
 
 def run(settings: Settings) -> None:

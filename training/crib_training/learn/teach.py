@@ -28,6 +28,7 @@ from crib_agents.loading import load_agent
 from torch import Tensor, nn
 
 from crib_env.rules import TwoHandRules
+from crib_env.settings import CountOrNone, File, Folder, NewFolder, Seed
 from crib_training.command_line import start
 from crib_training.learn.deep_monte_carlo.checkpoint import (
     FILE,
@@ -80,14 +81,14 @@ class Settings:
 
     env: str = "six_card_v0"
     rules: str | None = None
-    student: Path | None = None
+    student: File | None = None
     rounds: int = 20
     deals: int = 2048
-    labels_from: Path | None = None
+    labels_from: Folder | None = None
     teacher: Literal["expert", "search"] = "expert"
-    leaves: Path | None = None
+    leaves: File | None = None
     lay_away: bool = False
-    seed: int = 1
+    seed: Seed = 1
     batch_size: int = 256
     learning_rate: float = 5e-4
     average: float = 0.005
@@ -98,9 +99,9 @@ class Settings:
     explore: float = 0.05
     threads: int = 1
     against: str = "rule_based"
-    pairs: int = 1000
-    out: Path = Path("runs/taught")
-    resume: Path | None = None
+    pairs: CountOrNone = 1000
+    out: NewFolder = Path("runs/taught")
+    resume: Folder | None = None
 
 
 class Teaching:

@@ -10,6 +10,7 @@ from crib_agents.equilibrium.classes import hand_classes
 from crib_agents.equilibrium.tree import PAIRS, multisets, public_tree
 
 from crib_env.rules import TwoHandRules
+from crib_env.settings import Folder, NewFolder
 from crib_training.loading import find_game
 
 FREE = ("out", "resume", "progress", "save_seconds")  # what changes nothing about the strategy
@@ -37,9 +38,9 @@ class Settings:
     env: str = "five_card_v0"
     rules: str | None = None
     iterations: int = 60
-    out: Path = Path("runs/solve")
+    out: NewFolder = Path("runs/solve")
     refine: int = 0
-    resume: Path | None = None
+    resume: Folder | None = None
     measures: int = 20
     save_seconds: float = 300.0
     progress: bool = True

@@ -10,7 +10,6 @@ from typing import Any
 from crib_agents.data.tables import Table
 
 from crib_training.command_line import command, start
-from crib_training.outputs import check_file
 
 NO_MATTER = ("out", "check", "show")  # settings that change nothing in a table
 
@@ -25,9 +24,6 @@ def start_table(
 
     def make(chosen: Any) -> None:
         out = getattr(chosen, "out", None)
-        if out is not None:
-            out.parent.mkdir(exist_ok=True)
-            check_file(out)
         try:
             run(chosen)
         except KeyboardInterrupt:

@@ -23,9 +23,9 @@ from typing import Annotated, Any
 
 import numpy as np
 from crib_agents.loading import trusted
-from tyro.conf import Positional, arg
 
 from crib_env.errors import nearest
+from crib_env.settings import A_DAY, Between, Count, NewFolder, Players, Positional, Seed
 from crib_training.command_line import start
 from crib_training.evaluation.duplicate import Pairs, estimate
 from crib_training.evaluation.evaluate import asked_for
@@ -78,24 +78,24 @@ class Settings:
         trust: .zip files are one's own: they hold a pickle, which runs code as it is read.
     """
 
-    agents: Positional[Annotated[tuple[str, ...], arg(metavar="AGENT")]]
+    agents: Positional[tuple[str, ...]]
     env: str = "six_card_v0"
     rules: str | None = None
     episode: str = "game"
-    players: int = 2
+    players: Players = 2
     gauntlet: bool = False
-    pairs: int = 2000
-    until: float | None = None
-    seed: tuple[int, ...] = (1,)
-    chunk: int = 250
-    move_seconds: float | None = None
+    pairs: Count = 2000
+    until: Annotated[float, Between(0, 100, above=True)] | None = None
+    seed: tuple[Seed, ...] = (1,)
+    chunk: Count = 250
+    move_seconds: Annotated[float, Between(0, A_DAY, above=True)] | None = None
     adjusted: bool = False
     plain: bool = False
     strict: bool = False
     anchor: str | None = None
-    workers: int = os.cpu_count() or 1
+    workers: Annotated[int, Between(0, 4096)] = os.cpu_count() or 1
     ray_address: str | None = None
-    out: Path = Path("runs/tournament")
+    out: NewFolder = Path("runs/tournament")
     trust: bool = False
 
 
@@ -260,10 +260,6 @@ def run(settings: Settings) -> None:
         gauntlet=settings.gauntlet,
         strict=settings.strict,
     )
-    if settings.workers < 0:
-        raise ValueError(
-            f"workers must be 0 (none but this process) or more, got {settings.workers}"
-        )
     workers: Workers
     if settings.ray_address is not None:
         workers = Ray(settings.ray_address)

@@ -21,6 +21,7 @@ from crib_agents.loading import load_agent
 
 from crib_env.policy import CompiledAgent, find_agent
 from crib_env.rules import TwoHandRules
+from crib_env.settings import Count, Seed
 from crib_training.command_line import start
 from crib_training.evaluation.duplicate import Estimate, Pairs, estimate, play_pairs
 from crib_training.evaluation.luck.reference import REDRAWS, Reference, usual_reference
@@ -120,11 +121,11 @@ class Settings:
         "learned,rule_based",
     )  # fmt: skip
     env: Literal["six_card_v0", "five_card_v0"] = "six_card_v0"
-    pairs: int = 2000
-    seed: int = 1
+    pairs: Count = 2000
+    seed: Seed = 1
     reference: str = "rule_based"
-    redraws: int = REDRAWS
-    deals: int = 200_000
+    redraws: Count = REDRAWS
+    deals: Count = 200_000
 
 
 def run(settings: Settings) -> None:

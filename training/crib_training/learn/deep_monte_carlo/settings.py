@@ -6,6 +6,8 @@ from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import Any, Literal
 
+from crib_env.settings import Folder, NewFolder, Seed
+
 # What changes nothing about what is learned.
 FREE = ("out", "resume", "progress", "save_seconds", "ray_address", "replay")
 
@@ -57,7 +59,7 @@ class Settings:
     rules: str | None = None
     players: int | None = None
     deals: int = 400_000
-    seed: int = 1
+    seed: Seed = 1
     lanes: int | None = None
     batch_size: int = 256
     learning_rate: float | None = None
@@ -78,8 +80,8 @@ class Settings:
     ray_address: str | None = None
     device: Literal["cpu", "cuda"] = "cpu"
     threads: int = 1
-    out: Path = Path("runs/deep_monte_carlo")
-    resume: Path | None = None
+    out: NewFolder = Path("runs/deep_monte_carlo")
+    resume: Folder | None = None
     progress: bool = True
     replay: bool = False
 

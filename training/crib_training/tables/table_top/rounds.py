@@ -11,8 +11,7 @@ expert judging by points, and prints the games won.
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -30,6 +29,7 @@ from crib_env.engine.table_top.records import ROUND, TURNS
 from crib_env.games import Games
 from crib_env.policy import Actions, Views
 from crib_env.rules import PRESETS as RULES
+from crib_env.settings import Between, Count, CountOrNone, NewFile, Seed
 from crib_training.evaluation.duplicate import Estimate, estimate, play_pairs
 from crib_training.progress import steps
 from crib_training.tables.files import made_by, start_table
@@ -106,11 +106,11 @@ class Settings:
         check: measure nothing; play so many pairs of games.
     """
 
-    rounds: int = 40_000
-    budget: int = 2
-    seed: int = 1
-    out: Path = TABLE_TOP_ROUNDS.path
-    check: int = 0
+    rounds: Count = 40_000
+    budget: Annotated[int, Between(1, len(BUDGETS))] = 2
+    seed: Seed = 1
+    out: NewFile = TABLE_TOP_ROUNDS.path
+    check: CountOrNone = 0
 
 
 def run(settings: Settings) -> None:

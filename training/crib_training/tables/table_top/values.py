@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
@@ -26,6 +25,7 @@ from crib_env.engine.show import show_table
 from crib_env.engine.table_top import PLAYERS
 from crib_env.engine.table_top.records import LOG_SIZE, TABLE_TOP, TABLE_VIEW, TURNS
 from crib_env.rules import PRESETS as RULES
+from crib_env.settings import Count, NewFile, Seed
 from crib_training.progress import steps
 from crib_training.tables.files import made_by, start_table
 from crib_training.tables.table_top.learning import self_play
@@ -84,9 +84,9 @@ class Settings:
         out: the file to write.
     """
 
-    rounds: int = 200_000
-    seed: int = 1
-    out: Path = TABLE_TOP_VALUES.path
+    rounds: Count = 200_000
+    seed: Seed = 1
+    out: NewFile = TABLE_TOP_VALUES.path
 
 
 def run(settings: Settings) -> None:

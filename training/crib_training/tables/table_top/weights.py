@@ -25,6 +25,7 @@ from crib_env.engine.show import show_table
 from crib_env.engine.table_top import PLAYERS
 from crib_env.engine.table_top.records import LOG_SIZE, SIZE, TABLE_TOP, TABLE_VIEW, TURNS
 from crib_env.rules import PRESETS, Rules
+from crib_env.settings import Count, Seed
 from crib_training.evaluation.markdown import table
 from crib_training.progress import steps
 from crib_training.tables.files import start_table
@@ -68,9 +69,9 @@ class Settings:
         seed: fixes everything.
     """
 
-    rounds: int = 6000
-    fits: int = 4
-    seed: int = 1
+    rounds: Count = 6000
+    fits: Count = 4
+    seed: Seed = 1
 
 
 def run(settings: Settings) -> None:

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -39,6 +38,7 @@ from crib_env.engine.two_hand.records import HAND, PLAY, VIEWS_T
 from crib_env.games import Games
 from crib_env.policy import Agent
 from crib_env.rules import TwoHandRules
+from crib_env.settings import Count, NewFile, Seed
 from crib_training.progress import steps
 from crib_training.tables.files import made_by, start_table
 from crib_training.tables.two_hand.dealing import GAMES
@@ -171,9 +171,9 @@ class Settings:
     """
 
     agent: str = "expert"
-    deals: int = 40_000
-    seed: int = 2031
-    out: Path = CHOICES.path
+    deals: Count = 40_000
+    seed: Seed = 2031
+    out: NewFile = CHOICES.path
 
 
 def run(settings: Settings) -> None:

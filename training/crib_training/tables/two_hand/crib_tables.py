@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -25,6 +24,7 @@ from crib_env.engine.record import TABLE_T
 from crib_env.engine.show import show_table
 from crib_env.engine.two_hand.records import VIEWS_T
 from crib_env.rules import TwoHandRules
+from crib_env.settings import Count, NewFile, Seed
 from crib_training.progress import steps
 from crib_training.tables.files import start_table, write
 from crib_training.tables.two_hand.dealing import (
@@ -157,10 +157,10 @@ class Settings:
         out: the file to write.
     """
 
-    deals: int = 4_000_000
-    rounds: int = 5
-    seed: int = 2024
-    out: Path = CRIB_TABLES.path
+    deals: Count = 4_000_000
+    rounds: Count = 5
+    seed: Seed = 2024
+    out: NewFile = CRIB_TABLES.path
 
 
 def run(settings: Settings) -> None:

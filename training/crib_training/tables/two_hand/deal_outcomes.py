@@ -11,7 +11,6 @@ chance of winning, how often the dealer did win.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -28,6 +27,7 @@ from crib_agents.loading import load_agent
 from crib_env.games import Games
 from crib_env.policy import Agent
 from crib_env.rules import TwoHandRules
+from crib_env.settings import Count, CountOrNone, NewFile, Seed
 from crib_training.evaluation.duplicate import Estimate, estimate
 from crib_training.progress import steps
 from crib_training.tables.files import start_table, write
@@ -137,10 +137,10 @@ class Settings:
     """
 
     agent: str = "rule_based"
-    deals: int = 2_000_000
-    seed: int = 2026
-    out: Path = DEAL_OUTCOMES.path
-    check: int = 0
+    deals: Count = 2_000_000
+    seed: Seed = 2026
+    out: NewFile = DEAL_OUTCOMES.path
+    check: CountOrNone = 0
 
 
 def run(settings: Settings) -> None:

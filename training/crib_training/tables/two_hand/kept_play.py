@@ -15,7 +15,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import combinations_with_replacement
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -30,6 +29,7 @@ from crib_env.engine.two_hand.records import HAND, LAY_AWAY
 from crib_env.games import Games
 from crib_env.policy import Agent
 from crib_env.rules import TwoHandRules
+from crib_env.settings import Count, NewFile, Seed
 from crib_training.progress import steps
 from crib_training.tables.files import start_table, write
 from crib_training.tables.two_hand.dealing import GAMES
@@ -134,9 +134,9 @@ class Settings:
     """
 
     agent: str = "rule_based"
-    deals: int = 4_000_000
-    seed: int = 2027
-    out: Path = KEPT_PLAY.path
+    deals: Count = 4_000_000
+    seed: Seed = 2027
+    out: NewFile = KEPT_PLAY.path
 
 
 def run(settings: Settings) -> None:

@@ -18,7 +18,6 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -50,6 +49,7 @@ from crib_env.engine.record import TABLE_T
 from crib_env.engine.show import show_table
 from crib_env.engine.two_hand.records import DEAL, VIEWS_T
 from crib_env.rules import TwoHandRules
+from crib_env.settings import Count, NewFile, Seed
 from crib_training.progress import steps
 from crib_training.tables.files import start_table, write
 from crib_training.tables.two_hand.dealing import (
@@ -252,10 +252,10 @@ class Settings:
         show: compute nothing anew: one round at the file's habits.
     """
 
-    deals: int = 120_000
-    rounds: int = 10
-    seed: int = 2028
-    out: Path = LAID_AWAY.path
+    deals: Count = 120_000
+    rounds: Count = 10
+    seed: Seed = 2028
+    out: NewFile = LAID_AWAY.path
     show: bool = False
 
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 
 import numpy as np
 from crib_agents.data.tables import REFERENCE_DEALS, save
@@ -24,6 +23,7 @@ from crib_env.engine.show import show_table
 from crib_env.engine.two_hand.records import HAND
 from crib_env.policy import Act, CompiledAgent
 from crib_env.rules import LARGEST_TARGET, TwoHandRules
+from crib_env.settings import Count, NewFile, Seed
 from crib_training.evaluation.luck.course import (
     COURSE,
     COURSES_T,
@@ -134,9 +134,9 @@ class Settings:
         out: the file to write.
     """
 
-    deals: int = 4_000_000
-    seed: int = 2032
-    out: Path = REFERENCE_DEALS.path
+    deals: Count = 4_000_000
+    seed: Seed = 2032
+    out: NewFile = REFERENCE_DEALS.path
 
 
 def run(settings: Settings) -> None:

@@ -13,7 +13,6 @@ from __future__ import annotations
 import math
 import time
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -56,6 +55,7 @@ from crib_env.engine.rng import next_word
 from crib_env.engine.show import show_table
 from crib_env.engine.two_hand.records import VIEWS_T
 from crib_env.rules import TwoHandRules
+from crib_env.settings import Count, NewFile, Seed
 from crib_training.progress import steps
 from crib_training.tables.files import made_by, start_table
 from crib_training.tables.two_hand.dealing import (
@@ -263,9 +263,9 @@ class Settings:
         out: the file to write.
     """
 
-    deals: int = 4_000_000
-    seed: int = 2025
-    out: Path = REFLEX.path
+    deals: Count = 4_000_000
+    seed: Seed = 2025
+    out: NewFile = REFLEX.path
 
 
 def run(settings: Settings) -> None:
