@@ -199,7 +199,7 @@ def test_words_become_settings(words: str, changed: dict[str, Any]) -> None:
         ("a --out no/where", "--out: there is no folder no to write where to"),
         ("a --folder nowhere", "--folder: there is no nowhere"),
         ("a --sed 1", "there is no option --sed; did you mean '--seed'?; see crib toy --help"),
-        ("a --wanted=no", "--wanted: ignored explicit argument 'no'"),
+        ("a --wanted=no", "ignored explicit argument 'no'"),
         ("a --seed 13", "seed 13 brings no luck"),  # of the settings' own
     ],
 )

@@ -37,7 +37,10 @@ ENDING = ".kernel"
 FORM = 2  # of what is kept; since 2 no two entries share a symbol
 
 
-SAID = "crib-env: compiling the engine once, about 10 s (`crib warmup` compiles all there is)"
+SAID = (
+    "crib-env: compiling for the first use, 10 to 50 s of one core "
+    "(`crib warmup` compiles everything ahead)"
+)
 
 
 @cache
