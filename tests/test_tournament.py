@@ -324,7 +324,8 @@ def test_the_code_that_must_not_change_is_all_that_plays_and_nothing_that_report
 
 def test_a_worker_that_dies_stops_the_run_and_says_what_to_do(tmp_path: Path) -> None:
     setup = Setup(("greedy", "failing_agents:Dies"), chunk=5)
-    with pytest.raises(RuntimeError, match="process:NAME"):
+    said = r"died as failing_agents:Dies met greedy, .*process:NAME"
+    with pytest.raises(RuntimeError, match=said):
         tournament(setup, 10, tmp_path, Processes(1))
 
 

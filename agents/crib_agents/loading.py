@@ -49,7 +49,7 @@ def load_agent(name: str, move_seconds: float | None = None) -> Agent:
             files = f"such as {Path(name) / 'policy.safetensors'}"
             raise ValueError(f"{name} is a folder: name a file in it, {files}") from error
         raise
-    except Exception as error:  # whatever the agent's own code raises
+    except (Exception, SystemExit) as error:  # whatever the agent's own code raises
         raise ValueError(
             f"no agent was made of {name!r}: {type(error).__name__}: {error}"
         ) from error
