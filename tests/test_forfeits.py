@@ -186,7 +186,7 @@ def test_forfeits_are_lost_games_and_say_nothing_of_points() -> None:
     assert shown["first_dealer_won"]["mean"] != pytest.approx(
         ((1 + outcome.result * np.where(outcome.first_dealt, 1, -1)) / 2).mean()
     )
-    crib = shown["points_a_deal"]["dealer"]["greedy"]["crib"]["mean"]
+    crib = shown["points_per_deal"]["dealer"]["greedy"]["crib"]["mean"]
     dealt = ~outcome.first_dealt[~spoilt]
     assert crib == outcome.points[~spoilt][:, :, 1, 2][dealt].mean()
 

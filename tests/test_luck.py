@@ -361,7 +361,7 @@ def test_the_figures_say_both_and_nothing_where_no_luck_was_reckoned() -> None:
         assert figure == "adjusted" or both[figure] == value
     for found in (both, both["adjusted"]):
         by_role = sum(
-            kind["mean"] for role in found["more_a_deal"].values() for kind in role.values()
+            kind["mean"] for role in found["more_per_deal"].values() for kind in role.values()
         )
-        assert found["margin_a_deal"]["mean"] == pytest.approx(by_role / 2)
+        assert found["margin_per_deal"]["mean"] == pytest.approx(by_role / 2)
     assert usual_reference(PRESETS["table_top"]) is None

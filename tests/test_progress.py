@@ -157,7 +157,7 @@ def test_evaluate_prints_both_or_without_duplicates_the_adjusted_alone(
         shown[words] = capsys.readouterr().out
         result = json.loads(out.read_text())
         assert (result["adjusted"] is not None) == bool(words)
-        assert {"won", "margin", "points_a_deal"} <= set(result)
+        assert {"won", "margin", "points_per_deal"} <= set(result)
         assert result["duplicate"] == (words != "--no-duplicate")
     assert "adjusted" not in shown[""]
     assert "| adjusted" in shown["--adjusted"]

@@ -139,10 +139,10 @@ def test_order_field_and_seeds_may_change_and_nothing_is_played_twice(
                 assert r["won"]["mean"] == pytest.approx(1 - one["won"]["mean"])
                 assert r["skunks_for"] == one["skunks_against"]
                 assert r["won_as_first_dealer"] != one["won_as_first_dealer"]
-                for role, names in r["points_a_deal"].items():
-                    assert names == one["points_a_deal"][role]
-                    for phase, more in r["more_a_deal"][role].items():
-                        assert more["mean"] == -one["more_a_deal"][role][phase]["mean"]
+                for role, names in r["points_per_deal"].items():
+                    assert names == one["points_per_deal"][role]
+                    for phase, more in r["more_per_deal"][role].items():
+                        assert more["mean"] == -one["more_per_deal"][role][phase]["mean"]
     assert not anew
     both = tournament(Setup(FIELD[:2], chunk=10, seeds=(3, 4)), 25, tmp_path, ThisProcess())
     assert {c.seed for c in anew} == {4}
@@ -150,8 +150,8 @@ def test_order_field_and_seeds_may_change_and_nothing_is_played_twice(
     (pooled,) = both["pairings"]
     assert pooled["pairs"] == 50
     four = tournament(Setup(FIELD[:2], chunk=10, seeds=(4,)), 25, tmp_path, ThisProcess())
-    more = [r["margin_a_deal"]["mean"] for r in (results["pairings"][0], four["pairings"][0])]
-    assert pooled["margin_a_deal"]["mean"] == pytest.approx(np.mean(more))
+    more = [r["margin_per_deal"]["mean"] for r in (results["pairings"][0], four["pairings"][0])]
+    assert pooled["margin_per_deal"]["mean"] == pytest.approx(np.mean(more))
     assert more[0] != more[1]
 
 
@@ -202,7 +202,7 @@ def test_luck_is_taken_out_where_it_pays_or_as_is_said(tmp_path: Path) -> None:
                 replace(setup, agents=agents[::-1]), 10, tmp_path / f"{agents[1]} {adjusted}",
                 ThisProcess(),
             )["pairings"][0]["adjusted"]  # fmt: skip
-            for figure, times in (("won", 1), ("margin_a_deal", 0)):
+            for figure, times in (("won", 1), ("margin_per_deal", 0)):
                 one, other = pairing["adjusted"][figure]["mean"], turned[figure]["mean"]
                 assert one + other == pytest.approx(times)
 
@@ -551,7 +551,7 @@ def test_two_of_one_name_are_told_apart_by_how_they_were_given(tmp_path: Path) -
 def test_every_game_has_its_tournament(setup: Setup, phase: str, tmp_path: Path) -> None:
     found = tournament(setup, 2 * setup.chunk, tmp_path, ThisProcess())
     greedy = found["agents"][0]
-    assert greedy["points_a_deal"]["dealer"][phase]["mean"] > 0
+    assert greedy["points_per_deal"]["dealer"][phase]["mean"] > 0
     assert greedy["rating"] > 0
     assert not found["failures"]
     text = report(found)
@@ -571,9 +571,9 @@ def test_a_tournament_agrees_with_evaluate(tmp_path: Path) -> None:
     found = tournament(setup, 500, tmp_path, ThisProcess())["pairings"][0]
     agents = find_agent("rule_based"), find_agent("greedy")
     other = evaluate(six_card_v0.maker, PRESETS["hoyle"], *agents, 500, seed=10)
-    for figure in ("won", "margin", "margin_a_deal", "first_dealer_won"):
+    for figure in ("won", "margin", "margin_per_deal", "first_dealer_won"):
         gap = abs(found[figure]["mean"] - other[figure]["mean"])
-        assert gap < 2 * np.hypot(found[figure]["half_interval"], other[figure]["half_interval"])
+        assert gap < 2 * np.hypot(found[figure]["ci95"], other[figure]["ci95"])
 
 
 def test_the_picture_is_drawn(played: Path) -> None:

@@ -170,7 +170,7 @@ def test_evaluation_prints_a_row_and_the_phases() -> None:
     json.dumps(result)
     four = evaluate(table_top_v0.maker, PRESETS["table_top"], random, random, 4, 1, players=4)
     assert four["players"] == 4
-    assert four["points_a_deal"]["pone"]["random"].keys() == {"heels", "lines", "crib"}
+    assert four["points_per_deal"]["pone"]["random"].keys() == {"heels", "lines", "crib"}
     assert four["skunks_for"]["mean"] is None  # T9 knows none
     assert "| – / – % " in comparison_table([four])
 
@@ -296,9 +296,9 @@ def test_the_command_line_writes_json_with_its_keys(tmp_path: Path) -> None:
     )  # fmt: skip
     assert run.returncode == 0, run.stderr
     found = json.loads((tmp_path / "found.json").read_text())
-    points = found["points_a_deal"]["pone"]["greedy"]["play"]
+    points = found["points_per_deal"]["pone"]["greedy"]["play"]
     for value in (found["won"], found["margin"], points):
-        assert value.keys() == {"mean", "half_interval"}
+        assert value.keys() == {"mean", "ci95"}
 
 
 def test_house_rules_are_named_with_what_they_change(tmp_path: Path) -> None:

@@ -111,7 +111,7 @@ class Setup:
         if self.adjusted:
             chosen_reference(rules, (), True)
             if self.episode == "match":
-                raise ValueError("luck is not known of matches: leave --adjusted out")
+                raise ValueError("luck is not known of matches: leave out --adjust always")
         if self.episode not in EPISODES:
             meant = nearest(self.episode, EPISODES)
             raise ValueError(f"episode must be game or match, got {self.episode!r}{meant}")

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from crib_training.evaluation.failures import failures_list
 from crib_training.evaluation.figures import (
     ROLES,
     comparison_table,
@@ -17,8 +18,6 @@ from crib_training.evaluation.figures import (
 )
 from crib_training.evaluation.markdown import table
 from crib_training.tournament.standings import won_by
-
-REASONS = 3  # shown for each kind of an agent's failures
 
 
 def ranked(results: dict[str, Any]) -> list[dict[str, Any]]:
@@ -80,7 +79,7 @@ def report(results: dict[str, Any]) -> str:
             "dealer's advantage are over pairs without one, which flatters an agent that fails "
             "where its cards are bad.",
             "",
-            _failures_list(results),
+            failures_list(results["failures"]),
             "",
         ]
     return "\n".join(parts)
@@ -152,24 +151,10 @@ def _dealers_table(results: dict[str, Any]) -> str:
 
 def _phases_table(results: dict[str, Any]) -> str:
     return points_table(
-        (role, agent["name"], agent["points_a_deal"][role])
+        (role, agent["name"], agent["points_per_deal"][role])
         for role in ROLES
         for agent in ranked(results)
     )
-
-
-def _failures_list(results: dict[str, Any]) -> str:
-    """Return what each agent failed by, with the first few reasons."""
-    kinds: dict[tuple[str, str], list[dict[str, Any]]] = {}
-    for failure in results["failures"]:
-        kinds.setdefault((failure["agent"], failure["kind"]), []).append(failure)
-    lines = []
-    for (agent, kind), failures in kinds.items():
-        lines.append(f"- {agent}, {kind}: {sum(f['times'] for f in failures)}")
-        lines += [f"  - {f['why']} ({f['times']})" for f in failures[:REASONS]]
-        if len(failures) > REASONS:
-            lines.append(f"  - {len(failures) - REASONS} other reasons, in results.json")
-    return "\n".join(lines)
 
 
 def draw(results: dict[str, Any], path: Path) -> bool:

@@ -28,7 +28,7 @@ from tyro.conf import Positional, arg
 from crib_env.errors import nearest
 from crib_training.command_line import start
 from crib_training.evaluation.duplicate import Pairs, estimate
-from crib_training.evaluation.evaluate import asked_for
+from crib_training.evaluation.evaluate import Adjust, adjusted_by
 from crib_training.evaluation.figures import shares_won
 from crib_training.outputs import check_folder
 from crib_training.progress import Progress
@@ -67,9 +67,8 @@ class Settings:
         seed: fixes everything; of several, such as --seed 1 2 3, the pairs are put together.
         chunk: pairs played at a time.
         move_seconds: the longest an agent may take for a decision.
-        adjusted: take luck out of all results, as is done where it pays: unless two agents are
-            both compiled ones, which sooner play more games (six and five cards).
-        plain: take it out of none.
+        adjust: take luck out of the results (six and five cards): auto does unless two agents are
+            both compiled ones, which sooner play more games.
         strict: stop at an agent's first failure, and show where it comes from.
         anchor: the agent rated 0; without one the mean is.
         workers: processes; 0 plays in the command's own.
@@ -89,8 +88,7 @@ class Settings:
     seed: tuple[int, ...] = (1,)
     chunk: int = 250
     move_seconds: float | None = None
-    adjusted: bool = False
-    plain: bool = False
+    adjust: Adjust = "auto"
     strict: bool = False
     anchor: str | None = None
     workers: int = os.cpu_count() or 1
@@ -256,7 +254,7 @@ def run(settings: Settings) -> None:
         seeds=settings.seed,
         chunk=settings.chunk,
         move_seconds=settings.move_seconds,
-        adjusted=asked_for(settings.adjusted, settings.plain),
+        adjusted=adjusted_by(settings.adjust),
         gauntlet=settings.gauntlet,
         strict=settings.strict,
     )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
@@ -11,6 +10,7 @@ import numpy as np
 
 from crib_training.evaluation.duplicate import Pairs
 from crib_training.evaluation.evaluate import versions
+from crib_training.evaluation.failures import counted
 from crib_training.evaluation.figures import ROLES, figures, shares_won
 from crib_training.evaluation.ratings import expected_share, rate
 from crib_training.loading import find_game
@@ -54,7 +54,7 @@ def standings(
     expected = expected_share(ratings)
     misfits = [abs(float(share.mean()) - expected[pair]) for pair, share in shares.items()]
     label = dict(zip(setup.agents, names, strict=True))
-    failures = Counter(f for pair in played.values() for kind in pair for f in kind.failures)
+    failures = [f for pair in played.values() for kind in pair for f in kind.failures]
     return {
         "environment": setup.environment,
         "rules": setup.rules or rules.name,
@@ -80,19 +80,16 @@ def standings(
         ],
         "pairings": pairings,
         "largest_misfit": max(misfits),
-        "failures": [
-            {"agent": label[f.agent], "kind": f.kind, "why": f.why, "times": times}
-            for f, times in failures.most_common()
-        ],
+        "failures": counted(failures, label),
     }
 
 
 def _overall(name: str, pairings: list[dict[str, Any]]) -> dict[str, Any]:
     """Return an agent's figures over its pairings, each opponent with equal weight."""
-    points = [{role: r["points_a_deal"][role][name] for role in ROLES} for r in pairings]
+    points = [{role: r["points_per_deal"][role][name] for role in ROLES} for r in pairings]
     return {
         "won": _mean([won_by(r, name) for r in pairings]),
-        "points_a_deal": {
+        "points_per_deal": {
             role: {phase: _mean([p[role][phase] for p in points]) for phase in points[0][role]}
             for role in ROLES
         },
@@ -105,17 +102,17 @@ def won_by(r: dict[str, Any], name: str) -> dict[str, float | None]:
     won: dict[str, float | None] = r["won"]
     if name == r["first"] or won["mean"] is None:
         return won
-    return {"mean": 1 - won["mean"], "half_interval": won["half_interval"]}
+    return {"mean": 1 - won["mean"], "ci95": won["ci95"]}
 
 
 def _mean(values: list[dict[str, float | None]]) -> dict[str, float | None]:
     """Return the mean of estimates made independently of each other, each with equal weight."""
     known = [v for v in values if v["mean"] is not None]
     if not known:
-        return {"mean": None, "half_interval": None}
-    halves = [math.nan if v["half_interval"] is None else v["half_interval"] for v in known]
+        return {"mean": None, "ci95": None}
+    halves = [math.nan if v["ci95"] is None else v["ci95"] for v in known]
     half = math.hypot(*halves) / len(known)
     return {
         "mean": float(np.mean([v["mean"] for v in known])),
-        "half_interval": None if math.isnan(half) else half,
+        "ci95": None if math.isnan(half) else half,
     }
