@@ -19,14 +19,16 @@ from typing import Any
 import numpy as np
 import pytest
 from crib_agents.adapters.learned import LearnedAgent, header
-from crib_training.evaluation.duplicate import Pairs, play_chunk
+from crib_training.evaluation.duplicate import Pairs, estimate, play_chunk
 from crib_training.evaluation.evaluate import evaluate
+from crib_training.evaluation.figures import ROLES
 from crib_training.tournament import chunks
 from crib_training.tournament import report as reports
 from crib_training.tournament.chunks import Setup, play, read_pairs
 from crib_training.tournament.ledger import FILE
 from crib_training.tournament.report import report
 from crib_training.tournament.run import ROUND, tournament
+from crib_training.tournament.standings import mean_won
 from crib_training.tournament.workers import Processes, Ray, ThisProcess
 
 from crib_env.engine.family import find_family
@@ -139,8 +141,8 @@ def test_order_field_and_seeds_may_change_and_nothing_is_played_twice(
                 assert r["won"]["mean"] == pytest.approx(1 - one["won"]["mean"])
                 assert r["skunks_for"] == one["skunks_against"]
                 assert r["won_as_first_dealer"] != one["won_as_first_dealer"]
-                for role, names in r["points_per_deal"].items():
-                    assert names == one["points_per_deal"][role]
+                for role in ROLES:
+                    assert r["points_per_deal"][role] == one["points_per_deal"][role]
                     for phase, more in r["more_per_deal"][role].items():
                         assert more["mean"] == -one["more_per_deal"][role][phase]["mean"]
     assert not anew
@@ -520,15 +522,70 @@ def test_the_swapped_games_are_played_by_instances_of_their_own(
             assert one.agent is not other.agent
 
 
-def test_every_chunk_has_deals_of_its_own() -> None:
-    setup = Setup(("greedy", "crib_agents.greedy:GreedyAgent", "rule_based"), chunk=6)
-    keys = [c for p in setup.pairings for c in setup.chunks(*p, 12)]
-    first_deals = [
-        tuple(read_pairs(play(setup, chunk)[kind]).points[:, 0].ravel())
-        for chunk in keys for kind in ("games", "deals")
-    ]  # fmt: skip
-    # Two of the pairings are of the same two agents: the same deals would give the same points.
-    assert len(set(first_deals)) == len(first_deals) == 12
+def test_all_pairings_have_the_same_deals_and_every_chunk_others() -> None:
+    twin = "crib_agents.greedy:GreedyAgent"
+    setup = Setup(("greedy", twin, "rule_based"), chunk=6)
+    points = {
+        (*pairing, chunk.index, kind): read_pairs(play(setup, chunk)[kind]).points
+        for pairing in setup.pairings
+        for chunk in setup.chunks(*pairing, 12)
+        for kind in ("games", "deals")
+    }
+    for kind in ("games", "deals"):
+        for index in (0, 1):  # of the same two agents, whose games of the same deals are the same
+            assert (
+                points[0, 2, index, kind] == points[1, 2, index, kind][:, ::-1, ::-1]
+            ).all() or (points[0, 2, index, kind] == points[1, 2, index, kind]).all()
+        assert (points[0, 2, 0, kind] != points[0, 2, 1, kind]).any()
+
+
+def test_an_agent_meets_the_same_deals_again_through_another_instance(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    seen = {}
+
+    def watch(*args: Any, **keywords: Any) -> Pairs:
+        for half, who in enumerate((args[2], args[6])):
+            for one, other in (who, who[::-1]):
+                seen.setdefault(one.name, {})[other.name, half] = one.agent
+        return play_chunk(*args, **keywords)
+
+    monkeypatch.setattr("crib_training.tournament.chunks.play_chunk", watch)
+    setup = Setup(("greedy", "random", "rule_based"), chunk=4)
+    for pairing in setup.pairings:
+        play(setup, setup.chunks(*pairing, 4)[0])
+    for instances in seen.values():
+        assert len(set(map(id, instances.values()))) == 4
+
+
+def test_a_gauntlet_compares_the_others_pair_by_pair(tmp_path: Path) -> None:
+    setup = Setup(("greedy", "random", "rule_based", "crib_agents:RuleBasedAgent"), chunk=20,
+                  gauntlet=True)  # fmt: skip
+    found = tournament(setup, 40, tmp_path, ThisProcess())
+    compared = {(c["one"], c["than"]): c["won"] for c in found["compared"]}
+    assert len(compared) == 3
+    rule_based, twin = setup.agents[2:]
+    assert compared[rule_based, twin] == {"mean": 0.0, "ci95": 0.0}
+    won = {r["second"]: r["won"]["mean"] for r in found["pairings"]}
+    more = compared["random", rule_based]
+    assert more["mean"] == pytest.approx(won[rule_based] - won["random"])
+    assert more["ci95"] > 0
+    assert "## Compared" in report(found)
+    assert "## Compared" not in report(tournament(
+        replace(setup, gauntlet=False), 40, tmp_path, ThisProcess()))  # fmt: skip
+
+
+def test_the_mean_over_opponents_counts_that_they_had_the_same_deals() -> None:
+    rng = np.random.default_rng(1)
+    one, other = rng.integers(0, 5, size=(2, 400)) / 4
+    assert mean_won([one])["ci95"] == pytest.approx(estimate(one).half)
+    assert mean_won([one, one])["ci95"] == pytest.approx(estimate(one).half)
+    both = mean_won([one, other])
+    assert both["ci95"] == pytest.approx(estimate((one + other) / 2).half)
+    assert both["mean"] == pytest.approx((one + other).mean() / 2)
+    assert mean_won([one, 1 - one])["ci95"] == pytest.approx(0, abs=1e-9)
+    assert mean_won([one, other[:300]])["ci95"] > both["ci95"]
+    assert mean_won([one[:1], other])["ci95"] is None
 
 
 def test_two_of_one_name_are_told_apart_by_how_they_were_given(tmp_path: Path) -> None:

@@ -55,6 +55,7 @@ def report(results: dict[str, Any]) -> str:
         "",
         _dealers_table(results),
         "",
+        *_compared(results),
         *_differences(results),
         "## Points a deal",
         "",
@@ -123,6 +124,16 @@ def cross_table(results: dict[str, Any]) -> str:
             won[one, other] = shown_percent(won_by(r, one)).removesuffix(" %")
     rows = [[row, *(won.get((row, name), "") for name in names)] for row in names]
     return table(["", *names], rows)
+
+
+def _compared(results: dict[str, Any]) -> list[str]:
+    """Return a table of what the others of a gauntlet made of its first agent, two by two."""
+    if not results["compared"]:
+        return []
+    first = results["agents"][0]["name"]
+    rows = [[c["one"], c["than"], shown_percent(c["won"])] for c in results["compared"]]
+    says = f"Games won from {first} on the same deals, pair by pair."
+    return ["## Compared", "", says, "", table(["agent", "than", "won more"], rows), ""]
 
 
 def _differences(results: dict[str, Any]) -> list[str]:

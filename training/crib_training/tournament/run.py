@@ -3,7 +3,8 @@
     crib tournament rule_based greedy random --pairs 2000 --out runs/tournament
 
 Every two agents meet in duplicate pairs: each sequence of deals is played twice, with the seats
-swapped; with ``--gauntlet`` the first meets every other, in one table. Writes ``results.json``,
+swapped; with ``--gauntlet`` the first meets every other, in one table. All pairings have the same
+deals. Writes ``results.json``,
 ``report.md`` and ``ratings.png`` to the folder, and as it goes ``chunks.jsonl``, from which a
 tournament that was stopped is taken up again. An agent that fails, by an illegal action, an
 exception or running over time, loses that game by name and the tournament goes on. Results depend
@@ -139,8 +140,9 @@ def tournament(
     there = sum(plan.settled(each) for plan in plans.values())
     total = PLAYED * each * len(plans)
     with workers, Progress("games and deals", total, PLAYED * there) as progress:
-        for chunk in sorted(chunk for plan in plans.values() for chunk in plan.missing):
-            workers.submit(setup, chunk)  # all pairings side by side
+        for plan in plans.values():  # one pairing after the other: few agents at a time
+            for chunk in sorted(plan.missing):
+                workers.submit(setup, chunk)
         while (record := workers.next_record(progress.advance)) is not None:
             pairing = places[record["first"], record["second"]]
             plan = plans[pairing]
