@@ -42,7 +42,7 @@ def standings(
     shares = {pairing: shares_won(games) for pairing, (games, _) in played.items()}
     scores = {pairing: 2 * share for pairing, share in shares.items()}
     zero = None if anchor is None else names.index(anchor)
-    ratings, low, high = rate(scores, len(names), setup.seeds[0], zero)
+    ratings, low, high = rate(scores, len(names), setup.seeds[0], zero, together=True)
     pairings = [
         {
             "first": names[i],
