@@ -2,6 +2,8 @@
 
     python -m docs.make_leaderboard            # checks all, writes the page
     python -m docs.make_leaderboard --check    # checks alone
+    python -m docs.make_leaderboard --measure  # rates first what comes with the package and is not
+                                               # there yet, which takes hours
 
 Exits with status 1, and a line for each fault, if a submission does not fit.
 """
@@ -19,14 +21,24 @@ from crib_training.rating import (
     HEADINGS,
     OUTCOMES,
     Results,
+    Settings,
     folder,
     rating_table,
     read,
+    run,
 )
 
 from crib_env import ENVIRONMENTS
 from crib_env.registration import find_page
 
+GAMES = ("six_card_v0", "five_card_v0", "table_top_v0")
+TWO_HAND = GAMES[:2]
+# What comes with the package, and where it is rated: `equilibrium` is solved for two-hand games
+# alone, and at Table Top `master` plays as `expert`.
+RATED = dict.fromkeys(BUILT_IN, GAMES) | {
+    "master": TWO_HAND, "equilibrium": TWO_HAND, "learned_search": GAMES,
+}  # fmt: skip
+PAIRS, SEED = 250, 1
 PAGE = Path(__file__).with_name("leaderboard.md")
 LEAST_PAIRS = 200
 HEAD = f"""# Leaderboard
@@ -36,7 +48,9 @@ intervals by a bootstrap over pairs, `rule_based` at 0; beside it the games won 
 per cent. [Rate your agent](rate.md) says how a row comes about and how to send one in. This page is
 made by `python -m docs.make_leaderboard` of the folder `leaderboard/`, whose files are made by
 `crib rate` with `--env ENV --pairs N --seed S --out leaderboard/NAME`; N, S and versions are in
-each (the built-in agents': 250 and 1). Results of fewer than {LEAST_PAIRS} pairs are not taken.
+each (the built-in agents': {PAIRS} and {SEED}). Results of fewer than {LEAST_PAIRS} pairs are not
+taken. The agents that come with the package are rated where they have a play of their own, by
+`python -m docs.make_leaderboard --measure`.
 """
 
 
@@ -108,8 +122,18 @@ def page() -> str:
     return "\n".join(parts)
 
 
+def measure() -> None:
+    """Rate the agents that come with the package, where that has not been done."""
+    for name, environments in RATED.items():
+        for env in environments:
+            if not (folder() / name / f"{env}.json").exists():
+                run(Settings(name, env, pairs=PAIRS, seed=SEED, out=folder() / name))
+
+
 def main() -> None:
     """Check, and write the page."""
+    if "--measure" in sys.argv[1:]:
+        measure()
     found = [fault for name, files in entries().items() for fault in faults(name, files)]
     if found:
         sys.exit("\n".join(found))

@@ -80,7 +80,7 @@ def draw(points: list[dict[str, Any]], path: Path) -> None:
         of_kind = sorted((p for p in points if p["kind"] == kind), key=lambda p: p["cpu_seconds"])
         axes.errorbar(
             [p["cpu_seconds"] for p in of_kind], [p["gain"]["mean"] for p in of_kind],
-            [p["gain"]["half_interval"] for p in of_kind], color=colour, marker="o", markersize=4,
+            [p["gain"]["ci95"] for p in of_kind], color=colour, marker="o", markersize=4,
             capsize=3, label=kind,
         )  # fmt: skip
         for point in of_kind:

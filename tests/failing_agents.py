@@ -122,6 +122,70 @@ class Dies(Failing):
         os._exit(3)
 
 
+class Interrupts(Failing):
+    name = "interrupts"
+
+    def fail(self, actions: Any, fatal: Any) -> Any:
+        raise KeyboardInterrupt
+
+
+class Forks:
+    """Forks at every call; the copy answers too, with other cards."""
+
+    name = "forks"
+
+    def act(self, views: Any, rng: np.random.Generator) -> Any:
+        if copy := os.fork():
+            leave_pid(copy)
+            time.sleep(0.05)  # so that the copy would be the first to answer
+            return views["hand"][:, 0]
+        return views["hand"][:, 1]
+
+
+class Lingers:
+    """Leaves at every call a process behind, and from its making on another."""
+
+    name = "lingers"
+
+    def __init__(self) -> None:
+        self.leave()
+
+    def act(self, views: Any, rng: np.random.Generator) -> Any:
+        self.leave()
+        return views["hand"][:, 0]
+
+    def leave(self) -> None:
+        copy = os.fork()
+        if not copy:
+            time.sleep(600)
+            os._exit(0)
+        leave_pid(copy)
+
+
+class LeavesACopy(Lingers):
+    """Dies, but for a copy of itself that goes on."""
+
+    name = "leaves_a_copy"
+
+    def act(self, views: Any, rng: np.random.Generator) -> Any:
+        super().act(views, rng)
+        os._exit(5)
+
+
+class Prints:
+    name = "prints"
+
+    def act(self, views: Any, rng: np.random.Generator) -> Any:
+        print('[1, "actions", [0]]', flush=True)
+        os.write(1, b"0\n")
+        return views["hand"][:, 0]
+
+
+def leave_pid(pid: int) -> None:
+    """Leave a process's id as the name of a file."""
+    (Path(os.environ["WAITING"]) / str(pid)).touch()
+
+
 class Scribbles(Failing):
     name = "scribbles"
 
@@ -141,7 +205,7 @@ class Waits:
     name = "waits"
 
     def act(self, views: Any, rng: np.random.Generator) -> Any:
-        (Path(os.environ["WAITING"]) / str(os.getpid())).touch()
+        leave_pid(os.getpid())
         time.sleep(600)
 
 
@@ -157,6 +221,13 @@ class Unmakeable:
 
     def __init__(self) -> None:
         raise OSError("the weights are not here")
+
+
+class Quits:
+    name = "quits"
+
+    def __init__(self) -> None:
+        sys.exit(3)
 
 
 class Nameless:

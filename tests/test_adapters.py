@@ -173,7 +173,7 @@ def test_a_path_is_taken_wherever_an_opponent_is_named(tmp_path: Path) -> None:
     six_card_v0.vector_env(2, opponent=[(opponent, 1), ("greedy", 1)]).reset(seed=1)
     envs = make_vec_env(lambda: gym_env(), 1)
     envs.env_method("set_opponent", opponent)
-    assert load_agent(f"{opponent}+greedy").act(views_of(), np.random.default_rng(1)).shape == (40,)
+    assert load_agent(f"{opponent}/greedy").act(views_of(), np.random.default_rng(1)).shape == (40,)
     weights = "agents/crib_agents/data/learned/table_top.safetensors"
     env = table_top_v0.gym_env(opponent=str(Path(__file__).parents[1] / weights))
     env.reset(seed=1)
@@ -182,7 +182,7 @@ def test_a_path_is_taken_wherever_an_opponent_is_named(tmp_path: Path) -> None:
 def test_trust_goes_before_models_alone() -> None:
     assert trusted("a/b.zip", True) == "trust:a/b.zip"
     assert trusted("process:a/b.zip", True) == "process:trust:a/b.zip"
-    assert trusted("a.zip+greedy", True) == "trust:a.zip+greedy"
+    assert trusted("a+b.zip/greedy", True) == "trust:a+b.zip/greedy"
     assert trusted("a.onnx", True) == "a.onnx"
     assert trusted("a.zip", False) == "a.zip"
     assert trusted("trust:a.zip", True) == "trust:a.zip"

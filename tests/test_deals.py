@@ -20,9 +20,9 @@ def test_the_deals_are_those_of_crib_evaluate(capsys: Any) -> None:
     assert said is not None
     rules = TwoHandRules.preset("five_card")
     agents = find_agent("rule_based"), find_agent("greedy")
-    found = evaluate(find_maker("five_card_v0"), rules, *agents, 300, 4)["margin_a_deal"]
+    found = evaluate(find_maker("five_card_v0"), rules, *agents, 300, 4)["margin_per_deal"]
     assert float(said[1]) == pytest.approx(found["mean"], abs=1e-4)
-    assert float(said[2]) == pytest.approx(found["half_interval"], abs=1e-4)
+    assert float(said[2]) == pytest.approx(found["ci95"], abs=1e-4)
 
 
 def test_what_cannot_be_played_is_refused() -> None:

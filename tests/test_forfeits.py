@@ -2,6 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
 import numpy as np
 import pytest
 from crib_agents import GreedyAgent, PhasedAgent
@@ -19,6 +27,7 @@ from crib_env.rules import PRESETS
 
 RULES = PRESETS["hoyle"]
 RANDOM = np.random.default_rng(0)
+needs_proc = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="looks into /proc")
 
 
 def deals(agent: object, pairs: int = 12, seed: int = 5) -> Pairs:
@@ -63,6 +72,7 @@ def fatal_games() -> np.ndarray:
         (failing_agents.Cheats, "illegal action", "99 is no action"),
         (failing_agents.Raises, "raised", "KeyError: 'no book move'"),
         (failing_agents.Exits, "raised", "SystemExit: 4"),
+        (failing_agents.Interrupts, "raised", "KeyboardInterrupt"),
         (failing_agents.Forgets, "wrong answer", "of shape (0,)"),
         (failing_agents.Halves, "wrong answer", "float64"),
         (failing_agents.Rambles, "wrong answer", "TypeError: it is on the GPU"),
@@ -95,6 +105,20 @@ def test_an_illegal_action_of_the_second_agent_is_the_firsts_win() -> None:
     assert lost.any()
     assert not outcome.forfeits[:, :, 0].any()
     assert (outcome.result[lost] == 1).all()
+
+
+@pytest.mark.parametrize("swallows", [False, True])
+def test_ctrl_c_stops_whatever_the_agent_makes_of_it(swallows: bool) -> None:
+    class Stopped(GreedyAgent):
+        def act(self, views: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+            with contextlib.suppress(*[BaseException] * swallows):
+                signal.raise_signal(signal.SIGINT)
+            return super().act(views, rng)
+
+    before = signal.getsignal(signal.SIGINT)
+    with pytest.raises(KeyboardInterrupt):
+        deals(Stopped())
+    assert signal.getsignal(signal.SIGINT) is before
 
 
 def test_an_agent_that_only_ever_fails_loses_every_game() -> None:
@@ -162,7 +186,7 @@ def test_forfeits_are_lost_games_and_say_nothing_of_points() -> None:
     assert shown["first_dealer_won"]["mean"] != pytest.approx(
         ((1 + outcome.result * np.where(outcome.first_dealt, 1, -1)) / 2).mean()
     )
-    crib = shown["points_a_deal"]["dealer"]["greedy"]["crib"]["mean"]
+    crib = shown["points_per_deal"]["dealer"]["greedy"]["crib"]["mean"]
     dealt = ~outcome.first_dealt[~spoilt]
     assert crib == outcome.points[~spoilt][:, :, 1, 2][dealt].mean()
 
@@ -323,6 +347,111 @@ def test_an_agent_whose_process_dies_is_started_again() -> None:
     assert (actions[others] == GreedyAgent().act(views[others], RANDOM)).all()
 
 
+@pytest.mark.parametrize(("name", "said"), [("Exits", "SystemExit: 4"), ("Interrupts", "Keyboard")])
+def test_an_agent_that_tries_to_end_its_process_plays_on(name: str, said: str) -> None:
+    agent = ProcessAgent(f"failing_agents:{name}")
+    child = agent._child
+    views, fatal = one_fatal_view()
+    failures = Referee(agent).ask(views, RANDOM)[1]
+    assert list(failures) == [fatal]
+    assert said in failures[fatal].why
+    assert agent._child is child
+    agent.close()
+
+
+def pids(folder: Path) -> list[int]:
+    return [int(path.name) for path in folder.glob("[0-9]*")]
+
+
+def wait_until_gone(folder: Path, count: int) -> None:
+    """Wait until there were so many processes and none of them is left but as a zombie."""
+
+    def lives(pid: int) -> bool:
+        try:
+            return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+        except OSError:
+            return False
+
+    deadline = time.monotonic() + 10
+    while len(pids(folder)) < count or any(map(lives, pids(folder))):
+        assert time.monotonic() < deadline, f"{pids(folder)} of {count}"
+        time.sleep(0.02)
+
+
+@needs_proc
+def test_one_question_has_one_answer_though_the_agent_forks(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("WAITING", str(tmp_path))
+    agent = ProcessAgent("failing_agents:Forks")
+    views = first_views()[0]
+    for few in range(1, 5):
+        assert (agent.act(views[:few], RANDOM) == views["hand"][:few, 0]).all()
+    wait_until_gone(tmp_path, 4)  # a copy ends where it would answer
+    agent.close()
+
+
+@needs_proc
+@pytest.mark.parametrize("how", ["close", "forgotten", "time", "death"])
+def test_all_that_an_agent_started_ends_with_its_process(
+    how: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("WAITING", str(tmp_path))
+    name = {"death": "LeavesACopy"}.get(how, "Lingers")
+    agent = ProcessAgent(f"failing_agents:{name}")
+    views = first_views()[0]
+    if how == "death":
+        with pytest.raises(RuntimeError, match="died with exit code 5"):
+            agent.act(views[:1], RANDOM)
+    else:
+        agent.act(views[:1], RANDOM)
+    if how == "close":
+        agent.close()
+    elif how == "time":
+        agent.move_seconds = 0.0
+        with pytest.raises(TimeoutError):
+            agent.act(views[:1], RANDOM)
+    elif how == "forgotten":
+        del agent
+    wait_until_gone(tmp_path, 2)
+
+
+@needs_proc
+@pytest.mark.parametrize("how", ["kill", "exit"])
+def test_all_that_an_agent_started_ends_with_the_caller(
+    how: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("WAITING", str(tmp_path))
+    end = {"kill": "os.kill(os.getpid(), 9)", "exit": "sys.exit()"}[how]
+    script = tmp_path / "caller.py"
+    script.write_text(
+        "import os, sys, time\n"
+        "import numpy as np\n"
+        "from crib_agents.adapters.process import ProcessAgent\n"
+        "from crib_env.engine.two_hand.records import VIEW\n"
+        "if __name__ == '__main__':\n"
+        "    agent = ProcessAgent('failing_agents:Lingers')\n"
+        "    agent.act(np.zeros(1, dtype=VIEW), np.random.default_rng())\n"
+        f"    {end}\n"
+    )
+    paths = [str(Path(__file__).parent), os.environ.get("PYTHONPATH", "")]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(paths)}
+    subprocess.run([sys.executable, script], env=environment, timeout=60)
+    wait_until_gone(tmp_path, 2)
+
+
+def test_what_an_agent_prints_is_no_answer_and_goes_to_stderr(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    agent = ProcessAgent("failing_agents:Prints")
+    views = first_views()[0]
+    assert (agent.act(views, RANDOM) == views["hand"][:, 0]).all()
+    agent.close()
+    said = capfd.readouterr()
+    assert said.out == ""
+    assert "actions" in said.err
+
+
 def test_nothing_an_agent_sends_runs_outside_its_process() -> None:
     agent = ProcessAgent("failing_agents:Plants")
     views, fatal = one_fatal_view()
@@ -337,6 +466,8 @@ def test_an_agent_that_cannot_be_made_says_why() -> None:
         ProcessAgent("failing_agents:Unmakeable")
     with pytest.raises(ValueError, match="no agent is called 'nobody'"):
         ProcessAgent("nobody")
+    with pytest.raises(ValueError, match=r"no agent was made of .*SystemExit: 3"):
+        load_agent("failing_agents:Quits")
     for name in ("failing_agents:Unmakeable", "process:failing_agents:Unmakeable"):
         with pytest.raises(ValueError, match=r"no agent was made of .*OSError: the weights"):
             load_agent(name)

@@ -10,7 +10,7 @@ import numpy.typing as npt
 import pytest
 from crib_agents import GreedyAgent, RandomAgent, RuleBasedAgent
 from crib_training.evaluation.duplicate import Pairs, estimate, play_pairs
-from crib_training.evaluation.figures import adjusted_shares, figures, shares_won
+from crib_training.evaluation.figures import adjusted_shares, figures, points_more, shares_won
 from crib_training.evaluation.luck.__main__ import plain_and_luck, taken
 from crib_training.evaluation.luck.course import KINDS
 from crib_training.evaluation.luck.deals import DealLog, Deals
@@ -22,6 +22,7 @@ from crib_training.tables.two_hand.reference_deals import measure
 from crib_env.engine.two_hand.records import HAND
 from crib_env.game import Game
 from crib_env.games import Games
+from crib_env.policy import find_agent
 from crib_env.rules import PRESETS, Rules, TwoHandRules
 from reference.scoring import score_show
 
@@ -305,6 +306,23 @@ def test_plain_and_adjusted_agree_and_the_adjusted_needs_fewer_pairs(rules: TwoH
         assert fewer > least
 
 
+def test_taking_luck_out_makes_no_phase_of_a_deal_less_certain() -> None:
+    """An agent pegs other points from its cards than the reference does."""
+    agents = find_agent("expert"), GreedyAgent()
+    deals = play_pairs(HOYLE, "deal", *agents, 500, 5, reference=usual_reference(HOYLE))
+    assert deals.points_by_luck is not None
+    plain = points_more(deals)
+    adjusted = points_more(deals, deals.points - deals.points_by_luck.sum(axis=2))
+    wider = adjusted.var(axis=0) > plain.var(axis=0)
+    wider[0, 2] = False  # pone has no crib
+    assert not wider.any()
+    found = figures(HOYLE, ("a", "b"), play_pairs(
+        HOYLE, "game", *agents, 20, 5, reference=usual_reference(HOYLE)), deals)  # fmt: skip
+    times = found["adjusted"]["times_fewer_pairs"]
+    margins = [one.sum(axis=(1, 2)).var() for one in (plain, adjusted)]
+    assert times["margin_per_deal"] == pytest.approx(margins[0] / margins[1])
+
+
 def test_a_bad_reference_agrees_too_though_it_takes_away_less() -> None:
     """It lays away and plays at random, so what it makes of the cards says little of them."""
     bad = RandomAgent()
@@ -361,7 +379,7 @@ def test_the_figures_say_both_and_nothing_where_no_luck_was_reckoned() -> None:
         assert figure == "adjusted" or both[figure] == value
     for found in (both, both["adjusted"]):
         by_role = sum(
-            kind["mean"] for role in found["more_a_deal"].values() for kind in role.values()
+            kind["mean"] for role in found["more_per_deal"].values() for kind in role.values()
         )
-        assert found["margin_a_deal"]["mean"] == pytest.approx(by_role / 2)
+        assert found["margin_per_deal"]["mean"] == pytest.approx(by_role / 2)
     assert usual_reference(PRESETS["table_top"]) is None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from importlib.metadata import entry_points
 from pathlib import Path
 
 import numpy as np
@@ -10,13 +11,19 @@ import pytest
 
 from crib_env import find_agent
 from crib_env.errors import IllegalActionError
-from crib_env.policy import Actions, Views
+from crib_env.policy import GROUP, Actions, Views
 from crib_env.rules import PRESETS
-from docs.numbers.make import agents, table_top, two_hand, winning
+from docs import make_leaderboard
+from docs.numbers.make import agents, exploitability, table_top, two_hand, winning
 from docs.numbers.make.__main__ import Settings, run
 from docs.numbers.make.episodes import self_play
 from docs.numbers.make.pages import write
 from docs.numbers.make.run import Run
+
+
+def shipped_agents() -> list[str]:
+    points = entry_points(group=GROUP)
+    return [point.name for point in points if point.value.startswith("crib_agents")]
 
 
 def run_of(deals: int, games: int) -> Run:
@@ -100,13 +107,24 @@ def test_a_page_of_table_top(tmp_path: Path) -> None:
 
 def test_the_page_of_the_agents(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("matplotlib")
-    monkeypatch.setattr(agents, "TABLES", (agents.Table("Five cards", "five_card_v0"),))
-    monkeypatch.setattr(agents, "FIELD", ("greedy", "random"))
+    few = agents.Table("Five cards", "five_card_v0", agents=("greedy", "random"))
+    monkeypatch.setattr(agents, "TABLES", (few,))
     text, data = agents.page(5, seed=2, folder=tmp_path, runs=tmp_path / "runs")
     assert "## Five cards" in text
     assert {agent["name"] for agent in data["Five cards"]["agents"]} == {"greedy", "random"}
     assert "agents_five_cards.png" in text
     assert (tmp_path / "agents_five_cards.png").exists()
+
+
+def test_every_agent_that_comes_with_the_package_is_in_the_commands_of_the_pages() -> None:
+    every = set(shipped_agents())
+    assert {"master", "learned_search", "equilibrium"} < every
+    for table in agents.TABLES:
+        missing = every - set(agents.field(table))
+        assert missing == ({"master", "equilibrium"} if "table_top" in table.environment else set())
+    for rules, field in exploitability.FIELD.items():
+        assert every - set(field) == ({"random"} if rules == "hoyle" else set())
+    assert set(make_leaderboard.RATED) == every
 
 
 def test_an_unknown_page_is_refused() -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import os
+import re
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -33,9 +35,44 @@ def test_away_from_a_terminal_there_is_a_line_now_and_then(
             now[0] = seconds
             one.advance(100)
     assert capsys.readouterr().err.splitlines() == [
-        "deals: 400 of 1,000 in 0:31, 1:33 left",  # 200 in 31 seconds, 600 to go
-        "deals: 600 of 1,000 in 1:02, 1:02 left",
+        # After the first 100, which took ten seconds, 100 in 21 seconds and 300 in 52.
+        "deals: 400 of 1,000 in 0:31, 2:06 left",
+        "deals: 600 of 1,000 in 1:02, 1:09 left",
     ]
+
+
+@pytest.mark.parametrize("terminal", [True, False])
+def test_compiling_before_the_first_result_is_not_taken_for_playing(
+    terminal: bool, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = [0.0]
+    monkeypatch.setattr(progress.time, "monotonic", lambda: now[0])
+    if terminal:
+        monkeypatch.setenv("FORCE_COLOR", "1")
+        monkeypatch.setenv("TERM", "xterm")
+    shown = []
+    with Progress("deals", 8000) as one:
+        for seconds, by in ((40, 0.0), (41, 0.5), (72, 0.01), (75, 99.49), (110, 100)):
+            now[0] = seconds
+            one.advance(by)
+            if one._bars is not None:
+                one._bars.refresh()
+            shown.append(capsys.readouterr().err)
+    early = "".join(shown[:3]).replace("in 0:40", "").replace("in 1:12", "")
+    assert not re.search(r" left|\d:\d\d", early)
+    if terminal:
+        assert "-:--" in shown[2]
+        assert "44:59" in shown[3]
+    else:
+        assert "0 of 8,000 in 0:40" in shown[0]
+    assert ("44:58" if terminal else "200 of 8,000 in 1:50, 44:58 left") in shown[4]
+
+
+def test_the_next_task_of_a_command_taken_up_again_waits_for_its_first_result() -> None:
+    one = Progress("deals", 100, done=40)
+    assert one.left() == ""
+    one.move_to(40)
+    assert one.left() == ""
 
 
 def test_in_a_terminal_there_is_a_bar_with_the_total(
@@ -125,24 +162,34 @@ def test_an_evaluation_that_is_stopped_says_how_far_it_was(
 def test_what_excludes_each_other_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
     from crib_training.command_line import main
 
-    for words in ("--plain --adjusted", "--plain --no-duplicate"):
-        with pytest.raises(SystemExit):
-            main(["evaluate", "greedy", "random", *words.split()])
-        assert "--plain excludes" in capsys.readouterr().err
     with pytest.raises(SystemExit):
-        main(["evaluate", "greedy", "random", "--env", "table_top_v0", "--adjusted"])
+        main(["evaluate", "greedy", "random", "--adjust", "never", "--no-duplicate"])
+    assert "leave --adjust never out" in capsys.readouterr().err
+    with pytest.raises(SystemExit):
+        main(["evaluate", "greedy", "random", "--env", "table_top_v0", "--adjust", "always"])
     assert "luck is not known of games by the rules table_top" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("command", ["evaluate", "tournament"])
+def test_one_flag_says_whether_luck_is_taken_out(
+    command: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from crib_training.command_line import main
+
+    with pytest.raises(SystemExit):
+        main([command, "--help"])
+    said = capsys.readouterr().out
+    assert "--adjust {auto,always,never}" in said
+    assert not re.search("--adjusted|--plain|--no-no-", said)
 
 
 def test_evaluate_prints_both_or_without_duplicates_the_adjusted_alone(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
-    import json
-
     from crib_training.command_line import main
 
     shown = {}
-    for words in ("", "--adjusted", "--no-duplicate"):
+    for words in ("", "--adjust always", "--no-duplicate"):
         out = tmp_path / "result.json"
         main(
             [
@@ -159,10 +206,48 @@ def test_evaluate_prints_both_or_without_duplicates_the_adjusted_alone(
         shown[words] = capsys.readouterr().out
         result = json.loads(out.read_text())
         assert (result["adjusted"] is not None) == bool(words)
-        assert {"won", "margin", "points_a_deal"} <= set(result)
+        for name in ("won", "margin_per_deal", "points_per_deal"):
+            assert result[name].keys() >= {"mean", "ci95"}
         assert result["duplicate"] == (words != "--no-duplicate")
+        if words:
+            for times in result["adjusted"]["times_fewer_pairs"].values():
+                assert f"({times:.2f})" in shown[words]
     assert "adjusted" not in shown[""]
-    assert "| adjusted" in shown["--adjusted"]
-    assert "plain" in shown["--adjusted"]
+    assert "| adjusted (times fewer pairs)" in shown["--adjust always"]
+    assert "plain" in shown["--adjust always"]
     assert "games won, adjusted" in shown["--no-duplicate"]
     assert "plain" not in shown["--no-duplicate"]
+
+
+def test_evaluate_prints_forfeits_and_speed_and_ends_with_status_1(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    from crib_training.command_line import main
+
+    out = tmp_path / "result.json"
+    words = ["evaluate", "greedy", "failing_agents:Raises", "--pairs", "9", "--json", str(out)]
+    with pytest.raises(SystemExit) as end:
+        main(words)
+    assert end.value.code == 1
+    said = capsys.readouterr()
+    result = json.loads(out.read_text())
+    lost = result["forfeits"]["raises"]
+    assert lost > 0
+    assert result["forfeits"]["greedy"] == 0
+    assert result["won"]["mean"] > 0.5
+    for name, speed in result["decisions_per_second"].items():
+        assert re.search(rf"\| {name} +\| {result['forfeits'][name]} +\| {speed:,.0f} ", said.out)
+    assert f"- raises, raised: {lost}\n  - KeyError: 'no book move' ({lost})" in said.out
+    why = f"KeyError: 'no book move' (forfeited: raises {lost})"
+    assert said.err == f"error: 'raises' erred: {why}\n"
+
+
+def test_an_agent_that_exits_does_not_end_an_evaluation_unsaid(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    from crib_training.command_line import main
+
+    with pytest.raises(SystemExit) as end:
+        main(["evaluate", "greedy", "failing_agents:Exits", "--pairs", "9"])
+    assert end.value.code == 1
+    assert "'exits' erred: SystemExit: 4" in capsys.readouterr().err

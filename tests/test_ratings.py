@@ -95,6 +95,21 @@ def test_pairs_are_drawn_again_as_pairs() -> None:
     assert (even[:, 0, 1] == 400).all()
 
 
+def test_pairs_of_the_same_deals_are_drawn_together() -> None:
+    rng = np.random.default_rng(4)
+    pairs = rng.integers(0, 5, size=900) / 2
+    scores = {(0, 1): pairs, (0, 2): pairs, (1, 2): 2 - pairs[:500]}
+    wins = resampled_wins(scores, 3, np.random.default_rng(1), 400, together=True)
+    assert (wins[:, 0, 1] == wins[:, 0, 2]).all()
+    assert (wins[:, 0, 1] + wins[:, 1, 0]).std() < 2  # but for the pair nobody played
+    assert np.corrcoef(wins[:, 0, 1], wins[:, 2, 1])[0, 1] > 0.4
+    apart = resampled_wins(scores, 3, np.random.default_rng(1), 400)
+    assert abs(np.corrcoef(apart[:, 0, 1], apart[:, 0, 2])[0, 1]) < 0.2
+    for pair in scores:
+        assert wins[:, *pair].mean() == pytest.approx(apart[:, *pair].mean(), rel=0.02)
+        assert wins[:, *pair].std() == pytest.approx(apart[:, *pair].std(), rel=0.5)
+
+
 def test_intervals_hold_the_truth_about_as_often_as_they_say() -> None:
     """Pairs drawn from known ratings, with the two games of a pair depending on each other."""
     truth = np.array([80.0, 10.0, -90.0])

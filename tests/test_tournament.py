@@ -19,14 +19,16 @@ from typing import Any
 import numpy as np
 import pytest
 from crib_agents.adapters.learned import LearnedAgent, header
-from crib_training.evaluation.duplicate import Pairs, play_chunk
+from crib_training.evaluation.duplicate import Pairs, estimate, play_chunk
 from crib_training.evaluation.evaluate import evaluate
+from crib_training.evaluation.figures import ROLES
 from crib_training.tournament import chunks
 from crib_training.tournament import report as reports
 from crib_training.tournament.chunks import Setup, play, read_pairs
 from crib_training.tournament.ledger import FILE
 from crib_training.tournament.report import report
 from crib_training.tournament.run import ROUND, tournament
+from crib_training.tournament.standings import mean_won
 from crib_training.tournament.workers import Processes, Ray, ThisProcess
 
 from crib_env.engine.family import find_family
@@ -139,10 +141,10 @@ def test_order_field_and_seeds_may_change_and_nothing_is_played_twice(
                 assert r["won"]["mean"] == pytest.approx(1 - one["won"]["mean"])
                 assert r["skunks_for"] == one["skunks_against"]
                 assert r["won_as_first_dealer"] != one["won_as_first_dealer"]
-                for role, names in r["points_a_deal"].items():
-                    assert names == one["points_a_deal"][role]
-                    for phase, more in r["more_a_deal"][role].items():
-                        assert more["mean"] == -one["more_a_deal"][role][phase]["mean"]
+                for role in ROLES:
+                    assert r["points_per_deal"][role] == one["points_per_deal"][role]
+                    for phase, more in r["more_per_deal"][role].items():
+                        assert more["mean"] == -one["more_per_deal"][role][phase]["mean"]
     assert not anew
     both = tournament(Setup(FIELD[:2], chunk=10, seeds=(3, 4)), 25, tmp_path, ThisProcess())
     assert {c.seed for c in anew} == {4}
@@ -150,8 +152,8 @@ def test_order_field_and_seeds_may_change_and_nothing_is_played_twice(
     (pooled,) = both["pairings"]
     assert pooled["pairs"] == 50
     four = tournament(Setup(FIELD[:2], chunk=10, seeds=(4,)), 25, tmp_path, ThisProcess())
-    more = [r["margin_a_deal"]["mean"] for r in (results["pairings"][0], four["pairings"][0])]
-    assert pooled["margin_a_deal"]["mean"] == pytest.approx(np.mean(more))
+    more = [r["margin_per_deal"]["mean"] for r in (results["pairings"][0], four["pairings"][0])]
+    assert pooled["margin_per_deal"]["mean"] == pytest.approx(np.mean(more))
     assert more[0] != more[1]
 
 
@@ -202,7 +204,7 @@ def test_luck_is_taken_out_where_it_pays_or_as_is_said(tmp_path: Path) -> None:
                 replace(setup, agents=agents[::-1]), 10, tmp_path / f"{agents[1]} {adjusted}",
                 ThisProcess(),
             )["pairings"][0]["adjusted"]  # fmt: skip
-            for figure, times in (("won", 1), ("margin_a_deal", 0)):
+            for figure, times in (("won", 1), ("margin_per_deal", 0)):
                 one, other = pairing["adjusted"][figure]["mean"], turned[figure]["mean"]
                 assert one + other == pytest.approx(times)
 
@@ -324,7 +326,8 @@ def test_the_code_that_must_not_change_is_all_that_plays_and_nothing_that_report
 
 def test_a_worker_that_dies_stops_the_run_and_says_what_to_do(tmp_path: Path) -> None:
     setup = Setup(("greedy", "failing_agents:Dies"), chunk=5)
-    with pytest.raises(RuntimeError, match="process:NAME"):
+    said = r"died as failing_agents:Dies met greedy, .*process:NAME"
+    with pytest.raises(RuntimeError, match=said):
         tournament(setup, 10, tmp_path, Processes(1))
 
 
@@ -519,15 +522,70 @@ def test_the_swapped_games_are_played_by_instances_of_their_own(
             assert one.agent is not other.agent
 
 
-def test_every_chunk_has_deals_of_its_own() -> None:
-    setup = Setup(("greedy", "crib_agents.greedy:GreedyAgent", "rule_based"), chunk=6)
-    keys = [c for p in setup.pairings for c in setup.chunks(*p, 12)]
-    first_deals = [
-        tuple(read_pairs(play(setup, chunk)[kind]).points[:, 0].ravel())
-        for chunk in keys for kind in ("games", "deals")
-    ]  # fmt: skip
-    # Two of the pairings are of the same two agents: the same deals would give the same points.
-    assert len(set(first_deals)) == len(first_deals) == 12
+def test_all_pairings_have_the_same_deals_and_every_chunk_others() -> None:
+    twin = "crib_agents.greedy:GreedyAgent"
+    setup = Setup(("greedy", twin, "rule_based"), chunk=6)
+    points = {
+        (*pairing, chunk.index, kind): read_pairs(play(setup, chunk)[kind]).points
+        for pairing in setup.pairings
+        for chunk in setup.chunks(*pairing, 12)
+        for kind in ("games", "deals")
+    }
+    for kind in ("games", "deals"):
+        for index in (0, 1):  # of the same two agents, whose games of the same deals are the same
+            assert (
+                points[0, 2, index, kind] == points[1, 2, index, kind][:, ::-1, ::-1]
+            ).all() or (points[0, 2, index, kind] == points[1, 2, index, kind]).all()
+        assert (points[0, 2, 0, kind] != points[0, 2, 1, kind]).any()
+
+
+def test_an_agent_meets_the_same_deals_again_through_another_instance(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    seen = {}
+
+    def watch(*args: Any, **keywords: Any) -> Pairs:
+        for half, who in enumerate((args[2], args[6])):
+            for one, other in (who, who[::-1]):
+                seen.setdefault(one.name, {})[other.name, half] = one.agent
+        return play_chunk(*args, **keywords)
+
+    monkeypatch.setattr("crib_training.tournament.chunks.play_chunk", watch)
+    setup = Setup(("greedy", "random", "rule_based"), chunk=4)
+    for pairing in setup.pairings:
+        play(setup, setup.chunks(*pairing, 4)[0])
+    for instances in seen.values():
+        assert len(set(map(id, instances.values()))) == 4
+
+
+def test_a_gauntlet_compares_the_others_pair_by_pair(tmp_path: Path) -> None:
+    setup = Setup(("greedy", "random", "rule_based", "crib_agents:RuleBasedAgent"), chunk=20,
+                  gauntlet=True)  # fmt: skip
+    found = tournament(setup, 40, tmp_path, ThisProcess())
+    compared = {(c["one"], c["than"]): c["won"] for c in found["compared"]}
+    assert len(compared) == 3
+    rule_based, twin = setup.agents[2:]
+    assert compared[rule_based, twin] == {"mean": 0.0, "ci95": 0.0}
+    won = {r["second"]: r["won"]["mean"] for r in found["pairings"]}
+    more = compared["random", rule_based]
+    assert more["mean"] == pytest.approx(won[rule_based] - won["random"])
+    assert more["ci95"] > 0
+    assert "## Compared" in report(found)
+    assert "## Compared" not in report(tournament(
+        replace(setup, gauntlet=False), 40, tmp_path, ThisProcess()))  # fmt: skip
+
+
+def test_the_mean_over_opponents_counts_that_they_had_the_same_deals() -> None:
+    rng = np.random.default_rng(1)
+    one, other = rng.integers(0, 5, size=(2, 400)) / 4
+    assert mean_won([one])["ci95"] == pytest.approx(estimate(one).half)
+    assert mean_won([one, one])["ci95"] == pytest.approx(estimate(one).half)
+    both = mean_won([one, other])
+    assert both["ci95"] == pytest.approx(estimate((one + other) / 2).half)
+    assert both["mean"] == pytest.approx((one + other).mean() / 2)
+    assert mean_won([one, 1 - one])["ci95"] == pytest.approx(0, abs=1e-9)
+    assert mean_won([one, other[:300]])["ci95"] > both["ci95"]
+    assert mean_won([one[:1], other])["ci95"] is None
 
 
 def test_two_of_one_name_are_told_apart_by_how_they_were_given(tmp_path: Path) -> None:
@@ -550,7 +608,7 @@ def test_two_of_one_name_are_told_apart_by_how_they_were_given(tmp_path: Path) -
 def test_every_game_has_its_tournament(setup: Setup, phase: str, tmp_path: Path) -> None:
     found = tournament(setup, 2 * setup.chunk, tmp_path, ThisProcess())
     greedy = found["agents"][0]
-    assert greedy["points_a_deal"]["dealer"][phase]["mean"] > 0
+    assert greedy["points_per_deal"]["dealer"][phase]["mean"] > 0
     assert greedy["rating"] > 0
     assert not found["failures"]
     text = report(found)
@@ -570,9 +628,9 @@ def test_a_tournament_agrees_with_evaluate(tmp_path: Path) -> None:
     found = tournament(setup, 500, tmp_path, ThisProcess())["pairings"][0]
     agents = find_agent("rule_based"), find_agent("greedy")
     other = evaluate(six_card_v0.maker, PRESETS["hoyle"], *agents, 500, seed=10)
-    for figure in ("won", "margin", "margin_a_deal", "first_dealer_won"):
+    for figure in ("won", "margin", "margin_per_deal", "first_dealer_won"):
         gap = abs(found[figure]["mean"] - other[figure]["mean"])
-        assert gap < 2 * np.hypot(found[figure]["half_interval"], other[figure]["half_interval"])
+        assert gap < 2 * np.hypot(found[figure]["ci95"], other[figure]["ci95"])
 
 
 def test_the_picture_is_drawn(played: Path) -> None:

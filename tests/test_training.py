@@ -170,7 +170,7 @@ def test_evaluation_prints_a_row_and_the_phases() -> None:
     json.dumps(result)
     four = evaluate(table_top_v0.maker, PRESETS["table_top"], random, random, 4, 1, players=4)
     assert four["players"] == 4
-    assert four["points_a_deal"]["pone"]["random"].keys() == {"heels", "lines", "crib"}
+    assert four["points_per_deal"]["pone"]["random"].keys() == {"heels", "lines", "crib"}
     assert four["skunks_for"]["mean"] is None  # T9 knows none
     assert "| – / – % " in comparison_table([four])
 
@@ -198,13 +198,11 @@ def test_an_agent_of_two_asks_each_in_its_phase() -> None:
     assert asked.count("pegging") == 4
 
 
-def test_two_names_and_a_plus_are_an_agent_of_two() -> None:
-    agent = load_agent("greedy+rule_based")
-    assert isinstance(agent, PhasedAgent)
-    assert (agent.discard.name, agent.pegging.name) == ("greedy", "rule_based")
-    assert agent.name == "greedy+rule_based"
-    with pytest.raises(ValueError, match="no agent is called 'nobody'"):
-        load_agent("greedy+nobody")
+def test_a_slash_alone_joins_two_agents_and_a_plus_is_told_so() -> None:
+    assert of_two("greedy+rule_based") is None
+    assert of_two("a+b.safetensors/greedy") == ("a+b.safetensors", "greedy")
+    with pytest.raises(ValueError, match="two agents are joined by a slash: greedy/rule_based"):
+        load_agent("greedy+rule_based")
 
 
 def test_two_names_and_a_slash_are_an_agent_of_two_and_paths_stay_paths(tmp_path: Path) -> None:
@@ -226,14 +224,15 @@ def test_two_names_and_a_slash_are_an_agent_of_two_and_paths_stay_paths(tmp_path
     agent = load_agent("greedy/rule_based")
     assert isinstance(agent, PhasedAgent)
     assert (agent.discard.name, agent.pegging.name) == ("greedy", "rule_based")
+    assert agent.name == "greedy/rule_based"
     with pytest.raises(ValueError, match="no agent is called 'nobody'"):
         load_agent("greedy/nobody")
 
 
 def test_evaluate_writes_a_replay_too(tmp_path: Path) -> None:
     run = crib(
-        "evaluate", "greedy", "random", "--env", "five_card_v0", "--pairs", "2", "--plain",
-        "--replay", "replay.html", folder=tmp_path,
+        "evaluate", "greedy", "random", "--env", "five_card_v0", "--pairs", "2",
+        "--adjust", "never", "--replay", "replay.html", folder=tmp_path,
     )  # fmt: skip
     assert run.returncode == 0, run.stderr
     page = (tmp_path / "replay.html").read_text()
@@ -296,9 +295,15 @@ def test_the_command_line_writes_json_with_its_keys(tmp_path: Path) -> None:
     )  # fmt: skip
     assert run.returncode == 0, run.stderr
     found = json.loads((tmp_path / "found.json").read_text())
-    points = found["points_a_deal"]["pone"]["greedy"]["play"]
-    for value in (found["won"], found["margin"], points):
-        assert value.keys() == {"mean", "half_interval"}
+    points = found["points_per_deal"]["pone"]["greedy"]["play"]
+    for value in (found["won"], found["margin_per_deal"], points):
+        assert value.keys() == {"mean", "ci95"}
+    made = found["points_per_deal"]
+    by_phase = [
+        kind["mean"] for role in ("pone", "dealer") for kind in made[role]["greedy"].values()
+    ]
+    assert made["mean"] == pytest.approx(sum(by_phase) / 2)
+    assert made["ci95"] > 0
 
 
 def test_house_rules_are_named_with_what_they_change(tmp_path: Path) -> None:

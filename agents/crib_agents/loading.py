@@ -48,8 +48,11 @@ def load_agent(name: str, move_seconds: float | None = None) -> Agent:
         if Path(name).is_dir():
             files = f"such as {Path(name) / 'policy.safetensors'}"
             raise ValueError(f"{name} is a folder: name a file in it, {files}") from error
+        if "+" in name:
+            joined = name.replace("+", "/", 1)
+            raise ValueError(f"{error}; two agents are joined by a slash: {joined}") from error
         raise
-    except Exception as error:  # whatever the agent's own code raises
+    except (Exception, SystemExit) as error:  # whatever the agent's own code raises
         raise ValueError(
             f"no agent was made of {name!r}: {type(error).__name__}: {error}"
         ) from error
@@ -58,12 +61,9 @@ def load_agent(name: str, move_seconds: float | None = None) -> Agent:
 def of_two(name: str) -> tuple[str, str] | None:
     """Return the two agents that are joined in a name: who lays away, who plays the cards.
 
-    Joined by a slash, where what stands before it is an agent by itself, so that paths stay paths;
-    or by a plus. None for one agent alone.
+    Joined by a slash, where what stands before it is an agent by itself, so that paths stay paths.
+    None for one agent alone.
     """
-    if "+" in name:
-        discard, _, pegging = name.partition("+")
-        return discard, pegging
     if Path(_bare(name)).exists():
         return None
     for at in (i for i, letter in enumerate(name) if letter == "/"):
@@ -114,7 +114,7 @@ def read_file(name: str) -> Agent:
 def trusted(name: str, trust: bool) -> str:
     """Return the name of an agent; if ``trust``, such that the models it names are trusted."""
     if trust and (joined := of_two(name)):
-        return ("+" if "+" in name else "/").join(trusted(one, trust) for one in joined)
+        return "/".join(trusted(one, trust) for one in joined)
     return re.sub(rf"(?:{TRUST})?([^+:]+\.zip)\b", rf"{TRUST}\1", name) if trust else name
 
 

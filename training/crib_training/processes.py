@@ -19,6 +19,8 @@ from threading import Thread
 from traceback import format_exc
 from typing import Any, TypeVar
 
+from crib_agents.adapters.process import end_process
+
 # One thread for each process: several would fight for the cores, and the order in which a matrix
 # product is summed, so its last bit, may depend on their number.
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
@@ -94,6 +96,7 @@ class ProcessPool:
 
 def _work(pipe: Connection, begin: Callable[..., None] | None, begin_args: tuple[Any, ...]) -> None:
     """Do in a process what comes through its pipe, until it is closed."""
+    me = os.getpid()
     _end_with_parent()
     if begin is not None:
         begin(*begin_args)
@@ -108,6 +111,8 @@ def _work(pipe: Connection, begin: Callable[..., None] | None, begin_args: tuple
         except Exception as error:
             error.add_note(format_exc())  # where it comes from does not travel otherwise
             answer = error, None
+        if os.getpid() != me:
+            os._exit(0)  # a copy, forked by what was called
         pipe.send(answer)
 
 
@@ -147,8 +152,7 @@ def _end_with_parent() -> None:
 
     def end(*_: object) -> None:
         for child in active_children():
-            child.kill()
-            child.join()
+            end_process(child)
         os._exit(1)
 
     def watch() -> None:

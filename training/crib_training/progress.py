@@ -1,6 +1,7 @@
 """How far a command is: a bar with the total and the time left in a terminal, lines elsewhere.
 
-Shown on stderr. A bar goes when its task is done; lines come once a task has taken a while.
+Shown on stderr. A bar goes when its task is done; lines come once a task has taken a while. The
+time left follows from what was done after the first result: before it, kernels are compiled.
 """
 
 from __future__ import annotations
@@ -40,14 +41,14 @@ class Progress:
         self.what = what
         self.total = total
         self.done: float = done
-        self._before = done
+        self._first: tuple[float, float] | None = None  # when, and how much was done by then
         self._began = self._said = time.monotonic()
         self._bars: Bars | None = None
 
     def __enter__(self) -> Progress:
-        self._bars = bars()
+        self._bars = bars(self)
         if self._bars is not None:
-            self._task = self._bars.add_task(self.what, total=self.total, completed=self._before)
+            self._task = self._bars.add_task(self.what, total=self.total, completed=self.done)
             self._bars.start()
         return self
 
@@ -66,35 +67,49 @@ class Progress:
 
     def move_to(self, done: float) -> None:
         """Note how much is done by now."""
-        self.done = done
         now = time.monotonic()
+        if self._first is None and done > self.done:
+            self._first = now, done
+        self.done = done
         if self._bars is not None:
             self._bars.update(self._task, completed=done)
         elif now - self._said >= SAID_EVERY:
             self._said = now
-            print(self.line(now - self._began), file=sys.stderr, flush=True)
+            print(self.line(), file=sys.stderr, flush=True)
 
-    def line(self, seconds: float) -> str:
-        """Return how far the task is after so many seconds, as a line."""
-        new = self.done - self._before
-        left = f", {clock(seconds * (self.total - self.done) / new)} left" if new > 0 else ""
-        return f"{self.what}: {self.done:,.0f} of {self.total:,} in {clock(seconds)}{left}"
+    def line(self) -> str:
+        """Return how far the task is, as a line."""
+        left = self.left()
+        said = f", {left} left" if left else ""
+        spent = clock(time.monotonic() - self._began)
+        return f"{self.what}: {self.done:,.0f} of {self.total:,} in {spent}{said}"
+
+    def left(self) -> str:
+        """Return the time left; nothing where it cannot be told yet."""
+        if self._first is None or self.done < self._first[1] + 1:
+            return ""
+        since, before = self._first
+        return clock((time.monotonic() - since) * (self.total - self.done) / (self.done - before))
 
 
-def bars() -> Bars | None:
+def bars(progress: Progress) -> Bars | None:
     """Return what shows a bar, or None where there is no terminal, or no rich to draw on it."""
     try:
         from rich.console import Console
-        from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
+        from rich.progress import BarColumn, MofNCompleteColumn, ProgressColumn, Task, TextColumn
         from rich.progress import Progress as Bars
+        from rich.text import Text
     except ModuleNotFoundError:
         return None
+
+    class Left(ProgressColumn):
+        def render(self, task: Task) -> Text:
+            return Text(progress.left() or "-:--")
+
     console = Console(stderr=True)
     if not console.is_terminal:
         return None
-    columns = (
-        TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn(),
-    )  # fmt: skip
+    columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), Left()
     return Bars(*columns, console=console, transient=True)
 
 

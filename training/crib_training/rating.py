@@ -112,9 +112,9 @@ def play(
     opponents = [other for other in BUILT_IN if other != name]
     games = {}
     with Progress(f"rating {name}", len(opponents) * pairs) as progress:
-        for k, opponent in enumerate(opponents):
+        for opponent in opponents:  # on the same deals, so that agents compare pair by pair
             both = in_phase(maker, agent), in_phase(maker, load_agent(opponent))
-            played = play_pairs(rules, "game", *both, pairs, seed + k, players=players)
+            played = play_pairs(rules, "game", *both, pairs, seed, players=players)
             won = (4 * shares_won(played)).astype(np.int64)
             games[opponent] = np.bincount(won, minlength=OUTCOMES).tolist()
             progress.advance(pairs)

@@ -29,7 +29,7 @@ class PhasedAgent:
     def __init__(self, discard: Opponent, pegging: Opponent, name: str | None = None) -> None:
         self.discard = find_agent(discard)
         self.pegging = find_agent(pegging)
-        self.name = name or f"{self.discard.name}+{self.pegging.name}"
+        self.name = name or f"{self.discard.name}/{self.pegging.name}"
 
     def act(self, views: Views, rng: np.random.Generator) -> Actions:
         """Return one card for each two-hand view, int64[B].

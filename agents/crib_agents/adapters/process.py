@@ -4,6 +4,10 @@
 (``spawn``), so it shares no memory with the caller: views go to it over a pipe and actions come
 back, as JSON, since unpickling runs what it is sent. On command lines ``process:NAME`` asks for
 one.
+
+The child leads a process group, which ends as a whole: with the child, on a time-out, and when the
+caller ends, however it ends. Questions have numbers, and the child alone answers: a copy of itself
+that the agent forks ends where it would answer too. What the agent prints goes to stderr.
 """
 
 from __future__ import annotations
@@ -11,10 +15,14 @@ from __future__ import annotations
 import contextlib
 import json
 import multiprocessing
+import os
 import signal
 import time
 from collections.abc import Callable
 from multiprocessing.connection import Connection
+from multiprocessing.process import BaseProcess
+from multiprocessing.util import Finalize
+from threading import Thread
 
 import numpy as np
 
@@ -23,6 +31,7 @@ from crib_env.policy import Actions, Agent, Views, find_agent
 AT_ONCE = 64
 START_SECONDS = 60.0  # for a child to import and make its agent; for its first call, to compile
 WARM = 3.0  # a later child's first call may take so many times what the first child's took
+LOOK_EVERY = 0.1  # seconds between two looks at whether a child that does not answer has died
 
 _SPAWN = multiprocessing.get_context("spawn")
 
@@ -30,7 +39,8 @@ _SPAWN = multiprocessing.get_context("spawn")
 class ProcessAgent:
     """Plays what another agent plays, in a child process.
 
-    A child that does not answer in time or dies is killed; the next call starts another.
+    A child that does not answer in time or dies is killed with all that it started; the next call
+    starts another.
 
     Args:
         agent: a name that ``load`` takes.
@@ -60,7 +70,8 @@ class ProcessAgent:
         self.move_seconds = move_seconds
         self.at_once = at_once
         self._load = load
-        self._child: multiprocessing.process.BaseProcess | None = None
+        self._child: BaseProcess | None = None
+        self._asked = 0
         self._allowance = START_SECONDS
         self._answered = False
         self.name = self._start()
@@ -81,16 +92,11 @@ class ProcessAgent:
         return np.concatenate(parts)
 
     def close(self) -> None:
-        """End the child."""
+        """End the child and all that it started."""
         if self._child is not None:
-            self._child.kill()
-            self._child.join()
+            self._end()
             self._pipe.close()
             self._child = None
-
-    def __del__(self) -> None:
-        with contextlib.suppress(Exception):  # at the interpreter's end
-            self.close()
 
     def _start(self) -> str:
         """Start a child and return the name of its agent."""
@@ -100,7 +106,10 @@ class ProcessAgent:
         )
         self._child.start()
         theirs.close()
+        # Also by garbage collection and at this process's end, of a worker as of a command.
+        self._end = Finalize(self, end_process, (self._child,), exitpriority=1)
         self._fresh = True
+        self._asked = 0
         kind, name = self._answer(START_SECONDS)
         if kind != "ready":
             self.close()
@@ -114,8 +123,9 @@ class ProcessAgent:
         if self.move_seconds is not None:
             limit = self.move_seconds * len(views) + (self._allowance if self._fresh else 0.0)
         began = time.perf_counter()
-        with contextlib.suppress(BrokenPipeError):  # a dead child is noticed at the answer
-            self._pipe.send((np.ascontiguousarray(views), seed))
+        self._asked += 1
+        with contextlib.suppress(ConnectionError):  # a dead child is noticed at the answer
+            self._pipe.send((self._asked, np.ascontiguousarray(views), seed))
         try:
             kind, answer = self._answer(limit)
         except TimeoutError:
@@ -132,42 +142,88 @@ class ProcessAgent:
         return np.asarray(answer)
 
     def _answer(self, limit: float | None) -> tuple[str, object]:
-        """Return the child's next message; kill it if none comes within ``limit`` seconds."""
+        """Return the child's answer to the last question, or what it says as it starts.
+
+        Raises:
+            TimeoutError: none came within ``limit`` seconds.
+            RuntimeError: the child died, or wrote what is no message. It is killed in each case.
+        """
         child = self._child
         assert child is not None
+        end = None if limit is None else time.monotonic() + limit
         try:
-            if not self._pipe.poll(limit):
-                self.close()
-                raise TimeoutError(f"no answer within {limit:.2g} s, and its process was killed")
-            kind, answer = json.loads(self._pipe.recv_bytes())
+            while True:
+                # A copy of the child may hold the pipe open: its end is no sign of a death.
+                left = LOOK_EVERY if end is None else end - time.monotonic()
+                if self._pipe.poll(max(0.0, min(left, LOOK_EVERY))):
+                    number, kind, answer = json.loads(self._pipe.recv_bytes())
+                    if number == self._asked:
+                        return str(kind), answer
+                elif child.exitcode is not None and not self._pipe.poll():
+                    raise EOFError
+                elif left <= 0:
+                    self.close()
+                    raise TimeoutError(
+                        f"no answer within {limit:.2g} s, and its process was killed"
+                    )
         except (EOFError, ConnectionError):
-            child.join()
+            child.join(LOOK_EVERY)
             code = child.exitcode
             self.close()
-            raise RuntimeError(f"its process died with exit code {code}") from None
-        return kind, answer
+            why = "closed its pipe" if code is None else f"died with exit code {code}"
+            raise RuntimeError(f"its process {why}") from None
+        except ValueError as error:
+            self.close()
+            raise RuntimeError(f"its process wrote what is no message: {error}") from None
+
+
+def end_process(child: BaseProcess) -> None:
+    """Kill a process and, if it leads a group, all that it started."""
+    if hasattr(os, "killpg") and child.pid is not None:
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(child.pid, signal.SIGKILL)
+    child.kill()
+    child.join()
 
 
 def serve(pipe: Connection, name: str, load: Callable[[str], Agent]) -> None:
     """Answer views with an agent's actions until the pipe is closed: the child's side."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the parent, who ends us
+    me = os.getpid()
+    if hasattr(os, "setsid"):
+        os.setsid()
+    Thread(target=_end_with_parent, daemon=True).start()
+    os.dup2(2, 1)
+
+    def say(number: int, kind: str, answer: object) -> None:
+        if os.getpid() != me:
+            os._exit(0)  # a copy, forked by the agent
+        pipe.send_bytes(json.dumps([number, kind, answer]).encode())
+
     try:
         agent = load(name)
-    except Exception as error:
-        _send(pipe, "refused", f"{type(error).__name__}: {error}")
+        said = agent.name
+    except BaseException as error:  # it may call sys.exit
+        say(0, "refused", f"{type(error).__name__}: {error}")
         return
-    _send(pipe, "ready", agent.name)
+    say(0, "ready", said)
     while True:
         try:
-            views, seed = pipe.recv()
+            number, views, seed = pipe.recv()
         except (EOFError, ConnectionError):
             return
         try:
             actions = agent.act(views, np.random.default_rng(seed))
-            _send(pipe, "actions", np.asarray(actions).tolist())
-        except Exception as error:
-            _send(pipe, "raised", f"{type(error).__name__}: {error}")
+            say(number, "actions", np.asarray(actions).tolist())
+        except BaseException as error:
+            say(number, "raised", f"{type(error).__name__}: {error}")
 
 
-def _send(pipe: Connection, kind: str, answer: object) -> None:
-    pipe.send_bytes(json.dumps([kind, answer]).encode())
+def _end_with_parent() -> None:
+    """End this process and all that it started once its parent is gone, even by a kill."""
+    parent = multiprocessing.parent_process()
+    assert parent is not None
+    parent.join()
+    if hasattr(os, "killpg"):
+        os.killpg(0, signal.SIGKILL)
+    os._exit(1)

@@ -13,7 +13,9 @@ from crib_training.tournament.report import conditions, cross_table, draw, ratin
 from crib_training.tournament.run import tournament
 from crib_training.tournament.workers import Processes
 
-FIELD = ("expert", "rule_based", "greedy", "random")
+FIELD = ("expert", "learned_search", "learned", "rule_based", "greedy", "random")
+# Of two-hand games. `equilibrium` is solved for them alone; elsewhere `master` plays as `expert`.
+TWO_HAND = ("master", "equilibrium", *FIELD)
 # A published bot of six-card cribbage, in plain Python; it comes with the extra "bench".
 GUEST = "examples.magmacrunch:Magmacrunch"
 GUESTS_PACKAGE = "cribbage"
@@ -21,18 +23,19 @@ GUESTS_PACKAGE = "cribbage"
 
 @dataclass(frozen=True)
 class Table:
-    """One tournament: its title, its environment, rules and players, and who may join the field."""
+    """One tournament: its title, its environment, rules and players, the field and who may join."""
 
     title: str
     environment: str
     rules: str | None = None
     players: int = 2
+    agents: tuple[str, ...] = FIELD
     guest: str | None = None
 
 
 TABLES = (
-    Table("Six cards", "six_card_v0", guest=GUEST),
-    Table("Five cards", "five_card_v0"),
+    Table("Six cards", "six_card_v0", agents=TWO_HAND, guest=GUEST),
+    Table("Five cards", "five_card_v0", agents=TWO_HAND),
     Table("Table Top, two players", "table_top_v0"),
     Table("Table Top, four players", "table_top_v0", players=4),
     Table("Ship's variation, two players", "table_top_v0", "table_top_ship"),
@@ -43,8 +46,8 @@ TABLES = (
 def field(table: Table) -> tuple[str, ...]:
     """Return who plays; the guest too if its package is installed."""
     if table.guest and find_spec(GUESTS_PACKAGE) and find_spec("examples"):
-        return (*FIELD, table.guest)
-    return FIELD
+        return (*table.agents, table.guest)
+    return table.agents
 
 
 def page(pairs: int, seed: int, folder: Path, runs: Path) -> tuple[str, dict[str, Any]]:
@@ -76,6 +79,7 @@ def page(pairs: int, seed: int, folder: Path, runs: Path) -> tuple[str, dict[str
     head = (
         "Bradley-Terry ratings on the Elo scale with a mean of 0, from duplicate pairs of games "
         "(same cards, seats swapped) between every two agents; intervals by a bootstrap over "
-        "pairs. `magmacrunch` is a published bot (`magmacrunch-cribbage` on PyPI).\n"
+        "pairs. `equilibrium` is solved for six and five cards alone, and at Table Top `master` "
+        "plays as `expert`. `magmacrunch` is a published bot (`magmacrunch-cribbage` on PyPI).\n"
     )
     return "\n".join([head, *texts]), data

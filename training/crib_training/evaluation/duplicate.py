@@ -126,8 +126,8 @@ def estimate(per_pair: Array) -> Estimate:
 def play_pairs(
     rules: Rules,
     episode: str,
-    first: Agent,
-    second: Agent,
+    first: Agent | Referee,
+    second: Agent | Referee,
     pairs: int,
     seed: int,
     *,
@@ -144,7 +144,7 @@ def play_pairs(
     Args:
         rules: the rules of any game.
         episode: what is played: an episode of the game.
-        first: an agent.
+        first: an agent; given with its referee, a failure costs it the game.
         second: another, or the same.
         pairs: how many pairs, at least 1.
         seed: fixes the deals and the agents' own chance.
@@ -155,7 +155,7 @@ def play_pairs(
 
     Raises:
         ValueError: no pairs asked for.
-        IllegalActionError: an agent chose an illegal action; the message names the agent.
+        IllegalActionError: an agent without a referee chose an illegal action; it is named.
     """
     if pairs < 1:
         raise ValueError(f"pairs must be at least 1, got {pairs!r}")

@@ -5,16 +5,20 @@
 Two things are played: whole games, for the rate of games won and of skunks; and as many single
 deals from 0-0, for the points a deal by phase and role (in whole games the last deal is cut short,
 which would bias them). Intervals are 95 %, computed over pairs of games with the same cards and
-swapped seats. Where it pays, the luck that is left is taken out of both: the adjusted figures.
+swapped seats. Where it pays, the luck that is left is taken out of both: the adjusted figures, each
+with how many times fewer pairs it takes. An agent that fails loses that game, and the command ends
+with status 1.
 """
 
 from __future__ import annotations
 
 import json
+import os
 from dataclasses import dataclass
 from importlib.metadata import version
-from typing import Any
+from typing import Any, Literal
 
+from crib_agents.adapters.timed import Timed
 from crib_agents.loading import load_agent, trusted
 from crib_play.replay import write_replay
 
@@ -23,9 +27,11 @@ from crib_env.options import check_seed
 from crib_env.policy import Agent
 from crib_env.rules import Rules
 from crib_env.settings import Count, NewFile, Players, Positional, Seed
-from crib_training.command_line import start
-from crib_training.evaluation.duplicate import play_pairs
+from crib_training.command_line import TRACEBACK, start
+from crib_training.evaluation.duplicate import Sides, play_pairs
+from crib_training.evaluation.failures import counted, failures_list
 from crib_training.evaluation.figures import (
+    agents_table,
     comparison_table,
     difference_table,
     figures,
@@ -34,7 +40,10 @@ from crib_training.evaluation.figures import (
 from crib_training.evaluation.luck.reference import chosen_reference
 from crib_training.loading import find_game, in_phase, shortest_episode
 from crib_training.progress import Progress
+from crib_training.tournament.referee import Referee
 
+Adjust = Literal["auto", "always", "never"]
+ADJUSTED: dict[Adjust, bool | None] = {"auto": None, "always": True, "never": False}
 PACKAGES = ("crib-env", "numpy", "numba", "gymnasium", "pettingzoo")
 
 
@@ -52,11 +61,10 @@ class Settings:
         players: 2, or 4 in Table Top.
         pairs: how many pairs of games, and of single deals.
         seed: fixes everything.
-        adjusted: take luck out of the results, as is done where it pays: unless both agents are
-            compiled ones, which sooner play more games (six and five cards).
-        plain: do not.
-        no_duplicate: the two games of a pair have deals of their own, for an opponent who must not
-            see cards twice. Only the adjusted figures are shown then.
+        adjust: take luck out of the results (six and five cards): auto does unless both agents are
+            compiled ones, which sooner play more games.
+        duplicate: the two games of a pair have the same deals. Without, for an opponent who must
+            not see cards twice, luck is taken out and the adjusted figures alone are shown.
         json: a file to write the result to as well.
         replay: a file to write one game of theirs to, to be looked at in a browser.
         trust: .zip files are one's own: they hold a pickle, which runs code as it is read.
@@ -69,9 +77,8 @@ class Settings:
     players: Players = 2
     pairs: Count = 2000
     seed: Seed = 1
-    adjusted: bool = False
-    plain: bool = False
-    no_duplicate: bool = False
+    adjust: Adjust = "auto"
+    duplicate: bool = True
     json: NewFile | None = None
     replay: NewFile | None = None
     trust: bool = False
@@ -88,6 +95,7 @@ def evaluate(
     *,
     adjusted: bool | None = None,
     duplicate: bool = True,
+    forfeits: bool = False,
 ) -> dict[str, Any]:
     """Return how ``first`` does against ``second``, ready for JSON.
 
@@ -101,30 +109,40 @@ def evaluate(
         players: seats in a game; of four each agent plays the two of one side.
         adjusted: whether luck is taken out as well; None where that pays.
         duplicate: whether the two games of a pair have the same deals.
+        forfeits: an agent's failure costs it the game; otherwise it is raised.
 
     Raises:
         ValueError: a number of pairs or of players, or a seed, that cannot be; luck to be taken out
             of games that it is not known of.
         KeyboardInterrupt: with how much was played.
-        IllegalActionError: an agent chose an illegal action.
+        IllegalActionError: an agent chose an illegal action, and ``forfeits`` is not set.
     """
     maker.check_players(players)
     check_seed(seed)
     names = first.name, second.name if second.name != first.name else f"{second.name} (second)"
-    first, second = in_phase(maker, first), in_phase(maker, second)
-    reference = chosen_reference(rules, (first, second), adjusted)
+    timed = Timed(first), Timed(second)
+    one, other = (in_phase(maker, agent) for agent in timed)
+    sides: Sides = (one, other)
+    if forfeits:
+        sides = Referee(one, name=names[0]), Referee(other, name=names[1])
+    untimed = in_phase(maker, first), in_phase(maker, second)
+    reference = chosen_reference(rules, untimed, adjusted)
     with Progress(f"{names[0]} against {names[1]}, games and deals", 4 * pairs) as progress:
+        played = []
         try:
-            games, deals = (
-                play_pairs(
-                    rules, episode, first, second, pairs, seed, players=players,
-                    reference=reference, duplicate=duplicate, finished=progress.advance,
-                )
-                for episode in ("game", shortest_episode(maker))
-            )  # fmt: skip
+            for episode in ("game", shortest_episode(maker)):
+                for agent in timed:
+                    agent.decisions, agent.seconds = 0, 0.0  # the deals count: all is compiled
+                played.append(
+                    play_pairs(
+                        rules, episode, *sides, pairs, seed, players=players,
+                        reference=reference, duplicate=duplicate, finished=progress.advance,
+                    )
+                )  # fmt: skip
         except KeyboardInterrupt:
             said = f"{progress.done:,.0f} of {progress.total:,} games and deals were played"
             raise KeyboardInterrupt(f"{said}; nothing is kept") from None
+    games, deals = played
     return {
         "environment": maker.name,
         "first": names[0],
@@ -136,6 +154,11 @@ def evaluate(
         "duplicate": duplicate,
         "versions": versions(),
         **figures(rules, names, games, deals),
+        "failures": counted((*games.failures, *deals.failures), {}),
+        "decisions_per_second": {
+            name: agent.decisions / agent.seconds if agent.seconds else None
+            for name, agent in zip(names, timed, strict=True)
+        },
     }
 
 
@@ -144,15 +167,15 @@ def versions() -> dict[str, str]:
     return {package: version(package) for package in PACKAGES}
 
 
-def asked_for(adjusted: bool, plain: bool) -> bool | None:
-    """Return whether luck is to be taken out; None where nothing was said.
+def adjusted_by(adjust: Adjust, duplicate: bool = True) -> bool | None:
+    """Return whether luck is to be taken out; None for where it pays.
 
     Raises:
-        ValueError: both were said.
+        ValueError: not out of deals that are no duplicates.
     """
-    if adjusted and plain:
-        raise ValueError("--plain excludes --adjusted and --no-duplicate")
-    return adjusted or (False if plain else None)
+    if not duplicate and adjust == "never":
+        raise ValueError("--no-duplicate shows adjusted figures alone: leave --adjust never out")
+    return ADJUSTED[adjust] if duplicate else True
 
 
 def run(settings: Settings) -> None:
@@ -164,11 +187,14 @@ def run(settings: Settings) -> None:
     )
     result = evaluate(
         maker, rules, *agents, settings.pairs, settings.seed, settings.players,
-        adjusted=asked_for(settings.adjusted or settings.no_duplicate, settings.plain),
-        duplicate=not settings.no_duplicate,
+        adjusted=adjusted_by(settings.adjust, settings.duplicate), duplicate=settings.duplicate,
+        forfeits=not os.environ.get(TRACEBACK),
     )  # fmt: skip
     result["rules"] = settings.rules or rules.name  # with what was changed in them
     print(f"{comparison_table([result])}\n\n{phase_table(result)}\n\n{difference_table(result)}\n")
+    print(agents_table(result), end="\n\n")
+    if result["failures"]:
+        print(failures_list(result["failures"]), end="\n\n")
     print(
         f"{settings.env}: {settings.pairs} pairs of games and of deals, rules {result['rules']}, "
         f"seed {settings.seed}, crib-env {result['versions']['crib-env']}",
@@ -179,6 +205,10 @@ def run(settings: Settings) -> None:
     if settings.replay:
         players = [in_phase(maker, agent) for agent in agents]
         write_replay(settings.replay, rules, players, settings.seed, players=settings.players)
+    if result["failures"]:
+        worst = result["failures"][0]
+        lost = ", ".join(f"{name} {times}" for name, times in result["forfeits"].items() if times)
+        raise RuntimeError(f"{worst['agent']!r} erred: {worst['why']} (forfeited: {lost})")
 
 
 if __name__ == "__main__":

@@ -14,7 +14,12 @@ from crib_training.evaluation.duplicate import Array, Estimate, Pairs, estimate
 from crib_training.evaluation.markdown import table
 
 ROLES = ("pone", "dealer")
-NOTHING: dict[str, float | None] = {"mean": None, "half_interval": None}
+NOTHING: dict[str, float | None] = {"mean": None, "ci95": None}
+UNADJUSTED: dict[str, Any] = {
+    "won": NOTHING,
+    "margin_per_deal": NOTHING,
+    "times_fewer_pairs": {"won": None, "margin_per_deal": None},
+}
 
 
 def figures(
@@ -28,7 +33,7 @@ def figures(
 
     A game forfeited is a game lost and says nothing of points or of the first dealer's advantage:
     those are over the other pairs. Where luck was reckoned, ``adjusted`` has the same figures
-    without it, else None.
+    without it, else None; and how many times fewer pairs these take to be known as closely.
 
     Args:
         rules: the rules.
@@ -49,15 +54,18 @@ def figures(
         "margin": _shown(estimate(whole_games.margin.mean(axis=1))),
         "skunks_for": _shown(estimate((skunks > skunk).mean(axis=1))),
         "skunks_against": _shown(estimate((skunks < -skunk).mean(axis=1))),
-        "margin_a_deal": _shown(estimate(points_more(whole_deals).sum(axis=(1, 2)) / 2)),
-        "points_a_deal": {
-            role: {
-                names[0]: _phases(family.phases, whole_deals, 0, role == "dealer"),
-                names[1]: _phases(family.phases, whole_deals, 1, role == "dealer"),
-            }
-            for role in ROLES
+        "margin_per_deal": _shown(estimate(points_more(whole_deals).sum(axis=(1, 2)) / 2)),
+        "points_per_deal": {
+            **_shown(estimate(whole_deals.points[:, :, 0].sum(axis=2).mean(axis=1))),
+            **{
+                role: {
+                    names[0]: _phases(family.phases, whole_deals, 0, role == "dealer"),
+                    names[1]: _phases(family.phases, whole_deals, 1, role == "dealer"),
+                }
+                for role in ROLES
+            },
         },
-        "more_a_deal": _by_role(family.phases, points_more(whole_deals)),
+        "more_per_deal": _by_role(family.phases, points_more(whole_deals)),
         "adjusted": _adjusted(family.phases, games, whole_deals),
         "forfeits": {
             name: int(games.forfeits[:, :, player].sum() + deals.forfeits[:, :, player].sum())
@@ -76,7 +84,7 @@ def _shown(value: Estimate) -> dict[str, float | None]:
     """Return an estimate for JSON, which has no NaN."""
     return {
         "mean": None if math.isnan(value.mean) else value.mean,
-        "half_interval": None if math.isnan(value.half) else value.half,
+        "ci95": None if math.isnan(value.half) else value.half,
     }
 
 
@@ -91,12 +99,28 @@ def _adjusted(phases: tuple[str, ...], games: Pairs, deals: Pairs) -> dict[str, 
     """Return what can be said without luck: games won, and points a deal more."""
     if games.won_by_luck is None or deals.points_by_luck is None:
         return None
+    plain = points_more(deals)
     more = points_more(deals, deals.points - deals.points_by_luck.sum(axis=2))
+    won = adjusted_shares(games)
     return {
-        "won": _shown(estimate(adjusted_shares(games))),
-        "margin_a_deal": _shown(estimate(more.sum(axis=(1, 2)) / 2)),
-        "more_a_deal": _by_role(phases, more),
+        "won": _shown(estimate(won)),
+        "margin_per_deal": _shown(estimate(more.sum(axis=(1, 2)) / 2)),
+        "more_per_deal": _by_role(phases, more),
+        "times_fewer_pairs": {
+            "won": times_fewer(shares_won(games), won),
+            "margin_per_deal": times_fewer(plain.sum(axis=(1, 2)), more.sum(axis=(1, 2))),
+        },
     }
+
+
+def times_fewer(plain: Array, adjusted: Array) -> float | None:
+    """Return how many times fewer pairs give the interval that ``plain``, one value a pair, has.
+
+    None where one of the two has no spread.
+    """
+    if len(plain) < 2 or not plain.var() or not adjusted.var():
+        return None
+    return float(plain.var() / adjusted.var())
 
 
 def points_more(deals: Pairs, points: Array | None = None) -> Array:
@@ -155,25 +179,31 @@ def comparison_table(results: list[dict[str, Any]]) -> str:
     luck = any(r["adjusted"] for r in results)
     rows = []
     for r in results:
-        adjusted = r["adjusted"] or {"won": NOTHING, "margin_a_deal": NOTHING}
-        won, more = [shown_percent(r["won"])], [shown_plain(r["margin_a_deal"])]
+        adjusted = r["adjusted"] or UNADJUSTED
+        won, more = [shown_percent(r["won"])], [shown_plain(r["margin_per_deal"])]
         if luck:
-            won = [*([] if alone else won), shown_percent(adjusted["won"])]
-            more = [*([] if alone else more), shown_plain(adjusted["margin_a_deal"])]
+            fewer = {
+                k: f" ({v:.2f})" if v else "" for k, v in adjusted["times_fewer_pairs"].items()
+            }
+            without = shown_percent(adjusted["won"]) + fewer["won"]
+            won = [*([] if alone else won), without]
+            without = shown_plain(adjusted["margin_per_deal"]) + fewer["margin_per_deal"]
+            more = [*([] if alone else more), without]
         skunks = f"{_share(r['skunks_for'])} / {_share(r['skunks_against'])} %"
         rows.append([r["first"], r["second"], *won, skunks, *more])
-    without = ["adjusted"] if luck and not alone else []
-    said = ", adjusted" if luck and alone else ""
+    label = "adjusted (times fewer pairs)"
+    beside = [label] if luck and not alone else []
+    said = f", {label}" if luck and alone else ""
     head = [
-        "agent", "against", f"games won{said}", *without, "skunks for / against",
-        f"points a deal more{said}", *without,
+        "agent", "against", f"games won{said}", *beside, "skunks for / against",
+        f"points a deal more{said}", *beside,
     ]  # fmt: skip
     return table(head, rows)
 
 
 def difference_table(r: dict[str, Any]) -> str:
     """Return how many points a deal more the first agent made by role and phase, as Markdown."""
-    kinds = {"plain": r["more_a_deal"], "adjusted": (r["adjusted"] or {}).get("more_a_deal")}
+    kinds = {"plain": r["more_per_deal"], "adjusted": (r["adjusted"] or {}).get("more_per_deal")}
     if not r.get("duplicate", True):
         del kinds["plain"]
     rows = [
@@ -183,15 +213,15 @@ def difference_table(r: dict[str, Any]) -> str:
         if more
     ]
     head = f"{r['first']} more than {r['second']} as"
-    return table([head, "", *r["more_a_deal"][ROLES[0]]], rows)
+    return table([head, "", *r["more_per_deal"][ROLES[0]]], rows)
 
 
 def phase_table(r: dict[str, Any]) -> str:
     """Return one comparison's points a deal by role and phase as a Markdown table."""
     return points_table(
         (role, name, points)
-        for role, players in r["points_a_deal"].items()
-        for name, points in players.items()
+        for role in ROLES
+        for name, points in r["points_per_deal"][role].items()
     )
 
 
@@ -200,6 +230,16 @@ def points_table(points: Iterable[tuple[str, str, dict[str, Any]]]) -> str:
     given = list(points)
     rows = [[role, name, *map(shown_plain, phases.values())] for role, name, phases in given]
     return table(["role", "agent", *given[0][2]], rows)
+
+
+def agents_table(r: dict[str, Any]) -> str:
+    """Return what each agent forfeited and how fast it was as a Markdown table."""
+    speeds = r["decisions_per_second"]
+    rows = [
+        [name, forfeits, "–" if speeds[name] is None else f"{speeds[name]:,.0f}"]
+        for name, forfeits in r["forfeits"].items()
+    ]
+    return table(["agent", "forfeits", "decisions/s"], rows)
 
 
 def shown_percent(value: dict[str, float | None]) -> str:
@@ -212,12 +252,16 @@ def shown_plain(value: dict[str, float | None]) -> str:
     return _with_interval(value, 1, 2, "")
 
 
+def _times(fewer: float | None) -> str:
+    return "" if fewer is None else f" ({fewer:.2f})"
+
+
 def _share(value: dict[str, float | None]) -> str:
     return "–" if value["mean"] is None else f"{100 * value['mean']:.1f}"
 
 
 def _with_interval(value: dict[str, float | None], times: int, places: int, unit: str) -> str:
-    mean, half = value["mean"], value["half_interval"]
+    mean, half = value["mean"], value["ci95"]
     if mean is None:
         return "–"
     interval = "" if half is None else f" ± {times * half:.{places}f}"

@@ -80,6 +80,7 @@ def resampled_wins(
     agents: int,
     rng: np.random.Generator,
     resamples: int = RESAMPLES,
+    together: bool = False,
 ) -> Array:
     """Return tables of wins from tournaments whose pairs are drawn again, with replacement.
 
@@ -92,11 +93,25 @@ def resampled_wins(
         agents: how many there are.
         rng: the source of the draws.
         resamples: how many tables.
+        together: pairs of one place in all pairings have the same deals, and are drawn as one.
 
     Returns:
         float64[resamples, agents, agents].
     """
     wins = np.zeros((resamples, agents, agents))
+    if together:
+        first, second = np.array(list(scores)).T
+        most = max(map(len, scores.values()))
+        won, lost = np.zeros((2, len(scores), most + 1))
+        for k, pair_scores in enumerate(scores.values()):
+            places = [*range(len(pair_scores)), most]
+            won[k, places] = [*pair_scores, 1.0]
+            lost[k, places] = 2 - won[k, places]
+        for sample in wins:
+            drawn = rng.multinomial(most, np.full(most + 1, 1 / (most + 1)))
+            sample[first, second] = won @ drawn
+            sample[second, first] = lost @ drawn
+        return wins
     for (i, j), pair_scores in scores.items():
         values, counts = np.unique([*pair_scores, 1.0], return_counts=True)
         drawn = rng.multinomial(len(pair_scores), counts / counts.sum(), size=resamples)
@@ -119,6 +134,7 @@ def rate(
     agents: int,
     seed: int,
     anchor: int | None = None,
+    together: bool = False,
 ) -> tuple[Array, Array, Array]:
     """Return the ratings with their 95 % intervals: percentiles of the bootstrap, and the estimate.
 
@@ -127,13 +143,14 @@ def rate(
         agents: how many there are.
         seed: fixes the bootstrap.
         anchor: the agent rated 0; None sets the mean to 0.
+        together: as for `resampled_wins`.
 
     Returns:
         ratings, lower ends and upper ends, each float64[agents], Elo.
     """
     ratings = bradley_terry(wins_table(scores, agents), anchor)
     rng = np.random.default_rng(seed)
-    again = bradley_terry(resampled_wins(scores, agents, rng), anchor)
+    again = bradley_terry(resampled_wins(scores, agents, rng, together=together), anchor)
     low, high = np.percentile(again, [2.5, 97.5], axis=0)
     # Where an agent won all its games, the game nobody played can leave the estimate outside.
     return ratings, np.minimum(low, ratings), np.maximum(high, ratings)

@@ -151,7 +151,7 @@ def runs_table(runs: dict[int, dict[str, Any]]) -> str:
             rows.append(
                 [seed, players, f"{run['seconds']:.0f}"]
                 + [shown_percent(result["won"]) for result in results]
-                + [shown_plain(results[-1]["margin_a_deal"])]
+                + [shown_plain(results[-1]["margin_per_deal"])]
             )
     head = ["seed", "players", "CPU s", *(f"won against {name}" for name in OPPONENTS)]
     return table([*head, f"points a deal more than {OPPONENTS[-1]}"], rows)

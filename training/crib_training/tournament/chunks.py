@@ -1,8 +1,9 @@
 """The pieces a tournament is played in, each fixed by its key alone.
 
 A chunk is some hundred duplicate pairs of two of the agents: whole games, and as many single deals.
-Its chance is derived from a seed, the two agents as they are written and the chunk's number, and
-from nothing else. So it does not matter who plays it, where, or when, nor who else is in the field.
+Its chance is derived from a seed and the chunk's number, and from nothing else. So it does not
+matter who plays it, where, or when, nor who else is in the field; and all pairings have the same
+deals, so that two agents that met the same third compare pair by pair.
 """
 
 from __future__ import annotations
@@ -44,6 +45,7 @@ PLAYING = (
     "evaluation/duplicate.py", "evaluation/luck", "loading.py", "tournament/chunks.py",
     "tournament/referee.py",
 )  # fmt: skip
+INSTANCES = 32  # of agents that a process holds: of eight pairings, which come one after the other
 LUCK_PLACES = 5  # decimal places of luck that are kept
 
 Record = dict[str, Any]
@@ -111,7 +113,7 @@ class Setup:
         if self.adjusted:
             chosen_reference(rules, (), True)
             if self.episode == "match":
-                raise ValueError("luck is not known of matches: leave --adjusted out")
+                raise ValueError("luck is not known of matches: leave out --adjust always")
         if self.episode not in EPISODES:
             meant = nearest(self.episode, EPISODES)
             raise ValueError(f"episode must be game or match, got {self.episode!r}{meant}")
@@ -175,7 +177,7 @@ def label_agents(setup: Setup) -> list[str]:
     Raises:
         ValueError: one of them cannot be loaded.
     """
-    names = [_agent(given, setup.move_seconds, 0).name for given in setup.agents]
+    names = [load_agent(given, setup.move_seconds).name for given in setup.agents]
     return [
         name if names.count(name) == 1 else given
         for name, given in zip(names, setup.agents, strict=True)
@@ -190,16 +192,17 @@ def play(setup: Setup, chunk: Chunk, finished: Finished = no_matter) -> Record:
     began = time.perf_counter()
     maker, rules = find_game(setup.environment, setup.rules)
     # Two instances of each agent, in processes of their own if it has one: one plays the first
-    # games of pairs alone, the other the same deals from the other side.
+    # games of pairs alone, the other the same deals from the other side. Against another agent,
+    # on these deals again, others play: none meets cards that it has seen.
+    both = chunk.first, chunk.second
     once, again = (
-        (_referee(setup, chunk.first, half), _referee(setup, chunk.second, half)) for half in (0, 1)
+        (_referee(setup, *both, half), _referee(setup, *both[::-1], half)) for half in (0, 1)
     )
-    agents = [_agent(given, setup.move_seconds, 0) for given in (chunk.first, chunk.second)]
+    agents = [_agent(*who, setup.move_seconds, 0) for who in (both, both[::-1])]
     reference = chosen_reference(rules, agents, setup.adjusted)
     played = {}
     for kind, episode in zip(KINDS, (setup.episode, shortest_episode(maker)), strict=True):
-        who = _number(chunk.first), _number(chunk.second)
-        key = (*who, chunk.index, KINDS.index(kind))
+        key = (chunk.index, KINDS.index(kind))
         entropy = np.random.SeedSequence(chunk.seed, spawn_key=key)
         played[kind] = play_chunk(
             rules, episode, once, chunk.pairs, entropy, setup.players, again,
@@ -210,11 +213,6 @@ def play(setup: Setup, chunk: Chunk, finished: Finished = no_matter) -> Record:
         "seconds": round(time.perf_counter() - began, 3),
         **{kind: _written(pairs) for kind, pairs in played.items()},
     }
-
-
-def _number(given: str) -> int:
-    """Return a number that stands for an agent."""
-    return int.from_bytes(sha256(given.encode()).digest()[:8], "big")
 
 
 def read_pairs(written: Record) -> Pairs:
@@ -242,15 +240,15 @@ def _written(pairs: Pairs) -> Record:
     return {**flat, "failures": [asdict(failure) for failure in pairs.failures]}
 
 
-@lru_cache(maxsize=128)
-def _agent(given: str, move_seconds: float | None, half: int) -> Agent:
-    """Return an agent of the field; each process makes it once for either half of the pairs."""
+@lru_cache(maxsize=INSTANCES)
+def _agent(given: str, against: str, move_seconds: float | None, half: int) -> Agent:
+    """Return an agent of the field: one for each pairing and either half of the pairs."""
     return load_agent(given, move_seconds)
 
 
-@lru_cache(maxsize=128)
-def _referee(setup: Setup, given: str, half: int) -> Referee:
-    agent = _agent(given, setup.move_seconds, half)
+@lru_cache(maxsize=INSTANCES)
+def _referee(setup: Setup, given: str, against: str, half: int) -> Referee:
+    agent = _agent(given, against, setup.move_seconds, half)
     # An agent in a process of its own has its own clock, which leaves out a child's start.
     seconds = None if given.startswith(IN_PROCESS) else setup.move_seconds
     maker = find_maker(setup.environment)

@@ -7,8 +7,14 @@ fails each view is asked about again by itself: only the guilty games are lost.
 
 from __future__ import annotations
 
+import os
+import signal
+import threading
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
+from types import FrameType
 
 import numpy as np
 
@@ -110,14 +116,20 @@ class Referee:
 
     def _call(self, views: Views, rng: np.random.Generator) -> Actions | Failure:
         """Return the answer to one call if it is one, else what is wrong with it."""
-        began = time.perf_counter()
-        try:
-            answer = self.agent.act(views, rng)
-        except TimeoutError as error:
+        began, me = time.perf_counter(), os.getpid()
+        error: BaseException | None = None
+        with interruptions() as ours:
+            try:
+                answer = self.agent.act(views, rng)
+            except BaseException as raised:  # SystemExit too, and what other languages call a panic
+                error = raised
+        if os.getpid() != me:
+            os._exit(0)  # a copy of this process, forked by the agent
+        if ours:
+            raise KeyboardInterrupt from error
+        if isinstance(error, TimeoutError):
             return self._failure(TIME, str(error), error)
-        except KeyboardInterrupt:
-            raise
-        except BaseException as error:  # SystemExit too, and what other languages call a panic
+        if error is not None:
             return self._failure(RAISED, f"{type(error).__name__}: {error}", error)
         seconds = (time.perf_counter() - began) / len(views)
         timed, self._warm = self._warm, True
@@ -136,3 +148,23 @@ class Referee:
         if self.strict:
             raise RuntimeError(f"{self.name} failed, {kind}: {short}") from error
         return Failure(self.name, kind, short)
+
+
+@contextmanager
+def interruptions() -> Iterator[list[int]]:
+    """Yield a list to which Ctrl-C adds: a KeyboardInterrupt without one is the agent's own."""
+    came: list[int] = []
+    before = signal.getsignal(signal.SIGINT)
+    if threading.current_thread() is not threading.main_thread() or not callable(before):
+        yield came
+        return
+
+    def hear(number: int, frame: FrameType | None) -> None:
+        came.append(number)
+        before(number, frame)
+
+    signal.signal(signal.SIGINT, hear)
+    try:
+        yield came
+    finally:
+        signal.signal(signal.SIGINT, before)

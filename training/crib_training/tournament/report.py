@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from crib_training.evaluation.failures import failures_list
 from crib_training.evaluation.figures import (
     ROLES,
     comparison_table,
@@ -17,8 +18,6 @@ from crib_training.evaluation.figures import (
 )
 from crib_training.evaluation.markdown import table
 from crib_training.tournament.standings import won_by
-
-REASONS = 3  # shown for each kind of an agent's failures
 
 
 def ranked(results: dict[str, Any]) -> list[dict[str, Any]]:
@@ -56,6 +55,7 @@ def report(results: dict[str, Any]) -> str:
         "",
         _dealers_table(results),
         "",
+        *_compared(results),
         *_differences(results),
         "## Points a deal",
         "",
@@ -80,7 +80,7 @@ def report(results: dict[str, Any]) -> str:
             "dealer's advantage are over pairs without one, which flatters an agent that fails "
             "where its cards are bad.",
             "",
-            _failures_list(results),
+            failures_list(results["failures"]),
             "",
         ]
     return "\n".join(parts)
@@ -126,6 +126,16 @@ def cross_table(results: dict[str, Any]) -> str:
     return table(["", *names], rows)
 
 
+def _compared(results: dict[str, Any]) -> list[str]:
+    """Return a table of what the others of a gauntlet made of its first agent, two by two."""
+    if not results["compared"]:
+        return []
+    first = results["agents"][0]["name"]
+    rows = [[c["one"], c["than"], shown_percent(c["won"])] for c in results["compared"]]
+    says = f"Games won from {first} on the same deals, pair by pair."
+    return ["## Compared", "", says, "", table(["agent", "than", "won more"], rows), ""]
+
+
 def _differences(results: dict[str, Any]) -> list[str]:
     """Return a table for each pairing of which the points a deal are known without luck."""
     tables = [difference_table(r) for r in results["pairings"] if r["adjusted"]]
@@ -152,24 +162,10 @@ def _dealers_table(results: dict[str, Any]) -> str:
 
 def _phases_table(results: dict[str, Any]) -> str:
     return points_table(
-        (role, agent["name"], agent["points_a_deal"][role])
+        (role, agent["name"], agent["points_per_deal"][role])
         for role in ROLES
         for agent in ranked(results)
     )
-
-
-def _failures_list(results: dict[str, Any]) -> str:
-    """Return what each agent failed by, with the first few reasons."""
-    kinds: dict[tuple[str, str], list[dict[str, Any]]] = {}
-    for failure in results["failures"]:
-        kinds.setdefault((failure["agent"], failure["kind"]), []).append(failure)
-    lines = []
-    for (agent, kind), failures in kinds.items():
-        lines.append(f"- {agent}, {kind}: {sum(f['times'] for f in failures)}")
-        lines += [f"  - {f['why']} ({f['times']})" for f in failures[:REASONS]]
-        if len(failures) > REASONS:
-            lines.append(f"  - {len(failures) - REASONS} other reasons, in results.json")
-    return "\n".join(lines)
 
 
 def draw(results: dict[str, Any], path: Path) -> bool:

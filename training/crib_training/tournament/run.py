@@ -3,7 +3,8 @@
     crib tournament rule_based greedy random --pairs 2000 --out runs/tournament
 
 Every two agents meet in duplicate pairs: each sequence of deals is played twice, with the seats
-swapped; with ``--gauntlet`` the first meets every other, in one table. Writes ``results.json``,
+swapped; with ``--gauntlet`` the first meets every other, in one table. All pairings have the same
+deals. Writes ``results.json``,
 ``report.md`` and ``ratings.png`` to the folder, and as it goes ``chunks.jsonl``, from which a
 tournament that was stopped is taken up again. An agent that fails, by an illegal action, an
 exception or running over time, loses that game by name and the tournament goes on. Results depend
@@ -28,7 +29,7 @@ from crib_env.errors import nearest
 from crib_env.settings import A_DAY, Between, Count, NewFolder, Players, Positional, Seed
 from crib_training.command_line import start
 from crib_training.evaluation.duplicate import Pairs, estimate
-from crib_training.evaluation.evaluate import asked_for
+from crib_training.evaluation.evaluate import Adjust, adjusted_by
 from crib_training.evaluation.figures import shares_won
 from crib_training.outputs import check_folder
 from crib_training.progress import Progress
@@ -67,9 +68,8 @@ class Settings:
         seed: fixes everything; of several, such as --seed 1 2 3, the pairs are put together.
         chunk: pairs played at a time.
         move_seconds: the longest an agent may take for a decision.
-        adjusted: take luck out of all results, as is done where it pays: unless two agents are
-            both compiled ones, which sooner play more games (six and five cards).
-        plain: take it out of none.
+        adjust: take luck out of the results (six and five cards): auto does unless two agents are
+            both compiled ones, which sooner play more games.
         strict: stop at an agent's first failure, and show where it comes from.
         anchor: the agent rated 0; without one the mean is.
         workers: processes; 0 plays in the command's own.
@@ -89,8 +89,7 @@ class Settings:
     seed: tuple[Seed, ...] = (1,)
     chunk: Count = 250
     move_seconds: Annotated[float, Between(0, A_DAY, above=True)] | None = None
-    adjusted: bool = False
-    plain: bool = False
+    adjust: Adjust = "auto"
     strict: bool = False
     anchor: str | None = None
     workers: Annotated[int, Between(0, 4096)] = os.cpu_count() or 1
@@ -141,8 +140,9 @@ def tournament(
     there = sum(plan.settled(each) for plan in plans.values())
     total = PLAYED * each * len(plans)
     with workers, Progress("games and deals", total, PLAYED * there) as progress:
-        for chunk in sorted(chunk for plan in plans.values() for chunk in plan.missing):
-            workers.submit(setup, chunk)  # all pairings side by side
+        for plan in plans.values():  # one pairing after the other: few agents at a time
+            for chunk in sorted(plan.missing):
+                workers.submit(setup, chunk)
         while (record := workers.next_record(progress.advance)) is not None:
             pairing = places[record["first"], record["second"]]
             plan = plans[pairing]
@@ -256,7 +256,7 @@ def run(settings: Settings) -> None:
         seeds=settings.seed,
         chunk=settings.chunk,
         move_seconds=settings.move_seconds,
-        adjusted=asked_for(settings.adjusted, settings.plain),
+        adjusted=adjusted_by(settings.adjust),
         gauntlet=settings.gauntlet,
         strict=settings.strict,
     )

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Mapping
+from itertools import combinations, product
 from typing import Any
 
 import numpy as np
 
-from crib_training.evaluation.duplicate import Pairs
+from crib_training.evaluation.duplicate import Array, Pairs, estimate
 from crib_training.evaluation.evaluate import versions
+from crib_training.evaluation.failures import counted
 from crib_training.evaluation.figures import ROLES, figures, shares_won
 from crib_training.evaluation.ratings import expected_share, rate
 from crib_training.loading import find_game
@@ -41,7 +42,7 @@ def standings(
     shares = {pairing: shares_won(games) for pairing, (games, _) in played.items()}
     scores = {pairing: 2 * share for pairing, share in shares.items()}
     zero = None if anchor is None else names.index(anchor)
-    ratings, low, high = rate(scores, len(names), setup.seeds[0], zero)
+    ratings, low, high = rate(scores, len(names), setup.seeds[0], zero, together=True)
     pairings = [
         {
             "first": names[i],
@@ -54,7 +55,7 @@ def standings(
     expected = expected_share(ratings)
     misfits = [abs(float(share.mean()) - expected[pair]) for pair, share in shares.items()]
     label = dict(zip(setup.agents, names, strict=True))
-    failures = Counter(f for pair in played.values() for kind in pair for f in kind.failures)
+    failures = [f for pair in played.values() for kind in pair for f in kind.failures]
     return {
         "environment": setup.environment,
         "rules": setup.rules or rules.name,
@@ -75,24 +76,63 @@ def standings(
                 "low": float(low[place]),
                 "high": float(high[place]),
                 **_overall(name, [r for r in pairings if name in (r["first"], r["second"])]),
+                "won": mean_won(
+                    [_seen_by(place, pair, shares[pair]) for pair in played if place in pair]
+                ),
             }
             for place, name in enumerate(names)
         ],
         "pairings": pairings,
+        "compared": compared(names, shares) if setup.gauntlet else [],
         "largest_misfit": max(misfits),
-        "failures": [
-            {"agent": label[f.agent], "kind": f.kind, "why": f.why, "times": times}
-            for f, times in failures.most_common()
-        ],
+        "failures": counted(failures, label),
     }
 
 
+def _seen_by(place: int, pairing: tuple[int, int], shares: Array) -> Array:
+    """Return the shares of games that the agent in a place won, of a pairing's first agent's."""
+    return shares if place == pairing[0] else 1 - shares
+
+
+def mean_won(shares: list[Array]) -> dict[str, float | None]:
+    """Return the mean over an agent's opponents, each with equal weight.
+
+    All pairings have the same deals, so their results go together: the interval counts that.
+
+    Args:
+        shares: float64[pairs] for each opponent; pairing by pairing the same deals, as far as each
+            goes.
+    """
+    variance = 0.0
+    for one, other in product(shares, repeat=2):
+        common = min(len(one), len(other))
+        together = np.cov(one[:common], other[:common])[0, 1] if common > 1 else math.nan
+        variance += together / max(len(one), len(other))
+    half = 1.96 * math.sqrt(max(variance, 0.0)) / len(shares) if variance == variance else None
+    return {"mean": float(np.mean([share.mean() for share in shares])), "ci95": half}
+
+
+def compared(names: list[str], shares: Mapping[tuple[int, int], Array]) -> list[dict[str, Any]]:
+    """Return what share of games more of two agents one won from the same third, ready for JSON.
+
+    Args:
+        names: what to call each agent; the first met all others.
+        shares: float64[pairs] for each pairing, of games that the first agent won.
+    """
+    found = []
+    for one, other in combinations(shares, 2):
+        common = min(len(shares[one]), len(shares[other]))
+        more = estimate(shares[other][:common] - shares[one][:common])
+        won = {"mean": more.mean, "ci95": None if math.isnan(more.half) else more.half}
+        found.append({"one": names[one[1]], "than": names[other[1]], "won": won})
+    return found
+
+
 def _overall(name: str, pairings: list[dict[str, Any]]) -> dict[str, Any]:
-    """Return an agent's figures over its pairings, each opponent with equal weight."""
-    points = [{role: r["points_a_deal"][role][name] for role in ROLES} for r in pairings]
+    """Return an agent's points and forfeits over its pairings, each opponent with equal weight."""
+    points = [{role: r["points_per_deal"][role][name] for role in ROLES} for r in pairings]
     return {
-        "won": _mean([won_by(r, name) for r in pairings]),
-        "points_a_deal": {
+        "points_per_deal": {
             role: {phase: _mean([p[role][phase] for p in points]) for phase in points[0][role]}
             for role in ROLES
         },
@@ -105,17 +145,19 @@ def won_by(r: dict[str, Any], name: str) -> dict[str, float | None]:
     won: dict[str, float | None] = r["won"]
     if name == r["first"] or won["mean"] is None:
         return won
-    return {"mean": 1 - won["mean"], "half_interval": won["half_interval"]}
+    return {"mean": 1 - won["mean"], "ci95": won["ci95"]}
 
 
 def _mean(values: list[dict[str, float | None]]) -> dict[str, float | None]:
-    """Return the mean of estimates made independently of each other, each with equal weight."""
+    """Return the mean of estimates from the same deals, each with equal weight.
+
+    They go together more or less closely: the interval is the widest that can be.
+    """
     known = [v for v in values if v["mean"] is not None]
     if not known:
-        return {"mean": None, "half_interval": None}
-    halves = [math.nan if v["half_interval"] is None else v["half_interval"] for v in known]
-    half = math.hypot(*halves) / len(known)
+        return {"mean": None, "ci95": None}
+    halves = [v["ci95"] for v in known if v["ci95"] is not None]
     return {
         "mean": float(np.mean([v["mean"] for v in known])),
-        "half_interval": None if math.isnan(half) else half,
+        "ci95": float(np.mean(halves)) if len(halves) == len(known) else None,
     }

@@ -92,7 +92,7 @@ class Processes:
         self._counter = SPAWN.Value("d", 0.0)
         self._counted = 0.0
         self._pool = ProcessPool(count, _begin, self._counter)
-        self._running: set[Future[Record]] = set()
+        self._running: dict[Future[Record], Chunk] = {}
 
     def __enter__(self) -> Processes:
         self._pool.__enter__()
@@ -103,7 +103,7 @@ class Processes:
 
     def submit(self, setup: Setup, chunk: Chunk) -> None:
         """Have a chunk played."""
-        self._running.add(self._pool.submit(_play, setup, chunk))
+        self._running[self._pool.submit(_play, setup, chunk)] = chunk
 
     def next_record(self, finished: Finished = no_matter) -> Record | None:
         """Return the record of a chunk that is finished, None once all are.
@@ -120,14 +120,14 @@ class Processes:
             finished(now - self._counted)
             self._counted = now
         done = next(iter(ended))
-        self._running.remove(done)
+        chunk = self._running.pop(done)
         try:
             return done.result()
         except ProcessDiedError as error:
             raise RuntimeError(
-                "a worker's process died, by an agent's doing or for want of memory; finished "
-                "chunks are kept. Written process:NAME, an agent has a process of its own and "
-                "only loses its game"
+                f"a worker's process died as {chunk.first} met {chunk.second}, by the doing of one "
+                "of them or for want of memory; finished chunks are kept. Written process:NAME, an "
+                "agent has a process of its own and only loses its game"
             ) from error
 
 

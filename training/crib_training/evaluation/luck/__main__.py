@@ -118,7 +118,7 @@ class Settings:
 
     agents: tuple[str, ...] = (
         "expert,rule_based", "rule_based,greedy", "expert,greedy", "greedy,random",
-        "learned,rule_based",
+        "learned,rule_based", "master,expert",
     )  # fmt: skip
     env: Literal["six_card_v0", "five_card_v0"] = "six_card_v0"
     pairs: Count = 2000
