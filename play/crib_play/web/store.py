@@ -195,7 +195,7 @@ class _Connection:
             isolation_level=None,
         )  # fmt: skip
         self._lock = threading.Lock()
-        self._failed = 0.0
+        self._failed = -BUSY_SECONDS
 
     def close(self) -> None:
         with self._lock:
@@ -206,12 +206,12 @@ class _Connection:
         """Hold the connection in a transaction: all that is read is of one moment.
 
         Raises:
-            sqlite3.Error: another program holds the file. All who waited meanwhile are refused
-                with the first, or each would wait as long again.
+            sqlite3.Error: another program holds the file. All who waited meanwhile, or come soon
+                after, are refused with the first, or each would wait as long again.
         """
         asked = time.monotonic()
         with self._lock:
-            if self._failed > asked:
+            if self._failed > asked - BUSY_SECONDS:
                 raise sqlite3.OperationalError("database is locked")
             try:
                 with self.db:
