@@ -2,6 +2,7 @@
 
     python -m benchmarks.web                         200 games for two minutes
     python -m benchmarks.web --games 20 --seconds 5
+    python -m benchmarks.web --games 20 --hostile    beside hostile and slow clients
 
 Each player is a connection that plays legal cards, thinks for a while between two turns and checks
 that every answer is about its own table. At the end every table is read from the store and has to
@@ -11,6 +12,7 @@ be where its player left it.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import os
 import re
@@ -18,6 +20,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import cycle
@@ -54,8 +57,10 @@ class Player:
     shown: dict[str, Any] = field(default_factory=dict)
     cookie: str = ""
 
-    async def play(self, port: int, until: float, think: float, rng: np.random.Generator) -> None:
-        """Play until the time is up.
+    async def play(
+        self, port: int, until: float, think: float, rng: np.random.Generator, games: int = 0
+    ) -> None:
+        """Play until the time is up, or so many games.
 
         Raises:
             AssertionError: an answer that is not about this player's table.
@@ -65,6 +70,8 @@ class Player:
         while time.monotonic() < until:
             if not self.shown or self.shown["sight"]["over"]:
                 self.finished += bool(self.shown)
+                if games and self.finished == games:
+                    break
                 offer = {"game": self.game, "opponent": OPPONENT}
                 self.shown = await self.ask(port, "/api/tables", offer)
             before, actions = self.shown, self.choose(rng)
@@ -121,18 +128,74 @@ def check_store(path: Path, players: Sequence[Player]) -> None:
         assert kept["revision"] == player.shown["revision"]
 
 
-async def play(players: Sequence[Player], port: int, seconds: float, think: float) -> None:
-    """Let all players play at once."""
+@dataclass
+class Hostile:
+    """One who plays a game to its end and then asks for its replay, all the time, sixty at once.
+
+    Attributes:
+        answers: how many of each status.
+    """
+
+    answers: Counter[str] = field(default_factory=Counter)
+    HOST = "127.0.0.2"  # an address of its own, where loopback has several
+
+    async def ask(self, port: int, until: float) -> None:
+        """Ask until the time is up."""
+        player = Player("table-top")
+        await player.play(port, until, 0.0, np.random.default_rng(0), games=1)
+        table = f"/api/tables/{player.shown['table']}"
+        paths = [f"{table}/replay"] * 40 + [f"{table}?since=0"] * 10 + [f"{table}/review"] * 10
+
+        async def again(path: str) -> None:
+            while time.monotonic() < until:
+                with contextlib.suppress(OSError, TimeoutError, IndexError):  # refused, cut off
+                    await self.one(port, path, player.cookie, until)
+                await asyncio.sleep(0.1)
+
+        await asyncio.gather(*map(again, paths), self.slow(port, until))
+
+    async def one(self, port: int, path: str, cookie: str, until: float) -> None:
+        """Ask once, on a connection of its own."""
+        reader, writer = await self.connect(port)
+        head = f"GET {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nCookie: {cookie}\r\n"
+        writer.write(f"{head}Connection: close\r\n\r\n".encode())
+        async with asyncio.timeout(max(0.1, until - time.monotonic())):
+            self.answers[(await reader.readline()).split()[1].decode()] += 1
+            await reader.read()
+        writer.close()
+
+    async def slow(self, port: int, until: float) -> None:
+        """Leave one request after the other half open."""
+        open_ones = []
+        while time.monotonic() < until:
+            open_ones.append(await self.connect(port))
+            open_ones[-1][1].write(b"GET / HTTP/1.1\r\nHost: ")
+            self.answers["half open"] += 1
+            await asyncio.sleep(0.25)
+        for _, writer in open_ones:
+            writer.close()
+
+    async def connect(self, port: int) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+        """Return a connection from this address."""
+        return await asyncio.open_connection("127.0.0.1", port, local_addr=(self.HOST, 0))
+
+
+async def play(
+    players: Sequence[Player], port: int, seconds: float, think: float, hostile: Hostile | None
+) -> None:
+    """Let all players play at once, beside a hostile client if there is one."""
     until = time.monotonic() + seconds
+    beside = [] if hostile is None else [hostile.ask(port, until)]
     await asyncio.gather(
+        *beside,
         *(
             player.play(port, until, think, np.random.default_rng(i))
             for i, player in enumerate(players)
-        )
+        ),
     )
 
 
-def measure(games: int, seconds: float, think: float) -> dict[str, float]:
+def measure(games: int, seconds: float, think: float, hostile: bool = False) -> dict[str, float]:
     """Play and return what was measured: times in milliseconds, memory in MiB.
 
     Raises:
@@ -141,17 +204,19 @@ def measure(games: int, seconds: float, think: float) -> dict[str, float]:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "tables.sqlite3"
         command = [sys.executable, "-m", "crib_training.command_line", "web", "--port", "0",
-                   "--games", str(path), "--agents", OPPONENT]  # fmt: skip
+                   "--games", str(path), "--agents", OPPONENT,
+                   "--tables-per-hour", "0"]  # fmt: skip
         server = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
         assert server.stdout is not None
         try:
             line = server.stdout.readline()
             port = int(re.findall(r":(\d+)", line)[0])
-            asyncio.run(play([Player(game) for game in GAMES], port, 2.0, 0.0))  # to compile
+            asyncio.run(play([Player(game) for game in GAMES], port, 2.0, 0.0, None))  # to compile
             empty = memory(server.pid)
             ticks = _cpu(server.pid)
             players = [Player(game) for game, _ in zip(cycle(GAMES), range(games), strict=False)]
-            asyncio.run(play(players, port, seconds, think))
+            enemy = Hostile() if hostile else None
+            asyncio.run(play(players, port, seconds, think, enemy))
             full, ticks = memory(server.pid), _cpu(server.pid) - ticks
         finally:
             server.kill()  # what is kept is kept at any moment
@@ -164,6 +229,7 @@ def measure(games: int, seconds: float, think: float) -> dict[str, float]:
         "p50": float(np.percentile(times, 50)), "p99": float(np.percentile(times, 99)),
         "slowest": float(times.max()), "memory": full, "memory_before": empty,
         "server_cpu": ticks / os.sysconf("SC_CLK_TCK"),
+        **({} if enemy is None else {f"hostile {what}": n for what, n in enemy.answers.items()}),
     }  # fmt: skip
 
 
@@ -181,16 +247,19 @@ class Settings:
         games: games at once.
         seconds: for how long.
         think: mean seconds between two turns.
+        hostile: beside hostile and slow clients.
     """
 
     games: Count = 200
     seconds: Annotated[float, Between(0, A_DAY, above=True)] = 120.0
     think: Annotated[float, Between(0, A_DAY)] = 1.0
+    hostile: bool = False
 
 
 def run(settings: Settings) -> None:
     """Measure and print."""
-    for name, value in measure(settings.games, settings.seconds, settings.think).items():
+    found = measure(settings.games, settings.seconds, settings.think, settings.hostile)
+    for name, value in found.items():
         print(f"{name:14} {value:.1f}")
 
 

@@ -31,7 +31,7 @@ from crib_play.replay import write_replay
 from crib_play.web.app import make_app
 from crib_play.web.store import Store
 from crib_play.web.tables import Tables
-from playwright.sync_api import Browser, Page, expect, sync_playwright
+from playwright.sync_api import Browser, Page, Route, expect, sync_playwright
 
 from crib_env.rules import Rules
 
@@ -443,6 +443,25 @@ def test_a_server_killed_in_the_middle_loses_nothing(browser: Browser, tmp_path:
     assert not lost
 
 
+def test_the_page_says_how_far_the_games_are_prepared(browser: Browser, served: Served) -> None:
+    visitor = Visitor(browser, PHONE)
+    page, done = visitor.page, 3
+
+    def prepared(route: Route) -> None:
+        route.fulfill(json={"done": done, "of": 20})
+
+    page.route("**/api/prepared", prepared)
+    page.goto(served.url)
+    expect(page.locator("#preparing")).to_have_text("Preparing the games: 3 of 20")
+    visitor.accessible()
+    done = 20
+    expect(page.locator("#preparing")).to_be_hidden()
+    page.check("input[value=table-top]")
+    offered = page.locator("#opponent option").all_inner_texts()
+    assert offered == ["greedy", "random", "rule_based", "a person, by invitation"]
+    assert not visitor.errors
+
+
 def test_two_people_play_over_the_wire(browser: Browser, served: Served) -> None:
     first, second = Visitor(browser, DESK), Visitor(browser, PHONE)
     first.page.goto(served.url)
@@ -450,6 +469,12 @@ def test_two_people_play_over_the_wire(browser: Browser, served: Served) -> None
     first.page.select_option("#opponent", "person")
     first.page.click("text=Deal")
     link = first.page.locator("#advice a").inner_text()
+    assert link.startswith(served.url)
+    first.page.reload()
+    expect(first.page.locator("#advice a")).to_have_text(link)
+    expect(first.page.locator("#advice")).to_contain_text("on this machine alone")
+    for advice in ("#hint", "#best", "#coach", "#undo"):  # people play with each other
+        expect(first.page.locator(advice)).to_be_disabled()
     second.page.goto(link)
     second.page.wait_for_selector("#table:not([hidden])")
     session = served.session(first.page)
@@ -458,9 +483,10 @@ def test_two_people_play_over_the_wire(browser: Browser, served: Served) -> None
     deadline = time.monotonic() + 5 * PATIENCE
     while session.game.deals < 2 and time.monotonic() < deadline:
         page = pages[session.seat]
+        before = len(session.turns)
+        page.wait_for_function(SETTLED % before)  # not while it shows the turn before
         page.wait_for_function("() => document.querySelector('.hand button.card:not([disabled])') "
                                "|| document.querySelector('dialog[open]')")  # fmt: skip
-        before = len(session.turns)
         choose(page, session, rng, 0)
         taken(page, session, before)
     assert session.game.deals == 2

@@ -237,6 +237,17 @@ def test_a_place_is_typed_by_row_and_column_from_one() -> None:
         assert f"you hold {card}" in str(error.value)
 
 
+def test_an_agent_sits_down_to_its_own_games_alone() -> None:
+    for game in ("table-top", "ship-partners"):
+        with pytest.raises(ValueError, match=r"equilibrium does not play .*: it plays six, match"):
+            sit_down(find_game(game), 0, "equilibrium")
+        with pytest.raises(ValueError, match="equilibrium does not play"):
+            sit_down(find_game(game), None, "greedy", "equilibrium")
+        with pytest.raises(ValueError, match="does not play"):  # it declares nothing: it is asked
+            sit_down(find_game(game), 0, "expert+equilibrium")
+    assert sit_down(find_game("five"), 0, "equilibrium").seats[1] is not None
+
+
 def test_agents_draw_from_what_tells_nothing_of_the_deals() -> None:
     """Who is handed a generator cannot make that of the deals out of it."""
     handed: list[Any] = []

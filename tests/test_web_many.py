@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 import pytest
 
 pytest.importorskip("uvicorn")
@@ -16,3 +18,12 @@ def test_games_played_at_once_are_not_mixed_up() -> None:
     assert found["answers"] > 24 * 3
     assert found["memory"] - found["memory_before"] < 64
     assert len(GAMES) > 3
+
+
+@pytest.mark.slow
+def test_players_are_answered_within_a_second_beside_hostile_and_slow_clients() -> None:
+    found = measure(games=8, seconds=20.0, think=0.5, hostile=True)
+    assert found["hostile 429"] > 100
+    assert found["hostile half open"] > 5
+    busy = max(1.0, os.getloadavg()[0] / (os.cpu_count() or 1))  # by what else the machine does
+    assert found["p99"] < 1000 * busy

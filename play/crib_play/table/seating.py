@@ -5,6 +5,7 @@ from __future__ import annotations
 from crib_agents.loading import load_agent
 
 from crib_play.table.games import TableGame
+from crib_play.table.players import refusal
 from crib_play.table.session import Session
 
 
@@ -25,7 +26,7 @@ def sit_down(
         seed: deals these cards; None takes fresh entropy.
 
     Raises:
-        ValueError: no such seat or agent.
+        ValueError: no such seat or agent, or an agent that does not play this game.
     """
     if seat is not None and not 0 <= seat < kind.players:
         raise ValueError(f"seat must be from 0 to {kind.players - 1} in this game, got {seat}")
@@ -34,4 +35,7 @@ def sit_down(
     mine = (seat or 0) % 2
     sides = {mine: load_agent(partner or opponent), 1 - mine: load_agent(opponent)}
     seats = [None if each == seat else sides[each % 2] for each in range(kind.players)]
+    for agent in {id(one): one for one in seats if one is not None}.values():
+        if why := refusal(agent, kind):
+            raise ValueError(why)
     return Session.begin(kind, seats, seed)

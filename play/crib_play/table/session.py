@@ -120,6 +120,10 @@ class Session:
         """The side that has won, if the game is over and one has."""
         return {1: 0, -1: 1}.get(self.game.result) if self.over else None
 
+    def practice(self, seat: int) -> bool:
+        """Return whether ``seat`` is the only person here; only then is advice no cheating."""
+        return self.people == [seat]
+
     def result(self, side: int) -> str:
         """Return the score in words, that of ``side`` first; of a match in game points (H11)."""
         is_match = self.game.episode == "match"
@@ -225,7 +229,7 @@ class Session:
         Raises:
             ValueError: other people sit at the table, who may not be deprived of a turn.
         """
-        if self.people != [seat]:
+        if not self.practice(seat):
             raise ValueError("a turn is taken back only in practice, alone against agents")
         mine = [i for i, turn in enumerate(self.turns) if turn.seat == seat]
         if not mine:

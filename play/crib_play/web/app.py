@@ -3,41 +3,36 @@
 from __future__ import annotations
 
 import secrets
-import sqlite3
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 from starlette.applications import Starlette
-from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
-from starlette.middleware.trustedhost import TrustedHostMiddleware
 from starlette.requests import Request
-from starlette.responses import FileResponse, HTMLResponse, JSONResponse, Response
+from starlette.responses import FileResponse, Response
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
-from crib_env.errors import EpisodeOverError
 from crib_play.kept import Choices
-from crib_play.replay import replay_page
-from crib_play.table import GAMES, NotYourTurnError, find_game, review
+from crib_play.table import GAMES, NotYourTurnError, find_game
 from crib_play.table.advice import look_back
+from crib_play.web.answers import NOT_KEPT, STATUS, answer, packed, refused
 from crib_play.web.cards import card_images
+from crib_play.web.door import Door, address_of, give_seat, key_of, table_of
+from crib_play.web.finished import Finished
 from crib_play.web.guard import Guard
+from crib_play.web.limits import Limits
 from crib_play.web.messages import Act, MessageError, Open, Sit, Undo, read
-from crib_play.web.payload import (
-    advice_payload,
-    decision_payload,
-    review_payload,
-    table_payload,
-)
-from crib_play.web.tables import PERSON, StaleError, Table, Tables, TakenError
+from crib_play.web.payload import advice_payload, decision_payload, table_payload
+from crib_play.web.preparing import Preparation
+from crib_play.web.tables import PERSON, NotNowError, Table, Tables, TakenError
+from crib_play.web.worker import Worker
 
 PAGE = Path(str(files("crib_play.web"))) / "page"
-YEAR = 365 * 24 * 3600
 OF_CARDS = {
     "Cache-Control": "public, max-age=86400",
     "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'",
@@ -48,20 +43,25 @@ OF_REPLAYS = {  # one file, which brings its style and program with it
     "script-src 'unsafe-inline'; img-src data:; frame-ancestors 'none'",
 }
 
-Answer = Callable[[Table, int], Any]
-
 
 class App:
     """The answers of a server.
 
     Args:
-        tables: its tables.
+        door: what lets questions in to the tables.
         choices: what its page offers first.
+        addresses: where browsers on other machines find the server.
+        finished: what is made of games that are over.
     """
 
-    def __init__(self, tables: Tables, choices: Choices) -> None:
-        self.tables = tables
+    def __init__(
+        self, door: Door, choices: Choices, addresses: Sequence[str], finished: Finished
+    ) -> None:
+        self.door = door
+        self.tables = door.tables
         self.choices = choices
+        self.addresses = list(addresses)
+        self.finished = finished
 
     async def page(self, request: Request) -> Response:
         """Answer with the page."""
@@ -76,19 +76,35 @@ class App:
 
     async def offers(self, request: Request) -> Response:
         """Answer with what can be played, and against whom."""
-        games = [{**asdict(game), "sides": game.family.sides} for game in GAMES.values()]
+        games = await self.door.in_turn(request, self._games)
         return answer({
-            "games": games, "agents": [*self.tables.agents, PERSON], "game": self.choices.game,
-            "opponent": self.choices.opponent, "speed": self.choices.speed,
-            "coach": self.choices.coach,
+            "games": games, "game": self.choices.game, "opponent": self.choices.opponent,
+            "speed": self.choices.speed, "coach": self.choices.coach,
+            "addresses": self.addresses,
         })  # fmt: skip
+
+    def _games(self) -> list[dict[str, Any]]:
+        """Return the games, each with those who play it; the first time this imports them all."""
+        plays = self.door.preparation.agents_for
+        return [
+            {**asdict(game), "sides": game.family.sides,
+             "agents": [*plays(game, self.tables.agents), PERSON]}
+            for game in GAMES.values()
+        ]  # fmt: skip
+
+    async def prepared(self, request: Request) -> Response:
+        """Answer with how much of what games need is compiled."""
+        done, of = self.door.preparation.progress
+        return answer({"done": done, "of": of})
 
     async def open(self, request: Request) -> Response:
         """Open a table and give its seat to who asks."""
         message = await read(request, Open)
         seats = seats_of(message)
-        table, key, invitations = await run_in_threadpool(
-            self.tables.open, message.game, seats, message.seat
+        await self.door.ready(message.game, seats)
+        self.door.limits.open_table(address_of(request))
+        table, key, invitations = await self.door.in_turn(
+            request, self.tables.open, message.game, seats, message.seat
         )
         shown = table_payload(table, message.seat)
         response = answer({**shown, "invitations": invitations}, 201)
@@ -98,23 +114,34 @@ class App:
     async def sit(self, request: Request) -> Response:
         """Give a seat to who brings an invitation."""
         message = await read(request, Sit)
-        table, key = self._table(request), secrets.token_urlsafe(24)
-        seat = await run_in_threadpool(
-            self.tables.store.take_seat, table.id, message.invitation, key
-        )
-        if seat is None:
-            raise TakenError("this invitation is not good, or no longer")
-        response = answer(table_payload(table, seat))
-        give_seat(response, table.id, key)
+        key = secrets.token_urlsafe(24)
+
+        def take(table: Table) -> Any:
+            if self.tables.seat_of(table.id, key_of(request)) is not None:
+                raise TakenError("you sit at this table already: the link is for somebody else")
+            seat = self.tables.store.take_seat(table.id, message.invitation, key)
+            if seat is None:
+                raise TakenError("this invitation is not good, or no longer")
+            return table_payload(table, seat)
+
+        response = answer(await self.door.at(request, take))
+        give_seat(response, table_of(request), key)
         return response
 
     async def look(self, request: Request) -> Response:
         """Answer with the table as the seat sees it."""
         asked = request.query_params.get("since", "")
-        if asked and not (asked.isdigit() and len(asked) < 10):
+        if asked and not (asked.isdecimal() and len(asked) < 10):
             raise MessageError("since must be a whole number from 0 up")
         since = int(asked) if asked else None
-        return await self._at_table(request, lambda table, seat: table_payload(table, seat, since))
+
+        def see(table: Table, seat: int) -> Any:
+            shown = table_payload(table, seat, since)
+            if since is None:  # for a page that is loaded, perhaps again
+                shown["invitations"] = self.tables.invitations(table, key_of(request))
+            return shown
+
+        return answer(await self.door.asked(request, see))
 
     async def act(self, request: Request) -> Response:
         """Take a turn."""
@@ -123,11 +150,11 @@ class App:
         def take(table: Table, seat: int) -> Any:
             at = self.tables.act(table, seat, message.revision, message.actions)
             shown = table_payload(table, seat, min(message.since, at))
-            if message.coach:
+            if message.coach and table.session.practice(seat):
                 shown["coach"] = decision_payload(look_back(table.session, at))
             return shown
 
-        return await self._at_table(request, take)
+        return answer(await self.door.asked(request, take, advice=message.coach))
 
     async def undo(self, request: Request) -> Response:
         """Take a turn back."""
@@ -137,58 +164,44 @@ class App:
             self.tables.undo(table, seat, message.revision)
             return table_payload(table, seat)
 
-        return await self._at_table(request, take_back)
+        return answer(await self.door.asked(request, take_back))
 
     async def advice(self, request: Request) -> Response:
         """Answer with what the expert thinks of the choices of the seat, if it is to move."""
 
         def advise(table: Table, seat: int) -> Any:
+            if not table.session.practice(seat):
+                raise NotNowError("there is no advice while people play with each other")
             if table.session.over or table.session.seat != seat:
                 raise NotYourTurnError("there is nothing for you to choose now")
             return {"revision": table.revision, "choices": advice_payload(table.session)}
 
-        return await self._at_table(request, advise)
+        return answer(await self.door.asked(request, advise, advice=True))
 
     async def review(self, request: Request) -> Response:
-        """Answer with what the seat's decisions were worth."""
-        return await self._at_table(
-            request, lambda table, seat: review_payload(review(table.session, seat))
-        )
+        """Answer with what the seat's decisions were worth, once the game is over."""
+        return await self._afterwards(request, "look_back", "application/json", NOT_KEPT)
 
     async def replay(self, request: Request) -> Response:
         """Answer with the game to look at again, every card open, once it is over."""
+        return await self._afterwards(request, "replay", "text/html", OF_REPLAYS)
 
-        def again(table: Table, seat: int) -> str:
+    async def _afterwards(
+        self, request: Request, task: str, kind: str, headers: dict[str, str]
+    ) -> Response:
+        """Answer with what is made of a game that is over, once for all who ask."""
+
+        def over(table: Table, seat: int) -> Any:
             if not table.session.over:
-                raise NotYourTurnError("the game is to be looked at again when it is over")
-            return replay_page(table.session, find_game(table.game).title)
+                raise NotYourTurnError("the game is looked back at when it is over")
+            more = {} if task == "replay" else {"seat": seat}
+            return {"key": f"{table.id} {table.revision} {more}",
+                    "kept": asdict(table.kept()), **more}  # fmt: skip
 
-        return HTMLResponse(await self._asked(request, again), headers=OF_REPLAYS)
-
-    # --- tables and seats -----------------------------------------------------------------------
-
-    def _table(self, request: Request) -> Table:
-        table = self.tables.find(request.path_params["table"])
-        if table is None:
-            raise HTTPException(404, "there is no such table")
-        return table
-
-    async def _at_table(self, request: Request, ask: Answer) -> Response:
-        return answer(await self._asked(request, ask))
-
-    async def _asked(self, request: Request, ask: Answer) -> Any:
-        """Return what one is told of a table who holds the key to a seat of it."""
-
-        def asked() -> Any:
-            table = self._table(request)
-            key = request.cookies.get(cookie_name(table.id), "")
-            seat = self.tables.store.seat_of(table.id, key) if key else None
-            if seat is None:
-                raise HTTPException(403, "you do not sit at this table")
-            with table.lock:
-                return ask(table, seat)
-
-        return await run_in_threadpool(asked)
+        with self.door.limits.seat((table_of(request), key_of(request), task)):
+            given = await self.door.asked(request, over, advice=True)
+            data = await self.finished.get(task, **given)
+        return packed(request, data, kind, headers)
 
 
 def seats_of(message: Open) -> list[str | None]:
@@ -207,54 +220,32 @@ def seats_of(message: Open) -> list[str | None]:
     ]
 
 
-def cookie_name(table: str) -> str:
-    """Return the cookie that guards a seat of a table."""
-    return f"crib-{table}"
-
-
-def give_seat(response: Response, table: str, key: str) -> None:
-    """Set the cookie that guards a seat: no script reads it, no other site sends it."""
-    response.set_cookie(
-        cookie_name(table), key, max_age=YEAR, path=f"/api/tables/{table}", httponly=True,
-        samesite="strict",
-    )  # fmt: skip
-
-
-def answer(shown: Any, status: int = 200) -> JSONResponse:
-    """Return an answer that nobody keeps."""
-    return JSONResponse(shown, status, headers={"Cache-Control": "no-store"})
-
-
-STATUS: dict[type[Exception], int] = {
-    MessageError: 400,
-    NotYourTurnError: 409,
-    StaleError: 409,
-    EpisodeOverError: 409,
-    TakenError: 403,
-    ValueError: 422,
-    sqlite3.Error: 503,
-}
-
-
-async def refused(request: Request, error: Exception) -> Response:
-    """Answer with why something was refused."""
-    if isinstance(error, HTTPException):
-        return answer({"error": error.detail}, error.status_code)
-    return answer({"error": str(error)}, next(STATUS[t] for t in STATUS if isinstance(error, t)))
-
-
-def make_app(tables: Tables, choices: Choices, hosts: Sequence[str]) -> Starlette:
+def make_app(
+    tables: Tables,
+    choices: Choices,
+    hosts: Sequence[str],
+    addresses: Sequence[str] = (),
+    preparation: Preparation | None = None,
+    limits: Limits | None = None,
+    finished: Finished | None = None,
+) -> Starlette:
     """Return the application.
 
     Args:
-        hosts: the names by which it may be asked for; ``"*"`` for any.
+        hosts: the names by which it may be asked for, besides the address it is reached at.
+        addresses: where browsers on other machines find it.
+        preparation: what games wait for; by default nothing: they compile when they are played.
+        limits: how much is asked at once.
+        finished: what is made of games that are over.
     """
-    app = App(tables, choices)
+    door = Door(tables, preparation or Preparation((), choices), limits or Limits())
+    app = App(door, choices, addresses, finished or Finished(Worker()))
     table = "/api/tables/{table}"
     routes = [
         Route("/", app.page),
         Route("/cards/{name}.svg", app.card),
         Route("/api/offers", app.offers),
+        Route("/api/prepared", app.prepared),
         Route("/api/tables", app.open, methods=["POST"]),
         Route(table, app.look),
         Route(f"{table}/sit", app.sit, methods=["POST"]),
@@ -266,8 +257,5 @@ def make_app(tables: Tables, choices: Choices, hosts: Sequence[str]) -> Starlett
         Mount("/page", StaticFiles(directory=PAGE)),
     ]
     handlers: dict[Any, Any] = dict.fromkeys((HTTPException, *STATUS), refused)
-    middleware = [
-        Middleware(TrustedHostMiddleware, allowed_hosts=list(hosts), www_redirect=False),
-        Middleware(Guard),
-    ]
+    middleware = [Middleware(Guard, hosts=hosts)]
     return Starlette(routes=routes, middleware=middleware, exception_handlers=handlers)

@@ -1,7 +1,9 @@
-"""What is refused before anybody reads it: foreign origins, other hosts, large or odd messages."""
+"""What is refused before anybody reads it: other hosts and origins, large, slow or odd messages."""
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Sequence
 from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
@@ -9,6 +11,8 @@ from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 LARGEST = 4096  # bytes of a message; the longest a page sends has some 200
+LARGEST_HEAD = 8192  # bytes of all headers together
+BODY_SECONDS = 10.0  # for a message to come
 SAFE = ("GET", "HEAD")
 HEADERS = {
     "Content-Security-Policy": "default-src 'self'; img-src 'self' data:; frame-ancestors 'none'; "
@@ -23,11 +27,18 @@ class Guard:
     """Stands before the application.
 
     A message that changes something comes from the server's own page: its `Origin` is the host it
-    is sent to, its body is JSON (which no form of another site can send) and small.
+    is sent to, its body is JSON (which no form of another site can send), small, and soon here.
+
+    Args:
+        app: what answers.
+        hosts: the names by which the server may be asked for. It may be by the address at which
+            a connection comes in as well: a page of another site can make its own name lead
+            here, but no address.
     """
 
-    def __init__(self, app: ASGIApp) -> None:
+    def __init__(self, app: ASGIApp, hosts: Sequence[str]) -> None:
         self.app = app
+        self.hosts = frozenset(host.lower() for host in hosts)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request, or hand it on."""
@@ -36,15 +47,19 @@ class Guard:
             return
         refused = self.refuse(scope)
         body = b""
-        while refused is None and scope["method"] not in SAFE:
-            message = await receive()
-            if message["type"] != "http.request":  # the other side has gone
-                return
-            body += message.get("body", b"")
-            if len(body) > LARGEST:
-                refused = (413, f"a message has {LARGEST} bytes at most")
-            if not message.get("more_body"):
-                break
+        try:
+            async with asyncio.timeout(BODY_SECONDS):
+                while refused is None and scope["method"] not in SAFE:
+                    message = await receive()
+                    if message["type"] != "http.request":  # the other side has gone
+                        return
+                    body += message.get("body", b"")
+                    if len(body) > LARGEST:
+                        refused = (413, f"a message has {LARGEST} bytes at most")
+                    if not message.get("more_body"):
+                        break
+        except TimeoutError:
+            refused = (408, f"the message has not come within {BODY_SECONDS:g} seconds")
 
         async def replay() -> Message:
             nonlocal body
@@ -67,6 +82,13 @@ class Guard:
     def refuse(self, scope: Scope) -> tuple[int, str] | None:
         """Return status and reason if a request is to be refused by its head."""
         headers = Headers(scope=scope)
+        if sum(len(name) + len(value) for name, value in scope["headers"]) > LARGEST_HEAD:
+            return 431, f"the headers of a message have {LARGEST_HEAD} bytes at most"
+        host = name_of(headers.get("host", ""))
+        if host not in self.hosts and host != (scope.get("server") or ("",))[0]:
+            return 400, (
+                f"this server does not answer to the name {host[:100]!r}: --allow-host adds a name"
+            )
         if scope["method"] in SAFE:
             return None
         origin = headers.get("origin")
@@ -77,6 +99,14 @@ class Guard:
         if headers.get("content-type", "").partition(";")[0].strip() != "application/json":
             return 415, "a message is JSON"
         length = headers.get("content-length", "0")
-        if not length.isdigit() or int(length) > LARGEST:
+        if not length.isdecimal() or int(length) > LARGEST:
             return 413, f"a message has {LARGEST} bytes at most"
         return None
+
+
+def name_of(host: str) -> str:
+    """Return the name or the address in a Host header, without its port."""
+    try:
+        return urlsplit(f"//{host}").hostname or ""
+    except ValueError:
+        return ""

@@ -14,6 +14,7 @@ Payload = dict[str, Any]
 
 LOG = 12  # turns whose calls come with the table when it is looked at anew
 ADVISED = 8
+MOST_FRAMES = 60  # shown one by one; who has missed more is shown the table as it is
 
 
 def table_payload(table: Table, seat: int, since: int | None = None) -> Payload:
@@ -26,7 +27,7 @@ def table_payload(table: Table, seat: int, since: int | None = None) -> Payload:
     session = table.session
     kind = find_game(table.game)
     n = len(session.turns)
-    known = n if since is None or since > n else since
+    known = since if since is not None and n - MOST_FRAMES <= since <= n else n
     frames = [frame(session, session.turns[i], seat, i + 1) for i in range(known, n)]
     return {
         "table": table.id,
@@ -36,7 +37,7 @@ def table_payload(table: Table, seat: int, since: int | None = None) -> Payload:
         "family": session.family.name,
         "names": names(session, seat),
         "sides": session.family.sides,
-        "practice": session.people == [seat],
+        "practice": session.practice(seat),
         "to_choose": session.to_choose if session.waits and session.seat == seat else 0,
         "opening": [vars(call) for call in session.opening],
         "log": [_calls(turn.calls) for turn in session.turns[max(0, known - LOG) : known]],

@@ -2,12 +2,14 @@
 
     crib web                       http://127.0.0.1:8121, for this machine alone
     crib web --agents expert runs/mine/policy.safetensors
+    crib web --host 0.0.0.0        for everyone on this network
 
 Games are kept in the user's data folder and go on after the server has been stopped, or killed.
 """
 
 from __future__ import annotations
 
+import contextlib
 import os
 import socket
 import sqlite3
@@ -18,14 +20,24 @@ from typing import Annotated
 import uvicorn
 
 from crib_env.policy import agent_names
-from crib_env.settings import Between, KeptFile
+from crib_env.settings import Between, CountOrNone, KeptFile
 from crib_play.kept import data_file, load_choices
+from crib_play.web.addresses import EVERYWHERE, LOOPBACK, others_reach, url
 from crib_play.web.app import make_app
+from crib_play.web.finished import Finished
+from crib_play.web.limits import Limits
+from crib_play.web.preparing import Preparation
+from crib_play.web.protocol import HEAD_BYTES, PatientProtocol
 from crib_play.web.store import Store
 from crib_play.web.tables import Tables
+from crib_play.web.worker import Worker
 
 THINKING = 75  # seconds for which a connection is kept open, as people think
-LOOPBACK = ("127.0.0.1", "localhost")
+MOST_CONNECTIONS = 768  # of all addresses; a process may open 1024 files on many systems
+NETWORK = (
+    "anyone on this network can reach it and open tables, and traffic is not encrypted; "
+    "other names than these are refused, unless --allow-host names them"
+)
 
 
 @dataclass(frozen=True)
@@ -33,19 +45,25 @@ class Settings:
     """Play in a browser.
 
     Attributes:
-        host: the address to listen on; the default is this machine alone. Behind any other, anyone
-            who reaches it can open a table, and traffic is not encrypted.
+        host: the address to listen on; the default is this machine alone, 0.0.0.0 is every
+            network it is in. Then anyone who reaches it can open a table, and traffic is not
+            encrypted.
+        allow_host: names by which it may be asked for, besides its addresses and localhost; behind
+            a proxy, say.
         port: the port; 0 takes a free one.
         games: the file games are kept in; by default in the user's data folder.
         keep_days: a game at which nobody has taken a turn for so many days, over or not, is
             forgotten; 0 keeps all.
+        tables_per_hour: how many tables one address may open in an hour; 0 does not limit them.
         agents: whom one can play against, by name or file of weights; by default all installed.
     """
 
     host: str = "127.0.0.1"
+    allow_host: tuple[str, ...] = ()
     port: Annotated[int, Between(0, (1 << 16) - 1)] = 8121
     games: KeptFile | None = None
     keep_days: Annotated[int, Between(0, 36_500)] = 30
+    tables_per_hour: CountOrNone = 100
     agents: tuple[str, ...] = ()
 
 
@@ -65,32 +83,61 @@ def run(settings: Settings) -> None:
         ValueError: no such port or number of days, or an agent that is not to be had.
         OSError: the address cannot be listened at.
     """
-    store = open_store(settings.games or data_file("tables.sqlite3"))
+    listening = listen(settings.host, settings.port)
+    store = open_store(settings.games or own_file())
+    choices = load_choices()
     tables = Tables(store, settings.agents or agent_names(), keep_days=settings.keep_days)
     tables.clear_away()
     for name in settings.agents:
         tables.agent(name)  # what cannot be loaded is said now, and not at the table
-    hosts = LOOPBACK if settings.host in LOOPBACK else ("*",)
-    app = make_app(tables, load_choices(), hosts)
-    config = uvicorn.Config(
-        app, log_level="warning", server_header=False, timeout_keep_alive=THINKING
-    )
-    server = uvicorn.Server(config)
-    shown = f"[{settings.host}]" if ":" in settings.host else settings.host
-    family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
-    try:
-        listening = socket.create_server((settings.host, settings.port), family=family)
-    except OSError as error:
-        why = os.strerror(error.errno) if error.errno and error.errno > 0 else error.strerror
-        raise OSError(
-            f"cannot listen at {shown}:{settings.port}: {why} (--port 0 takes a free port)"
-        ) from error
     port = listening.getsockname()[1]
-    print(f"the table is laid at http://{shown}:{port} (Ctrl-C clears it)", flush=True)
+    others = [url(address, port) for address in others_reach(settings.host)]
+    preparation = Preparation(settings.agents or (choices.opponent,), choices)
+    finished = Finished(Worker())
+    app = make_app(
+        tables, choices, [*LOOPBACK, *settings.allow_host], others, preparation,
+        Limits(settings.tables_per_hour), finished,
+    )  # fmt: skip
+    config = uvicorn.Config(
+        app, http=PatientProtocol, ws="none", lifespan="off", log_level="warning",
+        server_header=False, timeout_keep_alive=THINKING, limit_concurrency=MOST_CONNECTIONS,
+        h11_max_incomplete_event_size=HEAD_BYTES,
+    )  # fmt: skip
+    here = "127.0.0.1" if settings.host in EVERYWHERE else settings.host
+    print(f"the table is laid at {url(here, port)} (Ctrl-C clears it)", flush=True)
+    if settings.host not in LOOPBACK:
+        found = " or ".join(others) or "an address of this machine, which was not found"
+        print(f"from other machines: {found}\n{NETWORK}", flush=True)
+    preparation.start()
     try:
-        server.run(sockets=[listening])
+        uvicorn.Server(config).run(sockets=[listening])
     except KeyboardInterrupt:
         pass
     finally:
+        preparation.close()
+        finished.close()
         store.close()
     print("the table is cleared; games go on when it is laid again")
+
+
+def own_file() -> Path:
+    """Return the file in the user's data folder, which nobody else is to read."""
+    path = data_file("tables.sqlite3")
+    with contextlib.suppress(OSError):  # none yet; what is wrong with it the store says
+        path.parent.chmod(0o700)
+    return path
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """Return a socket that listens.
+
+    Raises:
+        OSError: that cannot be; it says what to do.
+    """
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        return socket.create_server((host, port), family=family)
+    except OSError as error:
+        why = os.strerror(error.errno) if error.errno and error.errno > 0 else error.strerror
+        where = url(host, port).removeprefix("http://")
+        raise OSError(f"cannot listen at {where}: {why} (--port 0 takes a free port)") from error

@@ -1,17 +1,21 @@
 """Games that outlive the server: SQLite keeps where each began and every turn since.
 
 A turn is written together with the agents' answers, before anybody is told of it, so that a server
-killed at any moment has lost nothing that a browser has seen.
+killed at any moment has lost nothing that a browser has seen. Reading does not wait for writing,
+and nobody waits longer than `BUSY_SECONDS` for another program that holds the file.
 """
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
+import os
 import sqlite3
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -43,6 +47,9 @@ CREATE INDEX IF NOT EXISTS by_touch ON tables (touched);
 """
 
 SEAT, INVITATION = "seat", "invitation"
+OPEN_SECONDS = 5.0  # for which a file that another program holds is waited for when it is opened
+BUSY_SECONDS = 0.25  # and later, while people wait
+OURS = 0o600  # the file is nobody else's business
 Moves = Sequence[tuple[int, tuple[int, ...]]]
 
 
@@ -77,22 +84,25 @@ class Store:
 
     def __init__(self, path: Path | None) -> None:
         if path is not None:
-            path.parent.mkdir(parents=True, exist_ok=True)
-        self._lock = threading.Lock()
-        self._db = sqlite3.connect(
-            ":memory:" if path is None else path, check_same_thread=False, isolation_level=None
-        )
-        self._db.execute("PRAGMA journal_mode=WAL")
-        self._db.execute("PRAGMA synchronous=NORMAL")  # a killed process loses nothing by it
-        named = self._db.execute("SELECT name FROM pragma_table_info('tables')").fetchall()
+            path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            keep_private(path)
+        self._changing = self._reading = _Connection(path)
+        db = self._changing.db
+        db.execute("PRAGMA journal_mode=WAL")
+        db.execute("PRAGMA synchronous=NORMAL")  # a killed process loses nothing by it
+        named = db.execute("SELECT name FROM pragma_table_info('tables')").fetchall()
         if ("made",) in named:  # a store from before tables were forgotten
-            self._db.execute("ALTER TABLE tables RENAME COLUMN made TO touched")
-        self._db.executescript(SCHEMA)
+            db.execute("ALTER TABLE tables RENAME COLUMN made TO touched")
+        db.executescript(SCHEMA)
+        if path is not None:  # what is in memory has one connection only
+            self._reading = _Connection(path)
+        for one in (self._changing, self._reading):
+            one.db.execute(f"PRAGMA busy_timeout={int(1000 * BUSY_SECONDS)}")
 
     def close(self) -> None:
         """Close the file."""
-        with self._lock:
-            self._db.close()
+        self._changing.close()
+        self._reading.close()
 
     def add(self, table: str, kept: Kept, keys: dict[int, tuple[str, str]]) -> None:
         """Keep a new table.
@@ -101,15 +111,14 @@ class Store:
             keys: by seat of a person, what kind of key opens it, and the key.
         """
         rows = [(table, seat, kind, digest(key)) for seat, (kind, key) in keys.items()]
-        with self._lock, self._db:
-            self._db.execute("BEGIN IMMEDIATE")
-            self._db.execute(
+        with self._changing.transaction("IMMEDIATE") as db:
+            db.execute(
                 "INSERT INTO tables VALUES (?, ?, ?, ?, ?, ?, ?)",
                 (table, kept.game, json.dumps(kept.seats), kept.start, str(kept.chance),
                  kept.revision, time.time()),
             )  # fmt: skip
-            self._db.executemany("INSERT INTO keys VALUES (?, ?, ?, ?)", rows)
-            self._write(table, 0, kept.turns)
+            db.executemany("INSERT INTO keys VALUES (?, ?, ?, ?)", rows)
+            _write(db, table, 0, kept.turns)
 
     def change(self, table: str, revision: int, first: int, turns: Moves) -> bool:
         """Let the turns from ``first`` on be these and the revision rise by one.
@@ -117,31 +126,24 @@ class Store:
         Returns:
             whether that was done: not if the table no longer has this ``revision``.
         """
-        with self._lock, self._db:
-            self._db.execute("BEGIN IMMEDIATE")
-            changed = self._db.execute(
+        with self._changing.transaction("IMMEDIATE") as db:
+            changed = db.execute(
                 "UPDATE tables SET revision = revision + 1, touched = ? "
                 "WHERE id = ? AND revision = ?",
                 (time.time(), table, revision),
             ).rowcount
             if changed:
-                self._db.execute("DELETE FROM turns WHERE id = ? AND n >= ?", (table, first))
-                self._write(table, first, turns)
+                db.execute("DELETE FROM turns WHERE id = ? AND n >= ?", (table, first))
+                _write(db, table, first, turns)
         return changed == 1
-
-    def _write(self, table: str, first: int, turns: Moves) -> None:
-        rows = [
-            (table, first + i, seat, json.dumps(actions)) for i, (seat, actions) in enumerate(turns)
-        ]
-        self._db.executemany("INSERT INTO turns VALUES (?, ?, ?, ?)", rows)
 
     def find(self, table: str) -> Kept | None:
         """Return a table, None if there is none of that id."""
-        with self._lock:
-            row = self._db.execute(
+        with self._reading.transaction() as db:
+            row = db.execute(
                 "SELECT game, seats, start, chance, revision FROM tables WHERE id = ?", (table,)
             ).fetchone()
-            turns = self._db.execute(
+            turns = db.execute(
                 "SELECT seat, actions FROM turns WHERE id = ? ORDER BY n", (table,)
             ).fetchall()
         if row is None:
@@ -156,19 +158,18 @@ class Store:
         Args:
             before: in seconds since 1970.
         """
-        with self._lock, self._db:
-            self._db.execute("BEGIN IMMEDIATE")
-            gone = self._db.execute(
+        with self._changing.transaction("IMMEDIATE") as db:
+            gone = db.execute(
                 "DELETE FROM tables WHERE touched < ? RETURNING id", (before,)
             ).fetchall()
-            self._db.executemany("DELETE FROM keys WHERE id = ?", gone)
-            self._db.executemany("DELETE FROM turns WHERE id = ?", gone)
+            db.executemany("DELETE FROM keys WHERE id = ?", gone)
+            db.executemany("DELETE FROM turns WHERE id = ?", gone)
         return [table for (table,) in gone]
 
     def seat_of(self, table: str, key: str, kind: str = SEAT) -> int | None:
         """Return the seat that a key opens."""
-        with self._lock:
-            row = self._db.execute(
+        with self._reading.transaction() as db:
+            row = db.execute(
                 "SELECT seat FROM keys WHERE id = ? AND kind = ? AND digest = ?",
                 (table, kind, digest(key)),
             ).fetchone()
@@ -176,13 +177,64 @@ class Store:
 
     def take_seat(self, table: str, invitation: str, key: str) -> int | None:
         """Exchange an invitation for a seat's key; return the seat, None if it is not good."""
-        with self._lock, self._db:
-            row = self._db.execute(
+        with self._changing.transaction("IMMEDIATE") as db:
+            row = db.execute(
                 "UPDATE keys SET kind = ?, digest = ? WHERE id = ? AND kind = ? AND digest = ? "
                 "RETURNING seat",
                 (SEAT, digest(key), table, INVITATION, digest(invitation)),
             ).fetchone()
         return None if row is None else int(row[0])
+
+
+class _Connection:
+    """A connection that threads use in turn."""
+
+    def __init__(self, path: Path | None) -> None:
+        self.db = sqlite3.connect(
+            ":memory:" if path is None else path, timeout=OPEN_SECONDS, check_same_thread=False,
+            isolation_level=None,
+        )  # fmt: skip
+        self._lock = threading.Lock()
+        self._failed = -BUSY_SECONDS
+
+    def close(self) -> None:
+        with self._lock:
+            self.db.close()
+
+    @contextmanager
+    def transaction(self, kind: str = "DEFERRED") -> Iterator[sqlite3.Connection]:
+        """Hold the connection in a transaction: all that is read is of one moment.
+
+        Raises:
+            sqlite3.Error: another program holds the file. All who waited meanwhile, or come soon
+                after, are refused with the first, or each would wait as long again.
+        """
+        asked = time.monotonic()
+        with self._lock:
+            if self._failed > asked - BUSY_SECONDS:
+                raise sqlite3.OperationalError("database is locked")
+            try:
+                with self.db:
+                    self.db.execute(f"BEGIN {kind}")
+                    yield self.db
+            except sqlite3.OperationalError:
+                self._failed = time.monotonic()
+                raise
+
+
+def _write(db: sqlite3.Connection, table: str, first: int, turns: Moves) -> None:
+    rows = [
+        (table, first + i, seat, json.dumps(actions)) for i, (seat, actions) in enumerate(turns)
+    ]
+    db.executemany("INSERT INTO turns VALUES (?, ?, ?, ?)", rows)
+
+
+def keep_private(path: Path) -> None:
+    """Let nobody but this user read a store's file, nor what SQLite writes beside it."""
+    os.close(os.open(path, os.O_RDWR | os.O_CREAT, OURS))
+    for ending in ("", "-wal", "-shm", "-journal"):
+        with contextlib.suppress(FileNotFoundError, PermissionError):  # none, or another's
+            path.with_name(path.name + ending).chmod(OURS)
 
 
 def digest(key: str) -> str:

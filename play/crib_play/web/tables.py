@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
+import hmac
 import secrets
+import sqlite3
 import threading
 import time
 from collections import OrderedDict
@@ -10,13 +14,12 @@ from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from crib_agents.loading import load_agent
-
 from crib_env.errors import unknown
 from crib_env.game import Game
 from crib_env.policy import Agent
 from crib_play.table import Session, find_game
-from crib_play.web.store import INVITATION, SEAT, Kept, Store
+from crib_play.table.players import declared_refusal
+from crib_play.web.store import INVITATION, SEAT, Kept, Store, digest
 
 PERSON = "person"
 DAY = 24 * 3600.0
@@ -32,23 +35,36 @@ class TakenError(ValueError):
     """A seat, or an invitation to one, that is not to be had."""
 
 
+class NotNowError(ValueError):
+    """What is not answered while the game goes on."""
+
+
 @dataclass
 class Table:
     """A table.
 
     Attributes:
         id: what it is called.
-        game: the game's name.
+        game: the game's name. seats: an agent's name each, or None for a person.
         session: the game and who sits there.
         revision: how often it has changed; a message that changes it names this number.
+        keys: the seats of people who have been here, by the digest of their key.
         lock: held while it changes or is looked at.
     """
 
     id: str
     game: str
+    seats: tuple[str | None, ...]
     session: Session
     revision: int
+    keys: dict[str, int] = field(default_factory=dict)
     lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def kept(self) -> Kept:
+        """Return the table as it is kept."""
+        session = self.session
+        return Kept(self.game, self.seats, session.start, session.chance, self.revision,
+                    moves(session, 0))  # fmt: skip
 
 
 class Tables:
@@ -76,6 +92,7 @@ class Tables:
         self._loaded: dict[str, Agent] = {}
         self._awake: OrderedDict[str, Table] = OrderedDict()
         self._lock = threading.Lock()
+        self._loading = threading.Lock()  # takes seconds for some agents, and holds up no table
 
     def agent(self, name: str) -> Agent:
         """Return one of the server's agents.
@@ -85,10 +102,13 @@ class Tables:
         """
         if name not in self.agents:
             raise unknown("agent", name, self.agents)
-        with self._lock:
-            if name not in self._loaded:
-                self._loaded[name] = load_agent(name)
-            return self._loaded[name]
+        if name not in self._loaded:
+            from crib_agents.loading import load_agent  # takes time, and the page comes first
+
+            with self._loading:
+                if name not in self._loaded:
+                    self._loaded[name] = load_agent(name)
+        return self._loaded[name]
 
     def open(self, game: str, seats: Sequence[str | None], me: int) -> tuple[Table, str, list[str]]:
         """Open a table.
@@ -101,30 +121,61 @@ class Tables:
             the table, the key to the seat, and invitations to the other seats of people.
 
         Raises:
-            ValueError: no such game, seat or agent.
+            ValueError: no such game, seat or agent, or an agent that does not play it.
         """
         kind = find_game(game)
         if len(seats) != kind.players or not 0 <= me < kind.players or seats[me] is not None:
             raise ValueError(f"{kind.players} sit at this table, and seat {me} is not free")
-        session = Session.begin(kind, self._seated(seats), self.seed)
+        agents = self._seated(seats)
+        for agent in agents:
+            if agent is not None and (why := declared_refusal(agent, kind)):
+                raise ValueError(why)
+        session = Session.begin(kind, agents, self.seed)
         key, table = secrets.token_urlsafe(24), secrets.token_urlsafe(9)
         keys = {me: (SEAT, key)}
         for seat in session.people:
             if seat != me:
-                keys[seat] = (INVITATION, secrets.token_urlsafe(24))
+                keys[seat] = (INVITATION, invitation(key, table, seat))
         session.go_on()
         self.clear_away()
-        self.store.add(
-            table,
-            Kept(game, tuple(seats), session.start, session.chance, 0, moves(session, 0)),
-            keys,
-        )
-        made = Table(table, game, session, 0)
+        made = Table(table, game, tuple(seats), session, 0, {digest(key): me})
+        self.store.add(table, made.kept(), keys)
         self._keep_awake(made)
         return made, key, [given for kind_of, given in keys.values() if kind_of == INVITATION]
 
     def _seated(self, seats: Sequence[str | None]) -> list[Agent | None]:
         return [None if name is None else self.agent(name) for name in seats]
+
+    def seat_of(self, table: str, key: str) -> int | None:
+        """Return the seat that a key opens; of a table in memory the store is not asked."""
+        known = self._awake.get(table)
+        if known is not None and (seat := known.keys.get(digest(key))) is not None:
+            return seat
+        seat = self.store.seat_of(table, key) if key else None
+        if known is not None and seat is not None:
+            known.keys[digest(key)] = seat
+        return seat
+
+    def invitations(self, table: Table, key: str) -> list[str]:
+        """Return the invitations to seats still free, for the key of who opened the table."""
+        given = {seat: invitation(key, table.id, seat) for seat in table.session.people}
+        if len(given) < 2:
+            return []
+        try:
+            return [one for seat, one in given.items()
+                    if self.store.seat_of(table.id, one, INVITATION) == seat]  # fmt: skip
+        except sqlite3.Error:  # another program holds the file, and the table is shown all the same
+            return []
+
+    def is_awake(self, table: str, key: str) -> bool:
+        """Return whether a table and the owner of a key are in memory."""
+        known = self._awake.get(table)
+        return known is not None and digest(key) in known.keys
+
+    def who(self, table: str) -> tuple[str, Sequence[str | None]] | None:
+        """Return a table's game, and its agents' names; None if there is no such table."""
+        found = self._awake.get(table) or self.store.find(table)
+        return None if found is None else (found.game, found.seats)
 
     def find(self, table: str) -> Table | None:
         """Return a table, woken from the store if need be; None if there is none."""
@@ -138,11 +189,8 @@ class Tables:
         return known
 
     def _wake(self, table: str, kept: Kept) -> Table:
-        game = Game.from_notation(kept.start)
-        session = Session(game, self._seated(kept.seats), kept.chance)
-        for seat, actions in kept.turns:
-            session.act(seat, actions)
-        return Table(table, kept.game, session, kept.revision)
+        session = wake(kept, self._seated(kept.seats))
+        return Table(table, kept.game, kept.seats, session, kept.revision)
 
     def _keep_awake(self, table: Table) -> Table:
         with self._lock:
@@ -203,6 +251,23 @@ class Tables:
                 self._awake.pop(table.id, None)
             raise StaleError(STALE)
         table.revision += 1
+
+
+def wake(kept: Kept, seats: Sequence[Agent | None]) -> Session:
+    """Return a game that was kept, played again as far as it came; ``seats`` as the store names."""
+    session = Session(Game.from_notation(kept.start), seats, kept.chance)
+    for seat, actions in kept.turns:
+        session.act(seat, actions)
+    return session
+
+
+def invitation(key: str, table: str, seat: int) -> str:
+    """Return the invitation to a seat, which only the key of who opened the table leads to.
+
+    So it can be shown to them again, although the store keeps no more than its digest.
+    """
+    made = hmac.digest(key.encode(), f"{table} {seat}".encode(), hashlib.sha256)
+    return base64.urlsafe_b64encode(made[:24]).decode()
 
 
 @contextmanager

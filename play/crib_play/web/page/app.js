@@ -14,7 +14,7 @@ const byId = (id) => document.getElementById(id);
 
 // What is shown: the server's last answer, and what the person is about to do.
 const table = { chosen: [], advised: [], gains: {}, to_choose: 0, act, redraw: draw };
-let answer = null, sight = null, busy = false, offers = null, speed = 3, coach = false;
+let answer = null, sight = null, busy = false, offers = null, speed = 3, coach = false, preparing = false;
 
 const wait = (steps) => new Promise((resolve) => setTimeout(resolve, PAUSE * steps * (speed - 1)));
 const family = () => FAMILIES[answer.family];
@@ -25,7 +25,8 @@ function draw() {
   byId("felt").replaceChildren(family().draw(table, sight));
   if (focused) byId("felt").querySelector(`[data-key="${focused}"]`)?.focus({ preventScroll: true });
   byId("prompt").textContent = prompt();
-  for (const id of ["hint", "best"]) byId(id).disabled = !table.to_choose;
+  for (const id of ["hint", "best"]) byId(id).disabled = !table.to_choose || !answer.practice;
+  byId("coach").disabled = !answer.practice; // no advice while people play with each other
   byId("undo").disabled = busy || !answer.practice || answer.turns === 0;
 }
 
@@ -80,8 +81,8 @@ async function poll() {
 
 async function act(actions) {
   if (busy || !table.to_choose) return;
-  await ask(() => talk.act(answer.table, { revision: answer.revision, actions, since: answer.turns, coach }), async (found) => {
-    if (coach) said.coached(found.coach);
+  await ask(() => talk.act(answer.table, { revision: answer.revision, actions, since: answer.turns, coach: coach && answer.practice }), async (found) => {
+    if (coach && answer.practice) said.coached(found.coach);
     else said.silent();
     await play(found);
   });
@@ -124,7 +125,9 @@ async function show(found) {
   said.write(found.turns > found.frames.length + found.log.length ? [] : found.opening, found.names);
   for (const calls of found.log) said.write(calls, found.names);
   if (found.invitations?.length) {
-    said.invite(found.invitations.map((one) => `${location.origin}/#${found.table}.${one}`));
+    const here = ["localhost", "127.0.0.1", "[::1]"].includes(location.hostname);
+    const origin = here ? offers.addresses[0] ?? location.origin : location.origin;
+    said.invite(found.invitations.map((one) => `${origin}/#${found.table}.${one}`), origin === location.origin && here);
   }
   await play(found);
 }
@@ -139,6 +142,7 @@ async function finish() {
 
 async function start() {
   settings();
+  prepare();
   offers = await talk.offers();
   speed = lobby.kept().speed ?? offers.speed;
   coach = lobby.kept().coach ?? offers.coach;
@@ -163,7 +167,24 @@ async function start() {
   lobby.lay(offers, deal);
 }
 
-const deal = (offer) => ask(() => talk.open(offer), show);
+function deal(offer) {
+  setTimeout(prepare, PAUSE); // what this game alone needs may begin now
+  return ask(() => talk.open(offer), show);
+}
+
+// Says how much of what games need is compiled, until all of it is.
+async function prepare() {
+  if (preparing) return;
+  preparing = true;
+  for (let waits = true; waits;) {
+    const { done, of } = await talk.prepared().catch(() => ({ done: 0, of: 0 }));
+    waits = done < of;
+    byId("preparing").hidden = !waits;
+    byId("preparing").textContent = waits ? `Preparing the games: ${done} of ${of}` : "";
+    if (waits) await new Promise((resolve) => setTimeout(resolve, 500));
+  }
+  preparing = false;
+}
 
 function settings() {
   const chosen = localStorage.getItem("crib-theme");

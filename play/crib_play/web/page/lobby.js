@@ -24,15 +24,18 @@ export function lay(offers, chosen) {
     make("input", { type: "radio", name: "game", value: game.name, checked: game.name === last.game }),
     make("b", {}, game.title), make("span", {}, game.about))));
   const named = (name) => make("option", { value: name }, name === "person" ? "a person, by invitation" : name);
-  byId("opponent").replaceChildren(...offers.agents.map(named));
-  byId("partner").replaceChildren(...offers.agents.map(named));
-  byId("opponent").value = offers.agents.includes(last.opponent) ? last.opponent : offers.agents[0];
-  byId("partner").value = offers.agents.includes(last.partner) ? last.partner : byId("opponent").value;
   byId("seat").value = String(last.seat);
 
   const form = byId("offer");
   const wanted = () => offers.games.find((game) => game.name === new FormData(form).get("game"));
+  function choose(id, agents, preferred) {
+    byId(id).replaceChildren(...agents.map(named));
+    byId(id).value = preferred.find((name) => agents.includes(name)) ?? agents[0];
+  }
   function fit() {
+    const { agents } = wanted(); // those who play this game
+    choose("opponent", agents, [byId("opponent").value || last.opponent, last.opponent, offers.opponent]);
+    choose("partner", agents, [byId("partner").value || last.partner, last.partner, byId("opponent").value]);
     byId("with").hidden = wanted().players !== 4;
     byId("side").hidden = !wanted().sides;
   }

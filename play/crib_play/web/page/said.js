@@ -69,9 +69,11 @@ export function coached(decision) {
   fill("Coach", make("p", {}, words));
 }
 
-export function invite(links) {
+// Shows the links for seats that are free; `here` if they open on this machine alone.
+export function invite(links, here) {
   fill("Invite", make("p", {}, "Send this link to who is to sit down with you: "),
-    ...links.map((link) => make("p", {}, make("a", { href: link }, link))));
+    ...links.map((link) => make("p", {}, make("a", { href: link }, link))),
+    ...(here ? [make("p", {}, "It opens on this machine alone. To play with other machines, start the server with --host 0.0.0.0.")] : []));
 }
 
 function fill(title, ...parts) {

@@ -14,6 +14,7 @@ async function talk(path, message) {
   } catch {
     throw new Refused(0, "The server does not answer; try again in a moment.");
   }
+  if (answer.headers.has("Retry-After")) return talk(path, message); // it is being prepared
   const found = await answer.json().catch(() => ({ error: `The server answered ${answer.status}.` }));
   if (!answer.ok) throw new Refused(answer.status, found.error);
   return found;
@@ -22,6 +23,7 @@ async function talk(path, message) {
 const at = (table) => `/api/tables/${table}`;
 
 export const offers = () => talk("/api/offers");
+export const prepared = () => talk("/api/prepared");
 export const open = (offer) => talk("/api/tables", offer);
 export const sit = (table, invitation) => talk(`${at(table)}/sit`, { invitation });
 export const look = (table, since) => talk(at(table) + (since === undefined ? "" : `?since=${since}`));

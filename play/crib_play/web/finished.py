@@ -1,0 +1,77 @@
+"""Replays and reviews of games that are over: made once each, beside the server, and kept."""
+
+from __future__ import annotations
+
+import asyncio
+import gzip
+import threading
+from collections import OrderedDict
+from concurrent.futures import Future
+from typing import Any
+
+from crib_play.web.limits import BusyError
+from crib_play.web.worker import Worker
+
+MOST_BYTES = 32 << 20  # kept, compressed: a replay has 50 to 400 KB
+MOST_WAITING = 32  # that are being made or wait for it
+
+
+class Finished:
+    """What is made of games that are over. Such a game does not change, so it is made once.
+
+    Args:
+        worker: makes them.
+        most_bytes: how much is kept; what nobody has asked for longest goes first.
+    """
+
+    def __init__(self, worker: Worker, most_bytes: int = MOST_BYTES) -> None:
+        self._worker = worker
+        self._most_bytes = most_bytes
+        self._kept: OrderedDict[str, bytes] = OrderedDict()
+        self._making: dict[str, Future[Any]] = {}
+        self._lock = threading.Lock()
+
+    async def get(self, task: str, key: str, **given: Any) -> bytes:
+        """Return what a task makes, compressed by gzip; all who ask meanwhile wait for one making.
+
+        Args:
+            task: of `crib_play.web.work`; it answers with a text.
+            key: of the game as it is, and of all else that the answer depends on.
+            given: the task's arguments.
+
+        Raises:
+            BusyError: too many wait already.
+            WorkerError: it could not be made.
+        """
+        key = f"{task} {key}"
+        with self._lock:
+            if key in self._kept:
+                self._kept.move_to_end(key)
+                return self._kept[key]
+            making = self._making.get(key)
+            if making is None:
+                if len(self._making) >= MOST_WAITING:
+                    raise BusyError("many games are being looked back at: try again in a moment")
+                making = self._making[key] = self._worker.submit(task, **given)
+                making.add_done_callback(lambda made: self._keep(key, made))
+        text: str = await asyncio.shield(asyncio.wrap_future(making))
+        with self._lock:
+            if key in self._kept:
+                return self._kept[key]
+        return gzip.compress(text.encode(), 5)  # larger than all that may be kept
+
+    def _keep(self, key: str, made: Future[Any]) -> None:
+        """Keep what was made, if it was, and let go of the oldest."""
+        packed = None
+        if not made.cancelled() and made.exception() is None:
+            packed = gzip.compress(made.result().encode(), 5)
+        with self._lock:
+            self._making.pop(key, None)
+            if packed is not None:
+                self._kept[key] = packed
+                while sum(map(len, self._kept.values())) > self._most_bytes:
+                    self._kept.popitem(last=False)
+
+    def close(self) -> None:
+        """Stop making anything."""
+        self._worker.close()

@@ -1,0 +1,98 @@
+"""`crib web` in a process of its own, for tests of what reaches it over the wire."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import os
+import re
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple
+
+
+class Answer(NamedTuple):
+    """An answer: its status, the JSON in it, and its headers."""
+
+    status: int
+    body: Any
+    headers: dict[str, str]
+
+
+class Server:
+    """A server of this machine.
+
+    Attributes:
+        said: what it printed as it began. port: where it listens. pid: its process.
+    """
+
+    def __init__(self, process: subprocess.Popen[str], lines: int) -> None:
+        assert process.stdout is not None
+        self.process = process
+        self.said = "".join(process.stdout.readline() for _ in range(lines))
+        self.port = int(re.findall(r":(\d+) ", self.said)[0])
+
+    def ask(self, path: str, message: Any = None, cookie: str = "", host: str = "") -> Answer:
+        """Ask; a message is sent as JSON."""
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
+        headers = {"Host": host or f"127.0.0.1:{self.port}", "Cookie": cookie}
+        if message is None:
+            connection.request("GET", path, headers=headers)
+        else:
+            headers["Content-Type"] = "application/json"
+            connection.request("POST", path, json.dumps(message), headers)
+        answer = connection.getresponse()
+        data = answer.read()
+        connection.close()
+        is_json = "json" in answer.headers.get("content-type", "")
+        return Answer(answer.status, json.loads(data) if is_json else data, dict(answer.headers))
+
+    def sit_down(self, **offer: str) -> tuple[dict[str, Any], str]:
+        """Open a table; return what is shown, and the cookie of the seat."""
+        answer = self.ask("/api/tables", {"game": "six", "opponent": "greedy", **offer})
+        assert answer.status == 201, answer.body
+        return answer.body, answer.headers["set-cookie"].partition(";")[0]
+
+    def connect(self, sent: bytes = b"") -> socket.socket:
+        """Return a connection on which so much has been sent."""
+        connection = socket.create_connection(("127.0.0.1", self.port), timeout=60)
+        connection.sendall(sent)
+        return connection
+
+
+@contextmanager
+def serving(folder: Path, *words: str, lines: int = 1, **environment: str) -> Iterator[Server]:
+    """Let a server run; ``lines`` is how many it prints as it begins."""
+    command = [sys.executable, "-m", "crib_training.command_line", "web", "--port", "0",
+               "--games", str(folder / "games" / "tables.sqlite3"), *words]  # fmt: skip
+    home = {name: str(folder) for name in ("HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME")}
+    process = subprocess.Popen(
+        command, stdout=subprocess.PIPE, text=True, env={**os.environ, **home, **environment}
+    )
+    try:
+        yield Server(process, lines)
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def choice(shown: dict[str, Any]) -> list[int]:
+    """Return something legal, from what the page is sent alone."""
+    sight = shown["sight"]
+    legal = sight.get("legal") or [one["card"] for one in sight["hand"] if one["legal"]]
+    chosen: list[int] = legal[: shown["to_choose"]]
+    return chosen
+
+
+def play_out(server: Server, shown: dict[str, Any], cookie: str) -> dict[str, Any]:
+    """Play a game to its end."""
+    while not shown["sight"]["over"]:
+        message = {"revision": shown["revision"], "actions": choice(shown), "since": shown["turns"]}
+        answer = server.ask(f"/api/tables/{shown['table']}/act", message, cookie)
+        assert answer.status == 200, answer.body
+        shown = answer.body
+    return shown

@@ -1,0 +1,304 @@
+"""`crib web` beside people who are slow, many or hostile: what holds up nobody else."""
+
+from __future__ import annotations
+
+import asyncio
+import gzip
+import os
+import re
+import socket
+import sqlite3
+import stat
+import threading
+import time
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("starlette")
+pytest.importorskip("uvicorn")
+
+from crib_play.web.finished import MOST_WAITING, Finished
+from crib_play.web.limits import ADDRESS, SEAT, WAITING, BusyError, Limits, network
+from crib_play.web.protocol import HEAD_SECONDS, MOST_CONNECTIONS
+from crib_play.web.store import BUSY_SECONDS
+from crib_play.web.worker import Worker, WorkerError
+
+from served import play_out, serving
+
+AGENTS = ("--agents", "greedy")
+
+
+def test_the_first_page_comes_at_once_with_an_empty_cache(tmp_path: Path) -> None:
+    """In seconds of the processor, for the machine may be busy."""
+    with serving(tmp_path, NUMBA_CACHE_DIR=str(tmp_path / "cache")) as server:
+        assert server.ask("/").status == 200
+        assert server.ask("/page/app.js").status == 200
+        assert {game["name"] for game in server.ask("/api/offers").body["games"]} >= {"six"}
+        words = Path(f"/proc/{server.process.pid}/stat").read_text().rpartition(")")[2].split()
+        seconds = (int(words[11]) + int(words[12])) / os.sysconf("SC_CLK_TCK")
+        assert seconds < 3.0
+        done = server.ask("/api/prepared").body
+        assert done["done"] < done["of"], "it is compiled beside the server, from the start"
+
+
+def test_many_requests_for_a_replay_hold_up_nobody(tmp_path: Path) -> None:
+    with serving(tmp_path, *AGENTS) as server:
+        mine, cookie = server.sit_down(game="table-top")
+        over = play_out(server, mine, cookie)
+        path = f"/api/tables/{over['table']}/replay"
+        fair, key = server.sit_down()
+        with ThreadPoolExecutor(60) as hostile:
+            asked = [hostile.submit(server.ask, path, None, cookie) for _ in range(60)]
+            times = []
+            while not all(one.done() for one in asked):
+                began = time.monotonic()
+                assert server.ask(f"/api/tables/{fair['table']}", None, key).status == 200
+                times.append(time.monotonic() - began)
+                time.sleep(0.02)
+        statuses = [one.result().status for one in asked]
+        assert set(statuses) == {200, 429}
+        assert statuses.count(200) >= SEAT
+        assert "wait for an answer" in next(o.result().body["error"] for o in asked
+                                            if o.result().status == 429)  # fmt: skip
+        assert sorted(times)[len(times) * 99 // 100] < 1.0
+        began = time.monotonic()
+        again = server.ask(path, None, cookie)
+        assert time.monotonic() - began < 0.5, "it is not made a second time"
+        assert again.body == next(o.result().body for o in asked if o.result().status == 200)
+
+
+def closed_after(connection: socket.socket) -> float:
+    """Return how many seconds the other side takes to close a connection."""
+    began = time.monotonic()
+    connection.settimeout(60)
+    try:
+        while connection.recv(1 << 16):
+            pass
+    except ConnectionError:
+        pass
+    return time.monotonic() - began
+
+
+def trickle(connection: socket.socket) -> None:
+    """Send a byte of a head now and then, for as long as anybody takes it."""
+    try:
+        for _ in range(60):
+            connection.sendall(b"x")
+            time.sleep(1)
+    except OSError:
+        pass
+
+
+SLOW = {
+    "nothing": b"",
+    "half a head": b"GET / HTTP/1.1\r\nHost: ",
+    "half a body": b"POST /api/tables HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: "
+    b"application/json\r\nContent-Length: 100\r\nConnection: close\r\n\r\n{",
+    "a body that is not awaited": b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n"
+    b"Content-Length: 99\r\n\r\n",
+    "a message too large": b"POST /api/tables HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: "
+    b"application/json\r\nContent-Length: 99999\r\n\r\n{",
+}
+
+
+def test_half_open_requests_are_closed(tmp_path: Path) -> None:
+    with serving(tmp_path, *AGENTS) as server:
+        trickled = server.connect(b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nX: ")
+        threading.Thread(target=trickle, args=(trickled,), daemon=True).start()
+        connections = [*map(server.connect, SLOW.values()), trickled]
+        with ThreadPoolExecutor(len(connections)) as waiting:
+            times = list(waiting.map(closed_after, connections))
+        assert max(times) < HEAD_SECONDS + 10, dict(zip([*SLOW, "trickle"], times, strict=True))
+
+
+def test_heads_are_bounded(tmp_path: Path) -> None:
+    with serving(tmp_path, *AGENTS) as server:
+        for size in (9_000, 70_000):
+            head = b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nX: " + b"x" * size + b"\r\n\r\n"
+            with closing(server.connect()) as connection:
+                try:
+                    connection.sendall(head)
+                    status = connection.recv(100).split()[1]
+                except ConnectionError:  # closed before all was sent
+                    status = b"431"
+                assert status in (b"400", b"431"), size
+        assert server.ask("/").status == 200
+
+
+def test_one_address_has_so_many_connections_and_no_more(tmp_path: Path) -> None:
+    with serving(tmp_path, *AGENTS) as server:
+        held = [server.connect() for _ in range(MOST_CONNECTIONS)]
+        time.sleep(0.5)
+        assert closed_after(server.connect()) < HEAD_SECONDS / 2
+        where = ("127.0.0.1", server.port)
+        with closing(socket.create_connection(where, source_address=("127.0.0.2", 0))) as other:
+            other.sendall(b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
+            assert b"200" in other.recv(100)
+        for one in held:
+            one.close()
+
+
+def test_an_address_opens_so_many_tables_an_hour(tmp_path: Path) -> None:
+    with serving(tmp_path, *AGENTS, "--tables-per-hour", "3") as server:
+        for _ in range(3):
+            server.sit_down()
+        refused = server.ask("/api/tables", {"game": "six", "opponent": "greedy"})
+        assert refused.status == 429
+        assert re.search(r"3 tables .* try again in \d+ minutes", refused.body["error"])
+
+
+def test_a_locked_store_does_not_hold_up_a_look_and_refuses_a_turn_in_words(tmp_path: Path) -> None:
+    with serving(tmp_path, *AGENTS) as server:
+        shown, cookie = server.sit_down()
+        path = f"/api/tables/{shown['table']}"
+        act = {"revision": 0, "actions": shown["sight"]["hand"][:2], "since": shown["turns"]}
+        act["actions"] = [one["card"] for one in act["actions"]]
+        with closing(sqlite3.connect(tmp_path / "games/tables.sqlite3")) as other:
+            other.execute("BEGIN EXCLUSIVE")
+            with ThreadPoolExecutor(30) as pool:
+                turns = [pool.submit(server.ask, f"{path}/act", act, cookie) for _ in range(3)]
+                offer = {"game": "six", "opponent": "greedy"}
+                opened = [pool.submit(server.ask, "/api/tables", offer) for _ in range(20)]
+                time.sleep(0.1)
+                began = time.monotonic()
+                looked = server.ask("/api/prepared"), server.ask(path, None, cookie)
+                seconds = time.monotonic() - began
+            assert [one.status for one in looked] == [200, 200]
+            assert seconds < 4.0
+            for one in (*turns, *opened):
+                assert one.result().status == 503
+                assert "try again in a moment" in one.result().body["error"]
+            other.rollback()
+        assert server.ask(path, None, cookie).body["revision"] == 0
+        time.sleep(2 * BUSY_SECONDS)  # a moment
+        assert server.ask(f"{path}/act", act, cookie).status == 200
+
+
+def test_the_store_is_for_nobody_else_to_read(tmp_path: Path) -> None:
+    old = os.umask(0o022)
+    try:
+        folder = tmp_path / "games"
+        with serving(tmp_path, *AGENTS) as server:
+            server.sit_down()
+            assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+            names = {file.name: oct(stat.S_IMODE(file.stat().st_mode)) for file in folder.iterdir()}
+        assert set(names) == {f"tables.sqlite3{end}" for end in ("", "-wal", "-shm")}
+        assert set(names.values()) == {"0o600"}
+        for file in folder.iterdir():  # one of an older version
+            file.chmod(0o644)
+        with serving(tmp_path, *AGENTS) as server:
+            server.sit_down()
+            assert {oct(stat.S_IMODE(file.stat().st_mode)) for file in folder.iterdir()} == {
+                "0o600"
+            }
+    finally:
+        os.umask(old)
+
+
+# --- in this process ------------------------------------------------------------------------------
+
+
+class Slow:
+    """A worker whose answers come when the test says so."""
+
+    def __init__(self) -> None:
+        self.asked: list[Future[Any]] = []
+
+    def submit(self, task: str, **given: Any) -> Future[Any]:
+        self.asked.append(Future())
+        return self.asked[-1]
+
+
+def test_what_is_made_of_a_finished_game_is_made_once_and_little_is_kept() -> None:
+    slow = Slow()
+    finished = Finished(slow, most_bytes=200)  # type: ignore[arg-type]
+
+    async def ask() -> None:
+        waiting = [asyncio.create_task(finished.get("replay", "one")) for _ in range(60)]
+        gone = asyncio.create_task(finished.get("replay", "one"))
+        await asyncio.sleep(0)
+        assert len(slow.asked) == 1
+        gone.cancel()  # one who leaves takes nothing from the others
+        await asyncio.sleep(0)
+        slow.asked[0].set_result("page")
+        found = await asyncio.gather(*waiting)
+        assert {gzip.decompress(one) for one in found} == {b"page"}
+        assert await finished.get("replay", "one") == found[0]
+        assert len(slow.asked) == 1
+        for name in range(50):
+            one = asyncio.create_task(finished.get("replay", f"game {name}"))
+            await asyncio.sleep(0)
+            slow.asked[-1].set_result(f"page {name}")
+            await one
+        assert sum(map(len, finished._kept.values())) <= 200
+        asked = len(slow.asked)
+        lost = asyncio.create_task(finished.get("replay", "fails"))
+        await asyncio.sleep(0)
+        slow.asked[-1].set_exception(WorkerError("no"))
+        with pytest.raises(WorkerError):
+            await lost
+        more = [
+            asyncio.create_task(finished.get("replay", f"{i}")) for i in range(MOST_WAITING + 1)
+        ]
+        done, _ = await asyncio.wait(more, return_when=asyncio.FIRST_COMPLETED, timeout=1)
+        assert isinstance(next(iter(done)).exception(), BusyError)
+        assert len(slow.asked) == asked + 1 + MOST_WAITING
+        for made in slow.asked[asked:]:
+            if not made.done():
+                made.set_result("")
+        await asyncio.gather(*more, return_exceptions=True)
+
+    asyncio.run(ask())
+
+
+def test_a_worker_that_dies_or_fails_says_so_and_the_next_task_is_done() -> None:
+    worker = Worker()
+    try:
+        with pytest.raises(WorkerError, match="no game is called 'bridge'"):
+            worker.submit("prepare_rules", games=["bridge"]).result()
+        assert worker._child is not None
+        worker._child.kill()
+        worker._child.wait()
+        with pytest.raises(WorkerError, match="ended before it answered"):
+            worker.submit("prepare_rules", games=[]).result()
+        assert worker.submit("prepare_rules", games=[]).result() is None
+    finally:
+        worker.close()
+    with pytest.raises(RuntimeError):
+        worker.submit("prepare_rules", games=[]).result()
+
+
+def test_questions_of_an_address_take_turns_and_those_of_others_do_not_wait() -> None:
+    limits = Limits()
+    at_work, most = 0, 0
+
+    async def question(address: str) -> None:
+        nonlocal at_work, most
+        async with limits.address(address):
+            at_work += 1
+            most = max(most, at_work)
+            await asyncio.sleep(0.001)
+            at_work -= 1
+
+    async def ask() -> None:
+        hostile = [asyncio.create_task(question("10.0.0.1")) for _ in range(ADDRESS + WAITING + 5)]
+        await asyncio.sleep(0)
+        began = time.monotonic()
+        await question("10.0.0.2")
+        assert time.monotonic() - began < 0.5
+        answers = await asyncio.gather(*hostile, return_exceptions=True)
+        assert sum(isinstance(one, BusyError) for one in answers) == 5
+
+    asyncio.run(ask())
+    assert most <= ADDRESS + 1
+    assert not limits._working
+
+
+def test_of_ipv6_a_network_counts_as_one_address() -> None:
+    assert network("2001:db8::1") == network("2001:db8::ffff:1") != network("2001:db8:0:1::1")
+    assert network("10.0.0.1") != network("10.0.0.2")
+    assert network(None) == ""
