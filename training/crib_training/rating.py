@@ -17,7 +17,7 @@ from typing import Annotated
 
 import numpy as np
 import numpy.typing as npt
-from crib_agents.loading import load_agent, trusted
+from crib_agents.loading import TakesAgents, load_agent
 from tyro.conf import Positional, arg
 
 from crib_env.envs.makers import Maker
@@ -42,7 +42,7 @@ HEADINGS = ("Method", "Training", "Code and weights")
 
 
 @dataclass(frozen=True)
-class Settings:
+class Settings(TakesAgents):
     """Rate an agent beside the built-in ones.
 
     Attributes:
@@ -54,7 +54,6 @@ class Settings:
         seed: fixes everything.
         name: what the table calls it; by default its own name.
         out: a folder to write its results to, and a card to fill in, as for the leaderboard.
-        trust: a .zip file is one's own: it holds a pickle, which runs code as it is read.
     """
 
     agent: Positional[Annotated[str, arg(metavar="AGENT")]]
@@ -64,7 +63,6 @@ class Settings:
     seed: int = 1
     name: str | None = None
     out: Path | None = None
-    trust: bool = False
 
 
 @dataclass(frozen=True)
@@ -192,7 +190,7 @@ def card(results: Results) -> str:
 def run(settings: Settings) -> None:
     """Play, print the table, and write the results."""
     maker, rules = find_game(settings.env)
-    agent = load_agent(trusted(settings.agent, settings.trust))
+    agent = settings.load_agent(settings.agent)
     if settings.out:
         check_folder(settings.out)
     results = play(

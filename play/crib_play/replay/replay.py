@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
+from crib_agents.loading import TakesAgents
 from tyro.conf import Positional, arg
 
 from crib_play.replay.page import replay_page
@@ -14,7 +15,7 @@ from crib_play.table.seating import sit_down
 
 
 @dataclass(frozen=True)
-class Settings:
+class Settings(TakesAgents):
     """Write a game between two agents as one HTML file: step through it with the expert's opinion.
 
     Attributes:
@@ -50,7 +51,8 @@ def run(settings: Settings) -> None:
         raise ValueError(
             f"there is no folder {settings.out.parent} to write {settings.out.name} to"
         )
-    session = sit_down(kind, None, settings.second, settings.first, settings.seed)
+    first, second = map(settings.trusted, (settings.first, settings.second))
+    session = sit_down(kind, None, second, first, settings.seed)
     while not session.over:
         session.answer()
     title = f"{kind.title}, seed {settings.seed}"

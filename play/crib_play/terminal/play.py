@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from crib_agents.loading import TakesAgents
 from tyro.conf import Positional
 
 from crib_play.kept import Choices, load_choices, read_speed, save_choices
@@ -35,7 +36,7 @@ SHOWN = 8  # choices listed by `best`
 
 
 @dataclass(frozen=True)
-class Settings:
+class Settings(TakesAgents):
     """Play a game in the terminal, against any agent.
 
     What is not given is as last kept, with --keep or by typing keep at the table.
@@ -225,9 +226,11 @@ def run(settings: Settings) -> None:
     chosen = load_choices().with_those_given(
         game=settings.game, opponent=settings.opponent, speed=settings.speed, coach=settings.coach
     )
+    partner = None if settings.partner is None else settings.trusted(settings.partner)
     session = sit_down(
-        find_game(chosen.game), settings.seat, chosen.opponent, settings.partner, settings.seed
-    )
+        find_game(chosen.game), settings.seat, settings.trusted(chosen.opponent), partner,
+        settings.seed,
+    )  # fmt: skip
     screen = Screen(chosen.speed)
     if settings.keep and (problem := save_choices(chosen)):
         screen.problem(f"not kept: {problem}")

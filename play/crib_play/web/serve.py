@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import uvicorn
+from crib_agents.loading import TakesAgents
 
 from crib_env.policy import agent_names
 from crib_play.kept import data_file, load_choices
@@ -27,7 +28,7 @@ LOOPBACK = ("127.0.0.1", "localhost")
 
 
 @dataclass(frozen=True)
-class Settings:
+class Settings(TakesAgents):
     """Play in a browser.
 
     Attributes:
@@ -68,9 +69,10 @@ def run(settings: Settings) -> None:
     if settings.keep_days < 0:
         raise ValueError(f"keep-days must be 0 (keep all) or more, got {settings.keep_days}")
     store = open_store(settings.games or data_file("tables.sqlite3"))
-    tables = Tables(store, settings.agents or agent_names(), keep_days=settings.keep_days)
+    named = tuple(map(settings.trusted, settings.agents))
+    tables = Tables(store, named or agent_names(), keep_days=settings.keep_days)
     tables.clear_away()
-    for name in settings.agents:
+    for name in named:
         tables.agent(name)  # what cannot be loaded is said now, and not at the table
     hosts = LOOPBACK if settings.host in LOOPBACK else ("*",)
     app = make_app(tables, load_choices(), hosts)

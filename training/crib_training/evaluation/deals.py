@@ -11,7 +11,7 @@ import time
 from dataclasses import dataclass
 from typing import Annotated
 
-from crib_agents.loading import load_agent, trusted
+from crib_agents.loading import TakesAgents
 from tyro.conf import Positional, arg
 
 from crib_env.options import check_seed
@@ -23,7 +23,7 @@ from crib_training.progress import Progress
 
 
 @dataclass(frozen=True)
-class Settings:
+class Settings(TakesAgents):
     """Compare two agents in single duplicate deals.
 
     Attributes:
@@ -36,7 +36,6 @@ class Settings:
         players: 2, or 4 in Table Top.
         pairs: how many pairs of deals, or of rounds.
         seed: fixes everything.
-        trust: .zip files are one's own: they hold a pickle, which runs code as it is read.
     """
 
     first: Positional[Annotated[str, arg(metavar="FIRST")]]
@@ -46,7 +45,6 @@ class Settings:
     players: int = 2
     pairs: int = 10_000
     seed: int = 1
-    trust: bool = False
 
 
 def run(settings: Settings) -> None:
@@ -55,8 +53,7 @@ def run(settings: Settings) -> None:
     maker.check_players(settings.players)
     check_seed(settings.seed)
     first, second = (
-        in_phase(maker, load_agent(trusted(name, settings.trust)))
-        for name in (settings.first, settings.second)
+        in_phase(maker, settings.load_agent(name)) for name in (settings.first, settings.second)
     )
     began = time.process_time()
     with Progress(f"{settings.first} against {settings.second}", 2 * settings.pairs) as progress:

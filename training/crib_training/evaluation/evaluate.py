@@ -16,7 +16,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Annotated, Any
 
-from crib_agents.loading import load_agent, trusted
+from crib_agents.loading import TakesAgents
 from crib_play.replay import write_replay
 from tyro.conf import Positional, arg
 
@@ -41,7 +41,7 @@ PACKAGES = ("crib-env", "numpy", "numba", "gymnasium", "pettingzoo")
 
 
 @dataclass(frozen=True)
-class Settings:
+class Settings(TakesAgents):
     """Compare two agents on duplicate deals.
 
     Attributes:
@@ -61,7 +61,6 @@ class Settings:
             see cards twice. Only the adjusted figures are shown then.
         json: a file to write the result to as well.
         replay: a file to write one game of theirs to, to be looked at in a browser.
-        trust: .zip files are one's own: they hold a pickle, which runs code as it is read.
     """
 
     first: Positional[Annotated[str, arg(metavar="FIRST")]]
@@ -76,7 +75,6 @@ class Settings:
     no_duplicate: bool = False
     json: Path | None = None
     replay: Path | None = None
-    trust: bool = False
 
 
 def evaluate(
@@ -163,10 +161,7 @@ def run(settings: Settings) -> None:
         if path:
             check_file(path)
     maker, rules = find_game(settings.env, settings.rules)
-    agents = (
-        load_agent(trusted(settings.first, settings.trust)),
-        load_agent(trusted(settings.second, settings.trust)),
-    )
+    agents = settings.load_agent(settings.first), settings.load_agent(settings.second)
     result = evaluate(
         maker, rules, *agents, settings.pairs, settings.seed, settings.players,
         adjusted=asked_for(settings.adjusted or settings.no_duplicate, settings.plain),

@@ -19,7 +19,7 @@ from typing import Annotated, Any, Literal
 import numpy as np
 import numpy.typing as npt
 from crib_agents.expert.two_hand.judge.win import WON, chances
-from crib_agents.loading import load_agent
+from crib_agents.loading import TakesAgents
 from tyro.conf import Positional, arg
 
 from crib_env.games import Games
@@ -112,7 +112,7 @@ def gains(
 
 
 @dataclass(frozen=True)
-class Settings:
+class Settings(TakesAgents):
     """Say what a deal between two agents does to the chance of winning, by the score.
 
     Attributes:
@@ -142,7 +142,7 @@ def run(settings: Settings) -> None:
         raise ValueError(f"pairs must be at least 2, got {settings.pairs}")
     _, rules = find_game(settings.env)
     assert isinstance(rules, TwoHandRules)
-    agents = load_agent(settings.first), load_agent(settings.second)
+    agents = settings.load_agent(settings.first), settings.load_agent(settings.second)
     of_scores, drawn, played = np.random.SeedSequence(settings.seed).spawn(3)
     known, deals = dealt_at(rules, of_scores)
     scores = known[np.random.default_rng(drawn).integers(len(known), size=settings.pairs)]

@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import numpy as np
-from crib_agents.loading import trusted
+from crib_agents.loading import TakesAgents
 from tyro.conf import Positional, arg
 
 from crib_env.errors import nearest
@@ -49,7 +49,7 @@ ROUND = 4  # chunks between two looks at an interval
 
 
 @dataclass(frozen=True)
-class Settings:
+class Settings(TakesAgents):
     """Rate agents by a round-robin of duplicate games.
 
     Attributes:
@@ -75,7 +75,6 @@ class Settings:
         workers: processes; 0 plays in the command's own.
         ray_address: play on this Ray cluster instead.
         out: the folder for results.
-        trust: .zip files are one's own: they hold a pickle, which runs code as it is read.
     """
 
     agents: Positional[Annotated[tuple[str, ...], arg(metavar="AGENT")]]
@@ -96,7 +95,6 @@ class Settings:
     workers: int = os.cpu_count() or 1
     ray_address: str | None = None
     out: Path = Path("runs/tournament")
-    trust: bool = False
 
 
 def tournament(
@@ -248,7 +246,7 @@ class Speed:
 def run(settings: Settings) -> None:
     """Play the tournament and print its report."""
     setup = Setup(
-        agents=tuple(trusted(name, settings.trust) for name in settings.agents),
+        agents=tuple(map(settings.trusted, settings.agents)),
         environment=settings.env,
         rules=settings.rules,
         episode=settings.episode,
