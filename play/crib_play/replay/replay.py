@@ -13,6 +13,8 @@ from crib_play.replay.page import replay_page
 from crib_play.table import find_game
 from crib_play.table.seating import sit_down
 
+OPEN_SEED = 1  # of a game in which every card is shown
+
 
 @dataclass(frozen=True)
 class Settings(TakesAgents):
@@ -22,16 +24,18 @@ class Settings(TakesAgents):
         first: the agent of side 0: its name, a file of weights, or package.module:Class.
         second: the agent of side 1.
         game: six, match, five, table-top, partners, ship or ship-partners.
-        seed: deals these cards.
+        seed: deals these cards; by default 1, and with seats others each time: who can guess the
+            seed of a game can play it again and see every card.
         out: the file.
         opinions: with the expert's opinion of every choice, which takes some seconds.
-        seats: whose knowledge the file holds; by default everybody's.
+        seats: whose knowledge the file holds, and nothing from which more follows; by default
+            everybody's.
     """
 
     first: Positional[Annotated[str, arg(metavar="FIRST")]]
     second: Positional[Annotated[str, arg(metavar="SECOND")]]
     game: str = "six"
-    seed: int = 1
+    seed: int | None = None
     out: Path = Path("replay.html")
     opinions: bool = True
     seats: tuple[int, ...] = ()
@@ -52,13 +56,16 @@ def run(settings: Settings) -> None:
             f"there is no folder {settings.out.parent} to write {settings.out.name} to"
         )
     first, second = map(settings.trusted, (settings.first, settings.second))
-    session = sit_down(kind, None, second, first, settings.seed)
+    seed = settings.seed if settings.seats or settings.seed is not None else OPEN_SEED
+    session = sit_down(kind, None, second, first, seed)
     while not session.over:
         session.answer()
-    title = f"{kind.title}, seed {settings.seed}"
+    title = kind.title if settings.seats else f"{kind.title}, seed {seed}"
     page = replay_page(session, title, judged=settings.opinions, seats=settings.seats or None)
     settings.out.write_text(page, "utf-8")
     print(
         f"{settings.first} against {settings.second}, {session.result(0)}: {settings.out} "
         f"({len(page) / 1e6:.1f} MB)"
     )
+    if settings.seats and seed is not None:
+        print(f"Who guesses the seed {seed} sees every card: leave --seed out to hand the file on.")
