@@ -49,6 +49,7 @@ class Game(Positions, Pictures):
         players: seats; by default the fewest the rules allow.
         episode: what one episode is: a name the family knows, such as ``"game"`` or ``"deal"``.
         seed: starts the generator of all deals and cuts; None takes fresh entropy.
+        family: the engine to play it, if not the rules' own.
 
     Attributes:
         family: the engine that plays it.
@@ -65,9 +66,10 @@ class Game(Positions, Pictures):
         players: int | None = None,
         episode: str = "game",
         seed: int | None = None,
+        family: Family | None = None,
     ) -> None:
         self.rules = Rules.preset(rules) if isinstance(rules, str) else rules
-        self.family: Family = find_family(self.rules.engine)
+        self.family: Family = family or find_family(self.rules.engine)
         self.players = self.family.players[0] if players is None else players
         self.episode = of_one_deal(episode, self.family.episodes)
         self.record = self.family.rules_record(self.rules, self.episode, self.players)

@@ -165,11 +165,13 @@ def check_actions(answer: object, n: int) -> Actions:
 
 
 def ask_agent(agent: Agent, views: Views, rng: np.random.Generator) -> Actions:
-    """Return an agent's answers to views, as `check_actions` does.
+    """Return an agent's answers to views, as `check_actions` does; with no views it is not called.
 
     Raises:
         ValueError: they are not one integer for each view, or the agent raised it; it is named.
     """
+    if not len(views):
+        return np.zeros(0, dtype=np.int64)
     try:
         return check_actions(agent.act(views, rng), len(views))
     except ValueError as error:
@@ -186,7 +188,7 @@ def action_probabilities(
 
     Args:
         agent: says its chances (`MixingAgent`), or else chooses by the view alone.
-        views: structured array [B] of views, each of a seat to move.
+        views: structured array [B] of views, each of a seat to move; with none it is not called.
         actions: how many actions the game has.
         rng: what an agent that is asked is handed.
 
@@ -196,6 +198,8 @@ def action_probabilities(
     Raises:
         ValueError: the agent draws its choices and does not say by which chances, or erred.
     """
+    if not len(views):
+        return np.zeros((0, actions))
     if isinstance(agent, MixingAgent):
         return agent.action_probabilities(views)
     if getattr(agent, "draws", False):

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+import warnings
+from dataclasses import fields, replace
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -15,12 +17,23 @@ pytest.importorskip("sb3_contrib")
 import stable_baselines3
 import torch
 from crib_agents import from_onnx, from_sb3, from_torch
-from crib_agents.loading import load_agent, trusted
+from crib_agents.loading import TakesAgents, load_agent, trusted
+from crib_training.command_line import COMMANDS
 from crib_training.evaluation import evaluate
 from sb3_contrib import QRDQN, MaskablePPO
 from stable_baselines3.common.env_util import make_vec_env
+from stable_baselines3.common.vec_env import VecNormalize
 
-from crib_env import Agent, Game, encode, find_agent, six_card_v0, table_top_v0
+from crib_env import (
+    Agent,
+    Game,
+    Rules,
+    encode,
+    find_agent,
+    five_card_v0,
+    six_card_v0,
+    table_top_v0,
+)
 from onnx_files import write_layer
 
 torch.set_num_threads(1)
@@ -97,6 +110,35 @@ def test_a_model_of_another_games_observations_is_refused() -> None:
     agent = from_sb3(MADE["PPO"]())
     with pytest.raises(ValueError, match=r"reads observations of 425 numbers; .* have \d+"):
         agent.act(views_of("table_top", 2), np.random.default_rng(1))
+
+
+@pytest.mark.parametrize("mask", [False, True])
+def test_a_model_says_of_which_game_it_is_and_plays_no_other(mask: bool, tmp_path: Path) -> None:
+    """Six-card and five-card cribbage have observations of one shape, so that tells nothing."""
+    policy = "MultiInputPolicy" if mask else "MlpPolicy"
+    env = VecNormalize(five_card_v0.sb3_env(2, mask_in_observation=mask), norm_obs=False)
+    MaskablePPO(policy, env, n_steps=8, batch_size=8).learn(64).save(tmp_path / "five.zip")
+    agent = from_sb3(tmp_path / "five.zip", trust=True)
+    assert_legal(agent, views_of("five_card"))
+    with pytest.raises(ValueError, match=r"five was trained under .*'five_card', .*'hoyle'"):
+        agent.act(views_of("hoyle"), np.random.default_rng(1))
+    with pytest.raises(ValueError, match="trained under the rules 'five_card'"):
+        agent.action_probabilities(views_of("hoyle"))
+    house = Game(Rules.preset("five_card", flush_size=4), seed=1)
+    with pytest.raises(ValueError, match=r"flush_size 3: it does not play where flush_size is 4$"):
+        agent.act(np.array([house.view(house.seat)]), np.random.default_rng(1))
+
+
+def test_a_model_that_does_not_say_its_game_is_read_with_a_warning() -> None:
+    model = MADE["PPO"]()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        from_sb3(model)
+    model.observation_space = gymnasium.spaces.Box(0, 1, (425,), np.uint8)
+    with pytest.warns(UserWarning, match="'PPO' does not say which game it was trained for"):
+        agent = from_sb3(model)
+    for rules in ("hoyle", "five_card"):
+        assert_legal(agent, views_of(rules))
 
 
 def test_a_file_that_is_not_trusted_is_not_read(tmp_path: Path) -> None:
@@ -186,6 +228,19 @@ def test_trust_goes_before_models_alone() -> None:
     assert trusted("a.onnx", True) == "a.onnx"
     assert trusted("a.zip", False) == "a.zip"
     assert trusted("trust:a.zip", True) == "trust:a.zip"
+
+
+@pytest.mark.parametrize(
+    "command", sorted(COMMANDS.keys() - {"warmup"})
+)  # it compiles; models are not
+def test_every_command_that_takes_agents_takes_trust(command: str) -> None:
+    module = import_module(COMMANDS[command][0])
+    settings = [getattr(module, "Settings", None)]
+    settings += [import_module(one).Settings for one in getattr(module, "METHODS", {}).values()]
+    for one in filter(None, settings):
+        named = {"agent", "agents", "first", "second", "opponent", "partner", "like"}
+        if named & {field.name for field in fields(one)}:
+            assert issubclass(one, TakesAgents), one
 
 
 def test_crib_evaluate_takes_a_model_that_is_trusted(

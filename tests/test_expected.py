@@ -1,4 +1,7 @@
-"""``reward="expected"``: the play as it is pegged, the show as its mean over every starter."""
+"""Rewards without the starter's luck: the play as it is pegged, the show as its mean.
+
+``"expected"`` pays the mean when both have laid away, ``"expected_at_show"`` when it is shown.
+"""
 
 from __future__ import annotations
 
@@ -18,9 +21,13 @@ from crib_env import (
     six_card_v0,
     table_top_v0,
 )
-from crib_env.engine.two_hand.records import LAY_AWAY
+from crib_env.cards import parse_cards
+from crib_env.engine.two_hand.records import HAND, LAY_AWAY
 from crib_env.rules import PRESETS
+from hidden import redraw_hands
 from reference.scoring import JACK, rank, score_show
+
+MEANS = ("expected", "expected_at_show")
 
 
 def greedy(view: Any, rng: np.random.Generator) -> int:
@@ -148,20 +155,195 @@ def test_the_play_alone_has_no_luck_to_leave_out() -> None:
         infos[0] = steps[0][4]
 
 
-def test_table_top_refuses_it_and_says_why() -> None:
-    with pytest.raises(ValueError, match="reward='expected' is not for table_top"):
-        table_top_v0.vector_env(2, reward="expected")
+@pytest.mark.parametrize("reward", MEANS)
+def test_table_top_refuses_it_and_says_why(reward: str) -> None:
+    for make in (table_top_v0.vector_env, table_top_v0.gym_env, table_top_v0.env):
+        with pytest.raises(ValueError, match=f"reward='{reward}' is not for table_top"):
+            make(reward=reward)
+    with pytest.raises(ValueError, match=r"reward must be one of .*'expected_at_show', got 'mean'"):
+        six_card_v0.env(reward="mean")
 
 
-def test_copies_and_pickles_go_on_alike() -> None:
-    env = six_card_v0.gym_env(opponent="greedy", episode="deal", reward="expected", features=True)
+@pytest.mark.parametrize("reward", MEANS)
+def test_copies_and_pickles_go_on_alike(reward: str) -> None:
+    env = six_card_v0.gym_env(opponent="greedy", episode="deal", reward=reward, features=True)
     _, info = env.reset(seed=3)
     others = [copy.deepcopy(env), pickle.loads(pickle.dumps(env))]
     over = False
     while not over:
         action = int(info["action_mask"].argmax())
-        observation, reward, over, _, info = env.step(action)
+        observation, paid, over, _, info = env.step(action)
         for other in others:
             again = other.step(action)
             assert (again[0] == observation).all()
-            assert again[1] == reward
+            assert again[1] == paid
+
+
+# --- paid when it is shown ------------------------------------------------------------------------
+
+
+def episode_sums(make: Any, reward: str, steps: int) -> list[float]:
+    """Return the sum of rewards of each episode that a vector environment ends."""
+    env = make(reward=reward)
+    _, info = env.reset(seed=4)
+    rng = np.random.default_rng(4)
+    sums, found = np.zeros(env.num_envs), []
+    for _ in range(steps):
+        _, rewards, dones, _, info = env.step(sample_legal(info["action_mask"], rng))
+        sums += rewards
+        found += sums[dones].tolist()
+        sums[dones] = 0
+    return found
+
+
+@pytest.mark.parametrize(
+    ("module", "keywords"),
+    [
+        (six_card_v0, {"episode": "deal", "opponent": "rule_based"}),
+        (six_card_v0, {"episode": "match", "opponent": "rule_based"}),
+        (five_card_v0, {"opponent": greedy}),
+        (five_card_v0, {"opponent": [("random", 1), ("greedy", 1)]}),
+        (discard_v0, {"opponent": "greedy"}),
+    ],
+    ids=["deal", "match", "asked", "several", "discard"],
+)
+def test_an_episode_pays_the_same_in_sum_whenever_its_means_are_paid(
+    module: Any, keywords: dict[str, Any]
+) -> None:
+    def make(reward: str) -> Any:
+        return module.vector_env(16, reward=reward, **keywords)
+
+    steps = 1600 if keywords.get("episode") == "match" else 150
+    expected, shown = (episode_sums(make, reward, steps) for reward in MEANS)
+    assert len(expected) > 16
+    assert shown == pytest.approx(expected)
+    assert any(abs(one % 1) > 0.01 for one in expected)  # means are fractions
+
+
+@pytest.mark.parametrize("module", [six_card_v0, five_card_v0])
+def test_all_forms_pay_alike(module: Any) -> None:
+    """A learner is paid in sum what the AEC environment pays its seat, in all forms the same."""
+    for reward in MEANS:
+        keywords = {"reward": reward, "episode": "deal", "opponent": "greedy", "seat": 1}
+        gym, sb3 = module.gym_env(**keywords), module.sb3_env(1, **keywords)
+        aec = module.env(reward=reward, episode="deal")
+        for seed in range(5):
+            _, info = gym.reset(seed=seed)
+            sb3.seed(seed)
+            sb3.reset()
+            state = gym.batch.states[0]
+            hands = state["dealt"].reshape(2, HAND)[:, : gym.rules.dealt]
+            deck, dealer = deck_of(hands, int(state["starter"]), int(state["dealer"]))
+            aec.reset(options={"decks": [deck], "dealer": dealer})
+            paid, theirs, total, over = [], [], 0.0, False
+            while not over:
+                action = int(info["action_mask"].argmax())
+                _, one, over, _, info = gym.step(action)
+                paid.append(one)
+                theirs += sb3.step(np.array([action]))[1].tolist()
+            rng = np.random.default_rng(0)
+            for agent in aec.agent_iter():
+                observation, one, done, _, _ = aec.last()
+                total += one if agent == "player_1" else 0.0
+                if agent == "player_1":
+                    action = int(observation["action_mask"].argmax())
+                else:
+                    action = greedy(aec.view(0), rng) if not done else 0
+                aec.step(None if done else action)
+            assert theirs == pytest.approx(paid, abs=1e-5)
+            assert total == pytest.approx(sum(paid))
+
+
+Deck = tuple[list[int], int]
+
+
+def deck_of(hands: Any, starter: int, dealer: int) -> Deck:
+    """Return a deck that deals these hands by seat, and the dealer."""
+    both = zip(hands[1 - dealer].tolist(), hands[dealer].tolist(), strict=True)
+    known = [card for pair in both for card in pair] + [starter]
+    return known + [card for card in range(52) if card not in known], dealer
+
+
+def play_slots(env: Any, dealt: Deck, slots: list[tuple[int, int]]) -> Any:
+    """Play cards by seat and slot; return what each seat was paid so far after every card.
+
+    None where another seat is to move: then a "go" has told what the cards are.
+    """
+    env.reset(options={"decks": [dealt[0]], "dealer": dealt[1]})
+    paid = [np.zeros(2)]
+    for seat, slot in slots:
+        if env.game.over or env.game.seat != seat:
+            return None
+        card = int(env.game.states[0]["dealt"][HAND * seat + slot])
+        if card not in env.game.legal:
+            return None
+        env.step(card)
+        paid.append(paid[-1] + [env.rewards[agent] for agent in env.possible_agents])
+    return np.array(paid)
+
+
+def deals_with_hidden_cards_redrawn(env: Any, seed: int) -> Any:
+    """Yield deals, each stopped where a seat is to play, and again with other hidden cards.
+
+    Yields:
+        the seat, the slots played so far, a deck and its dealer, and another such deck.
+    """
+    rng = np.random.default_rng(seed)
+    for one in range(8):
+        env.reset(seed=seed + one)
+        game = env.game
+        dealt = game.rules.dealt
+        first = game.states[0]["dealt"].reshape(2, HAND)[:, :dealt].copy()
+        starter, dealer = int(game.states[0]["starter"]), game.dealer
+        slots: list[tuple[int, int]] = []
+        while not game.over:
+            seat = game.seat
+            if game.states[0]["phase"] != LAY_AWAY:
+                state = game.states[0].copy()
+                redraw_hands(state, dealt, rng, seat)
+                other = state["dealt"].reshape(2, HAND)[:, :dealt]
+                yield (
+                    seat,
+                    list(slots),
+                    deck_of(first, starter, dealer),
+                    deck_of(other, starter, dealer),
+                )
+            slot = int(rng.choice([k for k in range(dealt) if first[seat][k] in game.legal]))
+            slots.append((seat, slot))
+            env.step(int(first[seat][slot]))
+
+
+@pytest.mark.parametrize("module", [six_card_v0, five_card_v0])
+def test_what_a_seat_is_paid_before_the_show_follows_from_what_it_has_seen(module: Any) -> None:
+    envs = {reward: module.raw_env(reward=reward, episode="deal") for reward in MEANS}
+    compared, apart = 0, 0
+    stops = deals_with_hidden_cards_redrawn(module.raw_env(episode="deal"), seed=8)
+    for seat, slots, given, redrawn in stops:
+        for reward, env in envs.items():
+            before, after = (play_slots(env, deck, slots) for deck in (given, redrawn))
+            if after is None:
+                break
+            if reward == "expected":  # it tells of the hidden cards, as its page says
+                apart += bool((before[:, seat] != after[:, seat]).any())
+                continue
+            compared += 1
+            assert (before[:, seat] == after[:, seat]).all()
+    assert compared > 25
+    assert apart > 0.9 * compared
+
+
+@pytest.mark.parametrize("reward", MEANS)
+@pytest.mark.parametrize("episode", ["game", "match"])
+def test_a_deal_that_heels_decide_pays_its_mean_too(reward: str, episode: str) -> None:
+    """Also where the next game of a match begins in the same step."""
+    env = six_card_v0.raw_env(reward=reward, episode=episode)
+    hands = np.array([parse_cards("2C 3D 7H 8S 9C TD"), parse_cards("AC 4D 5H 6S QC KD")])
+    deck, dealer = deck_of(hands, parse_cards("JH")[0], 1)
+    env.reset(options={"decks": [deck], "dealer": dealer, "scores": (0, 120)})
+    paid = 0.0
+    for seat, k in ((0, 0), (0, 1), (1, 0), (1, 1)):
+        env.step(int(hands[seat][k]))
+        paid += env.rewards["player_0"]
+    assert env.game.over == (episode == "game")
+    mean = mean_show(hands.tolist(), hands[:, :2].tolist(), dealer, "hoyle")
+    assert paid == pytest.approx(mean)

@@ -16,13 +16,15 @@ from crib_play.replay.frames import every_eyes, frames
 from crib_play.replay.opinions import Opinion, Option, opinions
 from crib_play.table import find_game
 from crib_play.table.session import Session
+from crib_training.command_line import main
 
 from crib_env.cards import format_card, parse_cards
 from crib_env.engine.record import NONE
-from crib_env.engine.two_hand.records import LAY_AWAY
+from crib_env.engine.two_hand.records import HAND, LAY_AWAY
 from crib_env.game import Game
 from crib_env.policy import Views
 from crib_env.rules import Rules
+from hidden import redraw_turns
 
 
 def session_of(game: str, *agents: Any, seed: int = 2) -> Session:
@@ -121,6 +123,138 @@ def test_a_file_for_one_seat_holds_nothing_that_only_the_other_knew(six: Session
                 if card != NONE
             }
             assert cards_in(data, i) == known
+
+
+# --- what a file for one seat does not hold -----------------------------------------------------
+
+
+def dealt_of(game: Game) -> Any:
+    """Return the cards dealt, int64[2, dealt], in a two-hand game."""
+    cards: Any = game.states[0]["dealt"].reshape(2, HAND)[:, : game.rules.dealt]  # type: ignore[attr-defined]
+    return cards
+
+
+def deck_with(dealt: Any, starter: int, dealer: int) -> list[int]:
+    both = zip(dealt[1 - dealer].tolist(), dealt[dealer].tolist(), strict=True)
+    known = [card for pair in both for card in pair] + [starter]
+    return known + [card for card in range(52) if card not in known]
+
+
+def sat_down(rules: str, deck: list[int], scores: tuple[int, int]) -> Session:
+    """Return a session of one given deal, seat 0 dealing."""
+    game = Game(rules)
+    game.begin(decks=[deck], dealer=0, scores=scores)
+    return Session(game, [load_agent("greedy")] * 2, chance=1)
+
+
+def other_deal(session: Session, seat: int, rng: Any) -> list[int]:
+    """Return a deck with other cards where the seat has not seen them."""
+    game, turns = session.game, session.turns
+    before = turns[-1].before.states[0]
+    dealt = before["dealt"].reshape(2, HAND)[:, : game.rules.dealt].copy()  # type: ignore[attr-defined]
+    starter = int(before["starter"])
+    seen = {card for turn in turns if turn.phase != "laying away" for card in turn.actions}
+    seen |= {card for turn in turns for one in turn.counted for card in one.cards}
+    seen |= set(dealt[seat].tolist())
+    turned = len(turns) > 1  # both have laid away
+    unseen = rng.permutation(
+        [c for c in range(52) if c not in seen and not (turned and c == starter)]
+    )
+    hidden = [k for k, card in enumerate(dealt[1 - seat].tolist()) if card not in seen]
+    dealt[1 - seat][hidden] = unseen[: len(hidden)]
+    return deck_with(dealt, starter if turned else int(unseen[-1]), 0)
+
+
+def played_again(session: Session, deck: list[int], scores: tuple[int, int]) -> Session | None:
+    """Return the same turns with other cards; None where they cannot be taken."""
+    again = sat_down(session.game.rules.name, deck, scores)
+    first = sat_down(session.game.rules.name, deck, scores)
+    theirs = session.turns[0].before.states[0]["dealt"].reshape(2, HAND)
+    mine = first.game.states[0]["dealt"].reshape(2, HAND)
+    for turn in session.turns:
+        slots = [theirs[turn.seat].tolist().index(card) for card in turn.actions]
+        try:
+            again.act(turn.seat, [int(mine[turn.seat][slot]) for slot in slots])
+        except ValueError:
+            return None
+        if again.turns[-1].calls != turn.calls:
+            return None
+    return again
+
+
+@pytest.mark.parametrize(("rules", "score"), [("hoyle", 106), ("five_card", 54)])
+@pytest.mark.parametrize("near", [False, True])
+def test_a_file_for_one_seat_is_the_same_whatever_cards_it_has_not_seen(
+    rules: str, score: int, near: bool
+) -> None:
+    """After every turn; and near the end, where a game is won before every hand is counted."""
+    scores = (score, score) if near else (0, 0)
+    rng = np.random.default_rng(3)
+    compared = cut_short = 0
+    for _ in range(30 if near else 3):
+        deck = rng.permutation(52).tolist()
+        session = sat_down(rules, deck, scores)
+        while not session.over and session.game.deals == 1:
+            session.answer()
+            counted = session.turns[-1].counted
+            if session.game.deals > 1 or (near and not (session.over and counted)):
+                continue
+            for seat in (0, 1):
+                again = played_again(session, other_deal(session, seat, rng), scores)
+                if again is not None and again.game.view(seat) == session.game.view(seat):
+                    compared += 1
+                    cut_short += 0 < len(counted) < 3
+                    pages = [replay_page(one, "x", judged=False, seats=[seat])
+                             for one in (session, again)]  # fmt: skip
+                    assert pages[0] == pages[1]
+    assert compared > 5
+    assert cut_short > 3 or not near
+
+
+@pytest.mark.parametrize("players", [2, 4])
+def test_a_file_for_one_seat_of_table_top_is_the_same_whatever_cards_it_has_not_seen(
+    players: int,
+) -> None:
+    rng = np.random.default_rng(3)
+    compared = 0
+    for stop in (1, 5, 12, 20, 26):
+        games = [Game("table_top", players=players) for _ in range(2)]
+        games[0].begin(seed=stop, dealer=0)
+        start = games[0].snapshot()
+        sessions = [Session(games[0], [load_agent("random")] * players, chance=1)]
+        for _ in range(stop):
+            sessions[0].answer()
+        for seat in range(players):
+            state = games[0].states[0].copy()
+            assert redraw_turns(state, games[0].view(seat), rng)
+            games[1].restore(start)
+            games[1].states["deck"] = state["deck"]
+            again = Session(games[1], sessions[0].seats, chance=1)
+            for turn in sessions[0].turns:
+                again.act(turn.seat, turn.actions)
+            compared += 1
+            pages = [replay_page(one, "x", judged=False, seats=[seat])
+                     for one in (sessions[0], again)]  # fmt: skip
+            assert pages[0] == pages[1]
+    assert compared == 5 * players
+
+
+def test_a_file_for_one_seat_says_nothing_from_which_the_game_can_be_played_again(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    paths = [tmp_path / f"{i}.html" for i in range(3)]
+    words = ["replay", "greedy", "random", "--no-opinions", "--game", "five", "--seats", "0"]
+    main([*words, "--seed", "98765", "--out", str(paths[0])])
+    said = capsys.readouterr().out
+    assert "Who guesses the seed 98765 sees every card" in said
+    assert "98765" not in paths[0].read_text()
+    assert "seed" not in json.dumps(data_of(paths[0].read_text()))
+    for path in paths[1:]:  # without a seed, cards that no small seed deals
+        main([*words, "--out", str(path)])
+    assert "seed" not in capsys.readouterr().out
+    assert paths[1].read_text() != paths[2].read_text()
+    main(["replay", "greedy", "random", "--no-opinions", "--out", str(paths[0])])
+    assert "seed 1<" in paths[0].read_text()  # with every card in it, it says how it came about
 
 
 class Mixes:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from importlib.metadata import entry_points
 from importlib.util import find_spec
 from pathlib import Path
@@ -116,6 +117,25 @@ def trusted(name: str, trust: bool) -> str:
     if trust and (joined := of_two(name)):
         return "/".join(trusted(one, trust) for one in joined)
     return re.sub(rf"(?:{TRUST})?([^+:]+\.zip)\b", rf"{TRUST}\1", name) if trust else name
+
+
+@dataclass(frozen=True, kw_only=True)
+class TakesAgents:
+    """What every command that takes agents takes besides: the base of its settings.
+
+    Attributes:
+        trust: .zip files are one's own: they hold a pickle, which runs code as it is read.
+    """
+
+    trust: bool = False
+
+    def trusted(self, name: str) -> str:
+        """Return the name of an agent; with --trust such that the models it names are trusted."""
+        return trusted(name, self.trust)
+
+    def load_agent(self, name: str) -> Agent:
+        """Return an agent of the command line; see the function of this name."""
+        return load_agent(self.trusted(name))
 
 
 def agent_file(name: str) -> Path | None:

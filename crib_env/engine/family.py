@@ -18,9 +18,13 @@ import numpy as np
 from crib_env.engine.jit import kernel
 from crib_env.engine.notation import Notation
 from crib_env.engine.record import Array, array_of
+from crib_env.errors import nearest
 from crib_env.render.svg.plain import lines
 from crib_env.render.svg.scene import Scene
 from crib_env.rules import Rules
+
+EXPECTED = ("expected", "expected_at_show")
+REWARDS = ("win", "points", *EXPECTED)
 
 Kernel = Callable[..., Any]
 Layout = tuple[tuple[str, int, str], ...]
@@ -42,9 +46,9 @@ class Feature(NamedTuple):
 
 
 @kernel
-def counted_gain(s, rules, side):
-    """Return the points a side has made more than the other since they were last cleared."""
-    return float(s["gain"][side] - s["gain"][1 - side])
+def whole_points(rules):
+    """Return 1: the gain of a state counts points."""
+    return 1
 
 
 @kernel
@@ -70,7 +74,7 @@ class Verbs:
         view: ``(s, rules, seat, v)``: the one gate to what a seat may know.
         encode: ``(v, obs)``, the observation. encode_mask: ``(v, mask)``, the legal actions.
         phase_of: ``(reason) -> column``: where a tally keeps points of this reason, or NONE.
-        gained: ``(s, rules, side) -> points`` made more than the other side since last cleared.
+        unit: ``(rules) -> n``, how many of a state's ``gain`` make a point.
         write_features: ``(v, table, level, out)``, the features of the first ``level`` levels, one
             after the other in ``out`` (float32[features * actions]).
     """
@@ -85,7 +89,7 @@ class Verbs:
     encode: Kernel
     encode_mask: Kernel
     phase_of: Kernel
-    gained: Kernel = counted_gain
+    unit: Kernel = whole_points
     write_features: Kernel = no_features
 
 
@@ -123,8 +127,8 @@ class Family:
         picture: of views of some seats at one moment and a `Scene`: the parts of a drawing, as
             `crib_env.render.svg.document` takes them; None where the text is all there is.
         features: what `Verbs.write_features` writes, by level; a level goes on from those before.
-        expected: the verbs by which the luck of a show is left out of what is gained, if any; see
-            `in_expectation`.
+        expected: the verbs by which the luck of a show is left out of what is gained, by the
+            name of the reward; see `family_for`.
     """
 
     engine: str
@@ -145,11 +149,11 @@ class Family:
     picture: Callable[..., list[str]] | None = None
     closing: Callable[..., list[Any]] | None = None
     features: Mapping[str, tuple[Feature, ...]] = field(default_factory=dict)
-    expected: Verbs | None = None
+    expected: Mapping[str, Verbs] = field(default_factory=dict)
 
-    def __reduce__(self) -> tuple[Callable[[str], Family], tuple[str]]:
-        found = in_expectation if self.verbs is self.expected else find_family
-        return found, (self.engine,)
+    def __reduce__(self) -> tuple[Callable[[str, str], Family], tuple[str, str]]:
+        rewards = (name for name, verbs in self.expected.items() if verbs is self.verbs)
+        return family_for, (self.engine, next(rewards, "points"))
 
     @property
     def name(self) -> str:
@@ -254,16 +258,26 @@ def of_one_deal(episode: str, known: Collection[str]) -> str:
 
 
 @cache
-def in_expectation(engine: str) -> Family:
-    """Return the family at ``engine`` with what luck alone decides in a show gained as its mean.
+def family_for(engine: str, reward: str) -> Family:
+    """Return the family at ``engine`` with what a reward counts as gained.
+
+    Args:
+        engine: as of `find_family`.
+        reward: one of `REWARDS`; by `EXPECTED`, what luck alone decides in a show is gained as its
+            mean.
 
     Raises:
-        ValueError: it has no such verbs.
+        ValueError: no such reward, or the family has no such verbs.
     """
     family = find_family(engine)
-    if family.expected is None:
+    if reward not in REWARDS:
+        known = ", ".join(map(repr, REWARDS))
+        raise ValueError(f"reward must be one of {known}, got {reward!r}{nearest(reward, REWARDS)}")
+    if reward not in EXPECTED:
+        return family
+    if reward not in family.expected:
         raise ValueError(
-            f"reward='expected' is not for {family.name}: its points have no show whose mean is "
+            f"reward={reward!r} is not for {family.name}: its points have no show whose mean is "
             "known before it; choose 'points' or 'win'"
         )
-    return replace(family, verbs=family.expected)
+    return replace(family, verbs=family.expected[reward])

@@ -31,14 +31,14 @@ MARGIN = 3
 @cache
 def reward_kernel(family: Family) -> Callable[..., float]:
     """Return the kernel of a learner's reward in a family's games."""
-    result, gained = family.verbs.result, family.verbs.gained
+    result, unit = family.verbs.result, family.verbs.unit
 
     @kernel
     def episode_reward(s, rules, seat, points):
         """Return the reward since the learner's last action: points, or the result at the end."""
         side = seat & 1
         if points:
-            return gained(s, rules, side)
+            return float(s["gain"][side] - s["gain"][1 - side]) / unit(rules)
         if s["over"] == 0:
             return 0.0
         return float(result(s, rules) * (1 - 2 * side))

@@ -12,12 +12,12 @@ from crib_env.engine.jit import Entry, entry
 from crib_env.engine.record import DECKS_T, LOG_T, NONE, TABLE_T
 
 # A step's packed return: the seat to move in the lowest bits, then whether the episode is over,
-# then side 0's points of the step less side 1's.
+# then what side 0 gained by the step less side 1, in the family's units of a point.
 ILLEGAL = -1
 SEAT_MASK = 3
 OVER_BIT = 4
 GAIN_SHIFT = 3
-GAIN_OFFSET = 1024
+GAIN_OFFSET = 1 << 20
 
 
 def unpack(code: int) -> tuple[int, int, int]:
@@ -33,6 +33,7 @@ class Single:
     step: Entry
     observe: Entry
     result: Entry
+    unit: Entry
 
 
 @cache
@@ -42,7 +43,7 @@ def single_entries(family: Family) -> Single:
     begin_episode, step_move = family.verbs.begin_episode, family.verbs.step
     find_move, view_of = family.verbs.find_move, family.verbs.view
     encode, encode_mask = family.verbs.encode, family.verbs.encode_mask
-    result_of = family.verbs.result
+    result_of, unit_of = family.verbs.result, family.verbs.unit
     name = family.name
 
     @entry(void(states_t, rules_t, DECKS_T, int64, LOG_T), f"{name}.begin")
@@ -59,7 +60,7 @@ def single_entries(family: Family) -> Single:
 
         Returns:
             `ILLEGAL`, with nothing changed; or, packed as `unpack` takes it apart, the seat to
-            move, whether the episode is over, and side 0's points of this step less side 1's.
+            move, whether the episode is over, and side 0's gain of this step less side 1's.
         """
         s = states[0]
         move = find_move(s, rules[0], action)
@@ -89,4 +90,9 @@ def single_entries(family: Family) -> Single:
         """Return 1 if side 0 won the ended episode, -1 if side 1 did, 0 if neither."""
         return result_of(states[0], rules[0])
 
-    return Single(begin, step, observe, result)
+    @entry(int64(rules_t), f"{name}.unit")
+    def unit(rules):
+        """Return how many of a step's gain make a point."""
+        return unit_of(rules[0])
+
+    return Single(begin, step, observe, result, unit)

@@ -12,8 +12,9 @@ import numpy as np
 from gymnasium import spaces
 
 from crib_env.engine.record import NONE
-from crib_env.engine.single import ILLEGAL, unpack
+from crib_env.engine.single import ILLEGAL, single_entries, unpack
 from crib_env.envs.access import EnvSnapshot, GameAccess
+from crib_env.envs.arrays import note_rules
 from crib_env.envs.books import Books
 from crib_env.envs.checks import check_choice, choose_render_mode, whole_action
 from crib_env.envs.phase_policy import PhasePolicy
@@ -28,10 +29,11 @@ class CribbageAEC(Shows, GameAccess, Books):
     """A card game as an agent-environment cycle.
 
     Args:
-        game: the game that is played.
+        game: the game that is played, by the family of the reward (`family_for`).
         name: the environment's name with its version, such as ``"six_card_v0"``.
         reward: ``"win"``, +1 or -1 at the episode's end; or ``"points"``, at every step the
-            acting side's points less the other's (zero-sum).
+            acting side's points less the other's (zero-sum); or in the two-hand games
+            ``"expected"`` or ``"expected_at_show"``, see `CribbageEnv`.
         render_mode: None or one of ``metadata["render_modes"]``.
         viewer: whose knowledge is rendered: a seat, ``"all"``, or None for the seat to move.
         on_illegal: ``"terminate"`` ends the episode at reward -1 for the seat that acted, as
@@ -51,13 +53,14 @@ class CribbageAEC(Shows, GameAccess, Books):
         phase_policy: PhasePolicy | None = None,
     ) -> None:
         super().__init__(game.players, game.family.obs_size, game.family.actions)
+        for space in self.observation_spaces.values():
+            note_rules(space["observation"], game.rules)
         self.metadata: dict[str, Any] = {
             "name": name,
             "render_modes": list(MODES),
             "is_parallelizable": False,
             "render_fps": FPS,
         }
-        check_choice("reward", reward, ("win", "points"))
         check_choice("on_illegal", on_illegal, ("terminate", "raise"))
         self.game = game
         self.family = game.family
@@ -75,7 +78,8 @@ class CribbageAEC(Shows, GameAccess, Books):
         self._observed = NONE  # the seat whose observation the game's arrays hold
         self._seeded = False
         self._taken: list[EnvSnapshot] = []
-        self._points = reward == "points"
+        self._points = reward != "win"
+        self._unit = int(single_entries(game.family).unit(game.record))  # of gain, to a point
 
     # --- PettingZoo's interface -----------------------------------------------------------------
 
@@ -155,7 +159,7 @@ class CribbageAEC(Shows, GameAccess, Books):
         if over:
             self._finish(gain)
         elif self._points:
-            self._pay(float(gain))
+            self._pay(gain / self._unit)
         if self.render_mode == "human":
             self.render()
 
@@ -169,14 +173,15 @@ class CribbageAEC(Shows, GameAccess, Books):
         return Sight(self.view, seat, self.game.deals, told)
 
     def _finish(self, gain: float) -> None:
-        self._pay(float(gain if self._points else self.game.result))
+        self._pay(gain / self._unit if self._points else float(self.game.result))
         self._observed = NONE
         self._close_books(truncated=False)
 
     def _play_phase(self) -> int:
         """Let the phase policy make its decisions; return side 0's points of them less side 1's.
 
-        Where it fails the episode is over: no seat has an action until the next reset.
+        In units of a point. Where it fails the episode is over: no seat has an action until the
+        next reset.
         """
         if self.phase_policy is None:
             return 0

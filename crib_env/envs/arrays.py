@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -19,10 +20,12 @@ from crib_env.envs.opponents import Opponents
 from crib_env.envs.phase_policy import PhasePolicy
 from crib_env.games import Games
 from crib_env.policy import Agent
+from crib_env.rules import Rules
 
 Array = npt.NDArray[Any]
 
 
+RULES = "crib_env_rules"  # the attribute of a space that says under which rules it is observed
 MOST_PEGGED = 64  # rows of what is kept between two decisions of a learner: more than there can be
 
 
@@ -125,6 +128,15 @@ class LearnerArrays:
             self.masks[self.lanes, np.where(inside, actions, 0)].astype(np.bool_) & inside
         )
         return legal
+
+
+def note_rules(space: spaces.Space[Any], rules: Rules) -> None:
+    """Write into a space of observations what they are of: who saves it with a model saves that.
+
+    Stable-Baselines3 does, and games of other rules have observations of the same shape.
+    """
+    fields = asdict(rules)
+    vars(space)[RULES] = {"rules": fields.pop("name"), "rules_fields": fields}
 
 
 def observation_space(family: Family, level: int) -> spaces.Box:

@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from crib_env.engine.family import find_family, in_expectation
+from crib_env.engine.family import family_for
 from crib_env.engine.log import FOR_LAST
 from crib_env.engine.rewards import CONTINUE
-from crib_env.envs.arrays import Array, LearnerArrays
+from crib_env.envs.arrays import Array, LearnerArrays, note_rules
 from crib_env.envs.asked import play_asked
 from crib_env.envs.chance import Chance
 from crib_env.envs.checks import check_choice, whole_number
@@ -40,7 +40,8 @@ class LearnerBatch(LearnerArrays):
         num_envs: the number of games, N.
         players: seats in a game; by default the fewest.
         episode: what one episode is.
-        reward: ``"win"``, ``"points"`` or ``"expected"``; see `CribbageEnv`.
+        reward: ``"win"``, ``"points"``, ``"expected"`` or ``"expected_at_show"``; see
+            `CribbageEnv`.
         features: True, or the name of a level, to observe `Family.features` too.
         opponent: the name of an agent, an agent, or a function of a view and a generator; or
             several with their shares, ``[(opponent, share), ...]``, one drawn for each episode.
@@ -74,9 +75,8 @@ class LearnerBatch(LearnerArrays):
     ) -> None:
         n = whole_number("num_envs", num_envs, 1)
         self.threads = choose_threads(threads, n)
-        check_choice("reward", reward, ("win", "points", "expected"))
         check_choice("on_illegal", on_illegal, ("terminate", "raise"))
-        family = (in_expectation if reward == "expected" else find_family)(rules.engine)
+        family = family_for(rules.engine, reward)
         self.players = family.players[0] if players is None else players
         self.games = Games(rules, n, players=self.players, episode=episode, family=family)
         self.players = int(self.players)
@@ -99,6 +99,7 @@ class LearnerBatch(LearnerArrays):
         super().__init__(
             n, family, 0 if seat is None else seat, features, self.threads, keeps_events
         )
+        note_rules(self.space, rules)
         self.chance = Chance(n)
         self.reminder = MaskReminder()
         self._seeded = False

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from crib_env.engine.family import Family, of_one_deal
+from crib_env.engine.family import Family, family_for, of_one_deal
 from crib_env.envs.aec import CribbageAEC
 from crib_env.envs.checks import check_choice
 from crib_env.envs.gym import CribbageEnv
@@ -71,16 +71,18 @@ class Maker:
         Args:
             rules: the name of a preset, or `Rules`.
             episode: what one episode is.
-            reward: ``"win"`` or ``"points"``.
+            reward: ``"win"`` or ``"points"``, and in the two-hand games ``"expected"`` or
+                ``"expected_at_show"``.
             render_mode: None, ``"ansi"``, ``"svg"``, ``"rgb_array"`` or ``"human"``.
             on_illegal: ``"raise"`` or ``"terminate"``.
             **kwargs: ``viewer`` (see `CribbageAEC`), ``players`` (Table Top), ``playout`` or
                 ``keep`` (the phase environments).
         """
         settled = self._settled(rules, episode, kwargs)
+        chosen = settled.pop("rules")
         game = Game(
-            settled.pop("rules"), episode=settled.pop("episode"),
-            players=settled.pop("players", None),
+            chosen, episode=settled.pop("episode"), players=settled.pop("players", None),
+            family=family_for(chosen.engine, reward),
         )  # fmt: skip
         return CribbageAEC(
             game, self.name, reward=reward, render_mode=render_mode, on_illegal=on_illegal,

@@ -26,7 +26,7 @@ class PhasePolicy:
     phase: int
 
     def play(self, game: Game, rng: np.random.Generator) -> int:
-        """Make all its decisions that come now; return side 0's points of them less side 1's.
+        """Make all its decisions that come now; return side 0's gain of them less side 1's.
 
         Raises:
             ValueError, IllegalActionError: the agent's answer is no legal action; it is named.

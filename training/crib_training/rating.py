@@ -16,7 +16,7 @@ from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
-from crib_agents.loading import load_agent, trusted
+from crib_agents.loading import TakesAgents, load_agent
 
 from crib_env.envs.makers import Maker
 from crib_env.options import check_seed
@@ -40,7 +40,7 @@ HEADINGS = ("Method", "Training", "Code and weights")
 
 
 @dataclass(frozen=True)
-class Settings:
+class Settings(TakesAgents):
     """Rate an agent beside the built-in ones.
 
     Attributes:
@@ -52,7 +52,6 @@ class Settings:
         seed: fixes everything.
         name: what the table calls it; by default its own name.
         out: a folder to write its results to, and a card to fill in, as for the leaderboard.
-        trust: a .zip file is one's own: it holds a pickle, which runs code as it is read.
     """
 
     agent: Positional[str]
@@ -62,7 +61,6 @@ class Settings:
     seed: Seed = 1
     name: str | None = None
     out: NewFolder | None = None
-    trust: bool = False
 
 
 @dataclass(frozen=True)
@@ -190,7 +188,7 @@ def card(results: Results) -> str:
 def run(settings: Settings) -> None:
     """Play, print the table, and write the results."""
     maker, rules = find_game(settings.env)
-    agent = load_agent(trusted(settings.agent, settings.trust))
+    agent = settings.load_agent(settings.agent)
     results = play(
         maker, agent, settings.pairs, settings.seed, settings.players,
         settings.name or (settings.out.name if settings.out else None),

@@ -159,12 +159,13 @@ def reader(kind: Any, optional: bool) -> Callable[[str], Any]:
 
 
 def documentation(settings: type[Any]) -> tuple[str, dict[str, str]]:
-    """Return what a dataclass says it is for, and what it says of each attribute."""
-    about, _, listed = cleandoc(settings.__doc__ or "").partition("\nAttributes:\n")
-    said: dict[str, str] = {}
-    for names, text in re.findall(r"^    (\S.*?): (.*(?:\n     .*)*)", listed, re.MULTILINE):
-        said |= dict.fromkeys(names.split(", "), " ".join(text.split()))
-    return about.strip(), said
+    """Return what a dataclass is for, and what it and its bases say of each attribute."""
+    about, described = "", {}
+    for kind in reversed(settings.__mro__[:-1]):
+        about, _, listed = cleandoc(kind.__doc__ or "").partition("\nAttributes:\n")
+        for names, text in re.findall(r"^    (\S.*?): (.*(?:\n     .*)*)", listed, re.MULTILINE):
+            described |= dict.fromkeys(names.split(", "), " ".join(text.split()))
+    return about.strip(), described
 
 
 def _hyphens(word: str) -> str:

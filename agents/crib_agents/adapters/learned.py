@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from crib_agents.adapters.action_head import ActionHead, summary
-from crib_agents.checks import refuse_other_views
+from crib_agents.checks import refuse_other_rules, refuse_other_views
 from crib_agents.files import HEADER, check_format, read_header
 from crib_env.encoding import encode
 from crib_env.engine.family import Family, find_family
@@ -162,14 +162,7 @@ class LearnedAgent:
     def _check_views(self, views: Views) -> None:
         """Raise a ValueError unless the first view is of the policy's game and rules."""
         refuse_other_views(self.name, views, self._family)
-        names = views.dtype.names or ()
-        for field in names if len(views) else ():
-            expected = self._rules.get(field)
-            if expected is not None and views[field][0] != expected:
-                raise ValueError(
-                    f"{self.name} was trained under the rules {self.about.get('rules')!r}, {field} "
-                    f"{expected}: it does not play where {field} is {views[field][0]}"
-                )
+        refuse_other_rules(self.name, views, str(self.about.get("rules")), self._rules)
 
 
 def _fields(rules: Rules) -> dict[str, Any]:

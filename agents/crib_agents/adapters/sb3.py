@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import warnings
 import zipfile
 from importlib import import_module
 from pathlib import Path
@@ -12,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from crib_agents.adapters.scored import ScoredAgent
+from crib_env.envs.arrays import RULES
 from crib_env.errors import comes_with
 
 # The algorithm that reads a file, by the module of its policy's class.
@@ -28,15 +30,23 @@ UNTRUSTED = (
     "path)"
 )
 
+UNKNOWN = (
+    "the model {!r} does not say which game it was trained for: make sure that it plays that one. "
+    "Models trained in environments of this version of crib-env say so"
+)
+
 
 def from_sb3(
     model: Any, *, name: str | None = None, sample: bool = False, trust: bool = False
 ) -> ScoredAgent:
     """Return the agent of a trained model: MaskablePPO, PPO, A2C, DQN or QRDQN.
 
-    It plays every game whose observations are as long as those the model reads; masks are applied
-    whether the model knows them or not. What was put around the environment is not in the model:
-    observations that ``VecNormalize`` scaled are handed over unscaled.
+    It plays the game and the rules of the environment that the model was trained in, which the
+    model's observation space names; where it does not, as of models made by earlier versions or in
+    a wrapper with a space of its own, a warning says so and it plays every game whose observations
+    are as long as those the model reads. Masks are applied whether the model knows them or not.
+    What was put around the environment is not in the model: observations that ``VecNormalize``
+    scaled are handed over unscaled.
 
     Args:
         model: the model, or the path of its ``.zip`` file.
@@ -66,7 +76,12 @@ def from_sb3(
             read = {key: masks if key in MASKS else read for key in spaces}
         return _score(model.policy, read)
 
-    return ScoredAgent(score, name or type(model).__name__, size=int(space.shape[0]), sample=sample)
+    name = name or type(model).__name__
+    noted = vars(space).get(RULES)
+    if noted is None:
+        warnings.warn(UNKNOWN.format(name), stacklevel=2)
+    rules = None if noted is None else (noted["rules"], noted["rules_fields"])
+    return ScoredAgent(score, name, size=int(space.shape[0]), sample=sample, rules=rules)
 
 
 def _score(policy: Any, observations: Any) -> npt.NDArray[Any]:

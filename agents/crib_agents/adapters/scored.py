@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from crib_agents.checks import refuse_other_rules
 from crib_env.encoding import encode, family_of
 from crib_env.engine.family import Family
 from crib_env.policy import Actions, Views
@@ -28,6 +29,8 @@ class ScoredAgent:
         size: the length of the observations that it reads; if given, the features are those that
             make an observation as long.
         sample: draw.
+        rules: what the rules are called that it was trained under, and what they say by field; it
+            plays no others. None where that is not known.
     """
 
     def __init__(
@@ -38,19 +41,21 @@ class ScoredAgent:
         features: bool | str | None = None,
         size: int | None = None,
         sample: bool = False,
+        rules: tuple[str, Mapping[str, Any]] | None = None,
     ) -> None:
         self.score = score
         self.name = name
         self.features = features
         self.size = size
         self.sample = sample
+        self.rules = rules
 
     def act(self, views: Views, rng: np.random.Generator) -> Actions:
         """Return one legal action for each view, int64[B].
 
         Raises:
-            ValueError: the views are of a game whose observations it does not read, or its scores
-                are no number for each action.
+            ValueError: the views are of a game whose observations it does not read, or of other
+                rules than its own, or its scores are no number for each action.
         """
         scores = self._scores(views)
         if self.sample:  # the Gumbel trick: the largest of logits and noise is a draw
@@ -79,6 +84,8 @@ class ScoredAgent:
         """Return the scores, float64[B, actions], of illegal actions -inf."""
         family = family_of(views)
         features = self.features if self.size is None else self._features_of(family, self.size)
+        if self.rules is not None:
+            refuse_other_rules(self.name, views, *self.rules)
         observations, masks = encode(views, features)
         scores = np.asarray(self.score(observations, masks), dtype=np.float64)
         if scores.shape != masks.shape:

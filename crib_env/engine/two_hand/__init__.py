@@ -79,5 +79,8 @@ FAMILY = Family(
     picture=draw,
     closing=closing,
     features=FEATURES,
-    expected=replace(VERBS, step=expected.step, gained=expected.gained),
+    expected={
+        "expected": replace(VERBS, step=expected.step, unit=expected.undealt),
+        "expected_at_show": replace(VERBS, step=expected.step_at_show, unit=expected.undealt),
+    },
 )

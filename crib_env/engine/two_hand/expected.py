@@ -1,21 +1,25 @@
 """Points without the luck of the starter: what is pegged in the play, and the mean of the show.
 
-When both seats have laid away, the deal's hands, crib and heels hang on the starter alone. Here
-they are gained at that moment, as their mean over every card not dealt, and what they then come to
-is not; an episode of the play alone has no show, so nothing changes there. The mean is a fraction
-of the cards not dealt, so ``gain``, which is whole, counts in such fractions of a point (`gained`
-divides). Nothing else of a state or a log differs.
+A deal's hands, crib and heels hang on the starter once both seats have laid away. Here they are
+gained as their mean over every card not dealt, and what they then come to is not; an episode of the
+play alone has no show, so nothing changes there. The mean is gained when both have laid away
+(`step`), before any seat can know it, for it is that of both hands and the crib; or when the deal
+is over and they are shown (`step_at_show`). The sum over a deal is the same.
+
+The mean is a fraction of the cards not dealt, so ``gain``, which is whole, counts in such fractions
+of a point, `undealt` to a point. Nothing else of a state or a log differs.
 """
 
 from __future__ import annotations
 
 from crib_env.engine.jit import kernel
 from crib_env.engine.log import CRIB, HEELS, LOG_WIDTH, SHOW
+from crib_env.engine.record import NONE
 from crib_env.engine.show import JACK
 from crib_env.engine.two_hand.count import show_points
 from crib_env.engine.two_hand.counting import DECK
-from crib_env.engine.two_hand.records import HAND, LAY_AWAY, PLAY_ONLY
-from crib_env.engine.two_hand.rules import step as count_step
+from crib_env.engine.two_hand.records import HAND, LAY_AWAY, OVER, PLAY_ONLY
+from crib_env.engine.two_hand.rules import go_on, use_card
 
 
 @kernel
@@ -48,24 +52,46 @@ def gain_means(s, rules, table):
 
 
 @kernel
-def step(s, rules, decks, table, slot, log):
-    """Use a card as `crib_env.engine.two_hand.rules.step` does, with means for the show."""
+def count_in_units(s, unit, first, second):
+    """Turn what was gained in points since ``gain`` was (first, second) into units of a point."""
+    s["gain"][0] = first + unit * (s["gain"][0] - first)
+    s["gain"][1] = second + unit * (s["gain"][1] - second)
+
+
+@kernel
+def step_and_gain(s, rules, decks, table, slot, log, at_show):
+    """Use a card as `crib_env.engine.two_hand.rules.step` does, with means for the show.
+
+    Args:
+        at_show: gain them when the deal is over, and not when both have laid away.
+    """
     unit = undealt(rules)
-    before = s["gain"][0], s["gain"][1]
+    first, second = s["gain"][0], s["gain"][1]
     laying_away = s["phase"] == LAY_AWAY
-    count_step(s, rules, decks, table, slot, log)
-    for seat in range(2):
-        s["gain"][seat] = before[seat] + unit * (s["gain"][seat] - before[seat])
+    use_card(s, rules, table, slot, log)
+    count_in_units(s, unit, first, second)
     for row in range(log[0]):
         at = 1 + LOG_WIDTH * row
         reason = log[at + 2]
         if reason in (HEELS, SHOW, CRIB):
             s["gain"][log[at]] -= unit * log[at + 1]
-    if laying_away and s["phase"] != LAY_AWAY and rules["episode"] != PLAY_ONLY:
+    due = laying_away and s["phase"] != LAY_AWAY
+    if at_show:
+        due = s["phase"] == OVER or s["winner"] != NONE
+    if due and rules["episode"] != PLAY_ONLY:
         gain_means(s, rules, table)
+    first, second = s["gain"][0], s["gain"][1]
+    go_on(s, rules, decks, log)
+    count_in_units(s, unit, first, second)
 
 
 @kernel
-def gained(s, rules, side):
-    """Return the points a side has gained more than the other since they were last cleared."""
-    return float(s["gain"][side] - s["gain"][1 - side]) / undealt(rules)
+def step(s, rules, decks, table, slot, log):
+    """Use a card; the mean of the show is gained when both seats have laid away."""
+    step_and_gain(s, rules, decks, table, slot, log, False)
+
+
+@kernel
+def step_at_show(s, rules, decks, table, slot, log):
+    """Use a card; the mean of the show is gained when the deal is over."""
+    step_and_gain(s, rules, decks, table, slot, log, True)

@@ -142,6 +142,13 @@ def step(s, rules, decks, table, slot, log):
     ``log`` (int64[LOG_SIZE]) receives what is pegged, in order: ``log[0]`` rows of seat, points,
     reason and cards.
     """
+    use_card(s, rules, table, slot, log)
+    go_on(s, rules, decks, log)
+
+
+@kernel
+def use_card(s, rules, table, slot, log):
+    """Use the card; after a deal's last its cards are still in the state, until `go_on`."""
     log[0] = 0
     seat = s["to_move"]
     s["held"][seat] &= ~(1 << slot)
@@ -149,10 +156,18 @@ def step(s, rules, decks, table, slot, log):
         lay_away(s, rules, seat, slot, log)
     else:
         play(s, rules, table, seat, s["dealt"][HAND * seat + slot], log)
+
+
+@kernel
+def go_on(s, rules, decks, log):
+    """End a game that is won; after any other deal end the episode or pass the deal (H10)."""
     if s["winner"] != NONE:
         end_game(s, rules, decks, log)
+    elif s["phase"] == OVER and (rules["episode"] == DEAL or rules["episode"] == PLAY_ONLY):
+        s["over"] = 1
     elif s["phase"] == OVER:
-        end_deal(s, rules, decks)
+        s["dealer"] = 1 - s["dealer"]
+        deal(s, rules, decks)
 
 
 @kernel
@@ -245,16 +260,6 @@ def count_cards(s, rules, log, seat, points, reason, cards):
     if points == 0 and s["winner"] == NONE:
         note_cards(log, seat, 0, reason, cards)
     peg(s, rules, log, seat, points, reason, cards)
-
-
-@kernel
-def end_deal(s, rules, decks):
-    """End the episode if it is one deal, else pass the deal (H10)."""
-    if rules["episode"] == DEAL or rules["episode"] == PLAY_ONLY:
-        s["over"] = 1
-        return
-    s["dealer"] = 1 - s["dealer"]
-    deal(s, rules, decks)
 
 
 @kernel

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
-from crib_agents.loading import load_agent
+from crib_agents.loading import TakesAgents
 from crib_training.command_line import start
 
 from crib_env.errors import unknown
@@ -40,7 +40,7 @@ PRESETS = {"six_card": "hoyle", "five_card": "five_card"}
 
 
 @dataclass(frozen=True)
-class Settings:
+class Settings(TakesAgents):
     """Make the pages of docs/numbers.
 
     Attributes:
@@ -93,7 +93,7 @@ def make(name: str, settings: Settings) -> tuple[str, dict[str, Any]]:
         return agents.page(settings.pairs, settings.seed, settings.out, settings.runs)
     if name == "exploitability":
         return exploitability.page(settings.hands, settings.seed, settings.runs)
-    agent = load_agent(settings.agent)
+    agent = settings.load_agent(settings.agent)
     amount = Run(
         agent, settings.deals, settings.games, settings.cribs, settings.seed, settings.workers
     )

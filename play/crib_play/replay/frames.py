@@ -117,6 +117,7 @@ class _Drawer:
         seen = closing(views, turn.actions, before, scores, shown=False)
         yield self._frame(self._draw(seen, calls, says="The last card"), calls, scores)
         counts_difference = getattr(game.rules, "score_difference", False)
+        counted = frozenset(card for one in turn.counted for card in one.cards)
         for one in turn.counted:
             before = list(scores)
             side = one.seat % 2
@@ -127,7 +128,7 @@ class _Drawer:
             said = ((side, f"{self.callers[one.seat]}, {one.name}: {one.call}"),)
             marked = frozenset([*one.cards, *([] if one.starter is None else [one.starter])])
             whose = f"{self.callers[one.seat]}: {one.name}"
-            drawn = self._draw(seen, said, says=whose, marked=marked, open=True)
+            drawn = self._draw(seen, said, says=whose, marked=marked, counted=counted)
             yield self._frame(drawn, said, scores)
 
     def _frame(
@@ -144,9 +145,9 @@ class _Drawer:
         says: str | None = None,
         marked: frozenset[int] = frozenset(),
         hidden: int | None = None,
-        open: bool = False,
+        counted: frozenset[int] | None = None,
     ) -> Drawings:
-        """Return the drawing for each pair of eyes; ``open`` if all views are everybody's."""
+        """Return the drawing for each pair of eyes; the cards ``counted`` lie open to all."""
         game = self.game
         drawn = []
         for eyes in self.eyes:
@@ -154,7 +155,20 @@ class _Drawer:
                 game.rules, self.title, game.deals, self.names, calls=calls, says=says,
                 marked=marked, hidden=hidden if eyes.all else None,
             )  # fmt: skip
-            others = [seat for seat in range(game.players) if seat != eyes.seats[0]]
-            seats = (eyes.seats[0], *others) if open else eyes.seats
-            drawn.append(tuple(game.family.draw([views[seat] for seat in seats], scene)))
+            seen = [views[seat] for seat in eyes.seats]
+            if counted is not None:
+                others = (seat for seat in range(game.players) if seat not in eyes.seats)
+                seen += [_open_cards(views[seat], counted) for seat in others]
+            drawn.append(tuple(game.family.draw(seen, scene)))
         return tuple(drawn)
+
+
+def _open_cards(view: Any, counted: frozenset[int]) -> Any:
+    """Return a view without cards that were not counted: a game won before shows no others."""
+    view = view.copy()
+    for field in {"hand", "laid"}.intersection(view.dtype.names):
+        cards = [card for card in view[field].tolist() if card in counted]
+        view[field] = NONE
+        view[field][: len(cards)] = cards
+        view[f"{field}_n"] = len(cards)
+    return view

@@ -5,30 +5,36 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from crib_agents.loading import TakesAgents
+
 from crib_env.settings import NewFile, Positional, Seat, Seed
 from crib_play.replay.page import replay_page
 from crib_play.table import find_game
 from crib_play.table.seating import sit_down
 
+OPEN_SEED = 1  # of a game in which every card is shown
+
 
 @dataclass(frozen=True)
-class Settings:
+class Settings(TakesAgents):
     """Write a game between two agents as one HTML file: step through it with the expert's opinion.
 
     Attributes:
         first: the agent of side 0: its name, a file of weights, or package.module:Class.
         second: the agent of side 1.
         game: six, match, five, table-top, partners, ship or ship-partners.
-        seed: deals these cards.
+        seed: deals these cards; by default 1, and with seats others each time: who can guess the
+            seed of a game can play it again and see every card.
         out: the file.
         opinions: with the expert's opinion of every choice, which takes some seconds.
-        seats: whose knowledge the file holds; by default everybody's.
+        seats: whose knowledge the file holds, and nothing from which more follows; by default
+            everybody's.
     """
 
     first: Positional[str]
     second: Positional[str]
     game: str = "six"
-    seed: Seed = 1
+    seed: Seed | None = None
     out: NewFile = Path("replay.html")
     opinions: bool = True
     seats: tuple[Seat, ...] = ()
@@ -44,13 +50,17 @@ def run(settings: Settings) -> None:
     for seat in settings.seats:
         if not 0 <= seat < kind.players:
             raise ValueError(f"seats are from 0 to {kind.players - 1} in this game, got {seat}")
-    session = sit_down(kind, None, settings.second, settings.first, settings.seed)
+    first, second = map(settings.trusted, (settings.first, settings.second))
+    seed = settings.seed if settings.seats or settings.seed is not None else OPEN_SEED
+    session = sit_down(kind, None, second, first, seed)
     while not session.over:
         session.answer()
-    title = f"{kind.title}, seed {settings.seed}"
+    title = kind.title if settings.seats else f"{kind.title}, seed {seed}"
     page = replay_page(session, title, judged=settings.opinions, seats=settings.seats or None)
     settings.out.write_text(page, "utf-8")
     print(
         f"{settings.first} against {settings.second}, {session.result(0)}: {settings.out} "
         f"({len(page) / 1e6:.1f} MB)"
     )
+    if settings.seats and seed is not None:
+        print(f"Who guesses the seed {seed} sees every card: leave --seed out to hand the file on.")

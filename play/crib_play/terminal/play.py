@@ -12,6 +12,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from crib_agents.loading import TakesAgents
+
 from crib_env.settings import Positional, Seat, Seed
 from crib_play.kept import Choices, Speed, load_choices, read_speed, save_choices
 from crib_play.table import Session, find_game, review
@@ -34,7 +36,7 @@ SHOWN = 8  # choices listed by `best`
 
 
 @dataclass(frozen=True)
-class Settings:
+class Settings(TakesAgents):
     """Play a game in the terminal, against any agent.
 
     What is not given is as last kept, with --keep or by typing keep at the table.
@@ -224,9 +226,11 @@ def run(settings: Settings) -> None:
     chosen = load_choices().with_those_given(
         game=settings.game, opponent=settings.opponent, speed=settings.speed, coach=settings.coach
     )
+    partner = None if settings.partner is None else settings.trusted(settings.partner)
     session = sit_down(
-        find_game(chosen.game), settings.seat, chosen.opponent, settings.partner, settings.seed
-    )
+        find_game(chosen.game), settings.seat, settings.trusted(chosen.opponent), partner,
+        settings.seed,
+    )  # fmt: skip
     screen = Screen(chosen.speed)
     if settings.keep and (problem := save_choices(chosen)):
         screen.problem(f"not kept: {problem}")

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from crib_agents.loading import TakesAgents
+
 from crib_env.settings import Positional, Seed
 from crib_play.kept import Speed, check_speed, load_choices
 from crib_play.table import find_game
@@ -14,7 +16,7 @@ from crib_play.terminal.screen import Screen
 
 
 @dataclass(frozen=True)
-class Settings:
+class Settings(TakesAgents):
     """Watch two agents play; where four play, each has two seats.
 
     Attributes:
@@ -37,7 +39,8 @@ def run(settings: Settings) -> None:
     chosen = load_choices().with_those_given(game=settings.game, speed=settings.speed)
     check_speed(chosen.speed)
     kind = find_game(chosen.game)
-    session = sit_down(kind, None, settings.second, settings.first, settings.seed)
+    first, second = map(settings.trusted, (settings.first, settings.second))
+    session = sit_down(kind, None, second, first, settings.seed)
     screen = Screen(chosen.speed)
     called = names(session)
     screen.title(f"{kind.title}: {', '.join(called)}")

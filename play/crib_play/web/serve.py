@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Annotated
 
 import uvicorn
+from crib_agents.loading import TakesAgents
 
 from crib_env.policy import agent_names
 from crib_env.settings import Between, CountOrNone, KeptFile
@@ -41,7 +42,7 @@ NETWORK = (
 
 
 @dataclass(frozen=True)
-class Settings:
+class Settings(TakesAgents):
     """Play in a browser.
 
     Attributes:
@@ -83,16 +84,17 @@ def run(settings: Settings) -> None:
         ValueError: no such port or number of days, or an agent that is not to be had.
         OSError: the address cannot be listened at.
     """
+    named = tuple(map(settings.trusted, settings.agents))
     listening = listen(settings.host, settings.port)
     store = open_store(settings.games or own_file())
     choices = load_choices()
-    tables = Tables(store, settings.agents or agent_names(), keep_days=settings.keep_days)
+    tables = Tables(store, named or agent_names(), keep_days=settings.keep_days)
     tables.clear_away()
-    for name in settings.agents:
+    for name in named:
         tables.agent(name)  # what cannot be loaded is said now, and not at the table
     port = listening.getsockname()[1]
     others = [url(address, port) for address in others_reach(settings.host)]
-    preparation = Preparation(settings.agents or (choices.opponent,), choices)
+    preparation = Preparation(named or (choices.opponent,), choices)
     finished = Finished(Worker())
     app = make_app(
         tables, choices, [*LOOPBACK, *settings.allow_host], others, preparation,

@@ -18,7 +18,7 @@ from typing import Literal
 from crib_agents.learned import Learned, Weights
 from crib_agents.learned.agent import shipped
 from crib_agents.learned.searching import LearnedSearch
-from crib_agents.loading import load_agent
+from crib_agents.loading import TakesAgents
 
 from crib_env.policy import Agent
 from crib_env.rules import Rules
@@ -34,7 +34,7 @@ HEAD = ("agent", "players", "against", "games won", "pairs", "CPU s")
 
 
 @dataclass(frozen=True)
-class Settings:
+class Settings(TakesAgents):
     """Print the card of a file of nets.
 
     Attributes:
@@ -107,7 +107,7 @@ def run(settings: Settings) -> None:
     for name in names:
         for players in settings.players:
             for against in settings.against.split(","):
-                other = load_agent(against)
+                other = settings.load_agent(against)
                 won, spent = measure(
                     agents[name], other, rules, players, settings.pairs, settings.seed
                 )

@@ -10,7 +10,7 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass
 
-from crib_agents.loading import load_agent, trusted
+from crib_agents.loading import TakesAgents
 
 from crib_env.options import check_seed
 from crib_env.settings import Count, Players, Positional, Seed
@@ -22,7 +22,7 @@ from crib_training.progress import Progress
 
 
 @dataclass(frozen=True)
-class Settings:
+class Settings(TakesAgents):
     """Compare two agents in single duplicate deals.
 
     Attributes:
@@ -35,7 +35,6 @@ class Settings:
         players: 2, or 4 in Table Top.
         pairs: how many pairs of deals, or of rounds.
         seed: fixes everything.
-        trust: .zip files are one's own: they hold a pickle, which runs code as it is read.
     """
 
     first: Positional[str]
@@ -45,7 +44,6 @@ class Settings:
     players: Players = 2
     pairs: Count = 10_000
     seed: Seed = 1
-    trust: bool = False
 
 
 def run(settings: Settings) -> None:
@@ -54,8 +52,7 @@ def run(settings: Settings) -> None:
     maker.check_players(settings.players)
     check_seed(settings.seed)
     first, second = (
-        in_phase(maker, load_agent(trusted(name, settings.trust)))
-        for name in (settings.first, settings.second)
+        in_phase(maker, settings.load_agent(name)) for name in (settings.first, settings.second)
     )
     began = time.process_time()
     with Progress(f"{settings.first} against {settings.second}", 2 * settings.pairs) as progress:

@@ -19,7 +19,7 @@ from importlib.metadata import version
 from typing import Any, Literal
 
 from crib_agents.adapters.timed import Timed
-from crib_agents.loading import load_agent, trusted
+from crib_agents.loading import TakesAgents
 from crib_play.replay import write_replay
 
 from crib_env.envs.makers import Maker
@@ -48,7 +48,7 @@ PACKAGES = ("crib-env", "numpy", "numba", "gymnasium", "pettingzoo")
 
 
 @dataclass(frozen=True)
-class Settings:
+class Settings(TakesAgents):
     """Compare two agents on duplicate deals.
 
     Attributes:
@@ -67,7 +67,6 @@ class Settings:
             not see cards twice, luck is taken out and the adjusted figures alone are shown.
         json: a file to write the result to as well.
         replay: a file to write one game of theirs to, to be looked at in a browser.
-        trust: .zip files are one's own: they hold a pickle, which runs code as it is read.
     """
 
     first: Positional[str]
@@ -81,7 +80,6 @@ class Settings:
     duplicate: bool = True
     json: NewFile | None = None
     replay: NewFile | None = None
-    trust: bool = False
 
 
 def evaluate(
@@ -181,10 +179,7 @@ def adjusted_by(adjust: Adjust, duplicate: bool = True) -> bool | None:
 def run(settings: Settings) -> None:
     """Compare the two, print the tables and write the file."""
     maker, rules = find_game(settings.env, settings.rules)
-    agents = (
-        load_agent(trusted(settings.first, settings.trust)),
-        load_agent(trusted(settings.second, settings.trust)),
-    )
+    agents = settings.load_agent(settings.first), settings.load_agent(settings.second)
     result = evaluate(
         maker, rules, *agents, settings.pairs, settings.seed, settings.players,
         adjusted=adjusted_by(settings.adjust, settings.duplicate), duplicate=settings.duplicate,

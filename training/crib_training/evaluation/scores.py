@@ -19,7 +19,7 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 from crib_agents.expert.two_hand.judge.win import WON, chances
-from crib_agents.loading import load_agent
+from crib_agents.loading import TakesAgents
 
 from crib_env.games import Games
 from crib_env.options import set_scores
@@ -112,7 +112,7 @@ def gains(
 
 
 @dataclass(frozen=True)
-class Settings:
+class Settings(TakesAgents):
     """Say what a deal between two agents does to the chance of winning, by the score.
 
     Attributes:
@@ -139,7 +139,7 @@ def run(settings: Settings) -> None:
     """Play the deals and print the table."""
     _, rules = find_game(settings.env)
     assert isinstance(rules, TwoHandRules)
-    agents = load_agent(settings.first), load_agent(settings.second)
+    agents = settings.load_agent(settings.first), settings.load_agent(settings.second)
     of_scores, drawn, played = np.random.SeedSequence(settings.seed).spawn(3)
     known, deals = dealt_at(rules, of_scores)
     scores = known[np.random.default_rng(drawn).integers(len(known), size=settings.pairs)]

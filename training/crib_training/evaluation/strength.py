@@ -18,7 +18,7 @@ from crib_agents.adapters.timed import Timed
 from crib_agents.data.tables import VARIANTS
 from crib_agents.expert.table_top import TableTopExpert
 from crib_agents.expert.table_top.agent import BUDGETS
-from crib_agents.loading import load_agent
+from crib_agents.loading import TakesAgents
 
 from crib_env.policy import Agent
 from crib_env.rules import TableTopRules
@@ -66,7 +66,7 @@ Budget = Annotated[int, Between(1, len(BUDGETS))]
 
 
 @dataclass(frozen=True)
-class Settings:
+class Settings(TakesAgents):
     """Measure how strong the Table Top expert is at each budget, and how fast.
 
     Attributes:
@@ -88,7 +88,7 @@ class Settings:
 
 def run(settings: Settings) -> None:
     """Play every combination and print the table."""
-    other = load_agent(settings.against)
+    other = settings.load_agent(settings.against)
     rows = []
     for preset, players, budget in product(settings.rules, settings.players, settings.budgets):
         s = measure(preset, players, budget, other, settings.pairs, settings.seed)

@@ -18,7 +18,7 @@ from typing import Annotated, Literal
 
 import torch
 from crib_agents.adapters.learned import LearnedAgent
-from crib_agents.loading import load_agent, trusted
+from crib_agents.loading import TakesAgents
 from sb3_contrib import MaskablePPO
 from stable_baselines3.common.vec_env import VecNormalize
 
@@ -36,7 +36,7 @@ MODEL = "model.zip"
 
 
 @dataclass(frozen=True)
-class Settings:
+class Settings(TakesAgents):
     """Train an agent by MaskablePPO against an opponent.
 
     Attributes:
@@ -70,7 +70,6 @@ class Settings:
             nothing.
         last_pairs: the same after the last decision.
         resume: a folder of an earlier run, or its model.zip, to go on from.
-        trust: these .zip files are one's own: they hold a pickle, which runs code as it is read.
         threads: of PyTorch. Layers this small gain little from two, and lose much where a core is
             shared.
         out: the folder for results.
@@ -102,7 +101,6 @@ class Settings:
     measure_pairs: int = 500
     last_pairs: int = 2000
     resume: FileOrFolder | None = None
-    trust: bool = False
     threads: int = 1
     out: NewFolder = Path("runs/ppo")
     progress: bool = True
@@ -113,7 +111,7 @@ def games_of(settings: Settings) -> VecNormalize:
     maker, rules = find_game(settings.env, settings.rules)
     games = maker.sb3_env(
         settings.lanes,
-        opponent=load_agent(trusted(settings.opponent, settings.trust)),
+        opponent=settings.load_agent(settings.opponent),
         rules=rules,
         episode=settings.episode or shortest_episode(maker),
         reward=settings.reward or ("expected" if maker.family.expected else "points"),
@@ -178,7 +176,7 @@ def train(settings: Settings) -> LearnedAgent:
         )
     curve = Curve(
         maker, rules, settings.players, f"MaskablePPO, seed {settings.seed}",
-        settings.against or trusted(settings.opponent, settings.trust), settings.lines,
+        settings.against or settings.trusted(settings.opponent), settings.lines,
     )  # fmt: skip
     if settings.resume:
         curve.points = read_points(_folder(settings.resume))

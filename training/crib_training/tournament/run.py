@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import numpy as np
-from crib_agents.loading import trusted
+from crib_agents.loading import TakesAgents
 
 from crib_env.errors import nearest
 from crib_env.settings import A_DAY, Between, Count, NewFolder, Players, Positional, Seed
@@ -50,7 +50,7 @@ ROUND = 4  # chunks between two looks at an interval
 
 
 @dataclass(frozen=True)
-class Settings:
+class Settings(TakesAgents):
     """Rate agents by a round-robin of duplicate games.
 
     Attributes:
@@ -75,7 +75,6 @@ class Settings:
         workers: processes; 0 plays in the command's own.
         ray_address: play on this Ray cluster instead.
         out: the folder for results.
-        trust: .zip files are one's own: they hold a pickle, which runs code as it is read.
     """
 
     agents: Positional[tuple[str, ...]]
@@ -95,7 +94,6 @@ class Settings:
     workers: Annotated[int, Between(0, 4096)] = os.cpu_count() or 1
     ray_address: str | None = None
     out: NewFolder = Path("runs/tournament")
-    trust: bool = False
 
 
 def tournament(
@@ -248,7 +246,7 @@ class Speed:
 def run(settings: Settings) -> None:
     """Play the tournament and print its report."""
     setup = Setup(
-        agents=tuple(trusted(name, settings.trust) for name in settings.agents),
+        agents=tuple(map(settings.trusted, settings.agents)),
         environment=settings.env,
         rules=settings.rules,
         episode=settings.episode,

@@ -17,7 +17,7 @@ from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
-from crib_agents.loading import load_agent
+from crib_agents.loading import TakesAgents
 
 from crib_env.policy import CompiledAgent, find_agent
 from crib_env.rules import TwoHandRules
@@ -103,7 +103,7 @@ def reference_called(name: str, rules: TwoHandRules, deals: int, seed: int) -> R
 
 
 @dataclass(frozen=True)
-class Settings:
+class Settings(TakesAgents):
     """Measure how many games fewer it takes when luck is taken out.
 
     Attributes:
@@ -137,7 +137,7 @@ def run(settings: Settings) -> None:
     began, rows = time.process_time(), []
     with Progress("games and deals", 4 * settings.pairs * len(settings.agents)) as progress:
         for names in settings.agents:
-            first, second = map(load_agent, names.split(","))
+            first, second = map(settings.load_agent, names.split(","))
             for episode in PLAYED:
                 pairs = play_pairs(
                     rules, episode, first, second, settings.pairs, settings.seed,
