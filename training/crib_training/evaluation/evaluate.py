@@ -24,8 +24,8 @@ from crib_play.replay import write_replay
 
 from crib_env.envs.makers import Maker
 from crib_env.options import check_seed
-from crib_env.policy import Agent
-from crib_env.rules import Rules
+from crib_env.policy import Opponent, find_agent
+from crib_env.rules import Rules, find_rules
 from crib_env.settings import Count, NewFile, Players, Positional, Seed
 from crib_training.command_line import TRACEBACK, start
 from crib_training.evaluation.duplicate import Sides, play_pairs
@@ -84,9 +84,9 @@ class Settings(TakesAgents):
 
 def evaluate(
     maker: Maker,
-    rules: Rules,
-    first: Agent,
-    second: Agent,
+    rules: str | Rules,
+    first: Opponent,
+    second: Opponent,
     pairs: int,
     seed: int,
     players: int = 2,
@@ -99,8 +99,8 @@ def evaluate(
 
     Args:
         maker: of the environment. In a phase environment its policy plays the other phase for both.
-        rules: the rules.
-        first: an agent.
+        rules: the rules, or what they are called.
+        first: an agent, or what `crib_env.find_agent` makes one of: a name, a network.
         second: another.
         pairs: duplicate pairs of games, and of single deals.
         seed: fixes everything.
@@ -117,6 +117,8 @@ def evaluate(
     """
     maker.check_players(players)
     check_seed(seed)
+    rules = find_rules(rules, maker.family.name)
+    first, second = find_agent(first), find_agent(second)
     names = first.name, second.name if second.name != first.name else f"{second.name} (second)"
     timed = Timed(first), Timed(second)
     one, other = (in_phase(maker, agent) for agent in timed)
