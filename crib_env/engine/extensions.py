@@ -43,7 +43,8 @@ def find_extension(names: set[str], reached: Iterable[object]) -> Extension | No
         if extension.attribute is not None:
             matches = extension.attribute in names
         elif callable(extension.key) and not isinstance(extension.key, type):
-            matches = id(extension.key) in called or extension.key.__module__ in IMPLICIT
+            home = getattr(extension.key, "__module__", None)
+            matches = id(extension.key) in called or home in IMPLICIT
         else:
             matches = True
         if matches:

@@ -92,7 +92,7 @@ class _Walk:
         self.names: set[str] = set()
         self.outside: list[object] = []
         self.facts: list[object] = []  # of the part now gone through, all plain values
-        self.where = "it"
+        self.where = "its signature"
 
     def part(self) -> bytes:
         """End a part of the walk; return its digest."""
