@@ -181,6 +181,7 @@ CLOSURES = """
 import sys
 import numba
 from numba import int64
+{before}
 
 def adding(n):
     @{decorator}
@@ -193,7 +194,7 @@ def adding(n):
     if {first}:
         helper(1)
 
-    from crib_env.engine.jit import Entry, kernel
+    from crib_env.engine.jit import Entry
 
     def add(x):
         return helper(x) - helper(-1) + n
@@ -204,10 +205,16 @@ print([adding(int(n))(0) for n in sys.argv[1:]])
 """
 
 
-@pytest.mark.parametrize("first", [False, True], ids=["", "called from Python before"])
-def test_code_compiled_by_several_processes_is_not_mixed_up(tmp_path: Path, first: bool) -> None:
+@pytest.mark.parametrize(
+    ("decorator", "first", "kept"),
+    [("kernel", False, 2), ("kernel", True, 2), ("numba.njit", False, 2), ("numba.njit", True, 0)],
+)
+def test_code_compiled_by_several_processes_is_not_mixed_up(
+    tmp_path: Path, decorator: str, first: bool, kept: int
+) -> None:
     """What one text makes by closures has the same symbols, unless its compiler sees to it."""
-    closures = CLOSURES.format(decorator="numba.njit", first=first)
+    before = "from crib_env.engine.jit import kernel" if decorator == "kernel" else ""
+    closures = CLOSURES.format(decorator=decorator, before=before, first=first)
 
     def run(*values: int) -> str:
         code = f"import sys; sys.argv[1:] = {list(values)}\n{closures}"
@@ -215,7 +222,7 @@ def test_code_compiled_by_several_processes_is_not_mixed_up(tmp_path: Path, firs
 
     assert [run(n) for n in (5, 7)] == ["[6]", "[8]"]
     assert run(5, 7) == "[6, 8]"
-    assert len(files(tmp_path / "code")) == (0 if first else 2)
+    assert len(files(tmp_path / "code")) == kept
 
 
 OTHERS = """

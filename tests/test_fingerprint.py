@@ -239,6 +239,8 @@ REFUSED = [
         "def add(x):\n    return x + 1\n", "x + 1", "x + 2",
     ),
     Edit("faster arithmetic", NAMED, PLUS.replace("njit", "njit(fastmath=False)"), "False", "True"),
+    Edit("threads", NAMED, PLUS.replace("njit", "njit(parallel=False)"), "False", "True"),
+    Edit("Numba's own cache", NAMED, PLUS.replace("njit", "njit(cache=True)"), "x + 1", "x + 2"),
     Edit(
         "another model of errors",
         NAMED, PLUS.replace("njit", "njit(error_model='numpy')"), "'numpy'", "'python'",

@@ -157,11 +157,11 @@ class KernelCache(NullCache):
         self.identity = self._identify()
 
     def _identify(self) -> str | None:
-        try:
-            return fingerprint(self._function, *self._depends)
-        except Exception as error:  # whatever a global of anybody's does when it is looked at
-            _logger.info("%s is compiled in every process: %s", self._name, error)
+        found = find_fingerprint(self._function, *self._depends)
+        if isinstance(found, Exception):
+            _logger.info("%s is compiled in every process: %s", self._name, found)
             return None
+        return found
 
     def _path(self) -> Path | None:
         folder = cache_folder()
@@ -215,14 +215,22 @@ class KernelCache(NullCache):
             return
 
 
+def find_fingerprint(function: Callable[..., Any], *more: object) -> str | Exception:
+    """Return the fingerprint of a function, or why it has none."""
+    try:
+        return fingerprint(function, *more)
+    except Exception as error:  # whatever a global of anybody's does when it is looked at
+        return error
+
+
 @contextlib.contextmanager
 def own_symbols() -> Iterator[None]:
     """Number the functions compiled meanwhile so that no other compilation anywhere has theirs.
 
     Numba tells functions of one name apart by a number that each process counts from 1. Read from
     the cache, code of two processes would share symbols, and one be called for the other (numba
-    issue 10486). The numbers also say what else must not be kept: a function with one of Numba's
-    own was compiled before, perhaps with other options or for constants that have changed since.
+    issue 10486). The numbers also say what must not be kept: a function with one of Numba's own was
+    compiled for somebody else, perhaps with other options or for constants that have changed since.
     """
     with global_compiler_lock:
         before = FunctionIdentity._unique_ids

@@ -25,6 +25,7 @@ import llvmlite
 import numba
 import numpy as np
 from numba.core import config, types
+from numba.core.caching import NullCache
 from numba.core.compiler import Compiler
 from numba.core.extending import _Intrinsic
 from numba.core.registry import CPUDispatcher
@@ -41,6 +42,7 @@ SETTINGS = ("OPT", "BOUNDSCHECK", "DEBUGINFO_DEFAULT", "LOOP_VECTORIZE", "SLP_VE
 # A helper that leaves these open takes them from whichever caller compiles it first, which differs
 # from process to process. So no helper may set them otherwise than the kernels do.
 INHERITED = {"error_model": "numpy", "fastmath": False, "forceinline": False, "_nrt": False}
+OPTIONS = {"nopython", "nogil", "boundscheck", "inline", *INHERITED}  # what a helper may set
 
 PLAIN = {bool, int, float, complex, str, bytes, NoneType, EllipsisType}
 DYNAMIC = {"open", "eval", "exec", "compile", "__import__", "globals", "vars", "input"}
@@ -186,8 +188,12 @@ class _Walk:
         for name, ours in INHERITED.items():
             if options.get(name, ours) != ours:
                 raise CannotFingerprint(f"{_say(value)} is compiled with {name}={options[name]!r}")
+        if unknown := ", ".join(sorted(options.keys() - OPTIONS)):
+            raise CannotFingerprint(f"{_say(value)} is compiled with {unknown}")
         if value.locals or value._compiler.pipeline_class is not Compiler:
             raise CannotFingerprint(f"{_say(value)} is compiled in a way of its own")
+        if type(value._cache) is not NullCache:  # which does not see its helpers' edits
+            raise CannotFingerprint(f"{_say(value)} is kept in Numba's own cache")
         if not value._can_compile:  # for given signatures, when it was defined
             raise CannotFingerprint(f"{_say(value)} is compiled before it is called")
         self.facts.append("compiled")

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Container
 from contextlib import nullcontext
 from functools import cached_property
 from typing import Any, TypeVar, cast
@@ -21,7 +21,7 @@ from typing import Any, TypeVar, cast
 import numba
 from numba.core import config
 
-from crib_env.engine.cache import KernelCache, own_symbols
+from crib_env.engine.cache import KernelCache, find_fingerprint, own_symbols
 from crib_env.engine.fingerprint import INHERITED
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -43,7 +43,26 @@ if hasattr(os, "register_at_fork"):
 
 def kernel(function: F) -> F:
     """Compile a helper lazily, into each entry that calls it."""
-    return cast(F, numba.njit(**OPTIONS)(function))
+    dispatcher: Any = numba.njit(**OPTIONS)(function)
+    if not config.DISABLE_JIT:
+        dispatcher.compile = _keepable(dispatcher.compile, dispatcher.overloads, function)
+    return cast(F, dispatcher)
+
+
+def _keepable(compile_: F, overloads: Container[Any], function: Callable[..., Any]) -> F:
+    """Return a kernel's ``compile`` that makes code which entries may keep.
+
+    Whatever compiles the kernel first, a call from Python or a function of anyone's: it sets all
+    options that it could take from there.
+    """
+
+    def compiled(signature: Any) -> Any:
+        if signature in overloads or isinstance(find_fingerprint(function), Exception):
+            return compile_(signature)
+        with own_symbols():
+            return compile_(signature)
+
+    return cast(F, compiled)
 
 
 class Entry:
