@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import os
 import shutil
@@ -12,6 +13,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import numba
 import numpy as np
 import pytest
 from numba import int32, int64
@@ -138,6 +140,19 @@ def test_a_damaged_file_is_compiled_anew_and_mended(
         assert (counted.made, counted.read) == (2, 1)
 
 
+def test_a_file_is_read_under_its_own_name_alone(folder: Path, counted: Counted) -> None:
+    assert (compiled(3, "test.three")(0), compiled(4, "test.four")(0)) == (3, 4)
+    four, three = files(folder)
+    for one in (three, four):
+        shutil.copy(one, one.with_suffix(".copy"))
+    four.with_suffix(".copy").replace(three)
+    three.with_suffix(".copy").replace(four)
+    assert (compiled(3, "test.three")(0), compiled(4, "test.four")(0)) == (3, 4)
+    assert (counted.made, counted.read) == (4, 0)
+    assert (compiled(3, "test.three")(0), compiled(4, "test.four")(0)) == (3, 4)
+    assert (counted.made, counted.read) == (4, 2)  # mended
+
+
 @pytest.mark.parametrize("error", [errno.ENOSPC, errno.EROFS, errno.EACCES])
 def test_where_nothing_can_be_written_it_runs_all_the_same(
     folder: Path, monkeypatch: pytest.MonkeyPatch, error: int
@@ -164,36 +179,124 @@ def test_a_captured_value_is_part_of_the_code(folder: Path) -> None:
 
 CLOSURES = """
 import sys
+import numba
 from numba import int64
-from crib_env.engine.jit import Entry, kernel
+{before}
 
 def adding(n):
-    @kernel
+    @{decorator}
     def helper(x):  # too long to be put in where it is called
         for i in range(x):
             if x % (i + 2) == n:
                 x += i * n
         return x + n
 
+    if {first}:
+        helper(1)
+
+    from crib_env.engine.jit import Entry
+
     def add(x):
         return helper(x) - helper(-1) + n
 
-    return Entry(add, int64(int64), f"test.add{n}")
+    return Entry(add, int64(int64), f"test.add{{n}}")
 
 print([adding(int(n))(0) for n in sys.argv[1:]])
 """
 
 
-def test_code_compiled_by_several_processes_is_not_mixed_up(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("decorator", "first", "kept"),
+    [("kernel", False, 2), ("kernel", True, 2), ("numba.njit", False, 2), ("numba.njit", True, 0)],
+)
+def test_code_compiled_by_several_processes_is_not_mixed_up(
+    tmp_path: Path, decorator: str, first: bool, kept: int
+) -> None:
     """What one text makes by closures has the same symbols, unless its compiler sees to it."""
+    before = "from crib_env.engine.jit import kernel" if decorator == "kernel" else ""
+    closures = CLOSURES.format(decorator=decorator, before=before, first=first)
 
     def run(*values: int) -> str:
-        code = f"import sys; sys.argv[1:] = {list(values)}\n{CLOSURES}"
+        code = f"import sys; sys.argv[1:] = {list(values)}\n{closures}"
         return python(code, NUMBA_CACHE_DIR=str(tmp_path / "code"))
 
     assert [run(n) for n in (5, 7)] == ["[6]", "[8]"]
     assert run(5, 7) == "[6, 8]"
-    assert len(files(tmp_path / "code")) == 2
+    assert len(files(tmp_path / "code")) == kept
+
+
+OTHERS = """
+import sys
+import numba
+from numba import float64, int64
+from crib_env.engine.jit import Entry, kernel
+
+@numba.njit
+def divide(x, y):
+    return x // y
+
+@kernel
+def total(x):
+    y = 0.0
+    for i in range(100):
+        y += x / (i + 1)
+    return y
+
+@numba.njit(fastmath=True)
+def fast(x):
+    return total(x)
+
+@numba.njit
+def python(x, y):
+    return divide(x, y)
+
+if "others" in sys.argv:
+    fast(1.1)
+    python(1, 1)
+
+def divides(x):
+    return divide(1, x)
+
+def totals(x):
+    return total(x)
+
+print(Entry(divides, int64(int64), "test.divides")(0),
+      Entry(totals, float64(float64), "test.totals")(1.1).hex())
+"""
+
+
+def test_code_compiled_for_others_is_not_kept(tmp_path: Path) -> None:
+    """What a helper leaves open, it takes from the caller that compiles it first."""
+
+    def run(*arguments: str, folder: str) -> str:
+        code = f"import sys; sys.argv[1:] = {list(arguments)}\n{OTHERS}"
+        return python(code, NUMBA_CACHE_DIR=str(tmp_path / folder))
+
+    alone = run(folder="empty")
+    with contextlib.suppress(AssertionError):  # there, a division by 0 is an error
+        run("others", folder="shared")
+    assert run(folder="shared") == alone
+
+
+def test_constants_that_change_while_a_process_runs_are_not_kept(folder: Path) -> None:
+    table = np.array([1, 2])
+
+    @numba.njit
+    def helper(x):
+        return table[x]
+
+    def first(x):
+        return helper(x)
+
+    def second(x):
+        return helper(x) + 10
+
+    assert Entry(first, SIGNATURE, "test.first")(0) == 1
+    kept = files(folder)
+    table[0] = 5
+    Entry(second, SIGNATURE, "test.second")(0)
+    assert len(kept) == 1
+    assert files(folder) == kept
 
 
 def test_what_is_compiled_in_is_told_apart() -> None:

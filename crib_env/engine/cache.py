@@ -1,8 +1,10 @@
 """Where machine code is kept between starts.
 
 One file an entry, named after the entry and the fingerprint of its code, so that sources of
-different versions can share a folder and nothing stale is ever read. A file that is damaged, or a
-folder that cannot be written, costs a compilation and nothing else.
+different versions can share a folder and nothing stale is ever read. A file that is damaged or
+renamed, or a folder that cannot be written, costs a compilation and nothing else. Code that has no
+fingerprint is compiled in every process, and so is code with helpers that were compiled before
+(`own_symbols`).
 
 The folder is ``NUMBA_CACHE_DIR`` if that is set, else ``__pycache__`` beside the engine's sources,
 else (a read-only installation) the user's own cache folder, else one in the temporary directory
@@ -15,9 +17,13 @@ from __future__ import annotations
 import contextlib
 import glob
 import hashlib
+import itertools
+import logging
 import multiprocessing
 import os
 import pickle
+import re
+import secrets
 import stat
 import sys
 import tempfile
@@ -26,15 +32,22 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from numba.core.bytecode import FunctionIdentity
 from numba.core.caching import CompileResultCacheImpl, NullCache
+from numba.core.compiler_lock import global_compiler_lock
 from numba.core.serialize import dumps
 
-from crib_env.engine.fingerprint import DIGITS, fingerprint
+from crib_env.engine.fingerprint import fingerprint
 
 KEPT = 8  # files of one entry: so many versions may share a folder
 SEAL = hashlib.sha256().digest_size
+DIGITS = 24  # of the fingerprint in a file's name; the seal has all
 ENDING = ".kernel"
-FORM = 2  # of what is kept; since 2 no two entries share a symbol
+FORM = 3  # of what is kept; since 3 the seal says whose code it is
+
+OWN = 1 << 62  # the least number of a function that is kept; Numba's own count starts at 1
+_NUMBER = re.compile(r"B\d+v(\d+)")  # in the symbol of a function
+_logger = logging.getLogger(__name__)
 
 
 SAID = (
@@ -121,40 +134,63 @@ class KernelCache(NullCache):
     """The cache of one entry, in the form that Numba's dispatchers ask for.
 
     Args:
-        function: the entry's function. name: the first part of its file's name.
+        function: the entry's function.
+        name: the first part of its file's name.
         options: what it is compiled with.
+        signature: what it is compiled for.
+        codegen: of the target that it is compiled by.
+
+    Attributes:
+        identity: the fingerprint of the code and all it depends on; None if it has none, and so
+            must not be kept.
     """
 
     def __init__(
-        self, function: Callable[..., Any], name: str, options: Mapping[str, object]
+        self,
+        function: Callable[..., Any],
+        name: str,
+        options: Mapping[str, object],
+        signature: object,
+        codegen: Any,
     ) -> None:
         self._function = function
         self._name = name
-        self._options = dict(options)
+        self._depends = FORM, signature, tuple(sorted(options.items())), codegen.magic_tuple()
         self._pack = _Pack(function)
+        self.identity = self._identify()
 
-    def _path(self, signature: object, codegen: Any) -> Path | None:
-        folder = cache_folder()
-        if folder is None:
+    def _identify(self) -> str | None:
+        found = find_fingerprint(self._function, *self._depends)
+        if isinstance(found, Exception):
+            _logger.info("%s is compiled in every process: %s", self._name, found)
             return None
-        more = FORM, self._options, signature, codegen.magic_tuple()
-        return folder / f"{self._name}-{fingerprint(self._function, *more)}{ENDING}"
+        return found
+
+    def _path(self) -> Path | None:
+        folder = cache_folder()
+        if folder is None or self.identity is None:
+            return None
+        return folder / f"{self._name}-{self.identity[:DIGITS]}{ENDING}"
+
+    def _seal(self, packed: bytes) -> bytes:
+        """Return the digest of what is kept and of whose it is: a renamed file is not read."""
+        return hashlib.sha256(f"{self._name}\0{self.identity}\0".encode() + packed).digest()
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """Return the compiled code if it is kept, whole and readable; else None."""
-        kept = self._load(sig, target_context)
+        kept = self._load(target_context)
         if kept is None:
             say_compiling()
         return kept
 
-    def _load(self, sig: Any, target_context: Any) -> Any:
+    def _load(self, target_context: Any) -> Any:
         target_context.refresh()
         try:
-            path = self._path(sig, target_context.codegen())
+            path = self._path()
             if path is None:
                 return None
             data = path.read_bytes()
-            if hashlib.sha256(data[SEAL:]).digest() != data[:SEAL]:
+            if self._seal(data[SEAL:]) != data[:SEAL]:
                 return None
             return self._pack.rebuild(target_context, pickle.loads(data[SEAL:]))
         except FileNotFoundError:
@@ -165,16 +201,62 @@ class KernelCache(NullCache):
     def save_overload(self, sig: Any, data: Any) -> None:
         """Keep compiled code, if there is a place for it; remove the oldest of its versions."""
         try:
-            path = self._path(sig, data.codegen)
+            path = self._path()
             if path is None or not self._pack.check_cachable(data):
                 return
+            if self._identify() != self.identity:  # something has changed while it was compiled
+                return
+            if foreign := foreign_symbol(data.library):
+                _logger.info("%s is not kept: %s was compiled elsewhere", self._name, foreign)
+                return
             packed = dumps(self._pack.reduce(data))
-            _write(path, hashlib.sha256(packed).digest() + packed)
+            _write(path, self._seal(packed) + packed)
             versions = f"{glob.escape(self._name)}-{'?' * DIGITS}{ENDING}"
             for old in sorted(path.parent.glob(versions), key=_age)[KEPT:]:
                 old.unlink(missing_ok=True)
         except Exception:  # full or unwritable, or nothing that can be packed: it runs all the same
             return
+
+
+def find_fingerprint(function: Callable[..., Any], *more: object) -> str | Exception:
+    """Return the fingerprint of a function, or why it has none."""
+    try:
+        return fingerprint(function, *more)
+    except Exception as error:  # whatever a global of anybody's does when it is looked at
+        return error
+
+
+@contextlib.contextmanager
+def own_symbols() -> Iterator[None]:
+    """Number the functions compiled meanwhile so that no other compilation anywhere has theirs.
+
+    Numba tells functions of one name apart by a number that each process counts from 1. Read from
+    the cache, code of two processes would share symbols, and one be called for the other (numba
+    issue 10486). The numbers also say what must not be kept: a function with one of Numba's own was
+    compiled for somebody else, perhaps with other options or for constants that have changed since.
+    """
+    with global_compiler_lock:
+        before = FunctionIdentity._unique_ids
+        FunctionIdentity._unique_ids = itertools.count(OWN + secrets.randbits(62))
+        try:
+            yield
+        finally:
+            FunctionIdentity._unique_ids = before
+
+
+def foreign_symbol(library: Any) -> str | None:
+    """Return the symbol of a function in ``library`` that was not compiled under `own_symbols`.
+
+    All libraries that went into it are gone through: of what was put in where it is called, the
+    finished code has no symbol.
+    """
+    libraries = [library]
+    for each in libraries:
+        for function in each.get_defined_functions():
+            if any(int(number) < OWN for number in _NUMBER.findall(function.name)):
+                return str(function.name)
+        libraries.extend(more for more in each._linking_libraries if more not in libraries)
+    return None
 
 
 def _age(path: Path) -> float:

@@ -11,25 +11,24 @@ what a closure captures is compiled in as if it were written there.
 
 from __future__ import annotations
 
-import itertools
 import os
-import secrets
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Container
+from contextlib import nullcontext
 from functools import cached_property
 from typing import Any, TypeVar, cast
 
 import numba
 from numba.core import config
-from numba.core.bytecode import FunctionIdentity
 
-from crib_env.engine.cache import KernelCache
+from crib_env.engine.cache import KernelCache, find_fingerprint, own_symbols
+from crib_env.engine.fingerprint import INHERITED
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 # Kernels allocate nothing, and their callers hold every array they are passed, so they count no
-# references: counting is atomic, and would take much of a decision's time.
-OPTIONS: dict[str, Any] = {"error_model": "numpy", "nogil": True, "_nrt": False}
+# references (`_nrt`): counting is atomic, and would take much of a decision's time.
+OPTIONS: dict[str, Any] = {"nogil": True, **INHERITED}
 
 # Numba compiles one function at a time anyway; this keeps two threads from compiling the same one,
 # and a fork from taking place while one does: its child would wait for that thread for ever.
@@ -44,7 +43,26 @@ if hasattr(os, "register_at_fork"):
 
 def kernel(function: F) -> F:
     """Compile a helper lazily, into each entry that calls it."""
-    return cast(F, numba.njit(**OPTIONS)(function))
+    dispatcher: Any = numba.njit(**OPTIONS)(function)
+    if not config.DISABLE_JIT:
+        dispatcher.compile = _keepable(dispatcher.compile, dispatcher.overloads, function)
+    return cast(F, dispatcher)
+
+
+def _keepable(compile_: F, overloads: Container[Any], function: Callable[..., Any]) -> F:
+    """Return a kernel's ``compile`` that makes code which entries may keep.
+
+    Whatever compiles the kernel first, a call from Python or a function of anyone's: it sets all
+    options that it could take from there.
+    """
+
+    def compiled(signature: Any) -> Any:
+        if signature in overloads or isinstance(find_fingerprint(function), Exception):
+            return compile_(signature)
+        with own_symbols():
+            return compile_(signature)
+
+    return cast(F, compiled)
 
 
 class Entry:
@@ -76,13 +94,12 @@ class Entry:
     def _compile(self) -> Callable[..., Any]:
         if config.DISABLE_JIT:
             return self.function
-        # Numba tells functions of one name apart by a number that each process counts from 1. Read
-        # from the cache, code of two processes would share symbols, and one be called for the
-        # other (numba issue 10486): so each entry's functions are counted from a number of its own.
-        FunctionIdentity._unique_ids = itertools.count(secrets.randbits(62))
         dispatcher = numba.njit(**OPTIONS)(self.function)
-        dispatcher._cache = KernelCache(self.function, self.name, OPTIONS)
-        dispatcher.compile(self.signature)
+        codegen = dispatcher.targetctx.codegen()
+        cache = KernelCache(self.function, self.name, OPTIONS, self.signature, codegen)
+        dispatcher._cache = cache
+        with own_symbols() if cache.identity else nullcontext():
+            dispatcher.compile(self.signature)
         dispatcher.disable_compile()
         return cast(Callable[..., Any], dispatcher)
 

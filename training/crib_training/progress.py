@@ -48,7 +48,7 @@ class Progress:
     def __enter__(self) -> Progress:
         self._bars = bars(self)
         if self._bars is not None:
-            self._task = self._bars.add_task(self.what, total=self.total, completed=self.done)
+            self._task = self._bars.add_task(self.what, total=self.total, completed=int(self.done))
             self._bars.start()
         return self
 

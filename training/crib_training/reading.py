@@ -160,7 +160,8 @@ def reader(kind: Any, optional: bool) -> Callable[[str], Any]:
 
 def documentation(settings: type[Any]) -> tuple[str, dict[str, str]]:
     """Return what a dataclass is for, and what it and its bases say of each attribute."""
-    about, described = "", {}
+    about = ""
+    described: dict[str, str] = {}
     for kind in reversed(settings.__mro__[:-1]):
         about, _, listed = cleandoc(kind.__doc__ or "").partition("\nAttributes:\n")
         for names, text in re.findall(r"^    (\S.*?): (.*(?:\n     .*)*)", listed, re.MULTILINE):
