@@ -50,8 +50,8 @@ def load_agent(name: str, move_seconds: float | None = None) -> Agent:
             files = f"such as {Path(name) / 'policy.safetensors'}"
             raise ValueError(f"{name} is a folder: name a file in it, {files}") from error
         if "+" in name:
-            joined = name.replace("+", "/", 1)
-            raise ValueError(f"{error}; two agents are joined by a slash: {joined}") from error
+            by_slash = name.replace("+", "/", 1)
+            raise ValueError(f"{error}; two agents are joined by a slash: {by_slash}") from error
         raise
     except (Exception, SystemExit) as error:  # whatever the agent's own code raises
         raise ValueError(

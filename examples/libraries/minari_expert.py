@@ -4,7 +4,7 @@
     python examples/libraries/minari_expert.py --agent rule_based --name cribbage/rule-based-v0
 
 One seat is played by the agent and recorded, the other by ``--opponent``. The legal actions of
-every decision are among the infos, and the scores and who won. Data sets lie where Minari keeps
+every decision are among the infos, with the scores and who won. Data sets lie where Minari keeps
 them (``MINARI_DATASETS_PATH``).
 """
 

@@ -46,7 +46,7 @@ def from_torch(
     with comes_with("train"):
         import torch
 
-    called = name or getattr(function, "__name__", type(function).__name__)
+    called = str(name or getattr(function, "__name__", type(function).__name__))
     takes_masks = _takes_masks(function, called) if masks is None else masks
     module = function if isinstance(function, torch.nn.Module) else torch.nn.Module()
 
