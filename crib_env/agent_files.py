@@ -1,11 +1,16 @@
-"""Agents in files: who reads a file is found by its ending, through an entry-point group."""
+"""Agents of files and of models in memory: who makes one is found through entry-point groups.
+
+Of a file it is found by its ending, of a model by its class.
+"""
 
 from __future__ import annotations
 
 from importlib.metadata import entry_points
+from types import FunctionType
 from typing import Any
 
 FILES = "crib_env.agent_files"
+MODELS = "crib_env.agent_models"
 
 
 def read_agent_file(name: str) -> Any:
@@ -24,4 +29,26 @@ def read_agent_file(name: str) -> Any:
     for point in entry_points(group=FILES):
         if name.endswith(f".{point.name}"):
             return point.load()(name)
+    return None
+
+
+def agent_of_model(model: Any) -> Any:
+    """Return the agent of a model in memory: a network, or what a library has trained.
+
+    Args:
+        model: anything. An entry point of the group is called by the path of a class, such as
+            ``torch.nn.modules.module.Module``; it is a function of an instance.
+
+    Returns:
+        the agent, or None if no package makes agents of its class.
+
+    Raises:
+        ValueError, TypeError: the model does not fit; the message is the maker's.
+    """
+    if isinstance(model, FunctionType):  # to look entry points up takes some time
+        return None
+    classes = {f"{one.__module__}.{one.__qualname__}" for one in type(model).__mro__}
+    for point in entry_points(group=MODELS):
+        if point.name in classes:
+            return point.load()(model)
     return None

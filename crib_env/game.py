@@ -24,6 +24,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from crib_env.answers import whole_action
 from crib_env.engine.family import Family, find_family, of_one_deal
 from crib_env.engine.log import FOR_LAST
 from crib_env.engine.record import NO_DECKS, NONE
@@ -36,7 +37,7 @@ from crib_env.notation import parse_state
 from crib_env.options import ResetOptions, check_seed, read_options, set_scores
 from crib_env.pictures import Pictures
 from crib_env.positions import Positions
-from crib_env.rules import Rules
+from crib_env.rules import Rules, as_rules
 
 Array = npt.NDArray[Any]
 
@@ -45,7 +46,7 @@ class Game(Positions, Pictures):
     """One game.
 
     Args:
-        rules: the name of a preset, or `Rules`.
+        rules: the name of a preset, such as ``"hoyle"`` or ``"hoyle[target=91]"``, or `Rules`.
         players: seats; by default the fewest the rules allow.
         episode: what one episode is: a name the family knows, such as ``"game"`` or ``"deal"``.
         seed: starts the generator of all deals and cuts; None takes fresh entropy.
@@ -66,7 +67,7 @@ class Game(Positions, Pictures):
         episode: str = "game",
         seed: int | None = None,
     ) -> None:
-        self.rules = Rules.preset(rules) if isinstance(rules, str) else rules
+        self.rules = as_rules(rules)
         self.family: Family = find_family(self.rules.engine)
         self.players = self.family.players[0] if players is None else players
         self.episode = of_one_deal(episode, self.family.episodes)
@@ -220,12 +221,17 @@ class Game(Positions, Pictures):
     def step(self, action: int) -> list[Event]:
         """Act for the seat to move; return what was pegged.
 
+        Args:
+            action: any kind of whole number.
+
         Raises:
             EpisodeOverError: the episode is over.
             IllegalActionError: an illegal action; nothing has changed.
         """
         if self.over:
             raise EpisodeOverError("the episode is over: begin() starts another")
+        if type(action) is not int:
+            action = whole_action(action, self.family.actions)
         try:
             code = self.advance(action)
         except OverflowError:  # a number that no 64 bits hold is no action either

@@ -20,7 +20,7 @@ from crib_env.engine.show import show_table
 from crib_env.errors import IllegalActionError
 from crib_env.options import ResetOptions, set_scores
 from crib_env.policy import Actions, Agent, Views, ask_agent
-from crib_env.rules import Rules
+from crib_env.rules import Rules, as_rules
 
 Array = npt.NDArray[Any]
 
@@ -29,7 +29,7 @@ class Games:
     """N games in arrays; a game is a *lane*, its number.
 
     Args:
-        rules: the rules of any game.
+        rules: the rules of any game, or the name of a preset.
         n: how many games.
         players: seats in a game.
         episode: what one episode is: a name the family knows.
@@ -48,7 +48,7 @@ class Games:
 
     def __init__(
         self,
-        rules: Rules,
+        rules: str | Rules,
         n: int,
         *,
         players: int = 2,
@@ -56,12 +56,12 @@ class Games:
         entropy: int | np.random.SeedSequence | None = None,
         family: Family | None = None,
     ) -> None:
-        self.family = family or find_family(rules.engine)
-        self.rules = rules
+        self.rules = as_rules(rules)
+        self.family = family or find_family(self.rules.engine)
         self.players = players
         self.episode = of_one_deal(episode, self.family.episodes)
         self.n = n
-        self.record = self.family.rules_record(rules, self.episode, players)
+        self.record = self.family.rules_record(self.rules, self.episode, players)
         self.states = np.zeros(n, dtype=self.family.state)
         self.tally = np.zeros((n, 2, len(self.family.phases)), dtype=np.int64)
         self.log = np.zeros(self.family.log_size, dtype=np.int64)

@@ -47,7 +47,7 @@ from __future__ import annotations
 import re
 from dataclasses import fields
 from typing import Any, NamedTuple
-from urllib.parse import quote, unquote
+from urllib.parse import quote
 
 import numpy as np
 import numpy.typing as npt
@@ -224,19 +224,4 @@ def parse_rules(word: str) -> Rules:
     Raises:
         ValueError: no such word, preset or field, or a combination that is not possible.
     """
-    found = re.fullmatch(r"([^\[\]]+)(?:\[(.*)\])?", word)
-    if not found:
-        raise ValueError(f"rules must be a preset with its changes, 'hoyle[target=91]': {word!r}")
-    changes: dict[str, Any] = {}
-    for change in (found[2] or "").split(","):
-        if change:
-            field, _, value = change.partition("=")
-            if field in changes:
-                raise ValueError(f"{field!r} is changed twice: {word!r}")
-            if field != "name" and value in ("True", "False"):
-                changes[field] = value == "True"
-            elif field != "name" and re.fullmatch(r"[0-9]{1,9}", value):
-                changes[field] = int(value)
-            else:
-                changes[field] = unquote(value)
-    return Rules.preset(found[1], **changes)
+    return Rules.preset(word)

@@ -15,8 +15,13 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol, runtime_checkable
 import numpy as np
 import numpy.typing as npt
 
-from crib_env.agent_files import read_agent_file
+from crib_env.agent_files import agent_of_model, read_agent_file
+from crib_env.answers import Actions as Actions
+from crib_env.answers import FunctionAgent, check_takes, one_or_many
+from crib_env.answers import Views as Views
+from crib_env.answers import check_actions as check_actions
 from crib_env.errors import unknown
+from crib_env.sampling import check_rng
 
 if TYPE_CHECKING:
     from crib_env.engine.family import Family
@@ -25,8 +30,6 @@ if TYPE_CHECKING:
 GROUP = "crib_env.agents"
 DISTRIBUTION = "crib-env"  # the one whose names cannot be taken over
 
-Views = npt.NDArray[np.void]
-Actions = npt.NDArray[np.int64]
 Act = Callable[..., Any]
 """``act(view, rng, table, weights) -> action``, in the part of Python that Numba compiles."""
 
@@ -46,7 +49,8 @@ class Agent(Protocol):
 
         Args:
             views: structured array [B] of the view record of one family of games, such as
-                `crib_env.engine.two_hand.records.VIEW`; every one is of a seat to move.
+                `crib_env.engine.two_hand.records.VIEW`; every one is of a seat to move. The agents
+                here, with `crib_env.answers.one_or_many`, answer one view too, by one action.
             rng: the source of any chance in the choice.
 
         Returns:
@@ -82,6 +86,9 @@ def compile_policy(act: Act, family: Family) -> AgentEntries:
     from crib_env.engine.jit import kernel
     from crib_env.engine.learners import agent_entries
 
+    check_takes(
+        getattr(act, "py_func", act), "view, rng, table, weights", "a compiled agent's function"
+    )
     name = f"{act.__module__ or 'agent'}.{family.name}"
     return agent_entries(act if hasattr(act, "py_func") else kernel(act), family, name)
 
@@ -110,11 +117,13 @@ class CompiledAgent:
     def __repr__(self) -> str:
         return f"{type(self).__name__}()"
 
+    @one_or_many
     def act(self, views: Views, rng: np.random.Generator) -> Actions:
         """Return a legal action for each view; see `Agent.act`.
 
         Raises:
             ValueError: the views are of a family the agent does not play.
+            TypeError: it draws, and ``rng`` is no generator.
         """
         from crib_env.engine.rng import WORDS
         from crib_env.engine.show import show_table
@@ -122,7 +131,9 @@ class CompiledAgent:
         entries = compile_policy(*self._for_views(views))
         actions = np.empty(len(views), dtype=np.int64)
         shape = (len(views), WORDS)
-        rngs = rng.integers(1 << 32, size=shape) if self.draws else np.zeros(shape, dtype=np.int64)
+        rngs = np.zeros(shape, dtype=np.int64)
+        if self.draws:
+            rngs = check_rng(rng).integers(1 << 32, size=shape)
         entries.act_views(np.ascontiguousarray(views), rngs, show_table(), self.weights, actions)
         return actions
 
@@ -149,21 +160,6 @@ class CompiledAgent:
         )
 
 
-def check_actions(answer: object, n: int) -> Actions:
-    """Return what an agent answered to ``n`` views, as the int64[n] that kernels take.
-
-    Raises:
-        ValueError: it is not one integer for each view.
-    """
-    actions = np.asarray(answer)
-    if actions.shape != (n,) or actions.dtype.kind not in "iu":
-        raise ValueError(
-            f"expected {n} integers, an action for each view, got {actions.dtype} of shape "
-            f"{actions.shape}"
-        )
-    return np.ascontiguousarray(actions, dtype=np.int64)  # a column of the views is strided
-
-
 def ask_agent(agent: Agent, views: Views, rng: np.random.Generator) -> Actions:
     """Return an agent's answers to views, as `check_actions` does.
 
@@ -179,6 +175,7 @@ def ask_agent(agent: Agent, views: Views, rng: np.random.Generator) -> Actions:
         raise
 
 
+@one_or_many
 def action_probabilities(
     agent: Agent, views: Views, actions: int, rng: np.random.Generator
 ) -> npt.NDArray[np.float64]:
@@ -206,17 +203,6 @@ def action_probabilities(
 
 
 Opponent = str | Agent | Callable[[Any, np.random.Generator], int]
-
-
-class _Function:
-    """An opponent given as a plain function of one view."""
-
-    def __init__(self, choose: Callable[[Any, np.random.Generator], int]) -> None:
-        self.choose = choose
-        self.name = getattr(choose, "__name__", type(choose).__name__)
-
-    def act(self, views: Views, rng: np.random.Generator) -> Actions:
-        return check_actions([self.choose(view, rng) for view in views], len(views))
 
 
 def agent_names() -> list[str]:
@@ -259,15 +245,17 @@ def _installed(name: str) -> Agent:
 
 
 def find_agent(opponent: Opponent) -> Agent:
-    """Return an agent given by name, as an `Agent`, or as a function of a view and a generator.
+    """Return an agent given by name, as an `Agent`, or as something that one is made of.
 
     A name is that of an installed agent, the path of a file that one is read from, or
-    ``"package.module:Name"`` of an agent, or of a class whose constructor takes no arguments.
+    ``"package.module:Name"`` of an agent, or of a class whose constructor takes no arguments. An
+    agent is made of a network, of a trained model (`crib_env.agent_files.agent_of_model`), and of a
+    function of a view and a generator.
 
     Raises:
         ValueError: no agent of that name is installed (the message lists those that are), or it
             cannot be loaded (the message names its package).
-        TypeError: something that is no agent.
+        TypeError: something that is no agent, or takes other arguments than agents are asked with.
     """
     if isinstance(opponent, str) and (agent := read_agent_file(opponent)) is not None:
         return find_agent(agent)
@@ -283,11 +271,15 @@ def find_agent(opponent: Opponent) -> Agent:
         name = opponent.__name__
         raise TypeError(f"an opponent is an agent, not its class: write {name}(), not {name}")
     if isinstance(opponent, Agent):
+        check_takes(opponent.act, "views, rng", f"act of the agent {opponent.name!r}")
         return opponent
+    if (agent := agent_of_model(opponent)) is not None:
+        return find_agent(agent)
     if callable(opponent):
-        return _Function(opponent)
+        return FunctionAgent(opponent)
     if hasattr(opponent, "act"):
         raise TypeError(f"an agent has a name for tables to call it: {opponent!r} has no name")
     raise TypeError(
-        f"an opponent is a name, an Agent or a function of a view and a generator, got {opponent!r}"
+        "an opponent is a name, an Agent, a network, a model or a function of a view and a "
+        f"generator, got {opponent!r}"
     )

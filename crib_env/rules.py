@@ -7,8 +7,10 @@ game of another family is a subclass with fields of its own, whose preset is put
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, fields, replace
 from typing import Any, ClassVar, Literal, Self, TypeVar, overload
+from urllib.parse import unquote
 
 import numpy as np
 
@@ -82,11 +84,14 @@ class Rules:
         """Return the rules called ``name``, with ``changes`` to single fields.
 
         Args:
-            name: ``"hoyle"``, ``"five_card"``, ``"table_top"`` or ``"table_top_ship"``.
+            name: ``"hoyle"``, ``"five_card"``, ``"table_top"`` or ``"table_top_ship"``; with
+                changes of its own if need be, ``"hoyle[target=91,for_last=3]"``.
 
         Raises:
             ValueError: no such preset, no such field, or a combination that is not possible.
         """
+        name, of_its_own = read_changes(name)
+        changes = of_its_own | changes
         fitting = {key: rules for key, rules in PRESETS.items() if isinstance(rules, cls)}
         if name not in fitting:
             choices = f"{', '.join(fitting)}{nearest(name, fitting)}"
@@ -221,6 +226,42 @@ PRESETS: dict[str, Rules] = {
     ),
 }
 
+
+def read_changes(word: str) -> tuple[str, dict[str, Any]]:
+    """Return a preset's name and the changes of a word such as ``hoyle[target=91,for_last=3]``.
+
+    Raises:
+        ValueError: no such word.
+    """
+    if "[" not in word and "]" not in word:
+        return word, {}
+    found = re.fullmatch(r"([^\[\]]+)\[(.*)\]", word)
+    if not found:
+        raise ValueError(f"rules must be a preset with its changes, 'hoyle[target=91]': {word!r}")
+    changes: dict[str, Any] = {}
+    for change in filter(None, found[2].split(",")):
+        field, _, value = change.partition("=")
+        if field in changes:
+            raise ValueError(f"{field!r} is changed twice: {word!r}")
+        changes[field] = unquote(value)
+        if field != "name" and re.fullmatch("True|False|[0-9]{1,9}", value):
+            changes[field] = int(value) if value.isdigit() else value == "True"
+    return found[1], changes
+
+
+def as_rules(rules: str | Rules) -> Rules:
+    """Return `Rules` given as such or by name, of any family; see `find_rules` for those of one.
+
+    Raises:
+        ValueError, TypeError: an unknown name, or neither a name nor `Rules`.
+    """
+    if isinstance(rules, str):
+        return Rules.preset(rules)
+    if not isinstance(rules, Rules):
+        raise TypeError(f"rules must be the name of a preset or a Rules, got {rules!r}")
+    return rules
+
+
 R = TypeVar("R", bound=Rules)
 
 
@@ -232,7 +273,7 @@ def find_rules(rules: str | Rules, family: str | type[Rules]) -> Rules:
     """Return `Rules` given as such or by the name of a preset, for a game of ``family``.
 
     Args:
-        rules: the rules, or what they are called.
+        rules: the rules, or what they are called, with changes as `Rules.preset` takes them.
         family: the family's name, or the class of its rules.
 
     Raises:
@@ -246,13 +287,12 @@ def find_rules(rules: str | Rules, family: str | type[Rules]) -> Rules:
             for key, preset in PRESETS.items()
             if preset.family == name and isinstance(preset, kind)
         ]
-        if rules not in fitting:
+        if rules.partition("[")[0] not in fitting:
             raise ValueError(f"no rules for this game are called {rules!r}: choose from "
                              f"{', '.join(map(repr, fitting))}, or pass a Rules"
                              f"{nearest(rules, fitting)}")  # fmt: skip
-        return PRESETS[rules]
-    if not isinstance(rules, Rules):
-        raise TypeError(f"rules must be the name of a preset or a Rules, got {rules!r}")
+        return Rules.preset(rules) if "[" in rules else PRESETS[rules]
+    rules = as_rules(rules)
     if rules.family != name or not isinstance(rules, kind):
         raise ValueError(f"the rules {rules.name!r} are of the family {rules.family!r}; this "
                          f"environment plays {name!r}")  # fmt: skip

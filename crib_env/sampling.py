@@ -8,6 +8,21 @@ import numpy as np
 import numpy.typing as npt
 
 
+def check_rng(rng: object) -> np.random.Generator:
+    """Return a generator given as the source of chance.
+
+    Raises:
+        TypeError: it is none. A seed is no substitute: every call would draw the same again.
+    """
+    if isinstance(rng, np.random.Generator):
+        return rng
+    seed = rng if isinstance(rng, int) else 1
+    raise TypeError(
+        "rng must be a numpy.random.Generator, made once before the loop: "
+        f"rng = numpy.random.default_rng({seed}); got {rng!r}"
+    )
+
+
 def sample_legal(masks: npt.NDArray[Any], rng: np.random.Generator) -> npt.NDArray[np.int64]:
     """Draw a legal action for each mask, each as likely.
 
@@ -20,6 +35,7 @@ def sample_legal(masks: npt.NDArray[Any], rng: np.random.Generator) -> npt.NDArr
 
     Raises:
         ValueError: an array of another shape or kind, or a mask without a legal action.
+        TypeError: ``rng`` is no generator.
     """
     given = np.asarray(masks)
     if given.ndim != 2 or given.dtype not in (np.int8, np.bool_):
@@ -28,7 +44,7 @@ def sample_legal(masks: npt.NDArray[Any], rng: np.random.Generator) -> npt.NDArr
         )
     from crib_env.engine.sampling import nth_legal
 
-    draws = rng.integers(1 << 32, size=len(given))
+    draws = check_rng(rng).integers(1 << 32, size=len(given))
     actions = np.empty(len(given), dtype=np.int64)
     bad = nth_legal(np.ascontiguousarray(given).view(np.int8), draws, actions)
     if bad >= 0:

@@ -14,7 +14,7 @@ pytest.importorskip("sb3_contrib")
 
 import stable_baselines3
 import torch
-from crib_agents import from_onnx, from_sb3, from_torch
+from crib_agents import PhasedAgent, from_onnx, from_sb3, from_torch
 from crib_agents.loading import load_agent, trusted
 from crib_training.evaluation import evaluate
 from sb3_contrib import QRDQN, MaskablePPO
@@ -137,10 +137,113 @@ def test_a_function_or_module_of_torch_is_an_agent() -> None:
 
     assert_legal(from_torch(Net(), name="net"), views)
     assert_legal(from_torch(highest_card, features=True), views)
-    with pytest.raises(ValueError, match=r"52 actions .* shape \(40,\)"):
+    with pytest.raises(ValueError, match=r"52 actions .* \(40, 52\) .* \(40,\)"):
         from_torch(lambda observations, masks: observations[:, 0]).act(views, None)
     with pytest.raises(ValueError, match="not a number"):
         from_torch(lambda observations, masks: masks * float("nan")).act(views, None)
+
+
+class Recorded(torch.nn.Module):
+    """A network that remembers what it was given, and is not in its evaluation mode."""
+
+    def __init__(self, size: int = 425, actions: int = 52) -> None:
+        super().__init__()
+        self.layer = torch.nn.Sequential(torch.nn.Dropout(0.5), torch.nn.Linear(size, actions))
+        self.seen: list[Any] = []
+
+    def score(self, *given: Any) -> Any:
+        assert not self.layer[0].training
+        self.seen = [one.dtype for one in given]
+        return self.layer(given[0])
+
+
+class OfObservations(Recorded):
+    def forward(self, observations: Any) -> Any:
+        return self.score(observations)
+
+
+class OfMasksToo(Recorded):
+    def forward(self, observations: Any, masks: Any) -> Any:
+        return self.score(observations, masks)
+
+
+class OfMasksIfGiven(Recorded):
+    def forward(self, observations: Any, action_mask: Any = None) -> Any:
+        return self.score(observations, action_mask)
+
+
+class OfActionsIfGiven(Recorded):
+    def forward(self, observations: Any, action: Any = None) -> Any:
+        assert action is None
+        return self.score(observations)
+
+
+class OfAnything(Recorded):
+    def forward(self, *given: Any) -> Any:
+        return self.score(*given)
+
+
+class OfThree(Recorded):
+    def forward(self, observations: Any, masks: Any, state: Any) -> Any:
+        return self.score(observations, masks)
+
+
+ONE, TWO = [torch.float32], [torch.float32, torch.bool]
+
+
+@pytest.mark.parametrize(
+    ("kind", "given"),
+    [(OfObservations, ONE), (OfMasksToo, TWO), (OfMasksIfGiven, TWO), (OfActionsIfGiven, ONE)],
+)
+def test_a_network_is_an_opponent_and_is_given_what_its_forward_takes(
+    kind: type[Recorded], given: list[Any]
+) -> None:
+    net = kind()
+    net.layer[1].eval()
+    before = [part.training for part in net.modules()]
+    env = gymnasium.make("crib_env/SixCard-v0", opponent=net, seat=1)
+    env.reset(seed=1, options={"dealer": 1})
+    assert net.seen == given
+    views = views_of()
+    assert np.array_equal(
+        find_agent(net).act(views, np.random.default_rng(1)),
+        from_torch(net).act(views, np.random.default_rng(1)),
+    )
+    assert [part.training for part in net.modules()] == before  # as it was, for its training
+    result = evaluate.evaluate(six_card_v0.maker, "hoyle", net, "greedy", 2, seed=1)
+    assert result["first"] == kind.__name__
+    assert PhasedAgent(net, "greedy").discard.name == kind.__name__
+
+
+def test_whether_a_network_takes_masks_can_be_said() -> None:
+    net = OfAnything()
+    with pytest.raises(TypeError, match=r"OfAnything does not say whether.*masks=True"):
+        find_agent(net)
+    for masks, given in ((True, TWO), (False, ONE)):
+        from_torch(net, masks=masks).act(views_of(n=2), np.random.default_rng(1))
+        assert net.seen == given
+    with pytest.raises(TypeError, match=r"\(observations, masks\); OfThree takes .*state"):
+        find_agent(OfThree())
+
+
+def test_a_network_that_does_not_fit_is_named_with_both_shapes() -> None:
+    env = six_card_v0.gym_env(opponent=OfObservations(100), seat=1)
+    with pytest.raises(
+        ValueError, match=r"'OfObservations' erred.*\(1, 425\).*52 actions.*1x425 and 100x52"
+    ):
+        env.reset(seed=1, options={"dealer": 1})
+    env = six_card_v0.gym_env(opponent=OfObservations(425, 51), seat=1)
+    with pytest.raises(ValueError, match=r"'OfObservations' erred.*\(1, 52\).*\(1, 51\)"):
+        env.reset(seed=1, options={"dealer": 1})
+    pair = from_torch(lambda observations: (observations, None))
+    with pytest.raises(ValueError, match=r"returned a tuple.*net\(observations\)\[0\]"):
+        pair.act(views_of(n=2), np.random.default_rng(1))
+
+
+def test_a_model_of_sb3_is_an_opponent_as_it_is() -> None:
+    env = six_card_v0.gym_env(opponent=MADE["MaskablePPO"](), seat=1)
+    env.reset(seed=1, options={"dealer": 1})
+    assert env.opponent.name == "MaskablePPO"
 
 
 @pytest.mark.parametrize("batch", [None, 1])

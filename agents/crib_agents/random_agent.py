@@ -7,6 +7,7 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 
+from crib_env.answers import one_or_many
 from crib_env.engine.lanes import lane_entries
 from crib_env.engine.rng import below
 from crib_env.engine.table_top.cells import bit_count, lowest
@@ -35,6 +36,7 @@ class RandomAgent(CompiledAgent):
     acts: ClassVar[dict[str, Act]] = {"two_hand": draw_card, "table_top": draw_action}
     draws: ClassVar[bool] = True
 
+    @one_or_many
     def action_probabilities(self, views: Views) -> npt.NDArray[np.float64]:
         """Return float64[B, actions]: each legal action of a view is as likely."""
         _, family = self._for_views(views)

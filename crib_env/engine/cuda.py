@@ -21,7 +21,7 @@ from crib_env.engine.jit import kernel
 from crib_env.engine.record import NO_DECKS, NONE
 from crib_env.engine.rng import WORDS, seed_states
 from crib_env.engine.show import show_table
-from crib_env.rules import Rules
+from crib_env.rules import Rules, as_rules
 
 if find_spec("numba_cuda") is None:
     raise ImportError("the GPU batch needs numba-cuda: pip install 'crib-env[cuda]'")
@@ -153,7 +153,7 @@ class CudaBatch:
     ``torch.as_tensor(batch.obs, device="cuda")`` copies nothing.
 
     Args:
-        rules: the rules to play.
+        rules: the rules to play, or the name of a preset.
         num_envs: the number of games, N.
         players: seats in a game.
         episode: what one episode is.
@@ -178,7 +178,7 @@ class CudaBatch:
 
     def __init__(
         self,
-        rules: Rules,
+        rules: str | Rules,
         num_envs: int,
         *,
         players: int = 2,
@@ -191,6 +191,7 @@ class CudaBatch:
             raise ValueError(f"num_envs must be a whole number from 1 up, got {num_envs!r}")
         if reward not in ("win", "points"):
             raise ValueError(f"reward must be one of 'win', 'points', got {reward!r}")
+        rules = as_rules(rules)
         family = find_family(rules.engine)
         record = family.rules_record(rules, episode, players)
         n = num_envs

@@ -4,8 +4,8 @@
     python examples/libraries/minari_expert.py --agent rule_based --name cribbage/rule-based-v0
 
 One seat is played by the agent and recorded, the other by ``--opponent``. The legal actions of
-every decision are among the infos. Data sets lie where Minari keeps them
-(``MINARI_DATASETS_PATH``).
+every decision are among the infos, with the scores and who won. Data sets lie where Minari keeps
+them (``MINARI_DATASETS_PATH``).
 """
 
 from __future__ import annotations
@@ -25,21 +25,6 @@ import crib_env
 ENV = "crib_env/SixCard-v0"
 
 
-class OnlyMask(gymnasium.Wrapper[Any, int, Any, int]):
-    """A game whose info holds the mask alone: Minari wants the same keys in every one."""
-
-    def reset(self, **kwargs: Any) -> tuple[Any, dict[str, Any]]:
-        """Begin an episode."""
-        observation, info = self.env.reset(**kwargs)
-        return observation, {"action_mask": info["action_mask"]}
-
-    def step(self, action: int) -> tuple[Any, float, bool, bool, dict[str, Any]]:
-        """Act."""
-        observation, reward, terminated, truncated, info = self.env.step(action)
-        kept = {"action_mask": info["action_mask"]}
-        return observation, float(reward), terminated, truncated, kept
-
-
 @dataclass
 class Settings:
     """Who plays, and how much."""
@@ -57,14 +42,14 @@ def record(settings: Settings) -> MinariDataset:
     games = gymnasium.make(
         ENV, opponent=settings.opponent, episode="deal", reward="points", disable_env_checker=True
     )
-    env = DataCollector(OnlyMask(games), record_infos=True)
+    env = DataCollector(games, record_infos=True)
     agent, rng = load_agent(settings.agent), np.random.default_rng(settings.seed)
     for i in range(settings.episodes):
         env.reset(seed=settings.seed + i)
         over = False
         while not over:
             view: Any = games.unwrapped.view()  # type: ignore[attr-defined]
-            action = int(agent.act(np.array([view]), rng)[0])
+            action = int(agent.act(view, rng))
             *_, terminated, truncated, _ = env.step(action)
             over = terminated or truncated
     return env.create_dataset(

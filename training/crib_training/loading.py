@@ -6,7 +6,6 @@ from crib_agents.adapters.phased import PhasedAgent
 
 from crib_env.engine.two_hand.records import PLAY
 from crib_env.envs.makers import Maker
-from crib_env.notation import parse_rules
 from crib_env.policy import Agent
 from crib_env.registration import find_page
 from crib_env.rules import Rules, find_rules
@@ -34,8 +33,7 @@ def find_game(environment: str, rules: str | None = None) -> tuple[Maker, Rules]
         ValueError: no such environment, or no rules of its game.
     """
     maker = find_maker(environment)
-    chosen = parse_rules(rules) if rules and "[" in rules else rules or maker.rules
-    return maker, find_rules(chosen, maker.family.name)
+    return maker, find_rules(rules or maker.rules, maker.family.name)
 
 
 def shortest_episode(maker: Maker) -> str:

@@ -20,10 +20,12 @@ import numpy.typing as npt
 from crib_agents.adapters.action_head import ActionHead, summary
 from crib_agents.checks import refuse_other_views
 from crib_agents.files import HEADER, check_format, read_header
+from crib_env.answers import one_or_many
 from crib_env.encoding import encode
 from crib_env.engine.family import Family, find_family
 from crib_env.policy import Actions, Views
-from crib_env.rules import PRESETS, Rules
+from crib_env.rules import PRESETS, Rules, as_rules
+from crib_env.sampling import check_rng
 
 FORMAT = "crib_env policy"
 FORMAT_VERSION = 1
@@ -44,7 +46,7 @@ def header(
         features: what the policy reads besides, as its environment was made with.
     """
     level = family.level_of(features)
-    chosen = Rules.preset(rules) if isinstance(rules, str) else rules
+    chosen = as_rules(rules)
     return {
         "format": FORMAT,
         "version": WITH_FEATURES if level else FORMAT_VERSION,
@@ -135,6 +137,7 @@ class LearnedAgent:
             tensors[f"{i}.bias"] = np.ascontiguousarray(bias)
         save_file(tensors, path, metadata={HEADER: json.dumps(self.about)})
 
+    @one_or_many
     def act(self, views: Views, rng: np.random.Generator) -> Actions:
         """Return one action for each view, int64[B].
 
@@ -155,7 +158,7 @@ class LearnedAgent:
         if self.head is not None:
             logits += self.head.logits(x, features, masks)
         if self.sample:  # the Gumbel trick: the largest of logits and noise is a draw
-            logits = logits + rng.gumbel(size=logits.shape)
+            logits = logits + check_rng(rng).gumbel(size=logits.shape)
         best: Actions = np.where(masks == 1, logits, -np.inf).argmax(axis=1)
         return best
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -17,41 +18,87 @@ DTYPES = {"tensor(float)": np.float32, "tensor(double)": np.float64, "tensor(uin
 
 
 def from_torch(
-    function: Callable[[Any, Any], Any],
+    function: Callable[..., Any],
     *,
     name: str | None = None,
     features: bool | str | None = None,
+    masks: bool | None = None,
     sample: bool = False,
-    device: str = "cpu",
+    device: str | None = None,
 ) -> ScoredAgent:
     """Return the agent of a network in PyTorch.
 
     Args:
-        function: of observations, float32[B, size], and masks, bool[B, actions], both tensors;
-            returns logits or values, [B, actions]. A module is one too, and is asked in its
-            evaluation mode. It need not apply the mask.
+        function: a module, or a function, of observations, a tensor float32[B, size]; and if it
+            takes them, of masks too, bool[B, actions]. It returns logits or values, [B, actions],
+            and need not apply the mask. A module is asked in its evaluation mode and left in its
+            own.
         name: what tables call it; by default the function's name.
         features: what is observed besides bits, as the environment was made with.
+        masks: whether it takes masks; None reads that off its signature: it does if it takes two
+            arguments, or its second one is named after a mask.
         sample: draw by the softmax of the logits instead of taking the highest.
-        device: where the tensors are put.
+        device: where the tensors are put; None: where a module's parameters are, or the CPU.
+
+    Raises:
+        TypeError: its signature does not say whether it takes masks, or it takes other arguments.
     """
     with comes_with("train"):
         import torch
 
-    if isinstance(function, torch.nn.Module):
-        function.eval()
+    called = str(name or getattr(function, "__name__", type(function).__name__))
+    takes_masks = _takes_masks(function, called) if masks is None else masks
+    module = function if isinstance(function, torch.nn.Module) else torch.nn.Module()
 
     def score(observations: npt.NDArray[Any], masks: npt.NDArray[np.int8]) -> npt.NDArray[Any]:
-        with torch.no_grad():
-            scores = function(
-                torch.as_tensor(observations, dtype=torch.float32, device=device),
-                torch.as_tensor(masks, dtype=torch.bool, device=device),
+        place = device or next((p.device for p in module.parameters()), "cpu")
+        given = [torch.as_tensor(observations, dtype=torch.float32, device=place)]
+        if takes_masks:
+            given.append(torch.as_tensor(masks, dtype=torch.bool, device=place))
+        training = [part for part in module.modules() if part.training]
+        module.eval()
+        try:
+            with torch.no_grad():
+                scores = function(*given)
+        finally:
+            for part in training:
+                part.training = True
+        if not isinstance(scores, torch.Tensor):
+            raise TypeError(
+                f"it returned a {type(scores).__name__} and not a tensor of logits or values "
+                "[B, actions]: hand over a function that picks them out, such as "
+                "from_torch(lambda observations: net(observations)[0])"
             )
         values: npt.NDArray[Any] = scores.cpu().numpy()
         return values
 
-    called = getattr(function, "__name__", type(function).__name__)
-    return ScoredAgent(score, name or called, features=features, sample=sample)
+    return ScoredAgent(score, called, features=features, sample=sample)
+
+
+def _takes_masks(function: Any, called: str) -> bool:
+    """Return whether a function, or a module's ``forward``, takes masks after observations.
+
+    Raises:
+        TypeError: its signature does not say so, or it can be called with neither.
+    """
+    compiled = getattr(function, "_orig_mod", function)  # the module that torch.compile was given
+    try:
+        taken = inspect.signature(getattr(compiled, "forward", compiled)).parameters.values()
+    except (TypeError, ValueError):
+        taken = ()  # type: ignore[assignment]
+    places = [one for one in taken if one.kind in (one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD)]
+    needed = [one for one in taken if one.default is one.empty and one.kind != one.VAR_KEYWORD]
+    if not places or any(one.kind == one.VAR_POSITIONAL for one in taken):
+        raise TypeError(
+            f"the signature of {called} does not say whether it takes masks after observations: "
+            "say from_torch(net, masks=True) or masks=False"
+        )
+    if len(needed) > 2 or any(one not in places[:2] for one in needed):
+        raise TypeError(
+            f"a network takes (observations) or (observations, masks); {called} takes "
+            f"({', '.join(one.name for one in taken)})"
+        )
+    return len(needed) == 2 or (len(places) > 1 and "mask" in places[1].name)
 
 
 def from_onnx(path: str | Path, *, name: str | None = None, sample: bool = False) -> ScoredAgent:

@@ -5,6 +5,9 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from crib_agents.checks import refuse_other_views
+from crib_env.answers import one_or_many
+from crib_env.engine.family import find_family
 from crib_env.engine.two_hand.encode import ACTIONS
 from crib_env.engine.two_hand.records import LAY_AWAY
 from crib_env.policy import (
@@ -31,12 +34,15 @@ class PhasedAgent:
         self.pegging = find_agent(pegging)
         self.name = name or f"{self.discard.name}+{self.pegging.name}"
 
+    @one_or_many
     def act(self, views: Views, rng: np.random.Generator) -> Actions:
         """Return one card for each two-hand view, int64[B].
 
         Raises:
-            ValueError: what one of the two answered is not one integer for each view.
+            ValueError: views of another game, or what one of the two answered is not one integer
+                for each view.
         """
+        refuse_other_views(self.name, views, find_family("two_hand"))
         actions = np.empty(len(views), dtype=np.int64)
         laying = views["phase"] == LAY_AWAY
         for chosen, agent in ((laying, self.discard), (~laying, self.pegging)):
@@ -45,12 +51,15 @@ class PhasedAgent:
                 actions[chosen] = check_actions(agent.act(asked, rng), len(asked))
         return actions
 
+    @one_or_many
     def action_probabilities(self, views: Views) -> npt.NDArray[np.float64]:
         """Return float64[B, 52], how likely each card is for each two-hand view.
 
         Raises:
-            ValueError: one of the two draws its choices and does not say by which chances.
+            ValueError: views of another game, or one of the two draws its choices and does not say
+                by which chances.
         """
+        refuse_other_views(self.name, views, find_family("two_hand"))
         chances = np.zeros((len(views), ACTIONS))
         laying = views["phase"] == LAY_AWAY
         for chosen, agent in ((laying, self.discard), (~laying, self.pegging)):

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from crib_agents.checks import refuse_other_views
+from crib_env.answers import one_or_many
 from crib_env.cards import format_card, parse_card, pip
 from crib_env.engine.family import find_family
 from crib_env.engine.record import NONE
@@ -113,6 +114,7 @@ class PlainAgent(ABC):
             scores: mine and the other's.
         """
 
+    @one_or_many
     def act(self, views: Views, rng: np.random.Generator) -> Actions:
         """Return one card for each two-hand view, int64[B].
 

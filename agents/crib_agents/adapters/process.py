@@ -18,6 +18,7 @@ from multiprocessing.connection import Connection
 
 import numpy as np
 
+from crib_env.answers import one_or_many
 from crib_env.policy import Actions, Agent, Views, find_agent
 
 AT_ONCE = 64
@@ -65,6 +66,7 @@ class ProcessAgent:
         self._answered = False
         self.name = self._start()
 
+    @one_or_many
     def act(self, views: Views, rng: np.random.Generator) -> Actions:
         """Return one action for each view, int64[B].
 
@@ -74,6 +76,8 @@ class ProcessAgent:
             TimeoutError: no answer in time.
             RuntimeError: the agent raised, or its process died.
         """
+        if not len(views):
+            return np.zeros(0, dtype=np.int64)
         parts = [
             self._ask(views[at : at + self.at_once], int(rng.integers(1 << 63)))
             for at in range(0, len(views), self.at_once)

@@ -8,9 +8,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from crib_env.answers import one_or_many
 from crib_env.encoding import encode, family_of
 from crib_env.engine.family import Family
 from crib_env.policy import Actions, Views
+from crib_env.sampling import check_rng
 
 Array = npt.NDArray[Any]
 Floats = npt.NDArray[np.float64]
@@ -45,6 +47,7 @@ class ScoredAgent:
         self.size = size
         self.sample = sample
 
+    @one_or_many
     def act(self, views: Views, rng: np.random.Generator) -> Actions:
         """Return one legal action for each view, int64[B].
 
@@ -54,10 +57,11 @@ class ScoredAgent:
         """
         scores = self._scores(views)
         if self.sample:  # the Gumbel trick: the largest of logits and noise is a draw
-            scores = scores + rng.gumbel(size=scores.shape)
+            scores = scores + check_rng(rng).gumbel(size=scores.shape)
         best: Actions = scores.argmax(axis=1)
         return best
 
+    @one_or_many
     def action_probabilities(self, views: Views) -> Floats:
         """Return how likely it is to take each action, float64[B, actions]."""
         scores = self._scores(views)
@@ -70,6 +74,7 @@ class ScoredAgent:
         chances: Floats = weights / weights.sum(axis=1, keepdims=True)
         return chances
 
+    @one_or_many
     def action_values(self, views: Views) -> Floats:
         """Return the scores, float64[B, actions]; NaN where an action is illegal."""
         scores = self._scores(views)
@@ -80,14 +85,23 @@ class ScoredAgent:
         family = family_of(views)
         features = self.features if self.size is None else self._features_of(family, self.size)
         observations, masks = encode(views, features)
-        scores = np.asarray(self.score(observations, masks), dtype=np.float64)
+        if not len(views):
+            return np.zeros(masks.shape)
+        try:
+            scores = np.asarray(self.score(observations, masks), dtype=np.float64)
+        except Exception as error:  # whatever a network raises at what it cannot read
+            raise ValueError(
+                f"{self.name} failed on observations of shape {observations.shape}, of "
+                f"{masks.shape[1]} actions: {type(error).__name__}: {error}"
+            ) from error
         if scores.shape != masks.shape:
             raise ValueError(
-                f"a score for each of {masks.shape[1]} actions of {len(masks)} observations is "
-                f"expected, got an array of shape {scores.shape}"
+                f"{self.name} must give a score for each of {masks.shape[1]} actions of "
+                f"{len(masks)} observations: an array of shape {masks.shape} is expected, got "
+                f"{scores.shape}"
             )
         if np.isnan(scores[masks == 1]).any():
-            raise ValueError("some scores are not a number")
+            raise ValueError(f"some scores of {self.name} are not a number")
         return np.where(masks == 1, scores, -np.inf)
 
     def _features_of(self, family: Family, size: int) -> str | None:

@@ -6,6 +6,7 @@ import time
 
 import numpy as np
 
+from crib_env.answers import one_or_many
 from crib_env.policy import Actions, Agent, Views
 
 
@@ -24,6 +25,7 @@ class Timed:
         self.decisions = 0
         self.seconds = 0.0
 
+    @one_or_many
     def act(self, views: Views, rng: np.random.Generator) -> Actions:
         """Return what the agent answers."""
         started = time.perf_counter()

@@ -16,6 +16,7 @@ from crib_agents.equilibrium.act import act, card_chances
 from crib_agents.equilibrium.classes import HAND
 from crib_agents.equilibrium.files import Solved
 from crib_agents.equilibrium.packed import join, pack
+from crib_env.answers import one_or_many
 from crib_env.engine import stack
 from crib_env.engine.family import Family, find_family
 from crib_env.engine.jit import entry
@@ -91,6 +92,7 @@ class Equilibrium(CompiledAgent):
         """
         return cls([Solved.load(path)], name or Path(path).stem)
 
+    @one_or_many
     def act(self, views: Views, rng: np.random.Generator) -> Actions:
         """Return a legal action for each view, int64[B].
 
@@ -104,6 +106,7 @@ class Equilibrium(CompiledAgent):
             self._refuse(views[actions < 0])
         return actions
 
+    @one_or_many
     def action_probabilities(self, views: Views) -> npt.NDArray[np.float64]:
         """Return how likely it takes each action, float64[B, 52]; a row adds up to 1.
 

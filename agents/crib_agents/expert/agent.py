@@ -5,9 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from crib_agents.adapters.phased import PhasedAgent
+from crib_agents.checks import refuse_other_views
 from crib_agents.expert.table_top import TableTopExpert
 from crib_agents.expert.two_hand.discard.keep import KeepExpert
 from crib_agents.expert.two_hand.pegging.play import PlayExpert
+from crib_env.answers import one_or_many
+from crib_env.engine.family import find_family
 from crib_env.engine.two_hand.records import VIEW
 from crib_env.policy import Actions, Views
 
@@ -28,12 +31,17 @@ class ExpertAgent:
     def __repr__(self) -> str:
         return f"{type(self).__name__}()"
 
+    @one_or_many
     def act(self, views: Views, rng: np.random.Generator) -> Actions:
         """Return a legal action for each view, int64[B].
 
         Args:
             views: structured array [B] of views, each of a seat to move.
             rng: left alone, for the expert's choices have no chance in them.
+
+        Raises:
+            ValueError: views of another game.
         """
+        refuse_other_views(self.name, views, find_family("two_hand"), find_family("table_top"))
         player = self._two_hand if views.dtype == VIEW else self._table_top
         return player.act(views, rng)

@@ -15,6 +15,7 @@ from crib_agents.learned.families import FAMILIES
 from crib_agents.learned.family import LearnedFamily
 from crib_agents.learned.values import values_entry
 from crib_agents.learned.weights import Weights, join
+from crib_env.answers import one_or_many
 from crib_env.engine.family import Family, find_family
 from crib_env.engine.show import show_table
 from crib_env.policy import Act, Actions, CompiledAgent, Views, compile_policy
@@ -103,6 +104,7 @@ class Learned(CompiledAgent):
         """
         return cls([Weights.load(path)], name or Path(path).stem)
 
+    @one_or_many
     def act(self, views: Views, rng: np.random.Generator) -> Actions:
         """Return a legal action for each view, int64[B].
 
@@ -114,6 +116,7 @@ class Learned(CompiledAgent):
         self._check(views[actions < 0])
         return actions
 
+    @one_or_many
     def action_values(self, views: Views) -> npt.NDArray[np.float64]:
         """Return what it thinks each action is worth, float64[B, actions]; NaN where illegal.
 

@@ -8,10 +8,14 @@ from pathlib import Path
 import numpy as np
 
 from crib_agents.adapters.phased import PhasedAgent
+from crib_agents.checks import refuse_other_views
 from crib_agents.learned.agent import Learned
+from crib_agents.learned.families import FAMILIES
 from crib_agents.learned.table_top.searched import SearchedTable
 from crib_agents.learned.two_hand.searched import SearchedPlay
 from crib_agents.learned.weights import Weights
+from crib_env.answers import one_or_many
+from crib_env.engine.family import find_family
 from crib_env.engine.two_hand.records import VIEW
 from crib_env.policy import Actions, Views
 
@@ -44,11 +48,13 @@ class LearnedSearch:
         """
         return cls([Weights.load(path)], f"{Path(path).stem} with search")
 
+    @one_or_many
     def act(self, views: Views, rng: np.random.Generator) -> Actions:
         """Return a legal action for each view, int64[B]; ``rng`` is left alone.
 
         Raises:
-            ValueError: views of rules that it has no nets for.
+            ValueError: views of another game, or of rules that it has no nets for.
         """
+        refuse_other_views(self.name, views, *(find_family(name) for name in FAMILIES))
         player = self._two_hand if views.dtype == VIEW else self._table_top
         return player.act(views, rng)

@@ -7,6 +7,7 @@ from functools import cache
 import numpy as np
 import numpy.typing as npt
 
+from crib_agents.checks import refuse_other_views
 from crib_agents.data import tables
 from crib_agents.data.tables import RANKS
 from crib_agents.expert.agent import ExpertAgent
@@ -19,6 +20,8 @@ from crib_agents.expert.two_hand.pegging.holdings import holdings
 from crib_agents.expert.two_hand.pegging.search import FINDINGS
 from crib_agents.master.choose import lay_away_views, play_views
 from crib_agents.master.strategies import by_rules, packed
+from crib_env.answers import one_or_many
+from crib_env.engine.family import find_family
 from crib_env.engine.show import show_table
 from crib_env.engine.two_hand.records import LAY_AWAY, VIEW
 from crib_env.policy import Actions, Views
@@ -51,13 +54,18 @@ class Master:
     def __repr__(self) -> str:
         return f"{type(self).__name__}()"
 
+    @one_or_many
     def act(self, views: Views, rng: np.random.Generator) -> Actions:
         """Return a legal action for each view, int64[B].
 
         Args:
             views: structured array [B] of views, each of a seat to move.
             rng: left alone, for its choices have no chance in them.
+
+        Raises:
+            ValueError: views of another game.
         """
+        refuse_other_views(self.name, views, find_family("two_hand"), find_family("table_top"))
         if views.dtype != VIEW:
             return self._expert.act(views, rng)
         actions = np.empty(len(views), dtype=np.int64)

@@ -22,8 +22,8 @@ from tyro.conf import Positional, arg
 
 from crib_env.envs.makers import Maker
 from crib_env.options import check_seed
-from crib_env.policy import Agent
-from crib_env.rules import Rules
+from crib_env.policy import Opponent, find_agent
+from crib_env.rules import Rules, find_rules
 from crib_training.command_line import start
 from crib_training.evaluation.duplicate import play_pairs
 from crib_training.evaluation.figures import (
@@ -81,9 +81,9 @@ class Settings:
 
 def evaluate(
     maker: Maker,
-    rules: Rules,
-    first: Agent,
-    second: Agent,
+    rules: str | Rules,
+    first: Opponent,
+    second: Opponent,
     pairs: int,
     seed: int,
     players: int = 2,
@@ -95,8 +95,8 @@ def evaluate(
 
     Args:
         maker: of the environment. In a phase environment its policy plays the other phase for both.
-        rules: the rules.
-        first: an agent.
+        rules: the rules, or what they are called.
+        first: an agent, or what `crib_env.find_agent` makes one of: a name, a network.
         second: another.
         pairs: duplicate pairs of games, and of single deals.
         seed: fixes everything.
@@ -112,6 +112,8 @@ def evaluate(
     """
     maker.check_players(players)
     check_seed(seed)
+    rules = find_rules(rules, maker.family.name)
+    first, second = find_agent(first), find_agent(second)
     names = first.name, second.name if second.name != first.name else f"{second.name} (second)"
     first, second = in_phase(maker, first), in_phase(maker, second)
     reference = chosen_reference(rules, (first, second), adjusted)

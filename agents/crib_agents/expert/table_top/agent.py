@@ -15,6 +15,7 @@ from crib_agents.expert.table_top.position import POSITION, POSITIONS_T, pass_on
 from crib_agents.expert.table_top.search import narrow, score_actions
 from crib_agents.expert.table_top.stakes import by_worths, chance_of
 from crib_agents.expert.table_top.worth import MINE, THEIRS, side_value
+from crib_env.answers import one_or_many
 from crib_env.engine.family import find_family
 from crib_env.engine.jit import entry
 from crib_env.engine.record import TABLE_T
@@ -120,6 +121,7 @@ class TableTopExpert:
     def __repr__(self) -> str:
         return f"{type(self).__name__}(budget={self.budget})"
 
+    @one_or_many
     def act(self, views: Views, rng: np.random.Generator) -> Actions:
         """Return a legal action for each view; ``rng`` is left alone.
 

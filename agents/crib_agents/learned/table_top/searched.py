@@ -15,6 +15,7 @@ from crib_agents.learned.agent import by_rules, shipped
 from crib_agents.learned.table_top import FAMILY
 from crib_agents.learned.table_top.search import search_views
 from crib_agents.learned.weights import Weights
+from crib_env.answers import one_or_many
 from crib_env.engine.family import find_family
 from crib_env.engine.show import show_table
 from crib_env.policy import Actions, Views
@@ -34,6 +35,7 @@ class SearchedTable:
         self.sets = shipped() if sets is None else sets
         self.budget = BUDGETS[budget - 1]
 
+    @one_or_many
     def act(self, views: Views, rng: np.random.Generator) -> Actions:
         """Return a legal action for each view, int64[B]; ``rng`` is left alone.
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from crib_agents.checks import refuse_other_views
 from crib_agents.data.tables import Array
 from crib_agents.expert.two_hand.judge.model import load as load_model
 from crib_agents.expert.two_hand.judge.worth import by_worths
@@ -22,6 +23,8 @@ from crib_agents.learned.agent import by_rules, self_play, shipped
 from crib_agents.learned.two_hand import FAMILY
 from crib_agents.learned.two_hand.search import search_views
 from crib_agents.learned.weights import Weights
+from crib_env.answers import one_or_many
+from crib_env.engine.family import find_family
 from crib_env.engine.show import show_table
 from crib_env.engine.two_hand.records import HAND, VIEW
 from crib_env.policy import Actions, Views
@@ -43,8 +46,14 @@ class SearchedPlay:
         self.sets = (*shipped(), *self_play()) if sets is None else sets
         self.within = within
 
+    @one_or_many
     def act(self, views: Views, rng: np.random.Generator) -> Actions:
-        """Return a legal card for each view, int64[B]; ``rng`` is left alone."""
+        """Return a legal card for each view, int64[B]; ``rng`` is left alone.
+
+        Raises:
+            ValueError: views of another game, or of rules that it has no nets for.
+        """
+        refuse_other_views(self.name, views, find_family(FAMILY.name))
         hands = views["hand"]
         may = views["legal"][:, None] >> np.arange(HAND) & 1 > 0
         best = may.argmax(axis=1)

@@ -32,6 +32,7 @@ from crib_agents.expert.two_hand.judge.outcomes import COUNT_SIZE
 from crib_agents.expert.two_hand.judge.worth import after_deal, by_worths, slope
 from crib_agents.kernels.charts import cell
 from crib_agents.kernels.lay_away import card_of
+from crib_env.answers import one_or_many
 from crib_env.engine.jit import entry, kernel
 from crib_env.engine.record import NONE, TABLE_T
 from crib_env.engine.show import JACK, KEYS, show_table, with_starter
@@ -276,6 +277,7 @@ class KeepExpert:
 
     name = "keep"
 
+    @one_or_many
     def act(self, views: Views, rng: np.random.Generator) -> Actions:
         """Return the card to lay away for each view, int64[B].
 

@@ -32,6 +32,7 @@ from crib_agents.expert.two_hand.pegging.reflex import SIZE
 from crib_agents.expert.two_hand.pegging.search import FINDINGS, WORTH, search_card
 from crib_agents.expert.two_hand.pegging.show import look_ahead
 from crib_agents.kernels.charts import chart_of
+from crib_env.answers import one_or_many
 from crib_env.engine.family import find_family
 from crib_env.engine.jit import entry, kernel
 from crib_env.engine.record import NONE, TABLE_T
@@ -173,6 +174,7 @@ class PlayExpert:
     def __repr__(self) -> str:
         return f"{type(self).__name__}()"
 
+    @one_or_many
     def act(self, views: Views, rng: np.random.Generator) -> Actions:
         """Return a legal card for each view, int64[B]; ``rng`` is left alone.
 
