@@ -82,6 +82,21 @@ def test_torchrls_checks_pass_on_the_native_environment() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("games", [None, 3])
+def test_torchrl_registers_what_the_infos_say(games: int | None) -> None:
+    module = example("torchrl_ppo", "torchrl")
+    from torchrl.envs import GymWrapper
+
+    if games is None:
+        env = GymWrapper(module.six_card_v0.gym_env(**module.OPTIONS)).auto_register_info_dict()
+    else:  # the wrapper registers a batch's by itself
+        env = GymWrapper(module.six_card_v0.vector_env(games, **module.OPTIONS))
+    told = env.rollout(30, break_when_any_done=False)["next"]
+    assert {"scores", "winner", "skunk", "seat", "opponent", "illegal_action"} <= set(told.keys())
+    assert told["done"].any()
+
+
+@pytest.mark.slow
 def test_tianshou_learns() -> None:
     module = example("tianshou_dqn", "tianshou")
     assert -15 < module.main(module.Settings(steps=500, games=2)) < 5

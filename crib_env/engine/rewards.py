@@ -22,10 +22,11 @@ ILLEGAL = 3
 SEAT = 4
 
 # What is said of it: both sides' scores, the side that won, by how much, the learner's seat, and
-# the illegal action that ended it.
+# the illegal action that ended it: NONE if none did, BELOW for any below 0.
 SAID = 6
 WINNER = 2
 MARGIN = 3
+BELOW = -2
 
 
 @cache
@@ -86,8 +87,10 @@ def say_endings(dones, endings, actions, target, said):
         said[i, WINNER] = NONE if result == 0 else (1 - result) // 2
         if endings[i, ILLEGAL]:
             illegal += 1
-            said[i, SAID - 1] = actions[i]
-        elif max(first, second) >= target:
-            said[i, MARGIN] = abs(first - second)
+            said[i, SAID - 1] = actions[i] if actions[i] >= 0 else BELOW
+        else:
+            said[i, SAID - 1] = NONE
+            if max(first, second) >= target:
+                said[i, MARGIN] = abs(first - second)
         said[i, SEAT] = endings[i, SEAT]
     return illegal

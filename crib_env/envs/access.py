@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from crib_env.answers import whole_action
 from crib_env.engine.record import NONE
 from crib_env.envs.books import Observation
-from crib_env.envs.checks import whole_action
 from crib_env.envs.phase_policy import PhasePolicy, check_phase
 from crib_env.errors import EpisodeOverError, IllegalActionError
 from crib_env.events import Event

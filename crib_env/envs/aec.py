@@ -11,13 +11,15 @@ from typing import Any
 import numpy as np
 from gymnasium import spaces
 
+from crib_env.answers import whole_action
 from crib_env.engine.record import NONE
 from crib_env.engine.single import ILLEGAL, unpack
 from crib_env.envs.access import EnvSnapshot, GameAccess
 from crib_env.envs.books import Books
-from crib_env.envs.checks import check_choice, choose_render_mode, whole_action
+from crib_env.envs.checks import check_choice, choose_render_mode
 from crib_env.envs.phase_policy import PhasePolicy
 from crib_env.envs.screen import FPS, MODES, Screen, Shows, Sight, Viewer
+from crib_env.envs.settings import Setting
 from crib_env.errors import EpisodeOverError, IllegalActionError
 from crib_env.events import read_log
 from crib_env.game import Game
@@ -38,6 +40,11 @@ class CribbageAEC(Shows, GameAccess, Books):
             PettingZoo's TerminateIllegalWrapper does; ``"raise"`` an `IllegalActionError`.
         phase_policy: who makes the decisions that this environment leaves out, if any.
     """
+
+    rules = Setting("game.rules")
+    players = Setting("game.players")
+    episode = Setting("game.episode")
+    reward = Setting("_reward")
 
     def __init__(
         self,
@@ -61,10 +68,6 @@ class CribbageAEC(Shows, GameAccess, Books):
         check_choice("on_illegal", on_illegal, ("terminate", "raise"))
         self.game = game
         self.family = game.family
-        self.rules = game.rules
-        self.players = game.players
-        self.episode = game.episode
-        self.reward = reward
         self.render_mode = choose_render_mode(render_mode, self.metadata["render_modes"])
         self._screen = Screen(game.family, game.rules, game.players, name, viewer)
         self.on_illegal = on_illegal
@@ -75,6 +78,7 @@ class CribbageAEC(Shows, GameAccess, Books):
         self._observed = NONE  # the seat whose observation the game's arrays hold
         self._seeded = False
         self._taken: list[EnvSnapshot] = []
+        self._reward = reward
         self._points = reward == "points"
 
     # --- PettingZoo's interface -----------------------------------------------------------------

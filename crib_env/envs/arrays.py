@@ -46,11 +46,13 @@ class LearnerArrays:
             obs_size + features].
         seats: int64[N], the learner's seats.
         lanes: int64[N], 0 to N - 1.
+        scores: int64[N, 2], of the present games by side; the states' own.
         logs: int64[threads, L], the log of each thread.
     """
 
     games: Games
     states: npt.NDArray[np.void]  # those of the games
+    scores: Array
     chance: Chance
     opponents: Opponents
     partner: Agent | None  # None: whoever the opponent is

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
+from importlib.util import find_spec
 
 import numpy as np
+from gymnasium.error import DependencyNotInstalled
 
-from crib_env.errors import IllegalActionError, nearest
+from crib_env.errors import nearest
 
 ILLEGAL_REWARD = -1.0  # as PettingZoo's TerminateIllegalWrapper is used in its own classic games
 
@@ -20,18 +23,29 @@ def check_choice(name: str, value: object, accepted: tuple[str, ...]) -> None:
 
 # What Gymnasium's makers and others' helpers ask for without knowing whether it is there.
 COMMON_MODES = ("human", "rgb_array")
+# What the extra `render` brings, by the mode that needs it.
+NEEDED = {"rgb_array": ("PIL", "resvg_py"), "human": ("PIL", "resvg_py", "pygame")}
+INSTALL = 'pip install "crib-env[render]"'
 
 
 def choose_render_mode(wanted: str | None, modes: Sequence[str]) -> str | None:
     """Return the render mode that is asked for; None for a common one that is not there.
 
     Stable-Baselines3's ``make_vec_env`` asks every environment for ``"rgb_array"``, and Gymnasium
-    has warned by then.
+    has warned by then. For the same reason that mode without its libraries is warned of here and
+    fails at `render`.
 
     Raises:
         ValueError: a mode that nobody knows.
+        DependencyNotInstalled: ``"human"`` without the libraries it needs.
     """
     if wanted is None or wanted in modes:
+        missing = [one for one in NEEDED.get(wanted or "", ()) if find_spec(one) is None]
+        if missing:
+            said = f"render_mode={wanted!r} needs {', '.join(missing)}, not installed: {INSTALL}"
+            if wanted == "human":
+                raise DependencyNotInstalled(said)
+            warnings.warn(said, stacklevel=4)
         return wanted
     if wanted not in COMMON_MODES:
         check_choice("render_mode", wanted, tuple(modes))
@@ -47,16 +61,3 @@ def whole_number(name: str, value: object, least: int) -> int:
     if isinstance(value, (int, np.integer)) and not isinstance(value, bool) and value >= least:
         return int(value)
     raise ValueError(f"{name} must be a whole number from {least} up, got {value!r}")
-
-
-def whole_action(action: object, actions: int) -> int:
-    """Return an action given as any kind of whole number.
-
-    Raises:
-        IllegalActionError: it is none.
-    """
-    if isinstance(action, (int, np.integer)) and not isinstance(action, (bool, np.bool_)):
-        return int(action)
-    if isinstance(action, np.ndarray) and action.size == 1 and action.dtype.kind in "iu":
-        return int(action.reshape(())[()])
-    raise IllegalActionError(f"an action is a whole number from 0 to {actions - 1}, got {action!r}")

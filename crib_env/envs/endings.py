@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from crib_env.engine.record import NONE
 from crib_env.engine.rewards import (
-    ILLEGAL,
+    BELOW,
     MARGIN,
     RESULT,
     SAID,
@@ -22,6 +22,9 @@ from crib_env.envs.arrays import LearnerArrays
 from crib_env.rules import Rules
 
 Array = npt.NDArray[Any]
+
+# What is said at every step and reset, and what there is to say of a game that has not ended.
+UNDECIDED = {"winner": np.int64(NONE), "skunk": np.int64(0), "illegal_action": np.int64(NONE)}
 
 ENOUGH = 20  # episodes ended by illegal actions, before anything is said of it
 FORGOTTEN = (
@@ -35,7 +38,7 @@ FORGOTTEN = (
 def endings(batch: LearnerArrays, rules: Rules, actions: Array) -> tuple[dict[str, Array], int]:
     """Return what there is to say of the episodes that have just ended, an array [N] each.
 
-    Where ``dones`` is False it is 0, or None.
+    Where ``dones`` is False it is 0.
 
     Args:
         batch: the games, one of which has ended at least. rules: theirs.
@@ -44,46 +47,42 @@ def endings(batch: LearnerArrays, rules: Rules, actions: Array) -> tuple[dict[st
     Returns:
         ``scores`` int64[N, 2], by side (of a match: of its last game); ``winner`` int64[N], the
         side that won, -1 if neither did; ``skunk`` int64[N], 1 where the game was won by a skunk,
-        2 by a double skunk; ``seat`` int64[N], the learner's; ``opponent`` object[N], the names;
-        and if an illegal action ended any, ``illegal_action`` int64[N], 0 where none did. Then how
-        many an illegal action ended.
+        2 by a double skunk; ``seat`` int64[N], the learner's; ``opponent`` int64[N], its number;
+        ``illegal_action`` int64[N], the one that ended it, -1 if none did, -2 for any below 0. Then
+        how many an illegal action ended.
     """
     dones = batch.dones
     table = np.zeros((len(dones), SAID), dtype=np.int64)  # its columns are what is said
     illegal = say_endings.unchecked(
         dones, batch.endings, np.ascontiguousarray(actions, dtype=np.int64), rules.target, table
     )
-    opponent = np.empty(len(dones), dtype=object)
-    opponent[dones] = batch.opponents.names[batch.final_opponents[dones]]
-    said = {"scores": table[:, :2], "winner": table[:, WINNER],
-            "skunk": rules.skunks(table[:, MARGIN]), "seat": table[:, SEAT],
-            "opponent": opponent}  # fmt: skip
-    if illegal:
-        said["illegal_action"] = table[:, SAID - 1]
-    return said, illegal
-
-
-def illegally_ended(batch: LearnerArrays) -> npt.NDArray[np.bool_]:
-    """Return where an illegal action has just ended the episode, bool[N]."""
-    illegal: npt.NDArray[np.bool_] = batch.dones & (batch.endings[:, ILLEGAL] == 1)
-    return illegal
+    return {
+        "scores": table[:, :2],
+        "winner": table[:, WINNER],
+        "skunk": rules.skunks(table[:, MARGIN]),
+        "seat": table[:, SEAT],
+        "opponent": np.where(dones, batch.final_opponents, 0),
+        "illegal_action": table[:, SAID - 1],
+    }, illegal
 
 
 def ending_of(batch: LearnerArrays, rules: Rules, lane: int, action: int) -> dict[str, Any]:
-    """Return what `endings` says of one game that has ended.
-
-    ``illegal_action`` is in it only where one ended the episode.
-    """
+    """Return what `endings` says of one game that has ended, in scalars of NumPy."""
     first, second, result, illegal, seat = batch.endings[lane].tolist()
     decided = max(first, second) >= rules.target and not illegal
     return {
         "scores": batch.endings[lane, :RESULT].copy(),
-        "winner": (1 - result) // 2 if result else NONE,
-        "skunk": int(rules.skunks(abs(first - second))) if decided else 0,
-        "seat": seat,
-        "opponent": batch.opponents.agents[int(batch.final_opponents[lane])].name,
-        **({"illegal_action": int(action)} if illegal else {}),
+        "winner": np.int64((1 - result) // 2 if result else NONE),
+        "skunk": np.int64(rules.skunks(abs(first - second)) if decided else 0),
+        "seat": np.int64(seat),
+        "opponent": batch.final_opponents[lane],
+        "illegal_action": np.int64(_said(int(action)) if illegal else NONE),
     }
+
+
+def _said(action: int) -> int:
+    """Return what is said of an illegal action: any below 0 is one, and 64 bits hold no more."""
+    return BELOW if action < 0 else min(action, np.iinfo(np.int64).max)
 
 
 class MaskReminder:

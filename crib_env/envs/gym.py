@@ -9,29 +9,33 @@ import numpy as np
 import numpy.typing as npt
 from gymnasium import spaces
 
-from crib_env.envs.checks import choose_render_mode, whole_action
-from crib_env.envs.endings import ending_of
+from crib_env.answers import whole_action
+from crib_env.engine.record import NONE
+from crib_env.envs.checks import choose_render_mode
+from crib_env.envs.endings import UNDECIDED, ending_of
 from crib_env.envs.learner import LearnerBatch
 from crib_env.envs.masked import Masking, Observation
 from crib_env.envs.opponents import Given
 from crib_env.envs.phase_policy import PhasePolicy
 from crib_env.envs.screen import FPS, MODES, Screen, Shows, Sight, Viewer
+from crib_env.envs.settings import LearnerSettings, Setting
 from crib_env.errors import EpisodeOverError, IllegalActionError
 from crib_env.events import Event
 from crib_env.notation import format_state
 from crib_env.options import check_seed, read_options
-from crib_env.policy import Opponent
+from crib_env.policy import Agent, Opponent
 from crib_env.rules import Rules
 
 
-class CribbageEnv(Shows, gymnasium.Env[Observation, np.int64]):
+class CribbageEnv(LearnerSettings, Shows, gymnasium.Env[Observation, np.int64]):
     """One game for a learner; an opponent plays the other seat inside ``step``.
 
     The observation is flat; the legal actions are in ``info["action_mask"]`` (int8) and
-    `action_masks` (bool, as sb3-contrib's MaskablePPO asks for them). At an episode's end the info
-    has ``scores`` int64[2] and ``winner`` (by side, which is seat % 2; -1 if neither side won),
-    ``skunk`` (1, a double skunk 2, else 0), the learner's ``seat``, the name of its ``opponent``,
-    and where it was so the ``illegal_action`` that ended it.
+    `action_masks` (bool, as sb3-contrib's MaskablePPO asks for them). The info has the same keys at
+    every reset and step, all of NumPy: ``scores`` int64[2] and ``winner`` (by side, which is
+    seat % 2; -1 if neither side won, or not yet), ``skunk`` (1, a double skunk 2, else 0), the
+    learner's ``seat``, the number of its ``opponent`` (of several, see `opponent_names`), and the
+    ``illegal_action`` that ended the episode (-1 if none did, -2 for any below 0).
 
     Args:
         name: the environment's name with its version.
@@ -66,6 +70,8 @@ class CribbageEnv(Shows, gymnasium.Env[Observation, np.int64]):
 
     metadata: dict[str, Any] = {"render_modes": list(MODES), "render_fps": FPS}  # noqa: RUF012
 
+    seat = Setting("_seat")  # the learner's in this episode
+
     def __init__(
         self,
         name: str,
@@ -86,7 +92,6 @@ class CribbageEnv(Shows, gymnasium.Env[Observation, np.int64]):
     ) -> None:
         self.render_mode = choose_render_mode(render_mode, self.metadata["render_modes"])
         self.name = name
-        self.rules = rules
         self.batch = batch = LearnerBatch(
             rules, 1, players=players, episode=episode, reward=reward, features=features,
             opponent=opponent, partner=partner, seat=seat, on_illegal=on_illegal, autoreset=False,
@@ -119,6 +124,7 @@ class CribbageEnv(Shows, gymnasium.Env[Observation, np.int64]):
         self._over = True  # until the opponent's first moves are made
         self.batch.reset([chosen] if options else None)
         self._over = False
+        self._said = UNDECIDED | {"seat": self.batch.seats[0]}
         if self.render_mode == "human":
             self.render()
         return self._observation(), self._info()
@@ -148,7 +154,7 @@ class CribbageEnv(Shows, gymnasium.Env[Observation, np.int64]):
         info = self._info()
         if self._over:
             info |= ending_of(batch, self.rules, 0, int(action))
-            batch.reminder.note(1, "illegal_action" in info)
+            batch.reminder.note(1, bool(info["illegal_action"] != NONE))
         return self._observation(), float(batch.rewards[0]), self._over, False, info
 
     def action_masks(self) -> npt.NDArray[np.bool_]:
@@ -196,6 +202,10 @@ class CribbageEnv(Shows, gymnasium.Env[Observation, np.int64]):
         self._check_begun()
         return format_state(self.batch.states, self.rules, self.batch.games.episode)
 
+    @property
+    def _seat(self) -> int:
+        return int(self.batch.seats[0])
+
     def _check_begun(self) -> None:
         if not self.batch.begun:
             raise EpisodeOverError("there is no position before the first reset(): call it")
@@ -207,7 +217,16 @@ class CribbageEnv(Shows, gymnasium.Env[Observation, np.int64]):
         return self._masking.joined(observation, self.batch.masks[0].copy())
 
     def _info(self) -> dict[str, Any]:
-        return {"action_mask": self.batch.masks[0].copy()}
+        batch = self.batch
+        return {
+            "action_mask": batch.masks[0].copy(),
+            "scores": batch.scores[0].copy(),
+            "opponent": batch.opponents.playing[0],
+            **self._said,
+        }
+
+    def _opponents(self) -> Agent:
+        return self.batch.opponents[0]
 
     @property
     def events(self) -> list[Event]:
@@ -219,8 +238,3 @@ class CribbageEnv(Shows, gymnasium.Env[Observation, np.int64]):
         """The scores of the present game, by side."""
         first, second = self.batch.states["scores"][0]
         return int(first), int(second)
-
-    @property
-    def seat(self) -> int:
-        """The learner's seat in this episode."""
-        return int(self.batch.seats[0])

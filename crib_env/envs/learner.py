@@ -93,6 +93,8 @@ class LearnerBatch(LearnerArrays):
         self.on_illegal = on_illegal
         self.phase_policy = phase_policy
         self.autoreset = autoreset
+        self.reward = reward
+        self.features = features
         self.points = reward != "win"
         self.keeps_events = keeps_events
         self.states = self.games.states
@@ -101,6 +103,7 @@ class LearnerBatch(LearnerArrays):
         )
         self.chance = Chance(n)
         self.reminder = MaskReminder()
+        self.final_opponents[:] = self.opponents.playing
         self._seeded = False
         self._running = False
         self._bind()
@@ -108,6 +111,7 @@ class LearnerBatch(LearnerArrays):
     def _bind(self) -> None:
         """Take hold of what neither copies nor pickles carry."""
         self.games.log = self.logs[0]
+        self.scores = self.states["scores"]
         self._history = self.logs[0, self.family.log_size :]
         self._compiled = None
         if self.partner is None:
@@ -117,7 +121,7 @@ class LearnerBatch(LearnerArrays):
 
     def __getstate__(self) -> dict[str, Any]:
         state = self.__dict__.copy()
-        del state["_compiled"], state["_history"]
+        del state["_compiled"], state["_history"], state["scores"]
         return state
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -200,7 +204,7 @@ class LearnerBatch(LearnerArrays):
         if self.keeps_events:
             self._history[0] = 0
         if len(self.opponents.agents) > 1:
-            self.final_opponents[:] = self.opponents.drawn
+            self.final_opponents[:] = self.opponents.playing
         self._run(given)
 
     def _run(self, actions: Array) -> None:
@@ -240,6 +244,7 @@ class LearnerBatch(LearnerArrays):
         chosen = self.lanes if lanes is None else lanes
         self.opponents.put(opponent, chosen)
         self.opponents.draw(self.chance.share_rngs, chosen)
+        self.final_opponents[:] = self.opponents.playing
         self._bind()
 
     def view(self, lane: int) -> np.void:

@@ -24,13 +24,17 @@ class Opponents:
         n: how many games. given: one opponent, or several with their shares.
 
     Attributes:
-        agents: all that play in some game. names: what they are called, object[K].
+        agents: all that play in some game, K of them.
         drawn: int64[N], which of them plays in each.
+        names: of all that have ever been given, each once, in that order.
+        playing: int64[N], the number of who plays in each game: its name's place in ``names``.
     """
 
     def __init__(self, n: int, given: Given) -> None:
         self.agents: list[Agent] = []
         self.drawn = np.zeros(n, dtype=np.int64)
+        self.playing = np.zeros(n, dtype=np.int64)
+        self.names: list[str] = []
         self._shares = np.zeros((n, 0))
         self.put(given, np.arange(n))
 
@@ -54,18 +58,20 @@ class Opponents:
             shares[lanes, at] += share
         played = np.flatnonzero(shares.any(axis=0))
         self.agents = [agents[k] for k in played]
-        self.names = np.empty(len(played), dtype=object)
-        self.names[:] = [agent.name for agent in self.agents]
+        self.names = list(dict.fromkeys([*self.names, *(agent.name for agent, _ in pairs)]))
+        self._numbers = np.array([self.names.index(agent.name) for agent in self.agents])
         self._shares = shares[:, played]
         self.drawn = np.searchsorted(played, self.drawn)
         self.drawn[lanes] = self._shares[lanes].argmax(axis=1)  # right where there is but one
         sums = np.cumsum(self._shares, axis=1)
+        self.playing[:] = self._numbers[self.drawn]
         self._bounds = np.ceil(sums / sums[:, -1:] * ALL).astype(np.int64, order="C")
 
     def draw(self, rngs: Array, lanes: Array) -> None:
         """Draw who plays in each of the lanes, int64[K], from its generator of ``rngs``."""
         if len(self.agents) > 1:
             draw_shares(rngs, self._bounds, lanes, self.drawn)
+            self.playing[lanes] = self._numbers[self.drawn[lanes]]
 
     def __getitem__(self, lane: int) -> Agent:
         """Return who plays in a game."""

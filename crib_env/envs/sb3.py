@@ -10,22 +10,25 @@ import numpy.typing as npt
 from gymnasium import spaces
 from stable_baselines3.common.vec_env.base_vec_env import VecEnv
 
+from crib_env.engine.record import NONE
 from crib_env.envs.endings import ending_of
 from crib_env.envs.learner import LearnerBatch
 from crib_env.envs.masked import Masking, Observation
 from crib_env.envs.opponents import Given
+from crib_env.envs.settings import LearnerSettings
 from crib_env.options import check_seed, read_options
 from crib_env.rules import Rules
 
 Array = npt.NDArray[Any]
 
 
-class CribbageVecEnv(VecEnv):
+class CribbageVecEnv(LearnerSettings, VecEnv):
     """N games for N learners as an SB3 environment.
 
     Besides SB3's own keys, the info of an ended episode has ``episode`` (``r`` the sum of rewards,
     ``l`` the learner's decisions), so no VecMonitor is needed, and what `CribbageEnv` says of it:
-    ``scores``, ``winner``, ``skunk``, ``seat``, ``opponent``, ``illegal_action``.
+    ``scores``, ``winner``, ``skunk``, ``seat``, ``opponent`` (a number: `opponent_names` has the
+    name), ``illegal_action``.
 
     Args:
         rules: the rules to play.
@@ -48,7 +51,6 @@ class CribbageVecEnv(VecEnv):
     ) -> None:
         self.batch = LearnerBatch(rules, num_envs, **kwargs)
         family = self.batch.family
-        self.rules = rules
         self._masking = Masking(mask_in_observation, self.batch.space, family.actions)
         super().__init__(num_envs, self._masking.space, spaces.Discrete(family.actions))
         self._returns = np.zeros(num_envs)
@@ -95,7 +97,7 @@ class CribbageVecEnv(VecEnv):
                     "t": 0.0,
                 },
             }
-            batch.reminder.note(1, "illegal_action" in infos[lane])
+            batch.reminder.note(1, bool(infos[lane]["illegal_action"] != NONE))
             self._returns[lane] = 0.0
             self._lengths[lane] = 0
         return (
@@ -132,17 +134,24 @@ class CribbageVecEnv(VecEnv):
         return hasattr(self, attr_name)
 
     def get_attr(self, attr_name: str, indices: int | Iterable[int] | None = None) -> list[Any]:
-        """Return an attribute once for each game asked for; all games share it."""
-        return [getattr(self, attr_name)] * len(self._chosen(indices))
+        """Return an attribute once for each game asked for; all share it but for the opponent."""
+        found, lanes = getattr(self, attr_name), self._chosen(indices)
+        return [found[lane] if attr_name == "opponent" else found for lane in lanes]
 
     def set_attr(
         self, attr_name: str, value: Any, indices: int | Iterable[int] | None = None
     ) -> None:
-        """Refuse: the games are records in one array and have no attributes of their own."""
-        raise NotImplementedError(
-            f"cannot set {attr_name!r}: the games of a CribbageVecEnv share all settings; make "
-            "another environment"
-        )
+        """Set the opponent of games, as `set_opponent` does; what else there is all games share.
+
+        Raises:
+            NotImplementedError: another attribute than ``opponent``.
+        """
+        if attr_name != "opponent":
+            raise NotImplementedError(
+                f"cannot set {attr_name!r}: the games of a CribbageVecEnv share all settings but "
+                "the opponent; make another environment"
+            )
+        self.set_opponent(value, self._chosen(indices))
 
     def env_method(
         self,

@@ -11,6 +11,7 @@ from gymnasium import logger
 from gymnasium.error import DependencyNotInstalled
 
 from crib_env.engine.family import Family
+from crib_env.envs.checks import INSTALL
 from crib_env.errors import EpisodeOverError
 from crib_env.events import Event
 from crib_env.render.raster import pixels
@@ -21,7 +22,6 @@ from crib_env.rules import Rules
 
 MODES = ("ansi", "svg", "rgb_array", "human")
 FPS = 2
-INSTALL = 'pip install "crib-env[render]"'
 EVERYONE = "all"
 
 

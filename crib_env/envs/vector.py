@@ -11,10 +11,11 @@ from gymnasium import spaces
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
-from crib_env.envs.endings import endings, illegally_ended
+from crib_env.envs.endings import UNDECIDED, endings
 from crib_env.envs.learner import LearnerBatch
 from crib_env.envs.masked import Masking, Observation
 from crib_env.envs.opponents import Given
+from crib_env.envs.settings import LearnerSettings
 from crib_env.options import check_seed, read_options
 from crib_env.rules import Rules
 
@@ -22,7 +23,7 @@ Array = npt.NDArray[Any]
 MODES = (AutoresetMode.SAME_STEP, AutoresetMode.NEXT_STEP)
 
 
-class CribbageVectorEnv(VectorEnv[Observation, Array, Array]):
+class CribbageVectorEnv(LearnerSettings, VectorEnv[Observation, Array, Array]):
     """N games for N learners, stepped in compiled code.
 
     By default ended episodes begin anew in the same step: the observation returned is the new
@@ -30,10 +31,12 @@ class CribbageVectorEnv(VectorEnv[Observation, Array, Array]):
     With ``AutoresetMode.NEXT_STEP``, which Gymnasium's own vector wrappers ask for, the observation
     returned is the ended episode's; the next step takes no notice of that game's action and returns
     the new episode's first observation at reward 0. Legal actions are in ``info["action_mask"]``
-    (int8[N, actions]); where an action will not be noticed, all are. What the single environment's
-    info says at an episode's end is in ``info["final_info"]``, or in NEXT_STEP mode in the info
-    itself, as arrays [N]: ``scores`` [N, 2], ``winner`` (-1: neither side), ``skunk``, ``seat``,
-    ``opponent`` and ``illegal_action``, each with a bool[N] of its name after ``_``.
+    (int8[N, actions]); where an action will not be noticed, all are. Besides them the info has at
+    every reset and step what the single environment's has, as arrays [N]: ``scores`` [N, 2],
+    ``winner`` (-1: neither side, or not yet), ``skunk``, ``seat``, ``opponent`` (a number, see
+    `opponent_names`) and ``illegal_action``, each with a bool[N] of its name after ``_``. By
+    default those are of the new episode where one has ended, and the ended one's are in
+    ``info["final_info"]``.
 
     Args:
         rules: the rules to play.
@@ -61,9 +64,9 @@ class CribbageVectorEnv(VectorEnv[Observation, Array, Array]):
             known = ", ".join(str(mode) for mode in MODES)
             raise ValueError(f"autoreset_mode must be one of {known}, got {autoreset_mode!r}")
         self._same_step = autoreset_mode == AutoresetMode.SAME_STEP
+        self.autoreset_mode = autoreset_mode
         self.metadata = {**self.metadata, "autoreset_mode": autoreset_mode}
         self.batch = LearnerBatch(rules, num_envs, autoreset=self._same_step, **kwargs)
-        self.rules = rules
         self.copy = copy
         self.num_envs = num_envs
         family = self.batch.family
@@ -73,6 +76,9 @@ class CribbageVectorEnv(VectorEnv[Observation, Array, Array]):
         self.observation_space = batch_space(self.single_observation_space, num_envs)
         self.action_space = batch_space(self.single_action_space, num_envs)
         self._no_truncations = np.zeros(num_envs, dtype=np.bool_)
+        self._nobody, self._no_skunk, self._nothing = (
+            np.full(num_envs, UNDECIDED[name]) for name in ("winner", "skunk", "illegal_action")
+        )
         self._everywhere = np.ones(num_envs, dtype=np.bool_)
         self._ended = np.zeros(num_envs, dtype=np.bool_)
 
@@ -128,7 +134,9 @@ class CribbageVectorEnv(VectorEnv[Observation, Array, Array]):
             self._ended = ended.copy()
             info["action_mask"][ended] = 1
             if ended.any():
-                info |= self._endings(actions)
+                said = self._endings(actions)
+                for name in UNDECIDED:
+                    info[name] = np.where(ended, said[name], UNDECIDED[name])
         elif ended.any():
             info |= self._final(actions)
         truncations = self._own(self._no_truncations)
@@ -159,8 +167,6 @@ class CribbageVectorEnv(VectorEnv[Observation, Array, Array]):
         batch, ended = self.batch, self.batch.dones.copy()
         said, illegal = endings(batch, self.rules, actions)
         flags = {f"_{name}": ended for name in said}
-        if illegal:
-            flags["_illegal_action"] = illegally_ended(batch)
         batch.reminder.note(int(np.count_nonzero(ended)), illegal)
         return said | flags
 
@@ -184,8 +190,17 @@ class CribbageVectorEnv(VectorEnv[Observation, Array, Array]):
         return self.batch.masks.astype(np.bool_)
 
     def _info(self) -> dict[str, Any]:
-        masks = self._own(self.batch.masks)
-        return {"action_mask": masks, "_action_mask": self._own(self._everywhere)}
+        batch, own = self.batch, self._own
+        everywhere = own(self._everywhere)
+        return {
+            "action_mask": own(batch.masks), "_action_mask": everywhere,
+            "scores": own(batch.scores), "_scores": everywhere,
+            "winner": own(self._nobody), "_winner": everywhere,
+            "skunk": own(self._no_skunk), "_skunk": everywhere,
+            "seat": own(batch.seats), "_seat": everywhere,
+            "opponent": own(batch.opponents.playing), "_opponent": everywhere,
+            "illegal_action": own(self._nothing), "_illegal_action": everywhere,
+        }  # fmt: skip
 
     def _own(self, array: Array) -> Array:
         return array.copy() if self.copy else array
