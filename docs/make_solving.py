@@ -14,10 +14,9 @@ import json
 from pathlib import Path
 from typing import Any
 
-from crib_agents.files import read_header
+from crib_agents.files import read_header, write_whole
 from crib_agents.loading import load_agent
 from crib_training.exploit.run import exploit
-from crib_training.learn.deep_monte_carlo.checkpoint import write_whole
 from crib_training.solve.run import CHECKPOINT, REFINED, STARTERS, STRATEGY, Settings, solve
 
 from crib_env.rules import TwoHandRules, find_rules

@@ -1,9 +1,13 @@
-"""What an agent that plays one family of games says to views of another."""
+"""What agents of files check: that views are of their games, and that rules in a file can be."""
 
 from __future__ import annotations
 
+from typing import Any
+
+from crib_agents.files import shown
 from crib_env.engine.family import Family
 from crib_env.policy import Views
+from crib_env.rules import PRESETS, Rules
 
 
 def refuse_other_views(name: str, views: Views, family: Family) -> None:
@@ -11,3 +15,25 @@ def refuse_other_views(name: str, views: Views, family: Family) -> None:
     if views.dtype != family.view:
         raise ValueError(f"{name} plays {family.name} alone, got views of fields "
                          f"{', '.join(views.dtype.names or ('none',))}")  # fmt: skip
+
+
+def read_rules(family: object, name: object, fields: Any) -> Rules:
+    """Return the rules that the header of a file states.
+
+    Args:
+        family: the name of their family. name: what they are called.
+        fields: what they say, by name.
+
+    Raises:
+        ValueError: they are no possible rules of a family that is known here.
+    """
+    kinds = {rules.family: type(rules) for rules in PRESETS.values()}
+    if not isinstance(family, str) or family not in kinds:
+        raise ValueError(f"expected a family of games ({', '.join(kinds)}), found {shown(family)}")
+    if not isinstance(name, str) or not isinstance(fields, dict):
+        raise ValueError(f"expected the name of the rules and their fields, found {shown(name)} "
+                         f"and {shown(fields)}")  # fmt: skip
+    try:
+        return kinds[family](**{**fields, "name": name})
+    except (TypeError, ValueError) as error:  # a field that the family does not have, or its value
+        raise ValueError(f"its rules {shown(name)} are not possible: {error}") from None

@@ -14,6 +14,7 @@ from crib_env.policy import Actions, Views
 
 Array = npt.NDArray[Any]
 Floats = npt.NDArray[np.float64]
+LEAST = float(np.finfo(np.float64).min)  # of a legal action: above what is not legal
 Score = Callable[[Array, npt.NDArray[np.int8]], Any]
 """``score(observations, masks) -> scores``, logits or values, [B, actions]; higher is better."""
 
@@ -88,7 +89,7 @@ class ScoredAgent:
             )
         if np.isnan(scores[masks == 1]).any():
             raise ValueError("some scores are not a number")
-        return np.where(masks == 1, scores, -np.inf)
+        return np.where(masks == 1, np.maximum(scores, LEAST), -np.inf)
 
     def _features_of(self, family: Family, size: int) -> str | None:
         """Return the level of features with which an observation is ``size`` long."""

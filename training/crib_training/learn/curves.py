@@ -13,11 +13,11 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Annotated
 
+from crib_agents.files import write_whole
 from tyro.conf import Positional, arg
 
 from crib_training.command_line import start
 from crib_training.learn.curve import read_points, read_words
-from crib_training.learn.deep_monte_carlo.checkpoint import write_whole
 from crib_training.learn.picture import Line, What, draw, of_run, of_runs
 from crib_training.outputs import check_file
 
