@@ -16,7 +16,9 @@ import platform
 import time
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Annotated
 
+from crib_agents.files import write_whole
 from crib_play.replay import write_replay
 
 from crib_env import six_card_v0
@@ -29,8 +31,9 @@ from crib_training.learn import picture, ppo
 from crib_training.learn.curve import read_points, read_words
 from crib_training.learn.deep_monte_carlo import loop
 from crib_training.learn.deep_monte_carlo import settings as deep
-from crib_training.learn.deep_monte_carlo.checkpoint import FILE, write_whole
 from crib_training.learn.picture import of_run
+from crib_training.outputs import claimed, remove_run
+from crib_training.ranges import MOST, Count, Range, Seed, check
 
 OPPONENTS = ("random", "greedy", "rule_based", "expert")
 EXPERT_PAIRS = 500  # at most: the expert takes its time
@@ -48,18 +51,21 @@ class Settings:
         out: the folder for results.
     """
 
-    deals: int = 500_000
-    timesteps: int = 1_000_000
-    pairs: int = 2000
-    seed: int = 1
+    deals: Count = 500_000
+    timesteps: Count = 1_000_000
+    pairs: Annotated[int, Range(2, MOST)] = 2000
+    seed: Seed = 1
     out: Path = Path("runs/demo")
+
+    def __post_init__(self) -> None:
+        check(self)
 
 
 def learn_by_self_play(settings: Settings) -> tuple[Agent, float]:
     """Return the agent of deep Monte Carlo, and its CPU seconds."""
     print(f"Deep Monte Carlo: {settings.deals:,} deals of self-play ...", flush=True)
     out = settings.out / "deep_monte_carlo"
-    (out / FILE).unlink(missing_ok=True)  # of an earlier demo, which would not be overwritten
+    remove_run(out)  # of an earlier demo, which would not be overwritten
     began = time.process_time()
     agent = loop.train(
         deep.Settings(
@@ -76,6 +82,7 @@ def learn_by_ppo(settings: Settings) -> tuple[Agent, float]:
     print(f"MaskablePPO against rule_based: {settings.timesteps:,} decisions ...", flush=True)
     began = time.process_time()
     out = settings.out / "ppo"
+    remove_run(out)
     agent = ppo.train(
         ppo.Settings(
             timesteps=settings.timesteps, seed=settings.seed,
@@ -100,9 +107,17 @@ def draw(out: Path) -> None:
 
 
 def run(settings: Settings) -> None:
-    """Run the demo."""
+    """Run the demo.
+
+    Raises:
+        FolderInUseError: another demo writes to the folder.
+    """
+    with claimed(settings.out):
+        _run(settings)
+
+
+def _run(settings: Settings) -> None:
     began = time.perf_counter()
-    settings.out.mkdir(parents=True, exist_ok=True)
     ways = [learn_by_self_play(settings), learn_by_ppo(settings)]
     learned = [agent for agent, _ in ways]
     print("Evaluating on duplicate deals ...", flush=True)
