@@ -31,19 +31,41 @@ LARGEST = 2**63 - 1
 
 @dataclass(frozen=True)
 class Between:
-    """A number from ``least`` to ``most``; ``above``: not ``least`` itself. NaN is none."""
+    """A number from ``least`` to ``most``.
+
+    Attributes:
+        least: the lower bound.
+        most: the upper bound.
+        above: whether ``least`` itself is refused.
+        never: a number between the bounds that is refused.
+    """
 
     least: float
-    most: float
+    most: float = math.inf
     above: bool = False
+    never: float | None = None
 
     def __call__(self, value: float) -> None:
-        """Raise a ValueError unless the number is in the range."""
-        if self.least <= value <= self.most and not (self.above and value == self.least):
-            return
-        kind = "a whole number" if isinstance(value, int) else "a number"
-        start = f"above {self.least:,}, up to" if self.above else f"from {self.least:,} to"
-        raise ValueError(f"{value} is not {kind} {start} {self.most:,}")
+        """Raise a ValueError unless the number is in the range; NaN and infinity are in none."""
+        if not self.holds(value):
+            raise ValueError(f"{value} is not {self.words(isinstance(value, int))}")
+
+    def holds(self, value: float) -> bool:
+        """Return whether a number is in the range."""
+        if not math.isfinite(value) or value == self.never:
+            return False
+        return self.least <= value <= self.most and not (self.above and value == self.least)
+
+    def words(self, whole: bool) -> str:
+        """Return the range in words, of whole numbers or of all."""
+        kind = "a whole number" if whole else "a number"
+        start = f"above {self.least:,}" if self.above else f"from {self.least:,}"
+        if math.isinf(self.most):
+            end = "" if self.above else " up"
+        else:
+            end = f", up to {self.most:,}" if self.above else f" to {self.most:,}"
+        but = "" if self.never is None else f", but not {self.never:,}"
+        return f"{kind} {start}{end}{but}"
 
 
 def finite(value: float) -> None:
@@ -122,6 +144,13 @@ Seed = Annotated[int, Between(0, LARGEST)]
 Count = Annotated[int, Between(1, MANY)]  # of what there must be one
 Several = Annotated[int, Between(2, MANY)]  # of what has an interval
 CountOrNone = Annotated[int, Between(0, MANY)]
+Pairs = Annotated[int, Between(0, MANY, never=1)]  # an interval needs two
+Threads = Annotated[int, Between(1, 256)]
+Workers = Annotated[int, Between(1, 4096)]
+Positive = Annotated[float, Between(0, above=True)]
+NotNegative = Annotated[float, Between(0)]
+Share = Annotated[float, Between(0, 1)]
+Portion = Annotated[float, Between(0, 1, above=True)]  # more than none of it
 Players = Literal[2, 4]
 Seat = Annotated[int, Between(0, 3)]  # of four; the game says how many it has
 NewFile = Annotated[Path, check_file]
@@ -147,6 +176,27 @@ def check(settings: Any) -> None:
                 test(value)
             except (ValueError, OSError) as error:
                 raise ValueError(f"{option(name, hint)}: {error}") from None
+
+
+def check_numbers(settings: Any) -> None:
+    """Raise unless the numbers of settings are of their types and ranges, for a ``__post_init__``.
+
+    Raises:
+        ValueError: one is not; the message names the field.
+    """
+    for name, hint in get_type_hints(type(settings), include_extras=True).items():
+        optional = get_origin(hint) in (Union, types.UnionType)
+        one = without_none(hint) if optional and type(None) in get_args(hint) else hint
+        if get_origin(one) is not Annotated:
+            continue
+        kind, value = get_args(one)[0], getattr(settings, name)
+        whole = kind is int
+        for test in one.__metadata__:
+            if not isinstance(test, Between) or (optional and value is None):
+                continue
+            right = isinstance(value, int if whole else (int, float)) and value is not True
+            if not right or value is False or not test.holds(value):
+                raise ValueError(f"{name} must be {test.words(whole)}, got {value!r}")
 
 
 def checks(hint: Any, value: Any) -> Iterator[tuple[Callable[[Any], None], Any]]:

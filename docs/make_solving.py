@@ -14,11 +14,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from crib_agents.files import read_header
+from crib_agents.files import read_header, write_whole
 from crib_agents.loading import load_agent
 from crib_training.command_line import start
 from crib_training.exploit.run import exploit
-from crib_training.learn.deep_monte_carlo.checkpoint import write_whole
 from crib_training.solve.run import CHECKPOINT, REFINED, STARTERS, STRATEGY, solve
 from crib_training.solve.settings import Settings as Solving
 

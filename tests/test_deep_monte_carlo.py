@@ -16,10 +16,10 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
+from crib_agents.files import BESIDE  # noqa: E402
 from crib_agents.learned import Learned, Weights  # noqa: E402
 from crib_training.learn.deep_monte_carlo import tasks  # noqa: E402
 from crib_training.learn.deep_monte_carlo.checkpoint import (  # noqa: E402
-    BESIDE,
     FILE,
     Checkpoint,
 )

@@ -127,7 +127,7 @@ def test_files_whose_header_names_a_preset_alone_are_read(tmp_path: Path) -> Non
     [
         ({"family": "chess"}, "chess"),
         ({"family": None}, "None"),
-        ({"family": "table_top"}, "trained on another observation of six_card_v0"),
+        ({"family": "table_top"}, "its rules 'hoyle' are not possible: .*'dealt'"),
         ({"observation_layout": 5}, "trained on another observation of six_card_v0"),
         ({"actions": 26}, "trained on 26 actions of six_card_v0, which has 52"),
         ({"rules": "mine", "rules_fields": None}, "trained under the rules 'mine': its header"),
@@ -162,7 +162,7 @@ def test_a_header_that_is_none_is_refused(text: str, tmp_path: Path) -> None:
             {"1.weight": np.zeros((26, HIDDEN)), "1.bias": np.zeros(26)},
             r"layer 1 .* \(26, 3\) .* expected \(52, 3\).* there are 52 actions",
         ),
-        ({"1.bias": np.full(52, np.nan)}, "layer 1 holds numbers that are not finite"),
+        ({"1.bias": np.full(52, np.nan)}, "the tensor '1.bias' holds numbers that are not finite"),
     ],
 )
 def test_layers_that_do_not_fit_are_refused(

@@ -80,7 +80,7 @@ def test_files_say_which_features_and_are_checked(trained: ppo.Settings, tmp_pat
     refused("holds the tensors", about, **{"head.skip": None})
     refused("head.skip is of shape", about, **{"head.skip": np.zeros(2, np.float32)})
     bad = np.full_like(tensors["head.out"], np.nan)
-    refused("head.out holds numbers that are not finite", about, **{"head.out": bad})
+    refused("'head.out' holds numbers that are not finite", about, **{"head.out": bad})
     with pytest.raises(ValueError, match="no head"):
         LearnedAgent(agent.layers, about)
     agent.save(path)

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from crib_agents.files import HEADER
 from crib_agents.learned import Learned, Weights
 from crib_agents.learned.table_top.act import (
     ACTIONS,
@@ -19,7 +20,6 @@ from crib_agents.learned.table_top.act import (
     action_values,
     line_values,
 )
-from crib_agents.learned.weights import HEADER
 from numba import float64, int64, void
 from safetensors.numpy import load_file, save_file
 
@@ -198,9 +198,9 @@ def test_a_file_comes_back_as_it_was_saved(dtype: Any, tmp_path: Path) -> None:
     ("numbers", "reason"),
     [
         (None, "expected the tensors .*owing, found"),
-        (np.zeros((2, 28, 3)), r"expected the table 'owing' to be finite .*\(2, 28, 3, 3\), found"),
+        (np.zeros((2, 28, 3)), r"expected the table 'owing' to be floats .*\(2, 28, 3, 3\), found"),
         (np.zeros((2, 28, 3, 3), dtype=np.int64), "floats of shape .* found int64"),
-        (np.full((2, 28, 3, 3), np.nan), "expected the table 'owing' to be finite floats"),
+        (np.full((2, 28, 3, 3), np.nan), "the tensor 'owing' holds numbers that are not finite"),
     ],
 )
 def test_a_table_that_does_not_fit_is_refused(numbers: Any, reason: str, tmp_path: Path) -> None:
@@ -210,7 +210,7 @@ def test_a_table_that_does_not_fit_is_refused(numbers: Any, reason: str, tmp_pat
     tensors = {**load_file(path), "owing": numbers}
     held = {name: array for name, array in tensors.items() if array is not None}
     save_file(held, path, metadata={HEADER: json.dumps(weights.header())})
-    with pytest.raises(ValueError, match=rf"x\.safetensors: .*{reason}"):
+    with pytest.raises(ValueError, match=rf"x\.safetensors.*: .*{reason}"):
         Weights.load(path)
 
 

@@ -211,8 +211,8 @@ def started(pid: int) -> list[int]:
 @pytest.mark.parametrize(
     ("changes", "reason"),
     [
-        ({"workers": 0}, "workers must be at least 1, got 0"),
-        ({"workers": 1, "ray_address": "auto"}, "workers must be at least 2, got 1"),
+        ({"workers": 0}, "workers must be a whole number from 1 to 4,096, got 0"),
+        ({"workers": 1, "ray_address": "auto"}, "workers must be at least 2 on a cluster, got 1"),
     ],
 )
 def test_too_few_workers_are_refused(changes: dict[str, Any], reason: str, tmp_path: Path) -> None:

@@ -1,13 +1,14 @@
-"""What an agent says to views of games, and of rules, that it does not play."""
+"""What agents check: that views are of their games and rules, and that rules in a file can be."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
 
+from crib_agents.files import shown
 from crib_env.engine.family import Family, find_family
 from crib_env.policy import Views
-from crib_env.rules import PRESETS
+from crib_env.rules import PRESETS, Rules
 
 
 def refuse_other_views(name: str, views: Views, *families: Family) -> None:
@@ -16,6 +17,28 @@ def refuse_other_views(name: str, views: Views, *families: Family) -> None:
         played = " and ".join(family.name for family in families)
         raise ValueError(f"{name} plays {played} alone, got views of fields "
                          f"{', '.join(views.dtype.names or ('none',))}")  # fmt: skip
+
+
+def read_rules(family: object, name: object, fields: Any) -> Rules:
+    """Return the rules that the header of a file states.
+
+    Args:
+        family: the name of their family. name: what they are called.
+        fields: what they say, by name.
+
+    Raises:
+        ValueError: they are no possible rules of a family that is known here.
+    """
+    kinds = {rules.family: type(rules) for rules in PRESETS.values()}
+    if not isinstance(family, str) or family not in kinds:
+        raise ValueError(f"expected a family of games ({', '.join(kinds)}), found {shown(family)}")
+    if not isinstance(name, str) or not isinstance(fields, dict):
+        raise ValueError(f"expected the name of the rules and their fields, found {shown(name)} "
+                         f"and {shown(fields)}")  # fmt: skip
+    try:
+        return kinds[family](**{**fields, "name": name})
+    except (TypeError, ValueError) as error:  # a field that the family does not have, or its value
+        raise ValueError(f"its rules {shown(name)} are not possible: {error}") from None
 
 
 def refuse_other_rules(name: str, views: Views, rules: str, fields: Mapping[str, Any]) -> None:

@@ -1,12 +1,22 @@
-"""Reading a safetensors file: eight bytes that say how long its JSON is, the JSON, the numbers.
+"""Our files: safetensors with a header and a checksum, written whole and refused when damaged.
 
-So few lines that agents need no library beyond the engine's; files are written by safetensors.
+A safetensors file is eight bytes that say how long its JSON is, the JSON, the numbers. Reading one
+takes so few lines that agents need no library beyond the engine's; safetensors writes them.
+
+The checksum stands in our header and covers the whole file, that header included. Files from before
+there was one are read without it, except where `read_header` is told that one must be there.
 """
 
 from __future__ import annotations
 
 import json
+import os
+import secrets
+import zipfile
+import zlib
 from collections.abc import Mapping
+from hashlib import sha256
+from math import prod
 from pathlib import Path
 from typing import Any
 
@@ -16,28 +26,73 @@ import numpy.typing as npt
 HEADER = "crib_env"  # where the file's metadata hold our header
 LENGTH = 8  # bytes
 DTYPES = {"U8": np.uint8, "F16": np.float16, "F32": np.float32, "F64": np.float64, "I64": np.int64}
+LARGEST = float(np.finfo(np.float32).max)  # what nets are computed in
+SEAL = "sha256"
+UNSEALED = "0" * 64  # stands in the place of the checksum while it is computed
+BESIDE = ".partial"
+MOST_EXPANSION = 100  # times its size to which an archive of ours expands
+ANYWAY = 1 << 24  # bytes to which it may expand in any case
+
+Tensors = Mapping[str, npt.NDArray[Any]]
 
 
-def read_header(path: str | Path) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]:
-    """Return our header and the tensors of a safetensors file.
+def write_whole(path: Path, data: bytes) -> None:
+    """Write a file so that it is there as a whole or not at all; an older one stays till then.
+
+    It is written beside its place, under a name of its own, and then renamed: whatever stops the
+    writing (a kill, a full disk) leaves the file before as it was.
 
     Raises:
-        ValueError: it is no such file, holds tensors of other types than `DTYPES`, or has no header
-            that is a JSON object.
+        OSError: it cannot be written; the message names it.
+    """
+    beside = path.with_name(f"{path.name}.{secrets.token_hex(4)}{BESIDE}")
+    try:
+        with open(beside, "xb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(beside, path)
+    except OSError as error:
+        beside.unlink(missing_ok=True)
+        raise OSError(f"{path} cannot be written: {error.strerror or error}") from error
+
+
+def to_bytes(about: Mapping[str, Any], tensors: Tensors) -> bytes:
+    """Return a safetensors file of tensors, with a header of ours and a checksum.
+
+    Raises:
+        ValueError: numbers that `read_header` would refuse.
+    """
+    from safetensors.numpy import save
+
+    for name, array in tensors.items():
+        _check_finite(name, array)
+    text = json.dumps({SEAL: UNSEALED, **about})
+    data = save(dict(tensors), metadata={HEADER: text})
+    return data.replace(UNSEALED.encode(), sha256(data).hexdigest().encode(), 1)
+
+
+def read_header(path: str | Path, *, sealed: bool = False) -> tuple[dict[str, Any], Tensors]:
+    """Return our header and the tensors of a safetensors file.
+
+    Args:
+        path: the file.
+        sealed: it must have a checksum, as all checkpoints do.
+
+    Raises:
+        ValueError: it is no such file, holds tensors of other types than `DTYPES` or numbers that
+            float32 does not, has no header that is a JSON object, or is not as it was written; the
+            message names the file and the reason.
     """
     try:
-        metadata, tensors = _read(Path(path).read_bytes())
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-        why = f"{type(error).__name__}: {error}"
-        raise ValueError(f"{path} is not a safetensors file of ours: {why}") from error
-    text = metadata.get(HEADER, "{}")
-    try:
-        about = json.loads(text)
+        return _read(Path(path).read_bytes(), sealed)
+    except OSError as error:
+        why = error.strerror or str(error)
+    except RecursionError:
+        why = "its header is nested too deeply"
     except ValueError as error:
-        raise ValueError(f"{path}: its header is not JSON: {error}") from error
-    if not isinstance(about, dict):
-        raise ValueError(f"{path}: its header is not a JSON object: {text}")
-    return about, tensors
+        why = str(error)
+    raise ValueError(f"{path} is not a safetensors file of ours: {why}")
 
 
 def check_format(about: Mapping[str, Any], expected: str, version: int) -> None:
@@ -45,21 +100,125 @@ def check_format(about: Mapping[str, Any], expected: str, version: int) -> None:
     found = about.get("format"), about.get("version")
     if found != (expected, version):
         raise ValueError(f"expected the format {expected!r} version {version}, found "
-                         f"{found[0]!r} version {found[1]!r}")  # fmt: skip
+                         f"{shown(found[0])} version {shown(found[1])}")  # fmt: skip
 
 
-def _read(data: bytes) -> tuple[dict[str, str], dict[str, npt.NDArray[Any]]]:
+def shown(value: object) -> str:
+    """Return what a file says as a message shows it, not too much of it."""
+    try:
+        text = repr(value)
+    except RecursionError:
+        return "what is nested too deeply to be shown"
+    return text if len(text) <= 200 else f"{text[:200]} ..."
+
+
+def inflate(data: bytes, size: int) -> bytes:
+    """Return what was deflated, never taking more memory than is expected.
+
+    Raises:
+        ValueError: it is damaged, or not of ``size`` bytes.
+    """
+    stream = zlib.decompressobj()
+    try:
+        found = stream.decompress(data, size + 1)
+    except zlib.error as error:
+        raise ValueError(f"it is damaged: {error}") from None
+    if len(found) != size or not stream.eof or stream.unused_data:
+        raise ValueError(f"it does not expand to the {size} bytes expected")
+    return found
+
+
+def read_arrays(path: Path) -> dict[str, npt.NDArray[Any]]:
+    """Return the arrays of an ``.npz`` file, whose checksums are zip's.
+
+    Raises:
+        ValueError: it is no such file or damaged, or small and says that it expands to very much.
+    """
+    try:
+        with zipfile.ZipFile(path) as archive:
+            told = sum(member.file_size for member in archive.infolist())
+        if told > max(ANYWAY, MOST_EXPANSION * path.stat().st_size):
+            raise ValueError(f"it says that it expands to {told:,} bytes")
+        with np.load(path) as held:
+            return dict(held)
+    except (OSError, ValueError, EOFError, KeyError, MemoryError, NotImplementedError,
+            RuntimeError, zipfile.BadZipFile, zlib.error) as error:  # fmt: skip
+        raise ValueError(f"{path} cannot be read as arrays: {error}") from None
+
+
+def _read(data: bytes, sealed: bool) -> tuple[dict[str, Any], Tensors]:
     begin = LENGTH + int.from_bytes(data[:LENGTH], "little")
     if not LENGTH < begin <= len(data):
         raise ValueError("it is too short for its own header")
-    described = json.loads(data[LENGTH:begin])
-    metadata = described.pop("__metadata__", {})
-    tensors = {}
-    for name, tensor in described.items():
-        dtype, shape = np.dtype(DTYPES[tensor["dtype"]]), tuple(tensor["shape"])
-        first, last = tensor["data_offsets"]
-        if not 0 <= first <= last <= len(data) - begin:
-            raise ValueError(f"the tensor {name!r} lies outside of it")
-        numbers = np.frombuffer(data[begin + first : begin + last], dtype=dtype)
-        tensors[name] = numbers.reshape(shape)
-    return metadata, tensors
+    described = json.loads(data[LENGTH:begin].decode())
+    metadata = described.pop("__metadata__", {}) if isinstance(described, dict) else None
+    text = metadata.get(HEADER, "{}") if isinstance(metadata, dict) else None
+    if not isinstance(text, str):
+        raise ValueError("its header is not of the form that safetensors have")
+    try:
+        about = json.loads(text)
+    except ValueError as error:
+        raise ValueError(f"its header is not JSON: {error}") from None
+    if not isinstance(about, dict):
+        raise ValueError(f"its header is not a JSON object: {shown(about)}")
+    tensors = _tensors(described, memoryview(data)[begin:])
+    _check_seal(data, begin, about.pop(SEAL, None), sealed)
+    return about, tensors
+
+
+def _check_seal(data: bytes, begin: int, seal: object, needed: bool) -> None:
+    """Raise a ValueError unless a file is as it was written, as far as its checksum says."""
+    if seal is None and not needed:
+        return
+    if not isinstance(seal, str) or len(seal) != len(UNSEALED):
+        raise ValueError("it has no checksum: it was altered, or comes from a version that wrote "
+                         "none")  # fmt: skip
+    found = sha256(data[:begin].replace(seal.encode("utf-8", "replace"), UNSEALED.encode(), 1))
+    found.update(memoryview(data)[begin:])
+    if found.hexdigest() != seal:
+        raise ValueError("its checksum does not fit: it was damaged or altered since it was "
+                         "written")  # fmt: skip
+
+
+def _tensors(described: dict[str, Any], numbers: memoryview) -> Tensors:
+    """Return the tensors, which must lie one behind the other and fill the file."""
+    places = {name: _place(name, told, len(numbers)) for name, told in described.items()}
+    tensors: dict[str, npt.NDArray[Any]] = {}
+    end = 0
+    for name, (dtype, shape, first, last) in sorted(places.items(), key=lambda one: one[1][2:]):
+        if first != end:
+            raise ValueError(f"the tensor {name!r} begins at byte {first}, expected {end}")
+        end = last
+        tensors[name] = np.frombuffer(bytes(numbers[first:last]), dtype=dtype).reshape(shape)
+        _check_finite(name, tensors[name])
+    if end != len(numbers):
+        raise ValueError(f"{len(numbers) - end} bytes follow its last tensor")
+    return tensors
+
+
+def _place(name: str, told: Any, size: int) -> tuple[np.dtype[Any], tuple[int, ...], int, int]:
+    """Return the type and the shape of a tensor, where it begins and where it ends."""
+    told = told if isinstance(told, dict) else {}
+    kind, shape, offsets = (told.get(key) for key in ("dtype", "shape", "data_offsets"))
+    if not isinstance(kind, str) or kind not in DTYPES:
+        raise ValueError(f"the tensor {name!r} is of the type {shown(kind)}, expected one of "
+                         f"{', '.join(DTYPES)}")  # fmt: skip
+    dtype = np.dtype(DTYPES[kind])
+    fits = _whole(shape, size) and _whole(offsets, size) and len(offsets) == 2
+    if not fits or offsets[1] - offsets[0] != prod(shape) * dtype.itemsize:
+        raise ValueError(f"the tensor {name!r} of shape {shown(shape)} lies outside of it, or does "
+                         f"not fill its place {shown(offsets)}")  # fmt: skip
+    return dtype, tuple(shape), *offsets
+
+
+def _check_finite(name: str, array: npt.NDArray[Any]) -> None:
+    if array.dtype.kind != "f" or not array.size:
+        return
+    if not -LARGEST <= float(array.min()) <= float(array.max()) <= LARGEST:
+        raise ValueError(f"the tensor {name!r} holds numbers that are not finite, or too large for "
+                         f"float32")  # fmt: skip
+
+
+def _whole(values: Any, most: int) -> bool:
+    """Return whether something is a list of whole numbers from 0 to ``most``."""
+    return isinstance(values, list) and all(type(n) is int and 0 <= n <= most for n in values)

@@ -1,16 +1,92 @@
-"""Where results are written, looked at before the work so that none is lost to a bad path; CSV."""
+"""Where results are written, looked at before the work so that none is lost to a bad path; CSV.
+
+A folder for results belongs to one command at a time, and a run in it is not overwritten.
+"""
 
 from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, fields
+from pathlib import Path
 from typing import Any
+
+from crib_agents.files import BESIDE
 
 from crib_env.settings import check_file, check_folder
 
+CHECKPOINT = "checkpoint.safetensors"  # of deep Monte Carlo, of `crib teach` and of `crib solve`
+MODEL = "model.zip"  # of MaskablePPO
+RUNS = (CHECKPOINT, MODEL)
+LOCK = ".lock"
+
+
+class FolderInUseError(RuntimeError):
+    """Another command writes to a folder."""
+
+
 __all__ = ["check_file", "check_folder", "csv_table"]
+
+
+@contextmanager
+def claimed(folder: Path) -> Iterator[None]:
+    """Make a folder for results and keep all other commands out of it, until the block ends.
+
+    The system holds the lock, and frees it whatever ends the process.
+
+    Raises:
+        FolderInUseError: another command writes to it.
+        OSError: it cannot be made, or not be written to.
+    """
+    from filelock import FileLock, Timeout
+
+    check_folder(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    lock = FileLock(folder / LOCK)
+    try:
+        with suppress(NotImplementedError):  # a file system that knows no locks
+            lock.acquire(timeout=0)
+    except Timeout:
+        raise FolderInUseError(f"another command writes to {folder}: wait until it has ended, or "
+                               f"choose another --out") from None  # fmt: skip
+    try:
+        yield
+    finally:
+        lock.release()
+
+
+@contextmanager
+def run_folder(out: Path, resume: Path | None) -> Iterator[None]:
+    """Claim the folder of a run that learns or solves; see `claimed`.
+
+    Args:
+        out: the folder. resume: that of the run to go on with, if any; only that may lie in it.
+
+    Raises:
+        ValueError: it holds a run that would be overwritten.
+        FolderInUseError, OSError: see `claimed`.
+    """
+    with claimed(out):
+        going_on = resume is not None and resume.exists() and out.samefile(resume)
+        if not going_on and any((out / name).exists() for name in RUNS):
+            raise ValueError(f"{out} holds a run: go on with it by --resume {out}, or choose "
+                             f"another --out")  # fmt: skip
+        for left in out.glob(f"*{BESIDE}"):  # by a run that was killed while it wrote
+            left.unlink(missing_ok=True)
+        yield
+
+
+def remove_run(out: Path) -> None:
+    """Remove what would keep a run of another command from beginning anew in a folder.
+
+    Raises:
+        FolderInUseError, OSError: see `claimed`.
+    """
+    with claimed(out):
+        for name in RUNS:
+            (out / name).unlink(missing_ok=True)
 
 
 def csv_table(kind: type[Any], rows: Sequence[Any]) -> bytes:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -51,7 +53,7 @@ class ActionHead:
         return {f"head.{one.name}" for one in fields(cls)}
 
     @classmethod
-    def of(cls, tensors: dict[str, Floats]) -> ActionHead:
+    def of(cls, tensors: Mapping[str, npt.NDArray[Any]]) -> ActionHead:
         """Return the head that the tensors of a file hold."""
         return cls(**{one.name: tensors[f"head.{one.name}"] for one in fields(cls)})
 

@@ -9,7 +9,6 @@ others.
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -18,8 +17,8 @@ import numpy as np
 import numpy.typing as npt
 
 from crib_agents.adapters.action_head import ActionHead, summary
-from crib_agents.checks import refuse_other_rules, refuse_other_views
-from crib_agents.files import HEADER, check_format, read_header
+from crib_agents.checks import read_rules, refuse_other_rules, refuse_other_views
+from crib_agents.files import check_format, read_header, shown, to_bytes, write_whole
 from crib_env.answers import one_or_many
 from crib_env.encoding import encode
 from crib_env.engine.family import Family, find_family
@@ -88,8 +87,8 @@ class LearnedAgent:
         self.about = about
         self.name = name
         self.sample = sample
-        self._family, self._level = _family_of(about)
         self._rules = _rules_of(about)
+        self._family, self._level = _family_of(about, self._rules)
         self._features = len(self._family.features_at(self._level))
         inputs = self._family.obs_size + 2 * self._features
         _check_layers(layers, inputs, self._family.actions)
@@ -127,15 +126,17 @@ class LearnedAgent:
         except ValueError as error:
             raise ValueError(f"{path}: {error}") from None
 
-    def save(self, path: str | Path) -> None:
-        """Write the weights with their header, for `load`."""
-        from safetensors.numpy import save_file
-
+    def to_bytes(self) -> bytes:
+        """Return the file."""
         tensors = self.head.tensors() if self.head else {}
         for i, (weight, bias) in enumerate(self.layers):
             tensors[f"{i}.weight"] = np.ascontiguousarray(weight)
             tensors[f"{i}.bias"] = np.ascontiguousarray(bias)
-        save_file(tensors, path, metadata={HEADER: json.dumps(self.about)})
+        return to_bytes(self.about, tensors)
+
+    def save(self, path: str | Path) -> None:
+        """Write the weights with their header, for `load`."""
+        write_whole(Path(path), self.to_bytes())
 
     @one_or_many
     def act(self, views: Views, rng: np.random.Generator) -> Actions:
@@ -159,13 +160,15 @@ class LearnedAgent:
             logits += self.head.logits(x, features, masks)
         if self.sample:  # the Gumbel trick: the largest of logits and noise is a draw
             logits = logits + check_rng(rng).gumbel(size=logits.shape)
-        best: Actions = np.where(masks == 1, logits, -np.inf).argmax(axis=1)
+        # Numbers that overflowed are low, but above what is not legal.
+        scores = np.nan_to_num(logits, nan=float(np.finfo(np.float32).min))
+        best: Actions = np.where(masks == 1, scores, -np.inf).argmax(axis=1)
         return best
 
     def _check_views(self, views: Views) -> None:
         """Raise a ValueError unless the first view is of the policy's game and rules."""
         refuse_other_views(self.name, views, self._family)
-        refuse_other_rules(self.name, views, str(self.about.get("rules")), self._rules)
+        refuse_other_rules(self.name, views, str(self.about.get("rules")), asdict(self._rules))
 
 
 def _fields(rules: Rules) -> dict[str, Any]:
@@ -175,39 +178,39 @@ def _fields(rules: Rules) -> dict[str, Any]:
     return fields
 
 
-def _family_of(about: dict[str, Any]) -> tuple[Family, int]:
+def _family_of(about: dict[str, Any], rules: Rules) -> tuple[Family, int]:
     """Return the engine that a header names, and how many levels of its features.
 
     Raises:
         ValueError: its observation or its actions are others now.
     """
-    family = find_family(str(about.get("family")))
+    family = find_family(rules.engine)
     level = family.level_of(about.get("features"))
-    environment = about.get("environment")
+    environment = str(about.get("environment"))[:100]
     layout = family.layout_at(level)
     found, expected = about.get("observation_layout"), [[n, size] for n, size, _ in layout]
     if found != expected:
         raise ValueError(f"it was trained on another observation of {environment}: its layout is "
-                         f"{found}, this version's is {expected}")  # fmt: skip
+                         f"{shown(found)}, this version's is {expected}")  # fmt: skip
     if about.get("actions") != family.actions:
-        raise ValueError(f"it was trained on {about.get('actions')} actions of {environment}, "
-                         f"which has {family.actions}")  # fmt: skip
+        raise ValueError(f"it was trained on {shown(about.get('actions'))} actions of "
+                         f"{environment}, which has {family.actions}")  # fmt: skip
     return family, level
 
 
-def _rules_of(about: dict[str, Any]) -> dict[str, Any]:
-    """Return the fields of the rules that a header names; of older headers those of the preset.
+def _rules_of(about: dict[str, Any]) -> Rules:
+    """Return the rules that a header states; of older headers those of the preset it names.
 
     Raises:
-        ValueError: an older header names no preset.
+        ValueError: they are not possible, or an older header names no preset.
     """
-    fields = about.get("rules_fields")
-    if fields is None and about.get("rules") in PRESETS:
-        fields = _fields(PRESETS[about["rules"]])
+    name, fields = about.get("rules"), about.get("rules_fields")
+    if fields is None and isinstance(name, str) and name in PRESETS:
+        fields = _fields(PRESETS[name])
     if not isinstance(fields, dict):
-        raise ValueError(f"it was trained under the rules {about.get('rules')!r}: its header must "
-                         f"say what they are, or name one of {', '.join(PRESETS)}")  # fmt: skip
-    return fields
+        raise ValueError(f"it was trained under the rules {shown(name)}: its header must say what "
+                         f"they are, or name one of {', '.join(PRESETS)}")  # fmt: skip
+    return read_rules(about.get("family"), name, fields)
 
 
 def _check_layers(layers: Layers, inputs: int, actions: int) -> None:

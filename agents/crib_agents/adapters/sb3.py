@@ -117,4 +117,8 @@ def _load(path: Path, trust: bool) -> Any:
         raise ValueError(f"{path} has a policy of {made}; what can be read is {known}, A2C")
     module, algorithm = ALGORITHMS[made]
     with comes_with("train"):
-        return getattr(import_module(module), algorithm).load(path, device="cpu")
+        model = getattr(import_module(module), algorithm).load(path, device="cpu")
+        for name, weights in model.policy.state_dict().items():
+            if not bool(weights.isfinite().all()):
+                raise ValueError(f"{path} holds weights that are not finite: {name}")
+        return model

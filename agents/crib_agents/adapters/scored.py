@@ -17,6 +17,7 @@ from crib_env.sampling import check_rng
 
 Array = npt.NDArray[Any]
 Floats = npt.NDArray[np.float64]
+LEAST = float(np.finfo(np.float64).min)  # of a legal action: above what is not legal
 Score = Callable[[Array, npt.NDArray[np.int8]], Any]
 """``score(observations, masks) -> scores``, logits or values, [B, actions]; higher is better."""
 
@@ -109,7 +110,7 @@ class ScoredAgent:
             )
         if np.isnan(scores[masks == 1]).any():
             raise ValueError(f"some scores of {self.name} are not a number")
-        return np.where(masks == 1, scores, -np.inf)
+        return np.where(masks == 1, np.maximum(scores, LEAST), -np.inf)
 
     def _features_of(self, family: Family, size: int) -> str | None:
         """Return the level of features with which an observation is ``size`` long."""

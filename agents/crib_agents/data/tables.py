@@ -6,6 +6,7 @@ here and in whatever is made of it, the order is `ROLES`: ``is_dealer`` is a rol
 
 from __future__ import annotations
 
+import io
 import json
 from dataclasses import dataclass
 from functools import cache
@@ -14,6 +15,8 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+
+from crib_agents.files import read_arrays, write_whole
 
 Array = npt.NDArray[np.float64]
 
@@ -138,13 +141,14 @@ def load(table: Table, path: Path | None = None) -> dict[str, Array]:
 
 def save(table: Table, path: Path | None = None, **arrays: Any) -> None:
     """Write a table that is an ``.npz`` file."""
-    np.savez_compressed(path or table.path, version=table.version, **arrays)
+    held = io.BytesIO()
+    np.savez_compressed(held, version=table.version, **arrays)
+    write_whole(path or table.path, held.getvalue())
 
 
 def _read_arrays(path: Path) -> tuple[int, dict[str, Any]]:
     """Return the version and the arrays of an ``.npz`` file."""
-    with np.load(path) as data:
-        held = {name: data[name] for name in data}
+    held = read_arrays(path)
     return int(held.pop("version", 0)), held
 
 

@@ -14,7 +14,7 @@ from numba import float64, void
 from crib_agents.data.tables import FOLDER
 from crib_agents.equilibrium.act import act, card_chances
 from crib_agents.equilibrium.classes import HAND
-from crib_agents.equilibrium.files import Solved
+from crib_agents.equilibrium.files import FIELDS, Solved
 from crib_agents.equilibrium.packed import join, pack
 from crib_env.answers import one_or_many
 from crib_env.engine import stack
@@ -29,8 +29,6 @@ if TYPE_CHECKING:
 
 SHIPPED = FOLDER / "equilibrium"
 FAMILY = "two_hand"
-FIELDS = ("dealt", "single_count", "flush_size", "crib_flush_size")
-"""The fields of the rules that a strategy depends on; scores and the target it leaves alone."""
 
 
 @cache

@@ -5,25 +5,31 @@ Nothing in it can run. A file that does not fit is refused with the reason.
 
 from __future__ import annotations
 
-import json
 import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from math import prod
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from crib_agents.checks import read_rules
 from crib_agents.data.tables import RANKS
+from crib_agents.equilibrium.classes import hand_classes
 from crib_agents.equilibrium.strategy import Strategy
-from crib_agents.files import HEADER, check_format, read_header
+from crib_agents.equilibrium.tree import PAIRS, public_tree
+from crib_agents.files import check_format, inflate, read_header, shown, to_bytes
 from crib_agents.learned.two_hand.act import rules_key
 from crib_env.engine.two_hand.records import VIEW
+from crib_env.rules import TwoHandRules
 
 FORMAT = "crib_env strategy"
 FORMAT_VERSION = 1
+FIELDS = ("dealt", "single_count", "flush_size", "crib_flush_size")
+"""The fields of the rules that a strategy depends on; scores and the target it leaves alone."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,15 +52,13 @@ class Solved:
     def key(self) -> int:
         """Return the number by which kernels tell these rules from others."""
         view = np.zeros(1, dtype=VIEW)
-        for field in ("dealt", "single_count", "flush_size", "crib_flush_size"):
+        for field in FIELDS:
             view[field] = int(self.rules_fields[field])
         return int(rules_key(view[0]))
 
     def to_bytes(self) -> bytes:
         """Return the file."""
-        from safetensors.numpy import save
-
-        return save(self.deflated, metadata={HEADER: json.dumps(self.header())})
+        return to_bytes(self.header(), self.deflated)
 
     @cached_property
     def deflated(self) -> dict[str, npt.NDArray[np.uint8]]:
@@ -100,41 +104,50 @@ class Solved:
         about, tensors = read_header(path)
         try:
             return cls.of_file(about, tensors)
-        except (ValueError, KeyError, TypeError, zlib.error) as error:
-            why = f"its header lacks {error}" if isinstance(error, KeyError) else error
-            raise ValueError(f"{path}: {why}") from None
+        except ValueError as error:
+            raise ValueError(f"{path}: {error}") from None
 
     @classmethod
     def of_file(cls, about: dict[str, Any], tensors: Mapping[str, npt.NDArray[Any]]) -> Solved:
         """Return what a file's header and tables say.
 
         Raises:
-            ValueError, KeyError, TypeError, zlib.error: they do not fit.
+            ValueError: they do not fit.
         """
         check_format(about, FORMAT, FORMAT_VERSION)
-        fields = about["rules_fields"]
-        dealt, single_count = int(fields["dealt"]), bool(fields["single_count"])
+        fields: Any = about.get("rules_fields")
+        by_laid = about.get("by_laid")
+        rules = read_rules(TwoHandRules.family, about.get("rules"), fields)
+        assert isinstance(rules, TwoHandRules)
+        if missing := [field for field in FIELDS if field not in fields]:
+            raise ValueError(f"its header lacks {missing[0]!r}")
+        if not isinstance(by_laid, bool) or not isinstance(about.get("about", {}), dict):
+            raise ValueError(f"its header must say whether the play is by_laid, and about what, "
+                             f"found {shown(by_laid)}, {shown(about.get('about'))}")  # fmt: skip
+        tree = public_tree(rules.dealt - 2, rules.single_count)
+        size = tree.size * (PAIRS if by_laid else 1)
+        classes = hand_classes(rules.dealt)
+        expected: dict[str, list[tuple[int, ...]]] = {
+            "lay_away": [(2, len(classes.codes), len(classes.splits))],
+            "play": [(1, size), (RANKS, size)],
+        }
+        shapes = about.get("shapes")
+        shapes = shapes if isinstance(shapes, dict) else {}
         tables = {}
-        for name in ("lay_away", "play"):
-            if name not in tensors:
+        for name, possible in expected.items():
+            shape = shapes.get(name)
+            if name not in tensors or tensors[name].dtype != np.uint8:
                 raise ValueError(f"expected the table {name!r}, found {', '.join(tensors)}")
-            shape = tuple(about["shapes"][name])
-            data = zlib.decompress(tensors[name].tobytes())
-            if len(data) != int(np.prod(shape)):
-                raise ValueError(f"expected the table {name!r} to have {shape}, found {len(data)} "
-                                 f"numbers")  # fmt: skip
+            if shape not in [list(one) for one in possible]:
+                raise ValueError(f"expected the table {name!r} to have the shape {possible[-1]}, "
+                                 f"found {shown(shape)}")  # fmt: skip
+            try:
+                data = inflate(tensors[name].tobytes(), prod(shape))
+            except ValueError as error:
+                raise ValueError(f"the table {name!r}: {error}") from None
             tables[name] = np.frombuffer(data, dtype=np.uint8).reshape(shape)
         strategy = Strategy(
-            dealt, single_count, tables["lay_away"], tables["play"], bool(about["by_laid"])
-        )  # fmt: skip
-        size = strategy.tree.size * strategy.laid_pairs
-        classes = len(strategy.classes.codes), len(strategy.classes.splits)
-        expected: dict[str, list[tuple[int, ...]]] = {
-            "lay_away": [(2, *classes)], "play": [(1, size), (RANKS, size)],
-        }  # fmt: skip
-        for name, shapes in expected.items():
-            if tables[name].shape not in shapes:
-                raise ValueError(f"expected the table {name!r} to have the shape {shapes[-1]}, "
-                                 f"found {tables[name].shape}")  # fmt: skip
-        return cls(str(about["rules"]), fields, strategy, about.get("about", {}),
+            rules.dealt, rules.single_count, tables["lay_away"], tables["play"], by_laid
+        )
+        return cls(rules.name, fields, strategy, about.get("about", {}),
                    str(about.get("made_by", "")))  # fmt: skip

@@ -17,6 +17,7 @@ from __future__ import annotations
 import numpy as np
 
 from crib_env.engine.jit import kernel
+from crib_env.engine.record import NONE
 from crib_env.engine.table_top.cells import bit_count, lowest
 from crib_env.engine.table_top.lines import (
     SUIT,
@@ -127,9 +128,10 @@ def best_action(v, table, weights):
     """Return the legal action of the highest value, of equals the first."""
     unseen = unseen_cards(v)
     mine = v["scores_rows"]
-    best = TO_CRIB
+    best = NONE
     most = NEVER
     if v["legal"] >> TO_CRIB & 1:
+        best = TO_CRIB
         most = crib_gain(v, table, weights, unseen)
     cells = v["legal"] & ~(1 << TO_CRIB)
     while cells:
@@ -137,7 +139,7 @@ def best_action(v, table, weights):
         cells &= cells - 1
         value = line_gain(v, table, weights, unseen, cell, mine)
         value -= weights[OTHER] * line_gain(v, table, weights, unseen, cell, 1 - mine)
-        if value > most:
+        if best == NONE or value > most:
             best = cell
             most = value
     return best

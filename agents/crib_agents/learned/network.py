@@ -9,6 +9,7 @@ each layer its weights, a row for each *input*, and its biases.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -22,6 +23,7 @@ LAYERS = 3
 WIDEST = 512  # numbers in a hidden layer, at most
 MOST_INPUTS = 256  # inputs other than 0, at most
 SIZES = LAYERS + 1
+MOST_POINTS = 1000.0  # more than a deal brings
 
 Array = npt.NDArray[np.float32]
 Layers = Sequence[tuple[Array, Array]]
@@ -152,6 +154,14 @@ def forward(weights, at, places, values, n, outputs):
     begin_hidden(weights, at, hidden)
     add_inputs(weights, at, places, values, 0, n, hidden)
     finish(weights, at, hidden, outputs)
+
+
+@kernel
+def bounded(points):
+    """Return points that a net expects as what can be rounded to a place in a table; NaN as 0."""
+    if math.isnan(points):
+        return 0.0
+    return max(-MOST_POINTS, min(points, MOST_POINTS))
 
 
 @kernel

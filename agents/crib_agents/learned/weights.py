@@ -6,7 +6,6 @@ kernel reads is one flat array of many such sets, made by `join`.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -15,7 +14,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from crib_agents.files import HEADER, check_format, read_header
+from crib_agents.checks import read_rules
+from crib_agents.files import check_format, read_header, shown, to_bytes, write_whole
 from crib_agents.learned.families import FAMILIES
 from crib_agents.learned.family import LearnedFamily, Net
 from crib_agents.learned.network import LAYERS, WIDEST, Layers, flatten
@@ -69,9 +69,11 @@ class Weights:
         }
 
     def to_bytes(self, dtype: npt.DTypeLike = np.float32) -> bytes:
-        """Return the file, its numbers kept as ``dtype``."""
-        from safetensors.numpy import save
+        """Return the file, its numbers kept as ``dtype``.
 
+        Raises:
+            ValueError: some are not finite, or too large for it.
+        """
         tensors = {
             name: np.ascontiguousarray(numbers, dtype=dtype)
             for name, numbers in self.tables.items()
@@ -80,11 +82,11 @@ class Weights:
             for i, (weight, bias) in enumerate(layers):
                 tensors[f"{name}.{i}.weight"] = np.ascontiguousarray(weight, dtype=dtype)
                 tensors[f"{name}.{i}.bias"] = np.ascontiguousarray(bias, dtype=dtype)
-        return save(tensors, metadata={HEADER: json.dumps(self.header())})
+        return to_bytes(self.header(), tensors)
 
     def save(self, path: str | Path, dtype: npt.DTypeLike = np.float32) -> None:
         """Write the file."""
-        Path(path).write_bytes(self.to_bytes(dtype))
+        write_whole(Path(path), self.to_bytes(dtype))
 
     @classmethod
     def load(cls, path: str | Path) -> Weights:
@@ -103,11 +105,11 @@ class Weights:
     @classmethod
     def _checked(cls, about: dict[str, Any], tensors: Mapping[str, npt.NDArray[Any]]) -> Weights:
         check_format(about, FORMAT, FORMAT_VERSION)
-        known = find_learned(str(about.get("family")))
+        known = find_learned(about.get("family"))
         expected = {name: _features(net) for name, net in known.nets.items()}
         if about.get("features") != expected:
             raise ValueError(f"expected nets over the features {expected}, found "
-                             f"{about.get('features')}")  # fmt: skip
+                             f"{shown(about.get('features'))}")  # fmt: skip
         names = {
             f"{name}.{i}.{part}"
             for name in known.nets
@@ -117,13 +119,16 @@ class Weights:
         if set(tensors) != names:
             raise ValueError(f"expected the tensors {', '.join(sorted(names))}, found "
                              f"{', '.join(sorted(tensors)) or 'none'}")  # fmt: skip
-        fields, players = about.get("rules_fields"), about.get("players")
-        if not isinstance(fields, dict) or not isinstance(players, int):
-            raise ValueError(f"expected the fields of the rules and the number of players, found "
-                             f"{fields!r} and {players!r}")  # fmt: skip
+        fields: Any = about.get("rules_fields")
+        players = about.get("players")
+        rules = read_rules(known.name, about.get("rules"), fields)
+        seats = find_family(known.name).players
+        if type(players) is not int or players not in seats:
+            raise ValueError(f"expected a number of players ({', '.join(map(str, seats))}), found "
+                             f"{shown(players)}")  # fmt: skip
         nets = {name: _layers(name, net, tensors) for name, net in known.nets.items()}
         numbers = {name: _table(name, shape, tensors[name]) for name, shape in known.tables.items()}
-        made = cls(known.name, str(about.get("rules")), fields, players, nets,
+        made = cls(known.name, rules.name, dict(fields), players, nets,
                    str(about.get("made_by")), numbers)  # fmt: skip
         made.key()
         return made
@@ -172,15 +177,15 @@ def join(sets: Sequence[Weights]) -> npt.NDArray[np.float64]:
     return np.concatenate([np.array(head, dtype=np.float64), *flat])
 
 
-def find_learned(family: str) -> LearnedFamily:
+def find_learned(family: object) -> LearnedFamily:
     """Return what is known of a family by its name.
 
     Raises:
         ValueError: the learned agent does not play it.
     """
-    if family not in FAMILIES:
+    if not isinstance(family, str) or family not in FAMILIES:
         raise ValueError(f"expected a family that the learned agent plays ({', '.join(FAMILIES)}), "
-                         f"found {family!r}")  # fmt: skip
+                         f"found {shown(family)}")  # fmt: skip
     return FAMILIES[family]
 
 
@@ -215,8 +220,6 @@ def _layers(name: str, net: Net, tensors: Mapping[str, npt.NDArray[Any]]) -> Lay
         if weight.dtype.kind != "f" or bias.dtype.kind != "f":
             raise ValueError(f"layer {i} of the net {name!r}: expected floats, found "
                              f"{weight.dtype} and {bias.dtype}")  # fmt: skip
-        if not (np.isfinite(weight).all() and np.isfinite(bias).all()):
-            raise ValueError(f"layer {i} of the net {name!r} holds numbers that are not finite")
         layers.append((weight.astype(np.float32), bias.astype(np.float32)))
         size = rows
     return layers
@@ -226,9 +229,9 @@ def _table(name: str, shape: tuple[int, ...], numbers: npt.NDArray[Any]) -> npt.
     """Return a table's numbers.
 
     Raises:
-        ValueError: they are not of its shape, or no finite floats.
+        ValueError: they are not of its shape, or no floats.
     """
-    if numbers.shape != shape or numbers.dtype.kind != "f" or not np.isfinite(numbers).all():
-        raise ValueError(f"expected the table {name!r} to be finite floats of shape {shape}, found "
+    if numbers.shape != shape or numbers.dtype.kind != "f":
+        raise ValueError(f"expected the table {name!r} to be floats of shape {shape}, found "
                          f"{numbers.dtype} of shape {numbers.shape}")  # fmt: skip
     return numbers.astype(np.float32)

@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from crib_agents.equilibrium.agent import FIELDS, SHIPPED
-from crib_agents.equilibrium.files import Solved
+from crib_agents.equilibrium.agent import SHIPPED
+from crib_agents.equilibrium.files import FIELDS, Solved
 from crib_agents.equilibrium.packed import pack
 from crib_agents.files import read_header
 from crib_env.policy import Views

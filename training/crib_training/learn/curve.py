@@ -13,13 +13,13 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from crib_agents.files import write_whole
 from crib_agents.loading import load_agent
 
 from crib_env.envs.makers import Maker
 from crib_env.policy import Agent
 from crib_env.rules import Rules
 from crib_training.evaluation.duplicate import estimate, play_pairs
-from crib_training.learn.deep_monte_carlo.checkpoint import write_whole
 from crib_training.learn.picture import draw, of_run
 from crib_training.loading import in_phase, shortest_episode
 from crib_training.outputs import csv_table

@@ -12,10 +12,11 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from crib_agents.files import write_whole
+
 from crib_env.settings import NewFile, Positional
 from crib_training.command_line import start
 from crib_training.learn.curve import read_points, read_words
-from crib_training.learn.deep_monte_carlo.checkpoint import write_whole
 from crib_training.learn.picture import Line, What, draw, of_run, of_runs
 
 

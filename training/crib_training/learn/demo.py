@@ -17,12 +17,13 @@ import time
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from crib_agents.files import write_whole
 from crib_play.replay import write_replay
 
 from crib_env import six_card_v0
 from crib_env.policy import Agent, find_agent
 from crib_env.rules import PRESETS
-from crib_env.settings import Count, NewFolder, Seed
+from crib_env.settings import Count, NewFolder, Seed, Several, check_numbers
 from crib_training.command_line import start
 from crib_training.evaluation.evaluate import evaluate
 from crib_training.evaluation.figures import comparison_table, phase_table
@@ -30,8 +31,8 @@ from crib_training.learn import picture, ppo
 from crib_training.learn.curve import read_points, read_words
 from crib_training.learn.deep_monte_carlo import loop
 from crib_training.learn.deep_monte_carlo import settings as deep
-from crib_training.learn.deep_monte_carlo.checkpoint import FILE, write_whole
 from crib_training.learn.picture import of_run
+from crib_training.outputs import claimed, remove_run
 
 OPPONENTS = ("random", "greedy", "rule_based", "expert")
 EXPERT_PAIRS = 500  # at most: the expert takes its time
@@ -51,16 +52,19 @@ class Settings:
 
     deals: Count = 500_000
     timesteps: Count = 1_000_000
-    pairs: Count = 2000
+    pairs: Several = 2000
     seed: Seed = 1
     out: NewFolder = Path("runs/demo")
+
+    def __post_init__(self) -> None:
+        check_numbers(self)
 
 
 def learn_by_self_play(settings: Settings) -> tuple[Agent, float]:
     """Return the agent of deep Monte Carlo, and its CPU seconds."""
     print(f"Deep Monte Carlo: {settings.deals:,} deals of self-play ...", flush=True)
     out = settings.out / "deep_monte_carlo"
-    (out / FILE).unlink(missing_ok=True)  # of an earlier demo, which would not be overwritten
+    remove_run(out)  # of an earlier demo, which would not be overwritten
     began = time.process_time()
     agent = loop.train(
         deep.Settings(
@@ -77,6 +81,7 @@ def learn_by_ppo(settings: Settings) -> tuple[Agent, float]:
     print(f"MaskablePPO against rule_based: {settings.timesteps:,} decisions ...", flush=True)
     began = time.process_time()
     out = settings.out / "ppo"
+    remove_run(out)
     agent = ppo.train(
         ppo.Settings(
             timesteps=settings.timesteps, seed=settings.seed,
@@ -101,9 +106,17 @@ def draw(out: Path) -> None:
 
 
 def run(settings: Settings) -> None:
-    """Run the demo."""
+    """Run the demo.
+
+    Raises:
+        FolderInUseError: another demo writes to the folder.
+    """
+    with claimed(settings.out):
+        _run(settings)
+
+
+def _run(settings: Settings) -> None:
     began = time.perf_counter()
-    settings.out.mkdir(parents=True, exist_ok=True)
     ways = [learn_by_self_play(settings), learn_by_ppo(settings)]
     learned = [agent for agent, _ in ways]
     print("Evaluating on duplicate deals ...", flush=True)

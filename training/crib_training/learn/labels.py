@@ -8,6 +8,7 @@ certain, is taken off when it is learned.
 
 from __future__ import annotations
 
+import io
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,6 +24,7 @@ from crib_agents.expert.two_hand.discard.keep import (
     rank_discards,
 )
 from crib_agents.expert.two_hand.pegging.search import MY_POINTS, POINTS_NOW, THEIR_POINTS
+from crib_agents.files import read_arrays, write_whole
 from crib_agents.learned import Learned, Weights
 from crib_agents.learned.network import MOST_INPUTS
 from crib_agents.learned.two_hand import FAMILY
@@ -82,13 +84,24 @@ class Labels:
 
     def save(self, path: Path) -> None:
         """Write them, 600 bytes a label before they are packed, some 40 after."""
-        np.savez_compressed(path, views=self.views, points=self.points)
+        held = io.BytesIO()
+        np.savez_compressed(held, views=self.views, points=self.points)
+        write_whole(path, held.getvalue())
 
     @classmethod
     def load(cls, path: Path) -> Labels:
-        """Read what `save` wrote."""
-        with np.load(path) as held:
-            return cls(held["views"], held["points"])
+        """Read what `save` wrote.
+
+        Raises:
+            ValueError: it is no such file, or damaged.
+        """
+        held = read_arrays(path)
+        views, points = held.get("views"), held.get("points")
+        if views is None or points is None or views.dtype != COMPACT:
+            raise ValueError(f"{path} holds no labels of this version")
+        if views.ndim != 1 or points.ndim != 3 or len(views) != len(points):
+            raise ValueError(f"{path} holds {views.shape} views and {points.shape} labels of them")
+        return cls(views, points)
 
 
 class Teacher(Protocol):

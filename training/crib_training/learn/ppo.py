@@ -12,27 +12,40 @@ followed by its consequences within a few steps, so a few minutes are enough to 
 from __future__ import annotations
 
 import io
+import zipfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Literal
 
 import torch
 from crib_agents.adapters.learned import LearnedAgent
+from crib_agents.files import write_whole
 from crib_agents.loading import TakesAgents
 from sb3_contrib import MaskablePPO
 from stable_baselines3.common.vec_env import VecNormalize
 
-from crib_env.settings import Between, FileOrFolder, NewFolder
+from crib_env.settings import (
+    MANY,
+    Between,
+    Count,
+    FileOrFolder,
+    NewFolder,
+    NotNegative,
+    Pairs,
+    Positive,
+    Share,
+    Threads,
+    check_numbers,
+)
 from crib_training.command_line import start
 from crib_training.learn.curve import Curve, read_points
-from crib_training.learn.deep_monte_carlo.checkpoint import write_whole
 from crib_training.learn.display import EVENTS, Display
+from crib_training.learn.divergence import diverged, is_finite
 from crib_training.learn.networks import policy_agent, policy_of
 from crib_training.learn.shaping import LineShaping
 from crib_training.learn.watch import Watch
 from crib_training.loading import find_game, shortest_episode
-
-MODEL = "model.zip"
+from crib_training.outputs import MODEL, run_folder
 
 
 @dataclass(frozen=True)
@@ -80,30 +93,35 @@ class Settings(TakesAgents):
     method: Literal["ppo"] = "ppo"
     rules: str | None = None
     players: int = 2
-    timesteps: int = 1_000_000
+    timesteps: Count = 1_000_000
     seed: Annotated[int, Between(0, 2**32 - 1)] = 1  # as Stable-Baselines3 takes them
     opponent: str = "rule_based"
     episode: str | None = None
     reward: Literal["expected", "points", "win"] | None = None
     features: Literal["reply", "lookahead"] | None = "reply"
-    lanes: int = 512
-    steps: int = 24
-    batch_size: int = 2048
-    epochs: int = 4
-    learning_rate: float = 1e-3
-    gae_lambda: float = 0.95
+    lanes: Count = 512
+    steps: Count = 24
+    batch_size: Annotated[int, Between(2, MANY)] = 2048
+    epochs: Count = 4
+    learning_rate: Positive = 1e-3
+    gae_lambda: Share = 0.95
     shaping: bool = False
-    entropy: float = 0.005
-    width: int = 128
+    entropy: NotNegative = 0.005
+    width: Annotated[int, Between(1, 4096)] = 128
     against: str | None = None
     lines: str = "greedy"
-    measures: int = 8
-    measure_pairs: int = 500
-    last_pairs: int = 2000
+    measures: Count = 8
+    measure_pairs: Pairs = 500
+    last_pairs: Pairs = 2000
     resume: FileOrFolder | None = None
-    threads: int = 1
+    threads: Threads = 1
     out: NewFolder = Path("runs/ppo")
     progress: bool = True
+
+    def __post_init__(self) -> None:
+        check_numbers(self)
+        if self.lanes * self.steps < 2:
+            raise ValueError("lanes times steps must be 2 or more: one decision has no variance")
 
 
 def games_of(settings: Settings) -> VecNormalize:
@@ -132,7 +150,7 @@ def model_of(settings: Settings, games: VecNormalize) -> MaskablePPO:
     torch.distributions.Distribution.set_default_validate_args(False)
     events = str(settings.out / EVENTS)
     if settings.resume:
-        return MaskablePPO.load(_folder(settings.resume) / MODEL, env=games, tensorboard_log=events)
+        return _load(_folder(settings.resume) / MODEL, games, events)
 
     def learning_rate(remaining: float) -> float:
         return float(settings.learning_rate * max(0.1, remaining))
@@ -161,12 +179,31 @@ def _folder(resume: Path) -> Path:
     return resume if resume.is_dir() else resume.parent
 
 
+def _load(path: Path, games: VecNormalize, events: str) -> MaskablePPO:
+    """Return what learned, as it was saved; zip's own checksums tell a damaged file.
+
+    Raises:
+        ValueError: there is none, or it is damaged or not finite.
+    """
+    if not path.exists():
+        raise ValueError(f"there is no run to go on with in {path.parent}: it has no {MODEL}")
+    try:
+        model = MaskablePPO.load(path, env=games, tensorboard_log=events)
+    except (ValueError, zipfile.BadZipFile, EOFError, KeyError, RuntimeError) as error:
+        raise ValueError(f"{path} cannot be read: {error}") from None
+    if not is_finite(0.0, model.policy):
+        raise ValueError(f"{path} holds weights that are not finite")
+    return model
+
+
 def train(settings: Settings) -> LearnedAgent:
     """Fit an agent as the settings say, write everything to ``out`` and return it.
 
     Raises:
         KeyboardInterrupt: Ctrl-C was pressed; the run is saved.
+        DivergedError: the weights are not finite; the message names the last good model.
         ValueError: settings that are not possible, or a run to go on with that is not trusted.
+        FolderInUseError, OSError: see `run_folder`.
     """
     maker, rules = find_game(settings.env, settings.rules)
     if settings.resume and not settings.trust:
@@ -178,28 +215,41 @@ def train(settings: Settings) -> LearnedAgent:
         maker, rules, settings.players, f"MaskablePPO, seed {settings.seed}",
         settings.against or settings.trusted(settings.opponent), settings.lines,
     )  # fmt: skip
-    if settings.resume:
-        curve.points = read_points(_folder(settings.resume))
-    settings.out.mkdir(parents=True, exist_ok=True)
-    model = model_of(settings, games_of(settings))
+    games = games_of(settings)
+    resume = _folder(settings.resume) if settings.resume else None
+    with run_folder(settings.out, resume):
+        model = model_of(settings, games)
+        if resume is not None:
+            curve.points = read_points(resume)
+        return _train(settings, model, curve)
 
+
+def _train(settings: Settings, model: MaskablePPO, curve: Curve) -> LearnedAgent:
     def agent() -> LearnedAgent:
-        return policy_agent(model, maker, rules, settings.features)
+        return policy_agent(model, curve.maker, curve.rules, settings.features)
 
     out, done = settings.out, model.num_timesteps if settings.resume else 0
+    saved: list[int] = []  # the decisions of the models saved
+
+    def check_finite() -> None:
+        if not is_finite(0.0, model.policy):
+            last = f"after {saved[-1]:,} decisions" if saved else ""
+            raise diverged(out / MODEL if saved else None, last)
 
     def save() -> None:
+        check_finite()
         kept = io.BytesIO()
         model.save(kept)
         write_whole(out / MODEL, kept.getvalue())
         agent().save(out / "policy.safetensors")
         curve.write(out)
+        saved.append(model.num_timesteps)
 
     with Display(
         "decisions", done + settings.timesteps, done, done, out, settings.progress
     ) as display:
         every, pairs = settings.timesteps / settings.measures, settings.measure_pairs
-        watch = Watch(display, curve, every, pairs, agent, save)
+        watch = Watch(display, curve, every, pairs, agent, save, check_finite)
         watch.measure(done, 0 if settings.resume else pairs)  # what cannot be written is found out
         try:
             model.learn(

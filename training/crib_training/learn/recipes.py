@@ -32,6 +32,7 @@ from crib_training.learn.curve import read_points
 from crib_training.learn.deep_monte_carlo import loop
 from crib_training.learn.deep_monte_carlo import settings as deep
 from crib_training.loading import find_game
+from crib_training.outputs import remove_run
 
 OPPONENTS = ("random", "greedy", "rule_based")
 PAGE = "recipes.md"
@@ -115,6 +116,7 @@ def fit(recipe: Recipe, seed: int, pairs: int, out: Path) -> dict[str, Any]:
     """Train by a recipe from one seed and evaluate the agent; return what the page says of it."""
     settings = replace(recipe.settings, seed=seed, out=out)
     print(recipe_of(settings), flush=True)
+    remove_run(out)  # of an earlier try that was stopped
     if isinstance(settings, ppo.Settings):
         ppo.train(settings)
     else:

@@ -15,20 +15,21 @@ from __future__ import annotations
 
 import copy
 import time
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import torch
 from crib_agents.expert.two_hand.pegging.play import PlayExpert
+from crib_agents.files import write_whole
 from crib_agents.learned import Learned, Weights
 from crib_agents.learned.two_hand.searched import SearchedPlay
 from crib_agents.loading import load_agent
 from torch import Tensor, nn
 
+from crib_env.policy import Agent
 from crib_env.rules import TwoHandRules
-from crib_env.settings import CountOrNone, File, Folder, NewFolder, Seed
 from crib_training.command_line import start
 from crib_training.learn.deep_monte_carlo.checkpoint import (
     FILE,
@@ -37,71 +38,14 @@ from crib_training.learn.deep_monte_carlo.checkpoint import (
     module_tensors,
     restore_adam,
     restore_module,
-    write_whole,
 )
 from crib_training.learn.deep_monte_carlo.nets import layers_of
+from crib_training.learn.divergence import diverged, is_finite
 from crib_training.learn.imitation import centred_loss, find_student, games_won, modules
 from crib_training.learn.labels import NETS, SIGNS, Labels, Teacher, collect, rows_of
+from crib_training.learn.teach_settings import FREE, Settings
 from crib_training.loading import find_game
-
-FREE = ("out", "resume", "against", "pairs")  # change nothing about what is learned
-
-
-@dataclass(frozen=True)
-class Settings:
-    """Teach a learned agent of a two-hand game what the expert expects of every choice.
-
-    Attributes:
-        env: the environment whose game is learned.
-        rules: a preset of rules other than the environment's own.
-        student: weights to begin with, a file of `crib train --method deep_monte_carlo`; by default
-            those that come with the package.
-        rounds: how often the student plays and is corrected.
-        deals: that it plays in a round; six-card brings about nine labels a deal.
-        labels_from: the folder of an earlier run, whose labels are learned from as well.
-        teacher: who labels the play: ``expert``, or ``search``, a step of search with nets at its
-            leaves.
-        leaves: weights of those nets, of self-play; by default the student's as they are at first.
-        lay_away: teach laying away too, not only the play.
-        seed: of the deals, the choices and the batches.
-        batch_size: views an update learns from.
-        learning_rate: of Adam; after the rounds it falls to 0.02 of that.
-        average: how far the average of the weights moves at an update; it is what is saved.
-        epochs: how often a round learns from as many labels as it brought.
-        last_epochs: how often, after the rounds, all labels are learned from.
-        scale: weight of the points themselves, beside the differences between choices.
-        temperature: of the softmax by which the student plays cards, in points.
-        explore: the share of its cards drawn evenly.
-        threads: of PyTorch.
-        against: opponents on whom strength is measured at the end, joined by commas.
-        pairs: pairs of duplicate games for that; 0 measures nothing.
-        out: the folder for results.
-        resume: the folder of a run that was stopped, to go on with it.
-    """
-
-    env: str = "six_card_v0"
-    rules: str | None = None
-    student: File | None = None
-    rounds: int = 20
-    deals: int = 2048
-    labels_from: Folder | None = None
-    teacher: Literal["expert", "search"] = "expert"
-    leaves: File | None = None
-    lay_away: bool = False
-    seed: Seed = 1
-    batch_size: int = 256
-    learning_rate: float = 5e-4
-    average: float = 0.005
-    epochs: float = 2.0
-    last_epochs: float = 5.0
-    scale: float = 0.05
-    temperature: float = 0.1
-    explore: float = 0.05
-    threads: int = 1
-    against: str = "rule_based"
-    pairs: CountOrNone = 1000
-    out: NewFolder = Path("runs/taught")
-    resume: Folder | None = None
+from crib_training.outputs import run_folder
 
 
 class Teaching:
@@ -116,6 +60,7 @@ class Teaching:
     Attributes:
         nets: what learns. average: the average of its weights.
         labels: by the name of the net. rounds: how many are over. losses: of each update.
+        saved: the last checkpoint, if there is one.
     """
 
     def __init__(self, settings: Settings) -> None:
@@ -138,6 +83,7 @@ class Teaching:
         self.rng = np.random.default_rng(settings.seed)
         self.rounds, self.cpu_seconds = 0, 0.0
         self.losses: list[float] = []
+        self.saved: Path | None = None
         self.parts: dict[str, list[Labels]] = {name: [] for name in self.taught}
         if settings.labels_from is not None:
             self._read(settings.labels_from, None)
@@ -190,6 +136,9 @@ class Teaching:
 
         Args:
             last: the rate falls while it learns.
+
+        Raises:
+            DivergedError: the loss or the weights are not finite.
         """
         began = time.process_time()
         settings = self.settings
@@ -216,6 +165,8 @@ class Teaching:
             with torch.no_grad():
                 torch._foreach_lerp_(average, nets, settings.average)
             losses.append(total.item())
+        if not is_finite(sum(losses), self.nets, self.average):
+            raise diverged(self.saved, "after the last round that was whole")
         self.losses += losses
         self.cpu_seconds += time.process_time() - began
         return float(np.mean(losses[-200:]))
@@ -240,6 +191,7 @@ class Teaching:
             "generator": self.rng.bit_generator.state,
         }
         Checkpoint(about, tensors).save(out)
+        self.saved = out / FILE
 
     def _fixed(self) -> dict[str, Any]:
         return {k: str(v) for k, v in asdict(self.settings).items() if k not in FREE}
@@ -267,12 +219,13 @@ class Teaching:
 def teach(settings: Settings) -> Learned:
     """Teach as the settings say, write everything to ``out``, and return the agent."""
     against = [load_agent(name) for name in filter(None, settings.against.split(","))]
-    teaching = Teaching(settings)
+    new = Teaching(settings) if settings.resume is None else None
+    with run_folder(settings.out, settings.resume):
+        return _teach(new or Teaching(settings), settings, against)
+
+
+def _teach(teaching: Teaching, settings: Settings, against: list[Agent]) -> Learned:
     out = settings.out
-    out.mkdir(parents=True, exist_ok=True)
-    if (out / FILE).exists() and (settings.resume is None or not out.samefile(settings.resume)):
-        raise ValueError(f"{out} holds a run: go on with it by --resume {out}, or choose another "
-                         f"--out")  # fmt: skip
     while teaching.rounds < settings.rounds:
         brought = teaching.play()
         loss = teaching.fit(int(settings.epochs * brought))

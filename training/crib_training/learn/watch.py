@@ -19,6 +19,7 @@ class Watch(BaseCallback):
         display: shows it. curve: keeps what is measured; may begin with an earlier run's points.
         every: decisions between two measures. pairs: of duplicate deals at each, 0 for none.
         agent: returns what has been learned so far. save: writes it.
+        check_finite: raises an error once that is not finite; called before every roll-out.
 
     Attributes:
         deals: learned from so far. cpu_seconds: of playing and learning, not of measuring.
@@ -32,10 +33,11 @@ class Watch(BaseCallback):
         pairs: int,
         agent: Callable[[], LearnedAgent],
         save: Callable[[], None],
+        check_finite: Callable[[], None],
     ) -> None:
         super().__init__()
         self.display, self.curve, self.every, self.pairs = display, curve, every, pairs
-        self.agent, self.save = agent, save
+        self.agent, self.save, self.check_finite = agent, save, check_finite
         before = curve.points[-1:]
         self.deals = before[0].deals if before else 0
         self.cpu_seconds = before[0].cpu_seconds if before else 0.0
@@ -43,6 +45,7 @@ class Watch(BaseCallback):
         self.since = time.process_time()
 
     def _on_rollout_start(self) -> None:
+        self.check_finite()
         if self.num_timesteps >= self.next:
             self.next += self.every
             self.measure(self.num_timesteps, self.pairs)

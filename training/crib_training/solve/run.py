@@ -9,7 +9,6 @@ Writes to ``--out``: ``strategy.safetensors``, an agent wherever one is named; `
 
 from __future__ import annotations
 
-import json
 import time
 from dataclasses import asdict
 from pathlib import Path
@@ -17,24 +16,24 @@ from typing import Any
 
 from crib_agents.equilibrium.files import Solved
 from crib_agents.equilibrium.strategy import Strategy
-from crib_agents.files import HEADER, read_header
+from crib_agents.files import read_header, to_bytes, write_whole
 from crib_agents.learned.weights import fields_of
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
 from crib_env.cards import RANKS
 from crib_env.rules import TwoHandRules
+from crib_training import outputs
 from crib_training.command_line import command, start
-from crib_training.learn.deep_monte_carlo.checkpoint import write_whole
 from crib_training.learn.deep_monte_carlo.loop import Stopped, asked_to_stop
-from crib_training.outputs import check_folder, csv_table
+from crib_training.outputs import csv_table, run_folder
 from crib_training.solve.curve import Point, picture
 from crib_training.solve.refine import Refinement
 from crib_training.solve.settings import FREE, Settings, check, memory, unset
 from crib_training.solve.solver import Gap, Solver
 from crib_training.solve.starters import Starters
 
-STRATEGY, CHECKPOINT = "strategy.safetensors", "checkpoint.safetensors"
+STRATEGY, CHECKPOINT = "strategy.safetensors", outputs.CHECKPOINT
 REFINED, STARTERS = "refined.safetensors", "starters.safetensors"
 CURVE, PICTURE = "curve.csv", "curve.png"
 FORMAT = "crib_env solve"
@@ -73,8 +72,6 @@ class Run:
         Raises:
             OSError: it cannot be written; one written before is still there.
         """
-        from safetensors.numpy import save
-
         about = {
             "format": FORMAT,
             "rules_fields": fields_of(self.rules),
@@ -82,8 +79,7 @@ class Run:
             "cpu_seconds": self.cpu_seconds,
             "curve": [asdict(point) for point in self.curve],
         }
-        data = save(self.solver.tensors(), metadata={HEADER: json.dumps(about)})
-        write_whole(self.settings.out / CHECKPOINT, data)
+        write_whole(self.settings.out / CHECKPOINT, to_bytes(about, self.solver.tensors()))
 
     def write(self) -> None:
         """Write the strategy and the curve."""
@@ -107,7 +103,7 @@ class Run:
 
     def _load(self, folder: Path) -> None:
         path = folder / CHECKPOINT
-        about, tensors = read_header(path)
+        about, tensors = read_header(path, sealed=True)
         if about.get("format") != FORMAT or about.get("rules_fields") != fields_of(self.rules):
             raise ValueError(f"{path} is no run of these rules: it is of "
                              f"{about.get('rules_fields')}")  # fmt: skip
@@ -121,17 +117,17 @@ def solve(settings: Settings) -> Run:
 
     Raises:
         Stopped: Ctrl-C was pressed; the run is saved.
-        ValueError, OSError: see `check`, `Run`.
+        FolderInUseError, ValueError, OSError: see `check`, `run_folder`, `Run`.
     """
     rules = check(settings)
-    check_folder(settings.out)
-    if settings.resume is None and (settings.out / CHECKPOINT).exists():
-        raise ValueError(f"{settings.out} holds a run: go on with it by --resume {settings.out}, "
-                         f"or choose another --out")  # fmt: skip
     if settings.resume is not None and not (settings.resume / CHECKPOINT).exists():
         raise ValueError(f"there is no run to go on with in {settings.resume}: it has no "
                          f"{CHECKPOINT}")  # fmt: skip
-    settings.out.mkdir(parents=True, exist_ok=True)
+    with run_folder(settings.out, settings.resume):
+        return _solve(settings, rules)
+
+
+def _solve(settings: Settings, rules: TwoHandRules) -> Run:
     console = Console(quiet=not settings.progress, highlight=False)
     say: Any = lambda text: console.print(text, soft_wrap=True)  # noqa: E731
     need = memory(rules, rules.dealt == 5, settings.refine > 0)

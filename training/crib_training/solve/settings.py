@@ -10,7 +10,7 @@ from crib_agents.equilibrium.classes import hand_classes
 from crib_agents.equilibrium.tree import PAIRS, multisets, public_tree
 
 from crib_env.rules import TwoHandRules
-from crib_env.settings import Folder, NewFolder
+from crib_env.settings import Count, CountOrNone, Folder, NewFolder, NotNegative, check_numbers
 from crib_training.loading import find_game
 
 FREE = ("out", "resume", "progress", "save_seconds")  # what changes nothing about the strategy
@@ -37,13 +37,16 @@ class Settings:
 
     env: str = "five_card_v0"
     rules: str | None = None
-    iterations: int = 60
+    iterations: Count = 60
     out: NewFolder = Path("runs/solve")
-    refine: int = 0
+    refine: CountOrNone = 0
     resume: Folder | None = None
-    measures: int = 20
-    save_seconds: float = 300.0
+    measures: CountOrNone = 20
+    save_seconds: NotNegative = 300.0
     progress: bool = True
+
+    def __post_init__(self) -> None:
+        check_numbers(self)
 
 
 def memory(rules: TwoHandRules, by_starter: bool, refine: bool = False) -> int:
@@ -73,13 +76,11 @@ def check(settings: Settings) -> TwoHandRules:
     Raises:
         ValueError: settings that cannot be, or a game that the solver does not know.
     """
-    if settings.iterations < 1:
-        raise ValueError(f"iterations must be a number from 1 up, got {settings.iterations}")
     _, rules = find_game(settings.env, settings.rules)
     if not isinstance(rules, TwoHandRules):
         raise ValueError(f"crib solve solves games in which two cards are laid away, not "
                          f"{settings.env}: choose five_card_v0 or six_card_v0")  # fmt: skip
-    if settings.refine < 0 or (settings.refine and rules.dealt != 5):
-        raise ValueError(f"refine must be a number from 0 up, and is for games of five cards: "
-                         f"with more there is no memory for it; got {settings.refine}")  # fmt: skip
+    if settings.refine and rules.dealt != 5:
+        raise ValueError(f"refine is for games of five cards: with more there is no memory for "
+                         f"it; got {settings.refine}")  # fmt: skip
     return rules

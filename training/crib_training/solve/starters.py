@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import time
 import zlib
 from collections.abc import Callable
@@ -10,9 +9,9 @@ from pathlib import Path
 
 import numpy as np
 from crib_agents.equilibrium.strategy import Strategy
-from crib_agents.files import HEADER, read_header
+from crib_agents.equilibrium.tree import PAIRS
+from crib_agents.files import inflate, read_header, to_bytes, write_whole
 
-from crib_training.learn.deep_monte_carlo.checkpoint import write_whole
 from crib_training.solve.refine import Refined, Refinement
 from crib_training.solve.solver import Gain
 
@@ -69,20 +68,18 @@ class Starters:
 
     def save(self) -> None:
         """Write the checkpoint."""
-        from safetensors.numpy import save
-
         gains = {str(starter): gain for starter, gain in self.gains.items()}
         about = {**self.about(), "cpu_seconds": self.cpu_seconds, "gains": gains}
         tensors = {str(i): np.frombuffer(row, dtype=np.uint8) for i, row in self.packed.items()}
-        write_whole(self.path, save(tensors, metadata={HEADER: json.dumps(about)}))
+        write_whole(self.path, to_bytes(about, tensors))
 
     def load(self, path: Path) -> None:
         """Read a checkpoint.
 
         Raises:
-            ValueError: it is of another refinement.
+            ValueError: it is of another refinement, or not as it was written.
         """
-        about, tensors = read_header(path)
+        about, tensors = read_header(path, sealed=True)
         for name, value in self.about().items():
             if about.get(name) != value:
                 raise ValueError(f"{path} is of another refinement: {name!r} is {about.get(name)!r}"
@@ -99,6 +96,7 @@ class Starters:
 
     def strategy(self) -> Strategy:
         """Return the refined strategy."""
+        size = self.refinement.solver.tree.size * PAIRS
         return self.refinement.strategy_of(
-            {i: np.frombuffer(zlib.decompress(row), np.uint8) for i, row in self.packed.items()}
+            {i: np.frombuffer(inflate(row, size), np.uint8) for i, row in self.packed.items()}
         )

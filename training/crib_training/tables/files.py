@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from crib_agents.data.tables import Table
+from crib_agents.files import write_whole
 
 from crib_training.command_line import command, start
 
@@ -44,4 +45,4 @@ def write(table: Table, settings: Any, games: dict[str, Any]) -> None:
             "games": games}  # fmt: skip
     text = json.dumps(data, indent=1)
     text = re.sub(r"\[[^\[\]]+\]", lambda row: " ".join(row[0].split()), text)
-    settings.out.write_text(text + "\n")
+    write_whole(settings.out, f"{text}\n".encode())

@@ -31,7 +31,7 @@ from crib_training.command_line import start
 from crib_training.evaluation.duplicate import Pairs, estimate
 from crib_training.evaluation.evaluate import Adjust, adjusted_by
 from crib_training.evaluation.figures import shares_won
-from crib_training.outputs import check_folder
+from crib_training.outputs import claimed
 from crib_training.progress import Progress
 from crib_training.tournament.chunks import (
     KINDS,
@@ -119,7 +119,7 @@ def tournament(
 
     Raises:
         ValueError: a wrong argument, or a folder with a tournament of another set-up.
-        RuntimeError: a worker died; what was finished is kept.
+        RuntimeError: a worker died (what was finished is kept), or another command has the folder.
     """
     if pairs < 1:
         raise ValueError(f"pairs must be at least 1, got {pairs!r}")
@@ -129,7 +129,14 @@ def tournament(
     if anchor is not None and anchor not in names:
         meant = nearest(anchor, names)
         raise ValueError(f"the anchor {anchor!r} is not in the field: {', '.join(names)}{meant}")
-    check_folder(out)
+    with claimed(out):
+        return _tournament(setup, names, pairs, out, workers, until, anchor)
+
+
+def _tournament(
+    setup: Setup, names: list[str], pairs: int, out: Path, workers: Workers,
+    until: float | None, anchor: str | None,
+) -> dict[str, Any]:  # fmt: skip
     ledger = Ledger(out, setup)
     speed = Speed(len(ledger.records))
     plans = {p: _plan(setup, ledger, p, pairs, until) for p in setup.pairings}

@@ -217,6 +217,16 @@ def action_values(v, table, weights, worth, values):
 
 
 @kernel
+def most_worth(values, legal):
+    """Return the legal action of the highest value, of equals the first; NaN is never higher."""
+    best = NONE
+    for action in range(ACTIONS):
+        if legal >> action & 1 and (best == NONE or values[action] > values[best]):
+            best = action
+    return best
+
+
+@kernel
 def best_action(v, table, weights):
     """Return the legal action of the highest value, of equals the first."""
     if v["legal"] == 1 << TO_CRIB:
@@ -226,11 +236,7 @@ def best_action(v, table, weights):
     values = stack.floats(ACTIONS)
     line_values(v, table, weights, lines_open(v["legal"]), points, worth)
     action_values(v, table, weights, worth, values)
-    best = 0
-    for action in range(1, ACTIONS):
-        if values[action] > values[best]:
-            best = action
-    return best
+    return most_worth(values, v["legal"])
 
 
 @kernel

@@ -171,8 +171,10 @@ def play(v, weights):
     best = NONE
     most = UNLIKELY
     for k in range(v["hand_n"]):
+        if not v["legal"] >> k & 1:
+            continue
         value = worth[k] + WIN if worth[k] != UNLIKELY and now[k] >= need else worth[k]
-        if value > most:
+        if best == NONE or value > most:
             best = v["hand"][k]
             most = value
     return best

@@ -24,6 +24,7 @@ from crib_agents.expert.two_hand.judge.model import HEELS
 from crib_agents.expert.two_hand.judge.outcomes import COUNT_SIZE
 from crib_agents.expert.two_hand.judge.worth import worths
 from crib_agents.kernels.lay_away import DECK
+from crib_agents.learned.network import bounded
 from crib_env.engine import stack
 from crib_env.engine.jit import kernel
 from crib_env.engine.show import JACK, KEYS, with_starter
@@ -185,8 +186,8 @@ def pair_chance(v, table, known, low, high, crib, mine, theirs):
     hand_chances(v, table, low, high, chances)
     own = v["target"] - v["scores"][0]
     other = v["target"] - v["scores"][1]
-    more = mine - known[MEAN_PEGS + role]
-    let = theirs - known[MEAN_PEGS + 1 - role]
+    more = bounded(mine) - known[MEAN_PEGS + role]
+    let = bounded(theirs) - known[MEAN_PEGS + 1 - role]
     if role:
         to_pone = after_shift(float(other), let)
         to_dealer = after_shift(float(own), more)
@@ -195,7 +196,7 @@ def pair_chance(v, table, known, low, high, crib, mine, theirs):
         to_dealer = after_shift(float(other), let)
     pone = floor(to_pone) + 1
     dealer = floor(to_dealer) + 1
-    crib -= known[MEAN_CRIB]
+    crib = bounded(crib) - known[MEAN_CRIB]
     for i in range(min(BEFORE, pone)):
         for j in range(min(BEFORE, dealer)):
             chance = 0.0

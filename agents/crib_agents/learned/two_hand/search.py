@@ -33,6 +33,7 @@ from crib_agents.expert.two_hand.pegging.search import (
 )
 from crib_agents.expert.two_hand.pegging.show import look_ahead
 from crib_agents.kernels.charts import chart_of
+from crib_agents.learned.network import bounded
 from crib_agents.learned.two_hand.act import UNLIKELY, card_points
 from crib_env.engine import stack
 from crib_env.engine.jit import entry, kernel
@@ -103,12 +104,12 @@ def ask(v, k, r, p, u, net, leaf):
     leaf[0] = ASKED
     most = UNLIKELY
     for i in range(u["hand_n"]):
-        if mine[i] != UNLIKELY:
+        if u["legal"] >> i & 1 and mine[i] != UNLIKELY:
             if now[i] >= p["needs"][ME]:  # it goes out: nothing follows
                 leaf[1] = now[i]
                 leaf[2] = 0.0
                 return
-            if mine[i] - theirs[i] > most:
+            if most == UNLIKELY or mine[i] - theirs[i] > most:
                 most = mine[i] - theirs[i]
                 leaf[1] = mine[i]
                 leaf[2] = theirs[i]
@@ -121,10 +122,13 @@ def add(p, likely, j, mine, theirs, near, s, worths, found):
     ``p`` is changed. See `search_card` for the others.
     """
     if near:
-        whole = math.floor(mine)
-        others = math.floor(theirs)
-        p["needs"][ME] -= whole
-        p["needs"][THEM] -= others
+        whole = math.floor(bounded(mine))
+        others = math.floor(bounded(theirs))
+        need = p["needs"][ME]
+        they_need = p["needs"][THEM]
+        last = worths.shape[1] - 1  # a net may expect less than no points
+        p["needs"][ME] = min(need - whole, last)
+        p["needs"][THEM] = min(they_need - others, last)
         worth = end_worth(p, j, s, worths)
         found[WORTH] += likely * worth
         if mine > whole:
@@ -137,8 +141,8 @@ def add(p, likely, j, mine, theirs, near, s, worths, found):
             more = end_worth(p, j, s, worths)
             p["needs"][THEM] += 1
             found[WORTH] += likely * (theirs - others) * (more - worth)
-        p["needs"][ME] += whole
-        p["needs"][THEM] += others
+        p["needs"][ME] = need
+        p["needs"][THEM] = they_need
     found[MY_POINTS] += likely * (mine - max(p["needs"][ME], 0))
     found[THEIR_POINTS] += likely * (theirs - max(p["needs"][THEM], 0))
 

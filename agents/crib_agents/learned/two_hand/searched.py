@@ -29,6 +29,7 @@ from crib_env.engine.show import show_table
 from crib_env.engine.two_hand.records import HAND, VIEW
 from crib_env.policy import Actions, Views
 
+LEAST = float(np.finfo(np.float64).min)  # of a card that may be played, if nothing else is known
 WITHIN = 61  # points to make; farther away from the end play is for points
 
 
@@ -61,7 +62,8 @@ class SearchedPlay:
         choice = ((hands >> 2 != first[:, None] >> 2) & may).any(axis=1)
         if choice.any():
             worth = self.findings(views[choice])[:, :, WORTH]
-            best[choice] = np.where(np.isnan(worth), -np.inf, worth).argmax(axis=1)
+            known = np.nan_to_num(worth, nan=LEAST, posinf=LEAST, neginf=LEAST)
+            best[choice] = np.where(may[choice], known, -np.inf).argmax(axis=1)
         actions: Actions = hands[np.arange(len(views)), best]
         return actions
 

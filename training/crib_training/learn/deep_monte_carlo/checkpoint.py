@@ -1,13 +1,11 @@
 """Checkpoints: all that a run needs to go on, in one safetensors file that replaces the last whole.
 
-A file is written beside its place and then renamed, so whatever stops the writing (a kill, a full
-disk) leaves the one before as it was. Nothing in it can run: numbers, and a JSON header.
+Nothing in it can run: numbers, and a JSON header. Its checksum tells a damaged one; see
+`crib_agents.files`.
 """
 
 from __future__ import annotations
 
-import json
-import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,32 +13,14 @@ from typing import Any
 
 import numpy as np
 import torch
-from crib_agents.files import HEADER, check_format, read_header
-from safetensors.numpy import save
+from crib_agents.files import check_format, read_header, to_bytes, write_whole
 from torch import nn
 
-FILE = "checkpoint.safetensors"
+from crib_training.outputs import CHECKPOINT
+
+FILE = CHECKPOINT
 FORMAT = "crib_env run"
 FORMAT_VERSION = 1
-BESIDE = ".partial"
-
-
-def write_whole(path: Path, data: bytes) -> None:
-    """Write a file so that it is there as a whole or not at all; an older one stays till then.
-
-    Raises:
-        OSError: it cannot be written; the message names it.
-    """
-    beside = path.with_name(path.name + BESIDE)
-    try:
-        with open(beside, "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(beside, path)
-    except OSError as error:
-        beside.unlink(missing_ok=True)
-        raise OSError(f"{path} cannot be written: {error.strerror or error}") from error
 
 
 @dataclass(frozen=True)
@@ -62,19 +42,19 @@ class Checkpoint:
             OSError: it cannot be written; one written before is still there.
         """
         about = {"format": FORMAT, "version": FORMAT_VERSION, **self.about}
-        write_whole(folder / FILE, save(dict(self.tensors), metadata={HEADER: json.dumps(about)}))
+        write_whole(folder / FILE, to_bytes(about, self.tensors))
 
     @classmethod
     def load(cls, folder: Path) -> Checkpoint:
         """Read that of a run.
 
         Raises:
-            ValueError: there is none, or it is of another version.
+            ValueError: there is none, it is of another version, or it is not as it was written.
         """
         path = folder / FILE
         if not path.exists():
             raise ValueError(f"there is no run to go on with in {folder}: it has no {FILE}")
-        about, tensors = read_header(path)
+        about, tensors = read_header(path, sealed=True)
         try:
             check_format(about, FORMAT, FORMAT_VERSION)
         except ValueError as error:

@@ -24,12 +24,12 @@ from crib_agents.loading import load_agent
 from crib_play.replay import write_replay
 
 from crib_training.learn.deep_monte_carlo.actors import ActorsLostError, Processes
-from crib_training.learn.deep_monte_carlo.checkpoint import FILE
 from crib_training.learn.deep_monte_carlo.cluster import Cluster
 from crib_training.learn.deep_monte_carlo.settings import Settings, command
 from crib_training.learn.deep_monte_carlo.training import Training
 from crib_training.learn.display import Display
 from crib_training.loading import find_game
+from crib_training.outputs import run_folder
 
 
 class Stopped(KeyboardInterrupt):
@@ -60,21 +60,6 @@ def asked_to_stop() -> Iterator[list[bool]]:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
-def check_folder(settings: Settings) -> None:
-    """Make the folder for results.
-
-    Raises:
-        ValueError: it holds a run that would be overwritten.
-        OSError: it cannot be made.
-    """
-    out = settings.out
-    out.mkdir(parents=True, exist_ok=True)
-    going_on = settings.resume is not None and out.samefile(settings.resume)
-    if (out / FILE).exists() and not going_on:
-        raise ValueError(f"{out} holds a run: go on with it by --resume {out}, or choose another "
-                         f"--out")  # fmt: skip
-
-
 def actors_of(settings: Settings) -> AbstractContextManager[Cluster | Processes | None]:
     """Return who plays, None for the learner's own process."""
     if settings.ray_address is not None:
@@ -94,10 +79,16 @@ def train(settings: Settings) -> Learned:
     Raises:
         Stopped: Ctrl-C was pressed; the run is saved.
         ActorsLostError: those who play are gone; the run is saved.
-        ValueError, OSError: see `Training`, `check_folder`, `Training.save`.
+        DivergedError: the loss is not finite; the message names the last good checkpoint.
+        FolderInUseError, ValueError, OSError: see `Training`, `run_folder`, `Training.save`.
     """
-    training = Training(settings)
-    check_folder(settings)
+    # What cannot be is found out before there is a folder; a checkpoint is read under its lock.
+    new = Training(settings) if settings.resume is None else None
+    with run_folder(settings.out, settings.resume):
+        return _train(new or Training(settings), settings)
+
+
+def _train(training: Training, settings: Settings) -> Learned:
     training.save()  # what cannot be written is found out before the work starts
     training.task.play(2, 0.0, np.random.default_rng(0))  # compiles what no cache holds
     every = -(-settings.deals // settings.measures)

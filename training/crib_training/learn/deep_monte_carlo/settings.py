@@ -4,12 +4,31 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from crib_env.settings import Folder, NewFolder, Seed
+from crib_agents.learned.network import WIDEST
+
+from crib_env.settings import (
+    Between,
+    Count,
+    Folder,
+    NewFolder,
+    NotNegative,
+    Pairs,
+    Portion,
+    Positive,
+    Seed,
+    Share,
+    Threads,
+    Workers,
+    check_numbers,
+)
 
 # What changes nothing about what is learned.
 FREE = ("out", "resume", "progress", "save_seconds", "ray_address", "replay")
+
+
+Width = Annotated[int, Between(1, WIDEST)]
 
 
 @dataclass(frozen=True)
@@ -58,32 +77,37 @@ class Settings:
     env: str = "six_card_v0"
     rules: str | None = None
     players: int | None = None
-    deals: int = 400_000
+    deals: Count = 400_000
     seed: Seed = 1
-    lanes: int | None = None
-    batch_size: int = 256
-    learning_rate: float | None = None
-    last_learning_rate: float = 0.05
-    average: float | None = None
-    temperature: float | None = None
-    last_temperature: float | None = None
-    explore: float = 0.1
-    width: int | None = None
-    narrow: int | None = None
+    lanes: Count | None = None
+    batch_size: Count = 256
+    learning_rate: Positive | None = None
+    last_learning_rate: Share = 0.05
+    average: Portion | None = None
+    temperature: Positive | None = None
+    last_temperature: Positive | None = None
+    explore: Share = 0.1
+    width: Width | None = None
+    narrow: Width | None = None
     against: str = "rule_based"
     lines: str = "greedy"
-    measures: int = 8
-    measure_pairs: int = 1000
-    last_pairs: int = 4000
-    save_seconds: float = 30.0
-    workers: int = 1
+    measures: Count = 8
+    measure_pairs: Pairs = 1000
+    last_pairs: Pairs = 4000
+    save_seconds: NotNegative = 30.0
+    workers: Workers = 1
     ray_address: str | None = None
     device: Literal["cpu", "cuda"] = "cpu"
-    threads: int = 1
+    threads: Threads = 1
     out: NewFolder = Path("runs/deep_monte_carlo")
     resume: Folder | None = None
     progress: bool = True
     replay: bool = False
+
+    def __post_init__(self) -> None:
+        check_numbers(self)
+        if self.ray_address is not None and self.workers < 2:
+            raise ValueError(f"workers must be at least 2 on a cluster, got {self.workers}")
 
 
 @dataclass(frozen=True)

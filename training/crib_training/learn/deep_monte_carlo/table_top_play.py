@@ -11,9 +11,9 @@ from crib_agents.learned.table_top.act import (
     EACH_TWICE,
     EVERY_LINE,
     LINES,
-    UNLIKELY,
     action_values,
     line_values,
+    most_worth,
 )
 from crib_agents.learned.table_top.crib_features import crib_features
 from crib_agents.learned.table_top.line_features import (
@@ -102,12 +102,9 @@ def choose_actions(
         v = views[b]
         line_values(v, table, weights, EVERY_LINE, all_points, all_worth)
         action_values(v, table, weights, all_worth, values)
-        best = TO_CRIB
-        most = UNLIKELY
         for action in range(ACTIONS):
-            if values[action] != UNLIKELY and values[action] + noise[b, action] > most:
-                best = action
-                most = values[action] + noise[b, action]
+            values[action] += noise[b, action]
+        best = most_worth(values, v["legal"])
         actions[b] = best
         for line in range(LINES):
             at = line

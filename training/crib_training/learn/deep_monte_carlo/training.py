@@ -9,21 +9,23 @@ from typing import Any
 
 import numpy as np
 import torch
+from crib_agents.files import write_whole
 from crib_agents.learned import Learned
 
 from crib_training.learn.curve import Curve, Point
 from crib_training.learn.deep_monte_carlo.actors import NETS, Actors, Played, joined, parts_of
 from crib_training.learn.deep_monte_carlo.checkpoint import (
+    FILE,
     Checkpoint,
     adam_tensors,
     module_tensors,
     restore_adam,
     restore_module,
-    write_whole,
 )
 from crib_training.learn.deep_monte_carlo.settings import Settings, differences, fixed, origin
 from crib_training.learn.deep_monte_carlo.task import Samples
 from crib_training.learn.deep_monte_carlo.tasks import find_task
+from crib_training.learn.divergence import diverged, is_finite
 
 ACTING = "acting."  # the prefix of the nets that play the round after this
 
@@ -42,16 +44,12 @@ class Training:
         task: the game. average: the average of its nets' weights.
         deals, decisions: of self-play so far. cpu_seconds: of self-play and learning.
         rounds: played so far. actors: who plays them, None for this process.
+        saved: how many deals the last checkpoint in the folder has, None if there is none.
         acting: the nets that the next round is played by, if others play it.
         loss: the mean over the updates of the last round. curve: strength so far.
     """
 
     def __init__(self, settings: Settings) -> None:
-        if settings.deals < 1 or settings.batch_size < 1 or settings.measures < 1:
-            raise ValueError("deals, batch_size and measures must be at least 1")
-        least = 1 if settings.ray_address is None else 2
-        if settings.workers < least:
-            raise ValueError(f"workers must be at least {least}, got {settings.workers}")
         if settings.device == "cuda" and not torch.cuda.is_available():
             raise ValueError(
                 "device cuda needs an NVIDIA card and a PyTorch built for it: here is none"
@@ -73,6 +71,7 @@ class Training:
         self.actors: Actors | None = None
         self.acting = self._nets() if settings.workers > 1 else {}
         self.loss = 0.0
+        self.saved: int | None = None
         self.curve = Curve(
             self.maker, self.rules, self.players, f"deep Monte Carlo, seed {settings.seed}",
             settings.against, settings.lines,
@@ -86,7 +85,11 @@ class Training:
         return Learned([self.task.weights(self.average, origin(self.settings))], "learning")
 
     def iterate(self) -> None:
-        """Play one batch of deals and learn from it."""
+        """Play one batch of deals and learn from it.
+
+        Raises:
+            DivergedError: the loss or the weights are not finite; the message names what was saved.
+        """
         began = time.process_time()
         progress = self.deals / self.settings.deals
         n = min(self.task.lanes, self.settings.deals - self.deals)
@@ -141,6 +144,9 @@ class Training:
             with torch.no_grad():
                 torch._foreach_lerp_(average, nets, self.chosen.average)
         self.loss = torch.stack(losses).mean().item()
+        if not is_finite(self.loss, self.task.nets, self.average):
+            saved = None if self.saved is None else settings.out / FILE
+            raise diverged(saved, f"after {self.saved or 0:,} deals")
 
     def measure(self, pairs: int) -> list[Point]:
         """Measure the strength of the average against each reference opponent."""
@@ -173,6 +179,7 @@ class Training:
             "curve": self.curve.state(),
         }
         Checkpoint(about, tensors).save(out)
+        self.saved = self.deals
 
     def _restore(self, saved: Checkpoint) -> None:
         about = saved.about

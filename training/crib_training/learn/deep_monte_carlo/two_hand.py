@@ -72,7 +72,7 @@ class TwoHandTask:
             {
                 name: mlp(
                     net.inputs,
-                    mine.width if name == "play" else int(LAY_AWAY_WIDTH * mine.width),
+                    mine.width if name == "play" else max(1, int(LAY_AWAY_WIDTH * mine.width)),
                     mine.narrow,
                     net.outputs,
                 )

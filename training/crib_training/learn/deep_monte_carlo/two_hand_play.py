@@ -17,7 +17,7 @@ from numba import float32, float64, int64, void
 
 from crib_env.engine import stack
 from crib_env.engine.jit import entry, kernel
-from crib_env.engine.record import TABLE_T, WEIGHTS_T, array_of
+from crib_env.engine.record import NONE, TABLE_T, WEIGHTS_T, array_of
 from crib_env.engine.show import JACK, KEYS, score_flush_and_nob
 from crib_env.engine.two_hand.counting import alone, least_pip, sequence_of, unseen_ranks
 from crib_env.engine.two_hand.records import HAND, TWO_HAND, VIEW
@@ -59,7 +59,7 @@ def choose_pairs(views, table, weights, noise, pairs, inputs):
                 high = max(v["hand"][i], v["hand"][j])
                 worth = pair_value(v, table, weights, low, high) + noise[b, pair]
                 pair += 1
-                if worth > most:
+                if pair == 1 or worth > most:  # the first stands if no worth is a number
                     most = worth
                     pairs[b, 0] = low
                     pairs[b, 1] = high
@@ -94,11 +94,14 @@ def choose_cards(views, weights, noise, cards, chosen, points, inputs):
     for b in range(views.shape[0]):
         v = views[b]
         choices = card_values(v, weights, now, worth)
-        best = 0
+        best = NONE
         most = UNLIKELY
         for k in range(v["hand_n"]):
-            if worth[k] != UNLIKELY and worth[k] + noise[b, k] > most:
-                most = worth[k] + noise[b, k]
+            if not v["legal"] >> k & 1:
+                continue
+            value = worth[k] + noise[b, k] if worth[k] != UNLIKELY else UNLIKELY
+            if best == NONE or value > most:
+                most = value
                 best = k
         cards[b] = v["hand"][best]
         if choices > 1:
