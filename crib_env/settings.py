@@ -74,6 +74,12 @@ def finite(value: float) -> None:
         raise ValueError(f"{value} is not a finite number")
 
 
+def countable(value: int) -> None:
+    """Raise a ValueError unless a whole number fits a machine word."""
+    if abs(value) > LARGEST:
+        raise ValueError(f"{value} is too large")
+
+
 def check_file(path: Path) -> None:
     """Raise unless a file can be written there.
 
@@ -161,7 +167,7 @@ Folder = Annotated[Path, is_folder]
 FileOrFolder = Annotated[Path, exists]
 
 # What is checked where a type declares no more.
-ALWAYS: dict[Any, Callable[[Any], None]] = {int: Between(-LARGEST, LARGEST), float: finite}
+ALWAYS: dict[Any, Callable[[Any], None]] = {int: countable, float: finite}
 
 
 def check(settings: Any) -> None:

@@ -26,6 +26,7 @@ from crib_env.settings import (
     check_file,
     check_folder,
     check_kept_file,
+    countable,
     exists,
     finite,
     is_file,
@@ -123,7 +124,7 @@ def test_every_number_and_path_declares_what_it_may_be(module: str) -> None:
     bare = [
         name
         for name, hint in hints.items()
-        if kinds(hint) & {int, float, Path} and not declared(hint) - {finite}
+        if kinds(hint) & {int, float, Path} and not declared(hint) - {countable, finite}
     ]
     assert not bare
 

@@ -4,8 +4,7 @@
 
 The student plays, and the expert labels its decisions: the student meets the positions that it
 brings about (DAgger). Nets are fitted to all labels so far, and at the end, at a falling rate, once
-more. Only differences between the choices of a view matter for playing, so the loss is of the
-errors less their mean over the choices of the view.
+more. Only differences between choices matter, so the loss is of errors less their mean in a view.
 
 Writes to ``--out``: ``policy.safetensors``; the labels of each round, ``labels_000.npz`` and so on;
 and ``checkpoint.safetensors``, with which ``--resume`` goes on to the result it would have had.
