@@ -27,7 +27,7 @@ from crib_env.rules import TwoHandRules
 from crib_training.command_line import command, start
 from crib_training.learn.deep_monte_carlo.checkpoint import write_whole
 from crib_training.learn.deep_monte_carlo.loop import Stopped, asked_to_stop
-from crib_training.outputs import check_folder, csv_table
+from crib_training.outputs import check_folder, csv_table, peak_memory
 from crib_training.solve.curve import Point, picture
 from crib_training.solve.refine import Refinement
 from crib_training.solve.settings import FREE, Settings, check, memory, unset
@@ -220,7 +220,8 @@ def run(settings: Settings) -> None:
     """Solve, and say where the results are."""
     solve(settings)
     refined = f"{REFINED}, {STARTERS}, " if settings.refine else ""
-    print(f"wrote {settings.out}/{STRATEGY}, {refined}{CURVE}, {PICTURE}, {CHECKPOINT}")
+    print(f"wrote {settings.out}/{STRATEGY}, {refined}{CURVE}, {PICTURE}, {CHECKPOINT}; "
+          f"{peak_memory()}")  # fmt: skip
 
 
 if __name__ == "__main__":
