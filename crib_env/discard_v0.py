@@ -32,10 +32,10 @@ points decide the reward.
 | ``playout`` | who plays the cards for both seats: a name, an agent, a function | ``"greedy"`` |
 | ``rules`` | ``"hoyle"``, ``"five_card"`` or a `Rules` | ``"hoyle"`` |
 | ``episode`` | ``"deal"``, ``"game"``, ``"match"`` | ``"deal"`` |
-| ``reward`` | ``"win"``, ``"points"`` | ``"win"`` |
+| ``reward`` | ``"win"``, ``"points"``, ``"expected"``, ``"expected_at_show"`` | ``"win"`` |
 
-The Gymnasium, vector and SB3 forms also take ``features`` (``True``, ``"lookahead"``, ``"reply"``)
-and ``reward="expected"``: see docs/features.md.
+The Gymnasium, vector and SB3 forms also take ``features`` (``True``, ``"lookahead"``, ``"reply"``):
+see docs/features.md.
 
 Their ``opponent`` is a name, an agent, a function of a view, or several with their shares,
 ``[("greedy", 1), ("expert", 3)]``, one drawn for each episode; ``set_opponent`` puts another in its
@@ -57,6 +57,7 @@ Two single cards by each seat, non-dealer first, without either learning the oth
 
 ``"points"``: what a seat's side pegged in the whole deal, played out, less the other's.
 ``"win"``: +1 to who made more points in the deal, 0 if both made as many; a game by who won it.
+``"expected"`` and ``"expected_at_show"``: as in six_card_v0.
 
 ## Version history
 

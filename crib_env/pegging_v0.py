@@ -32,10 +32,10 @@ decides the reward. Hands and crib are not counted.
 | ``keep`` | who lays away for both seats: a name, an agent, a function | ``"rule_based"`` |
 | ``rules`` | ``"hoyle"``, ``"five_card"`` or a `Rules` | ``"hoyle"`` |
 | ``episode`` | ``"deal"`` | ``"deal"`` |
-| ``reward`` | ``"win"``, ``"points"`` | ``"win"`` |
+| ``reward`` | ``"win"``, ``"points"``, ``"expected"``, ``"expected_at_show"`` | ``"win"`` |
 
-The Gymnasium, vector and SB3 forms also take ``features`` (``True``, ``"lookahead"``, ``"reply"``)
-and ``reward="expected"``: see docs/features.md.
+The Gymnasium, vector and SB3 forms also take ``features`` (``True``, ``"lookahead"``, ``"reply"``):
+see docs/features.md.
 
 Their ``opponent`` is a name, an agent, a function of a view, or several with their shares,
 ``[("greedy", 1), ("expert", 3)]``, one drawn for each episode; ``set_opponent`` puts another in its
@@ -57,6 +57,7 @@ The card to play. "Go" is automatic, so a seat may act twice running.
 
 ``"points"``: what a seat pegged in the play less what the other did. ``"win"``: +1 to who pegged
 more, 0 if both pegged as much. His heels are no part of the play: they are not pegged.
+``"expected"`` and ``"expected_at_show"`` are ``"points"`` here: there is no show.
 
 ## Version history
 

@@ -32,13 +32,13 @@ opponent="rule_based")``, ``gymnasium.make_vec(..., num_envs=1024)``; for Stable
 |---|---|---|
 | ``rules`` | ``"hoyle"``, ``"five_card"`` or a `Rules` | ``"hoyle"`` |
 | ``episode`` | ``"game"`` (to 121), ``"deal"``, ``"match"`` (to seven game points) | ``"game"`` |
-| ``reward`` | ``"win"``, ``"points"`` | ``"win"`` |
+| ``reward`` | ``"win"``, ``"points"``, ``"expected"``, ``"expected_at_show"`` | ``"win"`` |
 | ``on_illegal`` | ``"terminate"``, ``"raise"`` | ``env``: terminate, ``raw_env``: raise |
 | ``render_mode`` | ``None``, ``"ansi"``, ``"svg"``, ``"rgb_array"``, ``"human"`` | ``None`` |
 | ``viewer`` | whose knowledge is rendered: a seat, ``"all"``; ``None`` who acts | ``None`` |
 
-The Gymnasium, vector and SB3 forms also take ``features`` (``True``, ``"lookahead"``, ``"reply"``)
-and ``reward="expected"``: see docs/features.md.
+The Gymnasium, vector and SB3 forms also take ``features`` (``True``, ``"lookahead"``, ``"reply"``):
+see docs/features.md.
 
 Their ``opponent`` is a name, an agent, a function of a view, or several with their shares,
 ``[("greedy", 1), ("expert", 3)]``, one drawn for each episode; ``set_opponent`` puts another in its
@@ -67,6 +67,10 @@ card is skipped, so a seat may act twice running.
 ``"win"``: +1 and -1 at the episode's end: who reached 121; who won the match; who made more points
 in the deal (0 if both made as many). ``"points"``: at each step seat 0's points less seat 1's, and
 the opposite for seat 1; a seat's reward in ``last()`` is their sum since it last acted.
+``"expected"`` is ``"points"`` without the luck of the starter: hands, crib and heels are paid as
+their mean when both seats have laid away, which depends on the other seat's hidden cards.
+``"expected_at_show"`` pays that mean when the hands are shown: the same in sum, and it tells a
+seat nothing that it has not seen.
 
 ## Version history
 

@@ -46,10 +46,12 @@ class CribbageEnv(LearnerSettings, Shows, gymnasium.Env[Observation, np.int64]):
             the learner's last action), or in the two-hand games ``"expected"``: points without the
             luck of the starter. What is pegged in the play counts when it is pegged; hands, crib
             and heels count when both seats have laid away, as their mean over every card not
-            dealt, and not when they are counted. Over one deal its mean is that of ``"points"``
-            whatever is played, so the same play is best, on average; over a game it goes on
-            counting where the target would cut a show short, so it asks for the most points a
-            deal, as ``"points"`` nearly does, and not for the win.
+            dealt, and not when they are counted. That mean depends on the other seat's hidden
+            cards; ``"expected_at_show"`` pays it when the deal is over and they are shown, so the
+            sum is the same. Over one deal the mean of either is that of ``"points"`` whatever is
+            played, so the same play is best, on average; over a game they go on counting where the
+            target would cut a show short, so they ask for the most points a deal, as ``"points"``
+            nearly does, and not for the win.
         features: False; True to observe for each action what a learner needs and the environment
             can tell it (`Family.features`, float32 after the bits); or a level by its name,
             ``"lookahead"`` or ``"reply"``. See ``crib_env.observation_layout(name, features)``.

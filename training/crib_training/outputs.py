@@ -1,12 +1,14 @@
 """Where results are written, looked at before the work so that none is lost to a bad path; CSV.
 
-A folder for results belongs to one command at a time, and a run in it is not overwritten.
+A folder for results belongs to one command at a time, and a run in it is not overwritten. The most
+memory that the work took is printed at a command's end.
 """
 
 from __future__ import annotations
 
 import csv
 import io
+import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, fields
@@ -96,3 +98,14 @@ def csv_table(kind: type[Any], rows: Sequence[Any]) -> bytes:
     writer.writeheader()
     writer.writerows(asdict(row) for row in rows)
     return text.getvalue().encode()
+
+
+def peak_memory() -> str:
+    """Return the most memory that this process has held so far, in words."""
+    try:
+        import resource
+    except ModuleNotFoundError:  # on Windows
+        return "how much memory was held at most is not known on this system"
+    held = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    held *= 1 if sys.platform == "darwin" else 1024  # bytes there, KiB elsewhere
+    return f"{held / 1e9:.2f} GB of memory held at most"

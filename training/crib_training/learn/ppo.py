@@ -63,7 +63,8 @@ class Settings(TakesAgents):
         opponent: an agent's name or a .safetensors, .zip or .onnx file.
         episode: what one episode is; by default one deal, or one round.
         reward: the points made more than the opponent, or expected: with the mean of the show in
-            its place (two-hand games), or who won; by default expected where there is such.
+            its place, paid at the discard, or expected_at_show: paid when the hands are shown
+            (two-hand games), or who won; by default expected where there is such.
         features: what is observed besides bits: the exact means and points of each action, also
             what the reply may make, or nothing.
         lanes: games side by side.
@@ -97,7 +98,7 @@ class Settings(TakesAgents):
     seed: Annotated[int, Between(0, 2**32 - 1)] = 1  # as Stable-Baselines3 takes them
     opponent: str = "rule_based"
     episode: str | None = None
-    reward: Literal["expected", "points", "win"] | None = None
+    reward: Literal["expected", "expected_at_show", "points", "win"] | None = None
     features: Literal["reply", "lookahead"] | None = "reply"
     lanes: Count = 512
     steps: Count = 24

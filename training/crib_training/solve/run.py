@@ -26,7 +26,7 @@ from crib_env.rules import TwoHandRules
 from crib_training import outputs
 from crib_training.command_line import command, start
 from crib_training.learn.deep_monte_carlo.loop import Stopped, asked_to_stop
-from crib_training.outputs import csv_table, run_folder
+from crib_training.outputs import csv_table, peak_memory, run_folder
 from crib_training.solve.curve import Point, picture
 from crib_training.solve.refine import Refinement
 from crib_training.solve.settings import FREE, Settings, check, memory, unset
@@ -216,7 +216,8 @@ def run(settings: Settings) -> None:
     """Solve, and say where the results are."""
     solve(settings)
     refined = f"{REFINED}, {STARTERS}, " if settings.refine else ""
-    print(f"wrote {settings.out}/{STRATEGY}, {refined}{CURVE}, {PICTURE}, {CHECKPOINT}")
+    print(f"wrote {settings.out}/{STRATEGY}, {refined}{CURVE}, {PICTURE}, {CHECKPOINT}; "
+          f"{peak_memory()}")  # fmt: skip
 
 
 if __name__ == "__main__":
