@@ -84,6 +84,6 @@ def check(settings: Settings) -> TwoHandRules:
         raise ValueError(f"crib solve solves games in which two cards are laid away, not "
                          f"{settings.env}: choose five_card_v0 or six_card_v0")  # fmt: skip
     if settings.refine and rules.dealt != 5:
-        raise ValueError(f"refine is for games of five cards: with more there is no memory for "
-                         f"it; got {settings.refine}")  # fmt: skip
+        raise ValueError(f"refine must be 0 for games of more than five cards: there is no memory "
+                         f"for it; got {settings.refine}")  # fmt: skip
     return rules
