@@ -32,7 +32,8 @@ STARTS = 6
 LIMIT = 1200  # seconds, for all starts of a test together
 
 PLAY = """
-import json, os, sys, tempfile, threading
+import json, os, sys, tempfile
+from concurrent.futures import ThreadPoolExecutor
 from numba.core import event
 from test_trajectories import play_batch
 
@@ -52,11 +53,9 @@ def fail(*_, **__):
 
 with event.install_recorder("numba:compile") as recorder:
     if how == "threads":
-        threads = [threading.Thread(target=play, args=([each],)) for each in plays]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
+        import crib_agents  # Python may refuse to import a package in several threads at once
+        with ThreadPoolExecutor(len(plays)) as pool:
+            list(pool.map(play, [[each] for each in plays]))
     elif how == "forks":
         play(plays[:1])
         children = []
@@ -119,6 +118,7 @@ class Start:
         self.process = subprocess.Popen(
             [sys.executable, "-c", PLAY, json.dumps(plays), how, str(self.result)],
             env={**environment, "PYTHONPATH": os.pathsep.join(path)},
+            cwd=source,
             stderr=subprocess.PIPE,
             text=True,
         )
