@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections import Counter
 from itertools import combinations
 from pathlib import Path
@@ -155,6 +156,23 @@ def test_what_cannot_be_solved_is_said(tmp_path: Path, capsys: pytest.CaptureFix
             main(["solve", "--out", str(tmp_path / "out"), *words])
         assert end.value.code == 2
         assert why in capsys.readouterr().err
+
+
+def test_a_command_says_how_much_memory_it_held_at_most(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from crib_training.outputs import peak_memory
+    from crib_training.solve import run
+
+    before = float(peak_memory().partition(" ")[0])
+    held = bytearray(int(before * 1e9) + 50_000_000)
+    held[::4096] = bytes([1]) * len(held[::4096])  # memory that is not touched is not held
+    assert before < float(peak_memory().partition(" ")[0]) < 3 * before + 1
+    monkeypatch.setattr(run, "solve", lambda settings: None)
+    run.run(run.Settings(out=tmp_path))
+    assert f"; {peak_memory()}" in capsys.readouterr().out
+    monkeypatch.setitem(sys.modules, "resource", None)  # as on Windows
+    assert "not known on this system" in peak_memory()
 
 
 @pytest.mark.slow
