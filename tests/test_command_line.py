@@ -292,7 +292,9 @@ def test_the_base_install_has_the_help_of_what_it_can_do(name: str) -> None:
         ),
         ("tournament greedy random --pairs 2 --workers 0 --out here", "# Tournament"),
         ("analyze 5H 5D JC 4S 6S KH", "keep"),
-        ("exploit random --hands 2", "random, rules five_card"),
+        pytest.param(
+            "exploit random --hands 2", "random, rules five_card", marks=pytest.mark.slow
+        ),  # it asks for every hand: some two minutes
         ("replay random random --no-opinions", "replay.html"),
         ("--version", "crib-env "),
     ],
