@@ -17,7 +17,7 @@ from __future__ import annotations
 import math
 import os
 import types
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
@@ -170,14 +170,18 @@ FileOrFolder = Annotated[Path, exists]
 ALWAYS: dict[Any, Callable[[Any], None]] = {int: countable, float: finite}
 
 
-def check(settings: Any) -> None:
-    """Raise unless all settings are what their types declare.
+def check(kind: type[Any], values: Mapping[str, Any]) -> None:
+    """Raise unless values are what the types of settings declare.
+
+    Args:
+        kind: the dataclass of the settings.
+        values: some of them, by name.
 
     Raises:
         ValueError: one is not; the message names it as the command line does.
     """
-    for name, hint in get_type_hints(type(settings), include_extras=True).items():
-        for test, value in checks(hint, getattr(settings, name)):
+    for name, hint in get_type_hints(kind, include_extras=True).items():
+        for test, value in checks(hint, values[name]) if name in values else ():
             try:
                 test(value)
             except (ValueError, OSError) as error:

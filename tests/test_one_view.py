@@ -70,7 +70,7 @@ ADAPTERS = {
     "LearnedAgent": (trained, ("hoyle",)),
     "ScoredAgent": (lambda: ScoredAgent(lambda obs, masks: masks, "scored"), BOTH),
     "from_torch": (of_torch, TWO_HAND),
-    "from_sb3": (of_sb3, TWO_HAND),
+    "from_sb3": (of_sb3, ("hoyle",)),
     "PlainAgent": (Plain, TWO_HAND),
     "ProcessAgent": (lambda: ProcessAgent("greedy"), BOTH),
     "Timed": (lambda: Timed(find_agent("greedy")), BOTH),

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from crib_training.evaluation import scores
 from crib_training.evaluation.duplicate import estimate, play_pairs
+from crib_training.reading import read_settings
 
 from crib_env.policy import find_agent
 from crib_env.rules import TwoHandRules
@@ -39,5 +40,5 @@ def test_the_command_prints_a_row_for_the_scores_there_are(capsys: Any) -> None:
     said = capsys.readouterr().out
     assert "| 1 to 5 " in said
     assert "| all " in said
-    with pytest.raises(ValueError, match="pairs must be at least 2"):
-        scores.run(scores.Settings("rule_based", "greedy", pairs=1))
+    with pytest.raises(ValueError, match="--pairs: 1 is not a whole number from 2"):
+        read_settings(scores.Settings, ["rule_based", "greedy", "--pairs", "1"], "scores")

@@ -244,7 +244,7 @@ def test_an_agent_sits_down_to_its_own_games_alone() -> None:
         with pytest.raises(ValueError, match="equilibrium does not play"):
             sit_down(find_game(game), None, "greedy", "equilibrium")
         with pytest.raises(ValueError, match="does not play"):  # it declares nothing: it is asked
-            sit_down(find_game(game), 0, "expert+equilibrium")
+            sit_down(find_game(game), 0, "expert/equilibrium")
     assert sit_down(find_game("five"), 0, "equilibrium").seats[1] is not None
 
 

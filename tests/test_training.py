@@ -271,7 +271,8 @@ def crib(*words: str, folder: Path | None = None) -> subprocess.CompletedProcess
      ("train --method guess", 2, "no method is called 'guess'"),
      ("train --method deep_monte_carl", 2, "did you mean 'deep_monte_carlo'?"),
      ("train --method ppo --reward pionts", 2,
-      "--reward: 'pionts' is none of None, expected, points, win; did you mean 'points'?"),
+      "--reward: 'pionts' is none of None, expected, expected_at_show, points, win; did you mean "
+      "'points'?"),
      ("teach --against gredy", 2, "did you mean 'greedy'?"),
      ("tournament greedy random --episode gmae", 2, "did you mean 'game'?"),
      ("tournament greedy random --anchor gredy", 2, "did you mean 'greedy'?"),
@@ -424,5 +425,5 @@ def test_rules_of_ones_own_are_named_by_a_preset_with_changes() -> None:
     assert rules == Rules.preset("hoyle", target=91, for_last=3)
     with pytest.raises(ValueError, match="no field 'aim'"):
         find_game("six_card_v0", "hoyle[aim=3]")
-    with pytest.raises(ValueError, match="family"):
+    with pytest.raises(ValueError, match="no rules for this game are called 'table_top"):
         find_game("six_card_v0", "table_top[target=91]")

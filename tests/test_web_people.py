@@ -291,4 +291,4 @@ def test_addresses_that_others_reach_are_those_of_this_machine_on_a_network(
 
 def test_a_wrong_number_of_tables_is_said_in_words() -> None:
     with pytest.raises(ValueError, match="--tables-per-hour: -1 is not a whole number from 0"):
-        check(serve.Settings(tables_per_hour=-1))
+        check(serve.Settings, {"tables_per_hour": -1})

@@ -116,7 +116,7 @@ def trusted(name: str, trust: bool) -> str:
     """Return the name of an agent; if ``trust``, such that the models it names are trusted."""
     if trust and (joined := of_two(name)):
         return "/".join(trusted(one, trust) for one in joined)
-    return re.sub(rf"(?:{TRUST})?([^+:]+\.zip)\b", rf"{TRUST}\1", name) if trust else name
+    return re.sub(rf"(?:{TRUST})?([^:]+\.zip)\b", rf"{TRUST}\1", name) if trust else name
 
 
 @dataclass(frozen=True, kw_only=True)

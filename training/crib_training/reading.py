@@ -43,8 +43,9 @@ def read_settings(settings: type[S], words: Sequence[str], program: str) -> S:
         meant = nearest(more[0].partition("=")[0], list(parser._option_string_actions))
         kind = "option" if more[0].startswith("-") else "further argument"
         parser.error(f"there is no {kind} {more[0]}{meant}")
+    check(settings, vars(given))  # before the settings check themselves, whose words are Python's
     chosen = settings(**vars(given))
-    check(chosen)
+    check(settings, vars(chosen))
     return chosen
 
 

@@ -23,6 +23,7 @@ from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 from multiprocessing.util import Finalize
 from threading import Thread
+from typing import NoReturn
 
 import numpy as np
 
@@ -215,7 +216,7 @@ def serve(pipe: Connection, name: str, load: Callable[[str], Agent]) -> None:
         try:
             number, views, seed = pipe.recv()
         except (EOFError, ConnectionError):
-            return
+            _end_group()  # here too: the process may end before its watching thread has a turn
         try:
             actions = agent.act(views, np.random.default_rng(seed))
             say(number, "actions", np.asarray(actions).tolist())
@@ -228,6 +229,11 @@ def _end_with_parent() -> None:
     parent = multiprocessing.parent_process()
     assert parent is not None
     parent.join()
+    _end_group()
+
+
+def _end_group() -> NoReturn:
+    """End this process, which leads its group, and all that it started."""
     if hasattr(os, "killpg"):
         os.killpg(0, signal.SIGKILL)
     os._exit(1)
