@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+import matplotlib
 import numpy as np
 import numpy.typing as npt
 
@@ -75,8 +76,6 @@ def draw(
     Args:
         levels: of agents that do not learn, by name: shares of games won, or points a deal.
     """
-    import matplotlib
-
     matplotlib.use("Agg")
     import matplotlib.pyplot as plt
 
