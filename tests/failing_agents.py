@@ -162,6 +162,18 @@ class Lingers:
         leave_pid(copy)
 
 
+class LingersLong(Lingers):
+    """The same, and takes a minute for every answer but the first."""
+
+    answered = False
+
+    def act(self, views: Any, rng: np.random.Generator) -> Any:
+        if self.answered:
+            time.sleep(60)
+        self.answered = True
+        return super().act(views, rng)
+
+
 class LeavesACopy(Lingers):
     """Dies, but for a copy of itself that goes on."""
 

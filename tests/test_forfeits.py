@@ -397,7 +397,7 @@ def test_all_that_an_agent_started_ends_with_its_process(
     how: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("WAITING", str(tmp_path))
-    name = {"death": "LeavesACopy"}.get(how, "Lingers")
+    name = {"death": "LeavesACopy", "time": "LingersLong"}.get(how, "Lingers")
     agent = ProcessAgent(f"failing_agents:{name}")
     views = first_views()[0]
     if how == "death":
@@ -408,7 +408,7 @@ def test_all_that_an_agent_started_ends_with_its_process(
     if how == "close":
         agent.close()
     elif how == "time":
-        agent.move_seconds = 0.0
+        agent.move_seconds = 0.2
         with pytest.raises(TimeoutError):
             agent.act(views[:1], RANDOM)
     elif how == "forgotten":

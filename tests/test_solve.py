@@ -149,7 +149,7 @@ def test_what_cannot_be_solved_is_said(tmp_path: Path, capsys: pytest.CaptureFix
 
     for words, why in (
         (["--env", "table_top_v0"], "choose five_card_v0 or six_card_v0"),
-        (["--iterations", "0"], "iterations must be"),
+        (["--iterations", "0"], "--iterations: 0 is not a whole number from 1"),
         (["--resume", str(tmp_path)], "no run to go on with"),
     ):
         with pytest.raises(SystemExit) as end:
