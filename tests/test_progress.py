@@ -11,11 +11,10 @@ from pathlib import Path
 import pytest
 from crib_training import progress
 from crib_training.evaluation import evaluate
-from crib_training.outputs import check_file, check_folder
 from crib_training.progress import Progress, clock, steps
 from crib_training.tables.files import start_table
 
-from crib_env.settings import NewFile
+from crib_env.settings import NewFile, check_file, check_folder
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ from typing import Any
 
 from crib_agents.files import BESIDE
 
-from crib_env.settings import check_file, check_folder
+from crib_env.settings import check_folder
 
 CHECKPOINT = "checkpoint.safetensors"  # of deep Monte Carlo, of `crib teach` and of `crib solve`
 MODEL = "model.zip"  # of MaskablePPO
@@ -27,9 +27,6 @@ LOCK = ".lock"
 
 class FolderInUseError(RuntimeError):
     """Another command writes to a folder."""
-
-
-__all__ = ["check_file", "check_folder", "csv_table"]
 
 
 @contextmanager
