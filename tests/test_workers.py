@@ -204,8 +204,16 @@ def test_ctrl_c_ends_a_run_with_workers_in_one_line_and_leaves_nobody(
 
 def started(pid: int) -> list[int]:
     """Return the processes that a process has started to play."""
-    children = [int(c) for c in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
-    return [c for c in children if b"spawn_main" in Path(f"/proc/{c}/cmdline").read_bytes()]
+    children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+    return [int(c) for c in children if b"spawn_main" in command_line(c)]
+
+
+def command_line(pid: str) -> bytes:
+    """Return how a process was started: nothing if it has ended meanwhile."""
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_bytes()
+    except (FileNotFoundError, ProcessLookupError):
+        return b""
 
 
 @pytest.mark.parametrize(
