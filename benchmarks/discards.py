@@ -11,11 +11,11 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from crib_agents.expert.two_hand.discard.keep import rank_discards
+from crib_agents.expert.two_hand.discard.expert import rank_discards
 
 from benchmarks import report
 from benchmarks.timing import FULL, Contender, Findings, Settings, race, rate_of
-from crib_env.games import Games
+from crib_env.batch import Games
 from crib_env.rules import PRESETS
 
 POINTS_LEFT = {"far from the end": None, "with 30 points to make": 30}

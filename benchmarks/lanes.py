@@ -11,7 +11,7 @@ from crib_env.engine.phases import phase_entries
 from crib_env.engine.record import NO_DECKS
 from crib_env.engine.rng import WORDS
 from crib_env.engine.show import show_table
-from crib_env.games import Games
+from crib_env.batch import Games
 from crib_env.rules import PRESETS
 
 A_PIECE = 200_000  # decisions between two looks at the clock: some tens of milliseconds

@@ -19,7 +19,7 @@ from crib_training.loading import find_maker, shortest_episode
 
 from benchmarks import report
 from benchmarks.timing import FULL, Contender, Findings, Rate, Settings, race
-from crib_env.games import Games
+from crib_env.batch import Games
 from crib_env.rules import PRESETS
 
 GAMES = {"hoyle": "six_card_v0", "five_card": "five_card_v0", "table_top": "table_top_v0"}

@@ -32,7 +32,7 @@ from crib_env.sampling import sample_legal
 if TYPE_CHECKING:
     from crib_env.encoding import encode
     from crib_env.game import Game
-    from crib_env.games import Games
+    from crib_env.batch import Games
 
 __version__ = "0.1.0"
 

@@ -12,7 +12,7 @@ from crib_env.cards import DECK_SIZE, format_card
 from crib_env.engine.notation import Deal, Line, Notation, Pair, format_pair
 from crib_env.engine.record import NONE
 from crib_env.events import Event, read_log
-from crib_env.games import Games
+from crib_env.batch import Games
 from crib_env.rules import LARGEST_TARGET, Rules
 
 State = npt.NDArray[np.void]

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 import crib_env
 from crib_env import ENVIRONMENTS, format_card, parse_cards, six_card_v0
-from crib_env.games import Games
+from crib_env.batch import Games
 from crib_env.rules import Rules
 
 Array = npt.NDArray[Any]

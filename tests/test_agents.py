@@ -23,7 +23,7 @@ import pytest
 from crib_agents import GreedyAgent, RandomAgent, RuleBasedAgent
 from crib_agents.data import tables
 from crib_agents.kernels import pegging
-from crib_agents.kernels.lay_away import starters_total
+from crib_agents.kernels.discard import starters_total
 from crib_agents.kernels.pegging import least_pip
 from crib_training.evaluation.duplicate import estimate, play_pairs
 from crib_training.tables.two_hand.crib_tables import sample_round

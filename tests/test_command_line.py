@@ -40,7 +40,7 @@ SOURCES = {"training": "training", "play": "play", "docs": "", "benchmarks": ""}
 # Their values are checked where they are made; the rest of this file is about all others.
 CHECK_THEMSELVES = (
     "crib_training.learn.deep_monte_carlo.settings", "crib_training.learn.ppo",
-    "crib_training.learn.teach", "crib_training.solve.settings",
+    "crib_training.learn.distill", "crib_training.solve.settings",
 )  # fmt: skip
 
 

@@ -29,7 +29,7 @@ from crib_training.learn.deep_monte_carlo.task import Samples  # noqa: E402
 from crib_training.learn.deep_monte_carlo.training import Training, batches  # noqa: E402
 from crib_training.learn.deep_monte_carlo.two_hand import TwoHandTask  # noqa: E402
 
-from crib_env.games import Games  # noqa: E402
+from crib_env.batch import Games  # noqa: E402
 from crib_env.rules import PRESETS  # noqa: E402
 
 POLICY = "policy.safetensors"

@@ -26,7 +26,7 @@ from crib_training.learn.deep_monte_carlo.table_top import (  # noqa: E402
 )
 
 from crib_env import find_agent  # noqa: E402
-from crib_env.games import Games  # noqa: E402
+from crib_env.batch import Games  # noqa: E402
 from crib_env.rules import PRESETS  # noqa: E402
 
 

@@ -14,7 +14,7 @@ from crib_agents.adapters.scored import ScoredAgent
 from crib_agents.learned import Learned, Weights
 from crib_agents.learned.searching import LearnedSearch
 from crib_agents.loading import load_agent
-from crib_training.learn import ppo, teach, teach_settings
+from crib_training.learn import ppo, distill, distill_settings
 from crib_training.learn.deep_monte_carlo.checkpoint import Checkpoint
 from crib_training.learn.deep_monte_carlo.loop import train
 from crib_training.learn.deep_monte_carlo.settings import Settings
@@ -25,7 +25,7 @@ from stable_baselines3.common.vec_env import VecNormalize
 
 from crib_env import PRESETS
 from crib_env.engine.two_hand.records import VIEW
-from crib_env.games import Games
+from crib_env.batch import Games
 from learned_nets import drawn_weights
 from test_learned import policy
 
@@ -145,12 +145,12 @@ def test_a_run_of_ppo_that_diverges_keeps_its_last_good_model(tmp_path: Path) ->
 
 
 def test_teaching_that_diverges_ends_by_saying_so(tmp_path: Path) -> None:
-    small = teach_settings.Settings(
+    small = distill_settings.Settings(
         env="five_card_v0", rounds=1, deals=16, batch_size=32, learning_rate=1e30, pairs=0,
         against="", out=tmp_path,
     )  # fmt: skip
     with pytest.raises(DivergedError, match="nothing was saved"):
-        teach.teach(small)
+        distill.teach(small)
 
 
 def test_a_model_of_weights_that_are_not_finite_is_refused(tmp_path: Path) -> None:

@@ -18,9 +18,9 @@ import pytest
 from crib_agents import PhasedAgent, RandomAgent
 from crib_agents.expert.two_hand.judge import model
 from crib_agents.expert.two_hand.judge.outcomes import COUNT_SIZE
-from crib_agents.expert.two_hand.judge.worth import worths
-from crib_agents.expert.two_hand.pegging import belief, reflex
-from crib_agents.expert.two_hand.pegging.course import ME, POSITION, THEM, begin_play, go_on, put
+from crib_agents.expert.two_hand.judge.value import worths
+from crib_agents.expert.two_hand.pegging import belief, rollout_policy
+from crib_agents.expert.two_hand.pegging.transition import ME, POSITION, THEM, begin_play, go_on, put
 from crib_agents.expert.two_hand.pegging.holdings import (
     COUNTED,
     DISTINCT,
@@ -32,12 +32,12 @@ from crib_agents.expert.two_hand.pegging.holdings import (
     holdings,
     number,
 )
-from crib_agents.expert.two_hand.pegging.play import PlayExpert, read_tables
+from crib_agents.expert.two_hand.pegging.expert import PlayExpert, read_tables
 from crib_agents.expert.two_hand.pegging.search import MY_POINTS, POINTS_NOW, THEIR_POINTS, WORTH
-from crib_agents.kernels.charts import cell
+from crib_agents.kernels.pair_tables import cell
 from crib_training.evaluation.duplicate import estimate, play_pairs
-from crib_training.evaluation.open_hands import OpenHanded
-from crib_training.tables.two_hand.reflex import keeping_rates
+from crib_training.evaluation.determinized import OpenHanded
+from crib_training.tables.two_hand.rollout_policy import keeping_rates
 
 from crib_env import find_agent, format_card, parse_cards
 from crib_env.engine.record import NONE
@@ -183,7 +183,7 @@ def held_cards(state: Any, seat: int) -> list[int]:
 def reference_of(view: Any) -> Pegging:
     """Return the slow expert for a view: its tables, and the worth of an end by direct counting."""
     tables, kept, suited = read_tables()
-    half = reflex.SIZE * (0 if view["dealt"] == 6 else 1)
+    half = rollout_policy.SIZE * (0 if view["dealt"] == 6 else 1)
     mine_deals = bool(view["is_dealer"])
     other = (0 if view["dealt"] == 6 else 2) + (0 if mine_deals else 1)
     judged = worths(int(view["dealt"]), int(view["target"]), int(view["episode"]))
@@ -236,8 +236,8 @@ def reference_of(view: Any) -> Pegging:
         )  # fmt: skip
 
     return Pegging(
-        tables[half : half + reflex.SIZE], kept[other], reflex.TEMPERATURE, belief.FLOOR,
-        reflex.UNLIKELY, worth,
+        tables[half : half + rollout_policy.SIZE], kept[other], rollout_policy.TEMPERATURE, belief.FLOOR,
+        rollout_policy.UNLIKELY, worth,
     )  # fmt: skip
 
 

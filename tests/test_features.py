@@ -18,7 +18,7 @@ from crib_env import find_agent, observation_layout, sample_legal, six_card_v0, 
 from crib_env.engine.features import feature_entries
 from crib_env.engine.lanes import lane_entries
 from crib_env.engine.two_hand.records import LAY_AWAY
-from crib_env.games import Games
+from crib_env.batch import Games
 from crib_env.rules import PRESETS, Rules
 from crib_env.scoring import score_hands
 from reference.scoring import JACK, fifteens, pairs, rank, runs, score_play, suit, value

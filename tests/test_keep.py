@@ -14,8 +14,8 @@ import numpy.typing as npt
 import pytest
 from crib_agents import PhasedAgent, RandomAgent
 from crib_agents.data.tables import ROLES
-from crib_agents.expert.two_hand.discard import ahead, crib, keep
-from crib_agents.expert.two_hand.discard.keep import (
+from crib_agents.expert.two_hand.discard import expected_win, crib, expert
+from crib_agents.expert.two_hand.discard.expert import (
     CRIB_MEAN,
     HAND_MEAN,
     OTHER_PEGS,
@@ -28,11 +28,11 @@ from crib_agents.expert.two_hand.discard.keep import (
 from crib_agents.expert.two_hand.judge import model
 from crib_agents.expert.two_hand.judge.model import KEPT_HANDS, MODEL, kept_index
 from crib_agents.expert.two_hand.judge.win import WON, chances
-from crib_agents.expert.two_hand.judge.worth import worths
-from crib_agents.kernels.charts import CELLS, cell
+from crib_agents.expert.two_hand.judge.value import worths
+from crib_agents.kernels.pair_tables import CELLS, cell
 from crib_training.evaluation.duplicate import estimate, play_pairs
-from crib_training.tables.two_hand.kept_play import kept_ranks, shrunk
-from crib_training.tables.two_hand.laid_away import sample_round
+from crib_training.tables.two_hand.kept_pegging import kept_ranks, shrunk
+from crib_training.tables.two_hand.discarded import sample_round
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -240,7 +240,7 @@ def test_the_staged_worth_is_that_of_every_way_the_deal_can_go(
 ) -> None:
     table = worths(6, 121, GAME)
     record, scratch = small_model()
-    found = ahead.deal_worth(table, i_deal, pone, dealer, record, 0.0, 0.0, scratch)
+    found = expected_win.deal_worth(table, i_deal, pone, dealer, record, 0.0, 0.0, scratch)
     expected = 0.0
     for chance, pegged in PLAYS:
         for hand, p in COUNTS[0].items():
@@ -262,9 +262,9 @@ def test_pegging_better_is_worth_more_and_never_certain(i_deal: int) -> None:
     table = worths(6, 121, GAME)
     record, scratch = small_model()
     for pone, dealer in ((1, 2), (3, 8), (20, 15)):
-        by_pone = [ahead.deal_worth(table, i_deal, pone, dealer, record, more, 0.0, scratch)
+        by_pone = [expected_win.deal_worth(table, i_deal, pone, dealer, record, more, 0.0, scratch)
                    for more in (-1.5, -0.5, 0.0, 0.5, 1.5)]  # fmt: skip
-        by_dealer = [ahead.deal_worth(table, i_deal, pone, dealer, record, 0.0, more, scratch)
+        by_dealer = [expected_win.deal_worth(table, i_deal, pone, dealer, record, 0.0, more, scratch)
                      for more in (-1.5, -0.5, 0.0, 0.5, 1.5)]  # fmt: skip
         sign = 1 if i_deal else -1
         assert (sign * np.diff(by_pone) <= 0).all()
@@ -280,7 +280,7 @@ def test_far_from_the_end_the_linear_worth_ranks_pairs_as_the_stages_do(
 ) -> None:
     """Seed 12: what the linear choice loses by the staged worth, in games, over many hands."""
     rules, rng = PRESETS[game], np.random.default_rng(12)
-    far = rules.target - keep.NEAR - 1  # the highest score that is not near
+    far = rules.target - expert.NEAR - 1  # the highest score that is not near
     views = np.array(
         [
             laying(rng.permutation(52)[: rules.dealt].tolist(), game, dealer,

@@ -15,7 +15,7 @@ from safetensors.numpy import load_file, save_file
 
 from crib_env import six_card_v0
 from crib_env.engine.family import find_family
-from crib_env.games import Games
+from crib_env.batch import Games
 from crib_env.rules import PRESETS, Rules
 
 RNG = np.random.default_rng(0)

@@ -26,7 +26,7 @@ from crib_env.engine.jit import entry, kernel
 from crib_env.engine.record import TABLE_T, WEIGHTS_T, array_of
 from crib_env.engine.show import show_table
 from crib_env.engine.two_hand.records import HAND, LAY_AWAY, VIEW
-from crib_env.games import Games
+from crib_env.batch import Games
 from crib_env.rules import PRESETS, Rules
 from learned_nets import drawn_weights
 from reference import learned as slow

@@ -19,7 +19,7 @@ from crib_training.loading import find_game
 from safetensors.numpy import load_file, save_file
 from sb3_contrib import MaskablePPO
 
-from crib_env.games import Games
+from crib_env.batch import Games
 
 SMALL = ppo.Settings(
     lanes=16, steps=8, batch_size=64, epochs=1, width=16, progress=False, opponent="random",

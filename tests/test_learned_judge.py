@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from crib_agents.expert.two_hand.discard.keep import WORTH, rank_discards
+from crib_agents.expert.two_hand.discard.expert import WORTH, rank_discards
 from crib_agents.expert.two_hand.judge import outcomes
-from crib_agents.expert.two_hand.judge.worth import worths
+from crib_agents.expert.two_hand.judge.value import worths
 from crib_agents.learned import Learned, Weights
 from crib_agents.learned.agent import shipped
 from crib_agents.learned.two_hand import judge
@@ -21,7 +21,7 @@ from crib_env.engine.jit import entry
 from crib_env.engine.record import TABLE_T, WEIGHTS_T
 from crib_env.engine.show import show_table
 from crib_env.engine.two_hand.records import GAME, VIEWS_T
-from crib_env.games import Games
+from crib_env.batch import Games
 from crib_env.rules import PRESETS
 
 CARDS = {"hoyle": 121, "five_card": 61}

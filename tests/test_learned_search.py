@@ -20,7 +20,7 @@ from crib_env.engine.jit import entry
 from crib_env.engine.record import TABLE_T, WEIGHTS_T
 from crib_env.engine.show import show_table
 from crib_env.engine.table_top.records import VIEWS_T
-from crib_env.games import Games
+from crib_env.batch import Games
 from crib_env.rules import PRESETS, Rules
 from learned_nets import drawn_weights
 from reference import learned as slow_nets

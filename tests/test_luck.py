@@ -11,17 +11,17 @@ import pytest
 from crib_agents import GreedyAgent, RandomAgent, RuleBasedAgent
 from crib_training.evaluation.duplicate import Pairs, estimate, play_pairs
 from crib_training.evaluation.figures import adjusted_shares, figures, points_more, shares_won
-from crib_training.evaluation.luck.__main__ import plain_and_luck, taken
-from crib_training.evaluation.luck.course import KINDS
-from crib_training.evaluation.luck.deals import DealLog, Deals
-from crib_training.evaluation.luck.outcomes import Outcomes, shipped_outcomes, win_table
-from crib_training.evaluation.luck.reference import Reference, usual_reference
-from crib_training.evaluation.luck.terms import LAY_AWAY, REFERENCE, STARTER, TERMS
+from crib_training.evaluation.aivat.__main__ import plain_and_luck, taken
+from crib_training.evaluation.aivat.course import KINDS
+from crib_training.evaluation.aivat.deals import DealLog, Deals
+from crib_training.evaluation.aivat.outcomes import Outcomes, shipped_outcomes, win_table
+from crib_training.evaluation.aivat.reference import Reference, usual_reference
+from crib_training.evaluation.aivat.terms import LAY_AWAY, REFERENCE, STARTER, TERMS
 from crib_training.tables.two_hand.reference_deals import measure
 
 from crib_env.engine.two_hand.records import HAND
 from crib_env.game import Game
-from crib_env.games import Games
+from crib_env.batch import Games
 from crib_env.policy import find_agent
 from crib_env.rules import PRESETS, Rules, TwoHandRules
 from reference.scoring import score_show

@@ -9,17 +9,17 @@ from typing import Any
 import numpy as np
 import pytest
 from crib_agents.equilibrium import Equilibrium, Solved
-from crib_agents.expert.two_hand.discard.keep import WORTH as PAIR_WORTH
-from crib_agents.expert.two_hand.discard.keep import rank_discards
-from crib_agents.expert.two_hand.judge.worth import worths
-from crib_agents.expert.two_hand.pegging import play as pegging
+from crib_agents.expert.two_hand.discard.expert import WORTH as PAIR_WORTH
+from crib_agents.expert.two_hand.discard.expert import rank_discards
+from crib_agents.expert.two_hand.judge.value import worths
+from crib_agents.expert.two_hand.pegging import expert as pegging
 from crib_agents.expert.two_hand.pegging.search import WORTH as CARD_WORTH
 from crib_agents.master import Master, strategies
 from crib_agents.master.agent import point, read_tables
 
 from crib_env.engine.two_hand.records import GAME, LAY_AWAY
 from crib_env.game import Game
-from crib_env.games import Games
+from crib_env.batch import Games
 from crib_env.policy import agent_names, find_agent
 from crib_env.rules import PRESETS, TwoHandRules
 

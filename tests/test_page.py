@@ -26,7 +26,7 @@ pytest.importorskip("axe_playwright_python")
 import uvicorn
 from axe_playwright_python.sync_playwright import Axe
 from crib_agents.loading import load_agent
-from crib_play.kept import Choices
+from crib_play.preferences import Choices
 from crib_play.replay import write_replay
 from crib_play.web.app import make_app
 from crib_play.web.store import Store

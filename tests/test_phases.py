@@ -21,7 +21,7 @@ from crib_env import (
 from crib_env.engine.phases import phase_entries
 from crib_env.engine.show import show_table
 from crib_env.engine.two_hand.records import LAY_AWAY, PLAY
-from crib_env.games import Games
+from crib_env.batch import Games
 from crib_env.policy import CompiledAgent
 from crib_env.rules import PRESETS
 from test_vector import Asked, picture

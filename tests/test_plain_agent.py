@@ -19,7 +19,7 @@ from crib_env import (
 )
 from crib_env.cards import pip
 from crib_env.game import Game
-from crib_env.games import Games
+from crib_env.batch import Games
 from crib_env.rules import PRESETS
 from examples.plain_player import KeepsFives
 

@@ -20,7 +20,7 @@ from crib_env import (
 )
 from crib_env.cards import pip
 from crib_env.engine.two_hand.records import LAY_AWAY, OVER, PLAY
-from crib_env.games import Games
+from crib_env.batch import Games
 from crib_env.notation import canonical, format_state, parse_state
 from crib_env.rules import PRESETS
 from test_notation import DECK, LAYING, PLAYING, TABLE

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from crib_training.command_line import start
 from crib_training.learn import demo, ppo
-from crib_training.learn import teach_settings as teach
+from crib_training.learn import distill_settings as teach
 from crib_training.learn.deep_monte_carlo import settings as deep
 from crib_training.solve import settings as solve
 

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import pytest
 from crib_agents.files import BESIDE, SEAL
-from crib_training.learn import demo, ppo, recipes, teach, teach_settings
+from crib_training.learn import demo, ppo, recipes, distill, distill_settings
 from crib_training.learn.deep_monte_carlo import loop
 from crib_training.learn.deep_monte_carlo.checkpoint import Checkpoint
 from crib_training.learn.deep_monte_carlo.settings import Settings
@@ -68,7 +68,7 @@ def small_ppo(out: Path, **changes: Any) -> ppo.Settings:
 WRITERS: dict[str, Callable[[Path], object]] = {
     "deep_monte_carlo": lambda out: loop.train(deep(out)),
     "ppo": lambda out: ppo.train(small_ppo(out)),
-    "teach": lambda out: teach.teach(teach_settings.Settings(rounds=1, deals=8, pairs=0, out=out)),
+    "teach": lambda out: distill.teach(distill_settings.Settings(rounds=1, deals=8, pairs=0, out=out)),
     "solve": lambda out: solve.solve(
         solve_settings.Settings(iterations=1, out=out, progress=False)
     ),

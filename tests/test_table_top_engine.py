@@ -28,7 +28,7 @@ from crib_env.engine.table_top.count import line_points, nob
 from crib_env.engine.table_top.records import CENTRE, TABLE_TOP, TO_CRIB, TURNS
 from crib_env.envs.learner import LearnerBatch
 from crib_env.game import Game
-from crib_env.games import Games
+from crib_env.batch import Games
 from crib_env.options import ResetOptions, set_scores
 from crib_env.policy import Act, CompiledAgent
 from crib_env.rules import Rules

@@ -11,7 +11,7 @@ import pytest
 from crib_agents.expert.table_top import TableTopExpert, rounds, win
 from crib_agents.expert.table_top.agent import ACTIONS, VALUE, WORTH
 from crib_agents.expert.table_top.stakes import chance_of
-from crib_agents.expert.table_top.worth import MINE, THEIRS
+from crib_agents.expert.table_top.value import MINE, THEIRS
 from crib_training.evaluation.duplicate import estimate, play_pairs
 from crib_training.tables.table_top.rounds import ByPoints, gain, measure
 

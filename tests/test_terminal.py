@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from crib_play.drill import drill
 from crib_play.drill.positions import MISTAKE, SECOND, exercises, find_kind
-from crib_play.kept import Choices, choices_file, load_choices, save_choices
+from crib_play.preferences import Choices, choices_file, load_choices, save_choices
 from crib_play.table import GAMES, actions_of, find_game
 from crib_play.table.seating import sit_down
 from crib_play.terminal import play, watch

@@ -18,7 +18,7 @@ import pytest
 pytest.importorskip("starlette")
 pytest.importorskip("httpx2")
 
-from crib_play.kept import Choices
+from crib_play.preferences import Choices
 from crib_play.table import GAMES
 from crib_play.web import serve
 from crib_play.web.app import make_app

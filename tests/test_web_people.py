@@ -17,7 +17,7 @@ pytest.importorskip("starlette")
 pytest.importorskip("httpx2")
 
 from crib_agents.loading import load_agent
-from crib_play.kept import Choices
+from crib_play.preferences import Choices
 from crib_play.table import GAMES, find_game
 from crib_play.table.players import plays, refusal
 from crib_play.web import addresses, preparing, serve

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pytest
-from crib_agents.expert.two_hand.judge import outcomes, win, worth
+from crib_agents.expert.two_hand.judge import outcomes, win, value
 from crib_agents.expert.two_hand.judge.outcomes import COUNT_SIZE, PLAY_SIZE, Outcomes
-from crib_agents.expert.two_hand.judge.worth import (
+from crib_agents.expert.two_hand.judge.value import (
     after_deal,
     after_hands,
     after_play,
@@ -224,7 +224,7 @@ def test_a_match_is_somebodys(game: str) -> None:
 
 
 def test_stakes_of_the_last_game_are_a_plain_games() -> None:
-    assert worth.stakes(6, 121, 1, 1).tolist() == [1, 1, 1, 0, 0, 0]
+    assert value.stakes(6, 121, 1, 1).tolist() == [1, 1, 1, 0, 0, 0]
     assert worths(6, 121, MATCH, 1, 1) == pytest.approx(worths(6, 121, GAME))
 
 
@@ -255,7 +255,7 @@ def test_views_are_sorted_by_what_judges_them() -> None:
     views["dealt"], views["target"], views["match_target"] = 6, 121, 7
     views["episode"] = (GAME, MATCH, GAME, MATCH, MATCH)
     views["games"] = ((0, 0), (6, 2), (3, 3), (6, 2), (2, 6))
-    groups = {tuple(which.tolist()): table for table, which in worth.by_worths(views)}
+    groups = {tuple(which.tolist()): table for table, which in value.by_worths(views)}
     assert set(groups) == {(0, 2), (1, 3), (4,)}
     assert groups[1, 3] is worths(6, 121, MATCH, 1, 5)
     assert groups[(4,)] is worths(6, 121, MATCH, 5, 1)

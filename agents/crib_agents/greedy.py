@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from crib_agents.kernels.lay_away import kept_points, lay_away_by
+from crib_agents.kernels.discard import kept_points, lay_away_by
 from crib_env.engine.jit import kernel
 from crib_env.engine.record import NONE
 from crib_env.engine.table_top.cells import lowest

@@ -14,8 +14,8 @@ import numpy as np
 import numpy.typing as npt
 
 from crib_agents.data.tables import CRIB_TABLES, load
-from crib_agents.kernels.charts import CELLS, cell, chart_of
-from crib_agents.kernels.lay_away import lay_away_by
+from crib_agents.kernels.pair_tables import CELLS, cell, chart_of
+from crib_agents.kernels.discard import lay_away_by
 from crib_agents.kernels.pegging import HEURISTICS, best_card
 from crib_agents.kernels.placing import WEIGHTS, best_action
 from crib_env.engine.jit import kernel

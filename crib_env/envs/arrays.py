@@ -15,10 +15,10 @@ from crib_env.engine.lanes import lane_entries
 from crib_env.engine.log import log_size
 from crib_env.engine.rewards import ENDING
 from crib_env.engine.show import show_table
-from crib_env.envs.chance import Chance
+from crib_env.envs.rng_streams import Chance
 from crib_env.envs.opponents import Opponents
 from crib_env.envs.phase_policy import PhasePolicy
-from crib_env.games import Games
+from crib_env.batch import Games
 from crib_env.policy import Agent
 from crib_env.rules import Rules
 

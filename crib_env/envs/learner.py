@@ -17,8 +17,8 @@ from crib_env.engine.family import family_for
 from crib_env.engine.log import FOR_LAST
 from crib_env.engine.rewards import CONTINUE
 from crib_env.envs.arrays import Array, LearnerArrays, note_rules
-from crib_env.envs.asked import play_asked
-from crib_env.envs.chance import Chance
+from crib_env.envs.python_opponents import play_asked
+from crib_env.envs.rng_streams import Chance
 from crib_env.envs.checks import check_choice, whole_number
 from crib_env.envs.compiled import choose_threads, compiled_play
 from crib_env.envs.endings import MaskReminder
@@ -26,7 +26,7 @@ from crib_env.envs.opponents import Given, Opponents
 from crib_env.envs.phase_policy import PhasePolicy
 from crib_env.errors import EpisodeOverError, IllegalActionError
 from crib_env.events import Event, read_log
-from crib_env.games import Games
+from crib_env.batch import Games
 from crib_env.options import ResetOptions
 from crib_env.policy import Opponent, find_agent
 from crib_env.rules import Rules

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import uvicorn
-from crib_play.kept import Choices
+from crib_play.preferences import Choices
 from crib_play.web.app import make_app
 from crib_play.web.store import Store
 from crib_play.web.tables import Tables

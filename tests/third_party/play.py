@@ -9,7 +9,7 @@ import numpy as np
 from numba.core import event
 
 import crib_env
-from crib_env.games import Games
+from crib_env.batch import Games
 
 name = sys.argv[1]
 with event.install_recorder("numba:compile") as recorder:

@@ -9,10 +9,10 @@ import numpy as np
 
 from crib_agents.expert.table_top import TableTopExpert
 from crib_agents.expert.table_top.agent import VALUE, WORTH
-from crib_agents.expert.table_top.worth import MINE, THEIRS
-from crib_agents.expert.two_hand.discard import keep
+from crib_agents.expert.table_top.value import MINE, THEIRS
+from crib_agents.expert.two_hand.discard import expert
 from crib_agents.expert.two_hand.pegging import search
-from crib_agents.expert.two_hand.pegging.play import PlayExpert
+from crib_agents.expert.two_hand.pegging.expert import PlayExpert
 from crib_env.cards import format_card, format_cards
 from crib_env.engine.table_top import format_cell
 from crib_env.engine.two_hand.records import LAY_AWAY, VIEW
@@ -122,16 +122,16 @@ def discards(views: Views) -> list[Discard]:
     view = views[0]
     laid = view["laid"][: view["laid_n"]].tolist()
     dealt = sorted(view["hand"][: view["hand_n"]].tolist() + laid)
-    _, columns = keep.rank_discards(views, near=LARGEST_TARGET)
+    _, columns = expert.rank_discards(views, near=LARGEST_TARGET)
     found = []
     for pair, row in zip(combinations(dealt, 2), columns[0], strict=False):
         if not set(laid) <= set(pair):
             continue
-        hand, crib = float(row[keep.HAND_MEAN]), float(row[keep.CRIB_MEAN])
-        pegs = float(row[keep.OWN_PEGS] - row[keep.OTHER_PEGS])
+        hand, crib = float(row[expert.HAND_MEAN]), float(row[expert.CRIB_MEAN])
+        pegs = float(row[expert.OWN_PEGS] - row[expert.OTHER_PEGS])
         found.append(
             (
-                (float(row[keep.WORTH]), pair[::-1]),
+                (float(row[expert.WORTH]), pair[::-1]),
                 Discard(
                     lay=format_cards(pair[::-1]),
                     keep=format_cards(card for card in reversed(dealt) if card not in pair),
@@ -139,7 +139,7 @@ def discards(views: Views) -> list[Discard]:
                     crib=crib,
                     play=pegs,
                     points=hand + crib + pegs,
-                    win=float(row[keep.WORTH]),
+                    win=float(row[expert.WORTH]),
                 ),
             )
         )

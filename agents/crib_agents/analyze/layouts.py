@@ -15,7 +15,7 @@ from crib_agents.analyze.positions import LANE, read_cards, refuse_twice
 from crib_env.cards import DECK_SIZE, parse_card
 from crib_env.engine.record import NONE
 from crib_env.engine.table_top.records import CELLS, CENTRE, CRIB_CARDS, SEATS, SIZE, TURNS
-from crib_env.games import Games
+from crib_env.batch import Games
 from crib_env.policy import Views
 from crib_env.rules import Rules, TableTopRules, find_rules
 

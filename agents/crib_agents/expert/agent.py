@@ -7,8 +7,8 @@ import numpy as np
 from crib_agents.adapters.phased import PhasedAgent
 from crib_agents.checks import refuse_other_views
 from crib_agents.expert.table_top import TableTopExpert
-from crib_agents.expert.two_hand.discard.keep import KeepExpert
-from crib_agents.expert.two_hand.pegging.play import PlayExpert
+from crib_agents.expert.two_hand.discard.expert import KeepExpert
+from crib_agents.expert.two_hand.pegging.expert import PlayExpert
 from crib_env.answers import one_or_many
 from crib_env.engine.family import find_family
 from crib_env.engine.two_hand.records import VIEW

@@ -11,11 +11,11 @@ from crib_agents.checks import refuse_other_views
 from crib_agents.data import tables
 from crib_agents.data.tables import RANKS
 from crib_agents.expert.agent import ExpertAgent
-from crib_agents.expert.two_hand.discard import keep
+from crib_agents.expert.two_hand.discard import expert
 from crib_agents.expert.two_hand.judge.model import load as load_model
-from crib_agents.expert.two_hand.judge.worth import by_worths
-from crib_agents.expert.two_hand.pegging import play as pegging
-from crib_agents.expert.two_hand.pegging.course import POSITION
+from crib_agents.expert.two_hand.judge.value import by_worths
+from crib_agents.expert.two_hand.pegging import expert as pegging
+from crib_agents.expert.two_hand.pegging.transition import POSITION
 from crib_agents.expert.two_hand.pegging.holdings import holdings
 from crib_agents.expert.two_hand.pegging.search import FINDINGS
 from crib_agents.master.choose import lay_away_views, play_views
@@ -86,8 +86,8 @@ class Master:
     def _lay_away(self, views: Views, worths: Array, strategy: Array) -> Actions:
         actions = np.empty(len(views), dtype=np.int64)
         lay_away_views(
-            views, worths, load_model(int(views["dealt"][0])), show_table(), keep.NEAR,
-            np.zeros(1, dtype=keep.SCRATCH), np.zeros((keep.PAIRS, keep.COLUMNS)), strategy,
+            views, worths, load_model(int(views["dealt"][0])), show_table(), expert.NEAR,
+            np.zeros(1, dtype=expert.SCRATCH), np.zeros((expert.PAIRS, expert.COLUMNS)), strategy,
             self.lay_away_pull * point(worths), actions,
         )  # fmt: skip
         return actions
@@ -113,7 +113,7 @@ def read_tables() -> tuple[Array, Array, Array]:
 def point(worths: Array) -> float:
     """Return what a point more is worth at the start of a game; see `judge.worth.worths`."""
     target = worths.shape[1] - 1
-    swing = min(keep.SWING, target)
+    swing = min(expert.SWING, target)
     near, far = worths[1, target, target - swing], worths[1, target, target]
     more: float = (float(near) - float(far)) / swing
     return more

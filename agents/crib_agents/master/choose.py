@@ -19,7 +19,7 @@ from crib_agents.data.tables import RANKS
 from crib_agents.equilibrium.act import play_chances, split_cards
 from crib_agents.equilibrium.classes import canonical, find_class
 from crib_agents.equilibrium.packed import CLASSES, CODES, SPLITS
-from crib_agents.expert.two_hand.discard.keep import (
+from crib_agents.expert.two_hand.discard.expert import (
     PAIRS,
     SCRATCH_T,
     WORTH,
@@ -27,10 +27,10 @@ from crib_agents.expert.two_hand.discard.keep import (
     fill_columns,
 )
 from crib_agents.expert.two_hand.judge.model import MODEL_T
-from crib_agents.expert.two_hand.pegging import play as pegging
-from crib_agents.expert.two_hand.pegging.course import POSITIONS_T
+from crib_agents.expert.two_hand.pegging import expert as pegging
+from crib_agents.expert.two_hand.pegging.transition import POSITIONS_T
 from crib_agents.expert.two_hand.pegging.search import WORTH as CARD_WORTH
-from crib_agents.kernels.lay_away import card_of
+from crib_agents.kernels.discard import card_of
 from crib_env.engine import stack
 from crib_env.engine.jit import entry, kernel
 from crib_env.engine.record import NONE, TABLE_T, WEIGHTS_T

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from crib_agents.data.tables import CRIB_TABLES, RANKS, load
 from crib_agents.expert.two_hand.judge.model import habits
 from crib_training.evaluation.markdown import table
-from crib_training.tables.two_hand.laid_away import Round, sample_round
+from crib_training.tables.two_hand.discarded import Round, sample_round
 from crib_training.tables.two_hand.schell import SCHELL, TEXT
 
 from crib_env.rules import TwoHandRules

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from crib_env.games import Games
+from crib_env.batch import Games
 from crib_env.policy import Agent
 from crib_env.rules import Rules
 

@@ -10,7 +10,7 @@ from crib_training.evaluation.duplicate import estimate
 from crib_training.evaluation.markdown import table
 
 from crib_env.engine.table_top.records import CENTRE, SIZE
-from crib_env.games import Games
+from crib_env.batch import Games
 from crib_env.rules import PRESETS, Rules
 from crib_env.scoring import score_line
 from docs.numbers.make.episodes import Episodes

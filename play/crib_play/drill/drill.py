@@ -17,7 +17,7 @@ import numpy as np
 
 from crib_env.settings import Between, Positional, Seed
 from crib_play.drill.positions import Exercise, exercises, find_kind
-from crib_play.kept import FASTEST, data_file, load, save
+from crib_play.preferences import FASTEST, data_file, load, save
 from crib_play.table import actions_of, in_words
 from crib_play.table.names import names
 from crib_play.terminal.boards import TABLES

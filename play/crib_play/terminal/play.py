@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from crib_agents.loading import TakesAgents
 
 from crib_env.settings import Positional, Seat, Seed
-from crib_play.kept import Choices, Speed, load_choices, read_speed, save_choices
+from crib_play.preferences import Choices, Speed, load_choices, read_speed, save_choices
 from crib_play.table import Session, find_game, review
 from crib_play.table.advice import actions_of, choices, in_words, look_back
 from crib_play.table.names import names

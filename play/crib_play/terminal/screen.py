@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.text import Text
 
 from crib_env.cards import RANKS, SUITS, suit
-from crib_play.kept import FASTEST
+from crib_play.preferences import FASTEST
 from crib_play.table import Counted, Session, Turn
 
 SYMBOLS = "♣♦♥♠"

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from crib_agents.loading import TakesAgents
 
 from crib_env.settings import Positional, Seed
-from crib_play.kept import Speed, check_speed, load_choices
+from crib_play.preferences import Speed, check_speed, load_choices
 from crib_play.table import find_game
 from crib_play.table.names import names
 from crib_play.table.seating import sit_down

@@ -17,7 +17,7 @@ from starlette.responses import FileResponse, Response
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
-from crib_play.kept import Choices
+from crib_play.preferences import Choices
 from crib_play.table import GAMES, NotYourTurnError, find_game
 from crib_play.table.advice import look_back
 from crib_play.web.answers import NOT_KEPT, STATUS, answer, packed, refused

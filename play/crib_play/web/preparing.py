@@ -11,7 +11,7 @@ from typing import Any
 from numba.core import config
 
 from crib_env.engine.cache import cache_folder
-from crib_play.kept import Choices
+from crib_play.preferences import Choices
 from crib_play.table import GAMES, TableGame
 from crib_play.table.players import plays
 from crib_play.web import worker

@@ -22,7 +22,7 @@ from crib_agents.loading import TakesAgents
 
 from crib_env.policy import agent_names
 from crib_env.settings import Between, CountOrNone, KeptFile
-from crib_play.kept import data_file, load_choices
+from crib_play.preferences import data_file, load_choices
 from crib_play.web.addresses import EVERYWHERE, LOOPBACK, others_reach, url
 from crib_play.web.app import make_app
 from crib_play.web.finished import Finished

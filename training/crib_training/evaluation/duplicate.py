@@ -2,7 +2,7 @@
 
 The luck of the cards then falls on both agents alike, so a pair of games says more than two games.
 Intervals are computed over pairs, never over games: the two games of a pair share their cards.
-What luck is left can be reckoned after play (`crib_training.evaluation.luck`). Against who must not
+What luck is left can be reckoned after play (`crib_training.evaluation.aivat`). Against who must not
 see cards twice, such as people, the two games of a pair have deals of their own.
 """
 
@@ -16,11 +16,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from crib_env.games import Games
+from crib_env.batch import Games
 from crib_env.policy import Agent
 from crib_env.rules import Rules, TwoHandRules
-from crib_training.evaluation.luck.deals import DealLog
-from crib_training.evaluation.luck.reference import Reference
+from crib_training.evaluation.aivat.deals import DealLog
+from crib_training.evaluation.aivat.reference import Reference
 from crib_training.tournament.referee import Failure, Referee
 
 Array = npt.NDArray[Any]

@@ -37,7 +37,7 @@ from crib_training.evaluation.figures import (
     figures,
     phase_table,
 )
-from crib_training.evaluation.luck.reference import chosen_reference
+from crib_training.evaluation.aivat.reference import chosen_reference
 from crib_training.loading import find_game, in_phase, shortest_episode
 from crib_training.progress import Progress
 from crib_training.tournament.referee import Referee

@@ -16,7 +16,7 @@ from itertools import combinations
 
 from crib_agents import PhasedAgent
 from crib_agents.adapters.timed import Timed
-from crib_agents.expert.two_hand.pegging.play import PlayExpert
+from crib_agents.expert.two_hand.pegging.expert import PlayExpert
 
 from crib_env.errors import unknown
 from crib_env.policy import Agent, find_agent
@@ -25,7 +25,7 @@ from crib_env.settings import Count, CountOrNone, Seed
 from crib_training.command_line import start
 from crib_training.evaluation.duplicate import Estimate, Pairs, estimate, play_pairs
 from crib_training.evaluation.markdown import table
-from crib_training.evaluation.open_hands import OpenHanded
+from crib_training.evaluation.determinized import OpenHanded
 from crib_training.tables.two_hand.dealing import GAMES
 
 HEAD = ("pegging", "against", "points a deal more", "as pone", "as dealer", "games won")

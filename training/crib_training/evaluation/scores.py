@@ -21,7 +21,7 @@ import numpy.typing as npt
 from crib_agents.expert.two_hand.judge.win import WON, chances
 from crib_agents.loading import TakesAgents
 
-from crib_env.games import Games
+from crib_env.batch import Games
 from crib_env.options import set_scores
 from crib_env.policy import Agent, find_agent
 from crib_env.rules import TwoHandRules

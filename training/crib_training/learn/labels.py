@@ -16,7 +16,7 @@ from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
-from crib_agents.expert.two_hand.discard.keep import (
+from crib_agents.expert.two_hand.discard.expert import (
     CRIB_MEAN,
     OTHER_PEGS,
     OWN_PEGS,
@@ -28,8 +28,8 @@ from crib_agents.files import read_arrays, write_whole
 from crib_agents.learned import Learned, Weights
 from crib_agents.learned.network import MOST_INPUTS
 from crib_agents.learned.two_hand import FAMILY
-from crib_agents.learned.two_hand.lay_away_features import lay_away_features, mean_hand
-from crib_agents.learned.two_hand.play_features import card_features, holdable, shared_features
+from crib_agents.learned.two_hand.discard_features import lay_away_features, mean_hand
+from crib_agents.learned.two_hand.pegging_features import card_features, holdable, shared_features
 from numba import int64
 
 from crib_env.engine import stack
@@ -44,7 +44,7 @@ from crib_env.engine.two_hand.counting import (
     unseen_ranks,
 )
 from crib_env.engine.two_hand.records import HAND, VIEW, VIEWS_T
-from crib_env.games import Games
+from crib_env.batch import Games
 from crib_env.policy import Views
 from crib_env.rules import Rules
 from crib_training.learn.deep_monte_carlo.two_hand import ROLES, gumbel

@@ -24,7 +24,7 @@ from numba import float32, float64, int8, int32, int64, void
 from crib_env.engine.jit import entry, kernel
 from crib_env.engine.record import NONE
 from crib_training.solve.counts import gone
-from crib_training.solve.parts import NOBODY, part_of
+from crib_training.solve.range_split import NOBODY, part_of
 from crib_training.solve.walks import Doubles, Floats, Hands, Walker
 
 SELDOM = 1e-4  # added to how likely a hand comes to a node, so that every node has a mean

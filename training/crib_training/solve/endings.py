@@ -12,7 +12,7 @@ from crib_env.engine import stack
 from crib_env.engine.jit import kernel
 from crib_env.engine.record import NONE
 from crib_training.solve.counts import PAIR
-from crib_training.solve.parts import many
+from crib_training.solve.range_split import many
 
 LEARN, VALUE, BEST = range(3)
 """What a walk is for: to learn of it, to value the strategy, or to value the best answer to it."""

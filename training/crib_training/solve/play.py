@@ -38,7 +38,7 @@ from crib_training.solve.endings import (
     learn,
     their_last_two,
 )
-from crib_training.solve.parts import (
+from crib_training.solve.range_split import (
     EVERYBODY,
     FITTING,
     NOBODY,

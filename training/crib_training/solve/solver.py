@@ -23,7 +23,7 @@ from crib_env.engine.record import NONE
 from crib_env.rules import TwoHandRules
 from crib_training.solve.counts import count_states
 from crib_training.solve.endings import BEST, LEARN, VALUE
-from crib_training.solve.lay_away import LayAway, learn_splits
+from crib_training.solve.discard import LayAway, learn_splits
 from crib_training.solve.ranges import Ranges
 from crib_training.solve.walks import NO_BOOK, Hands, Walker
 

@@ -33,7 +33,7 @@ from crib_training.evaluation.duplicate import (
     no_matter,
     play_chunk,
 )
-from crib_training.evaluation.luck.reference import chosen_reference
+from crib_training.evaluation.aivat.reference import chosen_reference
 from crib_training.loading import find_game, find_maker, in_phase, shortest_episode
 from crib_training.tournament.referee import Failure, Referee
 

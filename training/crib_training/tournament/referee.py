@@ -18,7 +18,7 @@ from types import FrameType
 
 import numpy as np
 
-from crib_env.games import Array, Games
+from crib_env.batch import Array, Games
 from crib_env.policy import Actions, Agent, Views, check_actions
 
 RAISED = "raised"

@@ -143,7 +143,7 @@ def _differences(results: dict[str, Any]) -> list[str]:
         return []
     says = (
         "Points a deal that one agent made more than the other in the same role, with the same "
-        "cards. Adjusted figures are without the luck that is left to duplicate deals (luck.md)."
+        "cards. Adjusted figures are without the luck that is left to duplicate deals (aivat.md)."
     )
     return ["## Points more, by role and phase", "", says, "", "\n\n".join(tables), ""]
 

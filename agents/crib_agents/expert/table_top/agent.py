@@ -14,7 +14,7 @@ from crib_agents.expert.table_top.gains import DECK, GAINS
 from crib_agents.expert.table_top.position import POSITION, POSITIONS_T, pass_on, put, take_back
 from crib_agents.expert.table_top.search import narrow, score_actions
 from crib_agents.expert.table_top.stakes import by_worths, chance_of
-from crib_agents.expert.table_top.worth import MINE, THEIRS, side_value
+from crib_agents.expert.table_top.value import MINE, THEIRS, side_value
 from crib_env.answers import one_or_many
 from crib_env.engine.family import find_family
 from crib_env.engine.jit import entry

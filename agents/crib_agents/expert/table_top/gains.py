@@ -19,7 +19,7 @@ from crib_agents.expert.table_top.values import (
     nob_value,
     phase_of,
 )
-from crib_agents.expert.table_top.worth import (
+from crib_agents.expert.table_top.value import (
     MINE,
     THEIRS,
     nob_in,

@@ -5,13 +5,13 @@ what it lays away near the end, `values` what it thinks of each card.
 """
 
 from crib_agents.learned.family import LearnedFamily, Net
-from crib_agents.learned.two_hand import lay_away_features, play_features
+from crib_agents.learned.two_hand import discard_features, pegging_features
 from crib_agents.learned.two_hand.act import act, rules_key
 from crib_agents.learned.two_hand.judge import chances_of
 from crib_agents.learned.two_hand.values import write_values
 
 _LAY_AWAY = Net(
-    lay_away_features.NAME, lay_away_features.VERSION, lay_away_features.SIZE, outputs=3
+    discard_features.NAME, discard_features.VERSION, discard_features.SIZE, outputs=3
 )
 
 FAMILY = LearnedFamily(
@@ -19,7 +19,7 @@ FAMILY = LearnedFamily(
     nets={
         "lay_away_pone": _LAY_AWAY,
         "lay_away_dealer": _LAY_AWAY,
-        "play": Net(play_features.NAME, play_features.VERSION, play_features.SIZE, outputs=2),
+        "play": Net(pegging_features.NAME, pegging_features.VERSION, pegging_features.SIZE, outputs=2),
     },
     fields=("dealt", "single_count", "flush_size", "crib_flush_size"),
     rules_key=rules_key,

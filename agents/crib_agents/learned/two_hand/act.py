@@ -8,7 +8,7 @@ cards for points and not to the score, but takes one that wins the game.
 
 from __future__ import annotations
 
-from crib_agents.kernels.lay_away import lay_away_by
+from crib_agents.kernels.discard import lay_away_by
 from crib_agents.kernels.pegging import WIN
 from crib_agents.learned.network import (
     MOST_INPUTS,
@@ -20,8 +20,8 @@ from crib_agents.learned.network import (
     forward,
 )
 from crib_agents.learned.two_hand.judge import is_near, pair_chance
-from crib_agents.learned.two_hand.lay_away_features import lay_away_features, mean_hand
-from crib_agents.learned.two_hand.play_features import card_features, holdable, shared_features
+from crib_agents.learned.two_hand.discard_features import lay_away_features, mean_hand
+from crib_agents.learned.two_hand.pegging_features import card_features, holdable, shared_features
 from crib_env.engine import stack
 from crib_env.engine.jit import kernel
 from crib_env.engine.record import NONE

@@ -18,12 +18,12 @@ from typing import Any
 import numpy as np
 
 from crib_agents.data.tables import Array
-from crib_agents.expert.two_hand.discard.ahead import after_shift
+from crib_agents.expert.two_hand.discard.expected_win import after_shift
 from crib_agents.expert.two_hand.judge import outcomes
 from crib_agents.expert.two_hand.judge.model import HEELS
 from crib_agents.expert.two_hand.judge.outcomes import COUNT_SIZE
-from crib_agents.expert.two_hand.judge.worth import worths
-from crib_agents.kernels.lay_away import DECK
+from crib_agents.expert.two_hand.judge.value import worths
+from crib_agents.kernels.discard import DECK
 from crib_agents.learned.network import bounded
 from crib_env.engine import stack
 from crib_env.engine.jit import kernel

@@ -17,10 +17,10 @@ from numba import float64, int64, void
 
 from crib_agents.expert.two_hand.judge.model import MODEL_T
 from crib_agents.expert.two_hand.pegging.belief import hypothesise, thin
-from crib_agents.expert.two_hand.pegging.course import ME, POSITIONS_T, THEM, copy, go_on, put
+from crib_agents.expert.two_hand.pegging.transition import ME, POSITIONS_T, THEM, copy, go_on, put
 from crib_agents.expert.two_hand.pegging.holdings import DISTINCT, LISTED, LOWEST, number
-from crib_agents.expert.two_hand.pegging.play import DRAWN, SCRATCH_T
-from crib_agents.expert.two_hand.pegging.reflex import SIZE, all_in_public, softmax
+from crib_agents.expert.two_hand.pegging.expert import DRAWN, SCRATCH_T
+from crib_agents.expert.two_hand.pegging.rollout_policy import SIZE, all_in_public, softmax
 from crib_agents.expert.two_hand.pegging.search import (
     FINDINGS,
     MY_POINTS,
@@ -32,7 +32,7 @@ from crib_agents.expert.two_hand.pegging.search import (
     play_out,
 )
 from crib_agents.expert.two_hand.pegging.show import look_ahead
-from crib_agents.kernels.charts import chart_of
+from crib_agents.kernels.pair_tables import chart_of
 from crib_agents.learned.network import bounded
 from crib_agents.learned.two_hand.act import UNLIKELY, card_points
 from crib_env.engine import stack

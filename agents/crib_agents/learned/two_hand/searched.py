@@ -9,10 +9,10 @@ import numpy as np
 from crib_agents.checks import refuse_other_views
 from crib_agents.data.tables import Array
 from crib_agents.expert.two_hand.judge.model import load as load_model
-from crib_agents.expert.two_hand.judge.worth import by_worths
-from crib_agents.expert.two_hand.pegging.course import POSITION
+from crib_agents.expert.two_hand.judge.value import by_worths
+from crib_agents.expert.two_hand.pegging.transition import POSITION
 from crib_agents.expert.two_hand.pegging.holdings import holdings
-from crib_agents.expert.two_hand.pegging.play import (
+from crib_agents.expert.two_hand.pegging.expert import (
     POSITIONS,
     SCRATCH,
     PlayExpert,

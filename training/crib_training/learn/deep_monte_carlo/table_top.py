@@ -26,7 +26,7 @@ from torch.nn.functional import mse_loss
 from crib_env.engine.record import NONE
 from crib_env.engine.show import show_table
 from crib_env.engine.table_top.records import SIZE, TO_CRIB, TURNS
-from crib_env.games import Games
+from crib_env.batch import Games
 from crib_env.rules import Rules
 from crib_training.learn.deep_monte_carlo.nets import layers_of, mlp
 from crib_training.learn.deep_monte_carlo.settings import GameDefaults, Settings

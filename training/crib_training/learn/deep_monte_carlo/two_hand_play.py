@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from crib_agents.learned.network import MOST_INPUTS
 from crib_agents.learned.two_hand.act import UNLIKELY, card_values, pair_value
-from crib_agents.learned.two_hand.lay_away_features import lay_away_features, mean_hand
-from crib_agents.learned.two_hand.play_features import (
+from crib_agents.learned.two_hand.discard_features import lay_away_features, mean_hand
+from crib_agents.learned.two_hand.pegging_features import (
     card_features,
     holdable,
     shared_features,

@@ -31,7 +31,7 @@ from crib_agents.expert.table_top.values import (
     phase_of,
     shape,
 )
-from crib_agents.expert.table_top.worth import nob_in, owner_moves_next, side_value, sign_of
+from crib_agents.expert.table_top.value import nob_in, owner_moves_next, side_value, sign_of
 from numba import float64, int64, void
 
 from crib_env.engine.jit import entry, kernel

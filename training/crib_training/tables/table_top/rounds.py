@@ -21,12 +21,12 @@ from crib_agents.expert.table_top.agent import ACTIONS, BUDGETS, COLUMNS, Work, 
 from crib_agents.expert.table_top.rounds import MOST_POINTS
 from crib_agents.expert.table_top.stakes import ALIKE
 from crib_agents.expert.table_top.win import chances
-from crib_agents.expert.table_top.worth import MINE, THEIRS
+from crib_agents.expert.table_top.value import MINE, THEIRS
 
 from crib_env.engine.show import show_table
 from crib_env.engine.table_top import PLAYERS
 from crib_env.engine.table_top.records import ROUND, TURNS
-from crib_env.games import Games
+from crib_env.batch import Games
 from crib_env.policy import Actions, Views
 from crib_env.rules import PRESETS as RULES
 from crib_env.settings import Between, Count, CountOrNone, NewFile, Seed

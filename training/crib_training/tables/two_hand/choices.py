@@ -20,10 +20,10 @@ import numpy as np
 import numpy.typing as npt
 from crib_agents.data.tables import CHOICES, RANKS, save
 from crib_agents.expert.two_hand.pegging.belief import replay
-from crib_agents.expert.two_hand.pegging.course import ME, POSITION, POSITIONS_T, copy, put
+from crib_agents.expert.two_hand.pegging.transition import ME, POSITION, POSITIONS_T, copy, put
 from crib_agents.expert.two_hand.pegging.holdings import DISTINCT, LISTED, holdings, number
-from crib_agents.expert.two_hand.pegging.play import SCRATCH, SCRATCH_T, UNIT, read_tables
-from crib_agents.expert.two_hand.pegging.reflex import (
+from crib_agents.expert.two_hand.pegging.expert import SCRATCH, SCRATCH_T, UNIT, read_tables
+from crib_agents.expert.two_hand.pegging.rollout_policy import (
     SIZE,
     TABLES,
     all_in_public,
@@ -35,7 +35,7 @@ from numba import float64, int64, void
 
 from crib_env.engine.jit import entry
 from crib_env.engine.two_hand.records import HAND, PLAY, VIEWS_T
-from crib_env.games import Games
+from crib_env.batch import Games
 from crib_env.policy import Agent
 from crib_env.rules import TwoHandRules
 from crib_env.settings import Count, NewFile, Seed

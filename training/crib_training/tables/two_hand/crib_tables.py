@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from crib_agents.data.tables import CRIB_TABLES, DEALT, RANKS, ROLES
-from crib_agents.kernels.charts import CELLS, cell
+from crib_agents.kernels.pair_tables import CELLS, cell
 from numba import float64, int64, void
 
 from crib_env.engine.jit import entry

@@ -24,7 +24,7 @@ from crib_agents.expert.two_hand.judge.outcomes import (
 from crib_agents.expert.two_hand.judge.win import WON, chances
 from crib_agents.loading import load_agent
 
-from crib_env.games import Games
+from crib_env.batch import Games
 from crib_env.policy import Agent
 from crib_env.rules import TwoHandRules
 from crib_env.settings import Count, CountOrNone, NewFile, Seed

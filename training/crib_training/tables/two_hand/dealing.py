@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from crib_agents.kernels.lay_away import choose_pair
+from crib_agents.kernels.discard import choose_pair
 from crib_agents.rule_based import hand_and_crib
 from numba import int64, void
 

@@ -24,7 +24,7 @@ from crib_env.engine.two_hand.records import HAND
 from crib_env.policy import Act, CompiledAgent
 from crib_env.rules import LARGEST_TARGET, TwoHandRules
 from crib_env.settings import Count, NewFile, Seed
-from crib_training.evaluation.luck.course import (
+from crib_training.evaluation.aivat.course import (
     COURSE,
     COURSES_T,
     DEALER_CRIB,
@@ -35,8 +35,8 @@ from crib_training.evaluation.luck.course import (
     PONE_HAND,
     course_kernels,
 )
-from crib_training.evaluation.luck.outcomes import Outcomes, win_table
-from crib_training.evaluation.luck.terms import FAMILY
+from crib_training.evaluation.aivat.outcomes import Outcomes, win_table
+from crib_training.evaluation.aivat.terms import FAMILY
 from crib_training.progress import Progress
 from crib_training.tables.files import made_by, start_table
 from crib_training.tables.two_hand.dealing import GAMES, draw, generator

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from crib_agents.data.tables import RANKS
 from crib_agents.expert.two_hand.judge.outcomes import COUNT_SIZE
-from crib_agents.kernels.charts import cell
+from crib_agents.kernels.pair_tables import cell
 from crib_env.engine.jit import kernel
 from crib_env.engine.show import JACK, KEYS
 

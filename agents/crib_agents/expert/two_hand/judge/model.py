@@ -18,7 +18,7 @@ from crib_agents.data import tables
 from crib_agents.data.tables import Array
 from crib_agents.expert.two_hand.judge import outcomes
 from crib_agents.expert.two_hand.judge.outcomes import COUNT_SIZE, PLAY_SIZE
-from crib_agents.kernels.charts import CELLS
+from crib_agents.kernels.pair_tables import CELLS
 from crib_env.engine.jit import kernel
 
 Record = npt.NDArray[np.void]

@@ -7,7 +7,7 @@ it did play. It cannot hold what a go has ruled out.
 
 from __future__ import annotations
 
-from crib_agents.expert.two_hand.pegging.course import (
+from crib_agents.expert.two_hand.pegging.transition import (
     ME,
     THEM,
     begin_count,
@@ -23,7 +23,7 @@ from crib_agents.expert.two_hand.pegging.holdings import (
     LOWEST,
     number,
 )
-from crib_agents.expert.two_hand.pegging.reflex import all_in_public, softmax
+from crib_agents.expert.two_hand.pegging.rollout_policy import all_in_public, softmax
 from crib_env.engine.jit import kernel
 from crib_env.engine.show import pip
 from crib_env.engine.two_hand.counting import unseen_ranks

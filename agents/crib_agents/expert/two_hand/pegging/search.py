@@ -8,10 +8,10 @@ could not see. The end is judged by `worth`, over the counts still to come.
 
 from __future__ import annotations
 
-from crib_agents.expert.two_hand.judge.worth import after_play
-from crib_agents.expert.two_hand.pegging.course import ME, THEM, copy, go_on, put
+from crib_agents.expert.two_hand.judge.value import after_play
+from crib_agents.expert.two_hand.pegging.transition import ME, THEM, copy, go_on, put
 from crib_agents.expert.two_hand.pegging.holdings import DISTINCT, EMPTY, LISTED, LOWEST
-from crib_agents.expert.two_hand.pegging.reflex import all_in_public, best_rank, softmax
+from crib_agents.expert.two_hand.pegging.rollout_policy import all_in_public, best_rank, softmax
 from crib_env.engine.jit import kernel
 from crib_env.engine.record import NONE
 

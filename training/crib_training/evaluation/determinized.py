@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 from crib_agents.expert.two_hand.pegging.belief import hypothesise, thin
-from crib_agents.expert.two_hand.pegging.course import (
+from crib_agents.expert.two_hand.pegging.transition import (
     ME,
     POSITION,
     POSITIONS_T,
@@ -20,9 +20,9 @@ from crib_agents.expert.two_hand.pegging.course import (
     put,
 )
 from crib_agents.expert.two_hand.pegging.holdings import DISTINCT, LISTED, LOWEST, holdings, number
-from crib_agents.expert.two_hand.pegging.play import SCRATCH, SCRATCH_T, read_tables
-from crib_agents.expert.two_hand.pegging.reflex import SIZE
-from crib_agents.kernels.charts import chart_of
+from crib_agents.expert.two_hand.pegging.expert import SCRATCH, SCRATCH_T, read_tables
+from crib_agents.expert.two_hand.pegging.rollout_policy import SIZE
+from crib_agents.kernels.pair_tables import chart_of
 from numba import float64, from_dtype, int64, types, void
 
 from crib_env.engine.jit import entry, kernel

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from crib_env.engine.show import JACK
 from crib_env.engine.two_hand.records import LAY_AWAY, TWO_HAND
-from crib_env.games import Games
+from crib_env.batch import Games
 
 Array = npt.NDArray[Any]
 

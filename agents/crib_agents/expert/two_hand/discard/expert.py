@@ -13,7 +13,7 @@ import numpy.typing as npt
 from numba import float64, from_dtype, int64, types, void
 
 from crib_agents.data.tables import RANKS
-from crib_agents.expert.two_hand.discard.ahead import (
+from crib_agents.expert.two_hand.discard.expected_win import (
     BEFORE_HANDS,
     BEFORE_PLAY,
     TOTAL_SIZE,
@@ -29,9 +29,9 @@ from crib_agents.expert.two_hand.discard.crib import (
 )
 from crib_agents.expert.two_hand.judge.model import HEELS, MODEL_T, kept_index, load
 from crib_agents.expert.two_hand.judge.outcomes import COUNT_SIZE
-from crib_agents.expert.two_hand.judge.worth import after_deal, by_worths, slope
-from crib_agents.kernels.charts import cell
-from crib_agents.kernels.lay_away import card_of
+from crib_agents.expert.two_hand.judge.value import after_deal, by_worths, slope
+from crib_agents.kernels.pair_tables import cell
+from crib_agents.kernels.discard import card_of
 from crib_env.answers import one_or_many
 from crib_env.engine.jit import entry, kernel
 from crib_env.engine.record import NONE, TABLE_T

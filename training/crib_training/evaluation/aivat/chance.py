@@ -13,7 +13,7 @@ from numba import float64, void
 
 from crib_env.engine.jit import entry, kernel
 from crib_env.engine.show import JACK
-from crib_training.evaluation.luck.course import (
+from crib_training.evaluation.aivat.course import (
     DEALER_CRIB,
     DEALER_HAND,
     DEALER_PLAY,

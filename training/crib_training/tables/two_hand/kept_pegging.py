@@ -26,7 +26,7 @@ from crib_agents.loading import load_agent
 from crib_env.engine.record import NONE
 from crib_env.engine.show import JACK
 from crib_env.engine.two_hand.records import HAND, LAY_AWAY
-from crib_env.games import Games
+from crib_env.batch import Games
 from crib_env.policy import Agent
 from crib_env.rules import TwoHandRules
 from crib_env.settings import Count, NewFile, Seed

@@ -1,6 +1,6 @@
 """Teach nets of the agent ``learned`` what `expert` expects of every choice.
 
-    python -m crib_training.learn.teach --env six_card_v0 --out runs/taught
+    python -m crib_training.learn.distill --env six_card_v0 --out runs/taught
 
 The student plays, and the expert labels its decisions: the student meets the positions that it
 brings about (DAgger). Nets are fitted to all labels so far, and at the end, at a falling rate, once
@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 import torch
-from crib_agents.expert.two_hand.pegging.play import PlayExpert
+from crib_agents.expert.two_hand.pegging.expert import PlayExpert
 from crib_agents.files import write_whole
 from crib_agents.learned import Learned, Weights
 from crib_agents.learned.two_hand.searched import SearchedPlay
@@ -42,7 +42,7 @@ from crib_training.learn.deep_monte_carlo.nets import layers_of
 from crib_training.learn.divergence import diverged, is_finite
 from crib_training.learn.imitation import centred_loss, find_student, games_won, modules
 from crib_training.learn.labels import NETS, SIGNS, Labels, Teacher, collect, rows_of
-from crib_training.learn.teach_settings import FREE, Settings
+from crib_training.learn.distill_settings import FREE, Settings
 from crib_training.loading import find_game
 from crib_training.outputs import run_folder
 

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from crib_agents.data.tables import DEALT, REFERENCE_DEALS, load
 
 from crib_env.rules import PRESETS, TwoHandRules
-from crib_training.evaluation.luck.chance import solve
+from crib_training.evaluation.aivat.chance import solve
 
 Array = npt.NDArray[Any]
 
@@ -25,7 +25,7 @@ class Outcomes:
 
     Attributes:
         deals: how many there were, times the starters.
-        points: float64[6], the mean points of each kind (`crib_training.evaluation.luck.course`).
+        points: float64[6], the mean points of each kind (`crib_training.evaluation.aivat.course`).
         ends: float64[P, D], in how many deals pone made p points and the dealer d.
         reached: float64[P, D], in how many pone made its p-th point when the dealer had made d.
         exact: whether they are of the very rules that are played.

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from crib_agents.kernels.lay_away import DECK, starters_total
+from crib_agents.kernels.discard import DECK, starters_total
 from crib_agents.learned.network import put, put_counts
 from crib_env.engine.jit import kernel
 from crib_env.engine.two_hand.counting import dealt_card

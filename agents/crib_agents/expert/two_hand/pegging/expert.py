@@ -18,9 +18,9 @@ from crib_agents.data.tables import RANKS
 from crib_agents.expert.two_hand.judge.model import MODEL_T
 from crib_agents.expert.two_hand.judge.model import load as load_model
 from crib_agents.expert.two_hand.judge.outcomes import COUNT_SIZE
-from crib_agents.expert.two_hand.judge.worth import by_worths
+from crib_agents.expert.two_hand.judge.value import by_worths
 from crib_agents.expert.two_hand.pegging.belief import hypothesise, thin
-from crib_agents.expert.two_hand.pegging.course import POSITION, POSITIONS_T
+from crib_agents.expert.two_hand.pegging.transition import POSITION, POSITIONS_T
 from crib_agents.expert.two_hand.pegging.holdings import (
     FIRST,
     HOLDINGS,
@@ -28,10 +28,10 @@ from crib_agents.expert.two_hand.pegging.holdings import (
     holdings,
     number,
 )
-from crib_agents.expert.two_hand.pegging.reflex import SIZE
+from crib_agents.expert.two_hand.pegging.rollout_policy import SIZE
 from crib_agents.expert.two_hand.pegging.search import FINDINGS, WORTH, search_card
 from crib_agents.expert.two_hand.pegging.show import look_ahead
-from crib_agents.kernels.charts import chart_of
+from crib_agents.kernels.pair_tables import chart_of
 from crib_env.answers import one_or_many
 from crib_env.engine.family import find_family
 from crib_env.engine.jit import entry, kernel

@@ -8,15 +8,15 @@ from typing import Any
 
 import numpy as np
 import pytest
-from crib_agents.expert.two_hand.discard.keep import rank_discards
-from crib_agents.expert.two_hand.pegging.play import PlayExpert
+from crib_agents.expert.two_hand.discard.expert import rank_discards
+from crib_agents.expert.two_hand.pegging.expert import PlayExpert
 from crib_agents.expert.two_hand.pegging.search import MY_POINTS, POINTS_NOW, THEIR_POINTS, WORTH
 from crib_agents.learned import Weights
 from crib_agents.learned.searching import LearnedSearch
 from crib_agents.learned.two_hand.searched import SearchedPlay
 
 from crib_env.engine.two_hand.records import PLAY, VIEW
-from crib_env.games import Games
+from crib_env.batch import Games
 from crib_env.rules import PRESETS
 from learned_nets import drawn_weights
 
@@ -24,7 +24,7 @@ torch = pytest.importorskip("torch")
 
 from crib_training.learn import labels as made  # noqa: E402
 from crib_training.learn.imitation import centred_loss, modules  # noqa: E402
-from crib_training.learn.teach import Settings, Teaching, teach  # noqa: E402
+from crib_training.learn.distill import Settings, Teaching, teach  # noqa: E402
 
 HOYLE = PRESETS["hoyle"]
 CARDS = ["hoyle", "five_card"]

@@ -10,7 +10,7 @@ from __future__ import annotations
 from math import floor
 
 from crib_agents.expert.two_hand.judge.outcomes import COUNT_SIZE, MOST_PLAY, PLAY_SIZE
-from crib_agents.expert.two_hand.judge.worth import after_deal
+from crib_agents.expert.two_hand.judge.value import after_deal
 from crib_env.engine.jit import kernel
 
 BEFORE_PLAY = PLAY_SIZE + 1  # scores after the play that matter, and one more to interpolate

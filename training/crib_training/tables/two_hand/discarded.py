@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from crib_agents.data.tables import LAID_AWAY, RANKS, ROLES
-from crib_agents.expert.two_hand.discard.keep import (
+from crib_agents.expert.two_hand.discard.expert import (
     COLUMNS,
     CRIB_MEAN,
     NEAR,
@@ -40,8 +40,8 @@ from crib_agents.expert.two_hand.judge.model import (
     habits,
     kept_play,
 )
-from crib_agents.expert.two_hand.judge.worth import worths
-from crib_agents.kernels.charts import CELLS, cell
+from crib_agents.expert.two_hand.judge.value import worths
+from crib_agents.kernels.pair_tables import CELLS, cell
 from numba import float64, int64, void
 
 from crib_env.engine.jit import entry

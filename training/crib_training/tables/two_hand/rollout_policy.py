@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 from crib_agents.data.tables import RANKS, REFLEX, ROLES, save
 from crib_agents.expert.two_hand.discard.crib import SUITS
-from crib_agents.expert.two_hand.pegging.course import (
+from crib_agents.expert.two_hand.pegging.transition import (
     ENDLESS,
     POSITION,
     POSITIONS_T,
@@ -38,8 +38,8 @@ from crib_agents.expert.two_hand.pegging.holdings import (
     holdings,
     number,
 )
-from crib_agents.expert.two_hand.pegging.play import UNIT
-from crib_agents.expert.two_hand.pegging.reflex import (
+from crib_agents.expert.two_hand.pegging.expert import UNIT
+from crib_agents.expert.two_hand.pegging.rollout_policy import (
     SIZE,
     TABLES,
     all_in_public,

@@ -16,10 +16,10 @@ from crib_env.engine.rng import WORDS
 from crib_env.engine.show import show_table
 from crib_env.policy import Agent, CompiledAgent
 from crib_env.rules import LARGEST_TARGET, Rules, TwoHandRules
-from crib_training.evaluation.luck.course import COURSE, DEALER_PLAY, KINDS, PONE_PLAY
-from crib_training.evaluation.luck.deals import Deals
-from crib_training.evaluation.luck.outcomes import Outcomes, shipped_outcomes, win_table
-from crib_training.evaluation.luck.terms import (
+from crib_training.evaluation.aivat.course import COURSE, DEALER_PLAY, KINDS, PONE_PLAY
+from crib_training.evaluation.aivat.deals import Deals
+from crib_training.evaluation.aivat.outcomes import Outcomes, shipped_outcomes, win_table
+from crib_training.evaluation.aivat.terms import (
     COURSES,
     FAMILY,
     LAY_AWAY,

@@ -26,8 +26,8 @@ from crib_env.engine.rng import M32, below, seed_words
 from crib_env.engine.two_hand.counting import DECK
 from crib_env.engine.two_hand.records import HAND
 from crib_env.policy import Act
-from crib_training.evaluation.luck.chance import smooth_chance, smooth_win
-from crib_training.evaluation.luck.course import COURSES_T, DEALER, KINDS, PONE, course_kernels
+from crib_training.evaluation.aivat.chance import smooth_chance, smooth_win
+from crib_training.evaluation.aivat.course import COURSES_T, DEALER, KINDS, PONE, course_kernels
 
 TERMS = ("starter", "reference", "lay_away")
 STARTER, REFERENCE, LAY_AWAY = range(len(TERMS))

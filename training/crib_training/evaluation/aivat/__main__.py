@@ -1,6 +1,6 @@
 """How many games fewer it takes when luck is taken out, and that the mean stays what it was.
 
-    python -m crib_training.evaluation.luck --pairs 2000 --seed 1
+    python -m crib_training.evaluation.aivat --pairs 2000 --seed 1
 
 For pairs of agents it plays duplicate games and single deals, and reckons luck with the starter's
 term alone, with the reference's too, and with the lay-away's as well. Printed are the plain and the
@@ -24,8 +24,8 @@ from crib_env.rules import TwoHandRules
 from crib_env.settings import Count, Seed
 from crib_training.command_line import start
 from crib_training.evaluation.duplicate import Estimate, Pairs, estimate, play_pairs
-from crib_training.evaluation.luck.reference import REDRAWS, Reference, usual_reference
-from crib_training.evaluation.luck.terms import TERMS
+from crib_training.evaluation.aivat.reference import REDRAWS, Reference, usual_reference
+from crib_training.evaluation.aivat.terms import TERMS
 from crib_training.evaluation.markdown import table
 from crib_training.loading import find_game
 from crib_training.progress import Progress
