@@ -22,7 +22,7 @@ from benchmarks.timing import (
     rate_of,
     ratio,
 )
-from crib_env.engine.two_hand.records import LAY_AWAY, PLAY
+from crib_env.engine.two_hand.records import DISCARD, PEGGING
 
 MANY = 4096
 
@@ -45,7 +45,7 @@ def measure(settings: Settings = FULL) -> Findings:
     for rules, players in (("table_top", 2), ("table_top", 4), ("table_top_ship", 2)):
         lanes = Lanes(rules, n, players=players)
         contenders.append(contender(f"{rules} for {players}, N={n}", "batch_other", lanes))
-    for name, episode, phase in (("discard", "deal", PLAY), ("pegging", "play", LAY_AWAY)):
+    for name, episode, phase in (("discard", "deal", PEGGING), ("pegging", "pegging", DISCARD)):
         lanes = Lanes("hoyle", n, episode=episode, phase=phase)
         contenders.append(contender(f"{name}, policy random, N={n}", "batch_other", lanes))
     notes = []

@@ -1,8 +1,8 @@
-"""How many pairs to lay away does `expert` choose a second on one core?
+"""How many pairs to discard does `expert` choose a second on one core?
 
     python -m benchmarks.discards
 
-Views of seats about to lay away, as many at once as a tournament asks: far from the end, where the
+Views of seats about to discard, as many at once as a tournament asks: far from the end, where the
 worth of a pair is linear, and where both seats may go out, by the staged expectation.
 """
 
@@ -15,7 +15,7 @@ from crib_agents.expert.two_hand.discard.expert import rank_discards
 
 from benchmarks import report
 from benchmarks.timing import FULL, Contender, Findings, Settings, race, rate_of
-from crib_env.batch import Games
+from crib_env.batch import GameBatch
 from crib_env.rules import PRESETS
 
 POINTS_LEFT = {"far from the end": None, "with 30 points to make": 30}
@@ -25,7 +25,7 @@ def choosing(game: str, left: int | None, at_once: int) -> Callable[[], int]:
     """Return a piece of work: so many choices of a pair with ``left`` points to make."""
     rules = PRESETS[game]
     scores = None if left is None else (rules.target - left, rules.target - left)
-    deals = Games(rules, at_once, entropy=np.random.SeedSequence(1).spawn(1)[0])
+    deals = GameBatch(rules, at_once, seed=np.random.SeedSequence(1).spawn(1)[0])
     deals.begin(dealer=0, scores=scores)
     views = deals.views(deals.running())
 

@@ -6,12 +6,12 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
+from crib_env.batch import GameBatch
 from crib_env.engine.lanes import lane_entries
 from crib_env.engine.phases import phase_entries
 from crib_env.engine.record import NO_DECKS
 from crib_env.engine.rng import WORDS
 from crib_env.engine.show import show_table
-from crib_env.batch import Games
 from crib_env.rules import PRESETS
 
 A_PIECE = 200_000  # decisions between two looks at the clock: some tens of milliseconds
@@ -41,7 +41,7 @@ class Lanes:
         phase: int | None = None,
         steps: int | None = None,
     ) -> None:
-        self.games = Games(PRESETS[rules], n, players=players, episode=episode, entropy=1)
+        self.games = GameBatch(PRESETS[rules], n, players=players, episode=episode, seed=1)
         self.games.begin()
         family = self.games.family
         self.obs = np.zeros((n, family.obs_size), dtype=np.uint8)

@@ -12,14 +12,14 @@ import time
 from itertools import count
 
 import numpy as np
-from crib_agents.learned import Learned
+from crib_agents.learned import MonteCarloAgent
 from crib_training.learn.deep_monte_carlo.settings import Settings as RunSettings
 from crib_training.learn.deep_monte_carlo.training import Training
-from crib_training.loading import find_maker, shortest_episode
+from crib_training.loading import find_env, shortest_episode
 
 from benchmarks import report
 from benchmarks.timing import FULL, Contender, Findings, Rate, Settings, race
-from crib_env.batch import Games
+from crib_env.batch import GameBatch
 from crib_env.rules import PRESETS
 
 GAMES = {"hoyle": "six_card_v0", "five_card": "five_card_v0", "table_top": "table_top_v0"}
@@ -27,14 +27,14 @@ GAMES = {"hoyle": "six_card_v0", "five_card": "five_card_v0", "table_top": "tabl
 
 def answering(game: str, at_once: int) -> Rate:
     """Return the rate at which the agent decides."""
-    agent, rng = Learned(), np.random.default_rng(1)
+    agent, rng = MonteCarloAgent(), np.random.default_rng(1)
     seeds = count(1)
-    episode = shortest_episode(find_maker(GAMES[game]))
+    episode = shortest_episode(find_env(GAMES[game]))
 
     def rate(seconds: float) -> float:
         decided, spent = 0, 0.0
         while spent <= seconds:
-            games = Games(PRESETS[game], at_once, episode=episode, entropy=next(seeds))
+            games = GameBatch(PRESETS[game], at_once, episode=episode, seed=next(seeds))
             games.begin()
             running = games.running()
             while len(running):
@@ -52,7 +52,7 @@ def answering(game: str, at_once: int) -> Rate:
 
 def training(environment: str, lanes: int | None) -> Rate:
     """Return the rate at which the trainer decides and learns from its decisions."""
-    run = Training(RunSettings(env=environment, deals=1_000_000_000, lanes=lanes))
+    run = Training(RunSettings(env=environment, deals=1_000_000_000, num_envs=lanes))
 
     def rate(seconds: float) -> float:
         decisions, began, spent = run.decisions, time.perf_counter(), 0.0

@@ -40,7 +40,7 @@ PAIRS = 1000  # of duplicate deals at each, and half as many of games
 
 def of_ppo(lanes: int, steps: int) -> Rate:
     """Return the rate at which MaskablePPO plays and learns, in whole updates."""
-    settings = ppo.Settings(lanes=lanes, steps=steps, progress=False)
+    settings = ppo.Settings(num_envs=lanes, steps=steps, progress=False)
     model = ppo.model_of(settings, ppo.games_of(settings))
     model.tensorboard_log = None
 
@@ -58,14 +58,14 @@ def run_both(deals: int, timesteps: int, pairs: int) -> dict[str, list[Point]]:
         first, second = outs.values()
         loop.train(
             RunSettings(
-                deals=deals, measures=MEASURES, measure_pairs=pairs, last_pairs=2 * pairs, lines="",
-                out=first,
+                deals=deals, num_evals=MEASURES, eval_pairs=pairs, final_eval_pairs=2 * pairs,
+                baselines="", out=first,
             )
         )  # fmt: skip
         ppo.train(
             ppo.Settings(
-                timesteps=timesteps, measures=MEASURES, measure_pairs=pairs, last_pairs=2 * pairs,
-                lines="", out=second,
+                timesteps=timesteps, num_evals=MEASURES, eval_pairs=pairs,
+                final_eval_pairs=2 * pairs, baselines="", out=second,
             )
         )  # fmt: skip
         return {name: read_points(out) for name, out in outs.items()}

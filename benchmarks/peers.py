@@ -49,7 +49,7 @@ def shimmy_cribbage() -> Any:
 def open_spiel_cribbage() -> Callable[[], int]:
     """Return a piece of OpenSpiel's cribbage: random play over its states, no observation.
 
-    Counted is what a player decides: a card played, a pair laid away (one action there, two with
+    Counted is what a player decides: a card played, a pair discarded (one action there, two with
     us), but no chance node and no pass, which is forced. Chance is drawn from legal actions: all
     are as likely here, and asking for the chance outcomes takes longer.
     """

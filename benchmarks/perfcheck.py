@@ -93,7 +93,7 @@ def ratios() -> dict[str, float]:
         "rollout five_card": (Lanes("five_card", LANES, steps=50).play, compiled),
         "rollout table_top": (Lanes("table_top", LANES, steps=50).play, compiled),
         "vector step six_card": (vector(six_card_v0), compiled),
-        "vector step discard": (vector(discard_v0, playout="random"), compiled),
+        "vector step discard": (vector(discard_v0, pegging_policy="random"), compiled),
         "vector step pegging": (vector(pegging_v0, keep="random"), compiled),
         "AEC step six_card": (aec(), python_yardstick),
     }

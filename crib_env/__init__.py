@@ -22,7 +22,7 @@ from crib_env.layout import observation_layout
 from crib_env.policy import Agent, CompiledAgent, agent_names, compile_policy, find_agent
 from crib_env.registration import (
     ENVIRONMENTS,
-    find_page,
+    env_module,
     register_environment,
     register_environments,
 )
@@ -30,9 +30,9 @@ from crib_env.rules import PRESETS, Rules, TableTopRules, TwoHandRules
 from crib_env.sampling import sample_legal
 
 if TYPE_CHECKING:
+    from crib_env.batch import GameBatch
     from crib_env.encoding import encode
     from crib_env.game import Game
-    from crib_env.batch import Games
 
 __version__ = "0.1.0"
 
@@ -44,7 +44,7 @@ __all__ = [
     "EpisodeOverError",
     "Event",
     "Game",
-    "Games",
+    "GameBatch",
     "IllegalActionError",
     "Rules",
     "TableTopRules",
@@ -67,14 +67,14 @@ register_environments()
 
 
 # What loads the engine, and Numba with it, waits until it is asked for.
-_LAZY = {"Game": "game", "Games": "games", "encode": "encoding"}
+_LAZY = {"Game": "game", "GameBatch": "batch", "encode": "encoding"}
 
 
 def __getattr__(name: str) -> Any:
     if name in _LAZY:
         return getattr(import_module(f"crib_env.{_LAZY[name]}"), name)
     if name in ENVIRONMENTS:
-        return find_page(name)
+        return env_module(name)
     if name in ("notation", "scoring"):
         return import_module(f"crib_env.{name}")
     raise AttributeError(f"module 'crib_env' has no attribute {name!r}")

@@ -1,4 +1,4 @@
-"""`Games`: many games of one kind side by side, without any RL library.
+"""`GameBatch`: many games of one kind side by side, without any RL library.
 
 What loops over games (learners' batches, duplicate deals, self-play, measurements) uses this. An
 agent is handed views and nothing else; the script that measures sees the states and the tally.
@@ -25,7 +25,7 @@ from crib_env.rules import Rules, as_rules
 Array = npt.NDArray[Any]
 
 
-class Games:
+class GameBatch:
     """N games in arrays; a game is a *lane*, its number.
 
     Args:
@@ -33,7 +33,7 @@ class Games:
         n: how many games.
         players: seats in a game.
         episode: what one episode is: a name the family knows.
-        entropy: seeds the generators of all deals and cuts; lane i deals the same whatever n is.
+        seed: seeds the generators of all deals and cuts; lane i deals the same whatever n is.
         family: the engine to play them, if not the rules' own.
 
     Attributes:
@@ -53,7 +53,7 @@ class Games:
         *,
         players: int = 2,
         episode: str = "game",
-        entropy: int | np.random.SeedSequence | None = None,
+        seed: int | np.random.SeedSequence | None = None,
         family: Family | None = None,
     ) -> None:
         self.rules = as_rules(rules)
@@ -66,13 +66,13 @@ class Games:
         self.tally = np.zeros((n, 2, len(self.family.phases)), dtype=np.int64)
         self.log = np.zeros(self.family.log_size, dtype=np.int64)
         self.decks = NO_DECKS
-        self.seed(entropy)
+        self.seed(seed)
 
-    def seed(self, entropy: int | np.random.SeedSequence | None) -> None:
+    def seed(self, seed: int | np.random.SeedSequence | None) -> None:
         """Start the generator of every lane anew, without beginning an episode."""
-        if not isinstance(entropy, np.random.SeedSequence):
-            entropy = np.random.SeedSequence(entropy)
-        seed_states(self.states, entropy)
+        if not isinstance(seed, np.random.SeedSequence):
+            seed = np.random.SeedSequence(seed)
+        seed_states(self.states, seed)
 
     def begin(
         self,

@@ -1,6 +1,6 @@
-"""Laying away alone: the discard phase of six- or five-card cribbage (clauses H1 and F2 in seeds).
+"""Discarding alone: the discard phase of six- or five-card cribbage (clauses H1 and F2 in seeds).
 
-Both seats lay away; a built-in policy plays out the rest of the deal for both, and the deal's
+Both seats discard; a built-in policy plays out the rest of the deal for both, and the deal's
 points decide the reward.
 
 ## Usage
@@ -29,7 +29,7 @@ points decide the reward.
 
 | keyword | values | default |
 |---|---|---|
-| ``playout`` | who plays the cards for both seats: a name, an agent, a function | ``"greedy"`` |
+| ``pegging_policy`` | who pegs for both seats: a name, an agent, a function | ``"greedy"`` |
 | ``rules`` | ``"hoyle"``, ``"five_card"`` or a `Rules` | ``"hoyle"`` |
 | ``episode`` | ``"deal"``, ``"game"``, ``"match"`` | ``"deal"`` |
 | ``reward`` | ``"win"``, ``"points"``, ``"expected"``, ``"expected_at_show"`` | ``"win"`` |
@@ -67,15 +67,15 @@ Two single cards by each seat, non-dealer first, without either learning the oth
 from __future__ import annotations
 
 from crib_env.engine.two_hand import FAMILY
-from crib_env.engine.two_hand.records import PLAY
-from crib_env.envs.makers import Maker, PhaseKeyword
+from crib_env.engine.two_hand.records import PEGGING
+from crib_env.envs.makers import EnvSpec, PhasePolicySpec
 
-maker = Maker(
+maker = EnvSpec(
     "discard_v0",
     FAMILY,
     "hoyle",
     episodes={"deal": "deal", "game": "game", "match": "match"},
-    phase=PhaseKeyword("playout", PLAY, "greedy"),
+    phase=PhasePolicySpec("pegging_policy", PEGGING, "greedy"),
 )
 
 env = maker.env

@@ -38,7 +38,7 @@ class Event:
         return f"player_{self.seat} {self.reason} {self.points}{cards}"
 
 
-def read_log(log: npt.NDArray[np.int64], *, pointless: bool = False) -> list[Event]:
+def read_log(log: npt.NDArray[np.int64], *, include_zero: bool = False) -> list[Event]:
     """Return the events in an engine log, in the order they were pegged.
 
     Args:
@@ -49,7 +49,7 @@ def read_log(log: npt.NDArray[np.int64], *, pointless: bool = False) -> list[Eve
     events = []
     for row in range(int(log[0])):
         seat, points, reason, mask = (int(x) for x in log[1 + WIDTH * row : 1 + WIDTH * (row + 1)])
-        if points == 0 and not pointless:
+        if points == 0 and not include_zero:
             continue
         cards = tuple(card for card in range(52) if mask >> card & 1)
         events.append(Event(seat, points, REASONS[reason], cards))

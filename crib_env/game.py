@@ -215,7 +215,7 @@ class Game(Positions, Pictures):
     def text(self, seat: int | None = None, name: str | None = None) -> str:
         """Return the game as text, as ``seat`` (by default the seat to move) may see it."""
         view = self.view(self.seat if seat is None else seat)
-        told = read_log(self.log, pointless=True)
+        told = read_log(self.log, include_zero=True)
         return self.family.text(view, self.rules, name or self.rules.name, self.deals, told)
 
     # --- moves ----------------------------------------------------------------------------------

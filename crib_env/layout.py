@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from crib_env.registration import find_page
+from crib_env.registration import env_module
 
 
 class ObservationLayout(dict[str, slice]):
@@ -39,5 +39,5 @@ def observation_layout(name: str, features: bool | str | None = None) -> Observa
     Raises:
         ValueError: no environment of that name, or no such features.
     """
-    family = find_page(name.replace("-", "_").rpartition("/")[2]).maker.family
+    family = env_module(name.replace("-", "_").rpartition("/")[2]).maker.family
     return ObservationLayout(family.layout_at(family.level_of(features)))

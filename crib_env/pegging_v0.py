@@ -29,7 +29,7 @@ decides the reward. Hands and crib are not counted.
 
 | keyword | values | default |
 |---|---|---|
-| ``keep`` | who lays away for both seats: a name, an agent, a function | ``"rule_based"`` |
+| ``keep`` | who discards for both seats: a name, an agent, a function | ``"rule_based"`` |
 | ``rules`` | ``"hoyle"``, ``"five_card"`` or a `Rules` | ``"hoyle"`` |
 | ``episode`` | ``"deal"`` | ``"deal"`` |
 | ``reward`` | ``"win"``, ``"points"``, ``"expected"``, ``"expected_at_show"`` | ``"win"`` |
@@ -46,7 +46,7 @@ The others are as in ``six_card_v0``.
 
 ## Observation
 
-That of ``six_card_v0``, the cards laid away included, so that what is trained here plays there:
+That of ``six_card_v0``, the cards discarded included, so that what is trained here plays there:
 ``agents.PhasedAgent`` puts a discard agent and a pegging agent together.
 
 ## Actions
@@ -67,15 +67,15 @@ more, 0 if both pegged as much. His heels are no part of the play: they are not 
 from __future__ import annotations
 
 from crib_env.engine.two_hand import FAMILY
-from crib_env.engine.two_hand.records import LAY_AWAY
-from crib_env.envs.makers import Maker, PhaseKeyword
+from crib_env.engine.two_hand.records import DISCARD
+from crib_env.envs.makers import EnvSpec, PhasePolicySpec
 
-maker = Maker(
+maker = EnvSpec(
     "pegging_v0",
     FAMILY,
     "hoyle",
-    episodes={"deal": "play"},
-    phase=PhaseKeyword("keep", LAY_AWAY, "rule_based"),
+    episodes={"deal": "pegging"},
+    phase=PhasePolicySpec("keep", DISCARD, "rule_based"),
 )
 
 env = maker.env

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from crib_env.batch import GameBatch
 from crib_env.cards import DECK_SIZE, format_card
 from crib_env.engine.notation import Deal, Line, Notation, Pair, format_pair
 from crib_env.engine.record import NONE
 from crib_env.events import Event, read_log
-from crib_env.batch import Games
 from crib_env.rules import LARGEST_TARGET, Rules
 
 State = npt.NDArray[np.void]
@@ -81,16 +81,16 @@ def _reach(line: Line, notation: Notation, before: Pair) -> State:
     return state
 
 
-def _games(line: Line, rules: Rules, episode: str, scores: Pair) -> Games:
+def _games(line: Line, rules: Rules, episode: str, scores: Pair) -> GameBatch:
     """Return one game in which the deal of the line has just been dealt."""
     known = line.deal.deck
     deck = known + [card for card in range(DECK_SIZE) if card not in known]
-    games = Games(rules, 1, players=line.players, episode=episode, entropy=0)
+    games = GameBatch(rules, 1, players=line.players, episode=episode, seed=0)
     games.begin(dealer=line.dealer, decks=np.array([deck], dtype=np.int64), scores=scores)
     return games
 
 
-def _make_moves(games: Games, deal: Deal) -> list[Event]:
+def _make_moves(games: GameBatch, deal: Deal) -> list[Event]:
     """Make the moves; return what the last one scored.
 
     Raises:

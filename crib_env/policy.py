@@ -59,7 +59,7 @@ class Agent(Protocol):
 
 
 @runtime_checkable
-class MixingAgent(Agent, Protocol):
+class StochasticAgent(Agent, Protocol):
     """An agent that draws its choices, and says by which chances."""
 
     def action_probabilities(self, views: Views) -> npt.NDArray[np.float64]:
@@ -184,7 +184,7 @@ def action_probabilities(
     """Return how likely an agent is to take each action; one that does not mix is asked for it.
 
     Args:
-        agent: says its chances (`MixingAgent`), or else chooses by the view alone.
+        agent: says its chances (`StochasticAgent`), or else chooses by the view alone.
         views: structured array [B] of views, each of a seat to move; with none it is not called.
         actions: how many actions the game has.
         rng: what an agent that is asked is handed.
@@ -197,13 +197,13 @@ def action_probabilities(
     """
     if not len(views):
         return np.zeros((0, actions))
-    if isinstance(agent, MixingAgent):
+    if isinstance(agent, StochasticAgent):
         return agent.action_probabilities(views)
     if getattr(agent, "draws", False):
         raise ValueError(f"{agent.name!r} draws its choices and has no action_probabilities(views)")
-    chances = np.zeros((len(views), actions))
-    chances[np.arange(len(views)), ask_agent(agent, views, rng)] = 1.0
-    return chances
+    probabilities = np.zeros((len(views), actions))
+    probabilities[np.arange(len(views)), ask_agent(agent, views, rng)] = 1.0
+    return probabilities
 
 
 Opponent = str | Agent | Callable[[Any, np.random.Generator], int]

@@ -129,7 +129,7 @@ class Rules:
 
 @dataclass(frozen=True, kw_only=True)
 class TwoHandRules(Rules):
-    """The rules of a game for two in which cards are laid away, played and shown.
+    """The rules of a game for two in which cards are discarded, played and shown.
 
     Attributes:
         dealt: cards a seat is dealt: 6 or 5 (H1, F2).

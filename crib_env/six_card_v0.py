@@ -50,7 +50,7 @@ too, in a dictionary; the vector form and the single one take it.
 
 ## Observation
 
-Bits, named by ``crib_env.observation_layout("six_card_v0")``: the cards held and laid away, the
+Bits, named by ``crib_env.observation_layout("six_card_v0")``: the cards held and discarded, the
 starter, the pile in order with who played what and what is still in the count, the count, how many
 cards the other seat holds, the points both still need, the game points, and whose turn and deal it
 is. Within a deal it holds all the seat has seen and done. A seat never sees the other's cards
@@ -68,7 +68,7 @@ card is skipped, so a seat may act twice running.
 in the deal (0 if both made as many). ``"points"``: at each step seat 0's points less seat 1's, and
 the opposite for seat 1; a seat's reward in ``last()`` is their sum since it last acted.
 ``"expected"`` is ``"points"`` without the luck of the starter: hands, crib and heels are paid as
-their mean when both seats have laid away, which depends on the other seat's hidden cards.
+their mean when both seats have discarded, which depends on the other seat's hidden cards.
 ``"expected_at_show"`` pays that mean when the hands are shown: the same in sum, and it tells a
 seat nothing that it has not seen.
 
@@ -80,9 +80,9 @@ seat nothing that it has not seen.
 from __future__ import annotations
 
 from crib_env.engine.two_hand import FAMILY
-from crib_env.envs.makers import Maker
+from crib_env.envs.makers import EnvSpec
 
-maker = Maker("six_card_v0", FAMILY, "hoyle")
+maker = EnvSpec("six_card_v0", FAMILY, "hoyle")
 
 env = maker.env
 raw_env = maker.raw_env

@@ -74,9 +74,9 @@ those turned at an episode's start are paid with its first step.
 from __future__ import annotations
 
 from crib_env.engine.table_top import FAMILY
-from crib_env.envs.makers import Maker
+from crib_env.envs.makers import EnvSpec
 
-maker = Maker(
+maker = EnvSpec(
     "table_top_v0",
     FAMILY,
     "table_top",

@@ -29,7 +29,7 @@ from crib_training.rating import (
 )
 
 from crib_env import ENVIRONMENTS
-from crib_env.registration import find_page
+from crib_env.registration import env_module
 
 GAMES = ("six_card_v0", "five_card_v0", "table_top_v0")
 TWO_HAND = GAMES[:2]
@@ -89,7 +89,7 @@ def _faults(name: str, file: Path, results: Results) -> list[str]:
         found.append(f"the results are of {results.name!r}")
     if results.file != file.name:
         found.append(f"the results are those of {results.file}")
-    if results.rules != find_page(results.environment).maker.rules:
+    if results.rules != env_module(results.environment).maker.rules:
         found.append(f"played by the rules {results.rules!r}")
     if results.pairs < LEAST_PAIRS:
         found.append(f"{results.pairs} pairs an opponent; {LEAST_PAIRS} are the least")

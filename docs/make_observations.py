@@ -8,7 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from crib_env import ENVIRONMENTS, observation_layout
-from crib_env.registration import find_page
+from crib_env.registration import env_module
 
 PAGE = Path(__file__).with_name("observations.md")
 HEAD = """# Observations
@@ -47,7 +47,7 @@ def page() -> str:
     """Return the page."""
     families: dict[str, list[str]] = {}
     for name in ENVIRONMENTS:
-        families.setdefault(find_page(name).maker.family.name, []).append(name)
+        families.setdefault(env_module(name).maker.family.name, []).append(name)
     parts = [HEAD]
     for names in families.values():
         title = ", ".join(f"`{name}`" for name in names)

@@ -45,7 +45,7 @@ def basic(out: Path, iterations: int, before: Path | None) -> tuple[Path, float]
     """
     folder = out / f"basic_{iterations}"
     if not (folder / CHECKPOINT).exists():
-        solve(Solving(iterations=iterations, measures=0, out=folder, resume=before))
+        solve(Solving(iterations=iterations, eval_interval=0, out=folder, resume=before))
     return folder / STRATEGY, seconds(folder / CHECKPOINT)
 
 
@@ -54,7 +54,7 @@ def refined(out: Path, iterations: int) -> tuple[Path, float]:
     folder, begin = out / f"refined_{iterations}", out / f"basic_{REFINED_AFTER}"
     if not (folder / REFINED).exists():
         going_on = folder if (folder / CHECKPOINT).exists() else begin
-        solve(Solving(iterations=REFINED_AFTER, measures=0, refine=iterations, out=folder,
+        solve(Solving(iterations=REFINED_AFTER, eval_interval=0, refine=iterations, out=folder,
                        resume=going_on))  # fmt: skip
     return folder / REFINED, seconds(begin / CHECKPOINT) + seconds(folder / STARTERS)
 

@@ -26,7 +26,7 @@ class KeepsFives(PlainAgent):
     def choose_discard(
         self, hand: list[str], is_dealer: bool, scores: tuple[int, int]
     ) -> list[str]:
-        """Lay away the two cards that look least useful."""
+        """Discard the two cards that look least useful."""
         ranks = [card[0] for card in hand]
 
         def use(card: str) -> tuple[bool, int]:

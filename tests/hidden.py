@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from crib_env.engine.record import NONE
-from crib_env.engine.two_hand.records import HAND, LAY_AWAY
+from crib_env.engine.two_hand.records import DISCARD, HAND
 
 
 def redraw_hands(state: Any, dealt: int, rng: np.random.Generator, seat: int | None = None) -> int:
@@ -23,12 +23,12 @@ def redraw_hands(state: Any, dealt: int, rng: np.random.Generator, seat: int | N
     other = [HAND * (1 - seat) + i for i in range(dealt)]
     hidden = [i for i in other if int(state["dealt"][i]) not in played]
     seen = played | {int(state["dealt"][i]) for i in own}
-    if state["phase"] != LAY_AWAY:
+    if state["phase"] != DISCARD:
         seen.add(int(state["starter"]))
     unseen = rng.permutation([card for card in range(52) if card not in seen])
     changed = int((state["dealt"][hidden] != unseen[: len(hidden)]).sum())
     state["dealt"][hidden] = unseen[: len(hidden)]
-    if state["phase"] == LAY_AWAY:
+    if state["phase"] == DISCARD:
         state["starter"] = unseen[-1]
     return changed
 

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 import crib_env
 from crib_env import ENVIRONMENTS, format_card, parse_cards, six_card_v0
-from crib_env.batch import Games
+from crib_env.batch import GameBatch
 from crib_env.rules import Rules
 
 Array = npt.NDArray[Any]
@@ -22,14 +22,16 @@ SHOW = ("hand", "crib")
 
 
 class Deal(NamedTuple):
-    """A stacked deck and the moves that lay away."""
+    """A stacked deck and the moves that discard."""
 
     deck: list[int]
     lay: str
 
 
 def deal(pone: str, dealer: str, starter: str) -> Deal:
-    """Return a deal of two hands, each written ``"kept cards / laid cards"``, and the starter."""
+    """Return a deal of two hands, each written ``"kept cards / discarded cards"``, and the
+    starter.
+    """
     hands = [parse_cards(hand.replace("/", " ")) for hand in (pone, dealer)]
     (turned,) = parse_cards(starter)
     assert len(hands[0]) == len(hands[1])
@@ -97,8 +99,8 @@ class Table:
     def _who(seat: int, dealer: int) -> str:
         return "d" if seat == dealer else "p"
 
-    def lay_away(self) -> list[str]:
-        """Lay away as the next deal says; return what was pegged (heels)."""
+    def discard(self) -> list[str]:
+        """Discard as the next deal says; return what was pegged (heels)."""
         return self.play(self._lay.pop(0))
 
     def play(self, moves: str) -> list[str]:
@@ -136,14 +138,14 @@ def in_show(pegged: list[str]) -> list[str]:
     return [peg for peg in pegged if peg.split()[1] in SHOW]
 
 
-class Lanes(Games):
+class Lanes(GameBatch):
     """Games side by side, begun, that take no illegal action."""
 
     def __init__(
         self, rules: str | Rules, n: int, seed: int, *, episode: str, players: int = 2
     ) -> None:
         rules = Rules.preset(rules) if isinstance(rules, str) else rules
-        super().__init__(rules, n, players=players, episode=episode, entropy=seed)
+        super().__init__(rules, n, players=players, episode=episode, seed=seed)
         self.begin()
 
     def step(self, lanes: Array, actions: Array) -> None:

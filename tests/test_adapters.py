@@ -99,11 +99,11 @@ def test_a_model_can_draw_and_says_by_which_chances() -> None:
     agent = from_sb3(MADE["MaskablePPO"](), sample=True)
     views = np.repeat(views_of(n=1), 2000)
     _, masks = encode(views[:1])
-    chances = agent.action_probabilities(views[:1])[0]
-    assert chances.sum() == pytest.approx(1.0)
-    assert not chances[masks[0] == 0].any()
+    probabilities = agent.action_probabilities(views[:1])[0]
+    assert probabilities.sum() == pytest.approx(1.0)
+    assert not probabilities[masks[0] == 0].any()
     drawn = np.bincount(agent.act(views, np.random.default_rng(1)), minlength=52) / 2000
-    assert np.abs(drawn - chances).max() < 0.05
+    assert np.abs(drawn - probabilities).max() < 0.05
 
 
 def test_a_model_of_another_games_observations_is_refused() -> None:

@@ -37,7 +37,7 @@ from crib_env.engine.family import find_family
 from crib_env.engine.record import NONE
 from crib_env.engine.show import show_table
 from crib_env.engine.two_hand.counting import certain_points, sequence_of
-from crib_env.engine.two_hand.records import HAND, LAY_AWAY, VIEW
+from crib_env.engine.two_hand.records import DISCARD, HAND, VIEW
 from crib_env.policy import Agent, CompiledAgent, compile_policy
 from crib_env.rules import PRESETS, Rules
 from hidden import redraw_hands
@@ -65,43 +65,43 @@ def run_kernel(kernel: Any, view: Any, *args: Any) -> int:
     return int(kernel(np.array([view], dtype=VIEW)[0], *args))
 
 
-def laying_view(cards: list[int], game: str, dealer: bool) -> Any:
-    """Return the view of a seat about to lay away from ``cards``."""
+def discard_view(cards: list[int], game: str, dealer: bool) -> Any:
+    """Return the view of a seat about to discard from ``cards``."""
     rules = PRESETS[game]
     view = np.zeros(1, dtype=VIEW)[0]
     for field in ("dealt", "target", "single_count", "flush_size", "crib_flush_size"):
         view[field] = getattr(rules, field)
-    view["phase"] = LAY_AWAY
+    view["phase"] = DISCARD
     view["to_move"] = 1
     view["is_dealer"] = dealer
     view["starter"] = NONE
     view["other_n"] = rules.dealt
     view["pile"] = NONE
     view["hand"] = NONE
-    view["laid"] = NONE
+    view["discarded"] = NONE
     view["hand"][: len(cards)] = cards
     view["hand_n"] = len(cards)
     view["legal"] = (1 << len(cards)) - 1
     return view
 
 
-def after_laying(view: Any, card: int) -> Any:
+def after_discards(view: Any, card: int) -> Any:
     """Return the view once the seat has laid ``card`` away, as the engine would show it."""
     rest = [int(c) for c in view["hand"] if c not in (card, NONE)]
     later = view.copy()
     later["hand"] = rest + [NONE] * (HAND - len(rest))
     later["hand_n"] = len(rest)
-    later["laid"] = (card, NONE)
-    later["laid_n"] = 1
+    later["discarded"] = (card, NONE)
+    later["discarded_n"] = 1
     later["legal"] = (1 << len(rest)) - 1
     return later
 
 
-def laid_pair(agent: Agent, cards: list[int], game: str, dealer: bool) -> tuple[int, int]:
-    """Return the two cards the agent lays away, in order."""
-    view = laying_view(cards, game, dealer)
+def discarded_pair(agent: Agent, cards: list[int], game: str, dealer: bool) -> tuple[int, int]:
+    """Return the two cards the agent discards, in order."""
+    view = discard_view(cards, game, dealer)
     first = choose(agent, view)
-    return first, choose(agent, after_laying(view, first))
+    return first, choose(agent, after_discards(view, first))
 
 
 def dealt(game: str) -> st.SearchStrategy[list[int]]:
@@ -243,7 +243,7 @@ def test_compiled_code_is_kept_on_disk(make: type[CompiledAgent]) -> None:
 
 
 def test_random_takes_each_legal_card_as_often() -> None:
-    view = laying_view(parse_cards("AC 3D 5H 7S 9C JD"), "hoyle", True)
+    view = discard_view(parse_cards("AC 3D 5H 7S 9C JD"), "hoyle", True)
     views = np.full(6000, view, dtype=VIEW)
     _, counts = np.unique(RandomAgent().act(views, np.random.default_rng(2)), return_counts=True)
     assert len(counts) == 6
@@ -280,26 +280,28 @@ def test_greedy_keeps_the_best_hand_as_it_stands(
     game: str, data: st.DataObject, dealer: bool
 ) -> None:
     cards = data.draw(dealt(game))
-    pair = laid_pair(GreedyAgent(), cards, game, dealer)
+    pair = discarded_pair(GreedyAgent(), cards, game, dealer)
     points = {
-        laid: as_it_stands(tuple(c for c in cards if c not in laid))
-        for laid in combinations(sorted(cards), 2)
+        discarded: as_it_stands(tuple(c for c in cards if c not in discarded))
+        for discarded in combinations(sorted(cards), 2)
     }
-    ties = [laid for laid, p in points.items() if p == max(points.values())]
-    assert sorted(pair) == list(max(ties, key=lambda laid: laid[::-1]))  # of equals the higher
+    ties = [discarded for discarded, p in points.items() if p == max(points.values())]
+    assert sorted(pair) == list(
+        max(ties, key=lambda discarded: discarded[::-1])
+    )  # of equals the higher
 
 
 @pytest.mark.parametrize(
-    ("dealt_cards", "laid"),
+    ("dealt_cards", "discarded"),
     [
         ("5H 5D 5C JS 9C KD", "9C KD"),  # three fives and a ten-card: 14
         ("AH 4H 7H 9H KC QS", "KC QS"),  # a flush of four
         ("2C 3D 4H 9S JC KD", "JC KD"),  # a run and two fifteens, 9 2 4 and none; of equals K, J
     ],
 )
-def test_greedy_lays_away(dealt_cards: str, laid: str) -> None:
-    pair = laid_pair(GreedyAgent(), parse_cards(dealt_cards), "hoyle", dealer=True)
-    assert sorted(pair) == sorted(parse_cards(laid))
+def test_greedy_lays_away(dealt_cards: str, discarded: str) -> None:
+    pair = discarded_pair(GreedyAgent(), parse_cards(dealt_cards), "hoyle", dealer=True)
+    assert sorted(pair) == sorted(parse_cards(discarded))
 
 
 def sure_points(view: Any, card: int) -> int:
@@ -318,14 +320,14 @@ def sure_points(view: Any, card: int) -> int:
     return points + 1
 
 
-def play_views(rules: Rules, lanes: int, seed: int) -> list[Any]:
+def pegging_views(rules: Rules, lanes: int, seed: int) -> list[Any]:
     """Return every view of a seat to play in deals played at random."""
     rng = np.random.default_rng(seed)
     table = Lanes(rules, lanes, seed, episode="deal")
     found: list[Any] = []
     while len(running := table.running()):
         views = table.views(running)
-        found += [view.copy() for view in views if view["phase"] != LAY_AWAY]
+        found += [view.copy() for view in views if view["phase"] != DISCARD]
         table.step(running, RandomAgent().act(views, rng))
     return found
 
@@ -342,7 +344,7 @@ def playable(view: Any) -> list[int]:
 )
 def test_certain_points_are_those_of_the_rules(rules: Rules) -> None:
     """H4 to H7, F4 and F5, the points for a go and for last included where they are certain."""
-    for view in play_views(rules, 20 if SLOW else 300, seed=20):
+    for view in pegging_views(rules, 20 if SLOW else 300, seed=20):
         line = run_kernel(sequence_of, view)
         for k in range(view["hand_n"]):
             card = int(view["hand"][k])
@@ -352,7 +354,7 @@ def test_certain_points_are_those_of_the_rules(rules: Rules) -> None:
 
 @every_game
 def test_greedy_pegs_most_now_and_of_equals_plays_the_higher(game: str) -> None:
-    for view in play_views(PRESETS[game], 20 if SLOW else 300, seed=21):
+    for view in pegging_views(PRESETS[game], 20 if SLOW else 300, seed=21):
         best = max(playable(view), key=lambda card: (sure_points(view, card), card))
         assert choose(GreedyAgent(), view) == best
 
@@ -373,12 +375,12 @@ DEALER = "8C 7D 3H 2S / KD QD"
 )
 def test_greedy_plays(moves: str, card: str) -> None:
     table = Table(deal(PONE, DEALER, "AC"))
-    table.lay_away()
+    table.discard()
     table.play(moves)
     assert choose(GreedyAgent(), table.env.view(0)) == parse_card(card)
 
 
-# --- rule_based: laying away ---------------------------------------------------------------------
+# --- rule_based: discarding ---------------------------------------------------------------------
 
 
 def stored(game: str) -> dict[str, Any]:
@@ -389,12 +391,12 @@ def stored(game: str) -> dict[str, Any]:
     return entry
 
 
-def expected_value(cards: list[int], laid: tuple[int, int], game: str, dealer: bool) -> float:
+def expected_value(cards: list[int], discarded: tuple[int, int], game: str, dealer: bool) -> float:
     """Return the mean of the kept hand over all unseen starters and the mean crib, slowly."""
-    kept = [c for c in cards if c not in laid]
+    kept = [c for c in cards if c not in discarded]
     unseen = [c for c in range(52) if c not in cards]
     hand = sum(scoring.score_show(kept, s, False, game) for s in unseen) / len(unseen)
-    low, high = sorted(laid)
+    low, high = sorted(discarded)
     a, b = scoring.rank(low), scoring.rank(high)
     chart = stored(game)["dealer" if dealer else "pone"]["crib"]
     crib = chart[b][a] if scoring.suit(low) == scoring.suit(high) else chart[a][b]
@@ -409,23 +411,26 @@ def test_rule_based_lays_away_the_pair_of_the_highest_expectation(
 ) -> None:
     cards = data.draw(dealt(game))
     values = {
-        laid: expected_value(cards, laid, game, dealer) for laid in combinations(sorted(cards), 2)
+        discarded: expected_value(cards, discarded, game, dealer)
+        for discarded in combinations(sorted(cards), 2)
     }
-    low, high = sorted(laid_pair(RuleBasedAgent(), cards, game, dealer))
+    low, high = sorted(discarded_pair(RuleBasedAgent(), cards, game, dealer))
     assert values[low, high] == pytest.approx(max(values.values()), abs=1e-9)
 
 
 @every_game
 def test_rule_based_makes_the_best_of_a_card_already_laid(game: str) -> None:
-    """Whatever the first card laid away, the second is the best to go with it."""
+    """Whatever the first card discarded, the second is the best to go with it."""
     cards = parse_cards("5H 5D 7C 8S KD" if game == "five_card" else "5H 5D 7C 8S KD AC")
-    for laid in cards:
+    for discarded in cards:
         values = {
-            other: expected_value(cards, (laid, other), game, True)
+            other: expected_value(cards, (discarded, other), game, True)
             for other in cards
-            if other != laid
+            if other != discarded
         }
-        second = choose(RuleBasedAgent(), after_laying(laying_view(cards, game, True), laid))
+        second = choose(
+            RuleBasedAgent(), after_discards(discard_view(cards, game, True), discarded)
+        )
         assert values[second] == pytest.approx(max(values.values()), abs=1e-9)
 
 
@@ -441,7 +446,7 @@ def test_rule_based_makes_the_best_of_a_card_already_laid(game: str) -> None:
 )
 def test_rule_based_counts_flushes_and_nobs(cards: str, game: str) -> None:
     hand = parse_cards(cards)
-    view = laying_view(hand, game, dealer=True)
+    view = discard_view(hand, game, dealer=True)
     unseen = [c for c in range(52) if c not in hand]
     for low, high in combinations(sorted(hand), 2):
         kept = [c for c in hand if c not in (low, high)]
@@ -459,16 +464,18 @@ def test_both_decisions_of_laying_away_agree_whatever_the_order_of_the_cards(
     cards = data.draw(dealt(game))
     pairs = set()
     for order in (cards, cards[::-1], sorted(cards), cards[2:] + cards[:2]):
-        first, second = laid_pair(make(), order, game, dealer)
+        first, second = discarded_pair(make(), order, game, dealer)
         pairs.add((first, second))
-        view = laying_view(order, game, dealer)
-        assert choose(make(), after_laying(view, second)) == first  # the pair, laid the other way
+        view = discard_view(order, game, dealer)
+        assert choose(make(), after_discards(view, second)) == first  # the pair, laid the other way
     assert len(pairs) == 1
 
 
 def test_rule_based_gives_no_fives_away() -> None:
     cards = parse_cards("5H 5D 2C 8S TD KS")
-    assert not {scoring.rank(c) for c in laid_pair(RuleBasedAgent(), cards, "hoyle", False)} & {4}
+    assert not {
+        scoring.rank(c) for c in discarded_pair(RuleBasedAgent(), cards, "hoyle", False)
+    } & {4}
 
 
 # --- rule_based: the play ------------------------------------------------------------------------
@@ -477,7 +484,7 @@ def test_rule_based_gives_no_fives_away() -> None:
 def pegs(pone: str, dealer: str, starter: str, moves: str, game: str = "hoyle") -> str:
     """Return the card `rule_based` plays after ``moves``."""
     table = Table(deal(pone, dealer, starter), game=game)
-    table.lay_away()
+    table.discard()
     table.play(moves)
     seat = 0 if table.to_move == "p" else 1
     return format_cards([choose(RuleBasedAgent(), table.env.view(seat))])
@@ -526,7 +533,7 @@ def test_rule_based_keeps_low_cards_for_the_end_of_a_single_count() -> None:
 def test_rule_based_plays_a_card_that_wins(game: str) -> None:
     """One point short of the target, any card that is sure to peg wins; it plays one."""
     met = 0
-    for view in play_views(PRESETS[game], 20 if SLOW else 300, seed=22):
+    for view in pegging_views(PRESETS[game], 20 if SLOW else 300, seed=22):
         view["scores"][0] = view["target"] - 1
         winning = [card for card in playable(view) if sure_points(view, card) > 0]
         if winning:
@@ -538,7 +545,7 @@ def test_rule_based_plays_a_card_that_wins(game: str) -> None:
 def test_what_the_other_could_not_play_is_remembered() -> None:
     """Unable to play at 28, the other holds neither ace, two nor three in the next count."""
     table = Table(deal("TH 9C 9S AH / 2C 3S", "9D TD TC KD / QS 3D", "2D"))
-    table.lay_away()
+    table.discard()
     table.play("p:9C d:9D p:TH")  # 28; the dealer cannot play
     view = table.env.view(0)
     assert table.to_move == "p"

@@ -11,23 +11,23 @@ from types import ModuleType
 
 import numpy as np
 import pytest
-from crib_agents.analyze import Discard, analyze, laying_view, play_view
+from crib_agents.analyze import DiscardChoice, analyze, discard_view, pegging_view
 from crib_agents.expert.agent import ExpertAgent
 from crib_training.command_line import main
 
 from crib_env import five_card_v0, six_card_v0
 from crib_env.cards import parse_card, parse_cards
-from crib_env.engine.two_hand.records import LAY_AWAY
+from crib_env.engine.two_hand.records import DISCARD
 from reference.scoring import score_show
 
 HAND = "5H 5D JC 4S 6S KH"
-PLAY = {"laid": "KC QC", "starter": "JH", "dealer": True, "pile": "(TS) 5D (7H)"}
+PEGGING = {"discarded": "KC QC", "starter": "JH", "dealer": True, "pile": "(TS) 5D (7H)"}
 
 
 def test_the_mean_of_a_hand_is_that_of_its_starters() -> None:
     dealt = parse_cards(HAND)
-    for choice in analyze(laying_view(HAND, dealer=False)):
-        assert isinstance(choice, Discard)
+    for choice in analyze(discard_view(HAND, dealer=False)):
+        assert isinstance(choice, DiscardChoice)
         keep = parse_cards(choice.keep)
         assert sorted(keep + parse_cards(choice.lay)) == sorted(dealt)
         starters = [card for card in range(52) if card not in dealt]
@@ -40,7 +40,7 @@ def test_the_mean_of_a_hand_is_that_of_its_starters() -> None:
 
 
 def test_every_pair_is_listed_the_best_first() -> None:
-    choices = analyze(laying_view(HAND, dealer=True, scores=(60, 75)))
+    choices = analyze(discard_view(HAND, dealer=True, scores=(60, 75)))
     assert {frozenset(parse_cards(c.lay)) for c in choices} == {
         frozenset(pair) for pair in combinations(parse_cards(HAND), 2)
     }
@@ -62,16 +62,16 @@ def test_the_first_choice_is_what_the_expert_does(module: ModuleType) -> None:
             view = np.array([env.view(env.possible_agents.index(env.agent_selection))])
             action = int(expert.act(view, rng)[0])
             choices = analyze(view)
-            if view[0]["phase"] == LAY_AWAY:  # the expert's own judge is a little coarser
-                worth = [c.win for c in choices if action in parse_cards(c.lay)]
-                assert choices[0].win - max(worth) < 0.005
+            if view[0]["phase"] == DISCARD:  # the expert's own judge is a little coarser
+                value = [c.win for c in choices if action in parse_cards(c.lay)]
+                assert choices[0].win - max(value) < 0.005
             else:
                 assert parse_card(choices[0].card) == action
             env.step(action)
 
 
 def test_what_a_card_makes_now() -> None:
-    now = {c.card: c.now for c in analyze(play_view("6D 4S 9C", **PLAY))}
+    now = {c.card: c.now for c in analyze(pegging_view("6D 4S 9C", **PEGGING))}
     assert now == {"6D": 3, "9C": 2, "4S": 0}  # a run 5-7-6; 31
 
 
@@ -81,7 +81,7 @@ def test_a_view_with_nothing_to_choose_is_refused() -> None:
     waiting = 1 - env.possible_agents.index(env.agent_selection)
     with pytest.raises(ValueError, match="not to move"):
         analyze(np.array([env.view(waiting)]))
-    both = np.concatenate([laying_view(HAND, dealer=True)] * 2)
+    both = np.concatenate([discard_view(HAND, dealer=True)] * 2)
     with pytest.raises(ValueError, match="one view"):
         analyze(both)
 
@@ -89,10 +89,10 @@ def test_a_view_with_nothing_to_choose_is_refused() -> None:
 def test_the_command_line(capsys: pytest.CaptureFixture[str]) -> None:
     main(["analyze", HAND, "--dealer", "--scores", "60", "75"])
     lines = capsys.readouterr().out.splitlines()
-    assert lines[0].split() == ["lay", "keep", "hand", "crib", "play", "points", "win"]
+    assert lines[0].split() == ["lay", "keep", "hand", "crib", "pegging", "points", "win"]
     assert len(lines) == 16
     assert lines[1].startswith("KH JC")
-    main(["analyze", "6D 4S 9C", "--laid", "KC QC", "--starter", "JH", "--dealer", "--pile",
+    main(["analyze", "6D 4S 9C", "--discarded", "KC QC", "--starter", "JH", "--dealer", "--pile",
           "(TS) 5D (7H)", "--json"])  # fmt: skip
     choices = json.loads(capsys.readouterr().out)
     assert choices[0]["card"] == "6D"
@@ -112,7 +112,7 @@ def test_the_page_shows_what_the_command_prints(capsys: pytest.CaptureFixture[st
     ("words", "said"),
     [
         (["5H 5D"], "6 cards dealt, got 2"),
-        (["6D 4S 9C", "--laid", "KC QC"], "both --laid and --starter"),
+        (["6D 4S 9C", "--discarded", "KC QC"], "both --discarded and --starter"),
         ([HAND, "--rules", "bridge"], "bridge"),
         ([HAND, "--others-crib", "1"], "--others-crib is for Table Top"),
         (["6D", "--layout", "...../...../..7H../...../.....", "--dealer"], "--dealer is for six"),

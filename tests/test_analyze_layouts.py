@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from crib_agents.analyze import Cell, analyze, layout_view
+from crib_agents.analyze import CellChoice, analyze, layout_view
 from crib_agents.expert.agent import ExpertAgent
 from crib_training.command_line import main
 from hypothesis import given, settings
@@ -27,7 +27,7 @@ def as_text(layout: Any) -> str:
     return "/".join("".join("." if c == NONE else format_card(c) for c in row) for row in rows)
 
 
-def laid_by(view: Any, players: int) -> list[int]:
+def discarded_by(view: Any, players: int) -> list[int]:
     """Return how many cards each seat to the left of this one, itself first, has laid."""
     return [4 // players - int(owed) for owed in view["owed"][:players]]
 
@@ -42,7 +42,7 @@ def test_every_position_of_a_round_comes_back(rules: str, players: int, seed: in
     rng = np.random.default_rng(seed)
     while not any(env.terminations.values()):
         view = env.view(env.possible_agents.index(env.agent_selection))
-        laid = laid_by(view, players)
+        discarded = discarded_by(view, players)
         cards = view["crib"][: view["crib_n"]].tolist()
         by = [(int(view["dealer"]) + 1 + int(t)) % players for t in view["crib_turns"]]
         mine = [card for card, seat in zip(cards, by, strict=False) if seat == 0]
@@ -50,7 +50,7 @@ def test_every_position_of_a_round_comes_back(rules: str, players: int, seed: in
         again = layout_view(
             as_text(view["layout"]), format_card(int(view["card"])),
             rows=bool(view["scores_rows"]), crib=format_cards(mine),
-            partners_crib=format_cards(partners), others_crib=sum(laid[1::2]), players=players,
+            partners_crib=format_cards(partners), others_crib=sum(discarded[1::2]), players=players,
             scores=tuple(view["scores"].tolist()), rules=rules, episode="round",
         )[0]  # fmt: skip
         for field in again.dtype.names:
@@ -68,7 +68,7 @@ def test_every_position_of_a_round_comes_back(rules: str, players: int, seed: in
 def test_every_legal_place_is_listed_the_best_first() -> None:
     view = layout_view(LAYOUT, "6D", rows=False, scores=(90, 100))
     places = analyze(view)
-    assert all(isinstance(place, Cell) for place in places)
+    assert all(isinstance(place, CellChoice) for place in places)
     legal = {action for action in range(26) if int(view[0]["legal"]) >> action & 1}
     assert {place.action for place in places} == legal
     values = [place.value for place in places]
@@ -83,8 +83,8 @@ def test_the_first_place_is_where_the_expert_puts_the_card() -> None:
         view = np.array([env.view(env.possible_agents.index(env.agent_selection))])
         action = int(expert.act(view, rng)[0])
         places = analyze(view)
-        worth = {place.action: place.value for place in places}
-        assert worth[action] == pytest.approx(places[0].value, abs=0.3)
+        value = {place.action: place.value for place in places}
+        assert value[action] == pytest.approx(places[0].value, abs=0.3)
         env.step(action)
 
 

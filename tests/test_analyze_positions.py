@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from crib_agents.analyze.positions import laying_view, play_view
+from crib_agents.analyze.positions import discard_view, pegging_view
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crib_env import five_card_v0, six_card_v0
 from crib_env.cards import format_card, format_cards
-from crib_env.engine.two_hand.records import LAY_AWAY
+from crib_env.engine.two_hand.records import DISCARD
 from crib_env.envs.aec import CribbageAEC
 
 GAMES = {"hoyle": six_card_v0, "five_card": five_card_v0}
@@ -27,15 +27,19 @@ def as_text(view: Any, rules: str) -> np.ndarray[Any, Any]:
         "rules": rules,
     }
     held = format_cards(view["hand"][: view["hand_n"]].tolist())
-    laid = format_cards(view["laid"][: view["laid_n"]].tolist())
-    if view["phase"] == LAY_AWAY:
-        return laying_view(held, **common)
+    discarded = format_cards(view["discarded"][: view["discarded_n"]].tolist())
+    if view["phase"] == DISCARD:
+        return discard_view(held, **common)
     pile = [
         format_card(card) if view["pile_mine"] >> i & 1 else f"({format_card(card)})"
         for i, card in enumerate(view["pile"][: view["pile_n"]].tolist())
     ]
-    return play_view(
-        held, laid=laid, starter=format_card(int(view["starter"])), pile=" ".join(pile), **common
+    return pegging_view(
+        held,
+        discarded=discarded,
+        starter=format_card(int(view["starter"])),
+        pile=" ".join(pile),
+        **common,
     )
 
 
@@ -52,7 +56,7 @@ def test_every_position_of_a_game_comes_back(rules: str, seed: int) -> None:
         if any(env.terminations.values()):
             break
         view = game.view(env.possible_agents.index(env.agent_selection))
-        if view["phase"] != LAY_AWAY or view["laid_n"] == 0:
+        if view["phase"] != DISCARD or view["discarded_n"] == 0:
             again = as_text(view, rules)[0]
             # Which seat it is, where the rear pegs stand and which deal it is are not in the text.
             for field in again.dtype.names:
@@ -62,7 +66,7 @@ def test_every_position_of_a_game_comes_back(rules: str, seed: int) -> None:
         env.step(int(rng.choice(np.flatnonzero(mask))))
 
 
-HELD: dict[str, Any] = {"laid": "KC QC", "starter": "JH", "dealer": True}
+HELD: dict[str, Any] = {"discarded": "KC QC", "starter": "JH", "dealer": True}
 
 
 @pytest.mark.parametrize(
@@ -73,7 +77,7 @@ HELD: dict[str, Any] = {"laid": "KC QC", "starter": "JH", "dealer": True}
         ("6D 4S", {"pile": "(TS) 5D (TC) 7C"}, "past 31"),
         ("6D 4S", {"pile": "(TS) 5D (TS) 7C"}, "more than once"),
         ("6D 4S", {"pile": "(TS) 5D"}, "keeps 4 cards"),
-        ("6D 4S 9C", {"pile": "(TS) 5D", "laid": "KC"}, "laid must be 2 cards"),
+        ("6D 4S 9C", {"pile": "(TS) 5D", "discarded": "KC"}, "laid must be 2 cards"),
         ("6D 4S", {"pile": "(TS) 5D (7H) 9C"}, "not this seat's turn"),
         ("6D 4S 9C", {"pile": "(TS) 5X"}, "'5X' is not a card"),
         ("6D 4S 9C", {"pile": "(TS) 5D (7H)", "scores": (121, 0)}, "0 to 120"),
@@ -84,11 +88,11 @@ def test_what_cannot_be_a_position_is_refused(
     hand: str, changed: dict[str, Any], words: str
 ) -> None:
     with pytest.raises(ValueError, match=re.escape(words)):
-        play_view(hand, **{**HELD, **changed})
+        pegging_view(hand, **{**HELD, **changed})
 
 
 def test_a_wrong_number_of_cards_dealt_is_refused() -> None:
     with pytest.raises(ValueError, match="6 cards dealt, got 5"):
-        laying_view("5H 5D JC 4S 6S", dealer=True)
+        discard_view("5H 5D JC 4S 6S", dealer=True)
     with pytest.raises(ValueError, match="more than once"):
-        laying_view("5H 5D JC 4S 6S 6S", dealer=True)
+        discard_view("5H 5D JC 4S 6S 6S", dealer=True)

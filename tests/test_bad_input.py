@@ -347,7 +347,7 @@ def test_a_card_that_is_not_held() -> None:
 
 def test_a_card_past_31() -> None:
     table = Table(deal("KC 5D 9H 9S / 2C 2D", "QD 6H 7S 8C / 2H 2S", "AC"))
-    table.lay_away()
+    table.discard()
     table.play("p:KC d:QD p:5D")
     with unchanged(table.env), pytest.raises(IllegalActionError) as error:
         table.play("d:8C")

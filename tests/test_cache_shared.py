@@ -31,7 +31,7 @@ PLAYS = [
 STARTS = 6
 LIMIT = 1200  # seconds, for all starts of a test together
 
-PLAY = """
+PEGGING = """
 import json, os, sys, tempfile
 from concurrent.futures import ThreadPoolExecutor
 from numba.core import event
@@ -116,7 +116,7 @@ class Start:
         path = [str(source), str(Path(__file__).parent), os.environ.get("PYTHONPATH", "")]
         environment = {**os.environ, "NUMBA_CACHE_DIR": str(folder), **variables}
         self.process = subprocess.Popen(
-            [sys.executable, "-c", PLAY, json.dumps(plays), how, str(self.result)],
+            [sys.executable, "-c", PEGGING, json.dumps(plays), how, str(self.result)],
             env={**environment, "PYTHONPATH": os.pathsep.join(path)},
             cwd=source,
             stderr=subprocess.PIPE,

@@ -79,7 +79,9 @@ def assert_apart(spies: list[Spy], deals: Any) -> None:
     assert len(drawn) == sum(len(spy.rngs) for spy in spies)
 
 
-@pytest.mark.parametrize(("module", "keyword"), [(discard_v0, "playout"), (pegging_v0, "keep")])
+@pytest.mark.parametrize(
+    ("module", "keyword"), [(discard_v0, "pegging_policy"), (pegging_v0, "keep")]
+)
 @pytest.mark.parametrize("form", ["gym", "vector"])
 def test_opponent_and_phase_policy_draw_apart_from_each_other_and_the_deals(
     module: Any, keyword: str, form: str
@@ -121,7 +123,9 @@ def test_seeds_of_each_game_are_not_given_away(module: Any) -> None:
     assert not any(gives_away(rng, one) for rng in spy.rngs for one in deals)
 
 
-@pytest.mark.parametrize(("module", "keyword"), [(discard_v0, "playout"), (pegging_v0, "keep")])
+@pytest.mark.parametrize(
+    ("module", "keyword"), [(discard_v0, "pegging_policy"), (pegging_v0, "keep")]
+)
 @pytest.mark.parametrize("seed", [7, None])
 def test_the_phase_policy_of_aec_draws_apart_from_the_deals(
     module: Any, keyword: str, seed: int | None
@@ -177,7 +181,7 @@ class CompiledSpy(CompiledAgent):
 
 def test_compiled_agents_draw_apart_from_each_other_and_the_deals_in_every_game() -> None:
     opponent, policy = CompiledSpy(), CompiledSpy()
-    env = discard_v0.vector_env(LANES, opponent=opponent, playout=policy, threads=1)
+    env = discard_v0.vector_env(LANES, opponent=opponent, pegging_policy=policy, threads=1)
     deals = {tuple(row) for row in deals_of(env.batch, 7).tolist()}
     env.reset(seed=7)
     for _ in range(4):

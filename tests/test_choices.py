@@ -19,9 +19,9 @@ def test_what_is_learned_foretells_choices_it_has_not_seen() -> None:
         may = {int(c) >> 2 for i, c in enumerate(view["hand"]) if view["legal"] >> i & 1}
         assert rank in may
         assert len(may) > 1
-    tables, foretold = fit(views, ranks, SIZE, np.random.default_rng(2))
+    tables, predicted = fit(views, ranks, SIZE, np.random.default_rng(2))
     assert tables.shape == (SIZE,)
-    (before, hits), (after, more) = foretold[0], foretold[-1]
+    (before, hits), (after, more) = predicted[0], predicted[-1]
     assert after < before - 0.05
     assert more > hits
 

@@ -20,7 +20,7 @@ def show_of_hand(hand: str, starter: str) -> list[str]:
     rest = [format_card(card) for card in unused(8, used)]
     table = Table(deal(f"{hand} / {rest[0]} {rest[1]}", f"{' '.join(rest[2:6])} / {rest[6]} "
                        f"{rest[7]}", starter))  # fmt: skip
-    table.lay_away()
+    table.discard()
     return [peg for peg in table.finish() if peg.startswith("p hand")]
 
 
@@ -28,10 +28,11 @@ def show_of_crib(crib: str, starter: str) -> list[str]:
     """Return what the crib pegs in the show of a six-card deal, fillers elsewhere."""
     used = parse_cards(f"{crib} {starter}")
     rest = [format_card(card) for card in unused(8, used)]
-    laid = crib.split()
-    table = Table(deal(f"{' '.join(rest[:4])} / {laid[0]} {laid[1]}",
-                       f"{' '.join(rest[4:])} / {laid[2]} {laid[3]}", starter))  # fmt: skip
-    table.lay_away()
+    discarded = crib.split()
+    pone = f"{' '.join(rest[:4])} / {discarded[0]} {discarded[1]}"
+    dealer = f"{' '.join(rest[4:])} / {discarded[2]} {discarded[3]}"
+    table = Table(deal(pone, dealer, starter))
+    table.discard()
     return [peg for peg in table.finish() if peg.startswith("d crib")]
 
 
@@ -54,7 +55,7 @@ def test_c1_a_card_led_counts_its_value(rank: str, value: int) -> None:
     rest = [format_card(card) for card in unused(12, [lead])]
     table = Table(deal(f"{rank}S {' '.join(rest[:3])} / {' '.join(rest[3:5])}",
                        f"{' '.join(rest[5:9])} / {' '.join(rest[9:11])}", rest[11]))  # fmt: skip
-    table.lay_away()
+    table.discard()
     table.play(f"p:{rank}S")
     assert [int(table.env.view(seat)["count"]) for seat in (0, 1)] == [value, value]
 
@@ -63,7 +64,7 @@ def test_c1_a_card_led_counts_its_value(rank: str, value: int) -> None:
 def test_c1_ace_is_low_so_no_run_in_play_passes_from_king_to_ace(ranks: str) -> None:
     first, second, third = (rank + "S" for rank in ranks)
     table = Table(deal(f"{first} {third} 9C 9D / 8C 8D", f"{second} 7C 7D 6C / 6D 5C", "4C"))
-    table.lay_away()
+    table.discard()
     assert table.play(f"p:{first} d:{second} p:{third}") == []
 
 
@@ -99,7 +100,7 @@ def test_c3_dealer_pegs_two_at_once_for_a_jack_turned_up(
     dealer: int, starter: str, pegged: list[str]
 ) -> None:
     table = Table(deal("2C 3D 8H 9S / KC KD", "AC 4D 6H 9C / QC KH", starter), dealer=dealer)
-    assert table.lay_away() == pegged
+    assert table.discard() == pegged
     assert table.scores[dealer] == (2 if pegged else 0)
     assert table.scores[1 - dealer] == 0
     assert table.to_move == "p"  # pegged before pone leads
@@ -121,14 +122,14 @@ FIVES = deal("5C 5H KC 9D / 2C 4D", "5D KH 8S 7C / 6C 8D", "QS")
 
 def test_c5_one_card_that_scores_twice_pegs_in_order() -> None:
     table = Table(FIVES)
-    table.lay_away()
+    table.discard()
     assert table.play("p:5C d:5D p:5H") == ["d pair 2", "p fifteen 2", "p pair 6"]
     assert table.scores == (8, 2)
 
 
 def test_c5_nothing_is_scored_after_the_game_is_won() -> None:
     table = Table(FIVES, scores=(119, 0), episode="game")
-    table.lay_away()
+    table.discard()
     assert table.play("p:5C d:5D p:5H") == ["d pair 2", "p fifteen 2"]  # the pair royal is not
     assert table.over
     assert table.scores == (121, 2)
@@ -136,7 +137,7 @@ def test_c5_nothing_is_scored_after_the_game_is_won() -> None:
 
 def test_c5_score_stops_at_the_target() -> None:
     table = Table(FIVES, scores=(118, 0), episode="game")
-    table.lay_away()
+    table.discard()
     assert table.play("p:5C d:5D p:5H") == ["d pair 2", "p fifteen 2", "p pair 1"]
     assert table.over
     assert table.scores == (121, 2)
@@ -146,7 +147,7 @@ def test_c5_score_stops_at_the_target() -> None:
 def test_c5_heels_can_win_the_game(score: int, pegged: str) -> None:
     jack = deal("2C 3D 8H 9S / KC KD", "AC 4D 6H 9C / QC KH", "JD")
     table = Table(jack, scores=(120, score), episode="game")
-    assert table.lay_away() == [pegged]
+    assert table.discard() == [pegged]
     assert table.over
     assert table.scores == (120, 121)
     assert table.env._cumulative_rewards == {"player_0": -1.0, "player_1": 1.0}
@@ -155,6 +156,6 @@ def test_c5_heels_can_win_the_game(score: int, pegged: str) -> None:
 def test_c5_winning_by_heels_ends_a_deal_episode_too() -> None:
     jack = deal("2C 3D 8H 9S / KC KD", "AC 4D 6H 9C / QC KH", "JD")
     table = Table(jack, scores=(120, 119), episode="deal")
-    table.lay_away()
+    table.discard()
     assert table.over
     assert table.scores == (120, 121)

@@ -36,7 +36,7 @@ from crib_env.settings import (
 
 ROOT = Path(__file__).parents[1]
 # Where sources lie, and from where their modules are named.
-SOURCES = {"training": "training", "play": "play", "docs": "", "benchmarks": ""}
+SOURCES = {"training": "training", "pegging": "pegging", "docs": "", "benchmarks": ""}
 # Their values are checked where they are made; the rest of this file is about all others.
 CHECK_THEMSELVES = (
     "crib_training.learn.deep_monte_carlo.settings", "crib_training.learn.ppo",
@@ -252,7 +252,7 @@ main(sys.argv[1:])
 """
 NEED_AN_EXTRA = {
     "train": "train", "teach": "train", "curves": "train", "solve": "train",
-    "play": "play", "watch": "play", "drill": "play", "web": "web",
+    "pegging": "pegging", "watch": "pegging", "drill": "pegging", "web": "web",
 }  # fmt: skip
 
 

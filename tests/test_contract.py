@@ -68,7 +68,7 @@ def _toy() -> Iterator[None]:
 
 
 def module(name: str) -> Any:
-    return registration.find_page(name)
+    return registration.env_module(name)
 
 
 def gym_id(name: str) -> str:
@@ -388,7 +388,7 @@ def test_returned_arrays_are_the_callers_own(name: str, keywords: dict[str, Any]
 # Fields of any engine's records that hold cards; which of them an engine has is seen from its
 # dtype. A new engine that names its cards otherwise fails the assertion below.
 STATE_CARDS = ("dealt", "pile", "starter", "deck", "layout")
-VIEW_CARDS = ("hand", "laid", "pile", "starter", "layout", "card", "partner_card", "crib")
+VIEW_CARDS = ("hand", "discarded", "pile", "starter", "layout", "card", "partner_card", "crib")
 
 
 def cards_in(record: Any, names: tuple[str, ...]) -> set[int]:
@@ -440,7 +440,7 @@ def test_redrawing_hidden_cards_changes_nothing_a_seat_sees(
 
 @every_case
 def test_observation_recalls_all_of_the_deal(name: str, keywords: dict[str, Any]) -> None:
-    """Hand, cards laid away, and the pile in order with who played what can be read back."""
+    """Hand, cards discarded, and the pile in order with who played what can be read back."""
     layout = crib_env.observation_layout(name)
     if "pile" not in layout:
         pytest.skip("no cards are played to a pile here")
@@ -452,12 +452,12 @@ def test_observation_recalls_all_of_the_deal(name: str, keywords: dict[str, Any]
             bits = env.observe(agent)["observation"]
             parts = {part: np.flatnonzero(bits[where]).tolist() for part, where in layout.items()}
             mine = state["dealt"][6 * seat : 6 * seat + 6]
-            held, laid = (
+            held, discarded = (
                 sorted(int(c) for i, c in enumerate(mine) if int(state[field][seat]) >> i & 1)
-                for field in ("held", "laid")
+                for field in ("held", "discarded")
             )
             assert parts["hand"] == held
-            assert parts["laid_away"] == laid
+            assert parts["discarded"] == discarded
             slots = bits[layout["pile"]].reshape(8, -1)
             n = int(state["pile_n"])
             assert not slots[n:].any()

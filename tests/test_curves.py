@@ -20,7 +20,7 @@ from crib_training.learn.curve import (  # noqa: E402
 from crib_training.learn.curves import Settings, groups_of, line_of, lines_of_all, run  # noqa: E402
 from crib_training.learn.display import Display  # noqa: E402
 from crib_training.learn.picture import of_run, of_runs  # noqa: E402
-from crib_training.loading import find_maker  # noqa: E402
+from crib_training.loading import find_env  # noqa: E402
 from crib_training.outputs import csv_table  # noqa: E402
 
 from crib_env import find_agent  # noqa: E402
@@ -38,7 +38,7 @@ def written(folder: Path, *points: Point) -> Path:
 
 
 def test_a_curve_is_read_as_it_was_written(tmp_path: Path) -> None:
-    curve = Curve(find_maker("six_card_v0"), PRESETS["hoyle"], 2, "a test", "random", "greedy")
+    curve = Curve(find_env("six_card_v0"), PRESETS["hoyle"], 2, "a test", "random", "greedy")
     measured = curve.measure(find_agent("greedy"), 10, 100, 1.234, 20)
     assert measured == curve.points
     assert (measured[0].cpu_seconds, measured[0].opponent) == (1.23, "random")
@@ -50,14 +50,14 @@ def test_a_curve_is_read_as_it_was_written(tmp_path: Path) -> None:
     assert curve.shares == {"random": 0.5, "greedy": measured[0].won}  # the same deals
     words = {"title": "Six card for 2, learned by a test", "lines": curve.shares}
     assert read_words(tmp_path) == json.loads(json.dumps(words))
-    again = Curve(find_maker("six_card_v0"), PRESETS["hoyle"], 2, "a test", "random", "greedy")
+    again = Curve(find_env("six_card_v0"), PRESETS["hoyle"], 2, "a test", "random", "greedy")
     again.restore(json.loads(json.dumps(curve.state())))
     assert (again.points, again.shares) == (curve.points, curve.shares)
 
 
 def test_strength_against_nobody_is_refused() -> None:
     with pytest.raises(ValueError, match="against one opponent at least"):
-        Curve(find_maker("six_card_v0"), PRESETS["hoyle"], 2, "a test", "", "greedy")
+        Curve(find_env("six_card_v0"), PRESETS["hoyle"], 2, "a test", "", "greedy")
 
 
 def test_a_line_is_one_opponents_with_its_interval() -> None:
@@ -107,7 +107,7 @@ def test_the_command_draws_runs_and_refuses_what_is_none(tmp_path: Path) -> None
     with pytest.raises(ValueError, match=r"has no curve\.csv"):
         run(Settings((str(tmp_path),), out=out))
     with pytest.raises(ValueError, match="was not measured against 'expert'"):
-        run(Settings((str(folder),), against="expert", out=out))
+        run(Settings((str(folder),), eval_opponents="expert", out=out))
     (folder / "curve.csv").write_text("a,b\n1,2\n")
     with pytest.raises(ValueError, match="is no table of a run"):
         run(Settings((str(folder),), out=out))

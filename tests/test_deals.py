@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from crib_training.evaluation import deals
 from crib_training.evaluation.evaluate import evaluate
-from crib_training.loading import find_maker
+from crib_training.loading import find_env
 
 from crib_env.policy import find_agent
 from crib_env.rules import TwoHandRules
@@ -20,7 +20,7 @@ def test_the_deals_are_those_of_crib_evaluate(capsys: Any) -> None:
     assert said is not None
     rules = TwoHandRules.preset("five_card")
     agents = find_agent("rule_based"), find_agent("greedy")
-    found = evaluate(find_maker("five_card_v0"), rules, *agents, 300, 4)["margin_per_deal"]
+    found = evaluate(find_env("five_card_v0"), rules, *agents, 300, 4)["margin_per_deal"]
     assert float(said[1]) == pytest.approx(found["mean"], abs=1e-4)
     assert float(said[2]) == pytest.approx(found["ci95"], abs=1e-4)
 

@@ -17,7 +17,7 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from crib_agents.files import BESIDE  # noqa: E402
-from crib_agents.learned import Learned, Weights  # noqa: E402
+from crib_agents.learned import MonteCarloAgent, Weights  # noqa: E402
 from crib_training.learn.deep_monte_carlo import tasks  # noqa: E402
 from crib_training.learn.deep_monte_carlo.checkpoint import (  # noqa: E402
     FILE,
@@ -29,7 +29,7 @@ from crib_training.learn.deep_monte_carlo.task import Samples  # noqa: E402
 from crib_training.learn.deep_monte_carlo.training import Training, batches  # noqa: E402
 from crib_training.learn.deep_monte_carlo.two_hand import TwoHandTask  # noqa: E402
 
-from crib_env.batch import Games  # noqa: E402
+from crib_env.batch import GameBatch  # noqa: E402
 from crib_env.rules import PRESETS  # noqa: E402
 
 POLICY = "policy.safetensors"
@@ -38,7 +38,7 @@ POLICY = "policy.safetensors"
 def small(out: Path, **changes: Any) -> Settings:
     """Return settings of a run of eight updates' worth of deals."""
     few = Settings(
-        out=out, deals=400, lanes=50, batch_size=64, width=16, narrow=8, measure_pairs=0,
+        out=out, deals=400, num_envs=50, batch_size=64, width=16, narrow=8, eval_pairs=0,
         save_seconds=0.0, progress=False,
     )  # fmt: skip
     return replace(few, **changes)
@@ -52,7 +52,7 @@ def test_a_run_that_is_killed_and_goes_on_ends_as_one_left_alone(tmp_path: Path)
     alone, killed = tmp_path / "alone", tmp_path / "killed"
     train(small(alone))
     words = [sys.executable, "-m", "crib_training.learn.deep_monte_carlo.loop"]
-    words += [*command(small(killed)).split()[4:], "--measure-pairs", "0", "--save-seconds", "0.0"]
+    words += [*command(small(killed)).split()[4:], "--eval-pairs", "0", "--save-seconds", "0.0"]
     run = subprocess.Popen(words, stdout=subprocess.DEVNULL)
     until = time.monotonic() + 120
     while time.monotonic() < until and run.poll() is None:
@@ -209,7 +209,11 @@ def test_a_card_learns_what_the_cpu_learns(env: str, tmp_path: Path) -> None:
 
 
 def test_strength_is_written_as_table_and_picture(tmp_path: Path) -> None:
-    train(small(tmp_path, measures=2, measure_pairs=4, last_pairs=6, against="greedy,random"))
+    train(
+        small(
+            tmp_path, num_evals=2, eval_pairs=4, final_eval_pairs=6, eval_opponents="greedy,random"
+        )
+    )
     lines = (tmp_path / "curve.csv").read_text().splitlines()
     assert lines[0].startswith("deals,decisions,cpu_seconds,opponent,points,points_interval,won")
     assert [line.split(",")[0] for line in lines[1:]] == ["0", "0", "200", "200", "400", "400"]
@@ -234,11 +238,11 @@ def test_targets_are_the_points_still_to_come() -> None:
     torch.manual_seed(1)
     task = TwoHandTask(PRESETS["hoyle"], 2, small(Path()))
     samples = task.play(200, 0.5, np.random.default_rng(3))
-    pone, dealer = (samples.groups[f"lay_away_{role}"]["targets"] for role in ("pone", "dealer"))
+    pone, dealer = (samples.groups[f"discard_{role}"]["targets"] for role in ("pone", "dealer"))
     assert (pone[:, 0] == dealer[:, 0]).all()  # one crib
     assert (pone[:, 1] == dealer[:, 2]).all()  # my play is the other's
     assert (pone[:, 2] == dealer[:, 1]).all()
-    play = samples.groups["play"]["targets"]
+    play = samples.groups["pegging"]["targets"]
     assert play.min() >= 0
     assert 4 * 200 < samples.decisions == 4 * 200 + len(play)
     # Someone pegs the last card: a play comes to one point or more, and rarely to more than 20.
@@ -254,7 +258,7 @@ def test_the_mean_crib_is_over_the_starters_no_seat_was_dealt() -> None:
 
     for preset in ("hoyle", "five_card"):
         rules = PRESETS[preset]
-        games = Games(rules, 20, episode="deal", entropy=9)
+        games = GameBatch(rules, 20, episode="deal", seed=9)
         games.begin()
         rng = np.random.default_rng(1)
         for _ in range(4):
@@ -268,7 +272,7 @@ def test_the_mean_crib_is_over_the_starters_no_seat_was_dealt() -> None:
                 int(state["dealt"][6 * seat + i])
                 for seat in range(2)
                 for i in range(6)
-                if state["laid"][seat] >> i & 1
+                if state["discarded"][seat] >> i & 1
             ]
             starters = [c for c in range(52) if c not in dealt]
             points = [score_show(crib, c, True, preset) for c in starters]
@@ -283,8 +287,8 @@ def test_house_rules_are_learned_like_any_others(changes: dict[str, Any]) -> Non
     samples = task.play(20, 0.0, np.random.default_rng(1))
     rows = {name: torch.arange(len(group["inputs"])) for name, group in samples.groups.items()}
     assert torch.isfinite(task.loss(samples, rows))
-    agent = Learned([task.weights(task.nets)])
-    games = Games(house, 5, entropy=1)
+    agent = MonteCarloAgent([task.weights(task.nets)])
+    games = GameBatch(house, 5, seed=1)
     games.begin()
     for _ in games.play(agent, np.random.default_rng(0)):
         pass
@@ -316,7 +320,7 @@ def test_the_method_is_told_from_the_other_words() -> None:
 
 
 def test_a_run_leaves_a_replay_if_asked(tmp_path: Path) -> None:
-    few = Settings(env="five_card_v0", deals=500, measures=1, measure_pairs=0, last_pairs=0)
+    few = Settings(env="five_card_v0", deals=500, num_evals=1, eval_pairs=0, final_eval_pairs=0)
     run(replace(few, out=tmp_path, replay=True, progress=False))
     page = (tmp_path / "replay.html").read_text()
     assert page.startswith("<!doctype html>")

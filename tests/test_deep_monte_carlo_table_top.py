@@ -11,7 +11,7 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from crib_agents.learned import Learned  # noqa: E402
+from crib_agents.learned import MonteCarloAgent  # noqa: E402
 from crib_agents.learned.table_top.act import LINES, OWING  # noqa: E402
 from crib_training.learn.curve import strength  # noqa: E402
 from crib_training.learn.deep_monte_carlo.checkpoint import Checkpoint  # noqa: E402
@@ -26,15 +26,15 @@ from crib_training.learn.deep_monte_carlo.table_top import (  # noqa: E402
 )
 
 from crib_env import find_agent  # noqa: E402
-from crib_env.batch import Games  # noqa: E402
+from crib_env.batch import GameBatch  # noqa: E402
 from crib_env.rules import PRESETS  # noqa: E402
 
 
 def small(out: Path, **changes: Any) -> Settings:
     """Return settings of a run of eight batches, of which two learn line by line."""
     few = Settings(
-        env="table_top_v0", out=out, deals=80, lanes=10, batch_size=32, width=16, narrow=8,
-        measure_pairs=0, save_seconds=0.0, progress=False,
+        env="table_top_v0", out=out, deals=80, num_envs=10, batch_size=32, width=16, narrow=8,
+        eval_pairs=0, save_seconds=0.0, progress=False,
     )  # fmt: skip
     return replace(few, **changes)
 
@@ -74,12 +74,12 @@ def test_sides_learn_from_values_on_the_way() -> None:
         )
         for _ in range(turns)
     ]
-    worth = [side_sums(turn.worth) + owing[turn.places] for turn in played]
-    worth[-1] = came_to
+    value = [side_sums(turn.value) + owing[turn.places] for turn in played]
+    value[-1] = came_to
     found = traced(played, came_to, owing)
     assert (found[-1] == came_to).all()
     for t in range(turns - 1):
-        later = worth[t + 1 :]
+        later = value[t + 1 :]
         shares = [(1 - TRACE) * TRACE**k for k in range(len(later))]
         shares[-1] = TRACE ** (len(later) - 1)
         expected = sum(share * one for share, one in zip(shares, later, strict=True))
@@ -128,9 +128,9 @@ def test_house_rules_are_learned_like_any_others(players: int) -> None:
         samples = task.play(10, progress, np.random.default_rng(1))
         rows = {name: torch.arange(len(group["points"])) for name, group in samples.groups.items()}
         assert torch.isfinite(task.loss(samples, rows))
-    games = Games(house, 3, players=players, entropy=1)
+    games = GameBatch(house, 3, players=players, seed=1)
     games.begin()
-    for _ in games.play(Learned([task.weights(task.nets)]), np.random.default_rng(0)):
+    for _ in games.play(MonteCarloAgent([task.weights(task.nets)]), np.random.default_rng(0)):
         pass
     assert games.states["over"].all()
 
@@ -146,7 +146,7 @@ def test_a_minute_of_self_play_for_two_beats_rule_based_with_two_and_with_four(
             rules=rules,
             deals=100_000,
             learning_rate=2e-3,
-            average=0.01,
+            ema_rate=0.01,
             narrow=48,
             out=tmp_path,
         )

@@ -9,22 +9,27 @@ from typing import Any
 import numpy as np
 import pytest
 from crib_agents.expert.two_hand.discard.expert import rank_discards
-from crib_agents.expert.two_hand.pegging.expert import PlayExpert
-from crib_agents.expert.two_hand.pegging.search import MY_POINTS, POINTS_NOW, THEIR_POINTS, WORTH
+from crib_agents.expert.two_hand.pegging.expert import PeggingExpert
+from crib_agents.expert.two_hand.pegging.search import (
+    MY_POINTS,
+    POINTS_NOW,
+    THEIR_POINTS,
+    WIN_VALUE,
+)
 from crib_agents.learned import Weights
 from crib_agents.learned.searching import LearnedSearch
 from crib_agents.learned.two_hand.searched import SearchedPlay
 
-from crib_env.engine.two_hand.records import PLAY, VIEW
-from crib_env.batch import Games
+from crib_env.batch import GameBatch
+from crib_env.engine.two_hand.records import PEGGING, VIEW
 from crib_env.rules import PRESETS
 from learned_nets import drawn_weights
 
 torch = pytest.importorskip("torch")
 
 from crib_training.learn import labels as made  # noqa: E402
+from crib_training.learn.distill import Distillation, Settings, teach  # noqa: E402
 from crib_training.learn.imitation import centred_loss, modules  # noqa: E402
-from crib_training.learn.distill import Settings, Teaching, teach  # noqa: E402
 
 HOYLE = PRESETS["hoyle"]
 CARDS = ["hoyle", "five_card"]
@@ -34,29 +39,29 @@ CARDS = ["hoyle", "five_card"]
 def taught(request: pytest.FixtureRequest) -> tuple[str, dict[str, made.Labels]]:
     rules = PRESETS[request.param]
     found = made.collect(
-        drawn_weights(rules), PlayExpert(), rules, 12, np.random.default_rng(3), pairs=True,
-        temperature=0.1, explore=0.1,
+        drawn_weights(rules), PeggingExpert(), rules, 12, np.random.default_rng(3), pairs=True,
+        temperature=0.1, epsilon=0.1,
     )  # fmt: skip
     return request.param, found
 
 
 def test_labels_are_the_experts_findings(taught: tuple[str, dict[str, made.Labels]]) -> None:
     _, found = taught
-    cards = found["play"]
+    cards = found["pegging"]
     views = cards.views.astype(VIEW)
-    said = PlayExpert().findings(views)
+    said = PeggingExpert().findings(views)
     mine = said[:, :, POINTS_NOW] + said[:, :, MY_POINTS]
     assert cards.points[:, :, 0] == pytest.approx(mine, abs=5e-3, nan_ok=True)
     assert cards.points[:, :, 1] == pytest.approx(said[:, :, THEIR_POINTS], abs=5e-3, nan_ok=True)
-    for role, name in enumerate(("lay_away_pone", "lay_away_dealer")):
+    for role, name in enumerate(("discard_pone", "discard_dealer")):
         views = found[name].views.astype(VIEW)
         assert (views["is_dealer"] == role).all()
         columns = rank_discards(views)[1]
         pairs = 15 if views["dealt"][0] == 6 else 10
-        worth = found[name].points.astype(np.float64) @ made.SIGNS[name]
+        value = found[name].points.astype(np.float64) @ made.SIGNS[name]
         by_columns = columns[:, :, 1] + columns[:, :, 2] - columns[:, :, 3]
-        assert worth[:, :pairs] == pytest.approx(by_columns[:, :pairs], abs=1e-2)
-        assert np.isnan(worth[:, pairs:]).all()
+        assert value[:, :pairs] == pytest.approx(by_columns[:, :pairs], abs=1e-2)
+        assert np.isnan(value[:, pairs:]).all()
 
 
 def test_every_label_has_a_choice_and_a_row_for_each(
@@ -68,7 +73,7 @@ def test_every_label_has_a_choice_and_a_row_for_each(
         assert np.isfinite(inputs).all()
         assert np.isfinite(targets).all()
         rows = np.bincount(of, minlength=len(known))
-        if net != "play":
+        if net != "pegging":
             assert (rows == (15 if name == "hoyle" else 10)).all()
             continue
         views = known.views
@@ -80,7 +85,7 @@ def test_every_label_has_a_choice_and_a_row_for_each(
 def test_labels_come_back_from_disk(
     taught: tuple[str, dict[str, made.Labels]], tmp_path: Path
 ) -> None:
-    known = taught[1]["play"]
+    known = taught[1]["pegging"]
     known.save(tmp_path / "labels.npz")
     again = made.Labels.load(tmp_path / "labels.npz")
     assert (again.views == known.views).all()
@@ -100,7 +105,7 @@ def settings(folder: Path, **changes: Any) -> Settings:
         drawn_weights(HOYLE).save(folder / "student.safetensors")
     mine = Settings(
         student=folder / "student.safetensors", rounds=2, deals=40, epochs=8.0, last_epochs=2.0,
-        batch_size=32, learning_rate=2e-3, pairs=0, lay_away=True, out=folder / "run",
+        batch_size=32, learning_rate=2e-3, pairs=0, discard=True, out=folder / "run",
     )  # fmt: skip
     return replace(mine, **changes)
 
@@ -108,7 +113,7 @@ def settings(folder: Path, **changes: Any) -> Settings:
 def test_nets_come_to_agree_with_the_teacher(tmp_path: Path) -> None:
     mine = settings(tmp_path)
     mine.out.mkdir()
-    teaching = Teaching(mine)
+    teaching = Distillation(mine)
     teaching.play()
     teaching.fit(3000)
     assert np.mean(teaching.losses[-20:]) < 0.5 * np.mean(teaching.losses[:5])
@@ -116,14 +121,14 @@ def test_nets_come_to_agree_with_the_teacher(tmp_path: Path) -> None:
 
 def test_a_run_gone_on_with_ends_as_if_left_alone(tmp_path: Path) -> None:
     alone = teach(settings(tmp_path, out=tmp_path / "alone"))
-    teaching = Teaching(settings(tmp_path, out=tmp_path / "stopped"))
+    teaching = Distillation(settings(tmp_path, out=tmp_path / "stopped"))
     teaching.settings.out.mkdir()
     teaching.fit(int(8.0 * teaching.play()))
     teaching.save()
     gone_on = teach(settings(tmp_path, out=tmp_path / "stopped", resume=tmp_path / "stopped"))
     assert (alone.weights == gone_on.weights).all()
     with pytest.raises(ValueError, match="other settings"):
-        Teaching(settings(tmp_path, resume=tmp_path / "stopped", seed=2))
+        Distillation(settings(tmp_path, resume=tmp_path / "stopped", seed=2))
     with pytest.raises(ValueError, match="holds a run"):
         teach(settings(tmp_path, out=tmp_path / "stopped"))
 
@@ -141,22 +146,22 @@ def test_weights_go_through_pytorch_unchanged() -> None:
 def test_search_knows_what_is_certain_and_plays_legal_cards(preset: str) -> None:
     rules = PRESETS[preset]
     agent = LearnedSearch([drawn_weights(rules)])
-    games = Games(rules, 6, episode="game", entropy=5)
+    games = GameBatch(rules, 6, episode="game", seed=5)
     games.begin(scores=(90, 95) if preset == "hoyle" else (40, 45))
     rng = np.random.default_rng(1)
     seen = []
     running = games.running()
     while len(running):
         views = games.views(running)
-        seen.append(views[views["phase"] == PLAY])
+        seen.append(views[views["phase"] == PEGGING])
         games.ask(agent, running, rng)
         running = games.running(running)
     views = np.concatenate(seen)
     found = SearchedPlay([drawn_weights(rules)]).findings(views)
-    said = PlayExpert().findings(views)
-    assert (np.isnan(found[:, :, WORTH]) == np.isnan(said[:, :, WORTH])).all()
+    said = PeggingExpert().findings(views)
+    assert (np.isnan(found[:, :, WIN_VALUE]) == np.isnan(said[:, :, WIN_VALUE])).all()
     assert found[:, :, POINTS_NOW] == pytest.approx(said[:, :, POINTS_NOW], nan_ok=True)
-    assert np.nanmax(found[:, :, WORTH]) <= 1.0 + 1e-9
+    assert np.nanmax(found[:, :, WIN_VALUE]) <= 1.0 + 1e-9
     # The last card of a seat has nothing behind it but what the other plays out.
     last = (views["hand_n"] == 1) & (views["other_n"] <= 1)
     assert last.any()

@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 import torch
 from crib_agents.adapters.scored import ScoredAgent
-from crib_agents.learned import Learned, Weights
+from crib_agents.learned import MonteCarloAgent, Weights
 from crib_agents.learned.searching import LearnedSearch
 from crib_agents.loading import load_agent
-from crib_training.learn import ppo, distill, distill_settings
+from crib_training.learn import distill, distill_settings, ppo
 from crib_training.learn.deep_monte_carlo.checkpoint import Checkpoint
 from crib_training.learn.deep_monte_carlo.loop import train
 from crib_training.learn.deep_monte_carlo.settings import Settings
@@ -24,8 +24,8 @@ from crib_training.learn.divergence import DivergedError
 from stable_baselines3.common.vec_env import VecNormalize
 
 from crib_env import PRESETS
+from crib_env.batch import GameBatch
 from crib_env.engine.two_hand.records import VIEW
-from crib_env.batch import Games
 from learned_nets import drawn_weights
 from test_learned import policy
 
@@ -36,7 +36,7 @@ every_value = pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf, 3e38, -
 
 def deep(out: Path, **changes: Any) -> Settings:
     return Settings(**{
-        "deals": 400, "lanes": 100, "width": 16, "narrow": 8, "measure_pairs": 0,
+        "deals": 400, "lanes": 100, "width": 16, "narrow": 8, "eval_pairs": 0,
         "progress": False, "out": out, "learning_rate": 1e30, **changes,
     })  # fmt: skip
 
@@ -62,7 +62,7 @@ def constant(preset: str, value: float) -> Weights:
     return weights
 
 
-def legal(games: Games, lanes: Any, actions: Any) -> bool:
+def legal(games: GameBatch, lanes: Any, actions: Any) -> bool:
     """Return whether each action is one that its game has."""
     views = games.views(lanes)
     if views.dtype == VIEW:
@@ -79,13 +79,13 @@ def test_agents_play_legally_by_nets_that_are_no_numbers(
 ) -> None:
     rules = PRESETS[GAMES[env]]
     agents: list[Any] = [
-        Learned([nets(GAMES[env], value)]),
+        MonteCarloAgent([nets(GAMES[env], value)]),
         LearnedSearch([nets(GAMES[env], value)]),
     ]
     rng = np.random.default_rng(1)
     for agent, n in zip(agents, (20, 2), strict=True):
-        games = Games(rules, n, episode="deal", entropy=4) if env != "table_top_v0" else Games(
-            rules, n, episode="round", entropy=4
+        games = GameBatch(rules, n, episode="deal", seed=4) if env != "table_top_v0" else GameBatch(
+            rules, n, episode="round", seed=4
         )  # fmt: skip
         games.begin()
         running = games.running()
@@ -134,7 +134,7 @@ def test_what_has_diverged_is_not_saved(tmp_path: Path) -> None:
 def test_a_run_of_ppo_that_diverges_keeps_its_last_good_model(tmp_path: Path) -> None:
     small = ppo.Settings(
         lanes=16, steps=8, batch_size=64, epochs=1, width=16, progress=False, opponent="random",
-        timesteps=512, features=None, measures=2, measure_pairs=0, learning_rate=1e30,
+        timesteps=512, features=None, measures=2, eval_pairs=0, learning_rate=1e30,
         out=tmp_path,
     )  # fmt: skip
     with pytest.raises(DivergedError, match=f"is {tmp_path}/model.zip, after 0 decisions"):
@@ -166,7 +166,7 @@ def test_a_model_of_weights_that_are_not_finite_is_refused(tmp_path: Path) -> No
 
 
 def test_scores_that_overflowed_still_leave_a_legal_action() -> None:
-    games = Games(PRESETS["hoyle"], 30, entropy=2)
+    games = GameBatch(PRESETS["hoyle"], 30, seed=2)
     games.begin()
     lanes = np.arange(30)
     low = ScoredAgent(lambda seen, masks: np.full(masks.shape, -np.inf), "low")

@@ -18,7 +18,7 @@ from safetensors.numpy import save
 
 from crib_env.engine.family import find_family
 from crib_env.game import Game
-from crib_env.policy import MixingAgent, find_agent
+from crib_env.policy import StochasticAgent, find_agent
 from crib_env.rules import TwoHandRules
 
 
@@ -43,18 +43,18 @@ def some_views(deals: int, seed: int, preset: str = "five_card") -> np.ndarray:
 @pytest.mark.parametrize("preset", ["five_card", "hoyle"])
 def test_it_has_a_choice_in_every_position(agent: Equilibrium, preset: str) -> None:
     views = some_views(300, 1, preset)
-    chances = agent.action_probabilities(views)
-    np.testing.assert_allclose(chances.sum(axis=1), 1.0)
-    for view, row in zip(views, chances, strict=True):
+    probabilities = agent.action_probabilities(views)
+    np.testing.assert_allclose(probabilities.sum(axis=1), 1.0)
+    for view, row in zip(views, probabilities, strict=True):
         legal = {int(c) for i, c in enumerate(view["hand"]) if view["legal"] >> i & 1}
         assert set(np.flatnonzero(row).tolist()) <= legal
-    assert isinstance(agent, MixingAgent)
+    assert isinstance(agent, StochasticAgent)
 
 
 def test_it_mixes_and_draws_by_its_chances(agent: Equilibrium) -> None:
     views = some_views(400, 2)
-    chances = agent.action_probabilities(views)
-    mixed = views[(chances.max(axis=1) < 0.8) & (views["phase"] == 1)][:5]
+    probabilities = agent.action_probabilities(views)
+    mixed = views[(probabilities.max(axis=1) < 0.8) & (views["phase"] == 1)][:5]
     assert len(mixed) == 5
     expected = agent.action_probabilities(mixed)
     n = 4000
@@ -68,8 +68,8 @@ def test_alone_it_plays_what_makes_most(agent: Equilibrium) -> None:
     """F5: pone is out of cards after a go; of 2 and A on 26 both fit, and the order matters."""
     views = some_views(1500, 4)
     alone = views[(views["other_n"] == 0) & (views["hand_n"] > 1)]
-    chances = agent.action_probabilities(alone)
-    assert set(np.unique(chances)) <= {0.0, 1.0}
+    probabilities = agent.action_probabilities(alone)
+    assert set(np.unique(probabilities)) <= {0.0, 1.0}
 
 
 def test_both_cards_laid_away_are_of_one_split(agent: Equilibrium) -> None:
@@ -82,12 +82,12 @@ def test_both_cards_laid_away_are_of_one_split(agent: Equilibrium) -> None:
             pair = 1.0
             for _ in range(2):
                 view = np.array([game.view(game.seat)])
-                chances = agent.action_probabilities(view)[0]
-                card = int(chances.argmax())
-                pair *= chances[card]
+                probabilities = agent.action_probabilities(view)[0]
+                card = int(probabilities.argmax())
+                pair *= probabilities[card]
                 game.step(card)
             assert pair > 0.45, seat
-    assert strategy.lay_away.max(axis=2).min() > 0
+    assert strategy.discard.max(axis=2).min() > 0
 
 
 def test_it_plays_inside_the_batch() -> None:
@@ -118,7 +118,7 @@ def test_a_file_comes_back_as_it_was(tmp_path: Path) -> None:
     path.write_bytes(solved.to_bytes())
     again = Solved.load(path)
     np.testing.assert_array_equal(again.strategy.play, solved.strategy.play)
-    np.testing.assert_array_equal(again.strategy.lay_away, solved.strategy.lay_away)
+    np.testing.assert_array_equal(again.strategy.discard, solved.strategy.discard)
     assert load_agent(str(path)).name == "mine"
 
 
@@ -142,7 +142,7 @@ def test_what_is_pickled_is_small(agent: Equilibrium, tmp_path: Path) -> None:
     ("change", "why"),
     [
         ({"version": 99}, "expected the format"),
-        ({"shapes": {"lay_away": [1], "play": [1]}}, "expected the table 'lay_away'"),
+        ({"shapes": {"discard": [1], "pegging": [1]}}, "expected the table 'discard'"),
         ({"rules_fields": {"single_count": True}}, "lacks 'dealt'"),
     ],
 )
@@ -152,7 +152,7 @@ def test_a_file_that_does_not_fit_is_refused(
     about, _ = read_header(next(SHIPPED.glob("five_card.safetensors")))
     about.update(change)
     one = np.frombuffer(zlib.compress(bytes(1)), dtype=np.uint8)
-    empty = {"lay_away": one, "play": one}
+    empty = {"discard": one, "pegging": one}
     path = tmp_path / "bad.safetensors"
     path.write_bytes(save(empty, metadata={HEADER: json.dumps(about)}))
     with pytest.raises(ValueError, match=why):

@@ -99,10 +99,10 @@ def test_probabilities_of_a_holding() -> None:
     play[0, at : at + 2] = 51, 102
     expected = np.zeros(13)
     expected[[0, 4, 11]] = 0.2, 0.4, 0.4
-    np.testing.assert_allclose(strategy.play_probabilities(0, held), expected)
+    np.testing.assert_allclose(strategy.pegging_probabilities(0, held), expected)
     twice = number((2 << 0) + (1 << 44))
     play[0, int(tree.offset[0]) + 2 * (twice - 105)] = 255
-    assert strategy.play_probabilities(0, twice)[0] == 1.0
+    assert strategy.pegging_probabilities(0, twice)[0] == 1.0
 
 
 def test_pairs_laid_away_are_numbered() -> None:

@@ -1,6 +1,6 @@
 """Rewards without the starter's luck: the play as it is pegged, the show as its mean.
 
-``"expected"`` pays the mean when both have laid away, ``"expected_at_show"`` when it is shown.
+``"expected"`` pays the mean when both have discarded, ``"expected_at_show"`` when it is shown.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from crib_env import (
     table_top_v0,
 )
 from crib_env.cards import parse_cards
-from crib_env.engine.two_hand.records import HAND, LAY_AWAY
+from crib_env.engine.two_hand.records import DISCARD, HAND
 from crib_env.rules import PRESETS
 from hidden import redraw_hands
 from reference.scoring import JACK, rank, score_show
@@ -46,16 +46,18 @@ def split(events: list[Any]) -> tuple[int, int]:
     return play, show
 
 
-def mean_show(dealt: list[list[int]], laid: list[list[int]], dealer: int, preset: str) -> float:
+def mean_show(
+    dealt: list[list[int]], discarded: list[list[int]], dealer: int, preset: str
+) -> float:
     """Return seat 0's mean of heels, hands and crib less seat 1's, over every card not dealt."""
     known = {card for hand in dealt for card in hand}
     total = 0
     starters = [card for card in range(52) if card not in known]
     for starter in starters:
         for seat, sign in ((0, 1), (1, -1)):
-            kept = [card for card in dealt[seat] if card not in laid[seat]]
+            kept = [card for card in dealt[seat] if card not in discarded[seat]]
             total += sign * score_show(kept, starter, False, preset)
-        crib = score_show([*laid[0], *laid[1]], starter, True, preset)
+        crib = score_show([*discarded[0], *discarded[1]], starter, True, preset)
         total += (1 if dealer == 0 else -1) * (crib + 2 * (rank(starter) == JACK))
     return total / len(starters)
 
@@ -74,7 +76,7 @@ def test_each_deal_pays_its_play_and_its_mean(preset: str, opponent: Any) -> Non
         dealt = [[int(c) for c in state["dealt"][6 * s :][:size]] for s in range(2)]
         dealer, seat = int(state["dealer"]), envs[0].seat
         rewards: list[list[float]] = [[], []]
-        phases, over = [LAY_AWAY], False
+        phases, over = [DISCARD], False
         while not over:
             action = int(sample_legal(info["action_mask"][None], rng)[0])
             for one, env in zip(rewards, envs, strict=True):
@@ -82,18 +84,20 @@ def test_each_deal_pays_its_play_and_its_mean(preset: str, opponent: Any) -> Non
                 one.append(reward)
             phases.append(int(envs[0].batch.states["phase"][0]))
         both = envs[0].batch.states[0]
-        laid = [[c for i, c in enumerate(dealt[s]) if both["laid"][s] >> i & 1] for s in range(2)]
+        discarded = [
+            [c for i, c in enumerate(dealt[s]) if both["discarded"][s] >> i & 1] for s in range(2)
+        ]
         sign = 1 if seat == 0 else -1
         starter = int(both["starter"])
-        kept = [[c for c in dealt[s] if c not in laid[s]] for s in range(2)]
+        kept = [[c for c in dealt[s] if c not in discarded[s]] for s in range(2)]
         hands = [score_show(kept[s], starter, False, preset) for s in range(2)]
-        crib = score_show(laid[0] + laid[1], starter, True, preset)
+        crib = score_show(discarded[0] + discarded[1], starter, True, preset)
         heels = 2 * (rank(starter) == JACK)
         shown = hands[0] - hands[1] + (1 if dealer == 0 else -1) * (crib + heels)
-        mean = mean_show(dealt, laid, dealer, preset)
+        mean = mean_show(dealt, discarded, dealer, preset)
         assert sum(rewards[0]) == pytest.approx(sum(rewards[1]) - sign * (shown - mean))
-        # The mean is paid as soon as both have laid away, with the play up to the learner's turn.
-        paid = next(i for i, phase in enumerate(phases[1:]) if phase != LAY_AWAY)
+        # The mean is paid as soon as both have discarded, with the play up to the learner's turn.
+        paid = next(i for i, phase in enumerate(phases[1:]) if phase != DISCARD)
         turned = sign * (heels if dealer == 0 else -heels)
         assert rewards[0][paid] == pytest.approx(rewards[1][paid] - turned + sign * mean)
         assert rewards[0][:paid] == rewards[1][:paid]
@@ -298,7 +302,7 @@ def deals_with_hidden_cards_redrawn(env: Any, seed: int) -> Any:
         slots: list[tuple[int, int]] = []
         while not game.over:
             seat = game.seat
-            if game.states[0]["phase"] != LAY_AWAY:
+            if game.states[0]["phase"] != DISCARD:
                 state = game.states[0].copy()
                 redraw_hands(state, dealt, rng, seat)
                 other = state["dealt"].reshape(2, HAND)[:, :dealt]

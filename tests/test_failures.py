@@ -68,7 +68,7 @@ AGENTS: dict[str, tuple[Callable[[], Any], type[BaseException]]] = {
 ROLES = {
     "opponent": (six_card_v0, "opponent"),
     "opponent where a phase is left out": (pegging_v0, "opponent"),
-    "playout": (discard_v0, "playout"),
+    "pegging_policy": (discard_v0, "pegging_policy"),
     "keep": (pegging_v0, "keep"),
 }
 every_agent = pytest.mark.parametrize("kind", AGENTS)
@@ -123,7 +123,7 @@ def test_after_a_failure_nothing_moves_until_the_reset(form: str, kind: str, rol
     learner.play(3)
     agent.fail(True)
     # In a reset too, where an opponent may begin, or the policy that keeps hands.
-    begins = () if role == "playout" else (lambda: [learner.reset() for _ in range(20)],)
+    begins = () if role == "pegging_policy" else (lambda: [learner.reset() for _ in range(20)],)
     for failing in (lambda: learner.play(60), *begins):
         with pytest.raises(error, match="'cheat' erred"):
             failing()
@@ -158,7 +158,7 @@ def test_after_a_partners_failure_nothing_moves_until_the_reset(kind: str) -> No
 
 
 @every_agent
-@pytest.mark.parametrize("role", ["playout", "keep"])
+@pytest.mark.parametrize("role", ["pegging_policy", "keep"])
 @pytest.mark.parametrize("form", ["raw_env", "env"])
 def test_in_aec_too_nothing_moves_after_a_phase_policys_failure(
     form: str, kind: str, role: str
@@ -182,7 +182,7 @@ def test_in_aec_too_nothing_moves_after_a_phase_policys_failure(
     env.reset(seed=1)
     agent.fail(True)
     with pytest.raises(error, match="'cheat' erred"):  # a hand is kept in the reset
-        play(env) if role == "playout" else env.reset()
+        play(env) if role == "pegging_policy" else env.reset()
     assert env.agents == []
     before = env.game.states.tobytes()
     for looks in (lambda: env.step(0), lambda: env.step(None), env.last):

@@ -15,10 +15,10 @@ import pytest
 
 import crib_env
 from crib_env import find_agent, observation_layout, sample_legal, six_card_v0, table_top_v0
+from crib_env.batch import GameBatch
 from crib_env.engine.features import feature_entries
 from crib_env.engine.lanes import lane_entries
-from crib_env.engine.two_hand.records import LAY_AWAY
-from crib_env.batch import Games
+from crib_env.engine.two_hand.records import DISCARD
 from crib_env.rules import PRESETS, Rules
 from crib_env.scoring import score_hands
 from reference.scoring import JACK, fifteens, pairs, rank, runs, score_play, suit, value
@@ -26,7 +26,7 @@ from reference.scoring import JACK, fifteens, pairs, rank, runs, score_play, sui
 TABLE_TOPS = ("table_top", "table_top_ship")
 
 
-def seen(games: Games, lanes: Any) -> Any:
+def seen(games: GameBatch, lanes: Any) -> Any:
     """Return the full observations of the seats to move, float32[K, size]."""
     family = games.family
     views = games.views(lanes)
@@ -40,7 +40,7 @@ def seen(games: Games, lanes: Any) -> Any:
 
 def positions(rules: Rules, n: int, seed: int, players: int = 2) -> Iterator[tuple[Any, Any]]:
     """Yield views of random play with what each feature is for each action, by name."""
-    games = Games(rules, n, players=players, entropy=seed)
+    games = GameBatch(rules, n, players=players, seed=seed)
     family = games.family
     games.begin()
     lanes = np.arange(n)
@@ -66,39 +66,43 @@ def legal_cards(view: Any) -> list[int]:
 
 
 def unseen(view: Any) -> list[int]:
-    known = {int(c) for field in ("hand", "laid", "pile") for c in view[field]} | {view["starter"]}
+    known = {int(c) for field in ("hand", "discarded", "pile") for c in view[field]} | {
+        view["starter"]
+    }
     return [card for card in range(52) if card not in known]
 
 
 @pytest.mark.parametrize("preset", ["hoyle", "five_card"])
 def test_laying_away_every_crib_and_every_starter_is_counted(preset: str) -> None:
     rules = PRESETS[preset]
-    looked = [one for one in positions(rules, 4, seed=3) if one[0]["phase"] == LAY_AWAY]
-    assert {int(view["laid_n"]) for view, _ in looked} == {0, 1}
+    looked = [one for one in positions(rules, 4, seed=3) if one[0]["phase"] == DISCARD]
+    assert {int(view["discarded_n"]) for view, _ in looked} == {0, 1}
     assert {int(view["is_dealer"]) for view, _ in looked} == {0, 1}
     for view, features in looked[:9]:
-        dealt = [int(c) for c in (*view["hand"], *view["laid"]) if c >= 0]
+        dealt = [int(c) for c in (*view["hand"], *view["discarded"]) if c >= 0]
         left = unseen(view)
         others = np.array(list(combinations(left, 2)))
         sign = 1 if view["is_dealer"] else -1
-        worth: dict[int, list[tuple[float, float]]] = {}
+        value: dict[int, list[tuple[float, float]]] = {}
         for pair in combinations(dealt, 2):
-            if view["laid_n"] and int(view["laid"][0]) not in pair:
+            if view["discarded_n"] and int(view["discarded"][0]) not in pair:
                 continue
             kept = [card for card in dealt if card not in pair]
             hand = score_hands([kept] * len(left), left, rules).mean()
             total = count = 0
             for starter in left:
-                laid = others[(others != starter).all(axis=1)]
-                cribs = np.concatenate([np.tile(pair, (len(laid), 1)), laid], axis=1)
-                total += score_hands(cribs, np.full(len(laid), starter), rules, crib=True).sum()
-                count += len(laid)
+                discarded = others[(others != starter).all(axis=1)]
+                cribs = np.concatenate([np.tile(pair, (len(discarded), 1)), discarded], axis=1)
+                total += score_hands(
+                    cribs, np.full(len(discarded), starter), rules, crib=True
+                ).sum()
+                count += len(discarded)
             for card in pair:
-                worth.setdefault(card, []).append((hand, sign * total / count))
+                value.setdefault(card, []).append((hand, sign * total / count))
         for card in legal_cards(view):
-            most = max(sum(one) for one in worth[card])
+            most = max(sum(one) for one in value[card])
             found = features["mean_hand"][card], features["mean_crib"][card]
-            best = [one for one in worth[card] if sum(one) > most - 1e-4]
+            best = [one for one in value[card] if sum(one) > most - 1e-4]
             assert any(found == pytest.approx(one, abs=1e-4) for one in best), (view, card)
         for name in ("points_now", "reply", "reply_most", "answer", "no_reply"):
             assert not features[name].any()
@@ -127,7 +131,7 @@ def cannot_hold(view: Any) -> int:
 def test_in_the_play_every_hand_of_the_other_is_counted(preset: str) -> None:
     compared = 0
     for view, features in positions(PRESETS[preset], 40, seed=4):
-        if view["phase"] == LAY_AWAY:
+        if view["phase"] == DISCARD:
             continue
         n, first, go = (int(view[name]) for name in ("pile_n", "pile_from", "go"))
         ranks = [rank(int(c)) for c in view["pile"][first:n]]

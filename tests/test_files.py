@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from crib_agents.adapters.learned import LearnedAgent
+from crib_agents.adapters.learned import PolicyNetAgent
 from crib_agents.equilibrium.files import Solved
 from crib_agents.files import SEAL, read_arrays, read_header, to_bytes, write_whole
 from crib_agents.learned import Weights
@@ -113,7 +113,7 @@ MALFORMED: dict[str, bytes] = {
 @pytest.mark.parametrize("data", MALFORMED.values(), ids=MALFORMED)
 @pytest.mark.parametrize(
     "read",
-    [read_header, Weights.load, LearnedAgent.load, Solved.load, lambda p: load_agent(str(p))],
+    [read_header, Weights.load, PolicyNetAgent.load, Solved.load, lambda p: load_agent(str(p))],
 )
 def test_a_malformed_file_is_refused_by_name(
     data: bytes, read: Callable[[Path], Any], tmp_path: Path
@@ -153,15 +153,15 @@ def test_whatever_a_header_says_a_file_is_read_or_refused(
         agent = policy()
         agent.save(tmp_path / "policy.safetensors")
         about, tensors = read_header(tmp_path / "policy.safetensors")
-        load = LearnedAgent.load
+        load = PolicyNetAgent.load
     else:
         nothing = np.frombuffer(zlib.compress(b""), np.uint8)
-        tensors, load = {"lay_away": nothing, "play": nothing}, Solved.load
+        tensors, load = {"discard": nothing, "pegging": nothing}, Solved.load
         about = {"format": "crib_env strategy", "version": 1, "rules": "five_card",
                  "rules_fields": {"dealt": 5, "single_count": True, "flush_size": 3,
                                   "crib_flush_size": 5, "target": 61, "for_last": 3},
-                 "shapes": {"lay_away": [2, 134459, 10], "play": [13, 228046]}, "by_laid": False,
-                 "about": {}, "made_by": ""}  # fmt: skip
+                 "shapes": {"discard": [2, 134459, 10], "pegging": [13, 228046]}, "by_discard":
+                 False, "about": {}, "made_by": ""}  # fmt: skip
     path = tmp_path / "x.safetensors"
     changed = [{**about, name: value} for name in about]
     fields = about["rules_fields"]
@@ -273,17 +273,17 @@ def test_a_small_strategy_file_never_takes_much_memory(tmp_path: Path) -> None:
     squeezed = zlib.compressobj(9)
     bomb = b"".join(squeezed.compress(bytes(1 << 20)) for _ in range(512)) + squeezed.flush()
     table = np.frombuffer(bomb, dtype=np.uint8)
-    about = {"format": "crib_env strategy", "version": 1, "rules": "five_card", "by_laid": False,
+    about = {"format": "crib_env strategy", "version": 1, "rules": "five_card", "by_discard": False,
              "rules_fields": {"dealt": 5, "single_count": True, "flush_size": 3,
                               "crib_flush_size": 5},
-             "shapes": {"lay_away": [2, 134459, 10], "play": [13, 228046]}}  # fmt: skip
-    path.write_bytes(to_bytes(about, {"lay_away": table, "play": table}))
+             "shapes": {"discard": [2, 134459, 10], "pegging": [13, 228046]}}  # fmt: skip
+    path.write_bytes(to_bytes(about, {"discard": table, "pegging": table}))
     assert path.stat().st_size < 2 << 20
     with pytest.raises(ValueError, match="does not expand to the 2689180 bytes expected"):
         Solved.load(path)  # what it makes of the game's rules is made once
     assert peak(lambda: Solved.load(path)) < 50 << 20
-    about["shapes"] = {"lay_away": [1 << 29], "play": [1 << 29]}
-    path.write_bytes(to_bytes(about, {"lay_away": table, "play": table}))
+    about["shapes"] = {"discard": [1 << 29], "pegging": [1 << 29]}
+    path.write_bytes(to_bytes(about, {"discard": table, "pegging": table}))
     assert peak(lambda: Solved.load(path)) < 50 << 20
 
 

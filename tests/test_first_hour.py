@@ -19,7 +19,7 @@ import crib_env
 from crib_env import (
     CompiledAgent,
     Game,
-    Games,
+    GameBatch,
     IllegalActionError,
     Rules,
     TwoHandRules,
@@ -44,7 +44,7 @@ def test_an_episode_of_one_deal_is_called_deal_or_round_everywhere(
     game = env.game if form == "raw_env" else env.batch.games
     assert game.episode == ("round" if module is table_top_v0 else "deal")
     assert Game(game.rules, episode=word).episode == game.episode
-    assert Games(game.rules, 2, episode=word).episode == game.episode
+    assert GameBatch(game.rules, 2, episode=word).episode == game.episode
 
 
 @pytest.mark.parametrize(
@@ -132,8 +132,8 @@ def test_an_action_is_any_one_whole_number(kind: str) -> None:
     aec.step(made(int(aec.last()[0]["action_mask"].argmax())))
     game.step(made(game.legal[0]))
     assert aec.agents
-    assert aec.game.states["laid"].max() >= 0
-    assert game.states["laid"].max() >= 0
+    assert aec.game.states["discarded"].max() >= 0
+    assert game.states["discarded"].max() >= 0
     wrong = [made(1.0), made(True)] if kind != "scalar" else [1.0, True, np.bool_(True), "1", None]
     for action in wrong:
         for act in (env.step, aec.step, game.step, game.push):
@@ -156,7 +156,7 @@ def test_rules_are_named_alike_everywhere(rules: str) -> None:
     expected = parse_rules(rules)
     assert expected.target in (121, 91, 31)
     for found in (
-        Rules.preset(rules), Game(rules).rules, Games(rules, 2).rules,
+        Rules.preset(rules), Game(rules).rules, GameBatch(rules, 2).rules,
         six_card_v0.raw_env(rules=rules).rules,
         six_card_v0.gym_env(rules=rules).rules,
         six_card_v0.vector_env(2, rules=rules).rules,
@@ -176,7 +176,7 @@ def test_rules_named_with_changes_that_do_not_fit_are_refused() -> None:
         with pytest.raises(ValueError, match=says):
             six_card_v0.env(rules=rules)
     with pytest.raises(TypeError, match="name of a preset"):
-        Games(3, 2)  # type: ignore[arg-type]
+        GameBatch(3, 2)  # type: ignore[arg-type]
     assert Rules.preset("hoyle[target=91]", target=61).target == 61
 
 

@@ -22,7 +22,7 @@ from crib_training.tournament.referee import PATIENCE, Referee
 import failing_agents
 from crib_env import IllegalActionError, six_card_v0
 from crib_env.engine.record import NONE
-from crib_env.engine.two_hand.records import LAY_AWAY, PILE, VIEW
+from crib_env.engine.two_hand.records import DISCARD, PILE, VIEW
 from crib_env.rules import PRESETS
 
 RULES = PRESETS["hoyle"]
@@ -48,7 +48,7 @@ def first_views() -> tuple[np.ndarray, np.ndarray]:
 
     class Watches(GreedyAgent):
         def act(self, views: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-            if (views["phase"] == LAY_AWAY).all() and (views["laid_n"] == 0).all():
+            if (views["phase"] == DISCARD).all() and (views["discarded_n"] == 0).all():
                 seen.append(views.copy())
             return super().act(views, rng)
 
@@ -204,7 +204,7 @@ class Spy(GreedyAgent):
     def act(self, views: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         for view in views:
             cards = [int(card) for card in view["hand"] if card != NONE]
-            if view["phase"] == LAY_AWAY and view["laid_n"] == 0:
+            if view["phase"] == DISCARD and view["discarded_n"] == 0:
                 self.mine.add(frozenset(cards))
             ours = view["pile_mine"] >> np.arange(PILE) & 1
             played = {int(card) for card in view["pile"][ours == 0] if card != NONE}

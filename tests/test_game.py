@@ -1,4 +1,4 @@
-"""`Game` and `Games`: cribbage without any RL library."""
+"""`Game` and `GameBatch`: cribbage without any RL library."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import crib_env.game
-from crib_env import EpisodeOverError, Game, Games, IllegalActionError, Rules, find_agent
+from crib_env import EpisodeOverError, Game, GameBatch, IllegalActionError, Rules, find_agent
 from crib_env.cards import parse_card
 from crib_env.options import ResetOptions
 
@@ -210,7 +210,7 @@ def test_there_are_game_points_in_a_match_alone() -> None:
 def test_games_play_as_single_games_do(kind: str) -> None:
     """Lane by lane: from the same generators the same deals, views and results."""
     keywords = {key: value for key, value in KINDS[kind].items() if key != "rules"}
-    games = Games(Rules.preset(KINDS[kind]["rules"]), 4, **keywords, entropy=3)
+    games = GameBatch(Rules.preset(KINDS[kind]["rules"]), 4, **keywords, seed=3)
     singles = [made(kind) for _ in range(4)]
     for lane, one in enumerate(singles):
         one.states["rng"] = games.states["rng"][lane]
@@ -231,7 +231,7 @@ def test_games_play_as_single_games_do(kind: str) -> None:
 
 
 def test_games_tally_what_is_pegged_in_each_phase() -> None:
-    games = Games(Rules.preset("hoyle"), 200, episode="deal", entropy=1)
+    games = GameBatch(Rules.preset("hoyle"), 200, episode="deal", seed=1)
     games.begin(scores=(50, 40))
     decisions = sum(len(lanes) for lanes in games.play(find_agent("greedy"), rng()))
     assert decisions == 200 * 12
@@ -251,7 +251,7 @@ def rng() -> np.random.Generator:
 
 def test_games_begin_with_what_is_given() -> None:
     decks = np.array([np.random.default_rng(i).permutation(52) for i in range(2)])
-    games = Games(Rules.preset("hoyle"), 3, entropy=1)
+    games = GameBatch(Rules.preset("hoyle"), 3, seed=1)
     games.begin(decks=decks, dealer=1)
     assert (games.states["dealt"] == games.states["dealt"][0]).all()
     games.begin_each(
@@ -283,7 +283,7 @@ class Answers:
     ],
 )
 def test_an_agent_that_errs_is_named(answer: Any, said: str) -> None:
-    games = Games(Rules.preset("hoyle"), 2, entropy=1)
+    games = GameBatch(Rules.preset("hoyle"), 2, seed=1)
     games.begin()
     with pytest.raises(ValueError, match=f"'oracle' erred: {said}"):
         games.ask(Answers(answer), np.arange(2), rng())

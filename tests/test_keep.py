@@ -1,4 +1,4 @@
-"""Laying away by `expert`: what it expects of a pair, counted slowly, and which pair it takes."""
+"""Discarding by `expert`: what it expects of a pair, counted slowly, and which pair it takes."""
 
 from __future__ import annotations
 
@@ -14,35 +14,35 @@ import numpy.typing as npt
 import pytest
 from crib_agents import PhasedAgent, RandomAgent
 from crib_agents.data.tables import ROLES
-from crib_agents.expert.two_hand.discard import expected_win, crib, expert
+from crib_agents.expert.two_hand.discard import crib, expected_win, expert
 from crib_agents.expert.two_hand.discard.expert import (
     CRIB_MEAN,
     HAND_MEAN,
     OTHER_PEGS,
     OWN_PEGS,
     SCRATCH,
-    WORTH,
-    KeepExpert,
+    WIN_VALUE,
+    DiscardExpert,
     rank_discards,
 )
 from crib_agents.expert.two_hand.judge import model
 from crib_agents.expert.two_hand.judge.model import KEPT_HANDS, MODEL, kept_index
-from crib_agents.expert.two_hand.judge.win import WON, chances
-from crib_agents.expert.two_hand.judge.value import worths
+from crib_agents.expert.two_hand.judge.value import win_table
+from crib_agents.expert.two_hand.judge.win import WON, probabilities
 from crib_agents.kernels.pair_tables import CELLS, cell
 from crib_training.evaluation.duplicate import estimate, play_pairs
-from crib_training.tables.two_hand.kept_pegging import kept_ranks, shrunk
 from crib_training.tables.two_hand.discarded import sample_round
+from crib_training.tables.two_hand.kept_pegging import kept_ranks, shrunk
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crib_env import format_cards, parse_cards
 from crib_env.engine.record import NONE
-from crib_env.engine.two_hand.records import DEAL, GAME, LAY_AWAY, PLAY, VIEW
+from crib_env.engine.two_hand.records import DEAL, DISCARD, GAME, PEGGING, VIEW
 from crib_env.rules import PRESETS
 from hidden import redraw_hands
 from reference import scoring
-from test_agents import SLOW, Lanes, after_laying, dealt, laying_view
+from test_agents import SLOW, Lanes, after_discards, dealt, discard_view
 from test_win import COUNTS, PLAYS, distribution, small_deal
 
 Array = npt.NDArray[Any]
@@ -56,24 +56,24 @@ def pairs_of(cards: list[int]) -> list[tuple[int, int]]:
     return list(combinations(sorted(cards), 2))
 
 
-def laying(cards: list[int], game: str, dealer: bool, scores: tuple[int, int] = (0, 0)) -> Any:
-    """Return the view of a seat laying away in a game."""
-    view = laying_view(cards, game, dealer)
+def discarding(cards: list[int], game: str, dealer: bool, scores: tuple[int, int] = (0, 0)) -> Any:
+    """Return the view of a seat discarding in a game."""
+    view = discard_view(cards, game, dealer)
     view["episode"], view["match_target"], view["scores"] = GAME, 7, scores
     return view
 
 
 def columns_of(view: Any) -> Array:
     """Return the columns of a view, a row for each pair."""
-    n = int(view["hand_n"] + view["laid_n"])
+    n = int(view["hand_n"] + view["discarded_n"])
     return rank_discards(np.array([view], dtype=VIEW))[1][0, : n * (n - 1) // 2]
 
 
-def laid(view: Any) -> tuple[int, ...]:
-    """Return the pair that the agent lays away, in two decisions."""
-    agent, rng = KeepExpert(), np.random.default_rng(0)
+def discarded(view: Any) -> tuple[int, ...]:
+    """Return the pair that the agent discards, in two decisions."""
+    agent, rng = DiscardExpert(), np.random.default_rng(0)
     first = int(agent.act(np.array([view], dtype=VIEW), rng)[0])
-    second = int(agent.act(np.array([after_laying(view, first)], dtype=VIEW), rng)[0])
+    second = int(agent.act(np.array([after_discards(view, first)], dtype=VIEW), rng)[0])
     return tuple(sorted((first, second)))
 
 
@@ -86,7 +86,7 @@ def laid(view: Any) -> tuple[int, ...]:
 def test_the_mean_hand_is_that_over_every_starter(game: str, data: st.DataObject) -> None:
     """C2, C4, H8, F6, by the reference."""
     cards = data.draw(dealt(game))
-    columns = columns_of(laying(cards, game, dealer=False))
+    columns = columns_of(discarding(cards, game, dealer=False))
     k = data.draw(st.integers(0, len(columns) - 1))
     kept = [card for card in sorted(cards) if card not in pairs_of(cards)[k]]
     points = [
@@ -113,16 +113,16 @@ def test_the_mean_crib_is_that_over_every_pair_and_starter(
 ) -> None:
     """Under the stored habit of the other's role, by counting each crib there can be."""
     held = sorted(parse_cards(cards))
-    view = laying(held, game, dealer)
+    view = discarding(held, game, dealer)
     view["crib_flush_size"] = smallest
     low, high = sorted(parse_cards(pair))
     found = columns_of(view)[pairs_of(held).index((low, high)), CRIB_MEAN]
-    habit, excess = model.habits(PRESETS[game].dealt)
+    discard_rate, excess = model.discard_rates(PRESETS[game].dealt)
     unseen = [card for card in range(52) if card not in held]
     ranks: dict[tuple[int, ...], int] = {}  # what depends on ranks alone is counted once
     total = weight = 0.0
     for others in combinations(unseen, 2):
-        chance = habit[1 - dealer, cell(*others)]
+        chance = discard_rate[1 - dealer, cell(*others)]
         weight += chance
         four = [low, high, *others]
         starters = [card for card in unseen if card not in others] if chance else []
@@ -155,11 +155,11 @@ def test_counts_are_shifted_by_their_mean() -> None:
 
 @every_game
 def test_habits_are_rates_and_as_players_know_them(game: str) -> None:
-    habit, excess = model.habits(PRESETS[game].dealt)
-    assert habit.shape == excess.shape == (2, CELLS)
-    assert 0.0 <= habit.min() < habit.max() <= 1.0
+    discard_rate, excess = model.discard_rates(PRESETS[game].dealt)
+    assert discard_rate.shape == excess.shape == (2, CELLS)
+    assert 0.0 <= discard_rate.min() < discard_rate.max() <= 1.0
     assert np.abs(excess).max() < 1.0  # `crib.shift` takes no more
-    pone, dealer = habit.reshape(2, 13, 13)
+    pone, dealer = discard_rate.reshape(2, 13, 13)
     assert dealer[4, 4] > pone[4, 4]  # two fives go in one's own crib
     assert pone[9, 12] > dealer[9, 12]  # ten and king in the other's
 
@@ -169,10 +169,10 @@ def test_habits_are_rates_and_as_players_know_them(game: str) -> None:
 def test_a_new_round_finds_the_habits_and_the_cribs_they_make(game: str) -> None:
     """Seed 77: laid as often, and cribs as expected, over all pairs dealt and over those laid."""
     rules = PRESETS[game]
-    habit, excess = model.habits(rules.dealt)
-    found = sample_round(rules, habit, excess, 20_000, np.random.SeedSequence(77))
-    assert np.abs(found.laid - habit).mean() < 0.025
-    assert np.corrcoef(found.laid.ravel(), habit.ravel())[0, 1] > 0.95
+    discard_rate, excess = model.discard_rates(rules.dealt)
+    found = sample_round(rules, discard_rate, excess, 20_000, np.random.SeedSequence(77))
+    assert np.abs(found.discarded - discard_rate).mean() < 0.025
+    assert np.corrcoef(found.discarded.ravel(), discard_rate.ravel())[0, 1] > 0.95
     assert np.abs(found.own[:, 1]).max() < 0.12
 
 
@@ -189,7 +189,7 @@ def test_kept_hands_have_a_place_each(cards: int) -> None:
 @every_game
 def test_pegging_is_as_players_know_it(game: str) -> None:
     rules = PRESETS[game]
-    pegs = model.kept_play(rules.dealt)
+    pegs = model.kept_pegging(rules.dealt)
     ranks = kept_ranks(rules.dealt - 2)
     mine = pegs[:, :, 0]
     assert pegs.min() > 0.0
@@ -224,7 +224,7 @@ def test_few_samples_are_drawn_to_the_additive_model() -> None:
 def small_model() -> tuple[Any, Any]:
     """Return the small deal of `test_win` as the records of the staged expectation."""
     deal, record, scratch = small_deal(), np.zeros(1, dtype=MODEL), np.zeros(1, dtype=SCRATCH)
-    for field in ("play", "pone_out", "dealer_out"):
+    for field in ("pegging", "pone_out", "dealer_out"):
         record[field] = getattr(deal, field)
     for field, count in zip(("pone_hand", "dealer_hand", "crib"), COUNTS, strict=True):
         scratch[field] = distribution(count)
@@ -238,9 +238,9 @@ def small_model() -> tuple[Any, Any]:
 def test_the_staged_worth_is_that_of_every_way_the_deal_can_go(
     pone: int, dealer: int, i_deal: int
 ) -> None:
-    table = worths(6, 121, GAME)
+    table = win_table(6, 121, GAME)
     record, scratch = small_model()
-    found = expected_win.deal_worth(table, i_deal, pone, dealer, record, 0.0, 0.0, scratch)
+    found = expected_win.expected_win(table, i_deal, pone, dealer, record, 0.0, 0.0, scratch)
     expected = 0.0
     for chance, pegged in PLAYS:
         for hand, p in COUNTS[0].items():
@@ -259,12 +259,14 @@ def test_the_staged_worth_is_that_of_every_way_the_deal_can_go(
 
 @pytest.mark.parametrize("i_deal", [0, 1])
 def test_pegging_better_is_worth_more_and_never_certain(i_deal: int) -> None:
-    table = worths(6, 121, GAME)
+    table = win_table(6, 121, GAME)
     record, scratch = small_model()
     for pone, dealer in ((1, 2), (3, 8), (20, 15)):
-        by_pone = [expected_win.deal_worth(table, i_deal, pone, dealer, record, more, 0.0, scratch)
+        by_pone = [expected_win.expected_win(table, i_deal, pone, dealer, record, more, 0.0,
+        scratch)
                    for more in (-1.5, -0.5, 0.0, 0.5, 1.5)]  # fmt: skip
-        by_dealer = [expected_win.deal_worth(table, i_deal, pone, dealer, record, 0.0, more, scratch)
+        by_dealer = [expected_win.expected_win(table, i_deal, pone, dealer, record, 0.0, more,
+        scratch)
                      for more in (-1.5, -0.5, 0.0, 0.5, 1.5)]  # fmt: skip
         sign = 1 if i_deal else -1
         assert (sign * np.diff(by_pone) <= 0).all()
@@ -283,14 +285,14 @@ def test_far_from_the_end_the_linear_worth_ranks_pairs_as_the_stages_do(
     far = rules.target - expert.NEAR - 1  # the highest score that is not near
     views = np.array(
         [
-            laying(rng.permutation(52)[: rules.dealt].tolist(), game, dealer,
+            discarding(rng.permutation(52)[: rules.dealt].tolist(), game, dealer,
                    tuple(rng.integers(0, far + 1, 2).tolist()))
             for _ in range(300)
         ],
         dtype=VIEW,
     )  # fmt: skip
     n = len(pairs_of(list(range(rules.dealt))))
-    linear, staged = (rank_discards(views, near)[1][:, :n, WORTH] for near in (0, rules.target))
+    linear, staged = (rank_discards(views, near)[1][:, :n, WIN_VALUE] for near in (0, rules.target))
     chosen = np.take_along_axis(staged, linear.argmax(axis=1)[:, None], axis=1)[:, 0]
     lost = staged.max(axis=1) - chosen
     assert lost.mean() < 0.0003
@@ -307,10 +309,12 @@ def test_the_best_discards_are_worth_what_the_win_table_says_of_the_score(
     """The staged expectation over hands dealt at random is the chance at the start of a deal."""
     rng = np.random.default_rng(14)
     scores = 121 - needs[0], 121 - needs[1]
-    views = [laying(rng.permutation(52)[:6].tolist(), "hoyle", dealer, scores) for _ in range(600)]
-    worth = rank_discards(np.array(views, dtype=VIEW))[1][:, :, WORTH].max(axis=1)
-    expected = chances(6, 121)[int(dealer), needs[0], needs[1], WON].sum()
-    assert worth.mean() == pytest.approx(expected, abs=0.025 + 3 * worth.std() / 600**0.5)
+    views = [
+        discarding(rng.permutation(52)[:6].tolist(), "hoyle", dealer, scores) for _ in range(600)
+    ]
+    value = rank_discards(np.array(views, dtype=VIEW))[1][:, :, WIN_VALUE].max(axis=1)
+    expected = probabilities(6, 121)[int(dealer), needs[0], needs[1], WON].sum()
+    assert value.mean() == pytest.approx(expected, abs=0.025 + 3 * value.std() / 600**0.5)
 
 
 @every_game
@@ -319,14 +323,14 @@ def test_in_a_single_deal_the_most_points_are_best(game: str, dealer: bool) -> N
     rules, rng = PRESETS[game], np.random.default_rng(13)
     for _ in range(2 if SLOW else 30):
         cards = sorted(rng.permutation(52)[: rules.dealt].tolist())
-        view = laying(cards, game, dealer)
+        view = discarding(cards, game, dealer)
         view["episode"] = DEAL
         columns = columns_of(view)
         points = columns[:, HAND_MEAN] + columns[:, CRIB_MEAN]
         points += columns[:, OWN_PEGS] - columns[:, OTHER_PEGS]
-        spread = 2 * rules.target * (columns[:, WORTH] - columns[0, WORTH])
+        spread = 2 * rules.target * (columns[:, WIN_VALUE] - columns[0, WIN_VALUE])
         assert spread == pytest.approx(points - points[0], abs=1e-6)
-        chosen = pairs_of(cards).index(laid(view))
+        chosen = pairs_of(cards).index(discarded(view))
         assert points[chosen] == pytest.approx(points.max())
 
 
@@ -336,8 +340,8 @@ def test_the_score_decides() -> None:
     Both hands are sure of eight; the dealer pegs two less often against 5-5-T-J than 4-5-5-6.
     """
     cards = parse_cards("4C 5D 5H 6D TS JC")
-    assert laid(laying(cards, "hoyle", False)) == tuple(parse_cards("TS JC"))
-    assert laid(laying(cards, "hoyle", False, (113, 119))) == tuple(parse_cards("4C 6D"))
+    assert discarded(discarding(cards, "hoyle", False)) == tuple(parse_cards("TS JC"))
+    assert discarded(discarding(cards, "hoyle", False, (113, 119))) == tuple(parse_cards("4C 6D"))
 
 
 # --- the agent -----------------------------------------------------------------------------------
@@ -352,35 +356,37 @@ def test_both_decisions_take_one_pair_however_the_cards_lie(
     cards = data.draw(dealt(game))
     target = PRESETS[game].target
     scores = data.draw(st.tuples(st.integers(0, target - 1), st.integers(0, target - 1)))
-    view = laying(cards, game, dealer, scores)
+    view = discarding(cards, game, dealer, scores)
     columns = columns_of(view)
-    best = columns[:, WORTH].max()
-    ties = [pair for pair, row in zip(pairs_of(cards), columns, strict=True) if row[WORTH] == best]
-    assert laid(view) == max(ties, key=lambda pair: pair[::-1])  # of equals the higher cards
-    shuffled = laying(data.draw(st.permutations(cards)), game, dealer, scores)
+    best = columns[:, WIN_VALUE].max()
+    ties = [
+        pair for pair, row in zip(pairs_of(cards), columns, strict=True) if row[WIN_VALUE] == best
+    ]
+    assert discarded(view) == max(ties, key=lambda pair: pair[::-1])  # of equals the higher cards
+    shuffled = discarding(data.draw(st.permutations(cards)), game, dealer, scores)
     assert (columns_of(shuffled) == columns).all()
 
 
 @every_game
 def test_every_card_laid_away_is_legal_in_whole_matches(game: str) -> None:
     """`step_lanes` refuses any card that the rules do not allow; odd first cards are met too."""
-    agent, rng = PhasedAgent(KeepExpert(), "greedy"), np.random.default_rng(5)
+    agent, rng = PhasedAgent(DiscardExpert(), "greedy"), np.random.default_rng(5)
     table = Lanes(game, 2 if SLOW else 10, 4, episode="deal" if SLOW else "match")
     while len(lanes := table.running()):
         views = table.views(lanes)
         cards = agent.act(views, rng)
-        odd = (views["phase"] == LAY_AWAY) & (rng.random(len(lanes)) < 0.2)
+        odd = (views["phase"] == DISCARD) & (rng.random(len(lanes)) < 0.2)
         cards[odd] = RandomAgent().act(views, rng)[odd]
         table.step(lanes, cards)
 
 
 @every_game
 def test_cards_hidden_from_a_seat_do_not_change_what_it_lays(game: str) -> None:
-    agent, rng = KeepExpert(), np.random.default_rng(3)
+    agent, rng = DiscardExpert(), np.random.default_rng(3)
     table = Lanes(game, 2 if SLOW else 50, 2, episode="game")
     table.states["scores"] = 30, 50
     redrawn = 0
-    for _ in range(4):  # the four cards laid away
+    for _ in range(4):  # the four cards discarded
         lanes = table.running()
         before = table.states.copy()
         actions = agent.act(table.views(lanes), rng)
@@ -393,10 +399,10 @@ def test_cards_hidden_from_a_seat_do_not_change_what_it_lays(game: str) -> None:
 
 
 def test_it_says_that_it_does_not_play_the_cards() -> None:
-    view = laying_view(parse_cards("AC 2C 3C 4C"), "hoyle", True)
-    view["phase"] = PLAY
-    with pytest.raises(ValueError, match=r"lays away alone.*PhasedAgent"):
-        KeepExpert().act(np.array([view], dtype=VIEW), np.random.default_rng(0))
+    view = discard_view(parse_cards("AC 2C 3C 4C"), "hoyle", True)
+    view["phase"] = PEGGING
+    with pytest.raises(ValueError, match=r"discards alone.*PhasedAgent"):
+        DiscardExpert().act(np.array([view], dtype=VIEW), np.random.default_rng(0))
 
 
 def choices() -> str:
@@ -404,9 +410,9 @@ def choices() -> str:
     rng, lines = np.random.default_rng(8), []
     for game, scores in (("hoyle", (0, 0)), ("hoyle", (110, 106)), ("five_card", (55, 50))):
         cards = rng.permutation(52)[: PRESETS[game].dealt].tolist()
-        view = laying(cards, game, bool(rng.integers(2)), scores)
-        worth = columns_of(view)[:, WORTH]
-        lines.append(f"{game} {format_cards(list(laid(view)))} {worth.max():.9f}")
+        view = discarding(cards, game, bool(rng.integers(2)), scores)
+        value = columns_of(view)[:, WIN_VALUE]
+        lines.append(f"{game} {format_cards(list(discarded(view)))} {value.max():.9f}")
     return "\n".join(lines)
 
 
@@ -425,7 +431,7 @@ def test_uncompiled_it_lays_the_same_cards() -> None:
 @every_game
 def test_it_lays_away_better_than_rule_based(game: str) -> None:
     """The same play of the cards: more points a deal, seed 1, the interval above zero."""
-    agent = PhasedAgent(KeepExpert(), "rule_based")
+    agent = PhasedAgent(DiscardExpert(), "rule_based")
     rule_based = PhasedAgent("rule_based", "rule_based")
     deals = play_pairs(PRESETS[game], "deal", agent, rule_based, 8000, seed=1)
     more = estimate(deals.margin.mean(axis=1))

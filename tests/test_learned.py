@@ -10,12 +10,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from crib_agents.adapters.learned import Layers, LearnedAgent, header
+from crib_agents.adapters.learned import Layers, PolicyNetAgent, header
 from safetensors.numpy import load_file, save_file
 
 from crib_env import six_card_v0
+from crib_env.batch import GameBatch
 from crib_env.engine.family import find_family
-from crib_env.batch import Games
 from crib_env.rules import PRESETS, Rules
 
 RNG = np.random.default_rng(0)
@@ -34,15 +34,15 @@ def layers(inputs: int = TWO_HAND.obs_size, actions: int = TWO_HAND.actions) -> 
     ]
 
 
-def policy(rules: str | Rules = "hoyle", environment: str = "six_card_v0") -> LearnedAgent:
+def policy(rules: str | Rules = "hoyle", environment: str = "six_card_v0") -> PolicyNetAgent:
     family = find_family((PRESETS[rules] if isinstance(rules, str) else rules).family)
     about = header(environment, rules, family)
-    return LearnedAgent(layers(family.obs_size, family.actions), about)
+    return PolicyNetAgent(layers(family.obs_size, family.actions), about)
 
 
-def asked(agent: LearnedAgent, rules: Rules) -> Any:
+def asked(agent: PolicyNetAgent, rules: Rules) -> Any:
     """Return what the policy answers to the first views of three games."""
-    games = Games(rules, 3, entropy=2)
+    games = GameBatch(rules, 3, seed=2)
     games.begin()
     return agent.act(games.views(np.arange(3)), RNG)
 
@@ -65,7 +65,7 @@ def test_a_file_comes_back_as_it_was_saved(tmp_path: Path) -> None:
     for preset in ("hoyle", "five_card", "table_top", "table_top_ship"):
         agent = policy(preset)
         agent.save(path)
-        again = LearnedAgent.load(path)
+        again = PolicyNetAgent.load(path)
         assert (asked(again, PRESETS[preset]) == asked(agent, PRESETS[preset])).all()
 
 
@@ -100,7 +100,7 @@ def test_house_rules_are_told_from_their_preset(tmp_path: Path) -> None:
     house = Rules.preset("hoyle", flush_size=5)
     path = tmp_path / "house.safetensors"
     policy(house).save(path)
-    agent = LearnedAgent.load(path)
+    agent = PolicyNetAgent.load(path)
     assert len(asked(agent, house)) == 3
     with pytest.raises(ValueError, match="flush_size 5: it does not play where flush_size is 4"):
         asked(agent, HOYLE)
@@ -116,7 +116,7 @@ def test_an_environment_says_that_its_opponent_has_learned_other_rules() -> None
 
 def test_files_whose_header_names_a_preset_alone_are_read(tmp_path: Path) -> None:
     path = changed(tmp_path / "old.safetensors", {"rules_fields": None})
-    agent = LearnedAgent.load(path)
+    agent = PolicyNetAgent.load(path)
     assert len(asked(agent, HOYLE)) == 3
     with pytest.raises(ValueError, match="does not play where target is 61"):
         asked(agent, PRESETS["five_card"])
@@ -138,7 +138,7 @@ def test_a_header_that_does_not_fit_is_refused(
     about: dict[str, Any], reason: str, tmp_path: Path
 ) -> None:
     with pytest.raises(ValueError, match=rf"x\.safetensors.*({reason})"):
-        LearnedAgent.load(changed(tmp_path / "x.safetensors", about))
+        PolicyNetAgent.load(changed(tmp_path / "x.safetensors", about))
 
 
 @pytest.mark.parametrize("text", ["{", "[]", "5"])
@@ -146,7 +146,7 @@ def test_a_header_that_is_none_is_refused(text: str, tmp_path: Path) -> None:
     path = tmp_path / "x.safetensors"
     save_file({"0.weight": np.zeros((2, 2), dtype=np.float32)}, path, metadata={"crib_env": text})
     with pytest.raises(ValueError, match="its header is not"):
-        LearnedAgent.load(path)
+        PolicyNetAgent.load(path)
 
 
 @pytest.mark.parametrize(
@@ -169,13 +169,13 @@ def test_layers_that_do_not_fit_are_refused(
     tensors: dict[str, Any], reason: str, tmp_path: Path
 ) -> None:
     with pytest.raises(ValueError, match=rf"x\.safetensors.*{reason}"):
-        LearnedAgent.load(changed(tmp_path / "x.safetensors", **tensors))
+        PolicyNetAgent.load(changed(tmp_path / "x.safetensors", **tensors))
 
 
 def test_a_policy_of_no_tensors_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "x.safetensors"
     save_file({}, path, metadata={"crib_env": json.dumps(policy().about)})
     with pytest.raises(ValueError, match=r"holds the tensors none, expected 0\.bias, 0\.weight"):
-        LearnedAgent.load(path)
+        PolicyNetAgent.load(path)
     with pytest.raises(ValueError, match="there are no layers"):
-        LearnedAgent([], policy().about)
+        PolicyNetAgent([], policy().about)

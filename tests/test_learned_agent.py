@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from crib_agents.adapters.learned import LearnedAgent
+from crib_agents.adapters.learned import PolicyNetAgent
 from crib_agents.files import read_header
-from crib_agents.learned import Learned, Weights
+from crib_agents.learned import MonteCarloAgent, Weights
 from crib_agents.learned.network import forward as compiled_forward
 from crib_agents.learned.two_hand.act import UNLIKELY, card_values, pair_value
 from crib_agents.loading import load_agent
@@ -19,14 +19,14 @@ from numba import float64, int64, void
 from safetensors.numpy import load_file, save_file
 
 from crib_env import find_agent, six_card_v0
+from crib_env.batch import GameBatch
 from crib_env.encoding import encode
 from crib_env.engine import stack
 from crib_env.engine.family import find_family
 from crib_env.engine.jit import entry, kernel
 from crib_env.engine.record import TABLE_T, WEIGHTS_T, array_of
 from crib_env.engine.show import show_table
-from crib_env.engine.two_hand.records import HAND, LAY_AWAY, VIEW
-from crib_env.batch import Games
+from crib_env.engine.two_hand.records import DISCARD, HAND, VIEW
 from crib_env.rules import PRESETS, Rules
 from learned_nets import drawn_weights
 from reference import learned as slow
@@ -37,7 +37,7 @@ HOYLE = PRESETS["hoyle"]
 
 def views_of(rules: Rules, n: int, seed: int) -> np.ndarray[Any, Any]:
     """Return the views of all decisions of n deals, played by chance."""
-    games = Games(rules, n, episode="deal", entropy=seed)
+    games = GameBatch(rules, n, episode="deal", seed=seed)
     games.begin()
     rng = np.random.default_rng(seed)
     found = []
@@ -50,26 +50,26 @@ def views_of(rules: Rules, n: int, seed: int) -> np.ndarray[Any, Any]:
 
 
 @entry(void(array_of(VIEW), TABLE_T, WEIGHTS_T, float64[:, ::1], int64[:, ::1]))
-def values_of(views, table, weights, worth, now):
-    """Write the value of each pair to lay away, or of each card to play."""
+def values_of(views, table, weights, values, now):
+    """Write the value of each pair to discard, or of each card to play."""
     for b in range(views.shape[0]):
         v = views[b]
-        if v["phase"] != LAY_AWAY:
-            card_values(v, weights, now[b], worth[b])
+        if v["phase"] != DISCARD:
+            card_values(v, weights, now[b], values[b])
             continue
         pair = 0
         for j in range(v["hand_n"]):
             for i in range(j):
                 low = min(v["hand"][i], v["hand"][j])
                 high = max(v["hand"][i], v["hand"][j])
-                worth[b, pair] = pair_value(v, table, weights, low, high)
+                values[b, pair] = pair_value(v, table, weights, low, high)
                 pair += 1
 
 
 @pytest.mark.parametrize(("rules", "players"), [("hoyle", 2), ("five_card", 2), ("table_top", 4)])
 def test_the_action_taken_is_of_the_highest_value(rules: str, players: int) -> None:
-    agent, rng = Learned(), np.random.default_rng(3)
-    games = Games(PRESETS[rules], 4, players=players, episode="game", entropy=3)
+    agent, rng = MonteCarloAgent(), np.random.default_rng(3)
+    games = GameBatch(PRESETS[rules], 4, players=players, episode="game", seed=3)
     games.begin()
     running = games.running()
     seen = 0
@@ -94,17 +94,17 @@ def test_values_are_what_nets_make_of_features_by_slow_definition(preset: str) -
     rules = PRESETS[preset]
     weights = drawn_weights(rules)
     views = views_of(rules, 25, seed=4)
-    worth, now = np.zeros((len(views), 15)), np.zeros((len(views), HAND), dtype=np.int64)
-    values_of(views, show_table(), weights.flat(), worth, now)
-    for view, found, found_now in zip(views, worth, now, strict=True):
+    values, now = np.zeros((len(views), 15)), np.zeros((len(views), HAND), dtype=np.int64)
+    values_of(views, show_table(), weights.flat(), values, now)
+    for view, found, found_now in zip(views, values, now, strict=True):
         hand = [int(c) for c in view["hand"][: view["hand_n"]]]
-        if view["phase"] == LAY_AWAY:
-            if view["laid_n"]:
+        if view["phase"] == DISCARD:
+            if view["discarded_n"]:
                 continue
-            layers = weights.nets["lay_away_dealer" if view["is_dealer"] else "lay_away_pone"]
+            layers = weights.nets["discard_dealer" if view["is_dealer"] else "discard_pone"]
             pairs = [sorted((hand[i], hand[j])) for j in range(len(hand)) for i in range(j)]
             for pair, value in zip(pairs, found, strict=False):
-                seen = slow.dense(slow.lay_away(hand, pair, preset), slow.lay_away_place, 172)
+                seen = slow.dense(slow.discard(hand, pair, preset), slow.discard_place, 172)
                 crib, mine, theirs = slow.forward(layers, seen)
                 expected = slow.mean_hand(hand, pair, preset) + mine - theirs
                 expected += crib if view["is_dealer"] else -crib
@@ -118,7 +118,7 @@ def test_values_are_what_nets_make_of_features_by_slow_definition(preset: str) -
                 continue
             seen, points = slow.play(view, card)
             mine, theirs = slow.forward(
-                weights.nets["play"], slow.dense(seen, slow.play_place, 438)
+                weights.nets["pegging"], slow.dense(seen, slow.play_place, 438)
             )
             assert found_now[k] == points
             expected = points + (mine - theirs if len(ranks) > 1 else 0)
@@ -151,8 +151,8 @@ def test_the_compiled_net_is_that_of_pytorch() -> None:
 
 def test_both_decisions_of_laying_away_agree_on_one_pair() -> None:
     rules = PRESETS["hoyle"]
-    agent = Learned([drawn_weights(rules)])
-    games = Games(rules, 300, episode="deal", entropy=8)
+    agent = MonteCarloAgent([drawn_weights(rules)])
+    games = GameBatch(rules, 300, episode="deal", seed=8)
     games.begin()
     lanes, rng = np.arange(300), np.random.default_rng(1)
     views = games.views(lanes)
@@ -160,9 +160,9 @@ def test_both_decisions_of_laying_away_agree_on_one_pair() -> None:
     games.step(lanes, first)
     second = agent.act(games.views(lanes), rng)
     weights = agent.sets[0].flat()
-    worth = np.full((300, 15), UNLIKELY)
-    values_of(views, show_table(), weights, worth, np.zeros((300, HAND), dtype=np.int64))
-    for view, one, other, found in zip(views, first, second, worth, strict=True):
+    values = np.full((300, 15), UNLIKELY)
+    values_of(views, show_table(), weights, values, np.zeros((300, HAND), dtype=np.int64))
+    for view, one, other, found in zip(views, first, second, values, strict=True):
         hand = view["hand"]
         pairs = [{hand[i], hand[j]} for j in range(6) for i in range(j)]
         assert found[pairs.index({one, other})] == found.max()
@@ -171,9 +171,9 @@ def test_both_decisions_of_laying_away_agree_on_one_pair() -> None:
 def test_a_card_that_wins_the_game_is_played() -> None:
     """Whatever the nets expect of the others."""
     rules = replace(PRESETS["hoyle"], target=31)
-    agent = Learned([drawn_weights(rules)])
+    agent = MonteCarloAgent([drawn_weights(rules)])
     views = views_of(rules, 200, seed=6)
-    views = views[views["phase"] != LAY_AWAY]
+    views = views[views["phase"] != DISCARD]
     views["scores"][:, 0] = 30  # any point wins
     now = np.zeros((len(views), HAND), dtype=np.int64)
     values_of(views, show_table(), agent.sets[0].flat(), np.zeros((len(views), 15)), now)
@@ -185,7 +185,7 @@ def test_a_card_that_wins_the_game_is_played() -> None:
 
 
 def test_it_plays_inside_the_batch_as_when_asked() -> None:
-    agent = Learned([drawn_weights(PRESETS[preset]) for preset in TWO_HAND])
+    agent = MonteCarloAgent([drawn_weights(PRESETS[preset]) for preset in TWO_HAND])
 
     class Asked:
         name = "asked"
@@ -212,13 +212,13 @@ def test_rules_without_nets_are_refused() -> None:
         match=r"learned has no nets for dealt 6, .* crib_flush_size 4: it has hoyle \(dealt 6, .*"
         r"crib train",
     ):
-        Learned([drawn_weights(HOYLE)]).act(views_of(house, 1, 1), np.random.default_rng(0))
-    agent = Learned([drawn_weights(house), drawn_weights(HOYLE)])
+        MonteCarloAgent([drawn_weights(HOYLE)]).act(views_of(house, 1, 1), np.random.default_rng(0))
+    agent = MonteCarloAgent([drawn_weights(house), drawn_weights(HOYLE)])
     assert len(agent.act(views_of(house, 1, 1), np.random.default_rng(0)))
 
 
 def test_a_game_to_another_target_needs_no_other_nets() -> None:
-    agent = Learned([drawn_weights(HOYLE)])
+    agent = MonteCarloAgent([drawn_weights(HOYLE)])
     assert len(agent.act(views_of(replace(HOYLE, target=61), 1, 1), np.random.default_rng(0)))
 
 
@@ -231,7 +231,7 @@ def test_a_file_comes_back_as_it_was_saved(dtype: Any, tmp_path: Path) -> None:
     assert again.header() == weights.header()
     assert again.flat() == pytest.approx(weights.flat(), abs=1e-7 if dtype is np.float32 else 2e-3)
     agent = load_agent(str(path))
-    assert isinstance(agent, Learned)
+    assert isinstance(agent, MonteCarloAgent)
     assert agent.name == "house"
 
 
@@ -239,7 +239,7 @@ def test_files_are_told_apart_by_their_format(tmp_path: Path) -> None:
     from test_learned import policy
 
     policy().save(tmp_path / "policy.safetensors")
-    assert isinstance(load_agent(str(tmp_path / "policy.safetensors")), LearnedAgent)
+    assert isinstance(load_agent(str(tmp_path / "policy.safetensors")), PolicyNetAgent)
 
 
 def changed(path: Path, about: dict[str, Any], tensors: dict[str, Any]) -> Path:
@@ -260,7 +260,11 @@ def changed(path: Path, about: dict[str, Any], tensors: dict[str, Any]) -> Path:
         ({"format": "crib_env policy"}, {}, "expected the format 'crib_env values' version 1"),
         ({"version": 2}, {}, "version 1, found 'crib_env values' version 2"),
         ({"family": "chess"}, {}, r"expected a family that .* \(two_hand.*found 'chess'"),
-        ({"features": {"play": 3}}, {}, r"expected nets over the features .* found \{'play': 3\}"),
+        (
+            {"features": {"pegging": 3}},
+            {},
+            r"expected nets over the features .* found \{'play': 3\}",
+        ),
         ({"rules_fields": None}, {}, "the rules and their fields, found 'hoyle' and None"),
         ({"rules_fields": {"dealt": 6}}, {}, "expected rules with a number 'single_count'"),
         ({}, {"play.0.bias": None}, "expected the tensors .*play.0.bias.*, found"),
@@ -337,7 +341,7 @@ def test_scratch_is_the_calling_kernels_own_and_does_not_pile_up() -> None:
 
 def test_the_shipped_nets_play_every_game_they_are_there_for() -> None:
     agent = find_agent("learned")
-    assert isinstance(agent, Learned)
+    assert isinstance(agent, MonteCarloAgent)
     assert {(w.family, w.rules) for w in agent.sets} >= {("two_hand", p) for p in TWO_HAND}
     for preset in TWO_HAND:
         views = views_of(PRESETS[preset], 2, 1)

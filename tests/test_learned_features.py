@@ -13,16 +13,16 @@ import pytest
 pytest.importorskip("sb3_contrib")
 
 import torch
-from crib_agents.adapters.learned import LearnedAgent
+from crib_agents.adapters.learned import PolicyNetAgent
 from crib_training.learn import ppo
 from crib_training.loading import find_game
 from safetensors.numpy import load_file, save_file
 from sb3_contrib import MaskablePPO
 
-from crib_env.batch import Games
+from crib_env.batch import GameBatch
 
 SMALL = ppo.Settings(
-    lanes=16, steps=8, batch_size=64, epochs=1, width=16, progress=False, opponent="random",
+    num_envs=16, steps=8, batch_size=64, epochs=1, width=16, progress=False, opponent="random",
     timesteps=256,
 )  # fmt: skip
 TRAININGS: dict[str, dict[str, Any]] = {
@@ -42,7 +42,7 @@ def trained(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
 
 
 def test_the_saved_policy_plays_as_the_trained_network_would(trained: ppo.Settings) -> None:
-    agent = LearnedAgent.load(trained.out / "policy.safetensors")
+    agent = PolicyNetAgent.load(trained.out / "policy.safetensors")
     model = MaskablePPO.load(trained.out / "model.zip")
     assert agent.about["features"] == trained.features
     maker, _ = find_game(trained.env)
@@ -64,14 +64,14 @@ def test_the_saved_policy_plays_as_the_trained_network_would(trained: ppo.Settin
 
 def test_files_say_which_features_and_are_checked(trained: ppo.Settings, tmp_path: Path) -> None:
     source, path = trained.out / "policy.safetensors", tmp_path / "changed.safetensors"
-    agent = LearnedAgent.load(source)
+    agent = PolicyNetAgent.load(source)
     about, tensors = agent.about, load_file(source)
 
     def refused(reason: str, about: dict[str, Any], **changed: Any) -> None:
         held = {name: one for name, one in {**tensors, **changed}.items() if one is not None}
         save_file(held, path, metadata={"crib_env": json.dumps(about)})
         with pytest.raises(ValueError, match=reason):
-            LearnedAgent.load(path)
+            PolicyNetAgent.load(path)
 
     refused("version 1", {**about, "features": None})
     refused("features must be", {**about, "features": "more"})
@@ -82,11 +82,11 @@ def test_files_say_which_features_and_are_checked(trained: ppo.Settings, tmp_pat
     bad = np.full_like(tensors["head.out"], np.nan)
     refused("'head.out' holds numbers that are not finite", about, **{"head.out": bad})
     with pytest.raises(ValueError, match="no head"):
-        LearnedAgent(agent.layers, about)
+        PolicyNetAgent(agent.layers, about)
     agent.save(path)
     _, rules = find_game(trained.env)
-    games = Games(rules, 20, entropy=1)
+    games = GameBatch(rules, 20, seed=1)
     games.begin()
     views = games.views(np.arange(20))
     rng = np.random.default_rng(1)
-    assert (LearnedAgent.load(path).act(views, rng) == agent.act(views, rng)).all()
+    assert (PolicyNetAgent.load(path).act(views, rng) == agent.act(views, rng)).all()

@@ -1,4 +1,4 @@
-"""How `learned` lays away where a seat may go out soon, beside the expert's own staged worth."""
+"""How `learned` discards where a seat may go out soon, beside the expert's own staged worth."""
 
 from __future__ import annotations
 
@@ -8,20 +8,20 @@ from typing import Any
 
 import numpy as np
 import pytest
-from crib_agents.expert.two_hand.discard.expert import WORTH, rank_discards
+from crib_agents.expert.two_hand.discard.expert import WIN_VALUE, rank_discards
 from crib_agents.expert.two_hand.judge import outcomes
-from crib_agents.expert.two_hand.judge.value import worths
-from crib_agents.learned import Learned, Weights
+from crib_agents.expert.two_hand.judge.value import win_table
+from crib_agents.learned import MonteCarloAgent, Weights
 from crib_agents.learned.agent import shipped
 from crib_agents.learned.two_hand import judge
-from crib_agents.learned.two_hand.act import pair_value, pair_worth
+from crib_agents.learned.two_hand.act import pair_value, pair_win_value
 from numba import float64, int64, void
 
+from crib_env.batch import GameBatch
 from crib_env.engine.jit import entry
 from crib_env.engine.record import TABLE_T, WEIGHTS_T
 from crib_env.engine.show import show_table
 from crib_env.engine.two_hand.records import GAME, VIEWS_T
-from crib_env.batch import Games
 from crib_env.rules import PRESETS
 
 CARDS = {"hoyle": 121, "five_card": 61}
@@ -29,10 +29,10 @@ CARDS = {"hoyle": 121, "five_card": 61}
 
 @entry(
     void(VIEWS_T, TABLE_T, WEIGHTS_T, int64[:, ::1], float64[:, ::1], float64[:, ::1]),
-    "test.pair_worths",
+    "test.pair_win_values",
 )
-def worths_of(views, table, weights, pairs, worth, value):
-    """Write what laying away two cards of each hand, by their places, is worth."""
+def win_table_of(views, table, weights, pairs, win_value, value):
+    """Write what discarding two cards of each hand, by their places, is worth."""
     for b in range(views.shape[0]):
         v = views[b]
         for k in range(pairs.shape[0]):
@@ -40,7 +40,7 @@ def worths_of(views, table, weights, pairs, worth, value):
             other = v["hand"][pairs[k, 1]]
             low = min(one, other)
             high = max(one, other)
-            worth[b, k] = pair_worth(v, table, weights, low, high)
+            win_value[b, k] = pair_win_value(v, table, weights, low, high)
             value[b, k] = pair_value(v, table, weights, low, high)
 
 
@@ -49,8 +49,8 @@ def shipped_for(preset: str) -> Weights:
 
 
 def views_at(preset: str, n: int, seed: int, scores: Any, episode: str = "game") -> Any:
-    """Return the views of laying away of n deals begun at these scores, cards in order."""
-    games = Games(PRESETS[preset], n, episode=episode, entropy=seed)
+    """Return the views of discarding of n deals begun at these scores, cards in order."""
+    games = GameBatch(PRESETS[preset], n, episode=episode, seed=seed)
     games.begin(scores=scores)
     views = games.views(np.arange(n))
     views["hand"][:, : views["dealt"][0]].sort(axis=1)
@@ -59,9 +59,9 @@ def views_at(preset: str, n: int, seed: int, scores: Any, episode: str = "game")
 
 def judged(views: Any, weights: Weights) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
     pairs = np.array(list(combinations(range(int(views["dealt"][0])), 2)))
-    worth, value = np.zeros((2, len(views), len(pairs)))
-    worths_of(views, show_table(), weights.flat(), pairs, worth, value)
-    return worth, value
+    win_value, value = np.zeros((2, len(views), len(pairs)))
+    win_table_of(views, show_table(), weights.flat(), pairs, win_value, value)
+    return win_value, value
 
 
 @pytest.mark.parametrize("preset", CARDS)
@@ -72,11 +72,11 @@ def test_it_judges_nearly_as_the_expert_does(preset: str) -> None:
         low = CARDS[preset] - 40
         scores = tuple(int(x) for x in rng.integers(low, CARDS[preset] - 1, size=2))
         views = views_at(preset, 60, seed, scores)
-        worth, _ = judged(views, weights)
-        expected = rank_discards(views)[1][:, : worth.shape[1], WORTH]
-        assert ((worth > -1e-9) & (worth < 1.0 + 1e-9)).all()
-        assert worth.mean() == pytest.approx(expected.mean(), abs=0.02)
-        lost = expected.max(axis=1) - expected[np.arange(60), worth.argmax(axis=1)]
+        win_value, _ = judged(views, weights)
+        expected = rank_discards(views)[1][:, : win_value.shape[1], WIN_VALUE]
+        assert ((win_value > -1e-9) & (win_value < 1.0 + 1e-9)).all()
+        assert win_value.mean() == pytest.approx(expected.mean(), abs=0.02)
+        lost = expected.max(axis=1) - expected[np.arange(60), win_value.argmax(axis=1)]
         assert lost.mean() < 0.005  # of games, by the expert's judgement
 
 
@@ -88,10 +88,10 @@ def test_farther_from_the_end_and_in_single_deals_points_decide(preset: str) -> 
         views_at(preset, 20, 1, (far, far)),
         views_at(preset, 20, 1, (far + 40, far + 40), "deal"),
     ):
-        worth, value = judged(views, weights)
-        assert (worth == value).all()
-    worth, value = judged(views_at(preset, 20, 1, (far, far + 1)), weights)
-    assert not (worth == value).any()
+        win_value, value = judged(views, weights)
+        assert (win_value == value).all()
+    win_value, value = judged(views_at(preset, 20, 1, (far, far + 1)), weights)
+    assert not (win_value == value).any()
 
 
 def test_points_certain_to_be_counted_first_win() -> None:
@@ -102,14 +102,14 @@ def test_points_certain_to_be_counted_first_win() -> None:
     far = views["target"] - views["scores"][:, 1]
     assert ((need == 11) | (need == 101)).all()
     views = views[need < far]
-    worth, _ = judged(views, shipped_for("hoyle"))
+    win_value, _ = judged(views, shipped_for("hoyle"))
     hands = [[int(c) for c in view["hand"]] for view in views]
     from reference.scoring import fifteens, pairs, runs
 
     certain = 0
-    for hand, row in zip(hands, worth, strict=True):
-        for k, laid in enumerate(combinations(hand, 2)):
-            kept = [c for c in hand if c not in laid]
+    for hand, row in zip(hands, win_value, strict=True):
+        for k, discarded in enumerate(combinations(hand, 2)):
+            kept = [c for c in hand if c not in discarded]
             if fifteens(kept) + pairs(kept) + runs(kept) >= 11:
                 assert row[k] == pytest.approx(1.0, abs=1e-3)
                 certain += 1
@@ -119,9 +119,9 @@ def test_points_certain_to_be_counted_first_win() -> None:
 @pytest.mark.parametrize("preset", CARDS)
 def test_chances_after_a_hand_are_sums_over_what_comes_besides(preset: str) -> None:
     dealt, target = PRESETS[preset].dealt, CARDS[preset]  # type: ignore[attr-defined]
-    known = judge.chances_of({"dealt": dealt, "target": target})
+    known = judge.probabilities_of({"dealt": dealt, "target": target})
     tables = known[judge.CHANCES :].reshape(2, target + 1, target + 1)
-    deal, after = outcomes.load(dealt), worths(dealt, target, GAME)[0]
+    deal, after = outcomes.load(dealt), win_table(dealt, target, GAME)[0]
     for pone, dealer in ((1, 1), (3, 20), (17, 5), (40, 41)):
         slow = [0.0, 0.0]
         for crib, crib_chance in enumerate(deal.crib):
@@ -137,8 +137,8 @@ def test_chances_after_a_hand_are_sums_over_what_comes_besides(preset: str) -> N
 
 
 def test_both_decisions_agree_near_the_end_and_another_target_is_played() -> None:
-    agent, rng = Learned(), np.random.default_rng(0)
-    games = Games(replace(PRESETS["hoyle"], target=151), 200, episode="game", entropy=8)
+    agent, rng = MonteCarloAgent(), np.random.default_rng(0)
+    games = GameBatch(replace(PRESETS["hoyle"], target=151), 200, episode="game", seed=8)
     games.begin(scores=(130, 125))
     lanes = np.arange(200)
     views = games.views(lanes)
@@ -146,7 +146,7 @@ def test_both_decisions_agree_near_the_end_and_another_target_is_played() -> Non
     games.step(lanes, first)
     second = agent.act(games.views(lanes), rng)
     views["hand"].sort(axis=1)
-    worth, _ = judged(np.ascontiguousarray(views), shipped_for("hoyle"))
-    for view, one, other, found in zip(views, first, second, worth, strict=True):
+    win_value, _ = judged(np.ascontiguousarray(views), shipped_for("hoyle"))
+    for view, one, other, found in zip(views, first, second, win_value, strict=True):
         pairs = [set(pair) for pair in combinations(view["hand"].tolist(), 2)]
         assert found[pairs.index({int(one), int(other)})] == found.max()

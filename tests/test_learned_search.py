@@ -11,16 +11,16 @@ import pytest
 from crib_agents.learned import Weights
 from crib_agents.learned.searching import LearnedSearch
 from crib_agents.learned.table_top.act import ACTIONS, UNLIKELY
-from crib_agents.learned.table_top.search import action_worths
+from crib_agents.learned.table_top.search import action_values
 from crib_training.evaluation import card
 from numba import float64, void
 
 from crib_env import agent_names, find_agent
+from crib_env.batch import GameBatch
 from crib_env.engine.jit import entry
 from crib_env.engine.record import TABLE_T, WEIGHTS_T
 from crib_env.engine.show import show_table
 from crib_env.engine.table_top.records import VIEWS_T
-from crib_env.batch import Games
 from crib_env.rules import PRESETS, Rules
 from learned_nets import drawn_weights
 from reference import learned as slow_nets
@@ -31,11 +31,11 @@ POINTS = np.array([1.25, 0.75])
 TABLE_TOP = ("table_top", "table_top_ship")
 
 
-@entry(void(VIEWS_T, TABLE_T, WEIGHTS_T, float64[::1], float64[:, ::1]), "test.action_worths")
-def worths_of(views, table, weights, points, values):
+@entry(void(VIEWS_T, TABLE_T, WEIGHTS_T, float64[::1], float64[:, ::1]), "test.action_values")
+def win_table_of(views, table, weights, points, values):
     """Write what actions are worth by the answers to them."""
     for b in range(views.shape[0]):
-        action_worths(views[b], table, weights, points, values[b])
+        action_values(views[b], table, weights, points, values[b])
 
 
 class Slow:
@@ -84,7 +84,7 @@ class Slow:
             total += (POINTS[0] if own else -POINTS[1]) * self.line(line, cards, owed)
         return float(total)
 
-    def worth(self, action: int, rules: Rules) -> float:
+    def value(self, action: int, rules: Rules) -> float:
         """Return what an action is worth."""
         view, card = self.view, int(self.view["card"])
         lines, known = slow.lines_of(view), [int(view["starter"])]
@@ -149,13 +149,13 @@ def test_an_action_is_worth_the_mean_over_next_cards_of_their_best_answers(
     views = views_of(rules, players, 2, seed=7)
     views = views[np.isin(views["turn"], (13, 22, 25, 26))]
     values = np.zeros((len(views), ACTIONS))
-    worths_of(views, show_table(), weights.flat(), POINTS, values)
+    win_table_of(views, show_table(), weights.flat(), POINTS, values)
     for view, found in zip(views, values, strict=True):
         slowly = Slow(view, weights)
         for action in range(ACTIONS):
             expected = UNLIKELY
             if view["legal"] >> action & 1:
-                expected = slowly.worth(action, rules)
+                expected = slowly.value(action, rules)
             assert found[action] == pytest.approx(expected, abs=1e-8)
 
 
@@ -164,7 +164,9 @@ def test_it_plays_every_game_by_name(preset: str) -> None:
     agent = find_agent("learned_search")
     assert "learned_search" in agent_names()
     assert isinstance(agent, LearnedSearch)
-    games = Games(PRESETS[preset], 2, episode="round" if preset in TABLE_TOP else "deal", entropy=3)
+    games = GameBatch(
+        PRESETS[preset], 2, episode="round" if preset in TABLE_TOP else "deal", seed=3
+    )
     games.begin()
     rng = np.random.default_rng(1)
     running = games.running()

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from crib_agents.files import HEADER
-from crib_agents.learned import Learned, Weights
+from crib_agents.learned import MonteCarloAgent, Weights
 from crib_agents.learned.table_top.act import (
     ACTIONS,
     EACH_TWICE,
@@ -24,11 +24,11 @@ from numba import float64, int64, void
 from safetensors.numpy import load_file, save_file
 
 from crib_env import find_agent, table_top_v0
+from crib_env.batch import GameBatch
 from crib_env.engine.jit import entry
 from crib_env.engine.record import TABLE_T, WEIGHTS_T
 from crib_env.engine.show import show_table
 from crib_env.engine.table_top.records import VIEWS_T
-from crib_env.batch import Games
 from crib_env.rules import PRESETS, Rules
 from learned_nets import drawn_weights
 from reference import learned as slow_nets
@@ -39,7 +39,7 @@ TABLE_TOP = ("table_top", "table_top_ship")
 
 def views_of(rules: Rules, players: int, n: int, seed: int) -> np.ndarray[Any, Any]:
     """Return the views of all decisions of n rounds, played by chance."""
-    games = Games(rules, n, players=players, episode="round", entropy=seed)
+    games = GameBatch(rules, n, players=players, episode="round", seed=seed)
     games.begin()
     rng = np.random.default_rng(seed)
     found = []
@@ -55,11 +55,11 @@ def views_of(rules: Rules, players: int, n: int, seed: int) -> np.ndarray[Any, A
     void(VIEWS_T, TABLE_T, WEIGHTS_T, int64[:, ::1], float64[:, ::1], float64[:, ::1]),
     "test.table_top_values",
 )
-def values_of(views, table, weights, points, worth, values):
+def values_of(views, table, weights, points, value, values):
     """Write what lines and actions are worth."""
     for b in range(views.shape[0]):
-        line_values(views[b], table, weights, EVERY_LINE, points[b], worth[b])
-        action_values(views[b], table, weights, worth[b], values[b])
+        line_values(views[b], table, weights, EVERY_LINE, points[b], value[b])
+        action_values(views[b], table, weights, value[b], values[b])
 
 
 def found_in(
@@ -67,9 +67,9 @@ def found_in(
 ) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any], np.ndarray[Any, Any]]:
     n = len(views)
     points = np.zeros((n, EACH_TWICE), dtype=np.int64)
-    worth, values = np.zeros((n, EACH_TWICE)), np.zeros((n, ACTIONS))
-    values_of(views, show_table(), weights.flat(), points, worth, values)
-    return points, worth, values
+    value, values = np.zeros((n, EACH_TWICE)), np.zeros((n, ACTIONS))
+    values_of(views, show_table(), weights.flat(), points, value, values)
+    return points, value, values
 
 
 def slow_line(view: Any, weights: Weights, line: int, cards: list[int]) -> tuple[int, float]:
@@ -125,8 +125,8 @@ def test_values_are_what_nets_make_of_features_by_slow_definition(
     rules = PRESETS[preset]
     weights = drawn_weights(rules)
     views = views_of(rules, players, 6, seed=4)
-    points, worth, values = found_in(views, weights)
-    chosen = Learned([weights]).act(views, np.random.default_rng(0))
+    points, value, values = found_in(views, weights)
+    chosen = MonteCarloAgent([weights]).act(views, np.random.default_rng(0))
     for i, view in enumerate(views):
         card = int(view["card"])
         for line, cards in enumerate(slow.lines_of(view)):
@@ -134,7 +134,7 @@ def test_values_are_what_nets_make_of_features_by_slow_definition(
             for at, held in ((line, cards), (LINES + line, longer)):
                 expected_points, expected = slow_line(view, weights, line, held)
                 assert points[i, at] == expected_points
-                assert worth[i, at] == pytest.approx(expected, abs=1e-9)
+                assert value[i, at] == pytest.approx(expected, abs=1e-9)
         expected_values = slow_actions(view, weights)
         for action in range(ACTIONS):
             expected = expected_values.get(action, UNLIKELY)
@@ -144,7 +144,7 @@ def test_values_are_what_nets_make_of_features_by_slow_definition(
 
 @pytest.mark.parametrize("players", [2, 4])
 def test_it_plays_inside_the_batch_as_when_asked(players: int) -> None:
-    agent = Learned([drawn_weights(PRESETS[preset]) for preset in TABLE_TOP])
+    agent = MonteCarloAgent([drawn_weights(PRESETS[preset]) for preset in TABLE_TOP])
 
     class Asked:
         name = "asked"
@@ -170,7 +170,7 @@ def test_it_plays_inside_the_batch_as_when_asked(players: int) -> None:
 
 
 def test_rules_without_nets_are_refused() -> None:
-    agent = Learned([drawn_weights(PRESETS["hoyle"]), drawn_weights(PRESETS["table_top"])])
+    agent = MonteCarloAgent([drawn_weights(PRESETS["hoyle"]), drawn_weights(PRESETS["table_top"])])
     with pytest.raises(
         ValueError,
         match=r"learned has no nets for flush_size 4, crib_flush_size 4, adjacency 0: it has "
@@ -181,7 +181,7 @@ def test_rules_without_nets_are_refused() -> None:
 
 def test_four_players_and_another_target_need_no_other_nets() -> None:
     rules = replace(PRESETS["table_top"], target=61, partners_confer=False)
-    agent = Learned([drawn_weights(PRESETS["table_top"])])
+    agent = MonteCarloAgent([drawn_weights(PRESETS["table_top"])])
     assert (agent.act(views_of(rules, 4, 1, 1), np.random.default_rng(0)) >= 0).all()
 
 

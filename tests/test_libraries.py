@@ -65,9 +65,9 @@ def test_sb3_learns_in_pettingzoos_way() -> None:
     games.reset(seed=3)
     paid, over = dict.fromkeys(games.games.possible_agents, 0.0), False
     while not over:
-        acting = games.games.agent_selection
+        behaviour_nets = games.games.agent_selection
         _, reward, over, _, _ = games.step(int(games.action_masks().argmax()))
-        paid[acting] += reward
+        paid[behaviour_nets] += reward
     first, second = games.games.scores
     assert paid["player_0"] - paid["player_1"] == first - second
     assert module.main(module.Settings(timesteps=64)).num_timesteps >= 64

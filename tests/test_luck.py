@@ -9,19 +9,19 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 from crib_agents import GreedyAgent, RandomAgent, RuleBasedAgent
-from crib_training.evaluation.duplicate import Pairs, estimate, play_pairs
-from crib_training.evaluation.figures import adjusted_shares, figures, points_more, shares_won
 from crib_training.evaluation.aivat.__main__ import plain_and_luck, taken
 from crib_training.evaluation.aivat.course import KINDS
 from crib_training.evaluation.aivat.deals import DealLog, Deals
 from crib_training.evaluation.aivat.outcomes import Outcomes, shipped_outcomes, win_table
 from crib_training.evaluation.aivat.reference import Reference, usual_reference
-from crib_training.evaluation.aivat.terms import LAY_AWAY, REFERENCE, STARTER, TERMS
+from crib_training.evaluation.aivat.terms import DISCARD, REFERENCE, STARTER, TERMS
+from crib_training.evaluation.duplicate import Pairs, estimate, play_pairs
+from crib_training.evaluation.figures import adjusted_shares, figures, points_more, shares_won
 from crib_training.tables.two_hand.reference_deals import measure
 
+from crib_env.batch import GameBatch
 from crib_env.engine.two_hand.records import HAND
 from crib_env.game import Game
-from crib_env.batch import Games
 from crib_env.policy import find_agent
 from crib_env.rules import PRESETS, Rules, TwoHandRules
 from reference.scoring import score_show
@@ -52,7 +52,7 @@ def made_of(deals: int, **fields: Any) -> Deals:
 
 
 def some_deals(rules: TwoHandRules, deals: int, seed: int) -> Deals:
-    """Return deals whose lay-aways are drawn: two slots of each seat."""
+    """Return deals whose discards are drawn: two slots of each seat."""
     rng = np.random.default_rng(seed)
     n = rules.dealt
     dealt = np.zeros((deals, 2 * HAND), dtype=np.int64)
@@ -60,22 +60,22 @@ def some_deals(rules: TwoHandRules, deals: int, seed: int) -> Deals:
     for i in range(deals):
         deck = rng.permutation(52)
         dealt[i, :n], dealt[i, HAND : HAND + n], starter[i] = deck[:n], deck[n : 2 * n], deck[-1]
-    laid = [[sum(1 << s for s in rng.choice(n, 2, replace=False)) for _ in range(2)]
+    discarded = [[sum(1 << s for s in rng.choice(n, 2, replace=False)) for _ in range(2)]
             for _ in range(deals)]  # fmt: skip
-    return made_of(deals, dealt=dealt, starter=starter, laid=laid)
+    return made_of(deals, dealt=dealt, starter=starter, discarded=discarded)
 
 
 def hand_of(rules: TwoHandRules, deals: Deals, i: int, seat: int) -> list[int]:
     return [int(card) for card in deals.dealt[i, HAND * seat : HAND * seat + rules.dealt]]
 
 
-def shows(rules: TwoHandRules, deals: Deals, i: int, laid: Any, starter: int) -> list[int]:
+def shows(rules: TwoHandRules, deals: Deals, i: int, discarded: Any, starter: int) -> list[int]:
     """Return what pone's hand, the dealer's hand with heels, and the crib make, counted slowly."""
     hands: list[list[int]] = [[], []]
     crib = []
     for seat in range(2):
         for slot, card in enumerate(hand_of(rules, deals, i, seat)):
-            (crib if int(laid[seat]) >> slot & 1 else hands[seat]).append(card)
+            (crib if int(discarded[seat]) >> slot & 1 else hands[seat]).append(card)
     counted = [score_show(hand, starter, False, rules.name) for hand in hands]
     return [*counted, score_show(crib, starter, True, rules.name)]
 
@@ -91,18 +91,18 @@ def slow_reference(
     game = Game(replace(rules, target=200, for_last=0), episode="deal")
     game.begin(decks=np.array([dealt + rest]), dealer=1)
     pegs = []
-    laid = [0, 0]
+    discarded = [0, 0]
     while not game.over:
         view = np.array([game.view(game.seat)])
         playing = int(view["phase"][0]) == 1
         view["starter"] = -1
         seat = game.seat
-        laid = [int(mask) for mask in game.states["laid"][0]] if playing else laid
+        discarded = [int(mask) for mask in game.states["discarded"][0]] if playing else discarded
         events = game.step(int(agent.act(view, rng)[0]))
         if playing:
             made = sum(e.points for e in events if e.reason not in ("hand", "crib", "heels"))
             pegs.append((seat, made))
-    return laid, pegs
+    return discarded, pegs
 
 
 def starters_of(rules: TwoHandRules, deals: Deals, i: int) -> list[int]:
@@ -112,7 +112,7 @@ def starters_of(rules: TwoHandRules, deals: Deals, i: int) -> list[int]:
 
 def with_every_starter(rules: TwoHandRules, deals: Deals, i: int) -> Deals:
     cards = starters_of(rules, deals, i)
-    one = {name: getattr(deals, name)[i : i + 1] for name in ("dealt", "laid", "scores")}
+    one = {name: getattr(deals, name)[i : i + 1] for name in ("dealt", "discarded", "scores")}
     return made_of(len(cards), starter=np.array(cards), **one)
 
 
@@ -124,14 +124,14 @@ def test_the_starters_term_is_what_is_counted_less_its_mean(rules: TwoHandRules)
     deals.scores[3:] = rules.target - 9, rules.target - 14  # where the game may end in the deal
     for i in range(6):
         every = with_every_starter(rules, deals, i)
-        points, chances = reference.terms(rules, every, np.random.SeedSequence(0))
-        counted = np.array([shows(rules, deals, i, deals.laid[i], c) for c in every.starter])
+        points, probabilities = reference.terms(rules, every, np.random.SeedSequence(0))
+        counted = np.array([shows(rules, deals, i, deals.discarded[i], c) for c in every.starter])
         heels = np.where(every.starter // 4 == JACK, 2, 0)
         slow = np.zeros((len(counted), KINDS))
         slow[:, 1], slow[:, 4], slow[:, 5], slow[:, 3] = *counted.T, heels
         assert points[:, STARTER] == pytest.approx(slow - slow.mean(axis=0))
-        assert abs(chances[:, STARTER].mean()) < 1e-12
-        assert np.abs(chances[:, STARTER]).max() > 0.001
+        assert abs(probabilities[:, STARTER].mean()) < 1e-12
+        assert np.abs(probabilities[:, STARTER]).max() > 0.001
 
 
 def slow_outcomes(rules: TwoHandRules, deals: Deals) -> tuple[Outcomes, Array]:
@@ -140,10 +140,10 @@ def slow_outcomes(rules: TwoHandRules, deals: Deals) -> tuple[Outcomes, Array]:
     means = np.zeros((len(deals.lane), KINDS))
     counted = 0
     for i in range(len(deals.lane)):
-        laid, pegs = slow_reference(rules, deals, i)
+        discarded, pegs = slow_reference(rules, deals, i)
         starters = starters_of(rules, deals, i)
         for starter in starters:
-            pone_hand, dealer_hand, crib = shows(rules, deals, i, laid, starter)
+            pone_hand, dealer_hand, crib = shows(rules, deals, i, discarded, starter)
             heels = 2 if starter // 4 == JACK else 0
             made = [0, heels]
             for seat, points in [*pegs, (0, pone_hand)]:
@@ -171,10 +171,10 @@ def test_the_references_term_has_mean_zero_over_deals_enumerated(rules: TwoHandR
     largest = []
     for needs in (far, (1, 1), (5, 9), (12, 3), (20, 21), *rng.integers(1, 40, (5, 2)).tolist()):
         deals.scores[:] = rules.target - np.array(needs)
-        points, chances = reference.terms(rules, deals, np.random.SeedSequence(0))
+        points, probabilities = reference.terms(rules, deals, np.random.SeedSequence(0))
         assert points[:, REFERENCE] == pytest.approx(means - outcomes.points)
-        assert abs(chances[:, REFERENCE].mean()) < 1e-12
-        largest.append(np.abs(chances[:, REFERENCE]).max())
+        assert abs(probabilities[:, REFERENCE].mean()) < 1e-12
+        largest.append(np.abs(probabilities[:, REFERENCE]).max())
     assert np.mean(np.array(largest) > 0.001) > 0.5
 
 
@@ -183,7 +183,7 @@ def test_the_chances_are_those_of_games_of_the_reference() -> None:
     outcomes = shipped_outcomes(HOYLE)
     wins = win_table(outcomes, HOYLE.target)
     for needs in ((121, 121), (31, 26), (8, 10)):
-        play = Games(HOYLE, games, entropy=5)
+        play = GameBatch(HOYLE, games, seed=5)
         play.begin(dealer=1, scores=(HOYLE.target - needs[0], HOYLE.target - needs[1]))
         for _ in play.play(agent, np.random.default_rng(0)):
             pass
@@ -197,7 +197,7 @@ def row(deals: Deals, i: int) -> Deals:
 
 @both_games
 def test_the_lay_aways_term_has_mean_zero_over_the_other_hand(rules: TwoHandRules) -> None:
-    """One hand, laid away badly, against hands drawn by another generator."""
+    """One hand, discarded badly, against hands drawn by another generator."""
     reference = Reference(RuleBasedAgent(), shipped_outcomes(rules), redraws=2)
     one = some_deals(rules, 1, seed=7)
     agent = RuleBasedAgent()
@@ -209,25 +209,25 @@ def test_the_lay_aways_term_has_mean_zero_over_the_other_hand(rules: TwoHandRule
     for i in range(hands):
         drawn = rng.permutation(rest)
         dealt[i, HAND : HAND + n], starter[i] = drawn[:n], drawn[n]
-    laid = np.repeat(one.laid, hands, axis=0)
-    # The dealer lays away as the reference does, so that the term is pone's alone.
-    games = Games(rules, hands, episode="deal", entropy=1)
+    discarded = np.repeat(one.discarded, hands, axis=0)
+    # The dealer discards as the reference does, so that the term is pone's alone.
+    games = GameBatch(rules, hands, episode="deal", seed=1)
     games.begin(dealer=1)
     games.states["dealt"] = dealt
     for _ in range(4):
         lanes = games.running()
         games.step(lanes, agent.act(games.views(lanes), rng))
-    laid[:, 1] = games.states["laid"][:, 1]
-    deals = made_of(hands, dealt=dealt, starter=starter, laid=laid,
+    discarded[:, 1] = games.states["discarded"][:, 1]
+    deals = made_of(hands, dealt=dealt, starter=starter, discarded=discarded,
                     scores=np.array([[rules.target - 30, rules.target - 33]]))  # fmt: skip
     # The same hand meets the same hands again, so each deal has chance of its own.
     found_one_by_one = [
         reference.terms(rules, row(deals, i), entropy)
         for i, entropy in enumerate(np.random.SeedSequence(6).spawn(hands))
     ]
-    points, chances = map(np.concatenate, zip(*found_one_by_one, strict=True))
-    more = points[:, LAY_AWAY, :3].sum(axis=1) - points[:, LAY_AWAY, 3:].sum(axis=1)
-    for term in (more, chances[:, LAY_AWAY]):
+    points, probabilities = map(np.concatenate, zip(*found_one_by_one, strict=True))
+    more = points[:, DISCARD, :3].sum(axis=1) - points[:, DISCARD, 3:].sum(axis=1)
+    for term in (more, probabilities[:, DISCARD]):
         found = estimate(term)
         assert abs(found.mean) < 2 * found.half
         assert term.std() > 0.01
@@ -239,7 +239,7 @@ def test_where_all_lay_away_as_the_reference_does_there_is_no_such_term() -> Non
     agent = RuleBasedAgent()
     pairs = play_pairs(HOYLE, "deal", agent, agent, 50, 1, reference=reference)
     assert pairs.points_by_luck is not None
-    assert not pairs.points_by_luck[:, :, LAY_AWAY].any()
+    assert not pairs.points_by_luck[:, :, DISCARD].any()
     assert pairs.points_by_luck[:, :, REFERENCE].any()
     # The same hands in the same roles: what they bring the one, they bring the other.
     first, second = pairs.points_by_luck[:, 0, REFERENCE], pairs.points_by_luck[:, 1, REFERENCE]
@@ -252,7 +252,7 @@ def test_where_both_do_the_same_with_the_same_cards_all_luck_cancels() -> None:
     for episode in ("deal", "game"):
         pairs = play_pairs(HOYLE, episode, agent, agent, 40, 1, reference=usual_reference(HOYLE))
         assert pairs.won_by_luck is not None
-        assert pairs.won_by_luck[:, :, LAY_AWAY].any()
+        assert pairs.won_by_luck[:, :, DISCARD].any()
         assert pairs.won_by_luck.sum(axis=1) == pytest.approx(0, abs=1e-12)
 
 
@@ -261,7 +261,7 @@ def test_where_both_do_the_same_with_the_same_cards_all_luck_cancels() -> None:
 
 @both_games
 def test_deals_are_noted_with_the_score_they_began_at(rules: TwoHandRules) -> None:
-    games = Games(rules, 300, entropy=3)
+    games = GameBatch(rules, 300, seed=3)
     games.begin()
     log, agent = DealLog(), RuleBasedAgent()
     began: dict[tuple[int, int], Any] = {}
@@ -283,7 +283,7 @@ def test_deals_are_noted_with_the_score_they_began_at(rules: TwoHandRules) -> No
         scores, dealer, dealt = began[int(lane), int(number[lane])]
         assert tuple(deals.scores[i]) == scores
         assert (deals.dealer[i], tuple(deals.dealt[i])) == (dealer, dealt)
-        assert [mask.bit_count() for mask in map(int, deals.laid[i])] == [2, 2]
+        assert [mask.bit_count() for mask in map(int, deals.discarded[i])] == [2, 2]
 
 
 # ---------------------------------------------------------------- results
@@ -324,7 +324,7 @@ def test_taking_luck_out_makes_no_phase_of_a_deal_less_certain() -> None:
 
 
 def test_a_bad_reference_agrees_too_though_it_takes_away_less() -> None:
-    """It lays away and plays at random, so what it makes of the cards says little of them."""
+    """It discards and plays at random, so what it makes of the cards says little of them."""
     bad = RandomAgent()
     reference = Reference(bad, measure(HOYLE, bad, 20_000, np.random.SeedSequence(1)), redraws=2)
     agents = RuleBasedAgent(), GreedyAgent()

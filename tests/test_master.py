@@ -9,24 +9,24 @@ from typing import Any
 import numpy as np
 import pytest
 from crib_agents.equilibrium import Equilibrium, Solved
-from crib_agents.expert.two_hand.discard.expert import WORTH as PAIR_WORTH
+from crib_agents.expert.two_hand.discard.expert import WIN_VALUE as PAIR_VALUE
 from crib_agents.expert.two_hand.discard.expert import rank_discards
-from crib_agents.expert.two_hand.judge.value import worths
+from crib_agents.expert.two_hand.judge.value import win_table
 from crib_agents.expert.two_hand.pegging import expert as pegging
-from crib_agents.expert.two_hand.pegging.search import WORTH as CARD_WORTH
+from crib_agents.expert.two_hand.pegging.search import WIN_VALUE as CARD_VALUE
 from crib_agents.master import Master, strategies
 from crib_agents.master.agent import point, read_tables
 
-from crib_env.engine.two_hand.records import GAME, LAY_AWAY
+from crib_env.batch import GameBatch
+from crib_env.engine.two_hand.records import DISCARD, GAME
 from crib_env.game import Game
-from crib_env.batch import Games
 from crib_env.policy import agent_names, find_agent
 from crib_env.rules import PRESETS, TwoHandRules
 
 
 def some_views(rules: Any, games: int, seed: int, episode: str = "game") -> np.ndarray:
     """Return views of games that `rule_based` plays: all scores, both phases, both seats."""
-    played = Games(rules, games, episode=episode, entropy=seed)
+    played = GameBatch(rules, games, episode=episode, seed=seed)
     played.begin()
     found, rng, lanes = [], np.random.default_rng(seed), played.running()
     while len(lanes):
@@ -37,7 +37,7 @@ def some_views(rules: Any, games: int, seed: int, episode: str = "game") -> np.n
 
 
 def cards_of(view: Any) -> list[int]:
-    return sorted([*view["hand"][: view["hand_n"]], *view["laid"][: view["laid_n"]]])
+    return sorted([*view["hand"][: view["hand_n"]], *view["discarded"][: view["discarded_n"]]])
 
 
 @pytest.fixture(scope="module")
@@ -47,7 +47,7 @@ def views() -> np.ndarray:
 
 @pytest.mark.parametrize(
     ("preset", "episode"),
-    [("five_card", "game"), ("five_card", "play"), ("hoyle", "match"), ("hoyle", "deal")],
+    [("five_card", "game"), ("five_card", "pegging"), ("hoyle", "match"), ("hoyle", "deal")],
 )
 def test_it_plays_legal_cards_and_each_view_by_itself(preset: str, episode: str) -> None:
     agent, rng = find_agent("master"), np.random.default_rng(1)
@@ -65,23 +65,23 @@ def test_it_plays_legal_cards_and_each_view_by_itself(preset: str, episode: str)
 
 def test_without_a_pull_it_lays_away_as_the_expert(views: np.ndarray) -> None:
     rng = np.random.default_rng(1)
-    laying = views[views["phase"] == LAY_AWAY]
-    found = Master(lay_away_pull=0.0).act(laying, rng)
-    assert (found == find_agent("expert").act(laying, rng)).all()
+    discarding = views[views["phase"] == DISCARD]
+    found = Master(discard_pull=0.0).act(discarding, rng)
+    assert (found == find_agent("expert").act(discarding, rng)).all()
 
 
 def test_drawn_hard_it_does_what_the_equilibrium_does_most(views: np.ndarray) -> None:
-    chances = Equilibrium().action_probabilities(views)
+    probabilities = Equilibrium().action_probabilities(views)
     actions = Master(1e6, 1e6).act(views, np.random.default_rng(1))
-    likely = np.sort(chances, axis=1)
-    sure = (likely[:, -1] > 0.6) & ((views["phase"] != LAY_AWAY) | (likely[:, -2] < 1e-9))
-    ranks = chances.argmax(axis=1) >> 2
-    playing = sure & (views["phase"] != LAY_AWAY)
+    likely = np.sort(probabilities, axis=1)
+    sure = (likely[:, -1] > 0.6) & ((views["phase"] != DISCARD) | (likely[:, -2] < 1e-9))
+    ranks = probabilities.argmax(axis=1) >> 2
+    playing = sure & (views["phase"] != DISCARD)
     assert playing.sum() > 100
     assert (actions[playing] >> 2 == ranks[playing]).all()
 
 
-def pair_chances(game: Game, equilibrium: Equilibrium, cards: list[int]) -> np.ndarray:
+def pair_probabilities(game: Game, equilibrium: Equilibrium, cards: list[int]) -> np.ndarray:
     """Return how likely `equilibrium` lays each pair away, asked card by card."""
     likely = {}
     for first in cards:
@@ -98,8 +98,8 @@ def pair_chances(game: Game, equilibrium: Equilibrium, cards: list[int]) -> np.n
 @pytest.mark.parametrize("preset", ["five_card", "hoyle"])
 def test_a_pair_is_laid_away_by_its_worth_and_its_chance(preset: str) -> None:
     rules = TwoHandRules.preset(preset)
-    equilibrium, agent, rng = Equilibrium(), Master(lay_away_pull=0.3), np.random.default_rng(1)
-    stake = 0.3 * point(worths(rules.dealt, rules.target, GAME))
+    equilibrium, agent, rng = Equilibrium(), Master(discard_pull=0.3), np.random.default_rng(1)
+    stake = 0.3 * point(win_table(rules.dealt, rules.target, GAME))
     game = Game(preset, seed=4)
     changed = 0
     for _ in range(12):
@@ -107,14 +107,14 @@ def test_a_pair_is_laid_away_by_its_worth_and_its_chance(preset: str) -> None:
         for _ in range(2):  # pone, then the dealer
             view = np.array([game.view(game.seat)])
             cards = cards_of(view[0])
-            likely = pair_chances(game, equilibrium, cards)
-            worth = rank_discards(view)[1][0, : len(likely), PAIR_WORTH]
-            total = worth + stake * np.log(np.maximum(likely, 1 / 255))
-            changed += int(total.argmax() != worth.argmax())
-            laid = list(combinations(cards, 2))[int(total.argmax())]
+            likely = pair_probabilities(game, equilibrium, cards)
+            value = rank_discards(view)[1][0, : len(likely), PAIR_VALUE]
+            total = value + stake * np.log(np.maximum(likely, 1 / 255))
+            changed += int(total.argmax() != value.argmax())
+            discarded = list(combinations(cards, 2))[int(total.argmax())]
             for _ in range(2):
                 card = int(agent.act(np.array([game.view(game.seat)]), rng)[0])
-                assert card in laid
+                assert card in discarded
                 game.step(card)
     assert changed > 0
 
@@ -123,15 +123,17 @@ def test_a_card_is_played_by_its_worth_and_its_chance(
     views: np.ndarray, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Against the expert's own search, given the tables that foretell its choices."""
-    playing = views[views["phase"] != LAY_AWAY]
+    playing = views[views["phase"] != DISCARD]
     agent, equilibrium = Master(play_pull=0.3), Equilibrium()
     assert (read_tables()[0] != pegging.read_tables()[0]).any()
     monkeypatch.setattr(pegging, "read_tables", read_tables)
-    worth = pegging.PlayExpert().findings(playing)[:, :, CARD_WORTH]
-    chances = equilibrium.action_probabilities(playing).reshape(len(playing), 13, 4).sum(axis=2)
-    stake = 0.3 * point(worths(5, 61, GAME))
+    value = pegging.PeggingExpert().findings(playing)[:, :, CARD_VALUE]
+    probabilities = (
+        equilibrium.action_probabilities(playing).reshape(len(playing), 13, 4).sum(axis=2)
+    )
+    stake = 0.3 * point(win_table(5, 61, GAME))
     actions = agent.act(playing, np.random.default_rng(1))
-    for view, found, likely, action in zip(playing, worth, chances, actions, strict=True):
+    for view, found, likely, action in zip(playing, value, probabilities, actions, strict=True):
         total = {
             int(card) >> 2: found[i] + stake * np.log(max(likely[card >> 2], 1 / 255))
             for i, card in enumerate(view["hand"][: view["hand_n"]])

@@ -13,7 +13,7 @@ import pytest
 
 import crib_env
 from crib_env import ENVIRONMENTS, EpisodeOverError, Game, notation, six_card_v0
-from crib_env.engine.two_hand.records import LAY_AWAY, TWO_HAND
+from crib_env.engine.two_hand.records import DISCARD, TWO_HAND
 from crib_env.notation import canonical, format_state, parse_state
 from crib_env.rules import PRESETS, Rules
 
@@ -136,7 +136,7 @@ def test_a_position_can_be_written_by_hand() -> None:
     assert s["winner"] == -1
     assert format_state(*parse_state(PLAYING)[:3]) == PLAYING
     assert format_state(*parse_state(LAYING)[:3]) == LAYING
-    assert parse_state(LAYING).state["phase"][0] == LAY_AWAY
+    assert parse_state(LAYING).state["phase"][0] == DISCARD
     table = parse_state(TABLE).state[0]
     assert (table["turn"], table["crib_n"], table["owed"].tolist()) == (3, 1, [2, 1, 0, 0])
     assert format_state(*parse_state(TABLE)[:3]) == TABLE

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from crib_agents import LearnedAgent, PhasedAgent, ScoredAgent
+from crib_agents import PhasedAgent, PolicyNetAgent, ScoredAgent
 from crib_agents.adapters.learned import header
 from crib_agents.adapters.plain import PlainAgent
 from crib_agents.adapters.process import ProcessAgent
@@ -45,11 +45,11 @@ class Plain(PlainAgent):
         return next(c for c in hand if count + min(10, "A23456789TJQK".index(c[0]) + 1) <= 31)
 
 
-def trained() -> LearnedAgent:
+def trained() -> PolicyNetAgent:
     family, drawn = find_family("two_hand"), rng()
     layers = [(drawn.normal(size=(52, family.obs_size)).astype(np.float32),
                np.zeros(52, dtype=np.float32))]  # fmt: skip
-    return LearnedAgent(layers, header("six_card_v0", "hoyle", family))
+    return PolicyNetAgent(layers, header("six_card_v0", "hoyle", family))
 
 
 def of_torch() -> Agent:
@@ -67,7 +67,7 @@ def of_sb3() -> Agent:
 
 ADAPTERS = {
     "PhasedAgent": (lambda: PhasedAgent("random", "greedy"), TWO_HAND),
-    "LearnedAgent": (trained, ("hoyle",)),
+    "PolicyNetAgent": (trained, ("hoyle",)),
     "ScoredAgent": (lambda: ScoredAgent(lambda obs, masks: masks, "scored"), BOTH),
     "from_torch": (of_torch, TWO_HAND),
     "from_sb3": (of_sb3, ("hoyle",)),

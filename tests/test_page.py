@@ -143,7 +143,7 @@ def check_score(page: Page, session: Any) -> None:
         shown = page.locator(f'[data-score="{side}"]').all_inner_texts()
         assert shown == [str(score)], f"turn {len(session.turns)}"
     sight = session.sight(0)
-    if "count" in sight and sight["phase"] == "play":
+    if "count" in sight and sight["phase"] == "pegging":
         assert page.locator("[data-count]").inner_text() == str(sight["count"])
     if "rows" in sight:
         heads = page.locator(".layout th").all_inner_texts()
@@ -370,7 +370,7 @@ def test_undo_hint_coach_and_reload(browser: Browser, served: Served) -> None:
     settle(page, session)
     hand = page.locator(".hand").inner_html()
     page.keyboard.press("h")
-    expect(page.locator("#advice")).to_contain_text("lay away")
+    expect(page.locator("#advice")).to_contain_text("discard")
     advised = page.locator(".card.advised")
     assert advised.count() == 2
     page.click("#coach")

@@ -18,15 +18,15 @@ from crib_env import (
     pegging_v0,
     six_card_v0,
 )
+from crib_env.batch import GameBatch
 from crib_env.engine.phases import phase_entries
 from crib_env.engine.show import show_table
-from crib_env.engine.two_hand.records import LAY_AWAY, PLAY
-from crib_env.batch import Games
+from crib_env.engine.two_hand.records import DISCARD, PEGGING
 from crib_env.policy import CompiledAgent
 from crib_env.rules import PRESETS
 from test_vector import Asked, picture
 
-KEYWORD = {discard_v0: "playout", pegging_v0: "keep"}
+KEYWORD = {discard_v0: "pegging_policy", pegging_v0: "keep"}
 both = pytest.mark.parametrize("module", [discard_v0, pegging_v0], ids=["discard", "pegging"])
 LANES = 5 if config.DISABLE_JIT else 12
 STEPS = 12 if config.DISABLE_JIT else 80
@@ -149,7 +149,7 @@ class Rollout:
     """Random play of lanes with a random phase policy."""
 
     def __init__(self, episode: str, phase: int) -> None:
-        self.games = Games(PRESETS["hoyle"], LANES, episode=episode, entropy=11)
+        self.games = GameBatch(PRESETS["hoyle"], LANES, episode=episode, seed=11)
         self.games.begin()
         family = self.games.family
         self.rngs = np.random.default_rng(11).integers(1 << 32, size=(LANES, 4))
@@ -168,18 +168,20 @@ class Rollout:
         return played
 
 
-@pytest.mark.parametrize(("episode", "phase"), [("deal", PLAY), ("game", PLAY), ("play", LAY_AWAY)])
+@pytest.mark.parametrize(
+    ("episode", "phase"), [("deal", PEGGING), ("game", PEGGING), ("pegging", DISCARD)]
+)
 def test_a_rollout_leaves_the_policy_its_phase(episode: str, phase: int) -> None:
     games = Rollout(episode, phase)
-    in_play = crib_env.observation_layout("six_card_v0")["play"]
+    in_play = crib_env.observation_layout("six_card_v0")["pegging"]
     for _ in range(STEPS):
         assert games.play(1) == LANES
         assert games.masks.any(axis=1).all()
-        assert (games.obs[:, in_play] == (phase == LAY_AWAY)).all()
+        assert (games.obs[:, in_play] == (phase == DISCARD)).all()
 
 
 def test_a_rollout_is_the_same_in_parts() -> None:
-    whole, parts = Rollout("deal", PLAY), Rollout("deal", PLAY)
+    whole, parts = Rollout("deal", PEGGING), Rollout("deal", PEGGING)
     assert whole.play(STEPS) == STEPS * LANES
     for lo, hi in ((0, 3), (3, LANES)):
         for _ in range(STEPS):

@@ -17,9 +17,9 @@ from crib_env import (
     six_card_v0,
     table_top_v0,
 )
+from crib_env.batch import GameBatch
 from crib_env.cards import pip
 from crib_env.game import Game
-from crib_env.batch import Games
 from crib_env.rules import PRESETS
 from examples.plain_player import KeepsFives
 
@@ -68,8 +68,8 @@ def test_the_pair_chosen_is_the_pair_laid_away(game: Any) -> None:
     assert len(recorder.discards) == 1
     hand, is_dealer, scores, pair = recorder.discards[0]
     assert hand == tuple(format_card(card) for card in sorted(start))
-    laid = [format_card(card) for seat, card, view in done if seat == 0 and view["phase"] == 0]
-    assert tuple(laid) == pair
+    discarded = [format_card(card) for seat, card, view in done if seat == 0 and view["phase"] == 0]
+    assert tuple(discarded) == pair
     first = next(view for seat, _, view in done if seat == 0)
     assert is_dealer == bool(first["is_dealer"])
     assert scores == tuple(first["scores"])
@@ -104,7 +104,7 @@ def test_it_is_told_the_deal_what_it_laid_who_played_what_and_who_could_not(
     told = 0
     for seed in range(6):
         recorder, game = Recorder(), Game(rules, seed=seed)
-        laid: list[str] = []
+        discarded: list[str] = []
         plays: list[Play] = []
         gos: list[Go] = []
         while not game.over:
@@ -114,11 +114,11 @@ def test_it_is_told_the_deal_what_it_laid_who_played_what_and_who_could_not(
             asked = len(recorder.plays)
             card = int((greedy if seat else recorder).act(np.array([game.view(seat)]), rng)[0])
             if phase == 0 and seat == 0:
-                laid.append(format_card(card))
+                discarded.append(format_card(card))
                 assert len(recorder.discards) == deal
             if len(recorder.plays) > asked:
                 known = recorder.known[-1]
-                assert (known.number, set(known.laid)) == (deal, set(laid))
+                assert (known.number, set(known.discarded)) == (deal, set(discarded))
                 assert list(known.plays) == plays
                 assert list(known.gos) == gos
                 told += len(gos)
@@ -127,7 +127,7 @@ def test_it_is_told_the_deal_what_it_laid_who_played_what_and_who_could_not(
                 plays.append(Play(format_card(card), seat == 0))
                 gos += unable(game.states[0], count + pip(card), seat, gos, plays)
             if int(game.states[0]["deals"]) != deal:
-                laid, plays, gos = [], [], []
+                discarded, plays, gos = [], [], []
     assert told >= least
 
 
@@ -151,7 +151,7 @@ def unable(state: Any, count: int, last: int, gos: list[Go], plays: list[Play]) 
 
 def test_games_side_by_side_do_not_mix_up_their_pairs() -> None:
     class Draws(KeepsFives):
-        """Lays away another pair each time it is asked, though the hand be the same."""
+        """Discards another pair each time it is asked, though the hand be the same."""
 
         def __init__(self) -> None:
             self.rng = np.random.default_rng(3)
@@ -165,7 +165,7 @@ def test_games_side_by_side_do_not_mix_up_their_pairs() -> None:
             return pair
 
     agent = Draws()
-    games = Games(PRESETS["hoyle"], 40, episode="deal", entropy=1)
+    games = GameBatch(PRESETS["hoyle"], 40, episode="deal", seed=1)
     deck = np.random.default_rng(4).permutation(52)
     games.begin(decks=deck[None], dealer=0)  # forty times the same cards
     rng = np.random.default_rng(0)
@@ -173,10 +173,11 @@ def test_games_side_by_side_do_not_mix_up_their_pairs() -> None:
     for part in (lanes[:25], lanes[25:], lanes[::-1].copy()):
         games.ask(agent, part, rng)
     assert len(agent.chosen) == 40
-    laid = [
-        {format_card(int(c)) for c in view["laid"]} for view in games.views(lanes, lanes * 0 + 1)
+    discarded = [
+        {format_card(int(c)) for c in view["discarded"]}
+        for view in games.views(lanes, lanes * 0 + 1)
     ]
-    assert all(pair in agent.chosen for pair in laid)
+    assert all(pair in agent.chosen for pair in discarded)
 
 
 def test_a_pair_drawn_by_chance_is_laid_without_fault() -> None:
@@ -196,9 +197,9 @@ def test_a_pair_drawn_by_chance_is_laid_without_fault() -> None:
 @pytest.mark.parametrize(
     ("pair", "said"),
     [
-        (["2C", "2C"], "to lay away are two cards of"),
-        (["2C"], "to lay away are two cards of"),
-        (["xx", "yy"], "to lay away are two cards of"),
+        (["2C", "2C"], "to discard are two cards of"),
+        (["2C"], "to discard are two cards of"),
+        (["xx", "yy"], "to discard are two cards of"),
     ],
 )
 def test_a_pair_that_is_none_is_refused(pair: list[str], said: str) -> None:

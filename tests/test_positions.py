@@ -18,16 +18,16 @@ from crib_env import (
     six_card_v0,
     table_top_v0,
 )
+from crib_env.batch import GameBatch
 from crib_env.cards import pip
-from crib_env.engine.two_hand.records import LAY_AWAY, OVER, PLAY
-from crib_env.batch import Games
+from crib_env.engine.two_hand.records import DISCARD, OVER, PEGGING
 from crib_env.notation import canonical, format_state, parse_state
 from crib_env.rules import PRESETS
 from test_notation import DECK, LAYING, PLAYING, TABLE
 
 MUTATIONS = 3000
 MANY = 100_000
-ALL = ("deal", "game", "match", "play")
+ALL = ("deal", "game", "match", "pegging")
 
 # Rules, episode, players: every family and every kind of episode.
 GAMES: list[tuple[Rules, str, int]] = [
@@ -39,11 +39,11 @@ GAMES: list[tuple[Rules, str, int]] = [
 ]  # fmt: skip
 
 
-def views(games: Games) -> Any:
+def views(games: GameBatch) -> Any:
     return games.views(np.zeros(1, dtype=np.int64))[0]
 
 
-def legal(games: Games) -> list[int]:
+def legal(games: GameBatch) -> list[int]:
     """Return the legal actions of the seat to move, from its view."""
     view = views(games)
     bits = [i for i in range(32) if int(view["legal"]) >> i & 1]
@@ -53,7 +53,7 @@ def legal(games: Games) -> list[int]:
 def lines(rules: Rules, episode: str, players: int, seed: int) -> list[str]:
     """Return the lines of a random episode, some of them without their generator."""
     draw = random.Random(seed)
-    games = Games(rules, 1, players=players, episode=episode, entropy=seed)
+    games = GameBatch(rules, 1, players=players, episode=episode, seed=seed)
     options: dict[str, Any] = {}
     if draw.random() < 0.3:
         options["scores"] = (draw.randrange(rules.target), draw.randrange(rules.target))
@@ -76,16 +76,16 @@ def check_two_hand(state: np.void, rules: Any) -> None:
     pile = [int(card) for card in state["pile"][:n]]
     assert len(set(pile)) == n
     for seat in range(2):
-        held, laid = int(state["held"][seat]), int(state["laid"][seat])
+        held, discarded = int(state["held"][seat]), int(state["discarded"][seat])
         played = {card for i, card in enumerate(pile) if state["pile_seats"] >> i & 1 == seat}
         hand = cards[dealt * seat : dealt * (seat + 1)]
-        gone = {card for i, card in enumerate(hand) if not (held | laid) >> i & 1}
-        assert held & laid == 0
+        gone = {card for i, card in enumerate(hand) if not (held | discarded) >> i & 1}
+        assert held & discarded == 0
         assert gone == played
-        assert laid.bit_count() <= 2
+        assert discarded.bit_count() <= 2
         assert 0 <= state["rear"][seat] <= state["scores"][seat] <= rules.target
     assert state["count"] == sum(map(pip, pile[int(state["pile_from"]) :])) <= 31
-    assert state["phase"] in (LAY_AWAY, PLAY, OVER)
+    assert state["phase"] in (DISCARD, PEGGING, OVER)
     assert (state["phase"] == OVER) == bool(state["over"])
     assert (max(state["scores"]) == rules.target) == (state["winner"] >= 0)
     assert state["winner"] < 0 or state["over"]
@@ -118,7 +118,7 @@ def check_sound(position: notation.Position, draw: random.Random) -> None:
     state, rules, episode, players = position
     again = parse_state(format_state(*position[:3]))
     assert again.state.tobytes() == state.tobytes()
-    games = Games(rules, 1, players=players, episode=episode, entropy=draw.randrange(2**32))
+    games = GameBatch(rules, 1, players=players, episode=episode, seed=draw.randrange(2**32))
     rng = games.states["rng"].copy()
     games.begin()
     games.states[:] = state
@@ -312,10 +312,10 @@ def played(module: Any, decisions: int, **keywords: Any) -> Any:
 
 
 def test_a_phase_environment_refuses_what_it_plays_itself() -> None:
-    laying = played(six_card_v0, 1, episode="deal")
+    discarding = played(six_card_v0, 1, episode="deal")
     playing = played(six_card_v0, 6, episode="deal")
     discards = discard_v0.raw_env()
-    discards.from_notation(laying.notation())
+    discards.from_notation(discarding.notation())
     before = canonical(discards.game.states).tobytes()
     for take in (discards.from_notation, discards.restore):
         with pytest.raises(ValueError, match="plays that phase of the deal itself"):
@@ -324,12 +324,12 @@ def test_a_phase_environment_refuses_what_it_plays_itself() -> None:
     line = pegging.notation()
     pegging.from_notation(line)
     hands = line.split()[6].translate(str.maketrans("", "", "()"))
-    unlaid = " ".join([*line.split()[:5], "lay", hands, *line.split()[7:]])
-    parse_state(unlaid)  # the engine can come to it, the environment's seats cannot
+    undiscarded = " ".join([*line.split()[:5], "lay", hands, *line.split()[7:]])
+    parse_state(undiscarded)  # the engine can come to it, the environment's seats cannot
     with pytest.raises(ValueError, match="plays that phase of the deal itself"):
-        pegging.from_notation(unlaid)
+        pegging.from_notation(undiscarded)
     with pytest.raises(ValueError, match=r"episode 'deal', not 'play'"):
-        pegging.from_notation(laying.notation())
+        pegging.from_notation(discarding.notation())
     assert canonical(discards.game.states).tobytes() == before
 
 

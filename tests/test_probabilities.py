@@ -7,8 +7,8 @@ import pytest
 from crib_agents.adapters.phased import PhasedAgent
 
 from crib_env import find_agent
+from crib_env.batch import GameBatch
 from crib_env.engine.two_hand.encode import ACTIONS
-from crib_env.batch import Games
 from crib_env.policy import Actions, Views, action_probabilities
 from crib_env.rules import PRESETS
 
@@ -17,7 +17,7 @@ RNG = np.random.default_rng
 
 def met(name: str) -> Views:
     """Return the views of 40 deals as an agent meets them on both sides."""
-    games = Games(PRESETS["five_card"], 40, episode="deal", entropy=3)
+    games = GameBatch(PRESETS["five_card"], 40, episode="deal", seed=3)
     games.begin()
     views = []
     lanes = games.running()
@@ -30,8 +30,8 @@ def met(name: str) -> Views:
 
 def test_random_takes_every_legal_card_as_likely() -> None:
     views = met("random")
-    chances = action_probabilities(find_agent("random"), views, ACTIONS, RNG(0))
-    for view, row in zip(views, chances, strict=True):
+    probabilities = action_probabilities(find_agent("random"), views, ACTIONS, RNG(0))
+    for view, row in zip(views, probabilities, strict=True):
         legal = [c for i, c in enumerate(view["hand"]) if view["legal"] >> i & 1]
         assert set(np.nonzero(row)[0]) == set(legal)
         assert row[legal] == pytest.approx(1 / len(legal))
@@ -40,19 +40,19 @@ def test_random_takes_every_legal_card_as_likely() -> None:
 def test_an_agent_that_does_not_mix_is_asked() -> None:
     views = met("greedy")
     greedy = find_agent("greedy")
-    chances = action_probabilities(greedy, views, ACTIONS, RNG(0))
-    assert (chances.sum(axis=1) == 1).all()
-    assert (chances.argmax(axis=1) == greedy.act(views, RNG(0))).all()
+    probabilities = action_probabilities(greedy, views, ACTIONS, RNG(0))
+    assert (probabilities.sum(axis=1) == 1).all()
+    assert (probabilities.argmax(axis=1) == greedy.act(views, RNG(0))).all()
 
 
 def test_an_agent_of_two_says_the_chances_of_either() -> None:
     views = met("random")
     both = PhasedAgent(discard="greedy", pegging="random")
-    chances = action_probabilities(both, views, ACTIONS, RNG(0))
-    laying = views["phase"] == 0
-    assert set(chances[laying].max(axis=1)) == {1.0}
+    probabilities = action_probabilities(both, views, ACTIONS, RNG(0))
+    discarding = views["phase"] == 0
+    assert set(probabilities[discarding].max(axis=1)) == {1.0}
     theirs = find_agent("random")
-    assert (chances[~laying] == theirs.action_probabilities(views[~laying])).all()  # type: ignore[attr-defined]
+    assert (probabilities[~discarding] == theirs.action_probabilities(views[~discarding])).all()  # type: ignore[attr-defined]
 
 
 def test_an_agent_that_draws_and_does_not_say_how_is_refused() -> None:

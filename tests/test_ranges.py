@@ -24,12 +24,12 @@ EVERYWHERE: dict[str, tuple[Any, ...]] = {
     "average": (0, -1, 5, NAN),
     "temperature": (0, -1, NAN, INF),
     "last_temperature": (0, -1, NAN, INF),
-    "explore": (-0.1, 2, NAN),
+    "epsilon": (-0.1, 2, NAN),
     "width": (0, -1, 10**6),
     "narrow": (0, -1, 10**6),
     "measures": (-1,),
-    "measure_pairs": (-1, 1),
-    "last_pairs": (-1, 1),
+    "eval_pairs": (-1, 1),
+    "final_eval_pairs": (-1, 1),
     "pairs": (-1, 1),
     "save_seconds": (-1, NAN, INF),
     "workers": (0, -1, 10**6),
@@ -95,10 +95,8 @@ def test_the_command_line_refuses_them_in_one_line_before_any_work(
 
 
 def test_what_is_usual_is_taken() -> None:
-    deep.Settings(
-        learning_rate=1e30, temperature=1e-9, explore=0.0, save_seconds=0, measure_pairs=0
-    )
-    ppo.Settings(gae_lambda=1.0, entropy=0, measure_pairs=2)
+    deep.Settings(learning_rate=1e30, temperature=1e-9, epsilon=0.0, save_seconds=0, eval_pairs=0)
+    ppo.Settings(gae_lambda=1.0, entropy=0, eval_pairs=2)
     teach.Settings(epochs=0.5, pairs=0)
     solve.Settings(measures=0, refine=2)
     with pytest.raises(ValueError, match="workers must be at least 2 on a cluster, got 1"):

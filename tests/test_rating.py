@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 from crib_training import rating
-from crib_training.loading import find_maker
+from crib_training.loading import find_env
 
 from crib_env import find_agent
 from docs import make_leaderboard
@@ -25,7 +25,7 @@ def _quick_field(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def play(name: str, pairs: int = 20, seed: int = 1) -> rating.Results:
-    maker = find_maker("six_card_v0")
+    maker = find_env("six_card_v0")
     return rating.play(maker, find_agent("rule_based"), pairs, seed, name=name)
 
 

@@ -31,12 +31,12 @@ def slow_fit(wins: np.ndarray) -> np.ndarray:
     n = len(wins)
     played = wins + wins.T > 0
     won = wins + ADDED * played
-    worth = [1.0] * n
+    value = [1.0] * n
     for _ in range(20000):
         for i in range(n):
-            games = sum((won[i, j] + won[j, i]) / (worth[i] + worth[j]) for j in range(n) if j != i)
-            worth[i] = sum(won[i]) / games
-    elo = np.array([400 * math.log10(w) for w in worth])
+            games = sum((won[i, j] + won[j, i]) / (value[i] + value[j]) for j in range(n) if j != i)
+            value[i] = sum(won[i]) / games
+    elo = np.array([400 * math.log10(w) for w in value])
     return elo - elo.mean()
 
 

@@ -369,8 +369,8 @@ def test_f7_61_wins_and_is_not_passed() -> None:
     assert (referee.scores, referee.winner) == ([61, 2], 0)  # 56 after last, then 9 in hand
 
 
-@pytest.mark.parametrize(("loser", "worth"), [(91, 1), (90, 2), (61, 2), (60, 4), (0, 4)])
-def test_h11_skunks_and_the_loser_deals_next(loser: int, worth: int) -> None:
+@pytest.mark.parametrize(("loser", "value"), [(91, 1), (90, 2), (61, 2), (60, 4), (0, 4)])
+def test_h11_skunks_and_the_loser_deals_next(loser: int, value: int) -> None:
     heels = a_deck("TC 9C AC AD 2S 6S", "TD KH QH JH 2H 8D", "JS")
     decks = [heels, GO_DECK]
     for dealer in (0, 1):
@@ -378,7 +378,7 @@ def test_h11_skunks_and_the_loser_deals_next(loser: int, worth: int) -> None:
         referee = Referee("hoyle", decks, dealer, "match", scores)
         pone = 1 - dealer
         play(referee, f"{pone}2S {pone}6S {dealer}2H {dealer}8D")
-        assert referee.games[dealer] == worth
+        assert referee.games[dealer] == value
         assert (referee.games[pone], referee.scores, referee.winner) == (0, [0, 0], None)
         assert (referee.dealer, referee.to_move) == (pone, dealer)
 
@@ -534,7 +534,7 @@ def test_t4_the_left_of_the_dealer_begins(players: int, dealer: int) -> None:
 
 def test_t6_two_cards_each_with_two_players() -> None:
     referee = TableTopReferee([DECK], dealer=1)
-    # Seat 0 lays away in its first two turns; seat 1 never does, until it must.
+    # Seat 0 discards in its first two turns; seat 1 never does, until it must.
     for turn in range(24):
         if referee.to_move == 0 and turn < 4:
             assert CRIB in referee.legal()

@@ -25,9 +25,9 @@ HANDS = ("7C 5S 9D 2H / KC QC", "8C TD 3C 3D / KD QD")
 
 
 def table(starter: str = "9S", **keywords: Any) -> Table:
-    """Return a six-card deal, player_1 dealing, with its cards laid away."""
+    """Return a six-card deal, player_1 dealing, with its cards discarded."""
     made = Table(deal(*HANDS, starter), render_mode="ansi", **keywords)
-    made.lay_away()
+    made.discard()
     return made
 
 
@@ -58,7 +58,7 @@ def test_render_mode_ansi_returns_the_seat_to_moves_view() -> None:
     assert text.startswith("six_card_v0, hoyle to 121, deal 1 by player_1\n")
     assert line(text, "player_0") == "7C 5S 9D 2H"
     assert line(text, "player_1") == "?? ?? ?? ??"
-    assert line(text, "laid away") == "KC QC"
+    assert line(text, "discarded") == "KC QC"
     assert line(text, "crib") == "?? ?? ?? ?? of player_1"
     assert line(text, "starter") == "9S"
     assert "player_0 to move: play one of 7C 5S 9D 2H" in text
@@ -105,7 +105,7 @@ def test_h1_pones_progress_is_not_shown_while_the_dealer_has_yet_to_lay_away() -
     assert texts[0] == texts[1]
     assert line(texts[0], "crib") == "none yet of player_1"
     assert line(texts[0], "starter") == "??"
-    assert "lay away one of 7C 5S 9D 2H QC" in render(game.env)
+    assert "discard one of 7C 5S 9D 2H QC" in render(game.env)
 
 
 def test_h7_cards_out_of_play_are_shadowed() -> None:

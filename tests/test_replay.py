@@ -20,7 +20,7 @@ from crib_training.command_line import main
 
 from crib_env.cards import format_card, parse_cards
 from crib_env.engine.record import NONE
-from crib_env.engine.two_hand.records import HAND, LAY_AWAY
+from crib_env.engine.two_hand.records import DISCARD, HAND
 from crib_env.game import Game
 from crib_env.policy import Views
 from crib_env.rules import Rules
@@ -119,7 +119,7 @@ def test_a_file_for_one_seat_holds_nothing_that_only_the_other_knew(six: Session
             view = game.view(seat)
             known = {
                 format_card(int(card))
-                for card in (*view["hand"], *view["laid"], *view["pile"], view["starter"])
+                for card in (*view["hand"], *view["discarded"], *view["pile"], view["starter"])
                 if card != NONE
             }
             assert cards_in(data, i) == known
@@ -153,10 +153,10 @@ def other_deal(session: Session, seat: int, rng: Any) -> list[int]:
     before = turns[-1].before.states[0]
     dealt = before["dealt"].reshape(2, HAND)[:, : game.rules.dealt].copy()  # type: ignore[attr-defined]
     starter = int(before["starter"])
-    seen = {card for turn in turns if turn.phase != "laying away" for card in turn.actions}
+    seen = {card for turn in turns if turn.phase != "discarding" for card in turn.actions}
     seen |= {card for turn in turns for one in turn.counted for card in one.cards}
     seen |= set(dealt[seat].tolist())
-    turned = len(turns) > 1  # both have laid away
+    turned = len(turns) > 1  # both have discarded
     unseen = rng.permutation(
         [c for c in range(52) if c not in seen and not (turned and c == starter)]
     )
@@ -275,13 +275,13 @@ class Mixes:
 
 def test_opinions_say_what_a_choice_cost_and_how_likely_the_agent_was_to_make_it() -> None:
     session = session_of("six", Mixes(), seed=1)
-    session.turns = session.turns[:4]  # two lay away, two play
+    session.turns = session.turns[:4]  # two discard, two play
     found = opinions(session)
     for turn, opinion in zip(session.turns, found, strict=True):
-        worths = [option.worth for option in opinion.options]
-        assert worths == sorted(worths, reverse=True)
-        assert opinion.loss == worths[0] - worths[opinion.taken] >= 0
-        assert opinion.chance == worths[0]
+        win_table = [option.value for option in opinion.options]
+        assert win_table == sorted(win_table, reverse=True)
+        assert opinion.loss == win_table[0] - win_table[opinion.taken] >= 0
+        assert opinion.chance == win_table[0]
         likely = [option.probability or 0.0 for option in opinion.options]
         assert sum(likely) == pytest.approx(1)
         assert likely == pytest.approx([1 / len(likely)] * len(likely))
@@ -301,8 +301,8 @@ class Values:
         found = np.full((len(views), 52), np.nan)
         for row, view in zip(found, views, strict=True):
             legal = [int(c) for i, c in enumerate(view["hand"]) if view["legal"] >> i & 1]
-            laid = view["laid"][: view["laid_n"]] if view["phase"] == LAY_AWAY else ()
-            row[legal] = np.sum(laid) + np.array(legal)
+            discarded = view["discarded"][: view["discarded_n"]] if view["phase"] == DISCARD else ()
+            row[legal] = np.sum(discarded) + np.array(legal)
         found[:, :4] = np.nan
         return found
 
@@ -313,7 +313,7 @@ def test_opinions_say_what_the_agent_thought_a_choice_worth() -> None:
     aces = 0
     for opinion in opinions(session):
         for option in opinion.options:
-            cards = parse_cards(option.label.removeprefix("lay away ").removeprefix("play "))
+            cards = parse_cards(option.label.removeprefix("discard ").removeprefix("play "))
             aces += min(cards) < 4
             assert option.probability is None
             assert option.value == (None if min(cards) < 4 else sum(cards))

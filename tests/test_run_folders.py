@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import pytest
 from crib_agents.files import BESIDE, SEAL
-from crib_training.learn import demo, ppo, recipes, distill, distill_settings
+from crib_training.learn import demo, distill, distill_settings, ppo, recipes
 from crib_training.learn.deep_monte_carlo import loop
 from crib_training.learn.deep_monte_carlo.checkpoint import Checkpoint
 from crib_training.learn.deep_monte_carlo.settings import Settings
@@ -52,7 +52,7 @@ with claimed(Path(sys.argv[1])):
 
 def deep(out: Path, **changes: Any) -> Settings:
     return Settings(**{
-        "deals": 200, "lanes": 100, "width": 16, "narrow": 8, "measure_pairs": 0,
+        "deals": 200, "lanes": 100, "width": 16, "narrow": 8, "eval_pairs": 0,
         "progress": False, "out": out, **changes,
     })  # fmt: skip
 
@@ -60,7 +60,7 @@ def deep(out: Path, **changes: Any) -> Settings:
 def small_ppo(out: Path, **changes: Any) -> ppo.Settings:
     return ppo.Settings(**{
         "lanes": 16, "steps": 8, "batch_size": 64, "epochs": 1, "width": 16, "timesteps": 128,
-        "progress": False, "opponent": "random", "features": None, "measure_pairs": 0, "out": out,
+        "progress": False, "opponent": "random", "features": None, "eval_pairs": 0, "out": out,
         **changes,
     })  # fmt: skip
 
@@ -68,7 +68,9 @@ def small_ppo(out: Path, **changes: Any) -> ppo.Settings:
 WRITERS: dict[str, Callable[[Path], object]] = {
     "deep_monte_carlo": lambda out: loop.train(deep(out)),
     "ppo": lambda out: ppo.train(small_ppo(out)),
-    "teach": lambda out: distill.teach(distill_settings.Settings(rounds=1, deals=8, pairs=0, out=out)),
+    "teach": lambda out: distill.teach(
+        distill_settings.Settings(rounds=1, deals=8, pairs=0, out=out)
+    ),
     "solve": lambda out: solve.solve(
         solve_settings.Settings(iterations=1, out=out, progress=False)
     ),

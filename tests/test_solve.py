@@ -54,8 +54,8 @@ def test_a_walk_comes_to_what_the_engine_plays_out() -> None:
     walker = walker_of(rules)
     rng = np.random.default_rng(8)
     even = walker.even()
-    chances = np.where((even > 0) & (even < 1), rng.random(len(even)) * even, even)
-    check_played_out(rules, chances.astype(np.float32), walker, 25)
+    probabilities = np.where((even > 0) & (even < 1), rng.random(len(even)) * even, even)
+    check_played_out(rules, probabilities.astype(np.float32), walker, 25)
 
 
 @pytest.mark.slow
@@ -77,16 +77,23 @@ def test_learning_closes_the_gap() -> None:
     ranges[:, kept - FIRST[3]] = 1.0 / 40
     known = np.ascontiguousarray(holdings()[kept, COUNTED])
     hands = Hands(kept, np.zeros(40, dtype=np.int64), known, np.arange(40), np.ones(40))
-    chances = walker.even()
+    probabilities = walker.even()
     books = [walker.book(seat) for seat in range(2)]
     gaps = []
     for iteration in range(1, 61):
         for seat in range(2):
             walker.walk(
-                seat, LEARN, hands, ranges, chances, chances, books[seat], iteration=iteration
+                seat,
+                LEARN,
+                hands,
+                ranges,
+                probabilities,
+                probabilities,
+                books[seat],
+                iteration=iteration,
             )
         if iteration in (5, 60):
-            mean = chances.copy()
+            mean = probabilities.copy()
             for seat in range(2):
                 walker.average(seat, books[seat], mean)
             best, own = (
@@ -105,9 +112,9 @@ def test_ranges_are_what_is_left_of_the_deck() -> None:
     classes = hand_classes(4, TOY)
     ranges = Ranges(classes)
     rng = np.random.default_rng(2)
-    chances = rng.random((len(classes.codes), len(classes.splits))).astype(np.float32)
-    chances /= chances.sum(axis=1, keepdims=True)
-    ranges.lay_away(1, chances)
+    probabilities = rng.random((len(classes.codes), len(classes.splits))).astype(np.float32)
+    probabilities /= probabilities.sum(axis=1, keepdims=True)
+    ranges.discard(1, probabilities)
     deck = [card for card in range(52) if TOY >> card & 1]
     hands = ranges.hands
     rows = {tuple(row): i for i, row in enumerate(hands.ranks.tolist())}
@@ -180,8 +187,8 @@ def test_a_run_is_gone_on_with(tmp_path: Path) -> None:
     from crib_training.solve.run import Settings, solve
 
     out = tmp_path / "run"
-    solve(Settings(iterations=1, measures=0, out=out, progress=False))
-    run = solve(Settings(iterations=2, measures=0, out=out, resume=out, progress=False))
+    solve(Settings(iterations=1, eval_interval=0, out=out, progress=False))
+    run = solve(Settings(iterations=2, eval_interval=0, out=out, resume=out, progress=False))
     assert [point.iterations for point in run.curve] == [1, 2]
     assert run.curve[1].pone_gains + run.curve[1].dealer_gains < 0.5
     assert (out / "curve.png").exists()

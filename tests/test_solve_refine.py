@@ -1,4 +1,4 @@
-"""The refined solution: play by what was laid away, seen by who does not know; runs and files."""
+"""The refined solution: play by what was discarded, seen by who does not know; runs and files."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from crib_training.solve.endings import LEARN, VALUE
 from crib_training.solve.walks import Hands, Walker
 
 from crib_env.rules import TwoHandRules, find_rules
-from solve_walks import NO_BOOK, chances_of, game_with, holding, walker_of
+from solve_walks import NO_BOOK, game_with, holding, probabilities_of, walker_of
 
 RULES = find_rules("five_card", TwoHandRules)
 
@@ -31,7 +31,7 @@ def walker() -> Walker:
 
 @pytest.fixture(scope="module")
 def mixed(walker: Walker) -> np.ndarray:
-    """Return chances of every rank with every pair laid away, drawn at random."""
+    """Return chances of every rank with every pair discarded, drawn at random."""
     even = walker.even(PAIRS)
     drawn = np.random.default_rng(7).random(len(even), dtype=np.float32)
     return np.where((even > 0) & (even < 1), drawn * even, even)
@@ -61,14 +61,14 @@ def test_a_pair_laid_away_has_a_strategy_of_its_own(walker: Walker, mixed: np.nd
     for seat in range(2):
         found = []
         for table, pairs, which in ((mixed, PAIRS, pair), (single, 1, 0)):
-            chances, book = table.copy(), walker.book(seat, pairs)
+            probabilities, book = table.copy(), walker.book(seat, pairs)
             hands = Hands(kept, zero + which, known, zero, np.ones(2))
             walk = partial(walker.walk, seat, starter=5, pairs=pairs)
-            value = walk(VALUE, hands, ranges, chances, theirs, NO_BOOK)[0]
-            walk(LEARN, hands, ranges, chances, theirs, book, iteration=1.0)
-            mean = chances.copy()
+            value = walk(VALUE, hands, ranges, probabilities, theirs, NO_BOOK)[0]
+            walk(LEARN, hands, ranges, probabilities, theirs, book, iteration=1.0)
+            mean = probabilities.copy()
             walker.average(seat, book, mean, pairs)
-            learned = [of_pair(walker, t, pair) if pairs > 1 else t for t in (chances, mean)]
+            learned = [of_pair(walker, t, pair) if pairs > 1 else t for t in (probabilities, mean)]
             found.append((value, *learned))
         assert abs(found[0][1] - single).max() > 0.1
         for by_pair, alone in zip(*found, strict=True):
@@ -80,15 +80,15 @@ def test_who_does_not_know_meets_the_mean_over_what_may_be_laid_away(
 ) -> None:
     """By Bayes, in games of the engine: the likelier a pair plays so far, the more it counts."""
     basic = walker.even()
-    laid = [pair_number(0, 7), pair_number(5, 11), pair_number(12, 12)]
+    discarded = [pair_number(0, 7), pair_number(5, 11), pair_number(12, 12)]
     likely = np.array([0.2, 0.5, 0.3])
     rng = np.random.default_rng(3)
     for seat, kept in ((0, (0, 20, 33)), (1, (9, 24, 50))):
         zero = np.zeros(3, dtype=np.int64)
         holds = zero + holding(tuple(card >> 2 for card in kept))
-        hands = Hands(holds, np.array(laid), zero, zero, np.ones(3))
+        hands = Hands(holds, np.array(discarded), zero, zero, np.ones(3))
         mean = blend(walker, seat, hands, likely, mixed, basic)
-        tables = [of_pair(walker, mixed, pair) for pair in laid]
+        tables = [of_pair(walker, mixed, pair) for pair in discarded]
         met = 0
         for _ in range(40):
             others = [card for card in range(52) if card not in kept]
@@ -100,10 +100,10 @@ def test_who_does_not_know_meets_the_mean_over_what_may_be_laid_away(
                 view = game.view(game.seat)
                 card = int(rng.choice(game.legal))
                 if game.seat == seat and view["hand_n"] > 1 and view["other_n"] > 0:
-                    rows = np.array([chances_of(view, table, walker) for table in tables])
+                    rows = np.array([probabilities_of(view, table, walker) for table in tables])
                     weights = paths + SELDOM * likely
                     expected = weights @ rows / weights.sum()
-                    found = chances_of(view, mean, walker)
+                    found = probabilities_of(view, mean, walker)
                     np.testing.assert_allclose(found, expected, atol=1e-5)
                     paths = paths * rows[:, card >> 2]
                     met += 1
@@ -120,7 +120,7 @@ def test_a_refined_file_is_an_agent_that_goes_by_what_it_laid_away(
 
     basic = next(one for one in shipped() if one.rules_fields["dealt"] == 5)
     play = np.rint(mixed[None] * 255).astype(np.uint8)
-    strategy = Strategy(5, True, basic.strategy.lay_away, play, by_laid=True)
+    strategy = Strategy(5, True, basic.strategy.discard, play, by_discard=True)
     path = tmp_path / "mine.safetensors"
     path.write_bytes(Solved("five_card", basic.rules_fields, strategy, {}).to_bytes())
     agent = load_agent(str(path))
@@ -135,7 +135,7 @@ def test_a_refined_file_is_an_agent_that_goes_by_what_it_laid_away(
             view = game.view(game.seat)
             ranks = {card >> 2 for card in game.legal}
             if len(ranks) > 1 and view["other_n"] > 0:
-                expected = chances_of(view, table, walker, PAIRS)
+                expected = probabilities_of(view, table, walker, PAIRS)
                 found = agent.action_probabilities(np.array([view]))[0].reshape(13, 4).sum(axis=1)
                 np.testing.assert_allclose(found, expected, atol=1e-6)
                 seen += 1
@@ -181,7 +181,7 @@ def test_a_refinement_stopped_and_gone_on_with_is_the_same(
     from crib_training.solve.run import REFINED, STARTERS, STRATEGY, Settings, Stopped, solve
 
     monkeypatch.setattr(refining, "MEASURED", 1)  # there are few hands
-    settings = partial(Settings, iterations=6, measures=0, progress=False)
+    settings = partial(Settings, iterations=6, eval_interval=0, progress=False)
     whole = solve(settings(out=tmp_path / "whole", refine=40))
     short = solve(settings(out=tmp_path / "short", refine=1))
     about, tables = read_header(tmp_path / "whole" / REFINED)
@@ -214,7 +214,7 @@ def test_a_refinement_stopped_and_gone_on_with_is_the_same(
         files = [(tmp_path / folder / name).read_bytes() for folder in ("whole", "moved")]
         assert files[0] == files[1]
     assert (tmp_path / "moved" / STARTERS).exists()
-    rows = np.frombuffer(zlib.decompress(tables["play"]), dtype=np.uint8).reshape(13, -1)
+    rows = np.frombuffer(zlib.decompress(tables["pegging"]), dtype=np.uint8).reshape(13, -1)
     basic = whole.solver.strategy().play
     walker = walker_of(RULES)
     for starter in (0, 7):  # there is no ace in the deck to be turned

@@ -136,7 +136,7 @@ def test_a_wrong_turn_changes_nothing() -> None:
         with pytest.raises(error):
             session.act(seat, actions)
         assert session.game.notation() == before
-        assert session.sight(0)["laid"] == []
+        assert session.sight(0)["discarded"] == []
     with pytest.raises(NotYourTurnError):
         session.answer()
 
@@ -179,15 +179,15 @@ def test_what_a_seat_saw_is_still_known(game: str) -> None:
 def test_the_review_finds_what_the_expert_would_have_done() -> None:
     session = session_of("six", "expert", seed=7)
     session.go_on()
-    played = [one for one in review(session, 0).decisions if one.phase == "play"]
+    played = [one for one in review(session, 0).decisions if one.phase == "pegging"]
     assert len(played) > 10
     assert max(one.loss for one in played) == 0
     worse = session_of("six", "random", seed=7)
     worse.go_on()
     looked = review(worse, 0)
-    assert set(looked.by_phase) == {"laying away", "play"}
-    n, loss = looked.by_phase["laying away"]
-    losses = [one.loss for one in looked.decisions if one.phase == "laying away"]
+    assert set(looked.by_phase) == {"discarding", "pegging"}
+    n, loss = looked.by_phase["discarding"]
+    losses = [one.loss for one in looked.decisions if one.phase == "discarding"]
     assert (n, loss) == (len(losses), pytest.approx(np.mean(losses)))
     assert loss > 0.01
     assert [one.loss for one in looked.worst] == sorted(o.loss for o in looked.decisions)[:-4:-1]
@@ -202,10 +202,10 @@ def test_the_review_finds_what_the_expert_would_have_done() -> None:
     [
         ("AS", "you do not hold AS"),
         ("5", "say which"),
-        ("5H 5H", "two different cards to lay away"),
-        ("5H", "two different cards to lay away"),
+        ("5H 5H", "two different cards to discard"),
+        ("5H", "two different cards to discard"),
         ("hello", "you do not hold 'hello'"),
-        ("", "two different cards to lay away"),
+        ("", "two different cards to discard"),
     ],
 )
 def test_mistyped_cards_are_answered_with_those_held(typed: str, said: str) -> None:

@@ -15,6 +15,7 @@ from typing import Any, ClassVar
 import numpy as np
 import pytest
 
+from crib_env.batch import GameBatch
 from crib_env.cards import parse_card, parse_cards
 from crib_env.engine.lanes import lane_entries
 from crib_env.engine.log import CRIB, DIFFERENCE, HEELS, LINE
@@ -28,7 +29,6 @@ from crib_env.engine.table_top.count import line_points, nob
 from crib_env.engine.table_top.records import CENTRE, TABLE_TOP, TO_CRIB, TURNS
 from crib_env.envs.learner import LearnerBatch
 from crib_env.game import Game
-from crib_env.batch import Games
 from crib_env.options import ResetOptions, set_scores
 from crib_env.policy import Act, CompiledAgent
 from crib_env.rules import Rules
@@ -230,8 +230,8 @@ def test_t6_every_seat_lays_its_share_and_always_has_an_action(players: int, rul
         assert game.over == 1
         assert game.layout.count(NONE) == 0
         assert game.owed == [0, 0, 0, 0]
-        laid = [(game.dealer + 1 + turn) % players for turn in game.crib]
-        assert sorted(laid) == sorted([*range(players)] * (4 // players))
+        discarded = [(game.dealer + 1 + turn) % players for turn in game.crib]
+        assert sorted(discarded) == sorted([*range(players)] * (4 // players))
         cards = game.layout + [game.deck[turn] for turn in game.crib]
         assert len(set(cards)) == 29
 
@@ -263,10 +263,10 @@ def test_t7_partners_see_each_others_card_and_crib_cards(confer: bool) -> None:
             own, partners = seat == turn, seat == (turn + 2) % 4
             assert int(v["card"]) == (deck[turn] if own else NONE)
             assert int(v["partner_card"]) == (deck[turn] if partners and confer else NONE)
-            for laid in range(turn):
-                known = seat == laid or (confer and seat == (laid + 2) % 4)
-                assert int(v["crib"][laid]) == (deck[laid] if known else NONE)
-                assert int(v["crib_turns"][laid]) == laid  # all see that a card is laid
+            for discarded in range(turn):
+                known = seat == discarded or (confer and seat == (discarded + 2) % 4)
+                assert int(v["crib"][discarded]) == (deck[discarded] if known else NONE)
+                assert int(v["crib_turns"][discarded]) == discarded  # all see that a card is laid
         game.step(TO_CRIB)
 
 
@@ -623,10 +623,10 @@ def test_observation_shows_card_crib_and_table(players: int, rules: str) -> None
             known = known_turns(game, seat)
             current = [game.deck[turn]] if turn < TURNS and turn in known else []
             assert ones(encode.CARD, 52) == current
-            for i, laid in enumerate(game.crib):
-                card = game.deck[laid] if laid in known else None
+            for i, discarded in enumerate(game.crib):
+                card = game.deck[discarded] if discarded in known else None
                 bits = [] if card is None else [card // 4, 13 + card % 4]
-                assert ones(encode.CRIB_AT + encode.LAID * i, encode.LAID) == bits
+                assert ones(encode.CRIB_AT + encode.DISCARDED * i, encode.DISCARDED) == bits
             mover = [] if game.over else [(game.to_move - seat) % players]
             assert ones(encode.MOVER, 4) == mover
             owed = [game.owed[(seat + i) % players] for i in range(players)]
@@ -664,7 +664,7 @@ def test_illegal_actions_change_nothing(action: int) -> None:
 # ---------------------------------------------------------------- the batch
 
 
-class Batch(Games):
+class Batch(GameBatch):
     """Many games with generators for random play."""
 
     def __init__(self, n: int, rules: str, players: int, episode: str) -> None:
@@ -738,7 +738,7 @@ class CribFirst(CompiledAgent):
 
 
 def test_games_tally_points_by_side() -> None:
-    games = Games(Rules.preset("table_top"), 16, players=4, episode="round", entropy=1)
+    games = GameBatch(Rules.preset("table_top"), 16, players=4, episode="round", seed=1)
     games.begin()
     heels = games.states["scores"].copy()
     assert sum(len(lanes) for lanes in games.play(Lowest(), np.random.default_rng())) == 16 * TURNS
@@ -752,7 +752,7 @@ def test_games_tally_points_by_side() -> None:
 
 
 def test_games_name_the_first_illegal_action() -> None:
-    games = Games(Rules.preset("table_top"), 4, episode="round", entropy=1)
+    games = GameBatch(Rules.preset("table_top"), 4, episode="round", seed=1)
     games.begin()
     assert games.step(np.arange(4), np.array([6, TO_CRIB, 0, 6])) == 2
     assert games.states["turn"].tolist() == [1, 1, 0, 0]
@@ -776,7 +776,7 @@ def test_learners_play_against_opponents_and_with_a_partner(
     seats = batch.seats
     seats[:] = np.arange(n) % players
     batch.seed(3)
-    plain = Games(batch.rules, n, players=players, episode="round")
+    plain = GameBatch(batch.rules, n, players=players, episode="round")
     plain.states[:] = batch.states
     plain.begin()
     batch.reset()

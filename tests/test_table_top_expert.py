@@ -251,14 +251,14 @@ OPEN = """
 @compiled_alone
 def test_t7_a_partners_crib_card_counts_as_known() -> None:
     """A five laid there by the partner makes the crib worth more to its side, a queen less."""
-    worth = []
-    for laid in ("5S", "QS"):
+    value = []
+    for discarded in ("5S", "QS"):
         view = position(OPEN, "6H", crib=1)
         view["players"], view["turn"] = 4, 12
         view["owed"] = (1, 1, 0, 1)
-        view["crib"][0], view["crib_turns"][0] = scoring.card(laid), 2
-        worth.append(TableTopExpert(1).analyze(view)[1, MINE])
-    assert worth[0] > worth[1] + 1.0
+        view["crib"][0], view["crib_turns"][0] = scoring.card(discarded), 2
+        value.append(TableTopExpert(1).analyze(view)[1, MINE])
+    assert value[0] > value[1] + 1.0
 
 
 # --- search --------------------------------------------------------------------------------------

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 from crib_agents.expert.table_top import TableTopExpert, rounds, win
-from crib_agents.expert.table_top.agent import ACTIONS, VALUE, WORTH
+from crib_agents.expert.table_top.agent import ACTIONS, VALUE, WIN_VALUE
 from crib_agents.expert.table_top.stakes import chance_of
 from crib_agents.expert.table_top.value import MINE, THEIRS
 from crib_training.evaluation.duplicate import estimate, play_pairs
@@ -69,7 +69,7 @@ def test_t9_t13_the_table_is_what_the_equations_say(brought: dict[tuple[int, int
 @every_variant
 def test_a_point_more_never_hurts(players: int, preset: str) -> None:
     rules = PRESETS[preset]
-    table = win.chances(int(rules.score_difference), players, rules.target)
+    table = win.probabilities(int(rules.score_difference), players, rules.target)
     assert table.min() >= 0.0
     assert table.max() <= 1.0
     assert np.diff(table, axis=0).min() >= -1e-12
@@ -84,7 +84,7 @@ def test_the_table_agrees_with_games_played(players: int, preset: str) -> None:
     games = play_pairs(rules, "game", agent, agent, 1500, 3,
                        players=players)  # fmt: skip
     won = estimate(((games.result == 1) == games.first_dealt).mean(axis=1))
-    expected = 1.0 - win.chances(int(rules.score_difference), players, rules.target)[0, 0]
+    expected = 1.0 - win.probabilities(int(rules.score_difference), players, rules.target)[0, 0]
     assert abs(won.mean - expected) < 2.0 * won.half  # four standard errors
 
 
@@ -107,8 +107,8 @@ def test_the_mean_over_a_spread_adds_its_variance() -> None:
     x, y = np.meshgrid(np.arange(100.0), np.arange(100.0), indexing="ij")
     spread = np.array([[9.0, 4.0], [4.0, 16.0]])
     inside = (slice(40, 60), slice(40, 60))
-    for worth, more in ((x + y, 0.0), (x * x, 9.0), (y * y, 16.0), (x * y, 4.0)):
-        found = win.smoothed(worth / 2e4, spread) * 2e4 - worth
+    for value, more in ((x + y, 0.0), (x * x, 9.0), (y * y, 16.0), (x * y, 4.0)):
+        found = win.smoothed(value / 2e4, spread) * 2e4 - value
         np.testing.assert_allclose(found[inside], more, atol=0.02)
 
 
@@ -184,8 +184,8 @@ def test_t9_a_leader_near_the_target_wants_to_reach_it() -> None:
     mine, theirs = weights(in_game("table_top", 95, 85))
     assert mine + theirs == pytest.approx(2.0)
     assert mine > 1.2
-    worth = TableTopExpert(1).analyze(in_game("table_top", 95, 85))[:, WORTH]
-    assert 0.5 < np.nanmin(worth) < np.nanmax(worth) < 1.0
+    value = TableTopExpert(1).analyze(in_game("table_top", 95, 85))[:, WIN_VALUE]
+    assert 0.5 < np.nanmin(value) < np.nanmax(value) < 1.0
 
 
 @compiled_alone
@@ -226,8 +226,8 @@ def test_worths_of_a_game_are_chances(players: int, preset: str) -> None:
         if turn % 9 == 0:
             found = agent.analyze(views[0])
             legal = [bool(int(views[0]["legal"]) >> a & 1) for a in range(ACTIONS)]
-            assert (~np.isnan(found[:, WORTH])).tolist() == legal
-            assert ((found[legal, WORTH] >= 0.0) & (found[legal, WORTH] <= 1.0)).all()
+            assert (~np.isnan(found[:, WIN_VALUE])).tolist() == legal
+            assert ((found[legal, WIN_VALUE] >= 0.0) & (found[legal, WIN_VALUE] <= 1.0)).all()
         games.step(games.running(), agent.act(views, rng))
 
 

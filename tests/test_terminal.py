@@ -90,7 +90,7 @@ def test_commands_at_the_table(
     typing(monkeypatch, iter(words))
     player.play()
     said = capsys.readouterr().out
-    for words_said in ("the count speed, 1", "nothing of yours to take back", "expert: lay away",
+    for words_said in ("the count speed, 1", "nothing of yours to take back", "expert: discard",
                        "the count speed is 1 (fastest) to 9, got 12", "got 'x'",
                        "kept for next time", "taken back", "You leave the table."):  # fmt: skip
         assert words_said in said
@@ -128,7 +128,7 @@ def test_watching(game: str, capsys: pytest.CaptureFixture[str]) -> None:
     said = capsys.readouterr().out
     assert (" wins, 7 to " if game == "match" else " wins, ") in said.splitlines()[-1]
     assert said.endswith(" game points.\n") == (game == "match")
-    assert "lay away" in said or "lay it in the crib" in said
+    assert "discard" in said or "lay it in the crib" in said
 
 
 # --- what is kept ---------------------------------------------------------------------------------
@@ -168,7 +168,9 @@ def crib(*words: str, typed: str = "", **changes: str | None) -> subprocess.Comp
 
 def test_the_command_in_a_pipe_without_a_home() -> None:
     nowhere: dict[str, str | None] = {"HOME": None, "XDG_CONFIG_HOME": "/proc/none", "TERM": "dumb"}
-    done = crib("play", "five", "--opponent", "greedy", "--keep", typed="hint\nkeep\n", **nowhere)
+    done = crib(
+        "pegging", "five", "--opponent", "greedy", "--keep", typed="hint\nkeep\n", **nowhere
+    )
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.count("not kept") == 2
     assert "You leave the table." in done.stdout
@@ -177,13 +179,13 @@ def test_the_command_in_a_pipe_without_a_home() -> None:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("play", "bridge"), "no game is called 'bridge': choose from six"),
-        (("play", "six", "--opponent", "exprt"), "did you mean 'expert'?"),
-        (("play", "six", "--seat", "2"), "seat must be from 0 to 1"),
-        (("play", "six", "--partner", "greedy"), "with two players nobody has a partner"),
-        (("play", "six", "--speed", "0"), "--speed: 0 is not a whole number from 1 to 9"),
+        (("pegging", "bridge"), "no game is called 'bridge': choose from six"),
+        (("pegging", "six", "--opponent", "exprt"), "did you mean 'expert'?"),
+        (("pegging", "six", "--seat", "2"), "seat must be from 0 to 1"),
+        (("pegging", "six", "--partner", "greedy"), "with two players nobody has a partner"),
+        (("pegging", "six", "--speed", "0"), "--speed: 0 is not a whole number from 1 to 9"),
         (("drill", "bidding"), "choose from discard, play, table-top"),
-        (("drill", "discard", "--game", "table-top"), "no exercises in laying away"),
+        (("drill", "discard", "--game", "table-top"), "no exercises in discarding"),
         (("drill", "discard", "--count", "0"), "--count: 0 is not a whole number from 1 to 1,000"),
         (("watch", "greedy", "nobody"), "no agent is called 'nobody'"),
         (("web", "--port", "65536"), "--port: 65536 is not a whole number from 0 to 65,535"),
@@ -211,7 +213,7 @@ def test_wrong_calls_are_answered_in_one_line(
 
 
 @pytest.mark.parametrize(
-    ("kind", "game"), [("discard", "five"), ("play", None), ("table-top", None)]
+    ("kind", "game"), [("discard", "five"), ("pegging", None), ("table-top", None)]
 )
 def test_an_exercise_matters_and_is_the_same_for_the_same_seed(kind: str, game: str | None) -> None:
     def first(seed: int) -> tuple[str, list[object]]:

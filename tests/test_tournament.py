@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from crib_agents.adapters.learned import LearnedAgent, header
+from crib_agents.adapters.learned import PolicyNetAgent, header
 from crib_training.evaluation.duplicate import Pairs, estimate, play_chunk
 from crib_training.evaluation.evaluate import evaluate
 from crib_training.evaluation.figures import ROLES
@@ -380,7 +380,7 @@ def test_weights_that_changed_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "net.safetensors"
     for scale in (1.0, 2.0):
         weight = np.full((family.actions, family.obs_size), scale, dtype=np.float32)
-        LearnedAgent([(weight, weight[:, 0])], about).save(path)
+        PolicyNetAgent([(weight, weight[:, 0])], about).save(path)
         setup = Setup((str(path), "random"), chunk=5)
         if scale == 1.0:
             found = tournament(setup, 5, tmp_path / "out", ThisProcess())
@@ -601,8 +601,8 @@ def test_two_of_one_name_are_told_apart_by_how_they_were_given(tmp_path: Path) -
         (Setup(("greedy", "random"), "table_top_v0", players=2, chunk=3), "lines"),
         (Setup(("greedy", "random"), "table_top_v0", players=4, chunk=3), "lines"),
         (Setup(("greedy", "random"), "discard_v0", chunk=6), "hand"),
-        (Setup(("greedy", "random"), "pegging_v0", chunk=6), "play"),
-        (Setup(("greedy", "random"), episode="match", chunk=4), "play"),
+        (Setup(("greedy", "random"), "pegging_v0", chunk=6), "pegging"),
+        (Setup(("greedy", "random"), episode="match", chunk=4), "pegging"),
     ],
 )
 def test_every_game_has_its_tournament(setup: Setup, phase: str, tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from crib_agents import LearnedAgent, PhasedAgent
+from crib_agents import PhasedAgent, PolicyNetAgent
 from crib_agents.loading import load_agent, of_two
 from crib_training import warmup
 from crib_training.command_line import COMMANDS, read, start
@@ -30,8 +30,8 @@ from crib_env import ENVIRONMENTS, find_agent, six_card_v0, table_top_v0
 from crib_env.rules import PRESETS, Rules
 
 SMALL = ppo.Settings(
-    lanes=16, steps=8, batch_size=64, epochs=1, width=16, progress=False, opponent="random",
-    timesteps=512, features=None, measures=2, measure_pairs=6, last_pairs=8,
+    num_envs=16, steps=8, batch_size=64, epochs=1, width=16, progress=False, opponent="random",
+    timesteps=512, features=None, num_evals=2, eval_pairs=6, final_eval_pairs=8,
 )  # fmt: skip
 
 
@@ -81,7 +81,7 @@ def test_the_saved_policy_plays_as_the_trained_network_would(trained: Path) -> N
     from sb3_contrib import MaskablePPO
 
     model = MaskablePPO.load(trained / "model.zip")
-    agent = LearnedAgent.load(trained / "policy.safetensors")
+    agent = PolicyNetAgent.load(trained / "policy.safetensors")
     env = six_card_v0.raw_env()
     env.reset(seed=5)
     for _ in range(40):
@@ -98,7 +98,7 @@ def test_the_saved_policy_plays_as_the_trained_network_would(trained: Path) -> N
 
 
 def test_a_sampling_agent_plays_legally_and_not_always_alike(trained: Path) -> None:
-    agent = LearnedAgent.load(trained / "policy.safetensors", sample=True)
+    agent = PolicyNetAgent.load(trained / "policy.safetensors", sample=True)
     env = six_card_v0.raw_env()
     env.reset(seed=6)
     views = np.array([env.view(env.dealer ^ 1)] * 64)
@@ -114,16 +114,16 @@ def test_a_file_that_is_no_policy_is_refused_with_a_reason(trained: Path, tmp_pa
     path = tmp_path / "x.safetensors"
     path.write_bytes(b"nonsense")
     with pytest.raises(ValueError, match="not a safetensors file"):
-        LearnedAgent.load(path)
+        PolicyNetAgent.load(path)
     tensors = load_file(trained / "policy.safetensors")
     save_file(tensors, path)
     with pytest.raises(ValueError, match="not a policy"):
-        LearnedAgent.load(path)
-    about = dict(LearnedAgent.load(trained / "policy.safetensors").about)
+        PolicyNetAgent.load(path)
+    about = dict(PolicyNetAgent.load(trained / "policy.safetensors").about)
     about["observation_layout"] = [["hand", 52]]
     save_file(tensors, path, metadata={"crib_env": json.dumps(about)})
     with pytest.raises(ValueError, match="another observation"):
-        LearnedAgent.load(path)
+        PolicyNetAgent.load(path)
 
 
 def test_duplicate_games_of_an_agent_with_itself_are_even() -> None:
@@ -178,7 +178,7 @@ def test_evaluation_prints_a_row_and_the_phases() -> None:
 def test_an_agent_of_two_asks_each_in_its_phase() -> None:
     asked = []
 
-    def lay_away(view: np.void, rng: np.random.Generator) -> int:
+    def discard(view: np.void, rng: np.random.Generator) -> int:
         asked.append("discard")
         assert view["phase"] == 0
         return int(view["hand"][0])
@@ -188,7 +188,7 @@ def test_an_agent_of_two_asks_each_in_its_phase() -> None:
         assert view["phase"] == 1
         return next(int(c) for i, c in enumerate(view["hand"]) if view["legal"] >> i & 1)
 
-    agent = PhasedAgent(lay_away, play)
+    agent = PhasedAgent(discard, play)
     env = six_card_v0.gym_env(opponent=agent, episode="deal")
     _, info = env.reset(seed=2)
     over = False
@@ -273,7 +273,7 @@ def crib(*words: str, folder: Path | None = None) -> subprocess.CompletedProcess
      ("train --method ppo --reward pionts", 2,
       "--reward: 'pionts' is none of None, expected, expected_at_show, points, win; did you mean "
       "'points'?"),
-     ("teach --against gredy", 2, "did you mean 'greedy'?"),
+     ("teach --eval-opponents gredy", 2, "did you mean 'greedy'?"),
      ("tournament greedy random --episode gmae", 2, "did you mean 'game'?"),
      ("tournament greedy random --anchor gredy", 2, "did you mean 'greedy'?"),
      ("bench --only vectr", 2, "did you mean 'vector'?"),
@@ -296,7 +296,7 @@ def test_the_command_line_writes_json_with_its_keys(tmp_path: Path) -> None:
     )  # fmt: skip
     assert run.returncode == 0, run.stderr
     found = json.loads((tmp_path / "found.json").read_text())
-    points = found["points_per_deal"]["pone"]["greedy"]["play"]
+    points = found["points_per_deal"]["pone"]["greedy"]["pegging"]
     for value in (found["won"], found["margin_per_deal"], points):
         assert value.keys() == {"mean", "ci95"}
     made = found["points_per_deal"]
@@ -366,7 +366,7 @@ def test_control_c_ends_in_one_line(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_tables_are_made_after_what_they_read() -> None:
     names = list(ORDER)
-    assert names.index("laid_away") > max(map(names.index, ("kept_play", "deal_outcomes")))
+    assert names.index("discarded") > max(map(names.index, ("kept_pegging", "deal_outcomes")))
     assert names.index("table_top_rounds") > names.index("table_top_values")
 
 
@@ -378,7 +378,9 @@ def test_a_recipes_command_is_its_settings() -> None:
 
 
 def test_a_recipe_is_run_once_and_put_on_the_page(tmp_path: Path) -> None:
-    recipe = recipes.Recipe(deep.Settings(deals=2000, measures=1, measure_pairs=2, last_pairs=2))
+    recipe = recipes.Recipe(
+        deep.Settings(deals=2000, num_evals=1, eval_pairs=2, final_eval_pairs=2)
+    )
     found = recipes.fit(recipe, 5, 4, tmp_path)
     assert found["seconds"] > 0
     assert [r["second"] for r in found["results"]] == [*recipes.OPPONENTS]

@@ -71,7 +71,7 @@ def play_games(name: str, policy: str, share: int = 1) -> str:
             digest.update(f"{seat} {reward} {env.scores} {env.events}".encode())
             if over:
                 # Less what a text of the first version said of points already paid.
-                position = re.sub(r" gain=\S+", "", env.notation())
+                position = re.sub(r" gain=\S+", "", env.notation()).replace(" pegging ", " play ")
                 digest.update(f"{env.rewards} {position}".encode())
                 break
             if policy == "random":

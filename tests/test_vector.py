@@ -128,10 +128,10 @@ def test_an_ended_episode_leaves_its_last_observation_and_begins_anew(seat: int 
             ended += 1
             assert final.dtype == np.uint8
             assert not final[layout["hand"]].any()  # the old deal, played to its end
-            assert final[layout["laid_away"]].sum() == 2
+            assert final[layout["discarded"]].sum() == 2
             begun = observations[lane]  # the new one, not yet begun by the learner
             assert begun[layout["hand"]].sum() == 6
-            assert not begun[layout["laid_away"]].any()
+            assert not begun[layout["discarded"]].any()
             assert begun[layout["to_move"]].all()
     assert ended > 30
 
@@ -317,14 +317,14 @@ def test_chance_of_a_named_opponent_differs_between_games_and_between_seeds() ->
     if "random" not in agent_names():
         pytest.skip("no agent 'random' is installed")
     deck = np.random.default_rng(20).permutation(52)
-    laid = []
+    discarded = []
     for seed in (1, 2):
         env = six_card_v0.vector_env(64, opponent="random", seat=1)
         env.reset(seed=seed, options={"decks": [deck], "dealer": 1})
-        laid.append(env.batch.states["laid"][:, 0].tolist())  # by pone, of fifteen pairs
-    for of_a_seed in laid:
+        discarded.append(env.batch.states["discarded"][:, 0].tolist())  # by pone, of fifteen pairs
+    for of_a_seed in discarded:
         assert len(set(of_a_seed)) >= 12
-    assert laid[0] != laid[1]
+    assert discarded[0] != discarded[1]
 
 
 def test_copies_of_a_batch_go_on_alike() -> None:

@@ -10,21 +10,21 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pytest
-from crib_agents.expert.two_hand.judge import outcomes, win, value
+from crib_agents.expert.two_hand.judge import outcomes, value, win
 from crib_agents.expert.two_hand.judge.outcomes import COUNT_SIZE, PLAY_SIZE, Outcomes
 from crib_agents.expert.two_hand.judge.value import (
     after_deal,
     after_hands,
-    after_play,
+    after_pegging,
     slope,
-    worths,
+    win_table,
 )
 from crib_training.tables.two_hand.deal_outcomes import STARTS, as_json, dealer_wins, measure
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crib_env import find_agent
-from crib_env.engine.two_hand.records import DEAL, GAME, MATCH, PLAY_ONLY, VIEW
+from crib_env.engine.two_hand.records import DEAL, GAME, MATCH, PEGGING_ONLY, VIEW
 from crib_env.rules import PRESETS
 
 Array = npt.NDArray[Any]
@@ -34,10 +34,10 @@ compiled = pytest.mark.skipif(SLOW, reason="thousands of games take compiled cod
 every_game = pytest.mark.parametrize("game", ["hoyle", "five_card"])
 
 
-def distribution(chances: dict[int, float]) -> Array:
+def distribution(probabilities: dict[int, float]) -> Array:
     """Return the chances of a count as float64[30]."""
     found = np.zeros(COUNT_SIZE)
-    for points, chance in chances.items():
+    for points, chance in probabilities.items():
         found[points] = chance
     return found
 
@@ -68,7 +68,7 @@ def small_deal() -> Outcomes:
 
 
 @cache
-def slow_chances(pone: int, dealer: int) -> tuple[float, ...]:
+def slow_probabilities(pone: int, dealer: int) -> tuple[float, ...]:
     """Return the six chances for pone by following every way a small deal can go."""
     total = np.zeros(win.ENDS)
     for chance, pegged in PLAYS:
@@ -89,7 +89,7 @@ def follow(order: Any, pone: int, dealer: int) -> tuple[float, ...]:
             margin = left["dealer" if seat == "pone" else "pone"]
             end = 0 if margin > 60 else 1 if margin > 30 else 2
             return tuple(float(i == (end if seat == "pone" else 5 - end)) for i in range(6))
-    return slow_chances(left["dealer"], left["pone"])[::-1]
+    return slow_probabilities(left["dealer"], left["pone"])[::-1]
 
 
 def test_the_table_is_what_following_every_deal_gives() -> None:
@@ -97,7 +97,9 @@ def test_the_table_is_what_following_every_deal_gives() -> None:
     solved = win.solve(small_deal(), 70)
     for pone in (1, 2, 3, 5, 9, 31, 62, 70):
         for dealer in (1, 2, 3, 4, 8, 33, 64, 70):
-            assert solved[pone, dealer] == pytest.approx(slow_chances(pone, dealer), abs=1e-12)
+            assert solved[pone, dealer] == pytest.approx(
+                slow_probabilities(pone, dealer), abs=1e-12
+            )
 
 
 @every_game
@@ -116,7 +118,7 @@ def test_the_measured_play_adds_up_wherever_a_game_stands(game: str) -> None:
 @every_game
 def test_chances_are_chances_for_both_seats(game: str) -> None:
     rules = PRESETS[game]
-    table = win.chances(rules.dealt, rules.target)
+    table = win.probabilities(rules.dealt, rules.target)
     assert table.min() >= 0.0
     assert table[:, 1:, 1:].sum(axis=3) == pytest.approx(1.0)
     assert (table[1] == table[0].transpose(1, 0, 2)[..., ::-1]).all()
@@ -125,8 +127,8 @@ def test_chances_are_chances_for_both_seats(game: str) -> None:
 @every_game
 def test_a_shorter_target_is_the_same_table(game: str) -> None:
     rules = PRESETS[game]
-    longer = win.chances(rules.dealt, 71)[:, :62, :62]
-    assert win.chances(rules.dealt, 61) == pytest.approx(longer)
+    longer = win.probabilities(rules.dealt, 71)[:, :62, :62]
+    assert win.probabilities(rules.dealt, 61) == pytest.approx(longer)
 
 
 @settings(max_examples=200, deadline=None)
@@ -137,7 +139,7 @@ def test_a_point_more_never_hurts(game: str, i_deal: int, data: st.DataObject) -
     rules = PRESETS[game]
     episode = data.draw(st.sampled_from([DEAL, GAME, MATCH]))
     mine, theirs = data.draw(st.tuples(st.integers(1, 7), st.integers(1, 7)))
-    table = worths(rules.dealt, rules.target, episode, mine, theirs)
+    table = win_table(rules.dealt, rules.target, episode, mine, theirs)
     pone = data.draw(st.integers(2, rules.target))
     dealer = data.draw(st.integers(2, rules.target))
     now = after_deal(table, i_deal, pone, dealer)
@@ -155,7 +157,9 @@ def test_the_table_agrees_with_games_played(game: str) -> None:
     rules, agent, games = PRESETS[game], find_agent("rule_based"), 4000
     total = 0.0
     for needs in STARTS[game]:
-        expected = win.chances(rules.dealt, rules.target)[1, needs[0], needs[1], win.WON].sum()
+        expected = win.probabilities(rules.dealt, rules.target)[
+            1, needs[0], needs[1], win.WON
+        ].sum()
         won = dealer_wins(rules, agent, needs, games, seed=3).mean
         total += (won - expected) ** 2 / (expected * (1 - expected) / games)
     assert total < 27.9  # 8 degrees, 1 in 2000
@@ -173,7 +177,7 @@ def test_a_new_measurement_agrees_with_the_file() -> None:
         counted = np.array(found[name])[expected > 5]
         chi = ((counted - expected[expected > 5]) ** 2 / expected[expected > 5]).sum()
         assert chi < 60, name  # some 20 degrees
-    for name in ("play", "pone_out", "dealer_out"):
+    for name in ("pegging", "pone_out", "dealer_out"):
         assert np.abs(np.array(found[name]) / deals - getattr(stored, name)).max() < 0.03
 
 
@@ -206,8 +210,8 @@ def certain(end_as_pone: int, end_as_dealer: int) -> Array:
 def test_h10_h11_the_loser_deals_and_skunks_count_more(
     table: Array, won: set[tuple[int, int, int]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(win, "chances", lambda dealt, target: table)
-    found = win.match_chances.__wrapped__(6, 121)
+    monkeypatch.setattr(win, "probabilities", lambda dealt, target: table)
+    found = win.match_win_probabilities.__wrapped__(6, 121)
     for deals in (0, 1):
         for mine in (1, 2, 3):
             for theirs in (1, 2, 3):
@@ -219,18 +223,18 @@ def test_h10_h11_the_loser_deals_and_skunks_count_more(
 @every_game
 def test_a_match_is_somebodys(game: str) -> None:
     rules = PRESETS[game]
-    found = win.match_chances(rules.dealt, rules.target)[:, 1:, 1:]
+    found = win.match_win_probabilities(rules.dealt, rules.target)[:, 1:, 1:]
     assert found[0] + found[1].T == pytest.approx(1.0)
 
 
 def test_stakes_of_the_last_game_are_a_plain_games() -> None:
     assert value.stakes(6, 121, 1, 1).tolist() == [1, 1, 1, 0, 0, 0]
-    assert worths(6, 121, MATCH, 1, 1) == pytest.approx(worths(6, 121, GAME))
+    assert win_table(6, 121, MATCH, 1, 1) == pytest.approx(win_table(6, 121, GAME))
 
 
 def test_a_deals_worth_is_the_difference_in_points() -> None:
-    for episode in (DEAL, PLAY_ONLY):
-        table = worths(6, 121, episode)
+    for episode in (DEAL, PEGGING_ONLY):
+        table = win_table(6, 121, episode)
         assert after_deal(table, 1, 100, 90) == pytest.approx(0.5 + 10 / 242)
         assert after_deal(table, 0, 100, 90) == pytest.approx(0.5 - 10 / 242)
         assert slope(table, 1, 100, 90, 1, 8) == pytest.approx(1 / 242)
@@ -239,7 +243,7 @@ def test_a_deals_worth_is_the_difference_in_points() -> None:
 
 
 def test_a_slope_is_the_gain_of_a_point_also_at_the_edges_of_the_table() -> None:
-    table = worths(6, 121, GAME)
+    table = win_table(6, 121, GAME)
     expected = (table[1, 60, 50] - table[1, 60, 70]) / 20
     assert slope(table, 1, 60, 60, 1, 10) == pytest.approx(expected)
     expected = (table[0, 50, 60] - table[0, 70, 60]) / 20
@@ -255,10 +259,10 @@ def test_views_are_sorted_by_what_judges_them() -> None:
     views["dealt"], views["target"], views["match_target"] = 6, 121, 7
     views["episode"] = (GAME, MATCH, GAME, MATCH, MATCH)
     views["games"] = ((0, 0), (6, 2), (3, 3), (6, 2), (2, 6))
-    groups = {tuple(which.tolist()): table for table, which in value.by_worths(views)}
+    groups = {tuple(which.tolist()): table for table, which in value.group_by_win_table(views)}
     assert set(groups) == {(0, 2), (1, 3), (4,)}
-    assert groups[1, 3] is worths(6, 121, MATCH, 1, 5)
-    assert groups[(4,)] is worths(6, 121, MATCH, 5, 1)
+    assert groups[1, 3] is win_table(6, 121, MATCH, 1, 5)
+    assert groups[(4,)] is win_table(6, 121, MATCH, 5, 1)
 
 
 # --- the order of the count ----------------------------------------------------------------------
@@ -279,12 +283,12 @@ def test_views_are_sorted_by_what_judges_them() -> None:
 def test_h8_hands_and_crib_are_counted_in_order(
     pone: int, dealer: int, hands: tuple[int, int], left: tuple[int, int], i_deal: int
 ) -> None:
-    table, crib = worths(6, 121, GAME), distribution({4: 1.0})
-    found = after_play(table, i_deal, pone, dealer, *hands, crib)
+    table, crib = win_table(6, 121, GAME), distribution({4: 1.0})
+    found = after_pegging(table, i_deal, pone, dealer, *hands, crib)
     assert found == pytest.approx(table[(i_deal, *left)])
 
 
 def test_the_crib_is_counted_in_its_chances() -> None:
-    table, crib = worths(6, 121, GAME), distribution({0: 0.25, 4: 0.25, 12: 0.5})
+    table, crib = win_table(6, 121, GAME), distribution({0: 0.25, 4: 0.25, 12: 0.5})
     expected = 0.25 * table[1, 20, 10] + 0.25 * table[1, 20, 6] + 0.5 * table[1, 20, 0]
     assert after_hands(table, 1, 20, 10, crib) == pytest.approx(expected)

@@ -68,7 +68,7 @@ def test_h8_the_same_cards_in_the_show_of_a_deal(line: str) -> None:
     starter = starter_of(line) or line.split()[0]
     kept = " ".join(card for card in line.split() if card != starter)
     table = Table(deal(f"{kept} / AH 2D", "AS 6D QS KS / 2H 3S", starter))
-    table.lay_away()
+    table.discard()
     assert in_show(table.finish())[0] == f"p hand {POINTS[line]}"
 
 
@@ -108,7 +108,7 @@ def test_c2_a_2_3_3_3_holds_three_runs_of_three() -> None:
     assert said(score).count("run of three 3") == 3
     assert score.points == 3 * 3 + 6  # the pair royal; no fifteen, all five are 12
     table = Table(deal("AC 2D 3H 3S / KH QD", "4S 6D 9S TS / KS QS", "3C"))
-    table.lay_away()
+    table.discard()
     assert in_show(table.finish())[0] == "p hand 15"
 
 
@@ -134,7 +134,7 @@ def test_h4_runs_in_play_are_called() -> None:
 )  # fmt: skip
 def test_h4_runs_in_play_are_pegged(pone: str, dealer: str, moves: str, pegged: list[str]) -> None:
     table = Table(deal(pone, dealer, "QH"))
-    table.lay_away()
+    table.discard()
     assert table.play(moves) == pegged
     points = {who: sum(int(peg.split()[2]) for peg in pegged if peg[0] == who) for who in "pd"}
     assert table.scores == (points["p"], points["d"])
@@ -142,7 +142,7 @@ def test_h4_runs_in_play_are_pegged(pone: str, dealer: str, moves: str, pegged: 
 
 def test_h4_the_same_cards_make_runs_in_five_card_cribbage() -> None:
     table = Table(deal("7C 4H KS / AH 2D", "6D 5S 9S / AS 3S", "QH"), game="five_card")
-    table.lay_away()
+    table.discard()
     assert table.play("p:7C d:6D p:4H d:5S") == ["d run 4"]
 
 
@@ -151,7 +151,7 @@ def test_h4_the_same_cards_make_runs_in_five_card_cribbage() -> None:
 
 def test_f5_the_last_card_short_of_31_pegs_one_and_the_rest_is_not_played() -> None:
     table = Table(deal("TC 9C 8C / AH 2D", "TD KD 5H / AS 3S", "QH"), game="five_card")
-    table.lay_away()
+    table.discard()
     assert table.play("p:TC d:TD") == ["d pair 2"]
     assert in_play(table.play("p:9C")) == ["p last 1"]
     assert table.over
@@ -159,7 +159,7 @@ def test_f5_the_last_card_short_of_31_pegs_one_and_the_rest_is_not_played() -> N
 
 def test_f5_31_pegs_two_and_no_other_point_for_last() -> None:
     table = Table(deal("TC JC AC / AH 2D", "KD 9D 8D / AS 3S", "QH"), game="five_card")
-    table.lay_away()
+    table.discard()
     assert table.play("p:TC d:KD p:JC") == []
     assert table.to_move == "p"  # the dealer has said go
     assert in_play(table.play("p:AC")) == ["p thirty_one 2"]

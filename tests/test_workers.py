@@ -22,11 +22,11 @@ from crib_training.learn.deep_monte_carlo.actors import (  # noqa: E402
     Actor,
     ActorsLostError,
     Arrays,
-    Packed,
     Part,
-    Played,
+    RolloutResult,
+    SparseArray,
     joined,
-    parts_of,
+    split_round,
 )
 from crib_training.learn.deep_monte_carlo.checkpoint import FILE, Checkpoint  # noqa: E402
 from crib_training.learn.deep_monte_carlo.loop import Training, train  # noqa: E402
@@ -48,7 +48,7 @@ class Here:
     def begin(self, parts: Sequence[Part], nets: Arrays) -> None:
         self.rounds.append((list(parts), nets))
 
-    def finish(self) -> list[Played]:
+    def finish(self) -> list[RolloutResult]:
         parts, nets = self.rounds.pop(0)
         return [
             self.actor.play(part, nets)
@@ -59,7 +59,7 @@ class Here:
 
 def small(out: Path, **changes: Any) -> Settings:
     few = Settings(
-        out=out, deals=400, lanes=50, batch_size=64, width=16, narrow=8, measure_pairs=0,
+        out=out, deals=400, num_envs=50, batch_size=64, width=16, narrow=8, eval_pairs=0,
         save_seconds=0.0, progress=False, workers=2,
     )  # fmt: skip
     return replace(few, **changes)
@@ -121,7 +121,7 @@ def test_a_round_learns_from_what_the_nets_before_played(tmp_path: Path) -> None
     for number in range(3):
         nets.append(training._nets())
         by = nets[number]
-        parts = parts_of(number, 50, number / 3, 2)
+        parts = split_round(number, 50, number / 3, 2)
         training._fit(joined([actor.play(part, by) for part in parts]), number / 3)
     for name, array in training._nets().items():
         assert array.tobytes() == found._nets()[name].tobytes()
@@ -137,8 +137,8 @@ def test_a_lost_part_is_made_up_for_by_other_deals(tmp_path: Path) -> None:
 
 
 def test_a_round_is_cut_into_parts_that_differ_by_a_deal_at_most() -> None:
-    assert [part.deals for part in parts_of(0, 11, 0.0, 3)] == [4, 4, 3]
-    assert [part.deals for part in parts_of(0, 2, 0.0, 3)] == [1, 1]
+    assert [part.deals for part in split_round(0, 11, 0.0, 3)] == [4, 4, 3]
+    assert [part.deals for part in split_round(0, 2, 0.0, 3)] == [1, 1]
 
 
 def test_what_is_packed_comes_out_as_it_was() -> None:
@@ -147,7 +147,7 @@ def test_what_is_packed_comes_out_as_it_was() -> None:
         for dtype in (np.float32, np.int64, np.bool_):
             array = (rng.random(shape) * 3).astype(dtype) * (rng.random(shape) < 0.2)
             found = np.zeros_like(array)
-            Packed.of(array).unpack(found)
+            SparseArray.of(array).unpack(found)
             assert (found == array).all()
 
 
@@ -165,7 +165,7 @@ def test_a_process_that_is_killed_ends_the_run_in_one_line_and_keeps_it(tmp_path
             train(settings)
     said = str(lost.value)
     assert "a process of self-play died" in said
-    assert "go on by crib train --method deep_monte_carlo --deals 400 --lanes 50" in said
+    assert "go on by crib train --method deep_monte_carlo --deals 400 --num-envs 50" in said
     assert f"--workers 2 --out {tmp_path} --resume {tmp_path}" in said
     assert not active_children()
     deals = Checkpoint.load(tmp_path).about["deals"]
@@ -179,10 +179,10 @@ def test_a_process_that_is_killed_ends_the_run_in_one_line_and_keeps_it(tmp_path
 def test_ctrl_c_ends_a_run_with_workers_in_one_line_and_leaves_nobody(
     moment: str, tmp_path: Path
 ) -> None:
-    words = command(small(tmp_path, deals=10_000_000, lanes=500)).split()[4:]
+    words = command(small(tmp_path, deals=10_000_000, num_envs=500)).split()[4:]
     program = [sys.executable, "-m", "crib_training.learn.deep_monte_carlo.loop", *words]
     run = subprocess.Popen(
-        [*program, "--measure-pairs", "0"], stderr=subprocess.PIPE, text=True,
+        [*program, "--eval-pairs", "0"], stderr=subprocess.PIPE, text=True,
         start_new_session=True, preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )  # fmt: skip
     deadline = time.monotonic() + 120

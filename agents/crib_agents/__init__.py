@@ -5,23 +5,23 @@ five-card cribbage by one function, Table Top by another. Each is a class whose 
 arguments; ``crib_env.find_agent("rule_based")`` makes one.
 """
 
-from crib_agents.adapters.learned import LearnedAgent
+from crib_agents.adapters.learned import PolicyNetAgent
 from crib_agents.adapters.nets import from_onnx, from_torch
 from crib_agents.adapters.phased import PhasedAgent
 from crib_agents.adapters.sb3 import from_sb3
 from crib_agents.adapters.scored import ScoredAgent
 from crib_agents.expert.agent import ExpertAgent
 from crib_agents.greedy import GreedyAgent
-from crib_agents.learned import Learned
+from crib_agents.learned import MonteCarloAgent
 from crib_agents.random_agent import RandomAgent
 from crib_agents.rule_based import RuleBasedAgent
 
 __all__ = [
     "ExpertAgent",
     "GreedyAgent",
-    "Learned",
-    "LearnedAgent",
+    "MonteCarloAgent",
     "PhasedAgent",
+    "PolicyNetAgent",
     "RandomAgent",
     "RuleBasedAgent",
     "ScoredAgent",

@@ -12,24 +12,24 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from crib_agents.kernels.discard import kept_points, lay_away_by
+from crib_agents.kernels.discard import discard_by, kept_points
 from crib_env.engine.jit import kernel
 from crib_env.engine.record import NONE
 from crib_env.engine.table_top.cells import lowest
 from crib_env.engine.table_top.lines import line_through, nob_through, points_so_far
 from crib_env.engine.table_top.records import TO_CRIB
 from crib_env.engine.two_hand.counting import certain_points, sequence_of
-from crib_env.engine.two_hand.records import LAY_AWAY
+from crib_env.engine.two_hand.records import DISCARD
 from crib_env.policy import Act, CompiledAgent
 
 
 @kernel
 def hand_as_it_stands(v, table, weights, low, high):
-    """Value a pair to lay away by what the rest scores without the starter."""
+    """Value a pair to discard by what the rest scores without the starter."""
     return float(kept_points(v, low, high))
 
 
-lay_away = lay_away_by(hand_as_it_stands)
+discard = discard_by(hand_as_it_stands)
 
 
 @kernel
@@ -50,8 +50,8 @@ def most_pegged(v):
 
 def choose_card(v, rng, table, weights):
     """Return the greedy card for the two-hand view ``v``."""
-    if v["phase"] == LAY_AWAY:
-        return lay_away(v, table, weights)
+    if v["phase"] == DISCARD:
+        return discard(v, table, weights)
     return most_pegged(v)
 
 

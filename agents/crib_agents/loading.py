@@ -8,7 +8,7 @@ from importlib.metadata import entry_points
 from importlib.util import find_spec
 from pathlib import Path
 
-from crib_agents.adapters.learned import LearnedAgent
+from crib_agents.adapters.learned import PolicyNetAgent
 from crib_agents.adapters.nets import from_onnx
 from crib_agents.adapters.phased import PhasedAgent
 from crib_agents.adapters.process import ProcessAgent
@@ -16,7 +16,7 @@ from crib_agents.adapters.sb3 import from_sb3
 from crib_agents.equilibrium import Equilibrium
 from crib_agents.equilibrium.files import FORMAT as STRATEGY
 from crib_agents.files import read_header
-from crib_agents.learned import Learned
+from crib_agents.learned import MonteCarloAgent
 from crib_agents.learned.weights import FORMAT
 from crib_env.policy import GROUP, Agent, agent_names, find_agent
 
@@ -60,7 +60,7 @@ def load_agent(name: str, move_seconds: float | None = None) -> Agent:
 
 
 def of_two(name: str) -> tuple[str, str] | None:
-    """Return the two agents that are joined in a name: who lays away, who plays the cards.
+    """Return the two agents that are joined in a name: who discards, who plays the cards.
 
     Joined by a slash, where what stands before it is an agent by itself, so that paths stay paths.
     None for one agent alone.
@@ -88,7 +88,9 @@ def read_agent(path: Path) -> Agent:
     about, _ = read_header(path)
     if about.get("format") == STRATEGY:
         return Equilibrium.load(path)
-    return Learned.load(path) if about.get("format") == FORMAT else LearnedAgent.load(path)
+    return (
+        MonteCarloAgent.load(path) if about.get("format") == FORMAT else PolicyNetAgent.load(path)
+    )
 
 
 def read_file(name: str) -> Agent:

@@ -43,5 +43,5 @@ class RandomAgent(CompiledAgent):
         observations = np.empty((len(views), family.obs_size), dtype=np.uint8)
         masks = np.empty((len(views), family.actions), dtype=np.int8)
         lane_entries(family).encode(np.ascontiguousarray(views), observations, masks)
-        chances: npt.NDArray[np.float64] = masks / masks.sum(axis=1, keepdims=True)
-        return chances
+        probabilities: npt.NDArray[np.float64] = masks / masks.sum(axis=1, keepdims=True)
+        return probabilities

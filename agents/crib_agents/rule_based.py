@@ -1,6 +1,6 @@
 """`rule_based`: what a good club player is taught, in numbers.
 
-Laying away, it takes the exact mean of the hand over every starter it has not seen, plus the mean
+Discarding, it takes the exact mean of the hand over every starter it has not seen, plus the mean
 crib of the pair if the crib is its own, minus it if not. In play it weighs points now against what
 the other seat's reply is likely to peg; see `kernels.pegging`. It does not play to the score.
 Where it places a card at Table Top is in `kernels.placing`.
@@ -14,32 +14,32 @@ import numpy as np
 import numpy.typing as npt
 
 from crib_agents.data.tables import CRIB_TABLES, load
-from crib_agents.kernels.pair_tables import CELLS, cell, chart_of
-from crib_agents.kernels.discard import lay_away_by
+from crib_agents.kernels.discard import discard_by
+from crib_agents.kernels.pair_tables import CELLS, cell, pair_table_of
 from crib_agents.kernels.pegging import HEURISTICS, best_card
 from crib_agents.kernels.placing import WEIGHTS, best_action
 from crib_env.engine.jit import kernel
 from crib_env.engine.two_hand.counting import DECK, starters_total
-from crib_env.engine.two_hand.records import LAY_AWAY
+from crib_env.engine.two_hand.records import DISCARD
 from crib_env.policy import Act, CompiledAgent
 
 
 @kernel
 def hand_and_crib(v, table, weights, low, high):
-    """Value a pair to lay away by the mean hand, and the mean crib as gain or loss."""
-    hand = starters_total(v, table, low, high) / (DECK - v["hand_n"] - v["laid_n"])
+    """Value a pair to discard by the mean hand, and the mean crib as gain or loss."""
+    hand = starters_total(v, table, low, high) / (DECK - v["hand_n"] - v["discarded_n"])
     dealer = v["is_dealer"]
-    crib = weights[CELLS * chart_of(v, dealer) + cell(low, high)]
+    crib = weights[CELLS * pair_table_of(v, dealer) + cell(low, high)]
     return hand + crib if dealer else hand - crib
 
 
-lay_away = lay_away_by(hand_and_crib)
+discard = discard_by(hand_and_crib)
 
 
 def choose_card(v, rng, table, weights):
     """Return the rule-based card for the two-hand view ``v``."""
-    if v["phase"] == LAY_AWAY:
-        return lay_away(v, table, weights)
+    if v["phase"] == DISCARD:
+        return discard(v, table, weights)
     return best_card(v, weights)
 
 

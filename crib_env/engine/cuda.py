@@ -50,10 +50,10 @@ class Entries:
 @cache
 def entries(family: Family) -> Entries:
     """Return the CPU's kernels behind entries for a GPU, compiled when first called."""
-    verbs = family.verbs
-    begin_episode, result, view = verbs.begin_episode, verbs.result, verbs.view
-    find_move, draw_move, action_of = verbs.find_move, verbs.draw_move, verbs.action_of
-    encode, encode_mask, step_move = verbs.encode, verbs.encode_mask, verbs.step
+    kernels = family.kernels
+    begin_episode, result, view = kernels.begin_episode, kernels.result, kernels.view
+    find_move, draw_move, action_of = kernels.find_move, kernels.draw_move, kernels.action_of
+    encode, encode_mask, step_move = kernels.encode, kernels.encode_mask, kernels.step
     view_dtype, log_size = family.view, family.log_size
 
     @kernel

@@ -57,7 +57,7 @@ def no_features(v, table, level, out):
 
 
 @dataclass(frozen=True, eq=False)
-class Verbs:
+class Kernels:
     """The kernels of a family, under the names by which every entry calls them.
 
     ``s`` is a state, ``rules`` a rules record, ``v`` a view, ``log`` int64[log_size]. An *action*
@@ -126,7 +126,7 @@ class Family:
             and after, and whether hands are shown: their views while the deal is counted.
         picture: of views of some seats at one moment and a `Scene`: the parts of a drawing, as
             `crib_env.render.svg.document` takes them; None where the text is all there is.
-        features: what `Verbs.write_features` writes, by level; a level goes on from those before.
+        features: what `Kernels.write_features` writes, by level; a level goes on from those before.
         expected: the verbs by which the luck of a show is left out of what is gained, by the
             name of the reward; see `family_for`.
     """
@@ -135,7 +135,7 @@ class Family:
     rules: np.dtype[np.void]
     state: np.dtype[np.void]
     view: np.dtype[np.void]
-    verbs: Verbs
+    kernels: Kernels
     players: tuple[int, ...]
     episodes: Mapping[str, int]
     actions: int
@@ -149,10 +149,10 @@ class Family:
     picture: Callable[..., list[str]] | None = None
     closing: Callable[..., list[Any]] | None = None
     features: Mapping[str, tuple[Feature, ...]] = field(default_factory=dict)
-    expected: Mapping[str, Verbs] = field(default_factory=dict)
+    expected: Mapping[str, Kernels] = field(default_factory=dict)
 
     def __reduce__(self) -> tuple[Callable[[str, str], Family], tuple[str, str]]:
-        rewards = (name for name, verbs in self.expected.items() if verbs is self.verbs)
+        rewards = (name for name, kernels in self.expected.items() if kernels is self.kernels)
         return family_for, (self.engine, next(rewards, "points"))
 
     @property
@@ -280,4 +280,4 @@ def family_for(engine: str, reward: str) -> Family:
             f"reward={reward!r} is not for {family.name}: its points have no show whose mean is "
             "known before it; choose 'points' or 'win'"
         )
-    return replace(family, verbs=family.expected[reward])
+    return replace(family, kernels=family.expected[reward])

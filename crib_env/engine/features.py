@@ -44,7 +44,7 @@ class FeatureEntries:
 def feature_entries(family: Family) -> FeatureEntries:
     """Return the entries of a family."""
     states_t, rules_t, views_t = family.types
-    view, write_features = family.verbs.view, family.verbs.write_features
+    view, write_features = family.kernels.view, family.kernels.write_features
 
     @entry(void(views_t, TABLE_T, int64, int64, FLOATS_T), f"{family.name}.write_features")
     def write(views, table, level, at, observations):

@@ -53,10 +53,14 @@ class Lanes:
 def lane_entries(family: Family) -> Lanes:
     """Return the entries of a family over many games."""
     states_t, rules_t, views_t = family.types
-    begin_episode, step_move = family.verbs.begin_episode, family.verbs.step
-    find_move, draw_move = family.verbs.find_move, family.verbs.draw_move
-    view, encode, encode_mask = family.verbs.view, family.verbs.encode, family.verbs.encode_mask
-    result, phase_of = family.verbs.result, family.verbs.phase_of
+    begin_episode, step_move = family.kernels.begin_episode, family.kernels.step
+    find_move, draw_move = family.kernels.find_move, family.kernels.draw_move
+    view, encode, encode_mask = (
+        family.kernels.view,
+        family.kernels.encode,
+        family.kernels.encode_mask,
+    )
+    result, phase_of = family.kernels.result, family.kernels.phase_of
     episode_reward = reward_kernel(family)
     name, log_size = family.name, family.log_size
 

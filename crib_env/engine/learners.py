@@ -54,9 +54,9 @@ def agent_entries(act: Callable[..., Any], family: Family, name: str) -> AgentEn
         act: a kernel. name: what their files in the cache are called.
     """
     states_t, rules_t, views_t = family.types
-    begin_episode, step = family.verbs.begin_episode, family.verbs.step
-    find_move, view = family.verbs.find_move, family.verbs.view
-    encode, encode_mask = family.verbs.encode, family.verbs.encode_mask
+    begin_episode, step = family.kernels.begin_episode, family.kernels.step
+    find_move, view = family.kernels.find_move, family.kernels.view
+    encode, encode_mask = family.kernels.encode, family.kernels.encode_mask
     episode_reward, write_ending = reward_kernel(family), ending_kernel(family)
     log_size = family.log_size
 

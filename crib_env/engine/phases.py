@@ -72,9 +72,13 @@ class Phases:
 def phase_entries(family: Family) -> Phases:
     """Return the entries of a family by which policies take turns; `rollout` needs phases."""
     states_t, rules_t, views_t = family.types
-    begin_episode, step = family.verbs.begin_episode, family.verbs.step
-    find_move, draw_move = family.verbs.find_move, family.verbs.draw_move
-    view, encode, encode_mask = family.verbs.view, family.verbs.encode, family.verbs.encode_mask
+    begin_episode, step = family.kernels.begin_episode, family.kernels.step
+    find_move, draw_move = family.kernels.find_move, family.kernels.draw_move
+    view, encode, encode_mask = (
+        family.kernels.view,
+        family.kernels.encode,
+        family.kernels.encode_mask,
+    )
     waits_for, episode_reward = waiting_kernel(family), reward_kernel(family)
     write_ending = ending_kernel(family)
     name, log_size = family.name, family.log_size

@@ -32,7 +32,7 @@ BELOW = -2
 @cache
 def reward_kernel(family: Family) -> Callable[..., float]:
     """Return the kernel of a learner's reward in a family's games."""
-    result, unit = family.verbs.result, family.verbs.unit
+    result, unit = family.kernels.result, family.kernels.unit
 
     @kernel
     def episode_reward(s, rules, seat, points):
@@ -50,7 +50,7 @@ def reward_kernel(family: Family) -> Callable[..., float]:
 @cache
 def ending_kernel(family: Family) -> Callable[..., None]:
     """Return the kernel that writes down how an episode of a family's games ended."""
-    result = family.verbs.result
+    result = family.kernels.result
 
     @kernel
     def write_ending(s, rules, seat, illegal, ending):
@@ -65,7 +65,7 @@ def ending_kernel(family: Family) -> Callable[..., None]:
 
 
 @entry(int64(FLAGS_T, ENDINGS_T, int64[::1], int64, ENDINGS_T))
-def say_endings(dones, endings, actions, target, said):
+def summarize_episodes(dones, endings, actions, target, said):
     """Write what is said of the episodes that have just ended.
 
     Args:

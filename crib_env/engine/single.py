@@ -40,10 +40,10 @@ class Single:
 def single_entries(family: Family) -> Single:
     """Return the entries of a family for one game."""
     states_t, rules_t, views_t = family.types
-    begin_episode, step_move = family.verbs.begin_episode, family.verbs.step
-    find_move, view_of = family.verbs.find_move, family.verbs.view
-    encode, encode_mask = family.verbs.encode, family.verbs.encode_mask
-    result_of, unit_of = family.verbs.result, family.verbs.unit
+    begin_episode, step_move = family.kernels.begin_episode, family.kernels.step
+    find_move, view_of = family.kernels.find_move, family.kernels.view
+    encode, encode_mask = family.kernels.encode, family.kernels.encode_mask
+    result_of, unit_of = family.kernels.result, family.kernels.unit
     name = family.name
 
     @entry(void(states_t, rules_t, DECKS_T, int64, LOG_T), f"{name}.begin")

@@ -173,7 +173,7 @@ class CribbageAEC(Shows, GameAccess, Books):
         if not self._seeded:
             return None
         seat = self._seat_of[self.agent_selection]
-        told = read_log(self.game.log, pointless=True)
+        told = read_log(self.game.log, include_zero=True)
         return Sight(self.view, seat, self.game.deals, told)
 
     def _finish(self, gain: float) -> None:

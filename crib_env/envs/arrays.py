@@ -9,16 +9,16 @@ import numpy as np
 import numpy.typing as npt
 from gymnasium import spaces
 
+from crib_env.batch import GameBatch
 from crib_env.engine.family import Family
 from crib_env.engine.features import feature_entries
 from crib_env.engine.lanes import lane_entries
 from crib_env.engine.log import log_size
 from crib_env.engine.rewards import ENDING
 from crib_env.engine.show import show_table
-from crib_env.envs.rng_streams import Chance
 from crib_env.envs.opponents import Opponents
 from crib_env.envs.phase_policy import PhasePolicy
-from crib_env.batch import Games
+from crib_env.envs.rng_streams import RngStreams
 from crib_env.policy import Agent
 from crib_env.rules import Rules
 
@@ -53,10 +53,10 @@ class LearnerArrays:
         logs: int64[threads, L], the log of each thread.
     """
 
-    games: Games
+    games: GameBatch
     states: npt.NDArray[np.void]  # those of the games
     scores: Array
-    chance: Chance
+    chance: RngStreams
     opponents: Opponents
     partner: Agent | None  # None: whoever the opponent is
     phase_policy: PhasePolicy | None
@@ -111,7 +111,7 @@ class LearnerArrays:
         )  # fmt: skip
         self.final_observations[self.dones, : self.family.obs_size] = self.final_obs[self.dones]
 
-    def begin_anew(self, lanes: Array) -> None:
+    def autoreset_lanes(self, lanes: Array) -> None:
         """Begin another episode in each lane; given decks were for the first."""
         self.states["given"][lanes] = self.states["given_end"][lanes]
         self.games.begin(lanes)

@@ -61,13 +61,13 @@ def compiled_player(agent: Agent, family: Family) -> Player | None:
     return Player(agent, entries, np.ascontiguousarray(agent.weights, dtype=np.float64))
 
 
-def compiled_play(
+def compiled_stepper(
     family: Family,
     opponents: Sequence[Agent],
     phase_policy: PhasePolicy | None,
     n: int,
     threads: int,
-) -> CompiledPlay | None:
+) -> CompiledStepper | None:
     """Return what steps n games against these in compiled code; None if one of them cannot be."""
     players = [compiled_player(opponent, family) for opponent in opponents]
     found = [player for player in players if player is not None]
@@ -75,15 +75,15 @@ def compiled_play(
         return None
     if phase_policy is None:
         if len(found) == 1:
-            return CompiledPlay(family, found[0], n, threads)
-        return TurnsPlay(family, found, None, NONE, n, threads)
+            return CompiledStepper(family, found[0], n, threads)
+        return MultiPolicyStepper(family, found, None, NONE, n, threads)
     policy = compiled_player(phase_policy.agent, family)
     if policy is None:
         return None
-    return TurnsPlay(family, found, policy, phase_policy.phase, n, threads)
+    return MultiPolicyStepper(family, found, policy, phase_policy.phase, n, threads)
 
 
-class CompiledPlay:
+class CompiledStepper:
     """Steps games against a compiled opponent.
 
     Args:
@@ -145,11 +145,11 @@ class CompiledPlay:
         )
 
 
-class TurnsPlay(CompiledPlay):
+class MultiPolicyStepper(CompiledStepper):
     """Steps games in which compiled policies take turns.
 
     Args:
-        family, n, threads: as of `CompiledPlay`.
+        family, n, threads: as of `CompiledStepper`.
         opponents: who plays all seats but the learner's, by number; see `Opponents.drawn`.
         policy: who plays the phase, if anybody. phase: which, or NONE.
     """

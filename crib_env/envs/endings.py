@@ -16,7 +16,7 @@ from crib_env.engine.rewards import (
     SAID,
     SEAT,
     WINNER,
-    say_endings,
+    summarize_episodes,
 )
 from crib_env.envs.arrays import LearnerArrays
 from crib_env.rules import Rules
@@ -53,7 +53,7 @@ def endings(batch: LearnerArrays, rules: Rules, actions: Array) -> tuple[dict[st
     """
     dones = batch.dones
     table = np.zeros((len(dones), SAID), dtype=np.int64)  # its columns are what is said
-    illegal = say_endings.unchecked(
+    illegal = summarize_episodes.unchecked(
         dones, batch.endings, np.ascontiguousarray(actions, dtype=np.int64), rules.target, table
     )
     return {

@@ -15,7 +15,7 @@ from crib_env.envs.checks import choose_render_mode
 from crib_env.envs.endings import UNDECIDED, ending_of
 from crib_env.envs.learner import LearnerBatch
 from crib_env.envs.masked import Masking, Observation
-from crib_env.envs.opponents import Given
+from crib_env.envs.opponents import OpponentSpec
 from crib_env.envs.phase_policy import PhasePolicy
 from crib_env.envs.screen import FPS, MODES, Screen, Shows, Sight, Viewer
 from crib_env.envs.settings import LearnerSettings, Setting
@@ -45,7 +45,7 @@ class CribbageEnv(LearnerSettings, Shows, gymnasium.Env[Observation, np.int64]):
         reward: ``"win"`` (+1 or -1 at the end), ``"points"`` (the difference in points made since
             the learner's last action), or in the two-hand games ``"expected"``: points without the
             luck of the starter. What is pegged in the play counts when it is pegged; hands, crib
-            and heels count when both seats have laid away, as their mean over every card not
+            and heels count when both seats have discarded, as their mean over every card not
             dealt, and not when they are counted. That mean depends on the other seat's hidden
             cards; ``"expected_at_show"`` pays it when the deal is over and they are shown, so the
             sum is the same. Over one deal the mean of either is that of ``"points"`` whatever is
@@ -83,7 +83,7 @@ class CribbageEnv(LearnerSettings, Shows, gymnasium.Env[Observation, np.int64]):
         episode: str,
         reward: str = "win",
         features: bool | str | None = None,
-        opponent: Given = "random",
+        opponent: OpponentSpec = "random",
         partner: Opponent | None = None,
         seat: int | None = None,
         render_mode: str | None = None,
@@ -175,7 +175,7 @@ class CribbageEnv(LearnerSettings, Shows, gymnasium.Env[Observation, np.int64]):
 
         return Sight(view, self.seat, int(batch.states["deals"][0]), batch.told)
 
-    def set_opponent(self, opponent: Given) -> None:
+    def set_opponent(self, opponent: OpponentSpec) -> None:
         """Let another opponent play, at once, also in a game under way; for leagues and curricula.
 
         Args:

@@ -13,20 +13,20 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from crib_env.batch import GameBatch
 from crib_env.engine.family import family_for
 from crib_env.engine.log import FOR_LAST
 from crib_env.engine.rewards import CONTINUE
 from crib_env.envs.arrays import Array, LearnerArrays, note_rules
-from crib_env.envs.python_opponents import play_asked
-from crib_env.envs.rng_streams import Chance
 from crib_env.envs.checks import check_choice, whole_number
-from crib_env.envs.compiled import choose_threads, compiled_play
+from crib_env.envs.compiled import choose_threads, compiled_stepper
 from crib_env.envs.endings import MaskReminder
-from crib_env.envs.opponents import Given, Opponents
+from crib_env.envs.opponents import Opponents, OpponentSpec
 from crib_env.envs.phase_policy import PhasePolicy
+from crib_env.envs.python_opponents import step_python
+from crib_env.envs.rng_streams import RngStreams
 from crib_env.errors import EpisodeOverError, IllegalActionError
 from crib_env.events import Event, read_log
-from crib_env.batch import Games
 from crib_env.options import ResetOptions
 from crib_env.policy import Opponent, find_agent
 from crib_env.rules import Rules
@@ -64,7 +64,7 @@ class LearnerBatch(LearnerArrays):
         episode: str = "game",
         reward: str = "win",
         features: bool | str | None = None,
-        opponent: Given = "random",
+        opponent: OpponentSpec = "random",
         partner: Opponent | None = None,
         seat: int | None = None,
         on_illegal: str = "terminate",
@@ -78,7 +78,7 @@ class LearnerBatch(LearnerArrays):
         check_choice("on_illegal", on_illegal, ("terminate", "raise"))
         family = family_for(rules.engine, reward)
         self.players = family.players[0] if players is None else players
-        self.games = Games(rules, n, players=self.players, episode=episode, family=family)
+        self.games = GameBatch(rules, n, players=self.players, episode=episode, family=family)
         self.players = int(self.players)
         if seat is not None and (isinstance(seat, bool) or seat not in range(self.players)):
             raise ValueError(f"seat must be from 0 to {self.players - 1} or None, got {seat!r}")
@@ -102,7 +102,7 @@ class LearnerBatch(LearnerArrays):
             n, family, 0 if seat is None else seat, features, self.threads, keeps_events
         )
         note_rules(self.space, rules)
-        self.chance = Chance(n)
+        self.chance = RngStreams(n)
         self.reminder = MaskReminder()
         self.final_opponents[:] = self.opponents.playing
         self._seeded = False
@@ -116,7 +116,7 @@ class LearnerBatch(LearnerArrays):
         self._history = self.logs[0, self.family.log_size :]
         self._compiled = None
         if self.partner is None:
-            self._compiled = compiled_play(
+            self._compiled = compiled_stepper(
                 self.family, self.opponents.agents, self.phase_policy, self.num_envs, self.threads
             )
 
@@ -200,7 +200,7 @@ class LearnerBatch(LearnerArrays):
         # Any number below 0 is as illegal as -1; CONTINUE, which is one, is not for callers.
         given = np.maximum(given, -1, dtype=np.int64)
         if anew.any():
-            self.begin_anew(self.lanes[anew])
+            self.autoreset_lanes(self.lanes[anew])
             given[anew] = CONTINUE
         if self.keeps_events:
             self._history[0] = 0
@@ -214,7 +214,7 @@ class LearnerBatch(LearnerArrays):
         if self._compiled is not None:
             self._compiled.run(self, actions)
         else:
-            play_asked(self, actions)
+            step_python(self, actions)
         self._running = True
         self.observe_features(self.states, self.games.record, self.autoreset)
 
@@ -231,9 +231,9 @@ class LearnerBatch(LearnerArrays):
     @property
     def told(self) -> list[Event]:
         """What was pegged and counted in the first game, also what made no points."""
-        return read_log(self._history, pointless=True)
+        return read_log(self._history, include_zero=True)
 
-    def set_opponent(self, opponent: Given, lanes: Array | None = None) -> None:
+    def set_opponent(self, opponent: OpponentSpec, lanes: Array | None = None) -> None:
         """Let another opponent play, at once, also in games under way.
 
         Args:

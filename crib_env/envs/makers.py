@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class PhaseKeyword:
+class PhasePolicySpec:
     """The keyword that names the built-in policy of a phase environment.
 
     Attributes:
@@ -37,7 +37,7 @@ class PhaseKeyword:
 
 
 @dataclass(frozen=True)
-class Maker:
+class EnvSpec:
     """Makes the forms of one environment.
 
     Attributes:
@@ -54,7 +54,7 @@ class Maker:
     episodes: Mapping[str, str] = field(
         default_factory=lambda: {"game": "game", "deal": "deal", "match": "match"}
     )
-    phase: PhaseKeyword | None = None
+    phase: PhasePolicySpec | None = None
 
     def raw_env(
         self,
@@ -75,10 +75,10 @@ class Maker:
                 ``"expected_at_show"``.
             render_mode: None, ``"ansi"``, ``"svg"``, ``"rgb_array"`` or ``"human"``.
             on_illegal: ``"raise"`` or ``"terminate"``.
-            **kwargs: ``viewer`` (see `CribbageAEC`), ``players`` (Table Top), ``playout`` or
+            **kwargs: ``viewer`` (see `CribbageAEC`), ``players`` (Table Top), ``pegging_policy`` or
                 ``keep`` (the phase environments).
         """
-        settled = self._settled(rules, episode, kwargs)
+        settled = self._resolve_kwargs(rules, episode, kwargs)
         chosen = settled.pop("rules")
         game = Game(
             chosen, episode=settled.pop("episode"), players=settled.pop("players", None),
@@ -97,7 +97,7 @@ class Maker:
         self, *, rules: str | Rules | None = None, episode: str | None = None, **kwargs: Any
     ) -> CribbageEnv:
         """Return the Gymnasium environment; see `CribbageEnv` for the keywords."""
-        settled = self._settled(rules, episode, kwargs)
+        settled = self._resolve_kwargs(rules, episode, kwargs)
         return CribbageEnv(self.name, settled.pop("rules"), **settled)
 
     def vector_env(
@@ -109,7 +109,7 @@ class Maker:
         **kwargs: Any,
     ) -> CribbageVectorEnv:
         """Return ``num_envs`` games as a Gymnasium vector environment."""
-        settled = self._settled(rules, episode, kwargs)
+        settled = self._resolve_kwargs(rules, episode, kwargs)
         return CribbageVectorEnv(settled.pop("rules"), num_envs=num_envs, **settled)
 
     def sb3_env(
@@ -124,7 +124,7 @@ class Maker:
         with comes_with("train"):
             from crib_env.envs.sb3 import CribbageVecEnv
 
-        settled = self._settled(rules, episode, kwargs)
+        settled = self._resolve_kwargs(rules, episode, kwargs)
         return CribbageVecEnv(settled.pop("rules"), num_envs, **settled)
 
     def check_players(self, players: object) -> None:
@@ -134,7 +134,7 @@ class Maker:
             known = " or ".join(map(str, accepted))
             raise ValueError(f"{self.name} has {known} players, got players={players!r}")
 
-    def _settled(
+    def _resolve_kwargs(
         self, rules: str | Rules | None, episode: str | None, kwargs: dict[str, Any]
     ) -> dict[str, Any]:
         """Return the keywords all forms share, checked, with the caller's others among them."""

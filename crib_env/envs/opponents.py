@@ -12,7 +12,7 @@ from crib_env.engine.sampling import draw_shares
 from crib_env.policy import Agent, Opponent, find_agent
 
 Array = npt.NDArray[Any]
-Given = Opponent | Sequence[tuple[Opponent, float]]
+OpponentSpec = Opponent | Sequence[tuple[Opponent, float]]
 
 ALL = 1 << 32  # the bound of the last share: every word is below it
 
@@ -30,7 +30,7 @@ class Opponents:
         playing: int64[N], the number of who plays in each game: its name's place in ``names``.
     """
 
-    def __init__(self, n: int, given: Given) -> None:
+    def __init__(self, n: int, given: OpponentSpec) -> None:
         self.agents: list[Agent] = []
         self.drawn = np.zeros(n, dtype=np.int64)
         self.playing = np.zeros(n, dtype=np.int64)
@@ -38,7 +38,7 @@ class Opponents:
         self._shares = np.zeros((n, 0))
         self.put(given, np.arange(n))
 
-    def put(self, given: Given, lanes: Array) -> None:
+    def put(self, given: OpponentSpec, lanes: Array) -> None:
         """Let others play in some games; which of several plays in each is for `draw` to say.
 
         Args:
@@ -47,7 +47,7 @@ class Opponents:
         Raises:
             ValueError, TypeError: no such opponent, or no such shares; nothing has changed.
         """
-        pairs = read_shares(given)
+        pairs = parse_opponents(given)
         agents, shares = list(self.agents), self._shares.copy()
         shares[lanes] = 0.0
         for agent, share in pairs:
@@ -78,7 +78,7 @@ class Opponents:
         return self.agents[int(self.drawn[lane])]
 
 
-def read_shares(given: Given) -> list[tuple[Agent, float]]:
+def parse_opponents(given: OpponentSpec) -> list[tuple[Agent, float]]:
     """Return opponents with their shares, checked.
 
     Raises:

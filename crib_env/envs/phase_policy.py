@@ -18,7 +18,7 @@ class PhasePolicy:
 
     Attributes:
         agent: who decides.
-        phase: the phase it decides in, such as ``LAY_AWAY`` or ``PLAY`` of
+        phase: the phase it decides in, such as ``DISCARD`` or ``PEGGING`` of
             `crib_env.engine.two_hand.records`.
     """
 

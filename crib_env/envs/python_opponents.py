@@ -18,7 +18,7 @@ from crib_env.envs.checks import ILLEGAL_REWARD
 Array = npt.NDArray[Any]
 
 
-def play_asked(batch: LearnerArrays, actions: Array) -> None:
+def step_python(batch: LearnerArrays, actions: Array) -> None:
     """Play the actions, int64[N], and what follows up to the learner's next decision.
 
     Args:
@@ -45,7 +45,7 @@ def play_asked(batch: LearnerArrays, actions: Array) -> None:
         batch.endings[:, SEAT] = batch.seats
         _look(batch, ended, batch.final_obs, batch.final_masks)
         if batch.autoreset:
-            batch.begin_anew(ended)
+            batch.autoreset_lanes(ended)
             _play_others(batch, ended)
     _look(batch, lanes, batch.obs, batch.masks)
 

@@ -16,7 +16,7 @@ from crib_env.engine.rng import WORDS, seed_states
 Entropy = np.random.SeedSequence
 
 
-class Chance:
+class RngStreams:
     """The generators of n lanes besides those of the deals.
 
     Attributes:

@@ -14,7 +14,7 @@ from crib_env.engine.record import NONE
 from crib_env.envs.endings import ending_of
 from crib_env.envs.learner import LearnerBatch
 from crib_env.envs.masked import Masking, Observation
-from crib_env.envs.opponents import Given
+from crib_env.envs.opponents import OpponentSpec
 from crib_env.envs.settings import LearnerSettings
 from crib_env.options import check_seed, read_options
 from crib_env.rules import Rules
@@ -114,7 +114,7 @@ class CribbageVecEnv(LearnerSettings, VecEnv):
         """Return which actions are legal in every game, bool[N, actions]."""
         return self.batch.masks.astype(np.bool_)
 
-    def set_opponent(self, opponent: Given, lanes: Sequence[int] | None = None) -> None:
+    def set_opponent(self, opponent: OpponentSpec, lanes: Sequence[int] | None = None) -> None:
         """Let another opponent play, at once, also in games under way; for leagues and curricula.
 
         Args:

@@ -7,7 +7,7 @@ from operator import attrgetter
 from typing import Any
 
 from crib_env.envs.learner import LearnerBatch
-from crib_env.envs.opponents import Given
+from crib_env.envs.opponents import OpponentSpec
 from crib_env.policy import Agent
 
 
@@ -55,7 +55,7 @@ class LearnerSettings:
         return self._opponents()
 
     @opponent.setter
-    def opponent(self, given: Given) -> None:
+    def opponent(self, given: OpponentSpec) -> None:
         self.batch.set_opponent(given)
 
     def _opponents(self) -> Agent | list[Agent]:

@@ -14,7 +14,7 @@ from gymnasium.vector.utils import batch_space
 from crib_env.envs.endings import UNDECIDED, endings
 from crib_env.envs.learner import LearnerBatch
 from crib_env.envs.masked import Masking, Observation
-from crib_env.envs.opponents import Given
+from crib_env.envs.opponents import OpponentSpec
 from crib_env.envs.settings import LearnerSettings
 from crib_env.options import check_seed, read_options
 from crib_env.rules import Rules
@@ -170,7 +170,7 @@ class CribbageVectorEnv(LearnerSettings, VectorEnv[Observation, Array, Array]):
         batch.reminder.note(int(np.count_nonzero(ended)), illegal)
         return said | flags
 
-    def set_opponent(self, opponent: Given, lanes: Sequence[int] | None = None) -> None:
+    def set_opponent(self, opponent: OpponentSpec, lanes: Sequence[int] | None = None) -> None:
         """Let another opponent play, at once, also in games under way; for leagues and curricula.
 
         Args:

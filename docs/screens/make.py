@@ -71,8 +71,8 @@ def lobby(page: Page) -> None:
     """The choice of a game."""
 
 
-def laying_away(page: Page) -> None:
-    """Two cards chosen to be laid away."""
+def discarding(page: Page) -> None:
+    """Two cards chosen to be discarded."""
     sit_down(page, "six")
     page.click("#hint")
     page.wait_for_selector(".advised")
@@ -117,7 +117,7 @@ def partners(page: Page) -> None:
 Scene = Callable[[Page], None]
 SCREENS: tuple[tuple[Scene, dict[str, int], str], ...] = (
     (lobby, DESK, "light"),
-    (laying_away, PHONE, "light"),
+    (discarding, PHONE, "light"),
     (six, DESK, "light"),
     (six, PHONE, "dark"),
     (show, DESK, "dark"),

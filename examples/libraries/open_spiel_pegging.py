@@ -48,7 +48,7 @@ class Play(pyspiel.Game):  # type: ignore[misc]
             min_utility=-61.0, max_utility=61.0, utility_sum=0.0, max_game_length=6,
         )  # fmt: skip
         super().__init__(TYPE, info, given)
-        self.starts = [laid_away(int(given["seed"]) + i) for i in range(given["deals"])]
+        self.starts = [discarded(int(given["seed"]) + i) for i in range(given["deals"])]
 
     def new_initial_state(self) -> PlayState:
         """Return the state before the deal."""
@@ -59,9 +59,9 @@ class Play(pyspiel.Game):  # type: ignore[misc]
         return Observer()
 
 
-def laid_away(seed: int) -> Game:
-    """Return a deal from a seed in which each seat has laid away the first cards it holds."""
-    game = Game("five_card", episode="play", seed=seed)
+def discarded(seed: int) -> Game:
+    """Return a deal from a seed in which each seat has discarded the first cards it holds."""
+    game = Game("five_card", episode="pegging", seed=seed)
     while game.view(game.seat)["hand_n"] > KEPT:
         game.push(game.legal[0])
     return game

@@ -1,7 +1,7 @@
 """One deal of a toy cribbage as a game tree, by slow definition: ranks alone, every branch a state.
 
 The deck has a few ranks, each as often as there are suits, and neither flushes nor nobs count, so
-hands of the same ranks are alike. Laying away is one action, the two ranks; then the play.
+hands of the same ranks are alike. Discarding is one action, the two ranks; then the play.
 """
 
 from collections import Counter, defaultdict
@@ -40,14 +40,14 @@ def taken(held: Ranks, some: Ranks) -> Ranks:
 
 @dataclass(frozen=True)
 class State:
-    """A position of the deal: hands as dealt, what was laid away (None for not yet), the play.
+    """A position of the deal: hands as dealt, what was discarded (None for not yet), the play.
 
     ``single`` says whether there is one count; ``course`` is who played which rank.
     """
 
     hands: tuple[Ranks, Ranks]
     starter: int
-    laid: tuple[Ranks | None, Ranks | None] = (None, None)
+    discarded: tuple[Ranks | None, Ranks | None] = (None, None)
     play: Position | None = None
     single: bool = True
     course: tuple[tuple[int, int], ...] = ()
@@ -55,14 +55,14 @@ class State:
     @property
     def player(self) -> int | None:
         """Who acts; None at the end."""
-        if self.laid[PONE] is None:
+        if self.discarded[PONE] is None:
             return PONE
         if self.play is None:
             return DEALER
         return self.play.turn
 
     def actions(self) -> list[Action]:
-        """Return what may be laid away, or the ranks that may be played."""
+        """Return what may be discarded, or the ranks that may be played."""
         player = self.player
         assert player is not None
         if self.play is None:
@@ -79,11 +79,13 @@ class State:
             return replace(self, play=self.play.play(action), course=course)
         assert isinstance(action, tuple)
         if player == PONE:
-            return replace(self, laid=(action, None))
-        laid = self.laid[PONE]
-        assert laid is not None
-        kept = taken(self.hands[PONE], laid), taken(self.hands[DEALER], action)
-        return replace(self, laid=(laid, action), play=Position(self.single, kept, (FAR, FAR)))
+            return replace(self, discarded=(action, None))
+        discarded = self.discarded[PONE]
+        assert discarded is not None
+        kept = taken(self.hands[PONE], discarded), taken(self.hands[DEALER], action)
+        return replace(
+            self, discarded=(discarded, action), play=Position(self.single, kept, (FAR, FAR))
+        )
 
     def key(self) -> Key:
         """Return what the seat to act knows: role, cards, cards laid, starter, play.
@@ -95,17 +97,17 @@ class State:
         if self.play is None:
             return player, self.hands[player], None, None, ()
         line = self.play.line if self.single else self.course
-        return player, self.hands[player], self.laid[player], self.starter, line
+        return player, self.hands[player], self.discarded[player], self.starter, line
 
     def payoff(self) -> int:
         """Return pone's points less the dealer's, of an ended deal."""
-        pone, dealer = self.laid
+        pone, dealer = self.discarded
         assert pone is not None
         assert dealer is not None
         assert self.play is not None
         shown = [
-            count_shown((*taken(hand, laid), self.starter))
-            for hand, laid in zip(self.hands, (pone, dealer), strict=True)
+            count_shown((*taken(hand, discarded), self.starter))
+            for hand, discarded in zip(self.hands, (pone, dealer), strict=True)
         ]
         crib = count_shown((*pone, *dealer, self.starter))
         needs = self.play.needs

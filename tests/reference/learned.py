@@ -19,30 +19,30 @@ def thermometer(name: str, ranks: Sequence[int]) -> Named:
     return {(name, n, r): 1.0 for r, many in Counter(ranks).items() for n in range(many)}
 
 
-def mean_hand(dealt: Sequence[int], laid: Sequence[int], rules_name: str) -> float:
+def mean_hand(dealt: Sequence[int], discarded: Sequence[int], rules_name: str) -> float:
     """Return the mean of the hand kept over every starter not dealt to the seat."""
-    hand = [c for c in dealt if c not in laid]
+    hand = [c for c in dealt if c not in discarded]
     starters = [c for c in range(52) if c not in dealt]
     return sum(score_show(hand, c, False, rules_name) for c in starters) / len(starters)
 
 
-def lay_away(dealt: Sequence[int], laid: Sequence[int], rules_name: str) -> Named:
-    """Return what is seen of laying away two cards."""
-    hand = [c for c in dealt if c not in laid]
+def discard(dealt: Sequence[int], discarded: Sequence[int], rules_name: str) -> Named:
+    """Return what is seen of discarding two cards."""
+    hand = [c for c in dealt if c not in discarded]
     seen = thermometer("kept", [c // 4 for c in hand])
-    seen |= thermometer("laid", [c // 4 for c in laid])
-    seen["pair", *sorted(c // 4 for c in laid)] = 1.0
-    seen["suited",] = float(len({c % 4 for c in laid}) == 1)
+    seen |= thermometer("discarded", [c // 4 for c in discarded])
+    seen["pair", *sorted(c // 4 for c in discarded)] = 1.0
+    seen["suited",] = float(len({c % 4 for c in discarded}) == 1)
     seen["flush",] = float(len({c % 4 for c in hand}) == 1)
-    seen["mean",] = mean_hand(dealt, laid, rules_name) / 10
+    seen["mean",] = mean_hand(dealt, discarded, rules_name) / 10
     return seen
 
 
-def lay_away_place(name: tuple[Any, ...]) -> int:
+def discard_place(name: tuple[Any, ...]) -> int:
     """Return which input of the net a named one is."""
     kind, *rest = name
-    if kind in ("kept", "laid"):
-        return {"kept": 0, "laid": 52}[kind] + RANKS * rest[0] + rest[1]
+    if kind in ("kept", "discarded"):
+        return {"kept": 0, "discarded": 52}[kind] + RANKS * rest[0] + rest[1]
     if kind == "pair":
         cells = [(a, b) for b in range(RANKS) for a in range(b + 1)]
         return 78 + cells.index((rest[0], rest[1]))
@@ -95,8 +95,8 @@ def play(view: Any, card: int) -> tuple[Named, int]:
     more = any(total + pip(r) <= 31 for r in rest)
     if total < 31 and not go and alone and not (view["single_count"] and more):
         now += 1
-    laid = [int(c) for c in view["laid"][: view["laid_n"]]]
-    seen_cards = Counter(c // 4 for c in [*held, *laid, *pile, int(view["starter"])])
+    discarded = [int(c) for c in view["discarded"][: view["discarded_n"]]]
+    seen_cards = Counter(c // 4 for c in [*held, *discarded, *pile, int(view["starter"])])
     unseen = {r: 4 - seen_cards[r] for r in range(RANKS)}
     least = least_pip(view)
     holdable = {r: n for r, n in unseen.items() if pip(r) >= least}

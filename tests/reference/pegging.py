@@ -124,7 +124,7 @@ class Pegging:
     temperature: float
     floor: float
     unlikely: float
-    worth: Callable[[Position, Holding], float]
+    value: Callable[[Position, Holding], float]
     parts: list[Any] = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -154,7 +154,7 @@ class Pegging:
             + self.parts[4][rank, before[0], before[1]]
         )
 
-    def chances(self, position: Position, seat: int) -> dict[int, float]:
+    def probabilities(self, position: Position, seat: int) -> dict[int, float]:
         """Return how likely the seat to play is taken to play each rank."""
         values = {r: self.value(position, seat, r) for r in position.fits(seat)}
         top = max(values.values())
@@ -186,7 +186,7 @@ class Pegging:
                     position = None  # it would have had to play, or could not have
                     break
                 if seat == THEM:
-                    likely = self.chances(position, THEM)[rank]
+                    likely = self.probabilities(position, THEM)[rank]
                     floor = self.floor / len(position.fits(THEM))
                     weight *= floor + (1.0 - self.floor) * likely
                 position = position.play(rank)
@@ -213,18 +213,18 @@ class Pegging:
             played: the other seat's cards so far.
         """
         total = sum(weight for weight, _ in hypotheses)
-        worth = mine = theirs = now = 0.0
+        value = mine = theirs = now = 0.0
         for weight, before in hypotheses:
             now = min(before.points(rank), before.needs[ME])
             after = before.play(rank)
             if after.turn == THEM:
-                replies = [(p, after.play(r)) for r, p in self.chances(after, THEM).items()]
+                replies = [(p, after.play(r)) for r, p in self.probabilities(after, THEM).items()]
             else:
                 replies = [(1.0, after)]
             for p, reply in replies:
                 end = self.ends(reply)
                 likely = p * weight / total
-                worth += likely * self.worth(end, tuple(sorted(before.held[THEM] + played)))
+                value += likely * self.value(end, tuple(sorted(before.held[THEM] + played)))
                 mine += likely * (before.needs[ME] - now - max(end.needs[ME], 0))
                 theirs += likely * (before.needs[THEM] - max(end.needs[THEM], 0))
-        return worth, now, mine, theirs
+        return value, now, mine, theirs

@@ -90,7 +90,7 @@ class SequenceForm:
         return values[0], self._strategy(plans)
 
     def _strategy(self, plans: Sequence[np.ndarray]) -> Strategy:  # type: ignore[type-arg]
-        def chances(key: Key, actions: Sequence[Action]) -> dict[Action, float]:
+        def probabilities(key: Key, actions: Sequence[Action]) -> dict[Action, float]:
             seat = key[0]
             weights = [max(0.0, plans[seat][self.sequences[seat][key, one]]) for one in actions]
             total = sum(weights)
@@ -98,4 +98,4 @@ class SequenceForm:
                 return dict.fromkeys(actions, 1 / len(actions))
             return {one: w / total for one, w in zip(actions, weights, strict=True)}
 
-        return chances
+        return probabilities

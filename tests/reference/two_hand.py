@@ -6,7 +6,7 @@ from typing import NamedTuple
 from .scoring import JACK, KEPT, rank, score_play, score_show, value
 
 TARGET = {"hoyle": 121, "five_card": 61}  # H9, F7
-LAID_AWAY = 2  # by each player, in both games (H1, F2)
+DISCARDED = 2  # by each player, in both games (H1, F2)
 MATCH_TARGET = 7  # H11
 FOR_LAST = 3  # F1
 
@@ -42,9 +42,9 @@ class Referee:
         dealer: the seat that deals, or dealt last.
         events: everything pegged since the start of the episode.
         hands: the cards each seat still holds.
-        kept: the hands as they will be shown, set once both have laid away.
-        crib: the cards laid away, in order.
-        starter: the card turned up, None while cards are laid away.
+        kept: the hands as they will be shown, set once both have discarded.
+        crib: the cards discarded, in order.
+        starter: the card turned up, None while cards are discarded.
         pile: the cards of the present count, in order.
         count: the present count.
     """
@@ -95,7 +95,7 @@ class Referee:
         self._deal()
 
     def legal(self) -> list[int]:
-        """Return the cards the seat to move may lay away or play, sorted; empty at the end."""
+        """Return the cards the seat to move may discard or play, sorted; empty at the end."""
         if self.to_move is None:
             return []
         if self.starter is None:
@@ -103,7 +103,7 @@ class Referee:
         return self._playable(self.to_move)
 
     def step(self, card: int) -> None:
-        """Lay away or play a card for the seat to move.
+        """Discard or play a card for the seat to move.
 
         Raises:
             ValueError: if the card is not in `legal()`.
@@ -113,7 +113,7 @@ class Referee:
             raise ValueError(f"seat {seat} may not choose card {card}; legal: {self.legal()}")
         self.hands[seat].remove(card)
         if self.starter is None:
-            self._lay_away(seat, card)
+            self._discard(seat, card)
         else:
             self._play(seat, card)
         # C5: the game is over at the instant it is won; `_peg` has refused everything after it.
@@ -137,7 +137,7 @@ class Referee:
             raise ValueError("a deck is a permutation of the 52 cards")
         self.deals += 1
         pone = 1 - self.dealer
-        dealt = 2 * (KEPT[self.game] + LAID_AWAY)
+        dealt = 2 * (KEPT[self.game] + DISCARDED)
         self.hands: list[list[int]] = [[], []]
         self.hands[pone] = list(deck[0:dealt:2])
         self.hands[self.dealer] = list(deck[1:dealt:2])
@@ -148,13 +148,13 @@ class Referee:
         self.to_move = pone
         self._new_count()
 
-    def _lay_away(self, seat: int, card: int) -> None:
+    def _discard(self, seat: int, card: int) -> None:
         """Lay a card in the crib; after the fourth, turn up the starter and begin the play."""
         self.crib.append(card)
         pone = 1 - self.dealer
-        if len(self.crib) < LAID_AWAY:
+        if len(self.crib) < DISCARDED:
             self.to_move = pone
-        elif len(self.crib) < 2 * LAID_AWAY:
+        elif len(self.crib) < 2 * DISCARDED:
             self.to_move = self.dealer
         else:
             self.kept = [sorted(hand) for hand in self.hands]

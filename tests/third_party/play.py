@@ -9,7 +9,7 @@ import numpy as np
 from numba.core import event
 
 import crib_env
-from crib_env.batch import Games
+from crib_env.batch import GameBatch
 
 name = sys.argv[1]
 with event.install_recorder("numba:compile") as recorder:
@@ -20,7 +20,7 @@ with event.install_recorder("numba:compile") as recorder:
     for _ in range(200):
         digest.update(observations.tobytes())
         observations, *_, info = envs.step(info["action_mask"].argmax(axis=1))
-    games = Games(crib_env.Rules.preset("hoyle"), 8, entropy=1)
+    games = GameBatch(crib_env.Rules.preset("hoyle"), 8, seed=1)
     games.begin()
     views = games.views(games.running())
     chosen = crib_env.find_agent(name).act(views, np.random.default_rng(1))

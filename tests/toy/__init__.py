@@ -5,7 +5,7 @@ Nothing in crib_env knows of it; `tests/test_contract.py` registers and plays it
 
 from __future__ import annotations
 
-from crib_env.engine.family import Family, Verbs
+from crib_env.engine.family import Family, Kernels
 from toy import records
 from toy.encode import ACTIONS, LAYOUT, encode, encode_mask
 from toy.notation import NOTATION
@@ -18,7 +18,7 @@ FAMILY = Family(
     rules=records.RULES,
     state=records.TOY,
     view=records.VIEW,
-    verbs=Verbs(
+    kernels=Kernels(
         begin_episode=begin_episode,
         find_move=slot_of,
         draw_move=draw_slot,
@@ -35,7 +35,7 @@ FAMILY = Family(
     actions=ACTIONS,
     layout=LAYOUT,
     log_size=records.LOG_SIZE,
-    phases=("starter", "laid", "kept"),
+    phases=("starter", "discarded", "kept"),
     hidden_card=lambda state: int(state["starter"]),
     why_illegal=why_illegal,
     text=render,

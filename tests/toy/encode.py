@@ -11,7 +11,7 @@ ACTIONS = 52
 
 LAYOUT: tuple[tuple[str, int, str], ...] = (
     ("hand", 52, "cards held, by card id"),
-    ("laid", 52, "cards laid face up, by card id"),
+    ("discarded", 52, "cards laid face up, by card id"),
     ("starter", 52, "the starter once it is turned, by card id"),
     ("need", NEED, "points I still need: a thermometer of tens, then the units one-hot"),
     ("other_need", NEED, "points the other seat still needs, likewise"),
@@ -20,7 +20,7 @@ LAYOUT: tuple[tuple[str, int, str], ...] = (
 )
 
 _AT = offsets(LAYOUT)
-LAID = _AT["laid"]
+DISCARDED = _AT["discarded"]
 STARTER = _AT["starter"]
 NEED_AT = _AT["need"]
 OTHER_NEED = _AT["other_need"]
@@ -35,7 +35,7 @@ def encode(v, obs):
     for i in range(v["hand_n"]):
         obs[v["hand"][i]] = 1
     for i in range(v["pile_n"]):
-        obs[LAID + v["pile"][i]] = 1
+        obs[DISCARDED + v["pile"][i]] = 1
     if v["starter"] != NONE:
         obs[STARTER + v["starter"]] = 1
     encode_need(obs, NEED_AT, max(0, v["target"] - v["scores"][0]))

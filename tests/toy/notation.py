@@ -26,7 +26,7 @@ from crib_env.engine.notation import (
 from crib_env.rules import Rules
 from toy.records import HAND
 
-PHASES = ("play", "over")
+PHASES = ("pegging", "over")
 
 
 def read_players(words: Sequence[str]) -> int:
@@ -38,7 +38,7 @@ def format_body(s: Record, rules: Rules) -> list[str]:
     """Return the words of the fields for a record."""
     hands = (s["dealt"][HAND * seat : HAND * seat + HAND] for seat in range(2))
     return [
-        "over" if s["over"] else "play",
+        "over" if s["over"] else "pegging",
         "/".join(_text(hand) for hand in hands),
         _text([s["starter"]]),
         _text(s["pile"][: s["pile_n"]]) or "-",
@@ -66,10 +66,12 @@ def read_body(words: Sequence[str], rules: Rules, dealer: int, players: int) -> 
     turns = (hands[1 - dealer], hands[dealer])
     order = [card for pair in zip(*turns, strict=True) for card in pair]
     refuse_twice(order + starter)
-    laid = read_cards("pile", pile.removeprefix("-"))
-    if len(laid) > 2 or any(card not in turns[i] for i, card in enumerate(laid)):
+    discarded = read_cards("pile", pile.removeprefix("-"))
+    if len(discarded) > 2 or any(card not in turns[i] for i, card in enumerate(discarded)):
         raise ValueError(f"the pile {pile!r} must be a card of pone's, then one of the dealer's")
-    moves = [Move(seat, card, card) for seat, card in zip((1 - dealer, dealer), laid, strict=False)]
+    moves = [
+        Move(seat, card, card) for seat, card in zip((1 - dealer, dealer), discarded, strict=False)
+    ]
     return Deal(order + starter, moves, read_pair("scores", scores), None, phase == "over")
 
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from crib_env.envs.makers import Maker
+from crib_env.envs.makers import EnvSpec
 from toy import FAMILY
 
-maker = Maker("toy_v0", FAMILY, "toy", episodes={"game": "game", "deal": "deal"})
+maker = EnvSpec("toy_v0", FAMILY, "toy", episodes={"game": "game", "deal": "deal"})
 
 env = maker.env
 raw_env = maker.raw_env

@@ -1,12 +1,12 @@
 r"""What every choice in a position is worth, best first.
 
     crib analyze "5H 5D JC 4S 6S KH" --dealer --scores 60 75
-    crib analyze "6D 4S 9C" --laid "KC QC" --starter JH --dealer --pile "(TS) 5D (7H)"
+    crib analyze "6D 4S 9C" --discarded "KC QC" --starter JH --dealer --pile "(TS) 5D (7H)"
     crib analyze 6D --layout "...../.4C.../..7H../...8H./....." --columns
 
-The first form is a hand about to lay away; the second (with ``--laid`` and ``--starter``) a hand
-about to play a card, the other seat's cards in the pile in brackets; the third (with ``--layout``)
-a card to place at Table Top.
+The first form is a hand about to discard; the second (with ``--discarded`` and ``--starter``) a
+hand about to play a card, the other seat's cards in the pile in brackets; the third (with
+``--layout``) a card to place at Table Top.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, fields
 from typing import Any, Literal
 
-from crib_agents.analyze import analyze, laying_view, layout_view, play_view
+from crib_agents.analyze import analyze, discard_view, layout_view, pegging_view
 from crib_agents.analyze.choices import Choice
 
 from crib_env.policy import Views
@@ -38,7 +38,7 @@ class Settings:
         episode: what is at stake.
         dealer: this seat deals (six and five cards).
         games: game points won, this seat's and the other's, in a match (six and five cards).
-        laid: in the play, the two cards laid away.
+        laid: in the play, the two cards discarded.
         starter: in the play, the card turned up.
         pile: in the play, the cards played so far, the other seat's in brackets: "5D (TS) 7H".
         layout: at Table Top, five rows with / between them, a cell a card or ".".
@@ -56,7 +56,7 @@ class Settings:
     episode: Literal["deal", "game", "match"] = "game"
     dealer: bool = False
     games: Pair = (0, 0)
-    laid: str | None = None
+    discarded: str | None = None
     starter: str | None = None
     pile: str | None = None
     layout: str | None = None
@@ -69,7 +69,7 @@ class Settings:
 
 
 # Settings that belong to one kind of game alone.
-OF_CARDS = ("dealer", "laid", "starter", "pile", "games")
+OF_CARDS = ("dealer", "discarded", "starter", "pile", "games")
 OF_CELLS = ("columns", "crib", "partners_crib", "others_crib", "players")
 DEFAULTS = {field.name: field.default for field in fields(Settings)}
 
@@ -92,12 +92,12 @@ def position(settings: Settings) -> Views:
         "dealer": settings.dealer, "scores": settings.scores, "games": settings.games,
         "rules": settings.rules or "hoyle", "episode": settings.episode,
     }  # fmt: skip
-    if settings.laid is None and settings.starter is None and settings.pile is None:
-        return laying_view(cards, **common)
-    if settings.laid is None or settings.starter is None:
-        raise ValueError("a position of the play needs both --laid and --starter")
-    return play_view(
-        cards, laid=settings.laid, starter=settings.starter, pile=settings.pile or "",
+    if settings.discarded is None and settings.starter is None and settings.pile is None:
+        return discard_view(cards, **common)
+    if settings.discarded is None or settings.starter is None:
+        raise ValueError("a position of the play needs both --discarded and --starter")
+    return pegging_view(
+        cards, discarded=settings.discarded, starter=settings.starter, pile=settings.pile or "",
         **common,
     )  # fmt: skip
 

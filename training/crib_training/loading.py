@@ -4,25 +4,25 @@ from __future__ import annotations
 
 from crib_agents.adapters.phased import PhasedAgent
 
-from crib_env.engine.two_hand.records import PLAY
-from crib_env.envs.makers import Maker
+from crib_env.engine.two_hand.records import PEGGING
+from crib_env.envs.makers import EnvSpec
 from crib_env.policy import Agent
-from crib_env.registration import find_page
+from crib_env.registration import env_module
 from crib_env.rules import Rules, find_rules
 
 
-def find_maker(name: str) -> Maker:
+def find_env(name: str) -> EnvSpec:
     """Return the maker of an environment given by module name, such as ``"six_card_v0"``.
 
     Raises:
         ValueError: no such environment.
     """
-    maker = find_page(name).maker
-    assert isinstance(maker, Maker)
+    maker = env_module(name).maker
+    assert isinstance(maker, EnvSpec)
     return maker
 
 
-def find_game(environment: str, rules: str | None = None) -> tuple[Maker, Rules]:
+def find_game(environment: str, rules: str | None = None) -> tuple[EnvSpec, Rules]:
     """Return the maker of an environment, and the rules that are named, or the environment's own.
 
     Args:
@@ -32,16 +32,16 @@ def find_game(environment: str, rules: str | None = None) -> tuple[Maker, Rules]
     Raises:
         ValueError: no such environment, or no rules of its game.
     """
-    maker = find_maker(environment)
+    maker = find_env(environment)
     return maker, find_rules(rules or maker.rules, maker.family.name)
 
 
-def shortest_episode(maker: Maker) -> str:
+def shortest_episode(maker: EnvSpec) -> str:
     """Return the engine's name for the shortest episode of an environment: a deal, a round."""
     return maker.episodes.get("deal", "round")
 
 
-def in_phase(maker: Maker, agent: Agent) -> Agent:
+def in_phase(maker: EnvSpec, agent: Agent) -> Agent:
     """Return who plays whole games for an agent.
 
     That is the agent itself, or in a phase environment the agent in that phase and the
@@ -50,6 +50,6 @@ def in_phase(maker: Maker, agent: Agent) -> Agent:
     phase = maker.phase
     if phase is None:
         return agent
-    if phase.phase == PLAY:
+    if phase.phase == PEGGING:
         return PhasedAgent(discard=agent, pegging=phase.default, name=agent.name)
     return PhasedAgent(discard=phase.default, pegging=agent, name=agent.name)

@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 from crib_agents.loading import TakesAgents, load_agent
 
-from crib_env.envs.makers import Maker
+from crib_env.envs.makers import EnvSpec
 from crib_env.options import check_seed
 from crib_env.policy import Agent
 from crib_env.settings import Count, NewFolder, Players, Positional, Seed
@@ -95,7 +95,7 @@ class Results:
 
 
 def play(
-    maker: Maker, agent: Agent, pairs: int, seed: int, players: int = 2, name: str | None = None
+    maker: EnvSpec, agent: Agent, pairs: int, seed: int, players: int = 2, name: str | None = None
 ) -> Results:
     """Play an agent against every built-in one but itself.
 

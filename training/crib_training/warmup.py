@@ -18,7 +18,7 @@ from crib_env.policy import find_agent
 from crib_env.registration import ENVIRONMENTS
 from crib_training.command_line import start
 from crib_training.evaluation.duplicate import play_pairs
-from crib_training.loading import find_game, find_maker, in_phase, shortest_episode
+from crib_training.loading import find_env, find_game, in_phase, shortest_episode
 
 LANES = 2  # the least with which a batch is one
 
@@ -38,7 +38,7 @@ class Settings:
 
 def one_game(name: str) -> None:
     """Take a step of one game through PettingZoo and through Gymnasium."""
-    maker = find_maker(name)
+    maker = find_env(name)
     env = maker.raw_env()
     env.reset(seed=1)
     env.step(int(env.observe(env.agent_selection)["action_mask"].argmax()))

@@ -59,7 +59,7 @@ def header(
     }
 
 
-class LearnedAgent:
+class PolicyNetAgent:
     """Plays the most likely legal action of a trained policy, or draws from it.
 
     Args:
@@ -99,7 +99,9 @@ class LearnedAgent:
             head.check(layers[-1][0].shape[1], self._features)
 
     @classmethod
-    def load(cls, path: str | Path, name: str | None = None, sample: bool = False) -> LearnedAgent:
+    def load(
+        cls, path: str | Path, name: str | None = None, sample: bool = False
+    ) -> PolicyNetAgent:
         """Read an agent from a file written by `save`.
 
         Raises:

@@ -1,4 +1,4 @@
-"""One agent from two: one lays away, the other plays the cards."""
+"""One agent from two: one discards, the other plays the cards."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from crib_agents.checks import refuse_other_views
 from crib_env.answers import one_or_many
 from crib_env.engine.family import find_family
 from crib_env.engine.two_hand.encode import ACTIONS
-from crib_env.engine.two_hand.records import LAY_AWAY
+from crib_env.engine.two_hand.records import DISCARD
 from crib_env.policy import (
     Actions,
     Opponent,
@@ -24,7 +24,7 @@ class PhasedAgent:
     """Asks one agent in the discard phase and another in the play of a two-hand game.
 
     Args:
-        discard: who lays away: a name, an agent or a function; trained on ``discard_v0``, say.
+        discard: who discards: a name, an agent or a function; trained on ``discard_v0``, say.
         pegging: who plays the cards; trained on ``pegging_v0``, say.
         name: what tables call it; by default made of the two names.
     """
@@ -44,8 +44,8 @@ class PhasedAgent:
         """
         refuse_other_views(self.name, views, find_family("two_hand"))
         actions = np.empty(len(views), dtype=np.int64)
-        laying = views["phase"] == LAY_AWAY
-        for chosen, agent in ((laying, self.discard), (~laying, self.pegging)):
+        discarding = views["phase"] == DISCARD
+        for chosen, agent in ((discarding, self.discard), (~discarding, self.pegging)):
             if chosen.any():
                 asked = views[chosen]
                 actions[chosen] = check_actions(agent.act(asked, rng), len(asked))
@@ -60,10 +60,10 @@ class PhasedAgent:
                 by which chances.
         """
         refuse_other_views(self.name, views, find_family("two_hand"))
-        chances = np.zeros((len(views), ACTIONS))
-        laying = views["phase"] == LAY_AWAY
-        for chosen, agent in ((laying, self.discard), (~laying, self.pegging)):
+        probabilities = np.zeros((len(views), ACTIONS))
+        discarding = views["phase"] == DISCARD
+        for chosen, agent in ((discarding, self.discard), (~discarding, self.pegging)):
             if chosen.any():
                 rng = np.random.default_rng(0)  # for what it asks of one that draws nothing
-                chances[chosen] = action_probabilities(agent, views[chosen], ACTIONS, rng)
-        return chances
+                probabilities[chosen] = action_probabilities(agent, views[chosen], ACTIONS, rng)
+        return probabilities

@@ -18,7 +18,7 @@ from crib_env.answers import one_or_many
 from crib_env.cards import format_card, parse_card, pip
 from crib_env.engine.family import find_family
 from crib_env.engine.record import NONE
-from crib_env.engine.two_hand.records import LAY_AWAY
+from crib_env.engine.two_hand.records import DISCARD
 from crib_env.policy import Actions, Views
 
 MOST_CHOSEN = 10_000  # pairs remembered until their second card is asked for
@@ -52,13 +52,13 @@ class Deal:
 
     Attributes:
         number: of the deal in the game, from 1.
-        laid: the cards this player has laid away.
+        laid: the cards this player has discarded.
         plays: the cards of the deal so far, oldest first, with who played them.
         gos: when who could not play.
     """
 
     number: int
-    laid: tuple[str, ...]
+    discarded: tuple[str, ...]
     plays: tuple[Play, ...]
     gos: tuple[Go, ...]
 
@@ -78,7 +78,7 @@ class PlainAgent(ABC):
     def choose_discard(
         self, hand: list[str], is_dealer: bool, scores: tuple[int, int]
     ) -> Collection[str]:
-        """Return the two cards of ``hand`` to lay away.
+        """Return the two cards of ``hand`` to discard.
 
         It is asked once a deal; the environment takes the pair one card at a time. (It is asked
         again where another player laid the first card.)
@@ -130,8 +130,8 @@ class PlainAgent(ABC):
         held = _texts(view["hand"])
         dealer = bool(view["is_dealer"])
         scores = int(view["scores"][0]), int(view["scores"][1])
-        if view["phase"] == LAY_AWAY:
-            return self._to_crib(held, _texts(view["laid"]), dealer, scores)
+        if view["phase"] == DISCARD:
+            return self._to_crib(held, _texts(view["discarded"]), dealer, scores)
         pile = [play.card for play in self.deal.plays]
         start = int(view["pile_from"])
         starter = format_card(int(view["starter"]))
@@ -141,25 +141,25 @@ class PlainAgent(ABC):
         return parse_card(card)
 
     def _to_crib(
-        self, held: Sequence[str], laid: Sequence[str], dealer: bool, scores: tuple[int, int]
+        self, held: Sequence[str], discarded: Sequence[str], dealer: bool, scores: tuple[int, int]
     ) -> int:
         """Return the first card of the pair not laid yet.
 
         A view does not say of which game it is. What was chosen with the same cards serves: where
         games are alike in all a player knows, their pairs may change places.
         """
-        hand = tuple(sorted([*held, *laid], key=parse_card))
+        hand = tuple(sorted([*held, *discarded], key=parse_card))
         chosen = self.__dict__.setdefault("_chosen", {})
         asked = hand, dealer, scores, self.deal.number
-        if laid and (seconds := chosen.pop((asked, laid[0]), None)):
+        if discarded and (seconds := chosen.pop((asked, discarded[0]), None)):
             if seconds[1:]:
-                chosen[asked, laid[0]] = seconds[1:]
+                chosen[asked, discarded[0]] = seconds[1:]
             return parse_card(seconds[0])
         pair = list(self.choose_discard(list(hand), dealer, scores))
         if len(pair) != 2 or len(set(pair) & set(hand)) != 2:
-            raise ValueError(f"to lay away are two cards of {' '.join(hand)}, got {pair!r}")
-        card, *others = (card for card in pair if card not in laid)
-        if not laid:
+            raise ValueError(f"to discard are two cards of {' '.join(hand)}, got {pair!r}")
+        card, *others = (card for card in pair if card not in discarded)
+        if not discarded:
             if len(chosen) >= MOST_CHOSEN:  # of games that were broken off
                 chosen.pop(next(iter(chosen)))
             chosen.setdefault((asked, card), []).append(others[0])
@@ -191,7 +191,7 @@ def read_deal(view: Any) -> Deal:
         if ended:
             count = 0
             gone.clear()
-    return Deal(int(view["deals"]), tuple(_texts(view["laid"])), plays, tuple(gos))
+    return Deal(int(view["deals"]), tuple(_texts(view["discarded"])), plays, tuple(gos))
 
 
 def _texts(cards: Any) -> list[str]:

@@ -77,8 +77,8 @@ class ScoredAgent:
         else:
             weights = np.zeros_like(scores)
             weights[np.arange(len(scores)), scores.argmax(axis=1)] = 1.0
-        chances: Floats = weights / weights.sum(axis=1, keepdims=True)
-        return chances
+        probabilities: Floats = weights / weights.sum(axis=1, keepdims=True)
+        return probabilities
 
     @one_or_many
     def action_values(self, views: Views) -> Floats:

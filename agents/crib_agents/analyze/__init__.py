@@ -1,20 +1,20 @@
 """The expert as a teacher: every choice in a position, best first, with what each is worth.
 
-`analyze` takes a seat's view; `laying_view`, `play_view` and, for Table Top, `layout_view` make one
-from cards written as text.
+`analyze` takes a seat's view; `discard_view`, `pegging_view` and, for Table Top, `layout_view`
+make one from cards written as text.
 `crib analyze` is the same on the command line.
 """
 
-from crib_agents.analyze.choices import Card, Cell, Discard, analyze
+from crib_agents.analyze.choices import CardChoice, CellChoice, DiscardChoice, analyze
 from crib_agents.analyze.layouts import layout_view
-from crib_agents.analyze.positions import laying_view, play_view
+from crib_agents.analyze.positions import discard_view, pegging_view
 
 __all__ = [
-    "Card",
-    "Cell",
-    "Discard",
+    "CardChoice",
+    "CellChoice",
+    "DiscardChoice",
     "analyze",
-    "laying_view",
+    "discard_view",
     "layout_view",
-    "play_view",
+    "pegging_view",
 ]

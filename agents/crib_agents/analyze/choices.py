@@ -8,21 +8,21 @@ from itertools import combinations
 import numpy as np
 
 from crib_agents.expert.table_top import TableTopExpert
-from crib_agents.expert.table_top.agent import VALUE, WORTH
+from crib_agents.expert.table_top.agent import VALUE, WIN_VALUE
 from crib_agents.expert.table_top.value import MINE, THEIRS
 from crib_agents.expert.two_hand.discard import expert
 from crib_agents.expert.two_hand.pegging import search
-from crib_agents.expert.two_hand.pegging.expert import PlayExpert
+from crib_agents.expert.two_hand.pegging.expert import PeggingExpert
 from crib_env.cards import format_card, format_cards
 from crib_env.engine.table_top import format_cell
-from crib_env.engine.two_hand.records import LAY_AWAY, VIEW
+from crib_env.engine.two_hand.records import DISCARD, VIEW
 from crib_env.policy import Views
 from crib_env.rules import LARGEST_TARGET
 
 
 @dataclass(frozen=True)
-class Discard:
-    """A pair to lay away, and what it brings.
+class DiscardChoice:
+    """A pair to discard, and what it brings.
 
     Attributes:
         lay: the pair, such as ``"KH 6S"``.
@@ -45,7 +45,7 @@ class Discard:
 
 
 @dataclass(frozen=True)
-class Card:
+class CardChoice:
     """A card to play, and what it brings.
 
     Attributes:
@@ -54,7 +54,7 @@ class Card:
         mine: points expected to be pegged in the rest of the play.
         theirs: points the other seat is expected to peg in it.
         points: ``now`` and ``mine`` less ``theirs``.
-        win: what it is worth, 0 to 1; see `Discard`.
+        win: what it is worth, 0 to 1; see `DiscardChoice`.
     """
 
     card: str
@@ -66,7 +66,7 @@ class Card:
 
 
 @dataclass(frozen=True)
-class Cell:
+class CellChoice:
     """A place for the card in turn at Table Top, and what it brings.
 
     Attributes:
@@ -87,18 +87,18 @@ class Cell:
     win: float
 
 
-Choice = Discard | Card | Cell
+Choice = DiscardChoice | CardChoice | CellChoice
 
 
-def analyze(views: Views) -> list[Discard] | list[Card] | list[Cell]:
+def analyze(views: Views) -> list[DiscardChoice] | list[CardChoice] | list[CellChoice]:
     """Return every choice in a position, the best first.
 
     The first is what ``expert`` does, but that far from the end ``expert`` takes the worth of a
-    pair to lay away as linear in points, to save time, and here it never is. The records
+    pair to discard as linear in points, to save time, and here it never is. The records
     are dataclasses, so that ``pandas.DataFrame(analyze(views))`` is a table of them.
 
     Args:
-        views: records [1] of a view of a seat to move, such as `laying_view`, `play_view` or
+        views: records [1] of a view of a seat to move, such as `discard_view`, `pegging_view` or
             `layout_view` make, or ``np.array([env.unwrapped.view(seat)])``.
 
     Raises:
@@ -111,71 +111,73 @@ def analyze(views: Views) -> list[Discard] | list[Card] | list[Cell]:
         raise ValueError("the view is of a seat that is not to move: it has nothing to choose")
     if views.dtype != VIEW:
         return cells(views)
-    return discards(views) if view["phase"] == LAY_AWAY else cards(views)
+    return discards(views) if view["phase"] == DISCARD else cards(views)
 
 
-def discards(views: Views) -> list[Discard]:
-    """Return every pair the seat may lay away, the best first.
+def discards(views: Views) -> list[DiscardChoice]:
+    """Return every pair the seat may discard, the best first.
 
     After the first card of a pair is laid, the pairs that hold it.
     """
     view = views[0]
-    laid = view["laid"][: view["laid_n"]].tolist()
-    dealt = sorted(view["hand"][: view["hand_n"]].tolist() + laid)
+    discarded = view["discarded"][: view["discarded_n"]].tolist()
+    dealt = sorted(view["hand"][: view["hand_n"]].tolist() + discarded)
     _, columns = expert.rank_discards(views, near=LARGEST_TARGET)
     found = []
     for pair, row in zip(combinations(dealt, 2), columns[0], strict=False):
-        if not set(laid) <= set(pair):
+        if not set(discarded) <= set(pair):
             continue
         hand, crib = float(row[expert.HAND_MEAN]), float(row[expert.CRIB_MEAN])
         pegs = float(row[expert.OWN_PEGS] - row[expert.OTHER_PEGS])
         found.append(
             (
-                (float(row[expert.WORTH]), pair[::-1]),
-                Discard(
+                (float(row[expert.WIN_VALUE]), pair[::-1]),
+                DiscardChoice(
                     lay=format_cards(pair[::-1]),
                     keep=format_cards(card for card in reversed(dealt) if card not in pair),
                     hand=hand,
                     crib=crib,
                     play=pegs,
                     points=hand + crib + pegs,
-                    win=float(row[expert.WORTH]),
+                    win=float(row[expert.WIN_VALUE]),
                 ),
             )
         )
     return [choice for _, choice in sorted(found, key=lambda each: each[0], reverse=True)]
 
 
-def cards(views: Views) -> list[Card]:
+def cards(views: Views) -> list[CardChoice]:
     """Return every card the seat may play, the best first."""
     view = views[0]
     found = []
-    for card, row in zip(view["hand"].tolist(), PlayExpert().findings(views)[0], strict=True):
-        if np.isnan(row[search.WORTH]):
+    for card, row in zip(view["hand"].tolist(), PeggingExpert().findings(views)[0], strict=True):
+        if np.isnan(row[search.WIN_VALUE]):
             continue
         now, mine = float(row[search.POINTS_NOW]), float(row[search.MY_POINTS])
         theirs = float(row[search.THEIR_POINTS])
         found.append(
             (
-                (float(row[search.WORTH]), card),
-                Card(
+                (float(row[search.WIN_VALUE]), card),
+                CardChoice(
                     format_card(card),
                     now,
                     mine,
                     theirs,
                     now + mine - theirs,
-                    float(row[search.WORTH]),
+                    float(row[search.WIN_VALUE]),
                 ),
             )
         )
     return [choice for _, choice in sorted(found, key=lambda each: each[0], reverse=True)]
 
 
-def cells(views: Views) -> list[Cell]:
+def cells(views: Views) -> list[CellChoice]:
     """Return every place for the card in turn at Table Top, the best first."""
     columns = TableTopExpert().analyze(views[0])
     found = [
-        Cell(format_cell(action), action, *(float(row[k]) for k in (MINE, THEIRS, VALUE, WORTH)))
+        CellChoice(
+            format_cell(action), action, *(float(row[k]) for k in (MINE, THEIRS, VALUE, WIN_VALUE))
+        )
         for action, row in enumerate(columns)
         if not np.isnan(row[VALUE])
     ]

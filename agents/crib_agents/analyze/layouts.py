@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 
 from crib_agents.analyze.positions import LANE, read_cards, refuse_twice
+from crib_env.batch import GameBatch
 from crib_env.cards import DECK_SIZE, parse_card
 from crib_env.engine.record import NONE
 from crib_env.engine.table_top.records import CELLS, CENTRE, CRIB_CARDS, SEATS, SIZE, TURNS
-from crib_env.batch import Games
 from crib_env.policy import Views
 from crib_env.rules import Rules, TableTopRules, find_rules
 
@@ -72,8 +72,8 @@ def layout_view(
         me: read_cards("crib", crib),
         (me + 2) % SEATS: read_cards("partners_crib", partners_crib),
     }
-    laid = _laid(me, len(own[me]), len(own[(me + 2) % SEATS]), others_crib, players)
-    games = Games(chosen, 1, players=players, episode=episode)
+    laid = _discarded(me, len(own[me]), len(own[(me + 2) % SEATS]), others_crib, players)
+    games = GameBatch(chosen, 1, players=players, episode=episode)
     _fill(games.states[0], cells, parse_card(card), me, laid, own, players)
     games.states["scores"] = games.states["start"] = scores if rows else scores[::-1]
     return games.views(LANE, np.array([me]))
@@ -171,7 +171,7 @@ def _refuse_apart(cells: list[int]) -> None:
                          "together with no others (T5)")  # fmt: skip
 
 
-def _laid(me: int, mine: int, partners: int, others: int, players: int) -> list[int]:
+def _discarded(me: int, mine: int, partners: int, others: int, players: int) -> list[int]:
     """Return how many cards each seat has laid in the crib."""
     quota = CRIB_CARDS // players
     side = CRIB_CARDS // 2

@@ -13,18 +13,18 @@ from typing import Any
 
 import numpy as np
 
+from crib_env.batch import GameBatch
 from crib_env.cards import DECK_SIZE, format_card, format_cards, parse_card, parse_cards
 from crib_env.engine.two_hand.records import OVER
-from crib_env.batch import Games
 from crib_env.policy import Views
 from crib_env.rules import Rules, TwoHandRules, find_rules
 
-LAID = 2  # cards each seat lays in the crib
+DISCARDED = 2  # cards each seat lays in the crib
 ME, OTHER = 0, 1
-LANE = np.zeros(1, dtype=np.int64)  # the one game of a `Games`
+LANE = np.zeros(1, dtype=np.int64)  # the one game of a `GameBatch`
 
 
-def laying_view(
+def discard_view(
     hand: str,
     *,
     dealer: bool,
@@ -33,7 +33,7 @@ def laying_view(
     rules: str | Rules = "hoyle",
     episode: str = "game",
 ) -> Views:
-    """Return the view of a seat about to lay away.
+    """Return the view of a seat about to discard.
 
     Args:
         hand: the cards dealt to it, such as ``"5H 5D JC 4S 6S KH"``.
@@ -58,15 +58,15 @@ def laying_view(
     deal = _OpenDeal(chosen, episode, mine, hidden[: chosen.dealt], hidden[-1], dealer)
     if not dealer:
         return deal.seen(scores, games)
-    for card in hidden[:LAID]:
+    for card in hidden[:DISCARDED]:
         deal.step(OTHER, card)
     return deal.seen(scores, games)
 
 
-def play_view(
+def pegging_view(
     hand: str,
     *,
-    laid: str,
+    discarded: str,
     starter: str,
     dealer: bool,
     pile: str = "",
@@ -79,7 +79,7 @@ def play_view(
 
     Args:
         hand: the cards it still holds, such as ``"6D 4S"``.
-        laid: the two it laid away.
+        laid: the two it discarded.
         starter: the card turned up.
         dealer: whether it deals.
         pile: the cards played in this deal in order, the other seat's in brackets:
@@ -97,13 +97,17 @@ def play_view(
             have been played, or a position in which it is not this seat's turn.
     """
     chosen = find_rules(rules, TwoHandRules)
-    held, away, up = read_cards("hand", hand), read_cards("laid", laid), parse_card(starter)
+    held, away, up = (
+        read_cards("hand", hand),
+        read_cards("discarded", discarded),
+        parse_card(starter),
+    )
     played = _pile(pile)
     mine = held + away + [card for seat, card in played if seat == ME]
     theirs = [card for seat, card in played if seat == OTHER]
-    kept = chosen.dealt - LAID
-    if len(away) != LAID:
-        raise ValueError(f"laid must be {LAID} cards, got {len(away)}: {laid!r}")
+    kept = chosen.dealt - DISCARDED
+    if len(away) != DISCARDED:
+        raise ValueError(f"laid must be {DISCARDED} cards, got {len(away)}: {discarded!r}")
     if len(mine) != chosen.dealt:
         raise ValueError(
             f"a seat keeps {kept} cards; hand ({len(held)}) and its own in the pile "
@@ -116,8 +120,8 @@ def play_view(
     hidden = _hidden([*mine, *theirs, up])
     unknown = kept - len(theirs)
     filled = theirs + hidden[len(hidden) - unknown :]
-    deal = _OpenDeal(chosen, episode, mine, filled + hidden[:LAID], up, dealer)
-    lays = [(OTHER, card) for card in hidden[:LAID]]
+    deal = _OpenDeal(chosen, episode, mine, filled + hidden[:DISCARDED], up, dealer)
+    lays = [(OTHER, card) for card in hidden[:DISCARDED]]
     mine_away = [(ME, card) for card in away]
     for seat, card in lays + mine_away if dealer else mine_away + lays:
         deal.step(seat, card)
@@ -145,7 +149,7 @@ class _OpenDeal:
         starter: int,
         dealer: bool,
     ) -> None:
-        self.games = Games(rules, 1, episode=episode)
+        self.games = GameBatch(rules, 1, episode=episode)
         pone, deals = (theirs, mine) if dealer else (mine, theirs)
         known = [card for pair in zip(pone, deals, strict=True) for card in pair] + [starter]
         deck = np.array([known + [c for c in range(DECK_SIZE) if c not in known]], dtype=np.int64)

@@ -65,7 +65,7 @@ DEAL_OUTCOMES = Table(
     1,
     {
         "deals": (len(DEALT),),
-        "play": PLAY,
+        "pegging": PLAY,
         "pone_out": PLAY,
         "dealer_out": PLAY,
         "pone_hand": COUNT,
@@ -74,11 +74,11 @@ DEAL_OUTCOMES = Table(
     },
 )
 KEPT_PLAY = Table(
-    "kept_play.json", 1, dict.fromkeys(("mine", "theirs"), (len(DEALT), len(ROLES), 1820)), 455
+    "kept_pegging.json", 1, dict.fromkeys(("mine", "theirs"), (len(DEALT), len(ROLES), 1820)), 455
 )
-LAID_AWAY = Table("laid_away.json", 1, {"laid": CHARTS, "excess": CHARTS})
+DISCARDED = Table("discarded.json", 1, {"discarded": CHARTS, "excess": CHARTS})
 REFLEX = Table(
-    "reflex.npz",
+    "rollout_policy.npz",
     3,
     {
         "tables": (len(DEALT), 65_124),
@@ -104,7 +104,7 @@ TABLE_TOP_ROUNDS = Table(
 )
 TABLE_TOP_VALUES = Table("table_top_values.npz", 1, {"values": (len(VARIANTS), 103_432)})
 TABLES = (
-    CRIB_TABLES, REFLEX, DEAL_OUTCOMES, KEPT_PLAY, LAID_AWAY, CHOICES, REFERENCE_DEALS,
+    CRIB_TABLES, REFLEX, DEAL_OUTCOMES, KEPT_PLAY, DISCARDED, CHOICES, REFERENCE_DEALS,
     TABLE_TOP_VALUES, TABLE_TOP_ROUNDS,
 )  # fmt: skip
 

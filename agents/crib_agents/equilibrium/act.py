@@ -12,9 +12,9 @@ from crib_agents.equilibrium.packed import (
     CHILD,
     CLASSES,
     CODES,
-    LAID_PAIRS,
+    DISCARD_PAIRS,
     OFFSET,
-    PLAY,
+    PEGGING,
     ROW,
     SIZE,
     SPLITS,
@@ -32,7 +32,7 @@ from crib_env.engine.record import NONE
 from crib_env.engine.rng import below
 from crib_env.engine.show import pip
 from crib_env.engine.two_hand.counting import dealt_card, sequence_of, sequence_points
-from crib_env.engine.two_hand.records import LAY_AWAY
+from crib_env.engine.two_hand.records import DISCARD
 
 FINE = 1 << 24  # steps of a draw
 ORDERS = 6  # in which three cards can be played
@@ -40,7 +40,7 @@ ORDERS = 6  # in which three cards can be played
 
 @kernel
 def split_cards(dealt, split):
-    """Return the two places that a split lays away, the higher first; see `split_places`."""
+    """Return the two places that a split discards, the higher first; see `split_places`."""
     for low in range(dealt):
         for high in range(low + 1, dealt):
             if split == 0:
@@ -50,10 +50,10 @@ def split_cards(dealt, split):
 
 
 @kernel
-def lay_away_chances(v, weights, chances):
-    """Write how likely each card held is laid away now; ``weights`` begin with a strategy.
+def discard_probabilities(v, weights, probabilities):
+    """Write how likely each card held is discarded now; ``weights`` begin with a strategy.
 
-    Of the two cards of a split the one of the higher place is laid away first. Where another was,
+    Of the two cards of a split the one of the higher place is discarded first. Where another was,
     the split with it is taken, or else that with the nearest place.
 
     Args:
@@ -61,40 +61,40 @@ def lay_away_chances(v, weights, chances):
     """
     cards = stack.ints(HAND)
     order = stack.ints(HAND)
-    n = v["hand_n"] + v["laid_n"]
+    n = v["hand_n"] + v["discarded_n"]
     for i in range(n):
         cards[i] = dealt_card(v, i)
     classes = int(weights[CLASSES])
     at = find_class(weights, int(weights[CODES]), classes, canonical(cards, n, order))
     packed = int(weights[int(weights[SPLITS]) + classes * v["is_dealer"] + at])
     for i in range(n):
-        chances[i] = 0.0
-    laid = NONE  # the place of the card already laid away
+        probabilities[i] = 0.0
+    discarded = NONE  # the place of the card already discarded
     for place in range(n):
         if order[place] >= v["hand_n"]:
-            laid = place
+            discarded = place
     total = 0.0
     for which in range(2):
         likely = packed >> 8 if which == 0 else 255 - (packed >> 8)
         first, second = split_cards(n, packed >> (4 * which) & 15)
-        if laid == NONE:
-            chances[order[first]] += likely
+        if discarded == NONE:
+            probabilities[order[first]] += likely
             total += likely
-        elif laid == first:
-            chances[order[second]] += likely
+        elif discarded == first:
+            probabilities[order[second]] += likely
             total += likely
-    if total == 0.0:  # a card was laid away that the strategy does not, or not first
+    if total == 0.0:  # a card was discarded that the strategy does not, or not first
         for which in range(2):
             first, second = split_cards(n, packed >> (4 * which) & 15)
-            if laid == second and total == 0.0:
-                chances[order[first]] = 1.0
+            if discarded == second and total == 0.0:
+                probabilities[order[first]] = 1.0
                 total = 1.0
         if total == 0.0:
             first, second = split_cards(n, packed & 15)
-            chances[order[first]] = 1.0
+            probabilities[order[first]] = 1.0
             total = 1.0
     for i in range(v["hand_n"]):
-        chances[i] /= total
+        probabilities[i] /= total
 
 
 @kernel
@@ -150,7 +150,7 @@ def order_makes(v, order):
 
 
 @kernel
-def play_chances(v, weights, chances):
+def pegging_probabilities(v, weights, probabilities):
     """Write how likely each card held is played now; ``weights`` begin with a strategy.
 
     Args:
@@ -161,7 +161,7 @@ def play_chances(v, weights, chances):
     ranks = 0  # that fit
     slots = 0
     for i in range(n):
-        chances[i] = 0.0
+        probabilities[i] = 0.0
         counted += 1 << ((v["hand"][i] >> 2) << 2)
         if v["legal"] >> i & 1:
             ranks |= 1 << (v["hand"][i] >> 2)
@@ -170,7 +170,7 @@ def play_chances(v, weights, chances):
     if ranks & (ranks - 1) == 0:
         for i in range(n):
             if v["legal"] >> i & 1:
-                chances[i] = 1.0
+                probabilities[i] = 1.0
                 return
     if v["other_n"] == 0:
         best = -1
@@ -180,16 +180,16 @@ def play_chances(v, weights, chances):
             if made > best:
                 best = made
                 chosen = order % n
-        chances[chosen] = 1.0
+        probabilities[chosen] = 1.0
         return
     node = find_node(v, weights, int(weights[ROW]), weights, int(weights[CHILD]))
-    pairs = int(weights[LAID_PAIRS])
-    pair = pair_number(v["laid"][0] >> 2, v["laid"][1] >> 2) if pairs > 1 else 0
+    pairs = int(weights[DISCARD_PAIRS])
+    pair = pair_number(v["discarded"][0] >> 2, v["discarded"][1] >> 2) if pairs > 1 else 0
     first = first_of(int(weights[int(weights[OFFSET]) + node]), n, pairs,
                      number(counted) - FIRST[n], pair)  # fmt: skip
     if weights[STARTERS] > 1:
         first += (v["starter"] >> 2) * int(weights[SIZE])
-    play = weights[int(weights[PLAY]) :]
+    play = weights[int(weights[PEGGING]) :]
     rest = WHOLE
     slot = 0
     total = 0.0
@@ -203,41 +203,41 @@ def play_chances(v, weights, chances):
         slot += 1
         for i in range(n):
             if v["hand"][i] >> 2 == rank and v["legal"] >> i & 1:
-                chances[i] = max(likely, 0.0)
-                total += chances[i]
+                probabilities[i] = max(likely, 0.0)
+                total += probabilities[i]
                 break
     for i in range(n):
         if total > 0.0:
-            chances[i] /= total
+            probabilities[i] /= total
         elif v["legal"] >> i & 1 and ranks > 0:  # nothing is known: the lowest card that fits
-            chances[i] = 1.0
+            probabilities[i] = 1.0
             total = 1.0
 
 
 @kernel
-def card_chances(v, weights, chances):
+def card_probabilities(v, weights, probabilities):
     """Write how likely each card held is taken, float64[HAND]; return 0 under unknown rules."""
     at = find_game(weights, rules_key(v))
     if at == NONE:
         return 0
-    if v["phase"] == LAY_AWAY:
-        lay_away_chances(v, weights[at:], chances)
+    if v["phase"] == DISCARD:
+        discard_probabilities(v, weights[at:], probabilities)
     else:
-        play_chances(v, weights[at:], chances)
+        pegging_probabilities(v, weights[at:], probabilities)
     return 1
 
 
 @kernel
 def act(v, rng, table, weights):
     """Return a card drawn by the strategy's chances; NONE under rules that it is not for."""
-    chances = stack.floats(HAND)
-    if card_chances(v, weights, chances) == 0:
+    probabilities = stack.floats(HAND)
+    if card_probabilities(v, weights, probabilities) == 0:
         return NONE
     drawn = below(rng, FINE) / FINE
     chosen = NONE
     for i in range(v["hand_n"]):
-        if chances[i] > 0.0:
+        if probabilities[i] > 0.0:
             if chosen == NONE or drawn >= 0.0:
                 chosen = i
-            drawn -= chances[i]
+            drawn -= probabilities[i]
     return v["hand"][chosen]

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from numba import float64, void
 
 from crib_agents.data.tables import FOLDER
-from crib_agents.equilibrium.act import act, card_chances
+from crib_agents.equilibrium.act import act, card_probabilities
 from crib_agents.equilibrium.classes import HAND
 from crib_agents.equilibrium.files import FIELDS, Solved
 from crib_agents.equilibrium.packed import join, pack
@@ -38,14 +38,14 @@ def shipped() -> tuple[Solved, ...]:
 
 
 @entry(void(array_of(VIEW), WEIGHTS_T, float64[:, ::1]))
-def write_chances(views, weights, chances):
+def write_probabilities(views, weights, probabilities):
     """Write how likely each action is for each view; a row stays 0 under unknown rules."""
     of_hand = stack.floats(HAND)
     for k in range(views.shape[0]):
         v = views[k]
-        if card_chances(v, weights, of_hand):
+        if card_probabilities(v, weights, of_hand):
             for i in range(v["hand_n"]):
-                chances[k, v["hand"][i]] = of_hand[i]
+                probabilities[k, v["hand"][i]] = of_hand[i]
 
 
 class Equilibrium(CompiledAgent):
@@ -112,12 +112,12 @@ class Equilibrium(CompiledAgent):
             ValueError: see `act`.
         """
         self._check(views)
-        chances = np.zeros((len(views), find_family(FAMILY).actions))
-        write_chances(np.ascontiguousarray(views), self.weights, chances)
-        unknown = chances.sum(axis=1) == 0.0
+        probabilities = np.zeros((len(views), find_family(FAMILY).actions))
+        write_probabilities(np.ascontiguousarray(views), self.weights, probabilities)
+        unknown = probabilities.sum(axis=1) == 0.0
         if unknown.any():
             self._refuse(views[unknown])
-        return chances
+        return probabilities
 
     def entries_for(self, family: Family) -> AgentEntries | None:
         """Return what steps lanes of a family against this agent; None if it must be asked."""

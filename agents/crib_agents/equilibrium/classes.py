@@ -152,7 +152,7 @@ class Classes:
         codes: int64[C], ascending; a class's number is its code's place.
         cards: int64[C, dealt], card ids of a hand of the class, in the class's order.
         sizes: int64[C], how many hands each class has.
-        splits: int64[S, 2], the places laid away, by split.
+        splits: int64[S, 2], the places discarded, by split.
         keeps: int64[S, dealt - 2], the places kept.
     """
 
@@ -169,7 +169,7 @@ class Classes:
 
 
 def split_places(dealt: int) -> tuple[Ints, Ints]:
-    """Return the places laid away and those kept, by split: int64[S, 2], int64[S, dealt - 2]."""
+    """Return the places discarded and those kept, by split: int64[S, 2], int64[S, dealt - 2]."""
     splits = list(combinations(range(dealt), 2))
     keeps = [[i for i in range(dealt) if i not in split] for split in splits]
     return np.array(splits, dtype=np.int64), np.array(keeps, dtype=np.int64)

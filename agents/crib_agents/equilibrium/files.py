@@ -63,7 +63,7 @@ class Solved:
     @cached_property
     def deflated(self) -> dict[str, npt.NDArray[np.uint8]]:
         """The tables as the file has them."""
-        tables = {"lay_away": self.strategy.lay_away, "play": self.strategy.play}
+        tables = {"discard": self.strategy.discard, "pegging": self.strategy.play}
         return {
             name: np.frombuffer(zlib.compress(np.ascontiguousarray(table).data), dtype=np.uint8)
             for name, table in tables.items()
@@ -77,10 +77,10 @@ class Solved:
             "version": FORMAT_VERSION,
             "rules": self.rules,
             "rules_fields": dict(self.rules_fields),
-            "by_laid": strategy.by_laid,
+            "by_discard": strategy.by_discard,
             "shapes": {
-                "lay_away": list(strategy.lay_away.shape),
-                "play": list(strategy.play.shape),
+                "discard": list(strategy.discard.shape),
+                "pegging": list(strategy.play.shape),
             },
             "about": dict(self.about),
             "made_by": self.made_by,
@@ -116,20 +116,20 @@ class Solved:
         """
         check_format(about, FORMAT, FORMAT_VERSION)
         fields: Any = about.get("rules_fields")
-        by_laid = about.get("by_laid")
+        by_discard = about.get("by_discard")
         rules = read_rules(TwoHandRules.family, about.get("rules"), fields)
         assert isinstance(rules, TwoHandRules)
         if missing := [field for field in FIELDS if field not in fields]:
             raise ValueError(f"its header lacks {missing[0]!r}")
-        if not isinstance(by_laid, bool) or not isinstance(about.get("about", {}), dict):
-            raise ValueError(f"its header must say whether the play is by_laid, and about what, "
-                             f"found {shown(by_laid)}, {shown(about.get('about'))}")  # fmt: skip
+        if not isinstance(by_discard, bool) or not isinstance(about.get("about", {}), dict):
+            raise ValueError(f"its header must say whether the play is by_discard, and about what, "
+                             f"found {shown(by_discard)}, {shown(about.get('about'))}")  # fmt: skip
         tree = public_tree(rules.dealt - 2, rules.single_count)
-        size = tree.size * (PAIRS if by_laid else 1)
+        size = tree.size * (PAIRS if by_discard else 1)
         classes = hand_classes(rules.dealt)
         expected: dict[str, list[tuple[int, ...]]] = {
-            "lay_away": [(2, len(classes.codes), len(classes.splits))],
-            "play": [(1, size), (RANKS, size)],
+            "discard": [(2, len(classes.codes), len(classes.splits))],
+            "pegging": [(1, size), (RANKS, size)],
         }
         shapes = about.get("shapes")
         shapes = shapes if isinstance(shapes, dict) else {}
@@ -147,7 +147,7 @@ class Solved:
                 raise ValueError(f"the table {name!r}: {error}") from None
             tables[name] = np.frombuffer(data, dtype=np.uint8).reshape(shape)
         strategy = Strategy(
-            rules.dealt, rules.single_count, tables["lay_away"], tables["play"], by_laid
+            rules.dealt, rules.single_count, tables["discard"], tables["pegging"], by_discard
         )
         return cls(rules.name, fields, strategy, about.get("about", {}),
                    str(about.get("made_by", "")))  # fmt: skip

@@ -16,7 +16,7 @@ from crib_env.engine.jit import kernel
 from crib_env.engine.record import NONE
 
 # What a strategy begins with: numbers of its parts, and where those begin behind it.
-CLASSES, LAID_PAIRS, STARTERS, SIZE, CODES, SPLITS, ROW, CHILD, OFFSET, PLAY = range(10)
+CLASSES, DISCARD_PAIRS, STARTERS, SIZE, CODES, SPLITS, ROW, CHILD, OFFSET, PEGGING = range(10)
 HEAD = 10
 
 IN_ONE = 6  # bytes in a float64
@@ -34,17 +34,17 @@ def pack_bytes(values: npt.NDArray[np.uint8]) -> Floats:
     return packed
 
 
-def pack_splits(lay_away: npt.NDArray[np.uint8]) -> Floats:
+def pack_splits(discard: npt.NDArray[np.uint8]) -> Floats:
     """Return the two likeliest splits of each class, and how likely the first is, as one number.
 
     Args:
-        lay_away: uint8[2, C, S].
+        discard: uint8[2, C, S].
 
     Returns:
         float64[2 * C]: likeliest split, 16 times the second, 256 times the first's 255ths of both.
     """
-    order = np.argsort(lay_away, axis=2, kind="stable")[:, :, ::-1][:, :, :2]
-    most = np.take_along_axis(lay_away, order, axis=2).astype(np.float64)
+    order = np.argsort(discard, axis=2, kind="stable")[:, :, ::-1][:, :, :2]
+    most = np.take_along_axis(discard, order, axis=2).astype(np.float64)
     share = np.rint(255 * most[:, :, 0] / np.maximum(most.sum(axis=2), 1))
     packed: Floats = order[:, :, 0] + 16.0 * order[:, :, 1] + 256.0 * share
     return packed.ravel()
@@ -56,14 +56,14 @@ def pack(strategy: Strategy) -> Floats:
     bytes_a_number = strategy.play.shape[1]
     parts = [
         strategy.classes.codes.astype(np.float64),
-        pack_splits(strategy.lay_away),
+        pack_splits(strategy.discard),
         tree.row.astype(np.float64),
         tree.child.astype(np.float64).ravel(),
         tree.offset.astype(np.float64),
         pack_bytes(strategy.play.ravel()),
     ]
     begins = HEAD + np.cumsum([0, *map(len, parts[:-1])])
-    head = [len(parts[0]), strategy.laid_pairs, len(strategy.play), bytes_a_number, *begins]
+    head = [len(parts[0]), strategy.discard_pairs, len(strategy.play), bytes_a_number, *begins]
     return np.concatenate([np.array(head, dtype=np.float64), *parts])
 
 

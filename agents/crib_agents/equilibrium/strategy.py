@@ -1,4 +1,4 @@
-"""A strategy as tables: how likely each way to lay away is, and each rank at each node of the play.
+"""A strategy as tables: how likely each way to discard is, and each rank at each node of the play.
 
 Probabilities are in 255ths, uint8: what it costs in play cannot be measured.
 """
@@ -29,19 +29,19 @@ class Strategy:
 
     Attributes:
         dealt: cards dealt to a seat. single_count: whether there is one count (F4).
-        lay_away: uint8[2, C, S], by role (pone, dealer), the class of the hand and the way to split
+        discard: uint8[2, C, S], by role (pone, dealer), the class of the hand and the way to split
             it; each class's add up to 255.
         play: uint8[starters, size]; see `first_of`. ``starters`` is 13, the starter's rank, or 1
             where the play does not depend on it.
-        by_laid: whether the play depends on the ranks laid away.
+        by_discard: whether the play depends on the ranks discarded.
         deck: the cards that there are, one bit a card id.
     """
 
     dealt: int
     single_count: bool
-    lay_away: Bytes
+    discard: Bytes
     play: Bytes
-    by_laid: bool = False
+    by_discard: bool = False
     deck: int = DECK
 
     @cached_property
@@ -55,17 +55,17 @@ class Strategy:
         return public_tree(self.dealt - 2, self.single_count)
 
     @property
-    def laid_pairs(self) -> int:
-        """Into how many the play of what is kept is divided by what was laid away."""
-        return PAIRS if self.by_laid else 1
+    def discard_pairs(self) -> int:
+        """Into how many the play of what is kept is divided by what was discarded."""
+        return PAIRS if self.by_discard else 1
 
-    def lay_away_probabilities(self, role: int) -> npt.NDArray[np.float32]:
+    def discard_probabilities(self, role: int) -> npt.NDArray[np.float32]:
         """Return how likely each split of each class is, float32[C, S], for pone 0, dealer 1."""
-        chances: npt.NDArray[np.float32] = self.lay_away[role].astype(np.float32) / WHOLE
-        return chances
+        probabilities: npt.NDArray[np.float32] = self.discard[role].astype(np.float32) / WHOLE
+        return probabilities
 
-    def play_probabilities(
-        self, node: int, holding: int, starter: int = 0, laid: int = 0
+    def pegging_probabilities(
+        self, node: int, holding: int, starter: int = 0, discarded: int = 0
     ) -> npt.NDArray[np.float64]:
         """Return how likely the seat to move plays each rank, float64[13].
 
@@ -73,22 +73,22 @@ class Strategy:
             node: where it is; see `PublicTree` and `find_node`.
             holding: the number of the ranks it still holds; see `holdings`. Ranks that do not fit
                 the count are its own to leave out: they have probability 0.
-            starter: the starter's rank. laid: the number of the pair laid away, see `pair_number`.
+            starter: the starter's rank. laid: the number of the pair discarded, see `pair_number`.
         """
         ranks = np.zeros(RANKS)
         row = self.play[starter if len(self.play) > 1 else 0]
         at = int(self.tree.offset[node])
-        pair = laid if self.by_laid else 0
+        pair = discarded if self.by_discard else 0
         rows = holdings()
         for slot in range(int(rows[holding, DISTINCT])):
             rank = int(rows[holding, LISTED]) >> (4 * slot) & 15
-            ranks[rank] = read_probability(row, at, self.laid_pairs, pair, rows, holding, slot)
+            ranks[rank] = read_probability(row, at, self.discard_pairs, pair, rows, holding, slot)
         return ranks
 
 
 @kernel
 def pair_number(first, second):
-    """Return the number of the pair of ranks laid away, 0 to 90."""
+    """Return the number of the pair of ranks discarded, 0 to 90."""
     return number((1 << (4 * first)) + (1 << (4 * second))) - FIRST[2]
 
 
@@ -101,7 +101,8 @@ def first_of(at, left, pairs, place, pair):
 
     Args:
         at: the node's ``offset``. left: how many cards the holding has.
-        pairs: `Strategy.laid_pairs`. pair: the number of the pair laid away, 0 if ``pairs`` is 1.
+        pairs: `Strategy.discard_pairs`. pair: the number of the pair discarded, 0 if ``pairs`` is
+            1.
         place: the holding's number among those of its size.
     """
     return at * pairs + (place * pairs + pair) * (left - 1)

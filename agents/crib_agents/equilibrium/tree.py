@@ -26,9 +26,9 @@ from crib_env.engine.jit import kernel
 from crib_env.engine.record import NONE
 from crib_env.engine.show import pip
 
-ANSWERED, ALONE, AFRESH = range(3)
+REPLY, SAME_PLAYER, NEW_COUNT = range(3)
 WAYS = 3
-PAIRS = comb(RANKS + 1, 2)  # rank multisets of the two cards laid away
+PAIRS = comb(RANKS + 1, 2)  # rank multisets of the two cards discarded
 PIPS = np.array([pip(4 * rank) for rank in range(RANKS)], dtype=np.int64)
 
 
@@ -104,13 +104,13 @@ def _follow(here: Nodes, single_count: bool) -> tuple[Nodes, npt.NDArray[np.int6
     found: list[Nodes] = []
     nodes = 0
     for way in range(WAYS):
-        passes = way != ALONE
+        passes = way != SAME_PLAYER
         mine, theirs = here["left"] - 1, here["other"]
         left, other = (theirs, mine) if passes else (mine, theirs)
         possible = (left > 0) & (other > 0) & (left + other > 2)
-        if way == ANSWERED:
+        if way == REPLY:
             possible &= here["alone"] == 0
-        elif way == AFRESH and single_count:
+        elif way == NEW_COUNT and single_count:
             possible &= False
         lowest, highest = _ranks_of(way)
         first = lowest[here["count"]]
@@ -125,8 +125,8 @@ def _follow(here: Nodes, single_count: bool) -> tuple[Nodes, npt.NDArray[np.int6
             "mover": 1 - mover if passes else mover,
             "left": left[parent],
             "other": other[parent],
-            "count": count * (way != AFRESH),
-            "alone": np.full(len(parent), way == ALONE, dtype=np.int64),
+            "count": count * (way != NEW_COUNT),
+            "alone": np.full(len(parent), way == SAME_PLAYER, dtype=np.int64),
         })  # fmt: skip
         nodes += len(parent)
     return {name: np.concatenate([part[name] for part in found]) for name in found[0]}, child
@@ -138,7 +138,7 @@ def _ranks_of(way: int) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
     A new count begins, or the other seat cannot play, only where a card may not fit: past 21.
     """
     after = np.arange(32)[:, None] + PIPS
-    follows = (after < 31) if way == ANSWERED else (after > 21) & (after < 31 + (way == AFRESH))
+    follows = (after < 31) if way == REPLY else (after > 21) & (after < 31 + (way == NEW_COUNT))
     lowest = follows.argmax(axis=1)
     return lowest, np.where(follows.any(axis=1), lowest + follows.sum(axis=1), lowest)
 
@@ -157,8 +157,8 @@ def way_on(v, i, count):
         next_mine = 1
         afresh = v["count"] == 0
     if afresh:
-        return AFRESH
-    return ALONE if next_mine == v["pile_mine"] >> i & 1 else ANSWERED
+        return NEW_COUNT
+    return SAME_PLAYER if next_mine == v["pile_mine"] >> i & 1 else REPLY
 
 
 @kernel
@@ -173,7 +173,7 @@ def find_node(v, row, rows_at, child, children_at):
     for i in range(v["pile_n"]):
         count += pip(v["pile"][i])
         way = way_on(v, i, count)
-        if way == AFRESH:
+        if way == NEW_COUNT:
             count = 0
         place = children_at + WAYS * int(row[rows_at + node]) + way
         node = int(child[place]) + (v["pile"][i] >> 2)

@@ -1,4 +1,4 @@
-"""`expert`: lays away by expectation, plays by belief and search, and judges by winning."""
+"""`expert`: discards by expectation, plays by belief and search, and judges by winning."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ import numpy as np
 from crib_agents.adapters.phased import PhasedAgent
 from crib_agents.checks import refuse_other_views
 from crib_agents.expert.table_top import TableTopExpert
-from crib_agents.expert.two_hand.discard.expert import KeepExpert
-from crib_agents.expert.two_hand.pegging.expert import PlayExpert
+from crib_agents.expert.two_hand.discard.expert import DiscardExpert
+from crib_agents.expert.two_hand.pegging.expert import PeggingExpert
 from crib_env.answers import one_or_many
 from crib_env.engine.family import find_family
 from crib_env.engine.two_hand.records import VIEW
@@ -25,7 +25,7 @@ class ExpertAgent:
     name = "expert"
 
     def __init__(self) -> None:
-        self._two_hand = PhasedAgent(KeepExpert(), PlayExpert())
+        self._two_hand = PhasedAgent(DiscardExpert(), PeggingExpert())
         self._table_top = TableTopExpert()
 
     def __repr__(self) -> str:

@@ -5,8 +5,8 @@ dealt and unseen, the cards of the present count, what a card pegs, the mean han
 `crib_env.engine.table_top.lines` (a row, a column or the crib, as it lies and by what the next card
 may add). Here is what takes a view of how others play. Two-hand games:
 
-- `charts`: where a 13x13 chart holds a pair of cards.
-- `lay_away`: the best pair to lay away by any measure of one, and one such measure.
+- `pair_tables`: where a 13x13 chart holds a pair of cards.
+- `discard`: the best pair to discard by any measure of one, and one such measure.
 - `pegging`: the card to play, by points now and the likely reply.
 
 Table Top:

@@ -1,4 +1,4 @@
-"""Charts of pairs: 13x13 numbers for the two cards a seat lays away, one for each game and role.
+"""Charts of pairs: 13x13 numbers for the two cards a seat discards, one for each game and role.
 
 As poker players draw theirs: the higher rank's row and the lower's column for two cards of one
 suit, the lower's row and the higher's column for two suits, the diagonal for two of a rank.
@@ -14,7 +14,7 @@ CHARTS = len(DEALT) * len(ROLES)
 
 
 @kernel
-def chart_of(v, is_dealer):
+def pair_table_of(v, is_dealer):
     """Return which chart is a role's in the game of the view ``v``: six-card pone's is 0."""
     return (0 if v["dealt"] == 6 else 2) + is_dealer
 

@@ -9,7 +9,7 @@ pair or a low card, take pairs when a third is unlikely. `HEURISTICS` weighs the
 from __future__ import annotations
 
 from crib_agents.data.tables import RANKS
-from crib_agents.kernels.pair_tables import CELLS, CHARTS, chart_of
+from crib_agents.kernels.pair_tables import CELLS, CHARTS, pair_table_of
 from crib_env.engine.jit import kernel
 from crib_env.engine.record import NONE
 from crib_env.engine.show import pip
@@ -44,7 +44,7 @@ WIN = 1000.0  # more than any sum of the parts: a card that wins the game is pla
 @kernel
 def held_weight(v, weights, unseen, r):
     """Return the weight of rank ``r`` among the cards the other seat may hold."""
-    chart = chart_of(v, 1 - v["is_dealer"])
+    chart = pair_table_of(v, 1 - v["is_dealer"])
     return (unseen >> (4 * r) & 15) * weights[KEEPING_RATES + RANKS * chart + r]
 
 

@@ -102,7 +102,7 @@ def line_gain(v, table, weights, unseen, cell, rows):
 
 
 @kernel
-def crib_worth(v, table, weights, cards, unseen):
+def crib_value(v, table, weights, cards, unseen):
     """Return what a crib of which these cards are known is worth, but for the unknown ones."""
     nob = nob_of(v)
     value = float(points_so_far(table, cards, v["crib_flush_size"], nob))
@@ -117,7 +117,7 @@ def crib_gain(v, table, weights, unseen):
     """Return what it is worth to lay the card in turn in the crib."""
     crib = crib_known(v)
     longer = crib | 1 << v["card"]
-    gain = crib_worth(v, table, weights, longer, unseen) - crib_worth(
+    gain = crib_value(v, table, weights, longer, unseen) - crib_value(
         v, table, weights, crib, unseen
     )
     return weights[THROW] + (gain if v["my_crib"] else -gain)

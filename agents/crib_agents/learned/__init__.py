@@ -4,7 +4,7 @@
 - `two_hand`: what its nets see of those games, and how it plays.
 """
 
-from crib_agents.learned.agent import Learned
+from crib_agents.learned.agent import MonteCarloAgent
 from crib_agents.learned.weights import Weights
 
-__all__ = ["Learned", "Weights"]
+__all__ = ["MonteCarloAgent", "Weights"]

@@ -76,7 +76,7 @@ def refuse(name: str, views: Views, sets: Sequence[Weights], family: LearnedFami
     )
 
 
-class Learned(CompiledAgent):
+class MonteCarloAgent(CompiledAgent):
     """Plays for points, by what its nets expect to follow each choice.
 
     Views say under which rules they are played; it takes the nets for those. What the nets do not
@@ -96,7 +96,7 @@ class Learned(CompiledAgent):
         super().__init__(join(self.sets))
 
     @classmethod
-    def load(cls, path: str | Path, name: str | None = None) -> Learned:
+    def load(cls, path: str | Path, name: str | None = None) -> MonteCarloAgent:
         """Return the agent of one file of weights, called by its name.
 
         Raises:
@@ -120,7 +120,7 @@ class Learned(CompiledAgent):
     def action_values(self, views: Views) -> npt.NDArray[np.float64]:
         """Return what it thinks each action is worth, float64[B, actions]; NaN where illegal.
 
-        In points, or as a chance to win where it lays away near the end. A card laid away first is
+        In points, or as a chance to win where it discards near the end. A card discarded first is
         worth what the best pair with it is.
 
         Raises:
@@ -141,7 +141,7 @@ class Learned(CompiledAgent):
 
     def entries_for(self, family: Family) -> AgentEntries | None:
         """Return what steps lanes of a family against this agent; None if it must be asked."""
-        if type(self).act is not Learned.act or family.name not in self.acts:
+        if type(self).act is not MonteCarloAgent.act or family.name not in self.acts:
             return None
         return compile_policy(self.acts[family.name], family)
 

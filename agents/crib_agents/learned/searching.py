@@ -9,7 +9,7 @@ import numpy as np
 
 from crib_agents.adapters.phased import PhasedAgent
 from crib_agents.checks import refuse_other_views
-from crib_agents.learned.agent import Learned
+from crib_agents.learned.agent import MonteCarloAgent
 from crib_agents.learned.families import FAMILIES
 from crib_agents.learned.table_top.searched import SearchedTable
 from crib_agents.learned.two_hand.searched import SearchedPlay
@@ -23,7 +23,7 @@ from crib_env.policy import Actions, Views
 class LearnedSearch:
     """Searches over what nets expect, at every game that they are there for.
 
-    In two-hand games it lays away as ``learned`` does and plays the cards by search. It is not
+    In two-hand games it discards as ``learned`` does and plays the cards by search. It is not
     compiled into the batch: environments ask it.
 
     Args:
@@ -33,7 +33,7 @@ class LearnedSearch:
 
     def __init__(self, sets: Sequence[Weights] | None = None, name: str = "learned_search") -> None:
         self.name = name
-        self._two_hand = PhasedAgent(Learned(sets), SearchedPlay(sets))
+        self._two_hand = PhasedAgent(MonteCarloAgent(sets), SearchedPlay(sets))
         self._table_top = SearchedTable(sets)
 
     def __repr__(self) -> str:

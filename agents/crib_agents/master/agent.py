@@ -13,17 +13,17 @@ from crib_agents.data.tables import RANKS
 from crib_agents.expert.agent import ExpertAgent
 from crib_agents.expert.two_hand.discard import expert
 from crib_agents.expert.two_hand.judge.model import load as load_model
-from crib_agents.expert.two_hand.judge.value import by_worths
+from crib_agents.expert.two_hand.judge.value import group_by_win_table
 from crib_agents.expert.two_hand.pegging import expert as pegging
-from crib_agents.expert.two_hand.pegging.transition import POSITION
 from crib_agents.expert.two_hand.pegging.holdings import holdings
 from crib_agents.expert.two_hand.pegging.search import FINDINGS
-from crib_agents.master.choose import lay_away_views, play_views
+from crib_agents.expert.two_hand.pegging.transition import POSITION
+from crib_agents.master.choose import discard_views, pegging_views
 from crib_agents.master.strategies import by_rules, packed
 from crib_env.answers import one_or_many
 from crib_env.engine.family import find_family
 from crib_env.engine.show import show_table
-from crib_env.engine.two_hand.records import LAY_AWAY, VIEW
+from crib_env.engine.two_hand.records import DISCARD, VIEW
 from crib_env.policy import Actions, Views
 
 Array = npt.NDArray[np.float64]
@@ -37,7 +37,7 @@ class Master:
     Like it, it draws nothing.
 
     Args:
-        lay_away_pull: how much the equilibrium counts in laying away, in points: a choice that is
+        discard_pull: how much the equilibrium counts in discarding, in points: a choice that is
             e times less likely has to be worth that much more. play_pull: the same in the play.
 
     Attributes:
@@ -46,8 +46,8 @@ class Master:
 
     name = "master"
 
-    def __init__(self, lay_away_pull: float = 0.05, play_pull: float = 0.1) -> None:
-        self.lay_away_pull = lay_away_pull
+    def __init__(self, discard_pull: float = 0.05, play_pull: float = 0.1) -> None:
+        self.discard_pull = discard_pull
         self.play_pull = play_pull
         self._expert = ExpertAgent()
 
@@ -74,31 +74,31 @@ class Master:
             if strategy is None:
                 actions[rows] = self._expert.act(views[rows], rng)
                 continue
-            for worths, among in by_worths(views[rows]):
+            for win_table, among in group_by_win_table(views[rows]):
                 asked = rows[among]
-                laying = views["phase"][asked] == LAY_AWAY
-                for chosen, choose in ((laying, self._lay_away), (~laying, self._play)):
+                discarding = views["phase"][asked] == DISCARD
+                for chosen, choose in ((discarding, self._discard), (~discarding, self._play)):
                     if chosen.any():
                         at = asked[chosen]
-                        actions[at] = choose(np.ascontiguousarray(views[at]), worths, strategy)
+                        actions[at] = choose(np.ascontiguousarray(views[at]), win_table, strategy)
         return actions
 
-    def _lay_away(self, views: Views, worths: Array, strategy: Array) -> Actions:
+    def _discard(self, views: Views, win_table: Array, strategy: Array) -> Actions:
         actions = np.empty(len(views), dtype=np.int64)
-        lay_away_views(
-            views, worths, load_model(int(views["dealt"][0])), show_table(), expert.NEAR,
+        discard_views(
+            views, win_table, load_model(int(views["dealt"][0])), show_table(), expert.NEAR,
             np.zeros(1, dtype=expert.SCRATCH), np.zeros((expert.PAIRS, expert.COLUMNS)), strategy,
-            self.lay_away_pull * point(worths), actions,
+            self.discard_pull * point(win_table), actions,
         )  # fmt: skip
         return actions
 
-    def _play(self, views: Views, worths: Array, strategy: Array) -> Actions:
+    def _play(self, views: Views, win_table: Array, strategy: Array) -> Actions:
         actions = np.empty(len(views), dtype=np.int64)
-        play_views(
-            views, holdings(), *read_tables(), load_model(int(views["dealt"][0])), worths,
+        pegging_views(
+            views, holdings(), *read_tables(), load_model(int(views["dealt"][0])), win_table,
             show_table(), np.zeros(pegging.POSITIONS, dtype=POSITION),
             np.zeros(1, dtype=pegging.SCRATCH), np.zeros((RANKS, FINDINGS)), strategy,
-            self.play_pull * point(worths), actions,
+            self.play_pull * point(win_table), actions,
         )  # fmt: skip
         return actions
 
@@ -110,10 +110,10 @@ def read_tables() -> tuple[Array, Array, Array]:
     return tables.load(tables.CHOICES)["tables"].ravel() / pegging.UNIT, rates, suited
 
 
-def point(worths: Array) -> float:
-    """Return what a point more is worth at the start of a game; see `judge.worth.worths`."""
-    target = worths.shape[1] - 1
+def point(win_table: Array) -> float:
+    """Return what a point more is worth at the start of a game; see `judge.value.win_table`."""
+    target = win_table.shape[1] - 1
     swing = min(expert.SWING, target)
-    near, far = worths[1, target, target - swing], worths[1, target, target]
+    near, far = win_table[1, target, target - swing], win_table[1, target, target]
     more: float = (float(near) - float(far)) / swing
     return more

@@ -16,20 +16,20 @@ import math
 from numba import float64, int64, void
 
 from crib_agents.data.tables import RANKS
-from crib_agents.equilibrium.act import play_chances, split_cards
+from crib_agents.equilibrium.act import pegging_probabilities, split_cards
 from crib_agents.equilibrium.classes import canonical, find_class
 from crib_agents.equilibrium.packed import CLASSES, CODES, SPLITS
 from crib_agents.expert.two_hand.discard.expert import (
     PAIRS,
     SCRATCH_T,
-    WORTH,
+    WIN_VALUE,
     best_pair,
     fill_columns,
 )
 from crib_agents.expert.two_hand.judge.model import MODEL_T
 from crib_agents.expert.two_hand.pegging import expert as pegging
+from crib_agents.expert.two_hand.pegging.search import WIN_VALUE as CARD_VALUE
 from crib_agents.expert.two_hand.pegging.transition import POSITIONS_T
-from crib_agents.expert.two_hand.pegging.search import WORTH as CARD_WORTH
 from crib_agents.kernels.discard import card_of
 from crib_env.engine import stack
 from crib_env.engine.jit import entry, kernel
@@ -46,20 +46,20 @@ def drawn(chance, pull):
 
 
 @kernel
-def pair_chances(cards, n, is_dealer, strategy, chances):
+def pair_probabilities(cards, n, is_dealer, strategy, probabilities):
     """Write how likely the equilibrium lays each pair away, float64[PAIRS], by `fill_columns`."""
     order = stack.ints(HAND)
     classes = int(strategy[CLASSES])
     at = find_class(strategy, int(strategy[CODES]), classes, canonical(cards, n, order))
     packed = int(strategy[int(strategy[SPLITS]) + classes * is_dealer + at])
     for k in range(n * (n - 1) // 2):
-        chances[k] = 0.0
+        probabilities[k] = 0.0
     for which in range(2):
         likely = packed >> 8 if which == 0 else 255 - (packed >> 8)
         first, second = split_cards(n, packed >> (4 * which) & 15)
         low = min(order[first], order[second])
         high = max(order[first], order[second])
-        chances[low * (2 * n - low - 1) // 2 + high - low - 1] += likely / 255.0
+        probabilities[low * (2 * n - low - 1) // 2 + high - low - 1] += likely / 255.0
 
 
 @entry(
@@ -68,24 +68,25 @@ def pair_chances(cards, n, is_dealer, strategy, chances):
         WEIGHTS_T, float64, int64[::1],
     )
 )  # fmt: skip
-def lay_away_views(views, worths, model, table, near, scratch, columns, strategy, pull, actions):
-    """Choose a card to lay away for each view, all judged by one table and under the same rules.
+def discard_views(views, win_table, model, table, near, scratch, columns, strategy, pull, actions):
+    """Choose a card to discard for each view, all judged by one table and under the same rules.
 
     Args:
         worths, model, table, near, scratch: see `fill_columns`.
         columns: float64[PAIRS, COLUMNS], no matter what is in them.
-        strategy: see `equilibrium.packed`. pull: in parts of a win, or of what ``worths`` counts.
+        strategy: see `equilibrium.packed`. pull: in parts of a win, or of what ``win_table``
+            counts.
         actions: int64[B], written.
     """
-    chances = stack.floats(PAIRS)
+    probabilities = stack.floats(PAIRS)
     s = scratch[0]
     for i in range(views.shape[0]):
         v = views[i]
-        pairs = fill_columns(v, worths, model[0], table, near, s, columns)
-        n = v["hand_n"] + v["laid_n"]
-        pair_chances(s["cards"], n, v["is_dealer"], strategy, chances)
+        pairs = fill_columns(v, win_table, model[0], table, near, s, columns)
+        n = v["hand_n"] + v["discarded_n"]
+        pair_probabilities(s["cards"], n, v["is_dealer"], strategy, probabilities)
         for k in range(pairs):
-            columns[k, WORTH] += drawn(chances[k], pull)
+            columns[k, WIN_VALUE] += drawn(probabilities[k], pull)
         actions[i] = card_of(v, best_pair(v, s, columns))
 
 
@@ -96,40 +97,40 @@ def lay_away_views(views, worths, model, table, near, scratch, columns, strategy
         float64, int64[::1],
     )
 )  # fmt: skip
-def play_views(
-    views, hands, weights, keeping_rates, suited, model, worths, table, positions, scratch, found,
-    strategy, pull, actions,
+def pegging_views(
+    views, hands, weights, keeping_rates, suited, model, win_table, table, positions, scratch,
+    found, strategy, pull, actions,
 ):  # fmt: skip
-    """Choose a card to play for each view, of equal worth the higher; as `lay_away_views`.
+    """Choose a card to play for each view, of equal worth the higher; as `discard_views`.
 
     Args:
-        hands, weights, keeping_rates, suited, positions, scratch: see `pegging.play_views`.
+        hands, weights, keeping_rates, suited, positions, scratch: see `pegging.pegging_views`.
         found: float64[RANKS, FINDINGS], no matter what is in them.
     """
-    chances = stack.floats(HAND)
+    probabilities = stack.floats(HAND)
     of_rank = stack.floats(RANKS)
     for i in range(views.shape[0]):
         v = views[i]
         open_choice = pegging.only_rank(v) == NONE
         if open_choice:
             pegging.find(
-                v, hands, weights, keeping_rates, suited, model[0], worths, table, positions,
+                v, hands, weights, keeping_rates, suited, model[0], win_table, table, positions,
                 scratch[0], found,
             )  # fmt: skip
-            play_chances(v, strategy, chances)
+            pegging_probabilities(v, strategy, probabilities)
             for r in range(RANKS):
                 of_rank[r] = 0.0
             for k in range(v["hand_n"]):
-                of_rank[v["hand"][k] >> 2] += chances[k]
+                of_rank[v["hand"][k] >> 2] += probabilities[k]
         card = NONE
         most = 0.0
         for k in range(v["hand_n"]):
             if v["legal"] >> k & 1:
                 c = v["hand"][k]
-                worth = 0.0
+                value = 0.0
                 if open_choice:
-                    worth = found[c >> 2, CARD_WORTH] + drawn(of_rank[c >> 2], pull)
-                if card == NONE or worth > most or (worth == most and c > card):
+                    value = found[c >> 2, CARD_VALUE] + drawn(of_rank[c >> 2], pull)
+                if card == NONE or value > most or (value == most and c > card):
                     card = c
-                    most = worth
+                    most = value
         actions[i] = card

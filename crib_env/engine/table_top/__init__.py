@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import Any
 
 from crib_env.cards import format_card
-from crib_env.engine.family import Family, Verbs
+from crib_env.engine.family import Family, Kernels
 from crib_env.engine.record import NONE
 from crib_env.engine.table_top import records
 from crib_env.engine.table_top.encode import ACTIONS, LAYOUT, encode, encode_mask
@@ -62,7 +62,7 @@ FAMILY = Family(
     rules=records.TABLE_RULES,
     state=records.TABLE_TOP,
     view=records.TABLE_VIEW,
-    verbs=Verbs(
+    kernels=Kernels(
         begin_episode=begin_episode,
         find_move=find_action,
         draw_move=draw_action,

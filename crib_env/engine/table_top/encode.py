@@ -16,15 +16,15 @@ from crib_env.engine.table_top.records import CELLS, CENTRE, CRIB_CARDS, SEATS, 
 ACTIONS = TO_CRIB + 1
 LAPS = TURNS // SEATS
 CELL = 17 + SEATS + LAPS  # of a cell: rank 13, suit 4, and when it was filled
-LAID = 17  # of a crib card: rank 13, suit 4
+DISCARDED = 17  # of a crib card: rank 13, suit 4
 
 LAYOUT: tuple[tuple[str, int, str], ...] = (
     ("layout", CELLS * CELL, "the cells row by row, 28 bits each: rank 13, suit 4, who placed the "
      "card 4 (of four the seat, counted to the left from mine; of two even me, odd the other), "
      "in which four turns of the round 7; the starter has only rank and suit"),
     ("card", 52, "the card in turn, by card id, if it is mine to see"),
-    ("crib", CRIB_CARDS * LAID, "cards laid in the crib in order, 17 bits each: rank 13, suit 4; "
-     "none if secret from me"),
+    ("crib", CRIB_CARDS * DISCARDED, "cards laid in the crib in order, 17 bits each: rank 13, "
+     "suit 4; none if secret from me"),
     ("crib_turns", TURNS, "the turns that laid a card in the crib"),
     ("seen", 52, "every card I have seen this round, by card id"),
     ("turn", TURNS + 1, "the turn, 0 to 27; 28 once the episode is over"),
@@ -88,7 +88,7 @@ def encode_crib(v, obs):
         card = v["crib"][i]
         known = 1 if card != NONE else 0
         card = max(card, 0)
-        at = CRIB_AT + LAID * i
+        at = CRIB_AT + DISCARDED * i
         obs[CRIB_TURNS + max(turn, 0)] |= 1 if turn != NONE else 0
         obs[at + (card >> 2)] = known
         obs[at + 13 + (card & 3)] = known

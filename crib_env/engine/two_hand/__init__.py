@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import Any
 
 from crib_env.cards import format_card, format_cards, pip
-from crib_env.engine.family import Family, Verbs
+from crib_env.engine.family import Family, Kernels
 from crib_env.engine.two_hand import expected, records
 from crib_env.engine.two_hand.encode import ACTIONS, LAYOUT, encode, encode_mask
 from crib_env.engine.two_hand.features import FEATURES, write_features
@@ -41,7 +41,7 @@ def why_illegal(view: Any, card: int) -> str:
     )
 
 
-VERBS = Verbs(
+KERNELS = Kernels(
     begin_episode=begin_episode,
     find_move=slot_of,
     draw_move=draw_slot,
@@ -60,18 +60,18 @@ FAMILY = Family(
     rules=records.RULES,
     state=records.TWO_HAND,
     view=records.VIEW,
-    verbs=VERBS,
+    kernels=KERNELS,
     players=(2,),
     episodes={
         "deal": records.DEAL,
         "game": records.GAME,
         "match": records.MATCH,
-        "play": records.PLAY_ONLY,
+        "pegging": records.PEGGING_ONLY,
     },
     actions=ACTIONS,
     layout=LAYOUT,
     log_size=records.LOG_SIZE,
-    phases=("play", "hand", "crib"),
+    phases=("pegging", "hand", "crib"),
     hidden_card=lambda state: int(state["starter"]),
     why_illegal=why_illegal,
     text=render,
@@ -80,7 +80,7 @@ FAMILY = Family(
     closing=closing,
     features=FEATURES,
     expected={
-        "expected": replace(VERBS, step=expected.step, unit=expected.undealt),
-        "expected_at_show": replace(VERBS, step=expected.step_at_show, unit=expected.undealt),
+        "expected": replace(KERNELS, step=expected.step, unit=expected.undealt),
+        "expected_at_show": replace(KERNELS, step=expected.step_at_show, unit=expected.undealt),
     },
 )

@@ -17,8 +17,8 @@ ALL_RANKS = 0x4444444444444  # four of each rank, four bits a rank
 
 @kernel
 def dealt_card(v, i):
-    """Return the i-th of the cards the seat was dealt and may still lay away: held, then laid."""
-    return v["hand"][i] if i < v["hand_n"] else v["laid"][i - v["hand_n"]]
+    """Return the i-th of the cards the seat was dealt and may still discard: held, then laid."""
+    return v["hand"][i] if i < v["hand_n"] else v["discarded"][i - v["hand_n"]]
 
 
 @kernel
@@ -27,8 +27,8 @@ def unseen_ranks(v):
     unseen = ALL_RANKS
     for i in range(v["hand_n"]):
         unseen -= 1 << ((v["hand"][i] >> 2) << 2)
-    for i in range(v["laid_n"]):
-        unseen -= 1 << ((v["laid"][i] >> 2) << 2)
+    for i in range(v["discarded_n"]):
+        unseen -= 1 << ((v["discarded"][i] >> 2) << 2)
     for i in range(v["pile_n"]):
         unseen -= 1 << ((v["pile"][i] >> 2) << 2)
     if v["starter"] != NONE:
@@ -150,9 +150,9 @@ def best_answer(v, k, sequence, n, count, go):
 def starters_total(v, table, low, high):
     """Return the points of the hand kept, added up over every starter the seat has not seen.
 
-    Exact, flushes and his nob included (C2, C4, H8, F6); ``low`` and ``high`` are laid away.
+    Exact, flushes and his nob included (C2, C4, H8, F6); ``low`` and ``high`` are discarded.
     """
-    n = v["hand_n"] + v["laid_n"]
+    n = v["hand_n"] + v["discarded_n"]
     key = 0
     kept = 0
     suits = 0  # of all the cards dealt, packed in bytes

@@ -9,7 +9,7 @@ from __future__ import annotations
 from crib_env.engine.bits import NEED, encode_need, offsets
 from crib_env.engine.jit import kernel
 from crib_env.engine.record import NONE
-from crib_env.engine.two_hand.records import HAND, MATCH, PILE, PLAY
+from crib_env.engine.two_hand.records import HAND, MATCH, PEGGING, PILE
 
 ACTIONS = 52
 SLOT = 19  # of the pile: rank 13, suit 4, played by me, still in the present count
@@ -17,7 +17,7 @@ GAMES = 7
 
 LAYOUT: tuple[tuple[str, int, str], ...] = (
     ("hand", 52, "cards held, by card id"),
-    ("laid_away", 52, "cards this seat laid in the crib, by card id"),
+    ("discarded", 52, "cards this seat laid in the crib, by card id"),
     ("starter", 52, "the starter once it is turned, by card id"),
     ("pile", PILE * SLOT, "cards played this deal in order, 19 bits each: rank 13, suit 4, "
      "played by me, still in the present count"),
@@ -28,7 +28,7 @@ LAYOUT: tuple[tuple[str, int, str], ...] = (
     ("games", GAMES, "my game points of a match as a thermometer"),
     ("other_games", GAMES, "the other's game points, likewise"),
     ("dealer", 1, "I deal"),
-    ("play", 1, "the play has begun (0: laying away)"),
+    ("pegging", 1, "the play has begun (0: discarding)"),
     ("go", 1, "this count's go point has been pegged"),
     ("to_move", 1, "it is my turn"),
 )  # fmt: skip
@@ -36,7 +36,7 @@ LAYOUT: tuple[tuple[str, int, str], ...] = (
 
 _AT = offsets(LAYOUT)
 OBS_SIZE = _AT["end"]
-LAID = _AT["laid_away"]
+DISCARDED = _AT["discarded"]
 STARTER = _AT["starter"]
 PILE_AT = _AT["pile"]
 COUNT = _AT["count"]
@@ -46,7 +46,7 @@ OTHER_NEED = _AT["other_need"]
 GAMES_AT = _AT["games"]
 OTHER_GAMES = _AT["other_games"]
 DEALER = _AT["dealer"]
-IN_PLAY = _AT["play"]
+IN_PEGGING = _AT["pegging"]
 GO_AT = _AT["go"]
 TO_MOVE = _AT["to_move"]
 
@@ -57,8 +57,8 @@ def encode(v, obs):
     obs[:] = 0  # then the few ones: far cheaper than writing every bit
     for i in range(v["hand_n"]):
         obs[v["hand"][i]] = 1
-    for i in range(v["laid_n"]):
-        obs[LAID + v["laid"][i]] = 1
+    for i in range(v["discarded_n"]):
+        obs[DISCARDED + v["discarded"][i]] = 1
     if v["starter"] != NONE:
         obs[STARTER + v["starter"]] = 1
     for i in range(v["pile_n"]):
@@ -78,7 +78,7 @@ def encode(v, obs):
         for i in range(min(v["games"][1], GAMES)):
             obs[OTHER_GAMES + i] = 1
     obs[DEALER] = v["is_dealer"]
-    obs[IN_PLAY] = 1 if v["phase"] == PLAY else 0
+    obs[IN_PEGGING] = 1 if v["phase"] == PEGGING else 0
     obs[GO_AT] = v["go"]
     obs[TO_MOVE] = v["to_move"]
 

@@ -1,8 +1,8 @@
 """Points without the luck of the starter: what is pegged in the play, and the mean of the show.
 
-A deal's hands, crib and heels hang on the starter once both seats have laid away. Here they are
+A deal's hands, crib and heels hang on the starter once both seats have discarded. Here they are
 gained as their mean over every card not dealt, and what they then come to is not; an episode of the
-play alone has no show, so nothing changes there. The mean is gained when both have laid away
+play alone has no show, so nothing changes there. The mean is gained when both have discarded
 (`step`), before any seat can know it, for it is that of both hands and the crib; or when the deal
 is over and they are shown (`step_at_show`). The sum over a deal is the same.
 
@@ -18,7 +18,7 @@ from crib_env.engine.record import NONE
 from crib_env.engine.show import JACK
 from crib_env.engine.two_hand.count import show_points
 from crib_env.engine.two_hand.counting import DECK
-from crib_env.engine.two_hand.records import HAND, LAY_AWAY, OVER, PLAY_ONLY
+from crib_env.engine.two_hand.records import DISCARD, HAND, OVER, PEGGING_ONLY
 from crib_env.engine.two_hand.rules import go_on, use_card
 
 
@@ -30,7 +30,7 @@ def undealt(rules):
 
 @kernel
 def gain_means(s, rules, table):
-    """Add hands, crib and heels of a deal in which all is laid away, over every starter."""
+    """Add hands, crib and heels of a deal in which all is discarded, over every starter."""
     dealer = s["dealer"]
     everything = (1 << rules["dealt"]) - 1
     dealt = 0
@@ -42,11 +42,13 @@ def gain_means(s, rules, table):
         if dealt >> card & 1:
             continue
         s["starter"] = card
-        first = everything & ~s["laid"][0]
-        second = everything & ~s["laid"][1]
+        first = everything & ~s["discarded"][0]
+        second = everything & ~s["discarded"][1]
         s["gain"][0] += show_points(s, table, first, 0, rules["flush_size"])[0]
         s["gain"][1] += show_points(s, table, 0, second, rules["flush_size"])[0]
-        crib = show_points(s, table, s["laid"][0], s["laid"][1], rules["crib_flush_size"])[0]
+        crib = show_points(
+            s, table, s["discarded"][0], s["discarded"][1], rules["crib_flush_size"]
+        )[0]
         s["gain"][dealer] += crib + (2 if card >> 2 == JACK else 0)
     s["starter"] = turned
 
@@ -63,11 +65,11 @@ def step_and_gain(s, rules, decks, table, slot, log, at_show):
     """Use a card as `crib_env.engine.two_hand.rules.step` does, with means for the show.
 
     Args:
-        at_show: gain them when the deal is over, and not when both have laid away.
+        at_show: gain them when the deal is over, and not when both have discarded.
     """
     unit = undealt(rules)
     first, second = s["gain"][0], s["gain"][1]
-    laying_away = s["phase"] == LAY_AWAY
+    discarding = s["phase"] == DISCARD
     use_card(s, rules, table, slot, log)
     count_in_units(s, unit, first, second)
     for row in range(log[0]):
@@ -75,10 +77,10 @@ def step_and_gain(s, rules, decks, table, slot, log, at_show):
         reason = log[at + 2]
         if reason in (HEELS, SHOW, CRIB):
             s["gain"][log[at]] -= unit * log[at + 1]
-    due = laying_away and s["phase"] != LAY_AWAY
+    due = discarding and s["phase"] != DISCARD
     if at_show:
         due = s["phase"] == OVER or s["winner"] != NONE
-    if due and rules["episode"] != PLAY_ONLY:
+    if due and rules["episode"] != PEGGING_ONLY:
         gain_means(s, rules, table)
     first, second = s["gain"][0], s["gain"][1]
     go_on(s, rules, decks, log)
@@ -87,7 +89,7 @@ def step_and_gain(s, rules, decks, table, slot, log, at_show):
 
 @kernel
 def step(s, rules, decks, table, slot, log):
-    """Use a card; the mean of the show is gained when both seats have laid away."""
+    """Use a card; the mean of the show is gained when both seats have discarded."""
     step_and_gain(s, rules, decks, table, slot, log, False)
 
 

@@ -1,6 +1,6 @@
 """What a learner needs and the rules alone can tell it, for each card it may use now.
 
-All of it follows from the view. What the other seat holds or lays away is taken as drawn from the
+All of it follows from the view. What the other seat holds or discards is taken as drawn from the
 cards unseen, each as likely, less those it has shown it does not hold; nothing is assumed of how it
 plays. Features are points, but for the chance `no_reply`.
 """
@@ -26,7 +26,7 @@ from crib_env.engine.two_hand.counting import (
     unseen_ranks,
 )
 from crib_env.engine.two_hand.encode import ACTIONS
-from crib_env.engine.two_hand.records import LAY_AWAY
+from crib_env.engine.two_hand.records import DISCARD
 
 RANKS = 13
 MOST = 29  # points of a hand or a crib
@@ -34,10 +34,10 @@ PEGGED = 15  # more than any card pegs
 
 FEATURES: dict[str, tuple[Feature, ...]] = {
     "lookahead": (
-        Feature("mean_hand", 0, MOST, "laying away: the exact mean of the hand kept, over every "
+        Feature("mean_hand", 0, MOST, "discarding: the exact mean of the hand kept, over every "
                 "unseen starter, for the best pair with this card: the pair of the highest mean "
                 "hand and mean crib, the crib counted against its seat if it is the other's"),
-        Feature("mean_crib", -MOST, MOST, "laying away: the exact mean of the crib with that pair "
+        Feature("mean_crib", -MOST, MOST, "discarding: the exact mean of the crib with that pair "
                 "over every two cards the other may lay and every starter, all drawn from the "
                 "unseen; negative if the crib is the other's"),
         Feature("points_now", 0, PEGGED, "the play: what the card is sure to peg at once"),
@@ -61,7 +61,7 @@ REPLY = 3 * ACTIONS
 REPLY_MOST = 4 * ACTIONS
 ANSWER = 5 * ACTIONS
 NO_REPLY = 6 * ACTIONS
-TOTALS = POINTS_NOW  # while laying away this slice is free, and serves as scratch
+TOTALS = POINTS_NOW  # while discarding this slice is free, and serves as scratch
 WORST = -100.0
 
 
@@ -71,10 +71,10 @@ def write_features(v, table, level, out):
     out[:] = 0
     if v["to_move"] == 0:
         return
-    if v["phase"] == LAY_AWAY:
-        lay_away_features(v, table, out)
+    if v["phase"] == DISCARD:
+        discard_features(v, table, out)
     else:
-        play_features(v, level, out)
+        pegging_features(v, level, out)
 
 
 @kernel
@@ -94,7 +94,7 @@ def add_crib_ranks(v, table, out):
     Over every three unseen cards, whichever of them is the starter. The sums are whole numbers
     below 2**24, so float32 holds them exactly.
     """
-    n = v["hand_n"] + v["laid_n"]
+    n = v["hand_n"] + v["discarded_n"]
     unseen = unseen_ranks(v)
     for a in range(RANKS):
         of_a = unseen >> (4 * a) & 15
@@ -128,7 +128,7 @@ def suited_crib(v, low, high):
 
     Over every two cards of the other and every starter, all unseen; ``low`` and ``high`` are laid.
     """
-    n = v["hand_n"] + v["laid_n"]
+    n = v["hand_n"] + v["discarded_n"]
     left = DECK - n
     total = 0
     for suit in range(4):
@@ -151,10 +151,10 @@ def suited_crib(v, low, high):
 
 
 @kernel
-def lay_away_features(v, table, out):
+def discard_features(v, table, out):
     """Write the best pair's mean hand and mean crib for each card held."""
     add_crib_ranks(v, table, out)
-    n = v["hand_n"] + v["laid_n"]
+    n = v["hand_n"] + v["discarded_n"]
     left = DECK - n
     sign = 1 if v["is_dealer"] else -1
     for i in range(v["hand_n"]):
@@ -168,7 +168,7 @@ def lay_away_features(v, table, out):
             out[pair] = 0
             pair += 1
             # The card laid is the last of `dealt_card`, and must be of the pair.
-            if v["laid_n"] == 1 and j < n - 1:
+            if v["discarded_n"] == 1 and j < n - 1:
                 continue
             low = min(first, second)
             high = max(first, second)
@@ -176,7 +176,7 @@ def lay_away_features(v, table, out):
             crib = sign * (by_rank + suited_crib(v, low, high)) / (3.0 * ways(left, 3))
             for k in range(2):
                 card = first if k == 0 else second
-                if k == 1 and v["laid_n"] == 1:
+                if k == 1 and v["discarded_n"] == 1:
                     continue
                 if hand + crib > out[MEAN_HAND + card] + out[MEAN_CRIB + card]:
                     out[MEAN_HAND + card] = hand
@@ -184,7 +184,7 @@ def lay_away_features(v, table, out):
 
 
 @kernel
-def play_features(v, level, out):
+def pegging_features(v, level, out):
     """Write what each legal card pegs now, and what may follow it in this count."""
     sequence = sequence_of(v)
     for k in range(v["hand_n"]):

@@ -21,16 +21,16 @@ from crib_env.engine.notation import (
     read_two,
     refuse_twice,
 )
-from crib_env.engine.two_hand.records import HAND, LAY_AWAY, PLAY
+from crib_env.engine.two_hand.records import DISCARD, HAND, PEGGING
 from crib_env.rules import Rules, TwoHandRules, find_rules
 
 FIELDS = ("phase", "hands", "starter", "pile", "pegs")
 EXTRAS = ("games", "start", "winner", "rng")
-PHASES = {LAY_AWAY: "lay", PLAY: "play"}
+PHASES = {DISCARD: "discard", PEGGING: "pegging"}
 OVER = "over"
-# How many cards pone and dealer have laid away, in the order in which they do (H1).
-LAID = ((0, 0), (1, 0), (2, 0), (2, 1), (2, 2))
-ONE_DEAL = ("deal", "play")  # episodes of one deal
+# How many cards pone and dealer have discarded, in the order in which they do (H1).
+DISCARDED = ((0, 0), (1, 0), (2, 0), (2, 1), (2, 2))
+ONE_DEAL = ("deal", "pegging")  # episodes of one deal
 MOST = 29  # points pegged at once
 
 
@@ -47,7 +47,7 @@ def format_body(s: Record, rules: Rules) -> list[str]:
         shown = ""
         for i in range(dealt):
             card = format_card(int(s["dealt"][HAND * seat + i]))
-            if s["laid"][seat] >> i & 1:
+            if s["discarded"][seat] >> i & 1:
                 card = f"({card})"
             elif not s["held"][seat] >> i & 1:
                 card = card.lower()
@@ -77,12 +77,12 @@ def read_body(words: Sequence[str], rules: Rules, dealer: int, players: int) -> 
     if phase not in phases:
         raise ValueError(f"phase must be one of {', '.join(phases)}, got {phase!r}")
     dealt: list[list[int]] = []
-    laid: list[list[int]] = []
+    discarded: list[list[int]] = []
     played: dict[int, int] = {}  # the seats of the cards
     for seat, hand in enumerate(read_two("hands", hands)):
         cards, away, gone = _read_hand(hand, seat, find_rules(rules, TwoHandRules).dealt)
         dealt.append(cards)
-        laid.append(away)
+        discarded.append(away)
         played |= dict.fromkeys(gone, seat)
     up = read_cards("starter", starter)
     if len(up) != 1:
@@ -93,15 +93,15 @@ def read_body(words: Sequence[str], rules: Rules, dealer: int, players: int) -> 
     shown = read_cards("pile", re.sub(r"\||\+go$|^-", "", pile))
     if sorted(shown) != sorted(played):
         raise ValueError(f"the pile {pile!r} must hold the cards that the hands show as played")
-    counts = len(laid[pone]), len(laid[dealer])
-    if counts not in LAID:
+    counts = len(discarded[pone]), len(discarded[dealer])
+    if counts not in DISCARDED:
         raise ValueError(
             "each seat lays two cards away, pone both before the dealer the first: "
             f"here pone has laid {counts[0]} and the dealer {counts[1]}"
         )
-    if shown and counts != LAID[-1]:
+    if shown and counts != DISCARDED[-1]:
         raise ValueError("each seat lays two cards away before a card is played")
-    moves = [Move(seat, card, card) for seat in (pone, dealer) for card in laid[seat]]
+    moves = [Move(seat, card, card) for seat in (pone, dealer) for card in discarded[seat]]
     moves += [Move(played[card], card, card) for card in shown]
     (rear, front), (other_rear, other) = (
         read_pair("pegs", word, "-") for word in read_two("pegs", pegs)
@@ -114,11 +114,11 @@ def read_body(words: Sequence[str], rules: Rules, dealer: int, players: int) -> 
 
 
 def _read_hand(hand: str, seat: int, size: int) -> tuple[list[int], list[int], list[int]]:
-    """Return the cards of a hand, those laid away and those played."""
+    """Return the cards of a hand, those discarded and those played."""
     cards = re.findall(rf"\({CARD}\)|{CARD}|{CARD.lower()}", hand)
     if "".join(cards) != hand or len(cards) != size:
         raise ValueError(
-            f"seat {seat}'s hand must be {size} cards, such as 7D held, (6C) laid away or 5h "
+            f"seat {seat}'s hand must be {size} cards, such as 7D held, (6C) discarded or 5h "
             f"played; got {hand!r}"
         )
     away = [parse_card(card.strip("()")) for card in cards if card.startswith("(")]

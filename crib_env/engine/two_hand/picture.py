@@ -10,7 +10,7 @@ from typing import Any
 
 from crib_env.cards import pip
 from crib_env.engine.record import NONE
-from crib_env.engine.two_hand.records import LAY_AWAY, MATCH, OVER, PLAY
+from crib_env.engine.two_hand.records import DISCARD, MATCH, OVER, PEGGING
 from crib_env.render.svg.board import Pegs, board
 from crib_env.render.svg.cards import card
 from crib_env.render.svg.document import HEIGHT, WIDTH
@@ -112,14 +112,16 @@ def _hand(view: View | None, other_n: int, y: float, marked: frozenset[int]) -> 
 def _crib(known: dict[int, View], dealer: int, y: float, marked: frozenset[int]) -> str:
     """Return the crib: face up what the seats looking laid in it, the rest face down.
 
-    While cards are laid away, how far a seat has got is not for the other to know (H1).
+    While cards are discarded, how far a seat has got is not for the other to know (H1).
     """
-    laid = [int(c) for view in known.values() for c in view["laid"][: view["laid_n"]]]
+    discarded = [
+        int(c) for view in known.values() for c in view["discarded"][: view["discarded_n"]]
+    ]
     phase = next(iter(known.values()))["phase"]
-    unknown = 0 if phase == LAY_AWAY else 4 - len(laid)
+    unknown = 0 if phase == DISCARD else 4 - len(discarded)
     shown = "".join(
         card(c, CRIB_X + CRIB_STEP * i, y, CRIB, open=c in marked)
-        for i, c in enumerate([*laid, *[None] * unknown])
+        for i, c in enumerate([*discarded, *[None] * unknown])
     )
     return text("crib", CRIB_X, y - 6, 12, "muted") + (
         shown or text("none yet", CRIB_X, y + 16, 12, "muted")
@@ -146,7 +148,7 @@ def _pile(view: View) -> str:
 
 
 def _count(view: View) -> str:
-    if view["phase"] != PLAY:
+    if view["phase"] != PEGGING:
         return ""
     go = text("go pegged", COUNT_X, COUNT_Y + 44, 12, "muted", anchor="middle")
     return (
@@ -171,7 +173,7 @@ def _turn(view: View, known: dict[int, View], scene: Scene) -> str:
     mover = me if view["to_move"] else 1 - me
     verb = ""
     if mover in known:
-        verb = ": lay a card away" if view["phase"] == LAY_AWAY else ": play a card"
+        verb = ": lay a card away" if view["phase"] == DISCARD else ": play a card"
     return f"{scene.names[mover]} to move{verb}"
 
 

@@ -9,15 +9,15 @@ HAND = 6  # the most cards a two-hand game deals to a seat
 PILE = 8  # the most cards a deal's play can hold
 
 # Phases of a two-hand deal.
-LAY_AWAY = 0
-PLAY = 1
+DISCARD = 0
+PEGGING = 1
 OVER = 2
 
 # Episodes.
 DEAL = 0
 GAME = 1
 MATCH = 2
-PLAY_ONLY = 3  # one deal in which nothing but the play is pegged
+PEGGING_ONLY = 3  # one deal in which nothing but the play is pegged
 
 LOG_SIZE = log_size(
     13
@@ -48,7 +48,7 @@ TWO_HAND = record(
     "dealer",
     ("dealt", 2 * HAND),  # seat p's i-th card lies at HAND * p + i for the whole deal
     ("held", 2),  # which of them the seat still holds, one bit a card
-    ("laid", 2),  # which it laid away
+    ("discarded", 2),  # which it discarded
     "starter",  # known to the engine from the deal on; views show it once it is turned
     ("pile", PILE),  # cards played in this deal, in order
     "pile_n",
@@ -77,8 +77,8 @@ VIEW = record(
     ("hand", HAND),  # cards held, NONE beyond hand_n
     "hand_n",
     "legal",  # which of hand may be played now, one bit a card
-    ("laid", 2),  # cards this seat laid away, NONE beyond laid_n
-    "laid_n",
+    ("discarded", 2),  # cards this seat discarded, NONE beyond discarded_n
+    "discarded_n",
     "other_n",  # how many cards the other seat holds
     ("pile", PILE),
     "pile_n",

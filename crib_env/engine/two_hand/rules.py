@@ -29,13 +29,13 @@ from crib_env.engine.show import JACK, pip
 from crib_env.engine.two_hand.count import paired, pile_cards, run_length, show_points
 from crib_env.engine.two_hand.records import (
     DEAL,
+    DISCARD,
     GAME,
     HAND,
-    LAY_AWAY,
     MATCH,
     OVER,
-    PLAY,
-    PLAY_ONLY,
+    PEGGING,
+    PEGGING_ONLY,
 )
 from crib_env.engine.two_hand.slots import legal_slots
 
@@ -117,7 +117,7 @@ def deal(s, rules, decks):
             s["dealt"][HAND * seat + i // 2] = card
     s["given"] += given
     s["deals"] += 1
-    s["phase"] = LAY_AWAY
+    s["phase"] = DISCARD
     s["to_move"] = pone
     s["count"] = 0
     s["go"] = 0
@@ -126,7 +126,7 @@ def deal(s, rules, decks):
     s["pile_seats"] = 0
     for seat in range(2):
         s["held"][seat] = (1 << rules["dealt"]) - 1
-        s["laid"][seat] = 0
+        s["discarded"][seat] = 0
 
 
 @kernel
@@ -152,8 +152,8 @@ def use_card(s, rules, table, slot, log):
     log[0] = 0
     seat = s["to_move"]
     s["held"][seat] &= ~(1 << slot)
-    if s["phase"] == LAY_AWAY:
-        lay_away(s, rules, seat, slot, log)
+    if s["phase"] == DISCARD:
+        discard(s, rules, seat, slot, log)
     else:
         play(s, rules, table, seat, s["dealt"][HAND * seat + slot], log)
 
@@ -163,7 +163,7 @@ def go_on(s, rules, decks, log):
     """End a game that is won; after any other deal end the episode or pass the deal (H10)."""
     if s["winner"] != NONE:
         end_game(s, rules, decks, log)
-    elif s["phase"] == OVER and (rules["episode"] == DEAL or rules["episode"] == PLAY_ONLY):
+    elif s["phase"] == OVER and (rules["episode"] == DEAL or rules["episode"] == PEGGING_ONLY):
         s["over"] = 1
     elif s["phase"] == OVER:
         s["dealer"] = 1 - s["dealer"]
@@ -171,18 +171,18 @@ def go_on(s, rules, decks, log):
 
 
 @kernel
-def lay_away(s, rules, seat, slot, log):
+def discard(s, rules, seat, slot, log):
     """Lay a card in the crib; when both have laid two the starter is turned (H1, H2, F3)."""
-    s["laid"][seat] |= 1 << slot
-    laid = s["laid"][seat]
-    if laid & (laid - 1) == 0:
+    s["discarded"][seat] |= 1 << slot
+    discarded = s["discarded"][seat]
+    if discarded & (discarded - 1) == 0:
         return
     if seat != s["dealer"]:
         s["to_move"] = s["dealer"]
         return
-    s["phase"] = PLAY
+    s["phase"] = PEGGING
     s["to_move"] = 1 - s["dealer"]
-    if s["starter"] >> 2 == JACK and rules["episode"] != PLAY_ONLY:
+    if s["starter"] >> 2 == JACK and rules["episode"] != PEGGING_ONLY:
         peg(s, rules, log, s["dealer"], 2, HEELS, 1 << s["starter"])  # C3
 
 
@@ -238,19 +238,21 @@ def show(s, rules, table, log):
     deal when the next has begun.
     """
     s["phase"] = OVER
-    if rules["episode"] == PLAY_ONLY or s["winner"] != NONE:
+    if rules["episode"] == PEGGING_ONLY or s["winner"] != NONE:
         return
     dealer = s["dealer"]
     note_cards(log, dealer, 0, HEELS, 1 << s["starter"])
     everything = (1 << rules["dealt"]) - 1
     for turn in range(2):
         seat = 1 - dealer if turn == 0 else dealer
-        kept = everything & ~s["laid"][seat]
+        kept = everything & ~s["discarded"][seat]
         mine = kept if seat == 0 else 0
         theirs = kept if seat == 1 else 0
         points, cards = show_points(s, table, mine, theirs, rules["flush_size"])
         count_cards(s, rules, log, seat, points, SHOW, cards)
-    points, cards = show_points(s, table, s["laid"][0], s["laid"][1], rules["crib_flush_size"])
+    points, cards = show_points(
+        s, table, s["discarded"][0], s["discarded"][1], rules["crib_flush_size"]
+    )
     count_cards(s, rules, log, dealer, points, CRIB, cards)
 
 

@@ -8,7 +8,7 @@ from crib_env.engine.jit import kernel
 from crib_env.engine.record import NONE
 from crib_env.engine.rng import below
 from crib_env.engine.show import pip
-from crib_env.engine.two_hand.records import HAND, LAY_AWAY
+from crib_env.engine.two_hand.records import DISCARD, HAND
 
 # For every set of slots, how many it holds and where its k-th lies: a draw without branches.
 SLOT_COUNT = np.array([slots.bit_count() for slots in range(1 << HAND)], dtype=np.int64)
@@ -22,7 +22,7 @@ for _slots in range(1 << HAND):
 def legal_slots(s, seat):
     """Return which of the seat's dealt cards it may use now, one bit a card (H1, H3)."""
     held = s["held"][seat]
-    if s["phase"] == LAY_AWAY:
+    if s["phase"] == DISCARD:
         return held
     room = 31 - s["count"]
     if room >= 10:

@@ -8,7 +8,7 @@ from typing import Any
 
 from crib_env.cards import format_card, format_cards
 from crib_env.engine.record import NONE
-from crib_env.engine.two_hand.records import LAY_AWAY, MATCH, OVER
+from crib_env.engine.two_hand.records import DISCARD, MATCH, OVER
 from crib_env.events import Event
 from crib_env.render.board import track
 from crib_env.render.words import pegged
@@ -49,7 +49,7 @@ def render(view: View, rules: Rules, name: str, deals: int, events: Sequence[Eve
         _line("count", str(int(view["count"])) + (", go pegged" if view["go"] else "")),
         _line("  played", _played(view, mine=True)),
         _line(f"player_{me}", _cards(view["hand"][: view["hand_n"]])),
-        _line("laid away", _cards(view["laid"][: view["laid_n"]])),
+        _line("discarded", _cards(view["discarded"][: view["discarded_n"]])),
         "",
         _turn(view, me),
         *(_line("calls" if i == 0 else "", call) for i, call in enumerate(_calls(events))),
@@ -69,8 +69,10 @@ def _cards(cards: Sequence[int]) -> str:
 
 
 def _crib(view: View) -> str:
-    # While cards are laid away, how far the other has got is not for this seat to know (H1).
-    return _cards([NONE] * int(view["laid_n"] if view["phase"] == LAY_AWAY else 4)) or "none yet"
+    # While cards are discarded, how far the other has got is not for this seat to know (H1).
+    return (
+        _cards([NONE] * int(view["discarded_n"] if view["phase"] == DISCARD else 4)) or "none yet"
+    )
 
 
 def _played(view: View, *, mine: bool) -> str:
@@ -92,7 +94,7 @@ def _turn(view: View, me: int) -> str:
     if not view["to_move"]:
         return f"player_{1 - me} to move"
     hand = [int(card) for i, card in enumerate(view["hand"]) if view["legal"] >> i & 1]
-    verb = "lay away one of" if view["phase"] == LAY_AWAY else "play one of"
+    verb = "discard one of" if view["phase"] == DISCARD else "play one of"
     return f"player_{me} to move: {verb} {format_cards(hand)}"
 
 

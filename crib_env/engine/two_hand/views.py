@@ -1,7 +1,7 @@
 """The view boundary: the one function that copies what a seat may know out of the full state.
 
 Observations, opponents and renderings take a view and nothing else, so a leak has one place to
-hide. A seat knows its own cards held, laid away and played, the pile with who played what, the
+hide. A seat knows its own cards held, discarded and played, the pile with who played what, the
 starter once turned, how many cards the other holds, and the board.
 """
 
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from crib_env.engine.jit import kernel
 from crib_env.engine.record import NONE
-from crib_env.engine.two_hand.records import HAND, LAY_AWAY, OVER, PILE
+from crib_env.engine.two_hand.records import DISCARD, HAND, OVER, PILE
 from crib_env.engine.two_hand.slots import legal_slots
 
 
@@ -23,12 +23,12 @@ def view(s, rules, seat, v):
     v["to_move"] = moving
     v["phase"] = phase
     v["is_dealer"] = 1 if s["dealer"] == seat else 0
-    v["starter"] = NONE if phase == LAY_AWAY else s["starter"]
+    v["starter"] = NONE if phase == DISCARD else s["starter"]
     slots = legal_slots(s, seat) if moving else 0
     held = s["held"][seat]
-    laid = s["laid"][seat]
+    discarded = s["discarded"][seat]
     hand_n = 0
-    laid_n = 0
+    discarded_n = 0
     legal = 0
     first = NONE
     second = NONE
@@ -38,16 +38,16 @@ def view(s, rules, seat, v):
         v["hand"][hand_n] = card  # where it is not held, the next card overwrites it
         legal |= (slots >> i & holds) << hand_n
         hand_n += holds
-        lays = laid >> i & 1
-        second = card if lays & laid_n else second
-        first = card if lays & (1 - laid_n) else first
-        laid_n += lays
+        lays = discarded >> i & 1
+        second = card if lays & discarded_n else second
+        first = card if lays & (1 - discarded_n) else first
+        discarded_n += lays
     for i in range(HAND):
         v["hand"][i] = v["hand"][i] if i < hand_n else NONE
-    v["laid"][0] = first
-    v["laid"][1] = second
+    v["discarded"][0] = first
+    v["discarded"][1] = second
     v["hand_n"] = hand_n
-    v["laid_n"] = laid_n
+    v["discarded_n"] = discarded_n
     v["legal"] = legal
     n = s["pile_n"]
     for i in range(PILE):
@@ -55,9 +55,9 @@ def view(s, rules, seat, v):
     other_held = 0
     for i in range(HAND):
         other_held += s["held"][other] >> i & 1
-    # While the other lays away, how far it has got is its own affair: laying away is simultaneous.
-    # Since seats move in turn, a seat to move sees the other with all its cards or all laid away.
-    v["other_n"] = rules["dealt"] if phase == LAY_AWAY else other_held
+    # While the other discards, how far it has got is its own affair: discarding is simultaneous.
+    # Since seats move in turn, a seat to move sees the other with all its cards or all discarded.
+    v["other_n"] = rules["dealt"] if phase == DISCARD else other_held
     v["pile_n"] = n
     v["pile_from"] = s["pile_from"]
     mine = s["pile_seats"] if seat else ~s["pile_seats"]

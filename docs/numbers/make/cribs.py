@@ -1,4 +1,4 @@
-"""The part of a two-hand game's page on what a pair laid away makes in the crib."""
+"""The part of a two-hand game's page on what a pair discarded makes in the crib."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from crib_agents.data.tables import CRIB_TABLES, RANKS, load
-from crib_agents.expert.two_hand.judge.model import habits
+from crib_agents.expert.two_hand.judge.model import discard_rates
 from crib_training.evaluation.markdown import table
 from crib_training.tables.two_hand.discarded import Round, sample_round
 from crib_training.tables.two_hand.schell import SCHELL, TEXT
@@ -64,7 +64,7 @@ def draw(mean: Array, picture: Path) -> None:
     plt.close(figure)
 
 
-def charts(mean: Array) -> str:
+def pair_tables(mean: Array) -> str:
     """Return the means of both roles as tables."""
     texts = []
     for role in (DEALER, PONE):
@@ -79,16 +79,16 @@ def charts(mean: Array) -> str:
 def beside_schell(found: Round) -> tuple[str, dict[str, Any]]:
     """Return our means beside Schell's published averages."""
     mean, half = by_rank_pairs(found.cribs)
-    laid, laid_half = by_rank_pairs(found.laid_cribs)
+    discarded, discarded_half = by_rank_pairs(found.discarded_cribs)
     rows = []
-    differences = {}
-    laid_apart = []
+    diff_settings = {}
+    discards_apart = []
     for pair, published in SCHELL.items():
         a, b = (TEXT.index(rank) for rank in pair)
         for role, theirs in zip((DEALER, PONE), published, strict=True):
             difference = float(mean[role, a, b] - theirs)
-            differences[f"{pair} {'own' if role else 'opponent'}"] = difference
-            laid_apart.append(laid[role, a, b] - theirs)
+            diff_settings[f"{pair} {'own' if role else 'opponent'}"] = difference
+            discards_apart.append(discarded[role, a, b] - theirs)
             mark = "**" if abs(difference) > APART else ""
             rows.append(
                 [
@@ -96,10 +96,10 @@ def beside_schell(found: Round) -> tuple[str, dict[str, Any]]:
                     f"{mean[role, a, b]:.2f} ± {half[role, a, b]:.2f}",
                     f"{theirs:.2f}",
                     f"{mark}{difference:+.2f}{mark}",
-                    *beside(laid[role, a, b], laid_half[role, a, b], theirs),
+                    *beside(discarded[role, a, b], discarded_half[role, a, b], theirs),
                 ]
             )
-    apart = np.array(list(differences.values()))
+    apart = np.array(list(diff_settings.values()))
     plain = np.abs(without_play() - np.array(list(SCHELL.values()))).mean()
     head = ["pair, crib", "whenever dealt", "Schell", "difference", "when laid", "difference"]
     text = f"""### Beside Schell's averages
@@ -108,26 +108,26 @@ Ours are means over every deal in which a seat was dealt the pair, whether it wo
 with what the other seat did lay; "when laid" are those in which `expert` lays it itself, from hands
 that are then known not to hold better. The mean difference from Schell's averages is
 {apart.mean():+.3f}, the mean absolute difference {np.abs(apart).mean():.3f} (when laid
-{np.nanmean(laid_apart):+.3f} and {np.nanmean(np.abs(laid_apart)):.3f}); more than {APART} apart in
-bold.
+{np.nanmean(discards_apart):+.3f} and {np.nanmean(np.abs(discards_apart)):.3f}); more than {APART}
+apart in bold.
 
 Charts found in the same way by seats that weigh hand and crib alone (`crib tables crib_tables`)
 lie {plain:.3f} from Schell's on average. So what sets ours apart is that both seats also keep cards
 for the play: the dealer keeps low cards and lays tens and court cards, which raises what pone's
 tens and court cards make in its crib and lowers what the rest do.
-How often a card that was dealt is laid away, in per cent:
+How often a card that was dealt is discarded, in per cent:
 
-{table(["", *TEXT], laying_rows(found), numbers=True)}
+{table(["", *TEXT], discard_rows(found), numbers=True)}
 
 {table(head, rows, numbers=True)}
 """
-    return text, {"differences_from_schell": differences,
+    return text, {"differences_from_schell": diff_settings,
                   "mean_absolute_difference": float(np.abs(apart).mean())}  # fmt: skip
 
 
-def laying_rows(found: Round) -> list[list[str]]:
+def discard_rows(found: Round) -> list[list[str]]:
     """Return how often a card is laid, by role and rank, here and by hand and crib alone."""
-    pairs = found.laid_cribs[:, :, 0].reshape(2, RANKS, RANKS)
+    pairs = found.discarded_cribs[:, :, 0].reshape(2, RANKS, RANKS)
     cards = pairs.sum(axis=1) + pairs.sum(axis=2)
     share = cards / cards.sum(axis=1, keepdims=True) * RANKS * 2 / 6  # two of six cards are laid
     kept = load(CRIB_TABLES)["kept"]
@@ -166,23 +166,23 @@ def section(
 
     Args:
         rules: of the game.
-        deals: how many are dealt and laid away.
+        deals: how many are dealt and discarded.
         seed: fixes them.
         picture: the file to draw to.
     """
-    habit, excess = habits(rules.dealt)
-    found = sample_round(rules, habit, excess, deals, np.random.SeedSequence(seed))
+    discard_rate, excess = discard_rates(rules.dealt)
+    found = sample_round(rules, discard_rate, excess, deals, np.random.SeedSequence(seed))
     mean, half = by_rank_pairs(found.cribs)
     draw(mean, picture)
     text = f"""## Cribs
 
-What a pair makes in the crib on average, over {deals:,} deals in which both seats lay away as
+What a pair makes in the crib on average, over {deals:,} deals in which both seats discard as
 `expert` does for points. Intervals are ± {np.nanmedian(half):.3f} in the middle of the chart,
 ± {np.nanmax(half):.3f} at most.
 
-{charts(mean)}
+{pair_tables(mean)}
 
-![Mean points of the crib by the pair laid away]({picture.name})
+![Mean points of the crib by the pair discarded]({picture.name})
 """
     data: dict[str, Any] = {
         "crib_deals": deals,

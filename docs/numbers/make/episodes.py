@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from crib_env.batch import Games
+from crib_env.batch import GameBatch
 from crib_env.policy import Agent
 from crib_env.rules import Rules
 
@@ -78,7 +78,7 @@ def self_play(
     def chunk(k: int) -> Episodes:
         deals, chance = np.random.SeedSequence(seed, spawn_key=(k,)).spawn(2)
         n = min(AT_ONCE, episodes - k * AT_ONCE)
-        games = Games(rules, n, players=players, episode=episode, entropy=deals)
+        games = GameBatch(rules, n, players=players, episode=episode, seed=deals)
         games.begin(dealer=first_dealer, scores=scores)
         return _played(games, agent, np.random.default_rng(chance))
 
@@ -90,7 +90,7 @@ def self_play(
     )
 
 
-def _played(games: Games, agent: Agent, rng: np.random.Generator) -> Episodes:
+def _played(games: GameBatch, agent: Agent, rng: np.random.Generator) -> Episodes:
     states = games.states
     dealt = states["dealer"] % 2
     for _ in games.play(agent, rng):

@@ -9,8 +9,8 @@ import numpy.typing as npt
 from crib_training.evaluation.duplicate import estimate
 from crib_training.evaluation.markdown import table
 
+from crib_env.batch import GameBatch
 from crib_env.engine.table_top.records import CENTRE, SIZE
-from crib_env.batch import Games
 from crib_env.rules import PRESETS, Rules
 from crib_env.scoring import score_line
 from docs.numbers.make.episodes import Episodes
@@ -31,7 +31,7 @@ def final_lines(rounds: Episodes, rules: Rules, players: int) -> Array:
     Side 0's lines are the rows, side 1's the columns (T1).
     """
     n = len(rounds.states)
-    games = Games(rules, n, players=players, episode="round")
+    games = GameBatch(rules, n, players=players, episode="round")
     games.states = rounds.states
     layouts = games.views(np.arange(n), np.zeros(n, dtype=np.int64))["layout"].reshape(
         n, SIZE, SIZE

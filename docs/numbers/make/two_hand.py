@@ -20,9 +20,9 @@ Array = npt.NDArray[Any]
 
 ROLES = ("pone", "dealer")
 SIX = 6  # cards dealt in the game that has matches (H11)
-PHASES = ("play", "hand", "crib")
+PHASES = ("pegging", "hand", "crib")
 TITLES = {
-    "play": "What a seat pegs in the play of a deal",
+    "pegging": "What a seat pegs in the play of a deal",
     "hand": "What its hand counts",
     "crib": "What the dealer's crib counts",
 }

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from crib_agents.expert.two_hand.judge.win import WON, chances, match_chances
+from crib_agents.expert.two_hand.judge.win import WON, match_win_probabilities, probabilities
 from crib_training.evaluation.duplicate import estimate
 from crib_training.evaluation.markdown import table
 
@@ -30,7 +30,7 @@ def winning(rules: TwoHandRules) -> Array:
 
     By whether it deals, its score and the other's.
     """
-    to_make = chances(rules.dealt, rules.target)[..., WON].sum(axis=-1)
+    to_make = probabilities(rules.dealt, rules.target)[..., WON].sum(axis=-1)
     return np.flip(to_make[:, 1:, 1:], axis=(1, 2))
 
 
@@ -83,7 +83,7 @@ def draw(rules: TwoHandRules, picture: Path) -> None:
 
 def matches_section(rules: TwoHandRules) -> tuple[str, dict[str, Any]]:
     """Return the text and the figures on matches (H11)."""
-    chance = match_chances(rules.dealt, rules.target)[1]
+    chance = match_win_probabilities(rules.dealt, rules.target)[1]
     left = range(rules.match_target, 0, -1)
     won = [str(rules.match_target - n) for n in left]
     rows = [
@@ -104,13 +104,13 @@ def section(rules: TwoHandRules, run: Run, picture: Path) -> tuple[str, dict[str
     """Return the text and the figures on the chance of winning, and draw them."""
     chance = winning(rules)
     scores = list(range(0, rules.target, 10))
-    charts = []
+    pair_tables = []
     for deals in (1, 0):
         rows = [
             [str(mine), *(f"{100 * chance[deals, mine, theirs]:.1f}" for theirs in scores)]
             for mine in scores
         ]
-        charts.append(table(["", *map(str, scores)], rows, numbers=True))
+        pair_tables.append(table(["", *map(str, scores)], rows, numbers=True))
     compared, check = checked(rules, run)
     draw(rules, picture)
     text = f"""## Winning, by score and dealer
@@ -123,11 +123,11 @@ plays to the score, while a deal of the table is an average one:
 
 The dealer's chance in per cent, by its own score (rows) and pone's (columns):
 
-{charts[0]}
+{pair_tables[0]}
 
 Pone's chance in per cent, by its own score (rows) and the dealer's (columns):
 
-{charts[1]}
+{pair_tables[1]}
 
 ![The chance of winning at every score]({picture.name})
 """

@@ -1,6 +1,6 @@
 """Practise decisions that matter: `crib drill`.
 
-    crib drill discard              what to lay away, six cards
+    crib drill discard              what to discard, six cards
     crib drill play --game five     which card to play, five cards
     crib drill table-top --seed 7   where to place a card; the same ten for the same seed
 

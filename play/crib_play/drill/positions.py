@@ -37,8 +37,8 @@ class Kind:
 
 
 KINDS = {
-    "discard": Kind("six", "laying away"),
-    "play": Kind("six", "play"),
+    "discard": Kind("six", "discarding"),
+    "pegging": Kind("six", "pegging"),
     "table-top": Kind("table-top", "placing"),
 }
 
@@ -96,8 +96,8 @@ def _of_a_game(played: TableGame, phase: str, entropy: np.random.SeedSequence) -
     session = Session.begin(played, agents, int(entropy.generate_state(1)[0]))
     session.go_on()
     for i in np.random.default_rng(entropy).permutation(len(session.turns)):
-        if session.turns[i].phase == phase and (worth := _worth_asking(session, i)):
-            return Exercise(_stopped(session, i), session.turns[i].seat, worth)
+        if session.turns[i].phase == phase and (win_value := _worth_asking(session, i)):
+            return Exercise(_stopped(session, i), session.turns[i].seat, win_value)
     return None
 
 

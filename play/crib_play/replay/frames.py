@@ -166,7 +166,7 @@ class _Drawer:
 def _open_cards(view: Any, counted: frozenset[int]) -> Any:
     """Return a view without cards that were not counted: a game won before shows no others."""
     view = view.copy()
-    for field in {"hand", "laid"}.intersection(view.dtype.names):
+    for field in {"hand", "discarded"}.intersection(view.dtype.names):
         cards = [card for card in view[field].tolist() if card in counted]
         view[field] = NONE
         view[field][: len(cards)] = cards

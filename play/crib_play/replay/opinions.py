@@ -1,9 +1,9 @@
 """What the expert thinks of every choice of a game, and what its agent did.
 
 An agent says so by ``action_probabilities(views)``, how likely it was to make each
-(`crib_env.policy.MixingAgent`), or by ``action_values(views)``, float64[B, actions]: what it thinks
-each is worth, by a measure of its own. Of cards laid away one after the other, the last one's value
-is that of them all.
+(`crib_env.policy.StochasticAgent`), or by ``action_values(views)``, float64[B, actions]: what it
+thinks each is worth, by a measure of its own. Of cards discarded one after the other,
+the last one's value is that of them all.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from math import inf, isfinite
 from typing import Any
 
 import numpy as np
-from crib_agents.analyze import Cell
+from crib_agents.analyze import CellChoice
 from crib_agents.analyze.choices import Choice
 
 from crib_env.game import Game
@@ -38,7 +38,7 @@ class Option:
 
     label: str
     why: str
-    worth: float
+    win_value: float
     probability: float | None
     value: float | None = None
 
@@ -69,7 +69,7 @@ def opinions(session: Session) -> list[Opinion]:
 
 def _opinion(session: Session, game: Game, turn: Turn) -> Opinion:
     in_points = game.episode in IN_POINTS
-    found = sorted(choices(turn.view), key=lambda choice: -_worth(choice, in_points))
+    found = sorted(choices(turn.view), key=lambda choice: -_win_value(choice, in_points))
     agent: Any = session.seats[turn.seat]
     likely = _probabilities(agent, game, turn)
     thought = _values(agent, game, turn)
@@ -77,21 +77,21 @@ def _opinion(session: Session, game: Game, turn: Turn) -> Opinion:
         Option(
             session.family.spoken(turn.view, sorted(actions_of(choice), reverse=True)),
             in_words(choice),
-            _worth(choice, in_points),
+            _win_value(choice, in_points),
             None if likely is None else likely.get(actions_of(choice), 0.0),
             None if thought is None else thought.get(actions_of(choice)),
         )
         for choice in found
     )
     taken = [actions_of(choice) for choice in found].index(frozenset(turn.actions))
-    loss = options[0].worth - options[taken].worth
-    return Opinion(options, taken, loss, None if in_points else options[0].worth)
+    loss = options[0].win_value - options[taken].win_value
+    return Opinion(options, taken, loss, None if in_points else options[0].win_value)
 
 
-def _worth(choice: Choice, in_points: bool) -> float:
+def _win_value(choice: Choice, in_points: bool) -> float:
     if not in_points:
         return choice.win
-    return choice.value if isinstance(choice, Cell) else choice.points
+    return choice.value if isinstance(choice, CellChoice) else choice.points
 
 
 Numbers = dict[frozenset[int], float]

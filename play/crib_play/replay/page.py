@@ -118,7 +118,7 @@ def _judged(opinion: Opinion) -> dict[str, Any]:
             [
                 opinion.options[k].label,
                 opinion.options[k].why,
-                round(opinion.options[k].worth, 4),
+                round(opinion.options[k].win_value, 4),
                 _rounded(opinion.options[k].probability),
                 _rounded(opinion.options[k].value),
             ]

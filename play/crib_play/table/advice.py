@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from crib_agents.analyze import Card, Cell, Discard, analyze
+from crib_agents.analyze import CardChoice, CellChoice, DiscardChoice, analyze
 from crib_agents.analyze.choices import Choice
 
 from crib_env.cards import parse_card, parse_cards
@@ -19,21 +19,23 @@ WORST = 3
 
 def actions_of(choice: Choice) -> frozenset[int]:
     """Return the actions that a choice is."""
-    if isinstance(choice, Discard):
+    if isinstance(choice, DiscardChoice):
         return frozenset(parse_cards(choice.lay))
-    return frozenset((parse_card(choice.card),) if isinstance(choice, Card) else (choice.action,))
+    return frozenset(
+        (parse_card(choice.card),) if isinstance(choice, CardChoice) else (choice.action,)
+    )
 
 
 def in_words(choice: Choice) -> str:
     """Return why: what a choice brings, in points."""
-    if isinstance(choice, Discard):
+    if isinstance(choice, DiscardChoice):
         return (
             f"keeps {choice.keep}: hand {choice.hand:.1f}, crib {choice.crib:+.1f}, "
             f"play {choice.play:+.1f}"
         )
-    if isinstance(choice, Card):
+    if isinstance(choice, CardChoice):
         return f"{choice.now:g} now, then {choice.mine:.1f} to {choice.theirs:.1f}"
-    assert isinstance(choice, Cell)
+    assert isinstance(choice, CellChoice)
     return f"{choice.mine:.1f} to {choice.theirs:.1f} in the round"
 
 

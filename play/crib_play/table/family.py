@@ -21,7 +21,7 @@ class Done:
     Attributes:
         rules: the rules.
         seat: who took it.
-        actions: what was done, two actions where two cards were laid away at once.
+        actions: what was done, two actions where two cards were discarded at once.
         before: what each seat knew before it, by seat.
         after: what the seat that took it knows now.
         events: what was pegged.

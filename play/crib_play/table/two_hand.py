@@ -7,7 +7,7 @@ from typing import Any
 
 from crib_env.cards import format_card, format_cards, parse_card
 from crib_env.engine.record import NONE
-from crib_env.engine.two_hand.records import LAY_AWAY, MATCH
+from crib_env.engine.two_hand.records import DISCARD, MATCH
 from crib_env.render.words import pegged
 from crib_env.rules import Rules, TwoHandRules, find_rules
 from crib_env.scoring import score_hand, score_play
@@ -17,17 +17,17 @@ from crib_play.table.family import Done, Sight, TableFamily
 View = Any
 
 MADE_BY_CARDS = ("fifteen", "pair", "run", "thirty_one")
-LAID = 2
+DISCARDED = 2
 
 
 def to_choose(view: View) -> int:
-    """Return how many actions the seat decides on at once: both cards that it lays away."""
-    return LAID - int(view["laid_n"]) if view["phase"] == LAY_AWAY else 1
+    """Return how many actions the seat decides on at once: both cards that it discards."""
+    return DISCARDED - int(view["discarded_n"]) if view["phase"] == DISCARD else 1
 
 
 def phase(view: View) -> str:
     """Return what the decision is called."""
-    return "laying away" if view["phase"] == LAY_AWAY else "play"
+    return "discarding" if view["phase"] == DISCARD else "pegging"
 
 
 def sight(view: View, rules: Rules) -> Sight:
@@ -42,14 +42,14 @@ def sight(view: View, rules: Rules) -> Sight:
         for i in range(int(view["pile_n"]))
     ]
     return {
-        "phase": ("lay_away", "play", "over")[view["phase"]],
+        "phase": ("discard", "pegging", "over")[view["phase"]],
         "dealer": me if view["is_dealer"] else 1 - me,
         "starter": None if view["starter"] == NONE else int(view["starter"]),
         "hand": [
             {"card": int(view["hand"][i]), "legal": bool(view["legal"] >> i & 1)}
             for i in range(int(view["hand_n"]))
         ],
-        "laid": [int(card) for card in view["laid"][: view["laid_n"]]],
+        "discarded": [int(card) for card in view["discarded"][: view["discarded_n"]]],
         "held": _by_seat(me, (int(view["hand_n"]), int(view["other_n"]))),
         "pile": pile,
         "count": int(view["count"]),
@@ -73,9 +73,9 @@ def opening(view: View, rules: Rules) -> list[Call]:
 
 
 def said(done: Done) -> list[Call]:
-    """Return what is said as cards are laid away or one is played."""
+    """Return what is said as cards are discarded or one is played."""
     before = done.before[done.seat]
-    calls = _laying(done) if before["phase"] == LAY_AWAY else _playing(done, before)
+    calls = _discarding(done) if before["phase"] == DISCARD else _playing(done, before)
     return calls + [
         Call(event.seat, pegged(event.reason, event.points, 0), event.points)
         for event in done.events
@@ -83,8 +83,10 @@ def said(done: Done) -> list[Call]:
     ]
 
 
-def _laying(done: Done) -> list[Call]:
-    calls = [Call(done.seat, f"{'two cards' if len(done.actions) == LAID else 'a card'} laid away")]
+def _discarding(done: Done) -> list[Call]:
+    calls = [
+        Call(done.seat, f"{'two cards' if len(done.actions) == DISCARDED else 'a card'} discarded")
+    ]
     for event in done.events:
         if event.reason == "heels":
             calls.append(Call(event.seat, "two for his heels", event.points, event.cards))
@@ -122,7 +124,7 @@ def counted(done: Done) -> list[Counted]:
         return []
     dealer = 0 if views[0]["is_dealer"] else 1
     starter = int(views[0]["starter"])
-    crib = tuple(int(card) for view in views for card in view["laid"])
+    crib = tuple(int(card) for view in views for card in view["discarded"])
     shown = []
     for seat, name in ((1 - dealer, "hand"), (dealer, "hand"), (dealer, "crib")):
         cards = crib if name == "crib" else _kept(views[seat])
@@ -141,7 +143,7 @@ def _kept(view: View) -> tuple[int, ...]:
 
 def spoken(view: View, actions: Sequence[int]) -> str:
     """Return actions in words."""
-    verb = "lay away" if view["phase"] == LAY_AWAY else "play"
+    verb = "discard" if view["phase"] == DISCARD else "pegging"
     return f"{verb} {format_cards(actions)}"
 
 
@@ -156,7 +158,7 @@ def read(text: str, view: View) -> tuple[int, ...]:
     cards = tuple(_read_card(word, held) for word in words)
     wanted = to_choose(view)
     if len(cards) != wanted or len(set(cards)) != wanted:
-        what = "two different cards to lay away" if wanted > 1 else "one card"
+        what = "two different cards to discard" if wanted > 1 else "one card"
         raise ValueError(f"name {what}, got {text.strip()!r}: you hold {format_cards(held)}")
     legal = [card for i, card in enumerate(held) if view["legal"] >> i & 1]
     for card in cards:
@@ -193,6 +195,6 @@ FAMILY = TableFamily(
     counted=counted,
     spoken=spoken,
     read=read,
-    ask=lambda view: "lay away" if view["phase"] == LAY_AWAY else "play",
-    how="Type the cards: 5H, or 5 where you hold one five; two to lay away, such as KH 6S.",
+    ask=lambda view: "discard" if view["phase"] == DISCARD else "pegging",
+    how="Type the cards: 5H, or 5 where you hold one five; two to discard, such as KH 6S.",
 )

@@ -20,17 +20,17 @@ def show_hands(screen: Screen, sight: Sight, names: Names) -> None:
     """Print a two-hand game as a seat sees it."""
     me = sight["seat"]
     other = 1 - me
-    laying = sight["phase"] == "lay_away"
+    discarding = sight["phase"] == "discard"
     crib = "your crib" if sight["dealer"] == me else f"the crib of {names[sight['dealer']]}"
     scores = ", ".join(f"{names[seat]} {sight['scores'][seat]}" for seat in (me, other))
     games = sight["games"] and f", game points {sight['games'][me]} to {sight['games'][other]}"
     screen.labelled("score", f"{scores} of {sight['target']}{games or ''}; {crib}")
-    if not laying:
+    if not discarding:
         screen.labelled("starter", screen.card(sight["starter"]))
         played = Text(" ").join(_played(screen, sight, i) for i in range(len(sight["pile"])))
         screen.labelled("count", f"{sight['count']:>2} ", played)
     screen.labelled(names[other][:11], screen.cards([None] * sight["held"][other]))
-    hand = [Text(" ").join(_held(screen, one, laying) for one in sight["hand"])]
+    hand = [Text(" ").join(_held(screen, one, discarding) for one in sight["hand"])]
     screen.labelled("you hold", *hand)
 
 
@@ -43,8 +43,8 @@ def _played(screen: Screen, sight: Sight, i: int) -> Text:
     return Text("| ") + shown if starts else shown
 
 
-def _held(screen: Screen, one: dict[str, int], laying: bool) -> Text:
-    return screen.card(one["card"], "bold" if one["legal"] or laying else "dim strike")
+def _held(screen: Screen, one: dict[str, int], discarding: bool) -> Text:
+    return screen.card(one["card"], "bold" if one["legal"] or discarding else "dim strike")
 
 
 def show_pegs(screen: Screen, sight: Sight, names: Names) -> None:

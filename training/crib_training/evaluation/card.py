@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from crib_agents.learned import Learned, Weights
+from crib_agents.learned import MonteCarloAgent, Weights
 from crib_agents.learned.agent import shipped
 from crib_agents.learned.searching import LearnedSearch
 from crib_agents.loading import TakesAgents
@@ -62,7 +62,7 @@ def agents_of(weights: Weights, given: bool) -> dict[str, Agent]:
     """Return the agents by name; search with its own leaves unless the file is ``given``."""
     alone = (weights,)
     return {
-        "learned": Learned(alone),
+        "learned": MonteCarloAgent(alone),
         "learned_search": LearnedSearch(alone if given else None),
     }
 

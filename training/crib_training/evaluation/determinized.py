@@ -9,7 +9,10 @@ weakness of this method, which `crib_agents.expert.two_hand.pegging.search` avoi
 from __future__ import annotations
 
 import numpy as np
-from crib_agents.expert.two_hand.pegging.belief import hypothesise, thin
+from crib_agents.expert.two_hand.pegging.belief import enumerate_hands, systematic_resample
+from crib_agents.expert.two_hand.pegging.expert import SCRATCH, SCRATCH_T, read_tables
+from crib_agents.expert.two_hand.pegging.holdings import DISTINCT, LISTED, LOWEST, holdings, number
+from crib_agents.expert.two_hand.pegging.rollout_policy import SIZE
 from crib_agents.expert.two_hand.pegging.transition import (
     ME,
     POSITION,
@@ -19,10 +22,7 @@ from crib_agents.expert.two_hand.pegging.transition import (
     go_on,
     put,
 )
-from crib_agents.expert.two_hand.pegging.holdings import DISTINCT, LISTED, LOWEST, holdings, number
-from crib_agents.expert.two_hand.pegging.expert import SCRATCH, SCRATCH_T, read_tables
-from crib_agents.expert.two_hand.pegging.rollout_policy import SIZE
-from crib_agents.kernels.pair_tables import chart_of
+from crib_agents.kernels.pair_tables import pair_table_of
 from numba import float64, from_dtype, int64, types, void
 
 from crib_env.engine.jit import entry, kernel
@@ -130,8 +130,10 @@ def solve_views(views, hands, weights, kept, positions, nodes, scratch, actions)
     for i in range(views.shape[0]):
         v = views[i]
         s["base"] = 0 if v["dealt"] == 6 else SIZE
-        n = hypothesise(v, positions[0], s, hands, weights, kept[chart_of(v, 1 - v["is_dealer"])])
-        n = thin(n, SOLVED, s)
+        n = enumerate_hands(
+            v, positions[0], s, hands, weights, kept[pair_table_of(v, 1 - v["is_dealer"])]
+        )
+        n = systematic_resample(n, SOLVED, s)
         counted = 0
         for k in range(v["hand_n"]):
             counted += 1 << (4 * (v["hand"][k] >> 2))
@@ -160,7 +162,7 @@ def solve_views(views, hands, weights, kept, positions, nodes, scratch, actions)
         actions[i] = best
 
 
-class OpenHanded:
+class DeterminizedAgent:
     """Plays the cards, not the crib, by exact search over open hands."""
 
     name = "open_handed"

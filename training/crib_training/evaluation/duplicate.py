@@ -2,8 +2,8 @@
 
 The luck of the cards then falls on both agents alike, so a pair of games says more than two games.
 Intervals are computed over pairs, never over games: the two games of a pair share their cards.
-What luck is left can be reckoned after play (`crib_training.evaluation.aivat`). Against who must not
-see cards twice, such as people, the two games of a pair have deals of their own.
+What luck is left can be reckoned after play (`crib_training.evaluation.aivat`). Against who must
+not see cards twice, such as people, the two games of a pair have deals of their own.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from crib_env.batch import Games
+from crib_env.batch import GameBatch
 from crib_env.policy import Agent
 from crib_env.rules import Rules, TwoHandRules
 from crib_training.evaluation.aivat.deals import DealLog
@@ -34,7 +34,7 @@ Finished = Callable[[float], None]
 """Is told how many more games are over; of those going on, the share that is played counts."""
 
 
-def no_matter(games: float) -> None:
+def ignore_progress(games: float) -> None:
     """Tell nobody."""
 
 
@@ -79,7 +79,7 @@ class Pairs:
         """Return the names of the arrays there are."""
         return [*ARRAYS, *(name for name in LUCK if getattr(self, name) is not None)]
 
-    def flipped(self) -> Pairs:
+    def swapped(self) -> Pairs:
         """Return the same pairs as the other agent sees them: as ``first``, with seat 0 first."""
         won, points = self.won_by_luck, self.points_by_luck
         return Pairs(
@@ -134,7 +134,7 @@ def play_pairs(
     players: int = 2,
     reference: Reference | None = None,
     duplicate: bool = True,
-    finished: Finished = no_matter,
+    finished: Finished = ignore_progress,
 ) -> Pairs:
     """Play ``pairs`` duplicate pairs and return their outcome.
 
@@ -183,7 +183,7 @@ def play_chunk(
     *,
     reference: Reference | None = None,
     duplicate: bool = True,
-    finished: Finished = no_matter,
+    finished: Finished = ignore_progress,
 ) -> Pairs:
     """Play n pairs: n games side by side, then the same deals with the seats swapped.
 
@@ -204,9 +204,9 @@ def play_chunk(
     rngs = [np.random.default_rng(one.generate_state(4)) for one in chance.spawn(4)]
     halves = []
     for swapped, who in enumerate((agents, again or agents)):
-        games = Games(
+        games = GameBatch(
             rules, n, players=players, episode=episode,
-            entropy=deals if duplicate or not swapped else others,
+            seed=deals if duplicate or not swapped else others,
         )  # fmt: skip
         # With deals of their own, games have one seat deal first: each agent does in one of a pair.
         games.begin(dealer=None if duplicate else 0)
@@ -224,7 +224,7 @@ def play_chunk(
     return Pairs(**arrays, failures=tuple(f for _, failures in halves for f in failures))
 
 
-def played(games: Games, running: Array) -> float:
+def played(games: GameBatch, running: Array) -> float:
     """Return how many games are played: those over, and parts of the others by their scores."""
     over = games.n - len(running)
     if games.episode != "game":
@@ -233,7 +233,7 @@ def played(games: Games, running: Array) -> float:
 
 
 def _play_half(
-    games: Games,
+    games: GameBatch,
     agents: Sides,
     rngs: Sequence[np.random.Generator],
     swapped: int,

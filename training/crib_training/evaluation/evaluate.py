@@ -22,12 +22,13 @@ from crib_agents.adapters.timed import Timed
 from crib_agents.loading import TakesAgents
 from crib_play.replay import write_replay
 
-from crib_env.envs.makers import Maker
+from crib_env.envs.makers import EnvSpec
 from crib_env.options import check_seed
 from crib_env.policy import Opponent, find_agent
 from crib_env.rules import Rules, find_rules
 from crib_env.settings import Count, NewFile, Players, Positional, Seed
 from crib_training.command_line import TRACEBACK, start
+from crib_training.evaluation.aivat.reference import chosen_reference
 from crib_training.evaluation.duplicate import Sides, play_pairs
 from crib_training.evaluation.failures import counted, failures_list
 from crib_training.evaluation.figures import (
@@ -37,7 +38,6 @@ from crib_training.evaluation.figures import (
     figures,
     phase_table,
 )
-from crib_training.evaluation.aivat.reference import chosen_reference
 from crib_training.loading import find_game, in_phase, shortest_episode
 from crib_training.progress import Progress
 from crib_training.tournament.referee import Referee
@@ -83,7 +83,7 @@ class Settings(TakesAgents):
 
 
 def evaluate(
-    maker: Maker,
+    maker: EnvSpec,
     rules: str | Rules,
     first: Opponent,
     second: Opponent,

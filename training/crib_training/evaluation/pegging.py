@@ -16,29 +16,29 @@ from itertools import combinations
 
 from crib_agents import PhasedAgent
 from crib_agents.adapters.timed import Timed
-from crib_agents.expert.two_hand.pegging.expert import PlayExpert
+from crib_agents.expert.two_hand.pegging.expert import PeggingExpert
 
 from crib_env.errors import unknown
 from crib_env.policy import Agent, find_agent
 from crib_env.rules import PRESETS
 from crib_env.settings import Count, CountOrNone, Seed
 from crib_training.command_line import start
+from crib_training.evaluation.determinized import DeterminizedAgent
 from crib_training.evaluation.duplicate import Estimate, Pairs, estimate, play_pairs
 from crib_training.evaluation.markdown import table
-from crib_training.evaluation.determinized import OpenHanded
 from crib_training.tables.two_hand.dealing import GAMES
 
 HEAD = ("pegging", "against", "points a deal more", "as pone", "as dealer", "games won")
 PEGGING: dict[str, Callable[[], Agent]] = {
-    "expert": PlayExpert,
+    "expert": PeggingExpert,
     "rule_based": lambda: find_agent("rule_based"),
     "greedy": lambda: find_agent("greedy"),
-    "open_handed": OpenHanded,
+    "open_handed": DeterminizedAgent,
 }
 
 
 def match(game: str, episode: str, first: Agent, second: Agent, pairs: int, seed: int) -> Pairs:
-    """Play duplicate pairs in which `rule_based` lays away for both agents."""
+    """Play duplicate pairs in which `rule_based` discards for both agents."""
     agents = [PhasedAgent("rule_based", agent) for agent in (first, second)]
     return play_pairs(PRESETS[game], episode, agents[0], agents[1], pairs, seed)
 
@@ -83,14 +83,14 @@ def run(settings: Settings) -> None:
     if unknown_names:
         raise unknown("agent that pegs", unknown_names[0], PEGGING)
     for game in GAMES:
-        timed = Timed(PlayExpert())
-        match(game, "play", timed, timed, 1, settings.seed)  # compiled, or read from the cache
+        timed = Timed(PeggingExpert())
+        match(game, "pegging", timed, timed, 1, settings.seed)  # compiled, or read from the cache
         timed.decisions, timed.seconds = 0, 0.0
         rows = []
         for name, against in combinations(settings.agents, 2):
             first = timed if name == "expert" else PEGGING[name]()
             second = PEGGING[against]()
-            deals = match(game, "play", first, second, settings.pairs, settings.seed)
+            deals = match(game, "pegging", first, second, settings.pairs, settings.seed)
             won = "–"
             if settings.games and name == "expert":
                 games = match(game, "game", first, second, settings.games, settings.seed)

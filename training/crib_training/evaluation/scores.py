@@ -18,10 +18,10 @@ from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
-from crib_agents.expert.two_hand.judge.win import WON, chances
+from crib_agents.expert.two_hand.judge.win import WON, probabilities
 from crib_agents.loading import TakesAgents
 
-from crib_env.batch import Games
+from crib_env.batch import GameBatch
 from crib_env.options import set_scores
 from crib_env.policy import Agent, find_agent
 from crib_env.rules import TwoHandRules
@@ -47,7 +47,7 @@ def dealt_at(rules: TwoHandRules, entropy: np.random.SeedSequence) -> tuple[Arra
         int64[N, 2], pone's score and the dealer's; the mean number of deals of a game.
     """
     cards, chance = entropy.spawn(2)
-    games, rng = Games(rules, GAMES, entropy=cards), np.random.default_rng(chance)
+    games, rng = GameBatch(rules, GAMES, seed=cards), np.random.default_rng(chance)
     games.begin()
     found, dealt, lanes = [], np.zeros(GAMES, dtype=np.int64), games.running()
     while len(lanes):
@@ -74,7 +74,7 @@ def play_deals(
     Returns:
         float64[N], the first agent's chance of winning when the deal has ended.
     """
-    games = Games(rules, len(scores), entropy=cards)
+    games = GameBatch(rules, len(scores), seed=cards)
     games.begin(dealer=DEALER)
     begun = games.states.copy()
     set_scores(begun, scores)
@@ -88,7 +88,7 @@ def play_deals(
         lanes = lanes[games.states["deals"][lanes] == 1]
     left = np.maximum(rules.target - games.states["scores"], 0)
     deals_next = int(swapped != DEALER)  # pone does
-    wins = chances(rules.dealt, rules.target)[..., WON].sum(axis=3)
+    wins = probabilities(rules.dealt, rules.target)[..., WON].sum(axis=3)
     expected = wins[deals_next, left[:, swapped], left[:, 1 - swapped]]
     over = games.states["over"] == 1
     won: Array = games.states["winner"] == swapped

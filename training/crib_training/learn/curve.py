@@ -16,7 +16,7 @@ from typing import Any
 from crib_agents.files import write_whole
 from crib_agents.loading import load_agent
 
-from crib_env.envs.makers import Maker
+from crib_env.envs.makers import EnvSpec
 from crib_env.policy import Agent
 from crib_env.rules import Rules
 from crib_training.evaluation.duplicate import estimate, play_pairs
@@ -66,13 +66,15 @@ class Curve:
     """
 
     def __init__(
-        self, maker: Maker, rules: Rules, players: int, method: str, against: str, lines: str
+        self, maker: EnvSpec, rules: Rules, players: int, method: str, against: str, lines: str
     ) -> None:
         self.maker, self.rules, self.players = maker, rules, players
         self.opponents = {name: load_agent(name) for name in filter(None, against.split(","))}
         self.lines = {name: load_agent(name) for name in filter(None, lines.split(","))}
         if not self.opponents:
-            raise ValueError("strength is measured against one opponent at least: --against NAME")
+            raise ValueError(
+                "strength is measured against one opponent at least: --eval-opponents NAME"
+            )
         game = maker.name.rpartition("_v")[0].replace("_", " ").capitalize()
         variant = "" if rules.name == maker.rules else f" by the rules {rules.name}"
         self.title = f"{game}{variant} for {players}, learned by {method}"

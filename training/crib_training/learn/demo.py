@@ -68,8 +68,8 @@ def learn_by_self_play(settings: Settings) -> tuple[Agent, float]:
     began = time.process_time()
     agent = loop.train(
         deep.Settings(
-            deals=settings.deals, seed=settings.seed, measure_pairs=min(1000, settings.pairs),
-            last_pairs=settings.pairs, out=out,
+            deals=settings.deals, seed=settings.seed, eval_pairs=min(1000, settings.pairs),
+            final_eval_pairs=settings.pairs, out=out,
         )
     )  # fmt: skip
     agent.name = "deep_monte_carlo"
@@ -85,7 +85,7 @@ def learn_by_ppo(settings: Settings) -> tuple[Agent, float]:
     agent = ppo.train(
         ppo.Settings(
             timesteps=settings.timesteps, seed=settings.seed,
-            measure_pairs=min(500, settings.pairs), last_pairs=settings.pairs, out=out,
+            eval_pairs=min(500, settings.pairs), final_eval_pairs=settings.pairs, out=out,
         )
     )  # fmt: skip
     return agent, time.process_time() - began

@@ -20,9 +20,9 @@ from typing import Any
 
 import numpy as np
 import torch
-from crib_agents.expert.two_hand.pegging.expert import PlayExpert
+from crib_agents.expert.two_hand.pegging.expert import PeggingExpert
 from crib_agents.files import write_whole
-from crib_agents.learned import Learned, Weights
+from crib_agents.learned import MonteCarloAgent, Weights
 from crib_agents.learned.two_hand.searched import SearchedPlay
 from crib_agents.loading import load_agent
 from torch import Tensor, nn
@@ -39,15 +39,15 @@ from crib_training.learn.deep_monte_carlo.checkpoint import (
     restore_module,
 )
 from crib_training.learn.deep_monte_carlo.nets import layers_of
+from crib_training.learn.distill_settings import FREE, Settings
 from crib_training.learn.divergence import diverged, is_finite
 from crib_training.learn.imitation import centred_loss, find_student, games_won, modules
 from crib_training.learn.labels import NETS, SIGNS, Labels, Teacher, collect, rows_of
-from crib_training.learn.distill_settings import FREE, Settings
 from crib_training.loading import find_game
 from crib_training.outputs import run_folder
 
 
-class Teaching:
+class Distillation:
     """A run.
 
     Args:
@@ -70,13 +70,13 @@ class Teaching:
             raise ValueError(f"{settings.env} is no two-hand game: the expert labels those only")
         self.rules = rules
         self.student = find_student(settings.student, rules)
-        self.teacher: Teacher = PlayExpert()
+        self.teacher: Teacher = PeggingExpert()
         if settings.teacher == "search":
             leaves = self.student if settings.leaves is None else Weights.load(settings.leaves)
             self.teacher = SearchedPlay([leaves], within=0)
         self.nets = modules(self.student)
-        self.average = copy.deepcopy(self.nets)
-        self.taught = NETS if settings.lay_away else NETS[:1]
+        self.mean_nets = copy.deepcopy(self.nets)
+        self.taught = NETS if settings.discard else NETS[:1]
         parameters = self.nets.parameters()
         self.optimizer = torch.optim.Adam(parameters, settings.learning_rate, fused=True)
         self.rng = np.random.default_rng(settings.seed)
@@ -111,9 +111,9 @@ class Teaching:
         return " ".join(words)
 
     @property
-    def agent(self) -> Learned:
+    def agent(self) -> MonteCarloAgent:
         """What has been learned so far, as an agent."""
-        return Learned([self.weights(self.average)], "taught")
+        return MonteCarloAgent([self.weights(self.mean_nets)], "taught")
 
     def play(self) -> int:
         """Let the student play a round and be corrected; return how many labels that brought."""
@@ -121,14 +121,14 @@ class Teaching:
         settings = self.settings
         found = collect(
             self.weights(self.nets), self.teacher, self.rules, settings.deals, self.rng,
-            pairs=settings.lay_away, temperature=settings.temperature, explore=settings.explore,
+            pairs=settings.discard, temperature=settings.temperature, epsilon=settings.epsilon,
         )  # fmt: skip
         for name in self.taught:
             self.parts[name].append(found[name])
             found[name].save(settings.out / f"labels_{self.rounds:03}_{name}.npz")
         self.rounds += 1
         self.cpu_seconds += time.process_time() - began
-        return len(found["play"])
+        return len(found["pegging"])
 
     def fit(self, views: int, last: bool = False) -> float:
         """Learn from so many views of each net, drawn from all; return the mean loss.
@@ -144,7 +144,7 @@ class Teaching:
         steps = max(1, views // settings.batch_size)
         labels = {name: Labels.joined(parts) for name, parts in self.parts.items()}
         nets: list[Tensor] = list(self.nets.parameters())
-        average: list[Tensor] = list(self.average.parameters())
+        mean_nets: list[Tensor] = list(self.mean_nets.parameters())
         losses = []
         for step in range(steps):
             rate = settings.learning_rate * (max(0.02, 1 - step / steps) if last else 1.0)
@@ -152,7 +152,7 @@ class Teaching:
                 group["lr"] = rate
             total = torch.zeros(())
             for name, known in labels.items():
-                size = settings.batch_size if name == "play" else settings.batch_size // 4
+                size = settings.batch_size if name == "pegging" else settings.batch_size // 4
                 chosen = self.rng.integers(len(known), size=size)
                 inputs, targets, of = map(torch.from_numpy, rows_of(name, known, chosen))
                 signs = torch.tensor(SIGNS[name], dtype=torch.float32)
@@ -162,9 +162,9 @@ class Teaching:
             total.backward()  # type: ignore[no-untyped-call]
             self.optimizer.step()
             with torch.no_grad():
-                torch._foreach_lerp_(average, nets, settings.average)
+                torch._foreach_lerp_(mean_nets, nets, settings.ema_rate)
             losses.append(total.item())
-        if not is_finite(sum(losses), self.nets, self.average):
+        if not is_finite(sum(losses), self.nets, self.mean_nets):
             raise diverged(self.saved, "after the last round that was whole")
         self.losses += losses
         self.cpu_seconds += time.process_time() - began
@@ -180,7 +180,7 @@ class Teaching:
         write_whole(out / "policy.safetensors", self.agent.sets[0].to_bytes())
         tensors = {
             **module_tensors("nets", self.nets),
-            **module_tensors("average", self.average),
+            **module_tensors("average", self.mean_nets),
             **adam_tensors(self.optimizer),
         }
         about = {
@@ -200,7 +200,7 @@ class Teaching:
         if saved.about["settings"] != self._fixed():
             raise ValueError(f"the run in {folder} has other settings: {saved.about['settings']}")
         restore_module("nets", self.nets, saved.tensors)
-        restore_module("average", self.average, saved.tensors)
+        restore_module("average", self.mean_nets, saved.tensors)
         restore_adam(self.optimizer, saved.tensors)
         self.rounds, self.cpu_seconds = saved.about["rounds"], saved.about["cpu_seconds"]
         self.rng.bit_generator.state = saved.about["generator"]
@@ -215,24 +215,24 @@ class Teaching:
             self.parts[name] += [Labels.load(path) for path in found]
 
 
-def teach(settings: Settings) -> Learned:
+def teach(settings: Settings) -> MonteCarloAgent:
     """Teach as the settings say, write everything to ``out``, and return the agent."""
-    against = [load_agent(name) for name in filter(None, settings.against.split(","))]
-    new = Teaching(settings) if settings.resume is None else None
+    against = [load_agent(name) for name in filter(None, settings.eval_opponents.split(","))]
+    new = Distillation(settings) if settings.resume is None else None
     with run_folder(settings.out, settings.resume):
-        return _teach(new or Teaching(settings), settings, against)
+        return _teach(new or Distillation(settings), settings, against)
 
 
-def _teach(teaching: Teaching, settings: Settings, against: list[Agent]) -> Learned:
+def _teach(teaching: Distillation, settings: Settings, against: list[Agent]) -> MonteCarloAgent:
     out = settings.out
     while teaching.rounds < settings.rounds:
         brought = teaching.play()
         loss = teaching.fit(int(settings.epochs * brought))
         teaching.save()
-        known = sum(len(part) for part in teaching.parts["play"])
+        known = sum(len(part) for part in teaching.parts["pegging"])
         print(f"round {teaching.rounds}: {known:,} labels, loss {loss:.4f}, "
               f"{teaching.cpu_seconds:.0f} CPU s", flush=True)  # fmt: skip
-    known = sum(len(part) for part in teaching.parts["play"])
+    known = sum(len(part) for part in teaching.parts["pegging"])
     loss = teaching.fit(int(settings.last_epochs * known), last=True)
     # The checkpoint stays that before the last epochs, so that they can be made again.
     write_whole(out / "policy.safetensors", teaching.agent.sets[0].to_bytes())

@@ -42,18 +42,18 @@ class Settings:
         teacher: who labels the play: ``expert``, or ``search``, a step of search with nets at its
             leaves.
         leaves: weights of those nets, of self-play; by default the student's as they are at first.
-        lay_away: teach laying away too, not only the play.
+        discard: teach discarding too, not only the play.
         seed: of the deals, the choices and the batches.
         batch_size: views an update learns from.
         learning_rate: of Adam; after the rounds it falls to 0.02 of that.
-        average: how far the average of the weights moves at an update; it is what is saved.
+        ema_rate: how far the average of the weights moves at an update; it is what is saved.
         epochs: how often a round learns from as many labels as it brought.
         last_epochs: how often, after the rounds, all labels are learned from.
         scale: weight of the points themselves, beside the differences between choices.
         temperature: of the softmax by which the student plays cards, in points.
         explore: the share of its cards drawn evenly.
         threads: of PyTorch.
-        against: opponents on whom strength is measured at the end, joined by commas.
+        eval_opponents: opponents on whom strength is measured at the end, joined by commas.
         pairs: pairs of duplicate games for that; 0 measures nothing.
         out: the folder for results.
         resume: the folder of a run that was stopped, to go on with it.
@@ -67,18 +67,18 @@ class Settings:
     labels_from: Folder | None = None
     teacher: Literal["expert", "search"] = "expert"
     leaves: File | None = None
-    lay_away: bool = False
+    discard: bool = False
     seed: Seed = 1
     batch_size: Annotated[int, Between(4, MANY)] = 256
     learning_rate: Positive = 5e-4
-    average: Portion = 0.005
+    ema_rate: Portion = 0.005
     epochs: NotNegative = 2.0
     last_epochs: NotNegative = 5.0
     scale: NotNegative = 0.05
     temperature: Positive = 0.1
-    explore: Share = 0.05
+    epsilon: Share = 0.05
     threads: Threads = 1
-    against: str = "rule_based"
+    eval_opponents: str = "rule_based"
     pairs: Pairs = 1000
     out: NewFolder = Path("runs/taught")
     resume: Folder | None = None

@@ -54,11 +54,11 @@ def centred_loss(
         of: int64[rows], the view of each row, from 0. scale: the weight of the outputs' own errors.
     """
     wrong = found - targets
-    worth = wrong @ signs
+    value = wrong @ signs
     views = int(of[-1]) + 1
     rows = torch.zeros(views).index_add_(0, of, torch.ones(len(of)))
-    mean = torch.zeros(views).index_add_(0, of, worth) / rows
-    return ((worth - mean[of]) ** 2 + scale * (wrong**2).sum(dim=1)).mean()
+    mean = torch.zeros(views).index_add_(0, of, value) / rows
+    return ((value - mean[of]) ** 2 + scale * (wrong**2).sum(dim=1)).mean()
 
 
 def games_won(agent: Agent, opponent: Agent, rules: Rules, pairs: int) -> str:

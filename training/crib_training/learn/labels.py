@@ -1,7 +1,7 @@
 """What a teacher says of choices: kept, and as something for nets to learn.
 
 A label is a view in which there is a choice, and for each choice what a teacher expects of it: for
-a card of the hand the points of the play from now on, mine and theirs; for a pair to lay away the
+a card of the hand the points of the play from now on, mine and theirs; for a pair to discard the
 crib's points and both sides' points of the play. What the net need not learn, because it is
 certain, is taken off when it is learned.
 """
@@ -25,13 +25,14 @@ from crib_agents.expert.two_hand.discard.expert import (
 )
 from crib_agents.expert.two_hand.pegging.search import MY_POINTS, POINTS_NOW, THEIR_POINTS
 from crib_agents.files import read_arrays, write_whole
-from crib_agents.learned import Learned, Weights
+from crib_agents.learned import MonteCarloAgent, Weights
 from crib_agents.learned.network import MOST_INPUTS
 from crib_agents.learned.two_hand import FAMILY
-from crib_agents.learned.two_hand.discard_features import lay_away_features, mean_hand
+from crib_agents.learned.two_hand.discard_features import discard_features, mean_hand
 from crib_agents.learned.two_hand.pegging_features import card_features, holdable, shared_features
 from numba import int64
 
+from crib_env.batch import GameBatch
 from crib_env.engine import stack
 from crib_env.engine.jit import entry
 from crib_env.engine.record import TABLE_T
@@ -44,7 +45,6 @@ from crib_env.engine.two_hand.counting import (
     unseen_ranks,
 )
 from crib_env.engine.two_hand.records import HAND, VIEW, VIEWS_T
-from crib_env.batch import Games
 from crib_env.policy import Views
 from crib_env.rules import Rules
 from crib_training.learn.deep_monte_carlo.two_hand import ROLES, gumbel
@@ -52,8 +52,8 @@ from crib_training.learn.deep_monte_carlo.two_hand_play import INPUTS_T, choose_
 
 Array = npt.NDArray[Any]
 
-NETS = ("play", *ROLES)
-SIGNS = {"play": (1, -1), "lay_away_pone": (-1, 1, -1), "lay_away_dealer": (1, 1, -1)}
+NETS = ("pegging", *ROLES)
+SIGNS = {"pegging": (1, -1), "discard_pone": (-1, 1, -1), "discard_dealer": (1, 1, -1)}
 """How what a net puts out adds up to what a choice is worth."""
 COMPACT = np.dtype([(name, np.int16, VIEW[name].shape) for name in VIEW.names or ()])
 
@@ -108,7 +108,7 @@ class Teacher(Protocol):
     """Who knows what cards bring."""
 
     def findings(self, views: Views) -> Array:
-        """Return what each card of each hand would bring; see `PlayExpert.findings`."""
+        """Return what each card of each hand would bring; see `PeggingExpert.findings`."""
 
 
 def label_cards(views: Views, teacher: Teacher) -> Labels:
@@ -133,25 +133,25 @@ def label_pairs(views: Views) -> Labels:
 
 def collect(
     weights: Weights, teacher: Teacher, rules: Rules, deals: int, rng: np.random.Generator, *,
-    pairs: bool, temperature: float, explore: float,
+    pairs: bool, temperature: float, epsilon: float,
 ) -> dict[str, Labels]:  # fmt: skip
     """Let a student play deals and label every decision with a choice.
 
     Args:
         weights: the student's.
-        teacher: who labels the play; laying away is labelled by the expert.
+        teacher: who labels the play; discarding is labelled by the expert.
         rules: what is played.
         deals: how many.
         rng: fixes the deals and the student's chance.
-        pairs: label laying away too.
+        pairs: label discarding too.
         temperature, explore: how the student plays the cards; see `gumbel`.
 
     Returns:
         labels by the name of the net.
     """
-    games = Games(rules, deals, episode="deal", entropy=int(rng.integers(1 << 62)))
+    games = GameBatch(rules, deals, episode="deal", seed=int(rng.integers(1 << 62)))
     games.begin()
-    lanes, student, flat = np.arange(deals), Learned([weights]), weights.flat()
+    lanes, student, flat = np.arange(deals), MonteCarloAgent([weights]), weights.flat()
     labels = {}
     seats = np.stack([1 - games.states["dealer"], games.states["dealer"]])  # by role
     for role, name in enumerate(ROLES):
@@ -163,14 +163,14 @@ def collect(
     running = games.running()
     while len(running):
         views = games.views(running)
-        noise = gumbel(rng, (len(running), HAND), temperature, explore)
+        noise = gumbel(rng, (len(running), HAND), temperature, epsilon)
         cards, chosen, points = np.empty((3, len(running)), dtype=np.int64)
-        inputs = np.empty((len(running), FAMILY.nets["play"].inputs), dtype=np.float32)
+        inputs = np.empty((len(running), FAMILY.nets["pegging"].inputs), dtype=np.float32)
         k = choose_cards(views, flat, noise, cards, chosen, points, inputs)
         seen.append(views[chosen[:k]])
         games.step(running, cards)
         running = games.running(running)
-    labels["play"] = label_cards(np.concatenate(seen), teacher)
+    labels["pegging"] = label_cards(np.concatenate(seen), teacher)
     return labels
 
 
@@ -213,7 +213,7 @@ def card_rows(views, inputs, about):
 
 @entry(int64(VIEWS_T, TABLE_T, INPUTS_T, int64[:, ::1]), "learn.pair_rows")
 def pair_rows(views, table, inputs, about):
-    """Write what a net for laying away sees of every pair, as `card_rows` does; certain is 0."""
+    """Write what a net for discarding sees of every pair, as `card_rows` does; certain is 0."""
     places = stack.ints(MOST_INPUTS)
     values = stack.floats(MOST_INPUTS)
     cards = stack.ints(HAND)
@@ -230,7 +230,7 @@ def pair_rows(views, table, inputs, about):
         for i in range(v["hand_n"]):
             for j in range(i + 1, v["hand_n"]):
                 mean = mean_hand(v, table, cards[i], cards[j])
-                n = lay_away_features(v, cards[i], cards[j], mean, places, values)
+                n = discard_features(v, cards[i], cards[j], mean, places, values)
                 spread(inputs[row], places, values, n)
                 about[row, 0] = b
                 about[row, 1] = pair
@@ -250,10 +250,10 @@ def rows_of(name: str, labels: Labels, chosen: Array) -> tuple[Array, Array, Arr
         float32[rows, inputs]; float32[rows, outputs]; int64[rows], which of the views it is.
     """
     views = labels.views[chosen].astype(VIEW)
-    most = HAND if name == "play" else PAIRS
+    most = HAND if name == "pegging" else PAIRS
     inputs = np.empty((most * len(views), FAMILY.nets[name].inputs), dtype=np.float32)
     about = np.empty((most * len(views), 3), dtype=np.int64)
-    if name == "play":
+    if name == "pegging":
         rows = card_rows(views, inputs, about)
     else:
         # What is certain of a pair is the hand, which is no part of its labels.

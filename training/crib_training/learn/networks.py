@@ -1,6 +1,6 @@
 """The networks of MaskablePPO: what is done with cards' bits, and with features of actions.
 
-Both are made so that `policy_agent` can write them as a plain `LearnedAgent`.
+Both are made so that `policy_agent` can write them as a plain `PolicyNetAgent`.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from typing import Any
 
 import torch
 from crib_agents.adapters.action_head import ActionHead
-from crib_agents.adapters.learned import LearnedAgent, header
+from crib_agents.adapters.learned import PolicyNetAgent, header
 from gymnasium import spaces
 from sb3_contrib import MaskablePPO
 from sb3_contrib.common.maskable.policies import MaskableActorCriticPolicy
@@ -18,7 +18,7 @@ from stable_baselines3.common.torch_layers import BaseFeaturesExtractor
 from torch import nn
 
 from crib_env.engine.family import Family
-from crib_env.envs.makers import Maker
+from crib_env.envs.makers import EnvSpec
 from crib_env.rules import Rules
 
 INNER = 32  # hidden units of the part that looks at one action
@@ -157,8 +157,8 @@ def policy_of(family: Family, features: str | None, width: int) -> tuple[Any, di
 
 
 def policy_agent(
-    model: MaskablePPO, maker: Maker, rules: Rules, features: str | None
-) -> LearnedAgent:
+    model: MaskablePPO, maker: EnvSpec, rules: Rules, features: str | None
+) -> PolicyNetAgent:
     """Return the policy of a trained model as an agent of ours."""
     state: dict[str, Any] = {key: value.numpy() for key, value in model.policy.state_dict().items()}
     if features is None:
@@ -180,4 +180,4 @@ def policy_agent(
         )  # fmt: skip
     weights[0] = folded, bias
     about = header(maker.name, rules, maker.family, features)
-    return LearnedAgent(weights, about, name="ppo", head=head)
+    return PolicyNetAgent(weights, about, name="ppo", head=head)

@@ -2,7 +2,7 @@
 
     crib train --timesteps 1000000 --opponent rule_based --seed 1 --out runs/ppo
 
-Writes to ``--out``: ``policy.safetensors`` (a `LearnedAgent`, for `crib evaluate`), ``model.zip``
+Writes to ``--out``: ``policy.safetensors`` (a `PolicyNetAgent`, for `crib evaluate`), ``model.zip``
 (for ``--resume``), the curve (`learn.curve`), and what TensorBoard reads.
 
 One episode is a deal by default and the reward the difference in points: every decision is then
@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 import torch
-from crib_agents.adapters.learned import LearnedAgent
+from crib_agents.adapters.learned import PolicyNetAgent
 from crib_agents.files import write_whole
 from crib_agents.loading import TakesAgents
 from sb3_contrib import MaskablePPO
@@ -67,22 +67,23 @@ class Settings(TakesAgents):
             (two-hand games), or who won; by default expected where there is such.
         features: what is observed besides bits: the exact means and points of each action, also
             what the reply may make, or nothing.
-        lanes: games side by side.
+        num_envs: games side by side.
         steps: decisions a game between updates.
         batch_size: of an update.
         epochs: passes over the decisions.
         learning_rate: falls linearly to a tenth.
         gae_lambda: of the advantages.
         shaping: pay a card when it is placed (Table Top).
-        entropy: weight of the entropy.
+        ent_coef: weight of the entropy.
         width: of the two hidden layers.
-        against: reference opponents, built-in names joined by commas; by default the opponent.
-        lines: built-in agents whose own strength against the first of those the picture shows as
-            lines, joined by commas.
-        measures: how often strength is measured, and the run saved.
-        measure_pairs: pairs of duplicate deals at each, and half as many pairs of games; 0 measures
+        eval_opponents: reference opponents, built-in names joined by commas; by default the
+            opponent.
+        baselines: built-in agents whose own strength against the first of those the picture shows
+            as lines, joined by commas.
+        num_evals: how often strength is measured, and the run saved.
+        eval_pairs: pairs of duplicate deals at each, and half as many pairs of games; 0 measures
             nothing.
-        last_pairs: the same after the last decision.
+        final_eval_pairs: the same after the last decision.
         resume: a folder of an earlier run, or its model.zip, to go on from.
         threads: of PyTorch. Layers this small gain little from two, and lose much where a core is
             shared.
@@ -100,20 +101,20 @@ class Settings(TakesAgents):
     episode: str | None = None
     reward: Literal["expected", "expected_at_show", "points", "win"] | None = None
     features: Literal["reply", "lookahead"] | None = "reply"
-    lanes: Count = 512
+    num_envs: Count = 512
     steps: Count = 24
     batch_size: Annotated[int, Between(2, MANY)] = 2048
     epochs: Count = 4
     learning_rate: Positive = 1e-3
     gae_lambda: Share = 0.95
     shaping: bool = False
-    entropy: NotNegative = 0.005
+    ent_coef: NotNegative = 0.005
     width: Annotated[int, Between(1, 4096)] = 128
-    against: str | None = None
-    lines: str = "greedy"
-    measures: Count = 8
-    measure_pairs: Pairs = 500
-    last_pairs: Pairs = 2000
+    eval_opponents: str | None = None
+    baselines: str = "greedy"
+    num_evals: Count = 8
+    eval_pairs: Pairs = 500
+    final_eval_pairs: Pairs = 2000
     resume: FileOrFolder | None = None
     threads: Threads = 1
     out: NewFolder = Path("runs/ppo")
@@ -121,15 +122,15 @@ class Settings(TakesAgents):
 
     def __post_init__(self) -> None:
         check_numbers(self)
-        if self.lanes * self.steps < 2:
-            raise ValueError("lanes times steps must be 2 or more: one decision has no variance")
+        if self.num_envs * self.steps < 2:
+            raise ValueError("num_envs times steps must be 2 or more: one decision has no variance")
 
 
 def games_of(settings: Settings) -> VecNormalize:
     """Return the games that settings name, with an opponent in them, as SB3 takes them."""
     maker, rules = find_game(settings.env, settings.rules)
     games = maker.sb3_env(
-        settings.lanes,
+        settings.num_envs,
         opponent=settings.load_agent(settings.opponent),
         rules=rules,
         episode=settings.episode or shortest_episode(maker),
@@ -167,7 +168,7 @@ def model_of(settings: Settings, games: VecNormalize) -> MaskablePPO:
         n_epochs=settings.epochs,
         gamma=1.0,
         gae_lambda=settings.gae_lambda,
-        ent_coef=settings.entropy,
+        ent_coef=settings.ent_coef,
         policy_kwargs=keywords,
         stats_window_size=2000,
         tensorboard_log=events,
@@ -197,7 +198,7 @@ def _load(path: Path, games: VecNormalize, events: str) -> MaskablePPO:
     return model
 
 
-def train(settings: Settings) -> LearnedAgent:
+def train(settings: Settings) -> PolicyNetAgent:
     """Fit an agent as the settings say, write everything to ``out`` and return it.
 
     Raises:
@@ -214,7 +215,7 @@ def train(settings: Settings) -> LearnedAgent:
         )
     curve = Curve(
         maker, rules, settings.players, f"MaskablePPO, seed {settings.seed}",
-        settings.against or settings.trusted(settings.opponent), settings.lines,
+        settings.eval_opponents or settings.trusted(settings.opponent), settings.baselines,
     )  # fmt: skip
     games = games_of(settings)
     resume = _folder(settings.resume) if settings.resume else None
@@ -225,8 +226,8 @@ def train(settings: Settings) -> LearnedAgent:
         return _train(settings, model, curve)
 
 
-def _train(settings: Settings, model: MaskablePPO, curve: Curve) -> LearnedAgent:
-    def agent() -> LearnedAgent:
+def _train(settings: Settings, model: MaskablePPO, curve: Curve) -> PolicyNetAgent:
+    def agent() -> PolicyNetAgent:
         return policy_agent(model, curve.maker, curve.rules, settings.features)
 
     out, done = settings.out, model.num_timesteps if settings.resume else 0
@@ -249,7 +250,7 @@ def _train(settings: Settings, model: MaskablePPO, curve: Curve) -> LearnedAgent
     with Display(
         "decisions", done + settings.timesteps, done, done, out, settings.progress
     ) as display:
-        every, pairs = settings.timesteps / settings.measures, settings.measure_pairs
+        every, pairs = settings.timesteps / settings.num_evals, settings.eval_pairs
         watch = Watch(display, curve, every, pairs, agent, save, check_finite)
         watch.measure(done, 0 if settings.resume else pairs)  # what cannot be written is found out
         try:
@@ -263,7 +264,7 @@ def _train(settings: Settings, model: MaskablePPO, curve: Curve) -> LearnedAgent
                 f"{model.num_timesteps:,} decisions are learned from; go on by the same command "
                 f"with --resume {out} --trust, and as many --timesteps as are left"
             ) from None
-        watch.measure(model.num_timesteps, settings.last_pairs if pairs else 0)
+        watch.measure(model.num_timesteps, settings.final_eval_pairs if pairs else 0)
         if pairs:
             curve.measure_lines(pairs)
         curve.write(out)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
-from crib_agents.adapters.learned import LearnedAgent
+from crib_agents.adapters.learned import PolicyNetAgent
 from stable_baselines3.common.callbacks import BaseCallback
 
 from crib_training.learn.curve import Curve
@@ -31,7 +31,7 @@ class Watch(BaseCallback):
         curve: Curve,
         every: float,
         pairs: int,
-        agent: Callable[[], LearnedAgent],
+        agent: Callable[[], PolicyNetAgent],
         save: Callable[[], None],
         check_finite: Callable[[], None],
     ) -> None:

@@ -1,7 +1,7 @@
-"""What a seat's play looks like to one that does not know what it laid away.
+"""What a seat's play looks like to one that does not know what it discarded.
 
-The refined play of a seat depends on the ranks it laid away. Its opponent meets the mean over all
-that may have been laid away with what was kept, each weighed by how likely it is and how likely it
+The refined play of a seat depends on the ranks it discarded. Its opponent meets the mean over all
+that may have been discarded with what was kept, each weighed by how likely it is and how likely it
 comes to the node.
 """
 
@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from crib_agents.data.tables import RANKS
-from crib_agents.equilibrium.tree import AFRESH, ALONE, ANSWERED, PAIRS, WAYS
+from crib_agents.equilibrium.tree import NEW_COUNT, PAIRS, REPLY, SAME_PLAYER, WAYS
 from crib_agents.expert.two_hand.pegging.holdings import (
     DISTINCT,
     FIRST,
@@ -51,7 +51,7 @@ class Blend(NamedTuple):
     me: Any
     pairs: Any
     pair: Any
-    chances: Any
+    probabilities: Any
     sums: Any
     weights: Any
 
@@ -65,7 +65,7 @@ def add(b, node, own, path, weight):
     to = b.offset[node] + place * (left - 1)
     share = weight * (path + SELDOM)
     for slot in range(left - 1):
-        b.sums[to + slot] += share * b.chances[at + slot]
+        b.sums[to + slot] += share * b.probabilities[at + slot]
         b.weights[to + slot] += share
 
 
@@ -94,7 +94,7 @@ def follow(b, node, state, own, path, weight):
         if mine:
             chance = rest
             if choice < choices - 1:
-                chance = b.chances[at + choice]
+                chance = b.probabilities[at + choice]
             rest -= chance
         then = b.after[state, rank]
         if then == NONE:
@@ -106,15 +106,15 @@ def follow(b, node, state, own, path, weight):
         if holding == 0 or other == 0:
             continue
         for way in range(WAYS):
-            if way == AFRESH and b.single_count:
+            if way == NEW_COUNT and b.single_count:
                 continue
             if part_of(way, mine, count, able, other) == NOBODY:
                 continue
             child = b.child[b.row[node], way] + rank
             if b.row[child] == NONE and b.mover[child] != b.me:
                 continue
-            onward = then if way == ANSWERED else 0
-            if way == ALONE:
+            onward = then if way == REPLY else 0
+            if way == SAME_PLAYER:
                 onward = gone(then, b.single_count)
             follow(b, child, onward, holding, path * chance, weight)
     return 0
@@ -128,21 +128,21 @@ def follow(b, node, state, own, path, weight):
     )
 )  # fmt: skip
 def blend_hands(
-    mover, left, other, row, child, offset, after, count, single_count, rows, me, pairs, chances,
-    sums, weights, kept, pair, weight,
+    mover, left, other, row, child, offset, after, count, single_count, rows, me, pairs,
+    probabilities, sums, weights, kept, pair, weight,
 ):  # fmt: skip
     """Add up every hand's chances; see `Blend` and `Hands`."""
     begin = np.int64(0)
     for hand in range(len(kept)):
         b = Blend(
             mover, left, other, row, child, offset, after, count, single_count, rows, me, pairs,
-            pair[hand], chances, sums, weights,
+            pair[hand], probabilities, sums, weights,
         )  # fmt: skip
         follow(b, begin, begin, kept[hand], 1.0, weight[hand])
 
 
 def blend(
-    walker: Walker, seat: int, hands: Hands, likely: Doubles, chances: Floats, basic: Floats
+    walker: Walker, seat: int, hands: Hands, likely: Doubles, probabilities: Floats, basic: Floats
 ) -> Floats:
     """Return what a seat's play looks like, as a strategy without pairs.
 
@@ -154,7 +154,7 @@ def blend(
     sums, weights = np.zeros((2, tree.size))
     blend_hands(
         tree.mover, tree.left, tree.other, tree.row, tree.child, tree.offset, counts.after,
-        counts.count, walker.single_count, holdings(), seat, PAIRS, chances, sums, weights,
+        counts.count, walker.single_count, holdings(), seat, PAIRS, probabilities, sums, weights,
         hands.kept, hands.pair, likely,
     )  # fmt: skip
     met = weights > 0.0

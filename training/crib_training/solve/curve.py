@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Point:
-    """The average strategy after so many iterations; gains as in `Gap`, points a deal."""
+    """The average strategy after so many iterations; gains in points per deal."""
 
     iterations: int
     cpu_seconds: float

@@ -1,8 +1,8 @@
-"""Laying away: what each way to split a hand is worth, and how that is learned.
+"""Discarding: what each way to split a hand is worth, and how that is learned.
 
 A split is worth the mean show of what is kept, the crib as gain or loss, and the play. The show is
 exact with suits, for each class of hands; of the crib the ranks are, against what the other seat
-lays away, and his nob; a flush in it is reckoned as if the other seat laid away by ranks alone.
+discards, and his nob; a flush in it is reckoned as if the other seat discarded by ranks alone.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def write_shows(views, table, cards, splits, shows):
 
 @entry(void(int64[:, ::1], int64[:, ::1], int64, float32[:, ::1]))
 def write_suits(cards, splits, flush_size, suited):
-    """Write what the suits of the cards laid away bring the crib, on average, float32[C, S].
+    """Write what the suits of the cards discarded bring the crib, on average, float32[C, S].
 
     Args:
         cards, splits: of `Classes`. flush_size: the fewest cards of one suit that score.
@@ -96,8 +96,9 @@ def crib_points() -> tuple[Doubles, Doubles]:
          float64[:, ::1], float64[:, :, ::1], float64[:, ::1], float64, float64, float64,
          float64[:, ::1])
 )  # fmt: skip
-def write_worth(
-    ranks, kept, pair, kept_range, pair_range, crib, cribs, play, sign, play_sign, starters, worth
+def write_values(
+    ranks, kept, pair, kept_range, pair_range, crib, cribs, play, sign, play_sign, starters,
+    action_value
 ):  # fmt: skip
     """Write what each multiset's splits are worth in crib and play, float64[M, S].
 
@@ -117,7 +118,7 @@ def write_worth(
             ):
                 same -= 1
             if same >= 0:
-                worth[hand, split] = worth[hand, same]
+                action_value[hand, split] = action_value[hand, same]
                 continue
             mine = pair[hand, split]
             of_crib = 0.0
@@ -131,14 +132,14 @@ def write_worth(
             of_play = 0.0
             for theirs in range(kept_range.shape[1]):
                 of_play += kept_range[hand, theirs] * play[kept[hand, split], theirs]
-            worth[hand, split] = sign * of_crib / starters + play_sign * of_play
+            action_value[hand, split] = sign * of_crib / starters + play_sign * of_play
 
 
 @entry(
     float64(float32[:, ::1], float32[:, ::1], float32[:, ::1], float32[:, ::1], float64[:, ::1],
             int64[::1], int64[::1], float64)
 )  # fmt: skip
-def learn_splits(regrets, chances, sums, by_class, by_ranks, of_class, sizes, iteration):
+def learn_splits(regrets, probabilities, sums, by_class, by_ranks, of_class, sizes, iteration):
     """Learn from what splits are worth; return what the best of each would have brought besides.
 
     Args:
@@ -152,31 +153,31 @@ def learn_splits(regrets, chances, sums, by_class, by_ranks, of_class, sizes, it
     """
     missed = 0.0
     hands = 0
-    splits = chances.shape[1]
-    for i in range(len(chances)):
+    splits = probabilities.shape[1]
+    for i in range(len(probabilities)):
         value = 0.0
         best = -1e30
         for split in range(splits):
-            worth = by_class[i, split] + by_ranks[of_class[i], split]
-            value += chances[i, split] * worth
-            best = max(best, worth)
+            action_value = by_class[i, split] + by_ranks[of_class[i], split]
+            value += probabilities[i, split] * action_value
+            best = max(best, action_value)
         missed += sizes[i] * (best - value)
         hands += sizes[i]
         if iteration == 0.0:
             continue
         total = 0.0
         for split in range(splits):
-            worth = by_class[i, split] + by_ranks[of_class[i], split]
-            regrets[i, split] = max(regrets[i, split] + worth - value, 0.0)
+            action_value = by_class[i, split] + by_ranks[of_class[i], split]
+            regrets[i, split] = max(regrets[i, split] + action_value - value, 0.0)
             total += regrets[i, split]
         for split in range(splits):
             if total > 0.0:
-                chances[i, split] = regrets[i, split] / total
-            sums[i, split] += iteration * chances[i, split]
+                probabilities[i, split] = regrets[i, split] / total
+            sums[i, split] += iteration * probabilities[i, split]
     return missed / hands
 
 
-class LayAway:
+class DiscardSolver:
     """What splits are worth, for a game and the strategies of the day.
 
     Args:
@@ -200,7 +201,9 @@ class LayAway:
         self.starters = hands.copies * there.sum() - hands.ranks.shape[1] - 2
         assert self.crib.shape == (PAIRS, PAIRS)
 
-    def worth(self, seat: int, kept_range: Floats, pair_range: Floats, play: Doubles) -> Doubles:
+    def action_value(
+        self, seat: int, kept_range: Floats, pair_range: Floats, play: Doubles
+    ) -> Doubles:
         """Return what splits are worth in crib and play, float64[M, S].
 
         Args:
@@ -209,10 +212,11 @@ class LayAway:
             play: float64[K, K], pone's points of the play, by what it and the dealer kept.
         """
         hands = self.hands
-        worth = np.zeros(hands.kept.shape)
+        action_value = np.zeros(hands.kept.shape)
         sign = 1.0 if seat else -1.0
-        write_worth(
+        write_values(
             hands.ranks, hands.kept, hands.pair, kept_range, pair_range, self.crib, self.cribs,
-            np.ascontiguousarray(play.T) if seat else play, sign, -sign, self.starters, worth,
+            np.ascontiguousarray(play.T) if seat else play, sign, -sign, self.starters,
+            action_value,
         )  # fmt: skip
-        return worth
+        return action_value

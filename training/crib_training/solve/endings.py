@@ -69,7 +69,7 @@ def their_last_two(w, node, level, state, rank, points, path):
 
 
 @kernel
-def my_last_two(reach, makes, points, worth):
+def my_last_two(reach, makes, points, action_value):
     """Write what the lower and the higher of two cards bring where the other seat has one.
 
     Args:
@@ -81,12 +81,12 @@ def my_last_two(reach, makes, points, worth):
     for x in range(RANKS):
         low += reach[x] * (points + makes[0, x])
         high += reach[x] * (points + makes[1, x])
-    worth[0] = low
-    worth[1] = high
+    action_value[0] = low
+    action_value[1] = high
 
 
 @kernel
-def learn(book, chances, page, at, left, slots, worth, value, gained):
+def learn(book, probabilities, page, at, left, slots, action_value, value, gained):
     """Add to the regrets and the average of a holding at a node, and set its next strategy.
 
     Args:
@@ -98,16 +98,16 @@ def learn(book, chances, page, at, left, slots, worth, value, gained):
     total = 0.0
     for slot in range(slots):
         regret = book[page + slot]
-        if worth[slot] != UNFIT:
-            regret = max(regret + worth[slot] - value, 0.0)
+        if action_value[slot] != UNFIT:
+            regret = max(regret + action_value[slot] - value, 0.0)
             book[page + slot] = regret
         total += regret
     rest = 1.0
     for slot in range(slots - 1):
         if total > 0.0:
-            chances[at + slot] = book[page + slot] / total
-        rest -= chances[at + slot]
-        book[page + left + slot] += gained * chances[at + slot]
+            probabilities[at + slot] = book[page + slot] / total
+        rest -= probabilities[at + slot]
+        book[page + left + slot] += gained * probabilities[at + slot]
     book[page + left + slots - 1] += gained * rest
 
 
@@ -119,25 +119,25 @@ def choose_of_two(w, node, level, state, own, points, path):
     low = w.rows[own, LISTED] & 15
     high = w.rows[own, LISTED] >> 4
     at = w.offset[node] * w.pairs + place * w.pairs + w.pair
-    share = w.chances[at] if slots > 1 else 1.0
-    worth = stack.floats(2)
-    my_last_two(w.reach[level], w.last_two[state, place], points, worth)
+    share = w.probabilities[at] if slots > 1 else 1.0
+    action_value = stack.floats(2)
+    my_last_two(w.reach[level], w.last_two[state, place], points, action_value)
     if len(w.by_kept) > 0:
         makes = w.last_two[state, place]
         for x in range(RANKS):
             made = points + share * makes[0, x] + (1.0 - share) * makes[1, x]
             w.by_kept[w.origin[level, x]] += path * w.reach[level, x] * made
     if slots == 1 or w.after[state, high] == NONE:
-        return worth[0]
+        return action_value[0]
     if w.after[state, low] == NONE:
-        return worth[1]
+        return action_value[1]
     if w.mode == BEST:
         if len(w.book) > 0:
-            w.book[node] = low if worth[0] >= worth[1] else high
-        return max(worth[0], worth[1])
-    value = share * worth[0] + (1.0 - share) * worth[1]
+            w.book[node] = low if action_value[0] >= action_value[1] else high
+        return max(action_value[0], action_value[1])
+    value = share * action_value[0] + (1.0 - share) * action_value[1]
     if w.mode == LEARN:
         page = (w.pages[node] + 4 * place) * w.pairs + 4 * w.pair
         gained = w.weight * (path + SELDOM)
-        learn(w.book, w.chances, page, at, 2, 2, worth, value, gained)
+        learn(w.book, w.probabilities, page, at, 2, 2, action_value, value, gained)
     return value

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from crib_agents.data.tables import RANKS
-from crib_agents.equilibrium.tree import AFRESH, ALONE, ANSWERED, WAYS
+from crib_agents.equilibrium.tree import NEW_COUNT, REPLY, SAME_PLAYER, WAYS
 from crib_agents.expert.two_hand.pegging.holdings import (
     DISTINCT,
     FIRST,
@@ -67,10 +67,10 @@ class Walk(NamedTuple):
         single_count: 1 for one count.
         rows: `holdings`. with_card, slot: `WITH`, `SLOT`.
         me: 0 for pone, 1 for the dealer. mode: what the walk is for.
-        pairs, pair: `Strategy.laid_pairs` of this seat, and what it laid away.
+        pairs, pair: `Strategy.discard_pairs` of this seat, and what it discarded.
         weight: of what is learned in its average.
         chances: float32, this seat's strategy, as `Strategy.play` lays it out, 0 to 1.
-        theirs: float32, the other seat's, which knows no pairs laid away.
+        theirs: float32, the other seat's, which knows no pairs discarded.
         book: float32, for each holding at each of this seat's nodes the regrets of its ranks, then
             the sums for its average strategy; of the best answer float32[N], which rank is played
             at each of this seat's nodes, or nothing. pages: int64[N], where each node's begin.
@@ -101,7 +101,7 @@ class Walk(NamedTuple):
     pairs: Any
     pair: Any
     weight: Any
-    chances: Any
+    probabilities: Any
     theirs: Any
     book: Any
     pages: Any
@@ -127,7 +127,7 @@ def walk(w, node, level, state, own, points, path):
         place = (own - FIRST[left]) * w.pairs + w.pair
         at = w.offset[node] * w.pairs + place * (left - 1)
         choices = w.rows[own, DISTINCT]
-    worth = stack.floats(RANKS)
+    action_value = stack.floats(RANKS)
     value = 0.0
     best = UNFIT
     rest = 1.0
@@ -138,9 +138,9 @@ def walk(w, node, level, state, own, points, path):
         if mine:
             chance = rest
             if choice < choices - 1:
-                chance = w.chances[at + choice]
+                chance = w.probabilities[at + choice]
             rest -= chance
-        worth[choice] = UNFIT
+        action_value[choice] = UNFIT
         then = w.after[state, rank]
         if then == NONE:
             continue
@@ -186,14 +186,14 @@ def walk(w, node, level, state, own, points, path):
                     == 0.0
                 ):
                     continue
-            onward = then if way == ANSWERED else 0
+            onward = then if way == REPLY else 0
             net = made
-            if way != ANSWERED:
-                go = for_go(w.count, then, way == ALONE, w.single_count)
+            if way != REPLY:
+                go = for_go(w.count, then, way == SAME_PLAYER, w.single_count)
                 net += go if mine else -go
-            if way == ALONE:
+            if way == SAME_PLAYER:
                 onward = gone(then, w.single_count)
-            if way == AFRESH and (w.single_count or (holding == 0 and other == 0)):
+            if way == NEW_COUNT and (w.single_count or (holding == 0 and other == 0)):
                 total += count_up(w, below, other, net, ways)
             elif other == 0:
                 total += count_up(w, below, 0, net + w.alone[onward, holding], ways)
@@ -208,17 +208,17 @@ def walk(w, node, level, state, own, points, path):
                 else:
                     rank_left = w.rows[holding, LISTED]
                     total += their_last_two(w, child, below, onward, rank_left, net, ways)
-        worth[choice] = total
+        action_value[choice] = total
         best = max(best, total)
         value += chance * total
     if mine and w.mode == BEST:
         if len(w.book) > 0:
             for choice in range(choices):
-                if worth[choice] == best:
+                if action_value[choice] == best:
                     w.book[node] = w.rows[own, LISTED] >> (4 * choice) & 15
         return best
     if mine and w.mode == LEARN and fitting > 1:
         page = w.pages[node] * w.pairs + place * 2 * left
         gained = w.weight * (path + SELDOM)
-        learn(w.book, w.chances, page, at, left, choices, worth, value, gained)
+        learn(w.book, w.probabilities, page, at, left, choices, action_value, value, gained)
     return value

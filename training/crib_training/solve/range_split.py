@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from crib_agents.equilibrium.tree import AFRESH, ALONE, ANSWERED
+from crib_agents.equilibrium.tree import NEW_COUNT, REPLY, SAME_PLAYER
 from crib_agents.expert.two_hand.pegging.holdings import FIRST, LOWEST
 
 from crib_env.engine.jit import kernel
@@ -61,17 +61,17 @@ def part_of(way, mine, count, able, other):
         other: how many cards the other seat holds.
     """
     if count == 31:
-        return EVERYBODY if way == AFRESH else NOBODY
+        return EVERYBODY if way == NEW_COUNT else NOBODY
     if mine:
-        if way != ANSWERED and able != (way == ALONE):
+        if way != REPLY and able != (way == SAME_PLAYER):
             return NOBODY
-        fits = way == ANSWERED
+        fits = way == REPLY
     else:
-        if able != (way == ANSWERED):
+        if able != (way == REPLY):
             return NOBODY
         if able:
             return EVERYBODY
-        fits = way == ALONE
+        fits = way == SAME_PLAYER
     if count <= 21:  # who holds a card can play
         return EVERYBODY if fits == (other > 0) else NOBODY
     return FITTING if fits else STUCK

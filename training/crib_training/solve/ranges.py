@@ -1,4 +1,4 @@
-"""Ranges: what the other seat may hold, by what it kept and laid away, given one's own hand.
+"""Ranges: what the other seat may hold, by what it kept and discarded, given one's own hand.
 
 By ranks alone. Of a rank that a seat holds n of, 4 - n are left for the other (*card removal*), so
 a hand of the other seat is as likely as there are ways to choose its cards from what is left.
@@ -37,7 +37,7 @@ class RankHands:
         ranks: int64[M, dealt], ascending. counts: int64[M, 13], cards of each rank.
         chance: float64[M], how likely each is dealt.
         kept: int64[M, S], which holding each split keeps, numbered within its size.
-        pair: int64[M, S], which pair of ranks it lays away.
+        pair: int64[M, S], which pair of ranks it discards.
         of_class: int64[C], the multiset of each class of hands.
         copies: cards of a rank in the deck.
     """
@@ -107,16 +107,16 @@ def write_removal(ranks, counts, ways, copies, removal):
 
 
 @entry(void(float32[:, ::1], int64[::1], int64[::1], float64[:, ::1]))
-def write_rank_strategy(chances, of_class, sizes, strategy):
+def write_rank_strategy(probabilities, of_class, sizes, strategy):
     """Write the mean strategy of each multiset's classes, float64[M, S].
 
     Args:
         chances: float32[C, S]. sizes: int64[C], hands in each class.
     """
     strategy[:] = 0.0
-    for i in range(len(chances)):
-        for split in range(chances.shape[1]):
-            strategy[of_class[i], split] += sizes[i] * chances[i, split]
+    for i in range(len(probabilities)):
+        for split in range(probabilities.shape[1]):
+            strategy[of_class[i], split] += sizes[i] * probabilities[i, split]
     for hand in range(len(strategy)):
         total = 0.0
         for split in range(strategy.shape[1]):
@@ -134,7 +134,7 @@ def write_ranges(removal, begins, kept, pair, likely, of_kept, of_pair, kept_ran
 
     Args:
         removal: of `write_removal`.
-        begins: int64[M + 1], where each of the other's multisets' ways to lay away begin in the
+        begins: int64[M + 1], where each of the other's multisets' ways to discard begin in the
             lists ``kept``, ``pair`` and ``likely`` (of each one, given the multiset).
         of_kept, of_pair: scratch.
         kept_range: float32[M, K]. pair_range: float32[M, 91]; each row adds up to 1.
@@ -161,7 +161,7 @@ def write_ranges(removal, begins, kept, pair, likely, of_kept, of_pair, kept_ran
          float64[::1])
 )  # fmt: skip
 def write_joint(chance, kept, strategy, seldom, kept_range, joint, likely):
-    """Write the other seat's range given what a seat kept, whatever it laid away.
+    """Write the other seat's range given what a seat kept, whatever it discarded.
 
     Args:
         chance, kept: of `RankHands`. strategy: float64[M, S], the seat's own.
@@ -188,16 +188,16 @@ def write_joint(chance, kept, strategy, seldom, kept_range, joint, likely):
 
 
 class Ranges:
-    """The ranges that each seat faces, kept up with the other's strategy for laying away.
+    """The ranges that each seat faces, kept up with the other's strategy for discarding.
 
     Args:
         classes: of hands.
 
     Attributes:
         hands: their rank multisets.
-        strategy: float64[2, M, S], how each seat lays away, by ranks.
+        strategy: float64[2, M, S], how each seat discards, by ranks.
         kept, pair: float32[2, M, K], [2, M, 91]: what each seat, 0 pone and 1 the dealer, must
-            reckon the other to have kept and laid away, given its own multiset.
+            reckon the other to have kept and discarded, given its own multiset.
     """
 
     def __init__(self, classes: Classes) -> None:
@@ -210,11 +210,11 @@ class Ranges:
         self.kept = np.zeros((2, n, self.hands.holdings), dtype=np.float32)
         self.pair = np.zeros((2, n, PAIRS), dtype=np.float32)
 
-    def lay_away(self, seat: int, chances: Floats) -> None:
-        """Take in how a seat lays away, float32[C, S]: the ranges the other faces follow."""
+    def discard(self, seat: int, probabilities: Floats) -> None:
+        """Take in how a seat discards, float32[C, S]: the ranges the other faces follow."""
         hands = self.hands
         strategy = self.strategy[seat]
-        write_rank_strategy(chances, hands.of_class, self.classes.sizes, strategy)
+        write_rank_strategy(probabilities, hands.of_class, self.classes.sizes, strategy)
         used = strategy > NEVER
         begins = np.concatenate([[0], np.cumsum(used.sum(axis=1))])
         write_ranges(

@@ -1,9 +1,9 @@
-"""The play solved again by seats that know what they laid away; how to lay away stays as it is.
+"""The play solved again by seats that know what they discarded; how to discard stays as it is.
 
 Whoever laid two fives away need not fear them. So each hand is walked by what was kept and laid
-away, against the range that this very hand faces. With the lay-away fixed the starters have nothing
+away, against the range that this very hand faces. With the discard fixed the starters have nothing
 to do with each other: they are solved one by one, and only one takes memory. Each begins with the
-regrets of the basic solution, as if those had been learned with every pair laid away.
+regrets of the basic solution, as if those had been learned with every pair discarded.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ Floats = npt.NDArray[np.float32]
 Bytes = npt.NDArray[np.uint8]
 T = TypeVar("T", np.float32, np.uint8)
 
-RARE = 0.02  # what a hand lays away more seldom is played as the basic solution does
+RARE = 0.02  # what a hand discards more seldom is played as the basic solution does
 POWER = 4  # iteration t weighs t**4 in the average: the first ones still play as without the pairs
 MEASURED = 8  # of so many hands one is measured
 
@@ -58,7 +58,7 @@ def spread(
     width: Callable[[int], int],
     taken: Callable[[int], int] | None = None,
 ) -> npt.NDArray[T]:
-    """Return a table with what it has of every holding repeated for every pair laid away.
+    """Return a table with what it has of every holding repeated for every pair discarded.
 
     Args:
         begins: int64[N], where the numbers of a node begin, NONE for none. left: of the tree.
@@ -95,7 +95,7 @@ class Refinement:
     """Solves the play of a solved deal again.
 
     Args:
-        solver: after its last iteration; how the other seat lays away is, from now on, as in files.
+        solver: after its last iteration; how the other seat discards is, from now on, as in files.
 
     Attributes:
         strategy: the basic one. starters: their ranks.
@@ -108,7 +108,7 @@ class Refinement:
         ranges = solver.ranges
         self.starters = [i for i in range(RANKS) if ranges.hands.counts[:, i].any()]
         for seat in range(2):
-            ranges.lay_away(seat, self.strategy.lay_away_probabilities(seat))
+            ranges.discard(seat, self.strategy.discard_probabilities(seat))
         self.hands: list[Hands] = []
         self.likely: list[Doubles] = []
         for seat in range(2):
@@ -117,7 +117,7 @@ class Refinement:
             self.likely.append(likely)
 
     def _hands(self, seat: int) -> tuple[Hands, Doubles]:
-        """Return what a seat keeps and lays away, and how likely."""
+        """Return what a seat keeps and discards, and how likely."""
         dealt = self.solver.ranges.hands
         shape = dealt.holdings, PAIRS
         which, likely = np.full(shape, NONE, dtype=np.int64), np.zeros(shape)
@@ -145,48 +145,52 @@ class Refinement:
         dealt = solver.ranges.hands
         left = [dealt.copies - dealt.counts[hands.range_of, starter] for hands in self.hands]
         weights = [likely * n for likely, n in zip(self.likely, left, strict=True)]
-        chances = spread(solver.play[starter], tree.offset, tree.left, a_chance)
+        probabilities = spread(solver.play[starter], tree.offset, tree.left, a_chance)
         books = []
         for seat in range(2):
             basic_book, pages = solver.books[seat][starter], walker.pages[seat]
             books.append(spread(basic_book, pages, tree.left, a_page, regrets))
         basic = self.basic[starter]
-        met = [self._blend(seat, weights[seat], chances, basic) for seat in range(2)]
+        met = [self._blend(seat, weights[seat], probabilities, basic) for seat in range(2)]
         for iteration in range(1, iterations + 1):
             for seat in range(2):
                 walker.walk(
-                    seat, LEARN, self.hands[seat], solver.ranges.kept[seat], chances,
+                    seat, LEARN, self.hands[seat], solver.ranges.kept[seat], probabilities,
                     met[1 - seat], books[seat], iteration=float(iteration) ** POWER,
                     starter=starter, pairs=PAIRS,
                 )  # fmt: skip
-                met[seat] = self._blend(seat, weights[seat], chances, basic)
+                met[seat] = self._blend(seat, weights[seat], probabilities, basic)
             done(iteration)
-        chances = spread(basic, tree.offset, tree.left, a_chance)
+        probabilities = spread(basic, tree.offset, tree.left, a_chance)
         for seat in range(2):
-            walker.average(seat, books[seat], chances, PAIRS)
-        gains = self._gains(starter, weights, chances)
-        return Refined(np.rint(chances * WHOLE).astype(np.uint8), gains, float(weights[0].sum()))
+            walker.average(seat, books[seat], probabilities, PAIRS)
+        gains = self._gains(starter, weights, probabilities)
+        return Refined(
+            np.rint(probabilities * WHOLE).astype(np.uint8), gains, float(weights[0].sum())
+        )
 
-    def _blend(self, seat: int, weights: Doubles, chances: Floats, basic: Floats) -> Floats:
-        return blend(self.solver.walker, seat, self.hands[seat], weights, chances, basic)
+    def _blend(self, seat: int, weights: Doubles, probabilities: Floats, basic: Floats) -> Floats:
+        return blend(self.solver.walker, seat, self.hands[seat], weights, probabilities, basic)
 
-    def _gains(self, starter: int, weights: list[Doubles], chances: Floats) -> tuple[float, float]:
+    def _gains(
+        self, starter: int, weights: list[Doubles], probabilities: Floats
+    ) -> tuple[float, float]:
         """Return what each seat's best play gains, from one hand in `MEASURED`."""
         basic = self.basic[starter]
         gains = []
         for seat in range(2):
-            theirs = self._blend(1 - seat, weights[1 - seat], chances, basic)
+            theirs = self._blend(1 - seat, weights[1 - seat], probabilities, basic)
             some = slice(None, None, MEASURED)
             hands = Hands(*(array[some].copy() for array in vars(self.hands[seat]).values()))
-            worth = []
+            action_value = []
             for mode in (BEST, VALUE):
                 values, masses, _, _ = self.solver.walker.walk(
-                    seat, mode, hands, self.solver.ranges.kept[seat], chances, theirs, NO_BOOK,
-                    starter=starter, pairs=PAIRS,
+                    seat, mode, hands, self.solver.ranges.kept[seat], probabilities, theirs,
+                    NO_BOOK, starter=starter, pairs=PAIRS,
                 )  # fmt: skip
-                worth.append(values / np.maximum(masses, 1e-30))
+                action_value.append(values / np.maximum(masses, 1e-30))
             share = weights[seat][some] / weights[seat][some].sum()
-            gains.append(float((share * (worth[0] - worth[1])).sum()))
+            gains.append(float((share * (action_value[0] - action_value[1])).sum()))
         return gains[0], gains[1]
 
     def strategy_of(self, play: dict[int, Bytes]) -> Strategy:
@@ -200,5 +204,5 @@ class Refinement:
                 else spread(basic.play[starter], tree.offset, tree.left, a_chance)
             )
         return Strategy(
-            basic.dealt, basic.single_count, basic.lay_away, rows, by_laid=True, deck=basic.deck
+            basic.dealt, basic.single_count, basic.discard, rows, by_discard=True, deck=basic.deck
         )

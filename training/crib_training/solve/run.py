@@ -30,7 +30,7 @@ from crib_training.outputs import csv_table, peak_memory, run_folder
 from crib_training.solve.curve import Point, picture
 from crib_training.solve.refine import Refinement
 from crib_training.solve.settings import FREE, Settings, check, memory, unset
-from crib_training.solve.solver import Gap, Solver
+from crib_training.solve.solver import ExploitabilityBound, Solver
 from crib_training.solve.starters import Starters
 
 STRATEGY, CHECKPOINT = "strategy.safetensors", outputs.CHECKPOINT
@@ -58,7 +58,7 @@ class Run:
         self.solver.iterate()
         self.cpu_seconds += time.process_time() - began
 
-    def measure(self) -> Gap:
+    def measure(self) -> ExploitabilityBound:
         """Add a point to the curve."""
         gap = self.solver.gap()
         self.curve.append(
@@ -145,10 +145,10 @@ def _solve(settings: Settings, rules: TwoHandRules) -> Run:
             run.iterate()
             regret = sum(solver.missed) / 2
             bars.update(
-                task, completed=solver.iteration, regret=f"regret {regret:.5f} in laying away"
+                task, completed=solver.iteration, regret=f"regret {regret:.5f} in discarding"
             )
             done = solver.iteration >= settings.iterations
-            if done or (settings.measures and solver.iteration % settings.measures == 0):
+            if done or (settings.eval_interval and solver.iteration % settings.eval_interval == 0):
                 gap = run.measure()
                 say(
                     f"{solver.iteration:>6} iterations {run.cpu_seconds:8.0f} CPU s  the best "

@@ -26,11 +26,11 @@ class Settings:
             five_card[flush_size=4].
         iterations: how many in all.
         out: the folder for results.
-        refine: then the play is solved again, by what was laid away, with so many iterations for
+        refine: then the play is solved again, by what was discarded, with so many iterations for
             each starter's rank; 0 for not at all.
         resume: the folder of a run to go on with.
-        measures: after so many iterations it is measured what the best answer gains, as far as the
-            solver sees; 0 for at the end alone.
+        eval_interval: after so many iterations it is measured what the best answer gains, as far
+            as the solver sees; 0 for at the end alone.
         save_seconds: how often a checkpoint is written.
         progress: whether it is shown how far the work is.
     """
@@ -41,7 +41,7 @@ class Settings:
     out: NewFolder = Path("runs/solve")
     refine: CountOrNone = 0
     resume: Folder | None = None
-    measures: CountOrNone = 20
+    eval_interval: CountOrNone = 20
     save_seconds: NotNegative = 300.0
     progress: bool = True
 
@@ -81,7 +81,7 @@ def check(settings: Settings) -> TwoHandRules:
     """
     _, rules = find_game(settings.env, settings.rules)
     if not isinstance(rules, TwoHandRules):
-        raise ValueError(f"crib solve solves games in which two cards are laid away, not "
+        raise ValueError(f"crib solve solves games in which two cards are discarded, not "
                          f"{settings.env}: choose five_card_v0 or six_card_v0")  # fmt: skip
     if settings.refine and rules.dealt != 5:
         raise ValueError(f"refine must be 0 for games of more than five cards: there is no memory "

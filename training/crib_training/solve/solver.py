@@ -22,8 +22,8 @@ from crib_agents.expert.two_hand.pegging.holdings import COUNTED, FIRST, holding
 from crib_env.engine.record import NONE
 from crib_env.rules import TwoHandRules
 from crib_training.solve.counts import count_states
+from crib_training.solve.discard import DiscardSolver, learn_splits
 from crib_training.solve.endings import BEST, LEARN, VALUE
-from crib_training.solve.discard import LayAway, learn_splits
 from crib_training.solve.ranges import Ranges
 from crib_training.solve.walks import NO_BOOK, Hands, Walker
 
@@ -52,7 +52,7 @@ class Gain:
 
 
 @dataclass(frozen=True)
-class Gap(Gain):
+class ExploitabilityBound(Gain):
     """How far the average strategy is off.
 
     Attributes:
@@ -84,7 +84,7 @@ class Solver:
         self.tree = public_tree(kept, rules.single_count)
         self.ranges = Ranges(self.classes)
         hands = self.ranges.hands
-        self.splits = LayAway(rules, self.classes, hands)
+        self.splits = DiscardSolver(rules, self.classes, hands)
         counts = count_states(kept, rules.single_count)
         self.walker = Walker(self.tree, counts, rules.single_count, hands.copies)
         self.starters = range(RANKS) if by_starter else (NONE,)
@@ -93,7 +93,7 @@ class Solver:
         shape = self.splits.by_class[0].shape
         self.regrets = np.zeros((2, *shape), dtype=np.float32)
         self.sums = np.zeros((2, *shape), dtype=np.float32)
-        self.chances = np.zeros((2, *shape), dtype=np.float32)
+        self.probabilities = np.zeros((2, *shape), dtype=np.float32)
         even = self.walker.even()
         self.play = [even.copy() for _ in self.starters]
         self.books = [[self.walker.book(seat) for _ in self.starters] for seat in range(2)]
@@ -106,8 +106,8 @@ class Solver:
         self.possible = np.maximum(possible, 1e-12)
         for seat in range(2):
             best = self.splits.by_class[seat].argmax(axis=1)
-            self.chances[seat, np.arange(shape[0]), best] = 1.0
-            self.ranges.lay_away(seat, self.chances[seat])
+            self.probabilities[seat, np.arange(shape[0]), best] = 1.0
+            self.ranges.discard(seat, self.probabilities[seat])
 
     def hands(self, likely: Doubles) -> Hands:
         """Return every holding as a hand to be walked, each ``likely`` to be kept."""
@@ -143,46 +143,50 @@ class Solver:
         _, pairs = self.walk(0, LEARN, self.play, SELDOM, by_kept=True)
         self.walk(1, LEARN, self.play, SELDOM)
         for seat in range(2):
-            self.missed[seat] = self._splits(seat, self.chances[seat], pairs, self.iteration)
-            self.ranges.lay_away(seat, self.chances[seat])
+            self.missed[seat] = self._splits(seat, self.probabilities[seat], pairs, self.iteration)
+            self.ranges.discard(seat, self.probabilities[seat])
 
     def _splits(
         self,
         seat: int,
-        chances: Floats,
+        probabilities: Floats,
         pairs: Doubles,
         iteration: float,
         more: Doubles | None = None,
     ) -> float:
         """Learn a seat's splits, or only measure what the best would bring besides."""
         hands = self.ranges.hands
-        worth = self.splits.worth(seat, self.ranges.kept[seat], self.ranges.pair[seat], pairs)
+        action_value = self.splits.action_value(
+            seat, self.ranges.kept[seat], self.ranges.pair[seat], pairs
+        )
         if more is not None:
-            worth += more[hands.kept]
+            action_value += more[hands.kept]
         return float(learn_splits(
-            self.regrets[seat], chances, self.sums[seat], self.splits.by_class[seat], worth,
-            hands.of_class, self.classes.sizes, float(iteration),
+            self.regrets[seat], probabilities, self.sums[seat], self.splits.by_class[seat],
+            action_value, hands.of_class, self.classes.sizes, float(iteration),
         ))  # fmt: skip
 
     def average(self) -> tuple[Floats, list[Floats]]:
-        """Return the average strategy: of laying away, float32[2, C, S], and of the play."""
+        """Return the average strategy: of discarding, float32[2, C, S], and of the play."""
         totals = self.sums.sum(axis=2, keepdims=True)
-        lay_away = np.where(totals > 0, self.sums / np.maximum(totals, 1e-30), self.chances)
-        play = [chances.copy() for chances in self.play]
+        discard = np.where(totals > 0, self.sums / np.maximum(totals, 1e-30), self.probabilities)
+        play = [probabilities.copy() for probabilities in self.play]
         for seat in range(2):
-            for i, chances in enumerate(play):
-                self.walker.average(seat, self.books[seat][i], chances)
-        return lay_away.astype(np.float32), play
+            for i, probabilities in enumerate(play):
+                self.walker.average(seat, self.books[seat][i], probabilities)
+        return discard.astype(np.float32), play
 
     def strategy(self) -> Strategy:
         """Return the average strategy as it is kept in files."""
-        lay_away, play = self.average()
-        seldom = np.argsort(lay_away, axis=2, kind="stable")[:, :, :-2]
-        np.put_along_axis(lay_away, seldom, 0.0, axis=2)  # two splits are all that the agent reads
-        lay_away /= lay_away.sum(axis=2, keepdims=True)
-        packed = np.array([np.rint(chances * WHOLE).astype(np.uint8) for chances in play])
-        whole = np.rint(lay_away * WHOLE).astype(np.int64)
-        top = lay_away.argmax(axis=2)
+        discard, play = self.average()
+        seldom = np.argsort(discard, axis=2, kind="stable")[:, :, :-2]
+        np.put_along_axis(discard, seldom, 0.0, axis=2)  # two splits are all that the agent reads
+        discard /= discard.sum(axis=2, keepdims=True)
+        packed = np.array(
+            [np.rint(probabilities * WHOLE).astype(np.uint8) for probabilities in play]
+        )
+        whole = np.rint(discard * WHOLE).astype(np.int64)
+        top = discard.argmax(axis=2)
         np.put_along_axis(  # what rounding lost or won is the likeliest split's
             whole, top[..., None],
             int(WHOLE) - whole.sum(axis=2, keepdims=True)
@@ -193,11 +197,11 @@ class Solver:
             deck=self.deck,
         )  # fmt: skip
 
-    def gap(self) -> Gap:
+    def gap(self) -> ExploitabilityBound:
         """Return how far the average strategy is off; takes about two iterations' time."""
-        lay_away, play = self.average()
+        discard, play = self.average()
         for seat in range(2):
-            self.ranges.lay_away(seat, lay_away[seat])
+            self.ranges.discard(seat, discard[seat])
         values, pairs = self.walk(0, VALUE, play, SELDOM, by_kept=True)
         theirs, _ = self.walk(1, VALUE, play, SELDOM)
         gains = []
@@ -205,25 +209,25 @@ class Solver:
             best, _ = self.walk(seat, BEST, play, SELDOM)
             _, likely = self.ranges.joint(seat, 0.0)
             # The best splits, if each hand kept is then played as well as can be.
-            missed = self._splits(seat, lay_away[seat], pairs, 0, best - own)
+            missed = self._splits(seat, discard[seat], pairs, 0, best - own)
             gains.append(missed + float((likely * (best - own)).sum()))
-        value = self._value(lay_away, pairs)
+        value = self._value(discard, pairs)
         for seat in range(2):
-            self.ranges.lay_away(seat, self.chances[seat])
-        return Gap(gains[0], gains[1], value)
+            self.ranges.discard(seat, self.probabilities[seat])
+        return ExploitabilityBound(gains[0], gains[1], value)
 
-    def _value(self, lay_away: Floats, pairs: Doubles) -> float:
+    def _value(self, discard: Floats, pairs: Doubles) -> float:
         """Return pone's points a deal: its hand, crib and play, less the dealer's hand."""
-        worth = self.splits.worth(0, self.ranges.kept[0], self.ranges.pair[0], pairs)
-        mine = worth[self.ranges.hands.of_class] + self.splits.by_class[0]
+        action_value = self.splits.action_value(0, self.ranges.kept[0], self.ranges.pair[0], pairs)
+        mine = action_value[self.ranges.hands.of_class] + self.splits.by_class[0]
         sizes = self.classes.sizes[:, None] / self.classes.hands
-        lead = lay_away[0] * mine - lay_away[1] * self.splits.by_class[1]
+        lead = discard[0] * mine - discard[1] * self.splits.by_class[1]
         return float((sizes * lead).sum())
 
     def tensors(self) -> dict[str, npt.NDArray[Any]]:
         """Return all that the next iteration needs, by name."""
         arrays: dict[str, npt.NDArray[Any]] = {
-            "regrets": self.regrets, "sums": self.sums, "chances": self.chances,
+            "regrets": self.regrets, "sums": self.sums, "probabilities": self.probabilities,
         }  # fmt: skip
         for i in range(len(self.starters)):
             arrays[f"play.{i}"] = self.play[i]
@@ -243,4 +247,4 @@ class Solver:
             array[...] = tensors[name]
         self.iteration = iteration
         for seat in range(2):
-            self.ranges.lay_away(seat, self.chances[seat])
+            self.ranges.discard(seat, self.probabilities[seat])

@@ -34,7 +34,7 @@ class Hands:
     """The hands of a seat to be walked.
 
     Attributes:
-        kept: int64[T], holdings. pair: int64[T], the pairs laid away, 0 where they do not matter.
+        kept: int64[T], holdings. pair: int64[T], the pairs discarded, 0 where they do not matter.
         known: int64[T], the ranks that the seat knows are not the other's, four bits a rank.
         range_of: int64[T], the row of the ranges that is each one's.
         weight: float64[T], how likely each is, 0 to 1.
@@ -60,9 +60,9 @@ class Hands:
 )  # fmt: skip
 def walk_hands(
     mover, left, other, row, child, offset, after, points, count, last_two, their_two, alone,
-    single_count, rows, with_card, slot, me, mode, pairs, iteration, chances, theirs, book, pages,
-    reach, origin, by_kept, kept, pair, known, range_of, weight, ranges, starter, copies, values,
-    masses, pair_values, pair_masses,
+    single_count, rows, with_card, slot, me, mode, pairs, iteration, probabilities, theirs, book,
+    pages, reach, origin, by_kept, kept, pair, known, range_of, weight, ranges, starter, copies,
+    values, masses, pair_values, pair_masses,
 ):  # fmt: skip
     """Walk every hand of a seat against its range; see `Walk`, `Hands` and `Walker.walk`."""
     n = ranges.shape[1]
@@ -88,7 +88,8 @@ def walk_hands(
         w = Walk(
             mover, left, other, row, child, offset, after, points, count, last_two, their_two,
             alone, single_count, rows, with_card, slot, me, mode, pairs, pair[hand],
-            iteration * (weight[hand] + 0.01), chances, theirs, book, pages, reach, origin, by_kept,
+            iteration * (weight[hand] + 0.01), probabilities, theirs, book, pages, reach, origin,
+            by_kept,
         )  # fmt: skip
         # Of the types that it calls itself with: of two compiled versions that call each other,
         # what is read back from the cache crashes.
@@ -100,8 +101,8 @@ def walk_hands(
 
 
 @entry(void(int64[::1], int64[::1], int64[::1], int64[:, ::1], int64, float32[::1]))
-def fill_even(left, offset, count, rows, pairs, chances):
-    """Give every rank that fits at a node the same chance; ``chances`` as `Walk` has them."""
+def fill_even(left, offset, count, rows, pairs, probabilities):
+    """Give every rank that fits at a node the same chance; ``probabilities`` as `Walk` has them."""
     for node in range(len(left)):
         if offset[node] == NONE:
             continue
@@ -117,11 +118,11 @@ def fill_even(left, offset, count, rows, pairs, chances):
                 for slot in range(slots - 1):
                     rank = rows[holding, LISTED] >> (4 * slot) & 15
                     if count[node] + min(rank + 1, 10) <= 31:
-                        chances[at + slot] = 1.0 / fit
+                        probabilities[at + slot] = 1.0 / fit
 
 
 @entry(void(int64[::1], int64[::1], int64[::1], int64[:, ::1], int64, float32[::1], float32[::1]))
-def average_of(left, offset, pages, rows, pairs, book, chances):
+def average_of(left, offset, pages, rows, pairs, book, probabilities):
     """Set the chances to the average strategy of a book, wherever it has one."""
     for node in range(len(left)):
         if offset[node] == NONE or pages[node] == NONE:
@@ -138,7 +139,7 @@ def average_of(left, offset, pages, rows, pairs, book, chances):
                     total += book[page + slot]
                 if total > 0.0:
                     for slot in range(slots - 1):
-                        chances[at + slot] = book[page + slot] / total
+                        probabilities[at + slot] = book[page + slot] / total
 
 
 class Walker:
@@ -179,14 +180,14 @@ class Walker:
     def even(self, pairs: int = 1) -> Floats:
         """Return the strategy of both seats that plays every rank alike."""
         tree = self.tree
-        chances = np.zeros(tree.size * pairs, dtype=np.float32)
-        fill_even(tree.left, tree.offset, tree.count, holdings(), pairs, chances)
-        return chances
+        probabilities = np.zeros(tree.size * pairs, dtype=np.float32)
+        fill_even(tree.left, tree.offset, tree.count, holdings(), pairs, probabilities)
+        return probabilities
 
-    def average(self, seat: int, book: Floats, chances: Floats, pairs: int = 1) -> None:
+    def average(self, seat: int, book: Floats, probabilities: Floats, pairs: int = 1) -> None:
         """Write the average strategy of a seat's book over its chances."""
         tree = self.tree
-        average_of(tree.left, tree.offset, self.pages[seat], holdings(), pairs, book, chances)
+        average_of(tree.left, tree.offset, self.pages[seat], holdings(), pairs, book, probabilities)
 
     def walk(
         self,
@@ -194,7 +195,7 @@ class Walker:
         mode: int,
         hands: Hands,
         ranges: Floats,
-        chances: Floats,
+        probabilities: Floats,
         theirs: Floats,
         book: Floats,
         *,
@@ -224,7 +225,7 @@ class Walker:
         walk_hands(
             tree.mover, tree.left, tree.other, tree.row, tree.child, tree.offset, counts.after,
             counts.points, counts.count, counts.last_two, counts.their_two, counts.alone,
-            self.single_count, holdings(), WITH, SLOT, seat, mode, pairs, iteration, chances,
+            self.single_count, holdings(), WITH, SLOT, seat, mode, pairs, iteration, probabilities,
             theirs, book, self.pages[seat], self.reach, self.origin,
             self.by_kept if by_kept else self.by_kept[:0], hands.kept, hands.pair, hands.known,
             hands.range_of, hands.weight, ranges, starter, self.copies, values, masses,

@@ -3,6 +3,6 @@
 `crib tables` makes all of them, each from those before it, in the order of `__main__`; `crib
 tables NAME` makes one, with settings of its own (``--help``).
 
-- `two_hand`: cribs, outcomes of deals, habits of laying away, the play of the cards.
+- `two_hand`: cribs, outcomes of deals, habits of discarding, the play of the cards.
 - `table_top`: the worth of lines and of rounds.
 """

@@ -1,7 +1,7 @@
 """Make the tables that the agents read: the command `crib tables`.
 
 crib tables                # all, in order
-crib tables kept_play      # one
+crib tables kept_pegging      # one
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from crib_training.tables.files import start_table
 # Name and module; what reads another's table comes after it.
 ORDER = {
     "crib_tables": "two_hand.crib_tables",
-    "reflex": "two_hand.reflex",
+    "rollout_policy": "two_hand.rollout_policy",
     "deal_outcomes": "two_hand.deal_outcomes",
-    "kept_play": "two_hand.kept_play",
-    "laid_away": "two_hand.laid_away",
+    "kept_pegging": "two_hand.kept_pegging",
+    "discarded": "two_hand.discarded",
     "choices": "two_hand.choices",
     "reference_deals": "two_hand.reference_deals",
     "table_top_values": "table_top.values",

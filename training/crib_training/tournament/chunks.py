@@ -24,17 +24,17 @@ import crib_env
 from crib_env.errors import nearest
 from crib_env.options import check_seed
 from crib_env.policy import Agent
+from crib_training.evaluation.aivat.reference import chosen_reference
 from crib_training.evaluation.duplicate import (
     ARRAYS,
     LUCK,
     Array,
     Finished,
     Pairs,
-    no_matter,
+    ignore_progress,
     play_chunk,
 )
-from crib_training.evaluation.aivat.reference import chosen_reference
-from crib_training.loading import find_game, find_maker, in_phase, shortest_episode
+from crib_training.loading import find_env, find_game, in_phase, shortest_episode
 from crib_training.tournament.referee import Failure, Referee
 
 KINDS = ("games", "deals")
@@ -165,7 +165,7 @@ class Setup:
         return {
             **about,
             "agents": sorted(self.agents),
-            "rules": self.rules or find_maker(self.environment).rules,
+            "rules": self.rules or find_env(self.environment).rules,
             "files": files,
             "code": _code_digest(),
         }
@@ -184,7 +184,7 @@ def label_agents(setup: Setup) -> list[str]:
     ]
 
 
-def play(setup: Setup, chunk: Chunk, finished: Finished = no_matter) -> Record:
+def play(setup: Setup, chunk: Chunk, finished: Finished = ignore_progress) -> Record:
     """Play one chunk and return its outcome, ready for JSON; see `read_pairs`.
 
     An agent's failure costs it the game; see `referee`. ``finished`` is told of games and deals.
@@ -251,7 +251,7 @@ def _referee(setup: Setup, given: str, against: str, half: int) -> Referee:
     agent = _agent(given, against, setup.move_seconds, half)
     # An agent in a process of its own has its own clock, which leaves out a child's start.
     seconds = None if given.startswith(IN_PROCESS) else setup.move_seconds
-    maker = find_maker(setup.environment)
+    maker = find_env(setup.environment)
     return Referee(in_phase(maker, agent), seconds, given, setup.strict)
 
 

@@ -18,7 +18,7 @@ from types import FrameType
 
 import numpy as np
 
-from crib_env.batch import Array, Games
+from crib_env.batch import Array, GameBatch
 from crib_env.policy import Actions, Agent, Views, check_actions
 
 RAISED = "raised"
@@ -71,7 +71,7 @@ class Referee:
         self.strict = strict
         self._warm = False
 
-    def move(self, games: Games, lanes: Array, rng: np.random.Generator) -> dict[int, Failure]:
+    def move(self, games: GameBatch, lanes: Array, rng: np.random.Generator) -> dict[int, Failure]:
         """Let the agent act for the seat to move in each lane; return its failures by lane.
 
         A lane in which it failed is not stepped.

@@ -55,7 +55,7 @@ class Settings(TakesAgents):
 
     Attributes:
         agents: names, .safetensors, .zip (Stable-Baselines3) or .onnx files, package.module:Class;
-            two of them joined by a slash lay away and play; "process:" before one puts it into a
+            two of them joined by a slash discard and play; "process:" before one puts it into a
             process of its own.
         env: the environment.
         rules: a preset of rules other than the environment's own.
@@ -198,7 +198,7 @@ def _in_order(setup: Setup, pairing: tuple[int, int], chunks: list[Pairs]) -> Pa
     """Return the pairs of two agents as the one that stands earlier in the field sees them."""
     joined = Pairs.joined(chunks)
     first, second = (setup.agents[place] for place in pairing)
-    return joined if first < second else joined.flipped()
+    return joined if first < second else joined.swapped()
 
 
 def _plan(

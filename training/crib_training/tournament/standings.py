@@ -17,13 +17,13 @@ from crib_training.evaluation.ratings import expected_share, rate
 from crib_training.loading import find_game
 from crib_training.tournament.chunks import Setup
 
-Played = Mapping[tuple[int, int], tuple[Pairs, Pairs]]
+RolloutResult = Mapping[tuple[int, int], tuple[Pairs, Pairs]]
 
 
 def standings(
     setup: Setup,
     names: list[str],
-    played: Played,
+    played: RolloutResult,
     pairs: int,
     until: float | None,
     anchor: str | None,

@@ -12,7 +12,7 @@ from concurrent.futures import FIRST_COMPLETED, Future, wait
 from types import TracebackType
 from typing import Any, Protocol
 
-from crib_training.evaluation.duplicate import Finished, no_matter
+from crib_training.evaluation.duplicate import Finished, ignore_progress
 from crib_training.processes import SPAWN, ProcessDiedError, ProcessPool
 from crib_training.tournament.chunks import PLAYED, Chunk, Record, Setup, play
 
@@ -25,7 +25,7 @@ class Workers(Protocol):
     def submit(self, setup: Setup, chunk: Chunk) -> None:
         """Have a chunk played."""
 
-    def next_record(self, finished: Finished = no_matter) -> Record | None:
+    def next_record(self, finished: Finished = ignore_progress) -> Record | None:
         """Return the record of a chunk that is finished, None once all are.
 
         Args:
@@ -58,7 +58,7 @@ class ThisProcess:
         """Have a chunk played."""
         self._waiting.append((setup, chunk))
 
-    def next_record(self, finished: Finished = no_matter) -> Record | None:
+    def next_record(self, finished: Finished = ignore_progress) -> Record | None:
         """Return the record of the next chunk."""
         return play(*self._waiting.popleft(), finished) if self._waiting else None
 
@@ -105,7 +105,7 @@ class Processes:
         """Have a chunk played."""
         self._running[self._pool.submit(_play, setup, chunk)] = chunk
 
-    def next_record(self, finished: Finished = no_matter) -> Record | None:
+    def next_record(self, finished: Finished = ignore_progress) -> Record | None:
         """Return the record of a chunk that is finished, None once all are.
 
         Raises:
@@ -167,7 +167,7 @@ class Ray:
         """Have a chunk played."""
         self._running.append(self._task.remote(setup, chunk, setup.identity()))
 
-    def next_record(self, finished: Finished = no_matter) -> Record | None:
+    def next_record(self, finished: Finished = ignore_progress) -> Record | None:
         """Return the record of a chunk that is finished, None once all are."""
         if not self._running:
             return None

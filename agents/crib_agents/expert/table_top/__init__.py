@@ -1,6 +1,6 @@
 """How the `expert` plays Table Top (T1 to T13), two players or four, either set of rules.
 
-`position` is a round in the form that moves are made on, `values` and `worth` say what it is worth
+`position` is a round in the form that moves are made on, `values` and `value` say what it is worth
 by learned tables, `gains` what each card to come adds, `search` looks ahead, `agent` holds the
 class. The values lie in `data`.
 

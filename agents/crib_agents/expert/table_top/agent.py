@@ -13,7 +13,7 @@ from crib_agents.data.tables import RANKS, TABLE_TOP_VALUES, load
 from crib_agents.expert.table_top.gains import DECK, GAINS
 from crib_agents.expert.table_top.position import POSITION, POSITIONS_T, pass_on, put, take_back
 from crib_agents.expert.table_top.search import narrow, score_actions
-from crib_agents.expert.table_top.stakes import by_worths, chance_of
+from crib_agents.expert.table_top.stakes import chance_of, group_by_win_table
 from crib_agents.expert.table_top.value import MINE, THEIRS, side_value
 from crib_env.answers import one_or_many
 from crib_env.engine.family import find_family
@@ -27,7 +27,7 @@ from crib_env.policy import Actions, Views
 ACTIONS = TO_CRIB + 1
 # What each budget looks into: so many actions, and so many answers to every next card.
 BUDGETS = ((0, 0), (ACTIONS, 0), (4, 3), (8, 6))
-VALUE, WORTH = 2, 3  # the columns of an analysis after both sides' points
+VALUE, WIN_VALUE = 2, 3  # the columns of an analysis after both sides' points
 COLUMNS = 4
 
 
@@ -39,10 +39,10 @@ COLUMNS = 4
     )
 )  # fmt: skip
 def act_views(
-    views, rows, table, values, surplus, worths, weights, actions, answers, positions, gains,
+    views, rows, table, values, surplus, win_table, weights, actions, answers, positions, gains,
     saved, ahead, chosen, analysis,
 ):  # fmt: skip
-    """Write an action for each view that is to be judged by ``worths``.
+    """Write an action for each view that is to be judged by ``win_table``.
 
     Args:
         rows: indices of these views.
@@ -57,7 +57,7 @@ def act_views(
             continue
         learned = values[0 if v["flush_size"] == SIZE else 1]
         best = score_actions(
-            v, table, learned, surplus, worths, weights, actions, answers, positions, gains,
+            v, table, learned, surplus, win_table, weights, actions, answers, positions, gains,
             saved, ahead,
         )  # fmt: skip
         chosen[i] = lowest(narrow(ahead[0], best, 1, 1))
@@ -155,7 +155,7 @@ class TableTopExpert:
         analysis = np.full((ACTIONS, COLUMNS), np.nan)
         actions, answers = BUDGETS[self.budget - 1]
         self._search(views, (ACTIONS if actions else 0, answers), analysis[None])
-        analysis[:, WORTH] = chance_of(view, analysis[:, MINE], analysis[:, THEIRS])
+        analysis[:, WIN_VALUE] = chance_of(view, analysis[:, MINE], analysis[:, THEIRS])
         return analysis
 
     def _search(
@@ -170,9 +170,9 @@ class TableTopExpert:
         work = Work.new()
         values = load(TABLE_TOP_VALUES)["values"]
         views = np.ascontiguousarray(views)
-        for worths, rows in by_worths(views):
+        for win_table, rows in group_by_win_table(views):
             act_views(
-                views, rows, show_table(), values, np.zeros(RANKS), worths, np.ones(2), *budget,
+                views, rows, show_table(), values, np.zeros(RANKS), win_table, np.ones(2), *budget,
                 *(getattr(work, field.name) for field in fields(work)), chosen, analysis,
             )  # fmt: skip
         return chosen

@@ -9,6 +9,14 @@ from __future__ import annotations
 
 from crib_agents.data.tables import RANKS
 from crib_agents.expert.table_top.position import LINES, open_to_mover, owed_by
+from crib_agents.expert.table_top.value import (
+    MINE,
+    THEIRS,
+    nob_in,
+    owner_moves_next,
+    sign_of,
+    weight_of,
+)
 from crib_agents.expert.table_top.values import (
     by_nob,
     by_owed,
@@ -18,14 +26,6 @@ from crib_agents.expert.table_top.values import (
     most_of_a_suit,
     nob_value,
     phase_of,
-)
-from crib_agents.expert.table_top.value import (
-    MINE,
-    THEIRS,
-    nob_in,
-    owner_moves_next,
-    sign_of,
-    weight_of,
 )
 from crib_env.engine.jit import kernel
 from crib_env.engine.table_top.cells import bit_count, lowest

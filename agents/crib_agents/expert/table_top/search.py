@@ -18,8 +18,8 @@ from crib_agents.expert.table_top.gains import (
     mean_best_gain,
 )
 from crib_agents.expert.table_top.position import open_to_mover, pass_on, put, take_back, take_up
-from crib_agents.expert.table_top.values import fill_surplus
 from crib_agents.expert.table_top.value import value, weigh
+from crib_agents.expert.table_top.values import fill_surplus
 from crib_env.engine.jit import kernel
 from crib_env.engine.record import NONE
 from crib_env.engine.table_top.cells import bit_count, lowest
@@ -170,7 +170,7 @@ def score_now(v, table, values, surplus, weights, p, actions, gains, ahead):
 
 @kernel
 def score_actions(
-    v, table, values, surplus, worths, weights, actions, answers, positions, gains, saved, ahead
+    v, table, values, surplus, win_table, weights, actions, answers, positions, gains, saved, ahead
 ):
     """Fill ``ahead[0, action]`` with the value of each legal action of the view ``v``.
 
@@ -192,7 +192,7 @@ def score_actions(
     card = v["card"]
     take_up(v, p)
     fill_surplus(p["unseen"], surplus)
-    weigh(v, table, values, surplus, p, worths, weights)
+    weigh(v, table, values, surplus, p, win_table, weights)
     if actions == 0:
         score_now(v, table, values, surplus, weights, p, legal, gains[0], ahead[0])
         return legal

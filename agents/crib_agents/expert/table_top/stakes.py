@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from crib_agents.data.tables import Array
-from crib_agents.expert.table_top.win import between, round_worths, worths
+from crib_agents.expert.table_top.win import between, round_win_table, win_table
 from crib_env.engine.show import JACK
 from crib_env.engine.table_top.records import GAME
 from crib_env.policy import Views
@@ -19,11 +19,11 @@ FIELDS = ("episode", "score_difference", "players", "target")
 HEELS_POINTS = 2  # T3
 
 
-def by_worths(views: Views) -> Iterator[tuple[Array, npt.NDArray[np.intp]]]:
+def group_by_win_table(views: Views) -> Iterator[tuple[Array, npt.NDArray[np.intp]]]:
     """Sort views by the table that weighs their sides' points.
 
     Yields:
-        a table of `worths`, or `ALIKE`, and the indices of the views it is for.
+        a table of `win_table`, or `ALIKE`, and the indices of the views it is for.
     """
     keys = np.stack([views[field] for field in FIELDS], axis=1)
     left = np.arange(len(views))
@@ -32,7 +32,7 @@ def by_worths(views: Views) -> Iterator[tuple[Array, npt.NDArray[np.intp]]]:
         episode, score_difference, players, target = key.tolist()
         weighed = episode == GAME and not score_difference
         alike = (keys[left] == key).all(axis=1)
-        yield worths(players, target) if weighed else ALIKE, left[alike]
+        yield win_table(players, target) if weighed else ALIKE, left[alike]
         left = left[~alike]
 
 
@@ -53,7 +53,7 @@ def chance_of(view: np.void, mine: Array, theirs: Array) -> Array:
     target = int(view["target"]) if game else 0
     scores = view["scores"][:: 1 if i_deal else -1].tolist() if game else (0, 0)
     past = max(0, *(score - target for score in scores))  # only the difference matters there
-    table = round_worths(
+    table = round_win_table(
         int(view["score_difference"]), int(view["players"]), target, int(view["turn"]),
         *(max(0, score - past) for score in scores),
     )  # fmt: skip

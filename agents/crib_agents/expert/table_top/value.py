@@ -74,7 +74,7 @@ def value(v, table, values, surplus, weights, p):
 
 
 @kernel
-def weigh(v, table, values, surplus, p, worths, weights):
+def weigh(v, table, values, surplus, p, win_table, weights):
     """Fill ``weights`` with what a point of my side is worth and what one kept from the other's.
 
     They are the slopes of the chance of winning where both sides are expected to end the round, and
@@ -85,7 +85,7 @@ def weigh(v, table, values, surplus, p, worths, weights):
     """
     weights[MINE] = 1.0
     weights[THEIRS] = 1.0
-    if worths.shape[0] == 0:
+    if win_table.shape[0] == 0:
         return
     dealer = MINE if v["my_crib"] else THEIRS
     a = v["scores"][dealer] + side_value(v, table, values, surplus, p, dealer)
@@ -93,7 +93,7 @@ def weigh(v, table, values, surplus, p, worths, weights):
     past = max(max(a, b) - v["target"] - PAST, 0.0)  # only the difference matters there
     i = max(int(a - past + 0.5), 1)
     j = max(int(b - past + 0.5), 1)
-    now = worths[v["turn"]]
+    now = win_table[v["turn"]]
     by_dealer = now[i + 1, j] - now[i - 1, j] + FLAT
     by_other = now[i, j - 1] - now[i, j + 1] + FLAT
     weights[dealer] = 2.0 * by_dealer / (by_dealer + by_other)

@@ -20,7 +20,7 @@ from crib_agents.expert.table_top.rounds import POINTS
 
 
 @cache
-def chances(score_difference: int, players: int, target: int) -> Array:
+def probabilities(score_difference: int, players: int, target: int) -> Array:
     """Return the chance of winning a game at the end of a round.
 
     Args:
@@ -38,7 +38,7 @@ def chances(score_difference: int, players: int, target: int) -> Array:
 
 
 def solve(points: Array, target: int) -> Array:
-    """Return the chances of `chances` where a round brings ``points``, float64[n, n].
+    """Return the chances of `probabilities` where a round brings ``points``, float64[n, n].
 
     Solved for one sum of totals after another: a round ends at that sum or further on. The deal
     passes, so the side that dealt is the other one in the next round.
@@ -69,7 +69,7 @@ def won(size: int) -> Array:
     return found
 
 
-def smoothed(worth: Array, spread: Array) -> Array:
+def smoothed(value: Array, spread: Array) -> Array:
     """Return the means of a table about each of its points, by a normal spread.
 
     Args:
@@ -80,7 +80,7 @@ def smoothed(worth: Array, spread: Array) -> Array:
         float64[..., a, b].
     """
     margin = 6 * int(np.ceil(np.sqrt(spread.max()))) + 1  # the transform goes round in circles
-    wide = np.pad(worth, margin, mode="edge")
+    wide = np.pad(value, margin, mode="edge")
     p, q = (2.0 * np.pi * np.fft.fftfreq(size) for size in wide.shape)
     waves = np.stack(np.broadcast_arrays(p[:, None], q), axis=-1)
     damped = np.exp(-0.5 * np.einsum("abi,...ij,abj->...ab", waves, spread, waves))
@@ -89,24 +89,24 @@ def smoothed(worth: Array, spread: Array) -> Array:
 
 
 @lru_cache(maxsize=8)
-def worths(players: int, target: int) -> Array:
+def win_table(players: int, target: int) -> Array:
     """Return the chance of winning within a round whose points are added to the score.
 
     Returns:
         float64[28, target + 80, target + 80], for the side that deals the round, by the turn and
         what its total and the other side's are expected to be at the end.
     """
-    return smoothed(chances(0, players, target), rounds.load(0, players).spread)
+    return smoothed(probabilities(0, players, target), rounds.load(0, players).spread)
 
 
-def round_worths(
+def round_win_table(
     score_difference: int, players: int, target: int, turn: int, dealer: int, other: int
 ) -> Array:
     """Return the chance of winning within a round by the points both sides are expected to make.
 
     Args:
-        score_difference, players, target: as for `chances`; a target of 0 is that of a round by
-            itself, which the side with more points wins.
+        score_difference, players, target: as for `probabilities`; a target of 0 is that of a round
+            by itself, which the side with more points wins.
         turn: of the round, 0 to 27.
         dealer: the score of the side that deals the round, up to the target. other: the other's.
 
@@ -117,7 +117,7 @@ def round_worths(
     a, b = np.broadcast_arrays(points[:, None], points[None, :])
     if score_difference:
         a, b = (a - b).clip(0), (b - a).clip(0)
-    table = chances(score_difference, players, target) if target else won(POINTS)
+    table = probabilities(score_difference, players, target) if target else won(POINTS)
     return smoothed(
         table[dealer + a, other + b], rounds.load(score_difference, players).spread[turn]
     )

@@ -86,7 +86,7 @@ def lines_open(legal):
 
 
 @kernel
-def line_values(v, table, weights, lines, points, worth):
+def line_values(v, table, weights, lines, points, value):
     """Write what lines are worth to their sides, as they lie and with the card in turn.
 
     Args:
@@ -126,15 +126,15 @@ def line_values(v, table, weights, lines, points, worth):
                 if empty != NONE:
                     for k in range(line, EACH_TWICE, LINES):
                         points[k] = points[k - line + empty]
-                        worth[k] = worth[k - line + empty]
+                        value[k] = value[k - line + empty]
                     continue
                 empty = line
             held = bit_count(cards)
             now = points_so_far(table, cards, v["flush_size"], nob)
             points[line] = now
-            worth[line] = now
+            value[line] = now
             points[LINES + line] = now
-            worth[LINES + line] = now
+            value[LINES + line] = now
             if held == SIZE:
                 continue
             for j in range(wide):
@@ -146,17 +146,17 @@ def line_values(v, table, weights, lines, points, worth):
             n = suit_features(cards, nob, unseen, places, values, 0)
             add_inputs(weights, net, places, values, 0, n, hidden)
             finish(weights, net, hidden, expected)
-            worth[line] += expected[0]
+            value[line] += expected[0]
             longer = cards | 1 << card
             now = points_so_far(table, longer, v["flush_size"], nob)
             points[LINES + line] = now
-            worth[LINES + line] = now
+            value[LINES + line] = now
             if held < SIZE - 1:
                 n = put(places, values, 0, RANKS + rank_place(cards, card), 1.0)
                 n = suit_features(longer, nob, unseen, places, values, n)
                 add_inputs(weights, net, places, values, 0, n, of_line)
                 finish(weights, net, of_line, expected)
-                worth[LINES + line] += expected[0]
+                value[LINES + line] += expected[0]
 
 
 @kernel
@@ -196,7 +196,7 @@ def crib_action_value(v, table, weights):
 
 
 @kernel
-def action_values(v, table, weights, worth, values):
+def action_values(v, table, weights, value, values):
     """Write what each action is worth, float64[ACTIONS]; `UNLIKELY` for those not legal.
 
     Args:
@@ -209,8 +209,8 @@ def action_values(v, table, weights, worth, values):
         if legal >> cell & 1:
             row = cell // SIZE
             column = SIZE + cell % SIZE
-            gain = worth[LINES + row] - worth[row]
-            values[cell] = mine * (gain - worth[LINES + column] + worth[column])
+            gain = value[LINES + row] - value[row]
+            values[cell] = mine * (gain - value[LINES + column] + value[column])
     values[TO_CRIB] = UNLIKELY
     if legal >> TO_CRIB & 1:
         values[TO_CRIB] = crib_action_value(v, table, weights)
@@ -232,10 +232,10 @@ def best_action(v, table, weights):
     if v["legal"] == 1 << TO_CRIB:
         return TO_CRIB
     points = stack.ints(EACH_TWICE)
-    worth = stack.floats(EACH_TWICE)
+    value = stack.floats(EACH_TWICE)
     values = stack.floats(ACTIONS)
-    line_values(v, table, weights, lines_open(v["legal"]), points, worth)
-    action_values(v, table, weights, worth, values)
+    line_values(v, table, weights, lines_open(v["legal"]), points, value)
+    action_values(v, table, weights, value, values)
     return most_worth(values, v["legal"])
 
 

@@ -79,7 +79,7 @@ def line_gains(cards, nob, unseen, flush_size, table, weights, net, of_line, wid
         nob_place = NOB
     elif nob & unseen:
         nob_place = NOB_TO_COME
-    worth = now + expected_of(
+    before = now + expected_of(
         weights, net, of_line, wide, n, most, nob_place, hidden, expected, places, values
     )
     held = 1.0 if cards & nob else 0.0
@@ -116,12 +116,12 @@ def line_gains(cards, nob, unseen, flush_size, table, weights, net, of_line, wid
                         same = value
                     else:
                         more = value
-            gain[card] = value - worth
-    return worth
+            gain[card] = value - before
+    return before
 
 
 @kernel
-def fill_gains(v, table, weights, unseen, mine_owed, twice, gains, worth):
+def fill_gains(v, table, weights, unseen, mine_owed, twice, gains, before):
     """Write what each next card would add to each line, after the answer to the card in turn.
 
     Args:
@@ -156,7 +156,7 @@ def fill_gains(v, table, weights, unseen, mine_owed, twice, gains, worth):
             cards = line_through(v, cell, rows)
             if cards == 0 and empty != NONE:  # all empty lines of a side are alike
                 for k in range(line, LINES + LINES * twice, LINES):
-                    worth[k] = worth[k - line + empty]
+                    before[k] = before[k - line + empty]
                     for c in range(DECK):
                         gains[DECK * k + c] = gains[DECK * (k - line + empty) + c]
                 continue
@@ -171,7 +171,7 @@ def fill_gains(v, table, weights, unseen, mine_owed, twice, gains, worth):
                     of_line[j] = of_side[j]
                 n = put_ranks(places, values, 0, RANKS, held)
                 add_inputs(weights, net, places, values, 0, n, of_line)
-                worth[k] = line_gains(
+                before[k] = line_gains(
                     held, nob, unseen, v["flush_size"], table, weights, net, of_line, wide,
                     gains[DECK * k : DECK * (k + 1)],
                 )  # fmt: skip

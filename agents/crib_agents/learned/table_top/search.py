@@ -107,7 +107,7 @@ def best_answer(answers, row, column, of_rows, of_columns, gains, card, to_crib)
 
 
 @kernel
-def action_worths(v, table, weights, points, values):
+def action_values(v, table, weights, points, values):
     """Write what each action is worth by the answers to it, float64[ACTIONS].
 
     Args:
@@ -116,7 +116,7 @@ def action_worths(v, table, weights, points, values):
         values: receives `UNLIKELY` for what is not legal. It is not the last turn.
     """
     gains = stack.floats(GAINS)
-    worth = stack.floats(EACH_TWICE)
+    value = stack.floats(EACH_TWICE)
     cost = stack.floats(DECK)
     unseen = unseen_cards(v)
     mine = owed_by(v, 0)
@@ -126,7 +126,7 @@ def action_worths(v, table, weights, points, values):
     of_crib = points[0] if v["my_crib"] else -points[1]
     if v["owed"][1]:
         answer_to_crib(v, table, weights, unseen, of_crib, cost)
-    fill_gains(v, table, weights, unseen, mine, 1, gains, worth)
+    fill_gains(v, table, weights, unseen, mine, 1, gains, value)
     for action in range(ACTIONS):
         values[action] = UNLIKELY
         if not v["legal"] >> action & 1:
@@ -139,7 +139,7 @@ def action_worths(v, table, weights, points, values):
         if action == TO_CRIB:  # the last of all: gains are written anew
             crib |= 1 << v["card"]
             owed -= 1
-            fill_gains(v, table, weights, unseen, owed, 0, gains, worth)
+            fill_gains(v, table, weights, unseen, owed, 0, gains, value)
         else:
             row = action // SIZE
             column = action % SIZE
@@ -147,8 +147,8 @@ def action_worths(v, table, weights, points, values):
         share = owing_then(v, weights, owed, theirs, points)
         total = of_crib * crib_value(v, table, weights, v["my_crib"], crib) + share
         for i in range(SIZE):
-            total += of_rows * worth[LINES + i if i == row else i]
-            total += of_columns * worth[(LINES if i == column else 0) + SIZE + i]
+            total += of_rows * value[LINES + i if i == row else i]
+            total += of_columns * value[(LINES if i == column else 0) + SIZE + i]
         answers = answers_open(v, placed)
         paid = 0.0
         if answers >> TO_CRIB & 1:
@@ -174,10 +174,10 @@ def action_worths(v, table, weights, points, values):
     "learned.table_top_search",
 )  # fmt: skip
 def search_views(
-    views, rows, table, values, surplus, worths, points, actions, answers, positions, gains, saved,
-    ahead, nets, chosen,
+    views, rows, table, values, surplus, win_table, points, actions, answers, positions, gains,
+    saved, ahead, nets, chosen,
 ):  # fmt: skip
-    """Write an action for each view that is to be judged by ``worths``.
+    """Write an action for each view that is to be judged by ``win_table``.
 
     Args:
         nets: begin with the nets for the rules of these views. chosen: int64[B].
@@ -192,11 +192,11 @@ def search_views(
             continue
         learned = values[0 if v["flush_size"] == SIZE else 1]
         legal = score_actions(
-            v, table, learned, surplus, worths, points, actions, answers, positions, gains, saved,
-            ahead,
+            v, table, learned, surplus, win_table, points, actions, answers, positions, gains,
+            saved, ahead,
         )  # fmt: skip
         if v["turn"] < TURNS - 1:
-            action_worths(v, table, nets, points, found)
+            action_values(v, table, nets, points, found)
             for action in range(ACTIONS):
                 ahead[0, action] += SHARE * (found[action] - ahead[0, action])
         chosen[i] = lowest(narrow(ahead[0], legal, 1, 1))

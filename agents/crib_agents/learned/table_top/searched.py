@@ -10,7 +10,7 @@ import numpy as np
 from crib_agents.checks import refuse_other_views
 from crib_agents.data.tables import RANKS, TABLE_TOP_VALUES, load
 from crib_agents.expert.table_top.agent import BUDGETS, Work
-from crib_agents.expert.table_top.stakes import by_worths
+from crib_agents.expert.table_top.stakes import group_by_win_table
 from crib_agents.learned.agent import by_rules, shipped
 from crib_agents.learned.table_top import FAMILY
 from crib_agents.learned.table_top.search import search_views
@@ -47,10 +47,10 @@ class SearchedTable:
         chosen = np.empty(len(views), dtype=np.int64)
         work, values = Work.new(), load(TABLE_TOP_VALUES)["values"]
         for nets, rows in by_rules(views, self.sets, FAMILY, self.name):
-            for worths, judged in by_worths(views[rows]):
+            for win_table, judged in group_by_win_table(views[rows]):
                 search_views(
-                    views, rows[judged], show_table(), values, np.zeros(RANKS), worths, np.ones(2),
-                    *self.budget, *(getattr(work, field.name) for field in fields(work)), nets,
-                    chosen,
+                    views, rows[judged], show_table(), values, np.zeros(RANKS), win_table,
+                    np.ones(2), *self.budget, *(getattr(work,
+                    field.name) for field in fields(work)), nets, chosen,
                 )  # fmt: skip
         return chosen

@@ -18,10 +18,10 @@ from crib_env.engine.jit import kernel
 def write_values(v, table, weights, values):
     """Write what each action is worth, float64[26]; others stay as they are."""
     points = stack.ints(EACH_TWICE)
-    worth = stack.floats(EACH_TWICE)
+    value = stack.floats(EACH_TWICE)
     found = stack.floats(ACTIONS)
-    line_values(v, table, weights, lines_open(v["legal"]), points, worth)
-    action_values(v, table, weights, worth, found)
+    line_values(v, table, weights, lines_open(v["legal"]), points, value)
+    action_values(v, table, weights, value, found)
     for action in range(ACTIONS):
         if found[action] != UNLIKELY:
             values[action] = found[action]

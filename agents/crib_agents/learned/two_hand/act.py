@@ -1,6 +1,6 @@
 """How the learned agent plays the two-hand games: what is certain, and what its nets expect.
 
-Laying away, a pair is worth the exact mean hand, the crib that the net expects as gain or loss, and
+Discarding, a pair is worth the exact mean hand, the crib that the net expects as gain or loss, and
 the points of the play; where a seat may go out soon it is judged by the chance of winning, see
 `judge`. In the play a card is worth what it pegs now and what the net expects to follow: it plays
 cards for points and not to the score, but takes one that wins the game.
@@ -8,7 +8,7 @@ cards for points and not to the score, but takes one that wins the game.
 
 from __future__ import annotations
 
-from crib_agents.kernels.discard import lay_away_by
+from crib_agents.kernels.discard import discard_by
 from crib_agents.kernels.pegging import WIN
 from crib_agents.learned.network import (
     MOST_INPUTS,
@@ -19,8 +19,8 @@ from crib_agents.learned.network import (
     finish,
     forward,
 )
+from crib_agents.learned.two_hand.discard_features import discard_features, mean_hand
 from crib_agents.learned.two_hand.judge import is_near, pair_chance
-from crib_agents.learned.two_hand.discard_features import lay_away_features, mean_hand
 from crib_agents.learned.two_hand.pegging_features import card_features, holdable, shared_features
 from crib_env.engine import stack
 from crib_env.engine.jit import kernel
@@ -32,12 +32,12 @@ from crib_env.engine.two_hand.counting import (
     sequence_of,
     unseen_ranks,
 )
-from crib_env.engine.two_hand.records import HAND, LAY_AWAY
+from crib_env.engine.two_hand.records import DISCARD, HAND
 
-# The nets in their order: one for each role in laying away, one for the play.
-PLAY = 2
-JUDGE = 3  # behind them, see `judge.chances_of`
-CRIB, MY_PLAY, THEIR_PLAY = range(3)  # what a net for laying away puts out
+# The nets in their order: one for each role in discarding, one for the play.
+PEGGING = 2
+JUDGE = 3  # behind them, see `judge.probabilities_of`
+CRIB, MY_PLAY, THEIR_PLAY = range(3)  # what a net for discarding puts out
 MY_REST, THEIR_REST = range(2)  # what the net for the play does: points still to come
 
 UNLIKELY = -1e9  # the value of what cannot be chosen
@@ -55,18 +55,18 @@ def rules_key(v):
 
 @kernel
 def expect_pair(v, table, weights, low, high, expected):
-    """Write what the net expects of laying away a pair, float64[3]; return the mean hand."""
+    """Write what the net expects of discarding a pair, float64[3]; return the mean hand."""
     places = stack.ints(MOST_INPUTS)
     values = stack.floats(MOST_INPUTS)
     mean = mean_hand(v, table, low, high)
-    n = lay_away_features(v, low, high, mean, places, values)
+    n = discard_features(v, low, high, mean, places, values)
     forward(weights, int(weights[v["is_dealer"]]), places, values, n, expected)
     return mean
 
 
 @kernel
 def pair_value(v, table, weights, low, high):
-    """Return what laying away a pair is worth, in points; ``weights`` begin with the nets."""
+    """Return what discarding a pair is worth, in points; ``weights`` begin with the nets."""
     expected = stack.floats(3)
     mean = expect_pair(v, table, weights, low, high, expected)
     crib = expected[CRIB] if v["is_dealer"] else -expected[CRIB]
@@ -74,7 +74,7 @@ def pair_value(v, table, weights, low, high):
 
 
 @kernel
-def pair_worth(v, table, weights, low, high):
+def pair_win_value(v, table, weights, low, high):
     """Return `pair_value`, or the chance of winning the game where a seat may go out soon."""
     if not is_near(v):
         return pair_value(v, table, weights, low, high)
@@ -117,7 +117,7 @@ def card_points(v, weights, now, mine, theirs):
                 now[k] = certain_points(v, k, sequence)
                 mine[k] = float(now[k])
     if choices > 1:
-        net = int(weights[PLAY])
+        net = int(weights[PEGGING])
         unseen = unseen_ranks(v)
         least = least_pip(v)
         total = holdable(unseen, least)
@@ -142,7 +142,7 @@ def card_points(v, weights, now, mine, theirs):
 
 
 @kernel
-def card_values(v, weights, now, worth):
+def card_values(v, weights, now, values):
     """Write what playing each card held is worth; return how many ranks can be played.
 
     Args:
@@ -151,29 +151,29 @@ def card_values(v, weights, now, worth):
         worth: float64[HAND], receives the points of this seat less those of the other.
     """
     theirs = stack.floats(HAND)
-    choices = card_points(v, weights, now, worth, theirs)
+    choices = card_points(v, weights, now, values, theirs)
     for k in range(HAND):
-        if worth[k] != UNLIKELY:
-            worth[k] -= theirs[k]
+        if values[k] != UNLIKELY:
+            values[k] -= theirs[k]
     return choices
 
 
-lay_away = lay_away_by(pair_worth)
+discard = discard_by(pair_win_value)
 
 
 @kernel
 def play(v, weights):
     """Return the card of the highest worth; one that wins the game at once before all others."""
     now = stack.ints(HAND)
-    worth = stack.floats(HAND)
-    card_values(v, weights, now, worth)
+    values = stack.floats(HAND)
+    card_values(v, weights, now, values)
     need = v["target"] - v["scores"][0]
     best = NONE
     most = UNLIKELY
     for k in range(v["hand_n"]):
         if not v["legal"] >> k & 1:
             continue
-        value = worth[k] + WIN if worth[k] != UNLIKELY and now[k] >= need else worth[k]
+        value = values[k] + WIN if values[k] != UNLIKELY and now[k] >= need else values[k]
         if best == NONE or value > most:
             best = v["hand"][k]
             most = value
@@ -186,6 +186,6 @@ def act(v, rng, table, weights):
     at = find_nets(weights, rules_key(v))
     if at == NONE:
         return NONE
-    if v["phase"] == LAY_AWAY:
-        return lay_away(v, table, weights[at:])
+    if v["phase"] == DISCARD:
+        return discard(v, table, weights[at:])
     return play(v, weights[at:])

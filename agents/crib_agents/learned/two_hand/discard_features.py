@@ -1,4 +1,4 @@
-"""What the nets for laying away see of a pair: the hand it leaves, the pair, the exact mean hand.
+"""What the nets for discarding see of a pair: the hand it leaves, the pair, the exact mean hand.
 
 The order of the cards in the view makes no difference to a single bit: both decisions of one card
 must value a pair alike.
@@ -13,12 +13,12 @@ from crib_agents.learned.network import put, put_counts
 from crib_env.engine.jit import kernel
 from crib_env.engine.two_hand.counting import dealt_card
 
-NAME = "two_hand.lay_away"
+NAME = "two_hand.discard"
 VERSION = 1
 
 KEPT = 0  # ranks kept, thermometer
-LAID = KEPT + 52  # ranks of the pair: the first of a rank, then the second
-PAIR = LAID + 26  # which two ranks, one-hot
+DISCARDED = KEPT + 52  # ranks of the pair: the first of a rank, then the second
+PAIR = DISCARDED + 26  # which two ranks, one-hot
 SUITED = PAIR + 91  # the pair is of one suit
 FLUSH = SUITED + 1  # the hand kept is
 MEAN = FLUSH + 1  # the mean hand over every starter not seen, in tens of points
@@ -30,13 +30,13 @@ CELLS = np.array([[b * (b + 1) // 2 + a for b in range(13)] for a in range(13)],
 
 @kernel
 def mean_hand(v, table, low, high):
-    """Return the exact mean of the hand kept, in points, if ``low`` and ``high`` are laid away."""
-    return starters_total(v, table, low, high) / (DECK - v["hand_n"] - v["laid_n"])
+    """Return the exact mean of the hand kept, in points, if ``low`` and ``high`` are discarded."""
+    return starters_total(v, table, low, high) / (DECK - v["hand_n"] - v["discarded_n"])
 
 
 @kernel
-def lay_away_features(v, low, high, mean, places, values):
-    """Write what is seen of laying away the cards ``low`` < ``high``; return how many inputs.
+def discard_features(v, low, high, mean, places, values):
+    """Write what is seen of discarding the cards ``low`` < ``high``; return how many inputs.
 
     Args:
         mean: `mean_hand` of the pair.
@@ -45,7 +45,7 @@ def lay_away_features(v, low, high, mean, places, values):
     kept = 0
     suit = -1
     flush = 1
-    for i in range(v["hand_n"] + v["laid_n"]):
+    for i in range(v["hand_n"] + v["discarded_n"]):
         card = dealt_card(v, i)
         if card != low and card != high:
             kept += 1 << (4 * (card >> 2))
@@ -56,7 +56,7 @@ def lay_away_features(v, low, high, mean, places, values):
     a = low >> 2
     b = high >> 2
     n = put_counts(places, values, 0, KEPT, kept)
-    n = put_counts(places, values, n, LAID, (1 << (4 * a)) + (1 << (4 * b)))
+    n = put_counts(places, values, n, DISCARDED, (1 << (4 * a)) + (1 << (4 * b)))
     n = put(places, values, n, PAIR + CELLS[a, b], 1.0)
     if low & 3 == high & 3:
         n = put(places, values, n, SUITED, 1.0)

@@ -22,7 +22,7 @@ from crib_agents.expert.two_hand.discard.expected_win import after_shift
 from crib_agents.expert.two_hand.judge import outcomes
 from crib_agents.expert.two_hand.judge.model import HEELS
 from crib_agents.expert.two_hand.judge.outcomes import COUNT_SIZE
-from crib_agents.expert.two_hand.judge.value import worths
+from crib_agents.expert.two_hand.judge.value import win_table
 from crib_agents.kernels.discard import DECK
 from crib_agents.learned.network import bounded
 from crib_env.engine import stack
@@ -36,7 +36,7 @@ PLAY = 11  # a seat's points of the play, 0 to 10; more, one deal in a hundred, 
 BEFORE = PLAY + 1  # scores after the play that matter, and one more to interpolate
 GRID = BEFORE * BEFORE
 
-# Where things stand in what `chances_of` makes.
+# Where things stand in what `probabilities_of` makes.
 TARGET = 0
 MEAN_PEGS = 1  # by role, pone first, without heels
 MEAN_CRIB = 3
@@ -45,20 +45,20 @@ PONE_OUT = BOTH_PEG + PLAY * PLAY  # the same when pone first has so many or mor
 CHANCES = PONE_OUT + PLAY * PLAY  # by this seat's role, then points pone has to make, the dealer's
 
 
-def chances_of(rules_fields: Mapping[str, Any]) -> Array:
+def probabilities_of(rules_fields: Mapping[str, Any]) -> Array:
     """Return what the judge of the games of some rules knows, float64[K]."""
-    return _chances(int(rules_fields["dealt"]), int(rules_fields["target"]))
+    return _probabilities(int(rules_fields["dealt"]), int(rules_fields["target"]))
 
 
 @lru_cache(maxsize=8)
-def _chances(dealt: int, target: int) -> Array:
+def _probabilities(dealt: int, target: int) -> Array:
     deal = outcomes.load(dealt)
     points, counts = np.arange(outcomes.PLAY_SIZE), np.arange(COUNT_SIZE)
-    pegs = deal.play.sum(axis=1) @ points, deal.play.sum(axis=0) @ points - HEELS
+    pegs = deal.pegging.sum(axis=1) @ points, deal.pegging.sum(axis=0) @ points - HEELS
     known = [np.array([target, *pegs, deal.crib @ counts])]
     # A seat that has so many points in the play may have more of them later: rows beyond are left.
-    known += [_lumped(table).ravel() for table in (deal.play, deal.pone_out[:PLAY])]
-    after = worths(dealt, target, GAME)[0]  # pone's chance, by both's points to make
+    known += [_lumped(table).ravel() for table in (deal.pegging, deal.pone_out[:PLAY])]
+    after = win_table(dealt, target, GAME)[0]  # pone's chance, by both's points to make
     known += [after_hand.ravel() for after_hand in _after_hands(after, deal)]
     found = np.concatenate(known)
     found.setflags(write=False)
@@ -86,8 +86,8 @@ def _after_hands(after: Array, deal: outcomes.Outcomes) -> tuple[Array, Array]:
     to_make = np.arange(len(after))
     total = np.convolve(deal.dealer_hand, deal.crib)
     by_total, by_crib = (
-        sum(chance * after[:, (to_make - n).clip(0)] for n, chance in enumerate(chances))
-        for chances in (total, deal.crib)
+        sum(chance * after[:, (to_make - n).clip(0)] for n, chance in enumerate(probabilities))
+        for probabilities in (total, deal.crib)
     )
     pone, dealer = np.asarray(by_total).copy(), np.zeros_like(after)
     before_crib = np.asarray(by_crib).copy()
@@ -108,13 +108,13 @@ def is_near(v):
 
 
 @kernel
-def hand_chances(v, table, low, high, chances):
+def hand_probabilities(v, table, low, high, probabilities):
     """Write how likely the hand kept is to count each number of points, float64[COUNT_SIZE]."""
     key = 0
     suits = 0
     jacks = 0
     seen = 0
-    dealt = v["hand_n"] + v["laid_n"]
+    dealt = v["hand_n"] + v["discarded_n"]
     for i in range(dealt):
         card = dealt_card(v, i)
         seen |= 1 << card
@@ -124,13 +124,13 @@ def hand_chances(v, table, low, high, chances):
             if card >> 2 == JACK:
                 jacks |= 1 << (card & 3)
     for points in range(COUNT_SIZE):
-        chances[points] = 0.0
+        probabilities[points] = 0.0
     for starter in range(DECK):
         if not seen >> starter & 1:
             points = with_starter(table, key, suits, jacks, dealt - 2, starter, v["flush_size"])
-            chances[points] += 1.0
+            probabilities[points] += 1.0
     for points in range(COUNT_SIZE):
-        chances[points] /= DECK - dealt
+        probabilities[points] /= DECK - dealt
 
 
 @kernel
@@ -150,7 +150,7 @@ def chance_at(known, role, pone, dealer):
 
 
 @kernel
-def before_play(known, pone, dealer, i, j, after):
+def before_pegging(known, pone, dealer, i, j, after):
     """Return pone's chance before the play, ``pone - i`` and ``dealer - j`` points to make.
 
     Args:
@@ -174,16 +174,16 @@ def before_play(known, pone, dealer, i, j, after):
 
 @kernel
 def pair_chance(v, table, known, low, high, crib, mine, theirs):
-    """Return the chance of winning the game if ``low`` and ``high`` are laid away.
+    """Return the chance of winning the game if ``low`` and ``high`` are discarded.
 
     Args:
-        known: float64[K], of `chances_of`.
+        known: float64[K], of `probabilities_of`.
         crib: the points expected of the crib. mine, theirs: those of the play.
     """
     role = v["is_dealer"]
-    chances = stack.floats(COUNT_SIZE)
+    probabilities = stack.floats(COUNT_SIZE)
     after = stack.floats(GRID)
-    hand_chances(v, table, low, high, chances)
+    hand_probabilities(v, table, low, high, probabilities)
     own = v["target"] - v["scores"][0]
     other = v["target"] - v["scores"][1]
     more = bounded(mine) - known[MEAN_PEGS + role]
@@ -201,20 +201,20 @@ def pair_chance(v, table, known, low, high, crib, mine, theirs):
         for j in range(min(BEFORE, dealer)):
             chance = 0.0
             for points in range(COUNT_SIZE):
-                if chances[points] > 0.0:
+                if probabilities[points] > 0.0:
                     if role:
                         left = dealer - j - points
                         then = chance_at(known, 1, pone - i, left - crib if left > 0 else 0.0)
                     else:
                         then = chance_at(known, 0, pone - i - points, max(dealer - j - crib, 0.5))
-                    chance += chances[points] * then
+                    chance += probabilities[points] * then
             after[BEFORE * i + j] = chance
     x = pone - to_pone
     y = dealer - to_dealer
-    far = before_play(known, pone, dealer, 0, 0, after)
-    pone_near = before_play(known, pone, dealer, 1, 0, after)
-    dealer_near = before_play(known, pone, dealer, 0, 1, after)
-    near = before_play(known, pone, dealer, 1, 1, after)
+    far = before_pegging(known, pone, dealer, 0, 0, after)
+    pone_near = before_pegging(known, pone, dealer, 1, 0, after)
+    dealer_near = before_pegging(known, pone, dealer, 0, 1, after)
+    near = before_pegging(known, pone, dealer, 1, 1, after)
     chance = (1.0 - x) * ((1.0 - y) * far + y * dealer_near)
     chance += x * ((1.0 - y) * pone_near + y * near)
     return 1.0 - chance if role else chance

@@ -23,8 +23,8 @@ UNSEEN = HAND_N + 4  # of each rank how many are not seen, one-hot
 THEIRS = UNSEEN + 13 * 5  # what the other seat played, in order
 MINE = THEIRS + 4 * 13  # what this seat did, with the card
 GO = MINE + 4 * 13  # the go of this count is pegged
-ALONE = GO + 1  # the other seat plays no more in this count
-DEALER = ALONE + 1
+SAME_PLAYER = GO + 1  # the other seat plays no more in this count
+DEALER = SAME_PLAYER + 1
 NOW = DEALER + 1  # what the card pegs now, in fours
 LEAST = NOW + 1  # the least pip value the other's cards can have, one-hot
 # Of each rank of reply:
@@ -76,7 +76,7 @@ def shared_features(v, unseen, least, total, is_alone, places, values):
     if v["go"]:
         n = put(places, values, n, GO, 1.0)
     if is_alone:
-        n = put(places, values, n, ALONE, 1.0)
+        n = put(places, values, n, SAME_PLAYER, 1.0)
     if v["is_dealer"]:
         n = put(places, values, n, DEALER, 1.0)
     return n

@@ -16,23 +16,23 @@ import numpy as np
 from numba import float64, int64, void
 
 from crib_agents.expert.two_hand.judge.model import MODEL_T
-from crib_agents.expert.two_hand.pegging.belief import hypothesise, thin
-from crib_agents.expert.two_hand.pegging.transition import ME, POSITIONS_T, THEM, copy, go_on, put
-from crib_agents.expert.two_hand.pegging.holdings import DISTINCT, LISTED, LOWEST, number
+from crib_agents.expert.two_hand.pegging.belief import enumerate_hands, systematic_resample
 from crib_agents.expert.two_hand.pegging.expert import DRAWN, SCRATCH_T
-from crib_agents.expert.two_hand.pegging.rollout_policy import SIZE, all_in_public, softmax
+from crib_agents.expert.two_hand.pegging.holdings import DISTINCT, LISTED, LOWEST, number
+from crib_agents.expert.two_hand.pegging.rollout_policy import SIZE, all_shared_values, softmax
 from crib_agents.expert.two_hand.pegging.search import (
     FINDINGS,
     MY_POINTS,
     POINTS_NOW,
     THEIR_POINTS,
-    WORTH,
+    WIN_VALUE,
     begin_card,
-    end_worth,
+    end_value,
     play_out,
 )
 from crib_agents.expert.two_hand.pegging.show import look_ahead
-from crib_agents.kernels.pair_tables import chart_of
+from crib_agents.expert.two_hand.pegging.transition import ME, POSITIONS_T, THEM, copy, go_on, put
+from crib_agents.kernels.pair_tables import pair_table_of
 from crib_agents.learned.network import bounded
 from crib_agents.learned.two_hand.act import UNLIKELY, card_points
 from crib_env.engine import stack
@@ -116,7 +116,7 @@ def ask(v, k, r, p, u, net, leaf):
 
 
 @kernel
-def add(p, likely, j, mine, theirs, near, s, worths, found):
+def add(p, likely, j, mine, theirs, near, s, win_table, found):
     """Add a position to the findings from which the seats are expected to make so many points.
 
     ``p`` is changed. See `search_card` for the others.
@@ -126,21 +126,21 @@ def add(p, likely, j, mine, theirs, near, s, worths, found):
         others = math.floor(bounded(theirs))
         need = p["needs"][ME]
         they_need = p["needs"][THEM]
-        last = worths.shape[1] - 1  # a net may expect less than no points
+        last = win_table.shape[1] - 1  # a net may expect less than no points
         p["needs"][ME] = min(need - whole, last)
         p["needs"][THEM] = min(they_need - others, last)
-        worth = end_worth(p, j, s, worths)
-        found[WORTH] += likely * worth
+        values = end_value(p, j, s, win_table)
+        found[WIN_VALUE] += likely * values
         if mine > whole:
             p["needs"][ME] -= 1
-            more = end_worth(p, j, s, worths)
+            more = end_value(p, j, s, win_table)
             p["needs"][ME] += 1
-            found[WORTH] += likely * (mine - whole) * (more - worth)
+            found[WIN_VALUE] += likely * (mine - whole) * (more - values)
         if theirs > others:
             p["needs"][THEM] -= 1
-            more = end_worth(p, j, s, worths)
+            more = end_value(p, j, s, win_table)
             p["needs"][THEM] += 1
-            found[WORTH] += likely * (theirs - others) * (more - worth)
+            found[WIN_VALUE] += likely * (theirs - others) * (more - values)
         p["needs"][ME] = need
         p["needs"][THEM] = they_need
     found[MY_POINTS] += likely * (mine - max(p["needs"][ME], 0))
@@ -148,7 +148,7 @@ def add(p, likely, j, mine, theirs, near, s, worths, found):
 
 
 @kernel
-def go_from(v, k, r, p, turn, likely, j, mine, theirs, leaf, near, s, hands, weights, worths, u,
+def go_from(v, k, r, p, turn, likely, j, mine, theirs, leaf, near, s, hands, weights, win_table, u,
             net, found):  # fmt: skip
     """Add to the findings what follows position ``p``, ``turn`` to play: a leaf or a playing out.
 
@@ -161,14 +161,15 @@ def go_from(v, k, r, p, turn, likely, j, mine, theirs, leaf, near, s, hands, wei
         if leaf[0] == UNASKED:
             ask(v, k, r, p, u, net, leaf)
         if leaf[0] == ASKED:
-            add(p, likely, j, leaf[1], leaf[2], near, s, worths, found)
+            add(p, likely, j, leaf[1], leaf[2], near, s, win_table, found)
             return
     play_out(p, turn, mine, theirs, s, hands, weights)
-    add(p, likely, j, 0.0, 0.0, near, s, worths, found)
+    add(p, likely, j, 0.0, 0.0, near, s, win_table, found)
 
 
 @kernel
-def answer(v, k, q, likely, j, mine, theirs, positions, leaves, near, s, hands, weights, worths, u,
+def answer(v, k, q, likely, j, mine, theirs, positions, leaves, near, s, hands, weights, win_table,
+u,
            net, found):  # fmt: skip
     """Add what follows ``q``, the other seat to play from ``theirs`` whatever it may choose."""
     p = positions[3]
@@ -184,11 +185,11 @@ def answer(v, k, q, likely, j, mine, theirs, positions, leaves, near, s, hands, 
             turn = go_on(p, s["single"], hands[rest, LOWEST], hands[mine, LOWEST])
             leaf = leaves[LEAF * r : LEAF * r + LEAF]
             go_from(v, k, r, p, turn, likely * chance[i], j, mine, rest, leaf, near, s,
-                    hands, weights, worths, u, net, found)  # fmt: skip
+                    hands, weights, win_table, u, net, found)  # fmt: skip
 
 
 @kernel
-def search_card(v, k, mine, n, near, positions, s, hands, weights, worths, u, net, found):
+def search_card(v, k, mine, n, near, positions, s, hands, weights, win_table, u, net, found):
     """Write what playing ``hand[k]`` brings into ``found``, float64[FINDINGS].
 
     Args:
@@ -211,26 +212,26 @@ def search_card(v, k, mine, n, near, positions, s, hands, weights, worths, u, ne
     rest = hands[mine, r]
     turn, room = begin_card(r, rest, positions, s, hands, found)
     if room > 0:
-        all_in_public(heard, THEM, weights, s["base"], s["shared"])
+        all_shared_values(heard, THEM, weights, s["base"], s["shared"])
         for j in range(n):
             if hands[held[j], LOWEST] <= room:
                 answer(v, k, heard, ways[j], j, rest, held[j], positions, leaves, near, s, hands,
-                       weights, worths, u, net, found)  # fmt: skip
+                       weights, win_table, u, net, found)  # fmt: skip
     if turn == THEM:  # it leads, after a go or 31: other leaves than those of an answer
         for i in range(RANKS):
             leaves[LEAF * i] = UNASKED
-        all_in_public(passed, THEM, weights, s["base"], s["shared"])
+        all_shared_values(passed, THEM, weights, s["base"], s["shared"])
     for j in range(n):
         if hands[held[j], LOWEST] > room:
             if turn == THEM:
                 answer(v, k, passed, ways[j], j, rest, held[j], positions, leaves, near, s, hands,
-                       weights, worths, u, net, found)  # fmt: skip
+                       weights, win_table, u, net, found)  # fmt: skip
             else:
                 copy(passed, positions[3])
                 go_from(v, k, NONE, positions[3], turn, ways[j], j, rest, held[j], silent, near, s,
-                        hands, weights, worths, u, net, found)  # fmt: skip
+                        hands, weights, win_table, u, net, found)  # fmt: skip
     if not near:
-        found[WORTH] = found[POINTS_NOW] + found[MY_POINTS] - found[THEIR_POINTS]
+        found[WIN_VALUE] = found[POINTS_NOW] + found[MY_POINTS] - found[THEIR_POINTS]
 
 
 @entry(
@@ -242,19 +243,19 @@ def search_card(v, k, mine, n, near, positions, s, hands, weights, worths, u, ne
     "learned.search",
 )  # fmt: skip
 def search_views(
-    views, hands, weights, keeping_rates, suited, model, worths, table, positions, scratch, spare,
-    net, within, found,
+    views, hands, weights, keeping_rates, suited, model, win_table, table, positions, scratch,
+    spare, net, within, found,
 ):  # fmt: skip
     """Write what each card of each view that may be played brings.
 
     Args:
-        views: all judged by ``worths``.
+        views: all judged by ``win_table``.
         spare: one view, no matter what is in it.
         net: begins with the nets.
-        within: how near to going out one seat must be for worths to be asked; else `WORTH` is the
-            lead in points.
+        within: how near to going out one seat must be for worths to be asked; else `WIN_VALUE` is
+            the lead in points.
         found: float64[B, HAND, FINDINGS], NaN where a card may not be played.
-        The others as for `expert`'s search, see `play_views`.
+        The others as for `expert`'s search, see `pegging_views`.
     """
     s = scratch[0]
     for i in range(views.shape[0]):
@@ -263,9 +264,9 @@ def search_views(
         s["base"] = 0 if v["dealt"] == 6 else SIZE
         s["single"] = v["single_count"]
         s["i_deal"] = v["is_dealer"]
-        other = chart_of(v, 1 - v["is_dealer"])
-        n = hypothesise(v, positions[0], s, hands, weights, keeping_rates[other])
-        n = thin(n, DRAWN, s)
+        other = pair_table_of(v, 1 - v["is_dealer"])
+        n = enumerate_hands(v, positions[0], s, hands, weights, keeping_rates[other])
+        n = systematic_resample(n, DRAWN, s)
         near = min(positions[0]["needs"][ME], positions[0]["needs"][THEM]) <= within
         if near:
             look_ahead(v, n, s, hands, model[0], suited[other], table)
@@ -277,5 +278,5 @@ def search_views(
             for f in range(FINDINGS):
                 found[i, k, f] = np.nan
             if k < v["hand_n"] and v["legal"] >> k & 1:
-                search_card(v, k, mine, n, near, positions, s, hands, weights, worths, spare[0],
+                search_card(v, k, mine, n, near, positions, s, hands, weights, win_table, spare[0],
                             net, found[i, k])  # fmt: skip

@@ -9,16 +9,16 @@ import numpy as np
 from crib_agents.checks import refuse_other_views
 from crib_agents.data.tables import Array
 from crib_agents.expert.two_hand.judge.model import load as load_model
-from crib_agents.expert.two_hand.judge.value import by_worths
-from crib_agents.expert.two_hand.pegging.transition import POSITION
-from crib_agents.expert.two_hand.pegging.holdings import holdings
+from crib_agents.expert.two_hand.judge.value import group_by_win_table
 from crib_agents.expert.two_hand.pegging.expert import (
     POSITIONS,
     SCRATCH,
-    PlayExpert,
+    PeggingExpert,
     read_tables,
 )
-from crib_agents.expert.two_hand.pegging.search import FINDINGS, WORTH
+from crib_agents.expert.two_hand.pegging.holdings import holdings
+from crib_agents.expert.two_hand.pegging.search import FINDINGS, WIN_VALUE
+from crib_agents.expert.two_hand.pegging.transition import POSITION
 from crib_agents.learned.agent import by_rules, self_play, shipped
 from crib_agents.learned.two_hand import FAMILY
 from crib_agents.learned.two_hand.search import search_views
@@ -61,16 +61,16 @@ class SearchedPlay:
         first = hands[np.arange(len(views)), best]
         choice = ((hands >> 2 != first[:, None] >> 2) & may).any(axis=1)
         if choice.any():
-            worth = self.findings(views[choice])[:, :, WORTH]
-            known = np.nan_to_num(worth, nan=LEAST, posinf=LEAST, neginf=LEAST)
+            values = self.findings(views[choice])[:, :, WIN_VALUE]
+            known = np.nan_to_num(values, nan=LEAST, posinf=LEAST, neginf=LEAST)
             best[choice] = np.where(may[choice], known, -np.inf).argmax(axis=1)
         actions: Actions = hands[np.arange(len(views)), best]
         return actions
 
     def findings(self, views: Views) -> Array:
-        """Return what each card held would bring: see `PlayExpert.findings`.
+        """Return what each card held would bring: see `PeggingExpert.findings`.
 
-        `WORTH` is the lead in points where both seats are far from the end. Near it, it is the
+        `WIN_VALUE` is the lead in points where both seats are far from the end. Near it, it is the
         mean of two: by a net's mean points, and by playing out, which knows how they spread.
 
         Raises:
@@ -79,16 +79,16 @@ class SearchedPlay:
         found = np.full((len(views), HAND, FINDINGS), np.nan)
         positions, scratch = np.zeros(POSITIONS, POSITION), np.zeros(1, SCRATCH)
         for nets, rows in by_rules(views, self.sets, FAMILY, self.name):
-            for worths, judged in by_worths(views[rows]):
+            for win_table, judged in group_by_win_table(views[rows]):
                 part = np.ascontiguousarray(views[rows[judged]])
                 brings = np.empty((len(part), HAND, FINDINGS))
                 search_views(
-                    part, holdings(), *read_tables(), load_model(int(part["dealt"][0])), worths,
+                    part, holdings(), *read_tables(), load_model(int(part["dealt"][0])), win_table,
                     show_table(), positions, scratch, np.zeros(1, VIEW), nets, self.within, brings,
                 )  # fmt: skip
                 found[rows[judged]] = brings
         near = (views["target"][:, None] - views["scores"]).min(axis=1) <= self.within
         if near.any():
-            said = PlayExpert().findings(views[near])[:, :, WORTH]
-            found[near, :, WORTH] = (found[near, :, WORTH] + said) / 2.0
+            said = PeggingExpert().findings(views[near])[:, :, WIN_VALUE]
+            found[near, :, WIN_VALUE] = (found[near, :, WIN_VALUE] + said) / 2.0
         return found

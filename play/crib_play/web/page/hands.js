@@ -7,7 +7,7 @@ import { cardName, choosable, lying, make, player } from "./elements.js";
 export const board = (sight, names) => drawBoard(sight, names);
 
 export function prompt(sight, names) {
-  if (sight.phase !== "lay_away") return "Your turn: play a card";
+  if (sight.phase !== "discard") return "Your turn: play a card";
   const whose = sight.dealer === sight.seat ? "your crib" : `the crib of ${names[sight.dealer]}`;
   return `Lay two cards away into ${whose}`;
 }
@@ -15,7 +15,7 @@ export function prompt(sight, names) {
 // What the felt shows when the last card of a deal has been played, before the next is dealt.
 export function played(sight, frame) {
   const [card] = frame.calls.flatMap((call) => call.cards);
-  if (card === undefined || sight.phase !== "play") return sight;
+  if (card === undefined || sight.phase !== "pegging") return sight;
   return {
     ...sight, mover: null, hand: sight.hand.filter((held) => held.card !== card),
     held: sight.held.map((n, seat) => (seat === frame.seat ? n - 1 : n)),
@@ -42,7 +42,7 @@ function pile(table, sight) {
 
 export function draw(table, sight) {
   const me = sight.seat, other = 1 - me;
-  const laying = sight.phase === "lay_away";
+  const laying = sight.phase === "discard";
   const open = table.to_choose > 0;
   const chosen = table.chosen;
   const hand = [...sight.hand].sort((a, b) => a.card - b.card);
@@ -95,7 +95,7 @@ export function draw(table, sight) {
       open && laying ? make("button", {
         type: "button", class: "main", disabled: chosen.length !== table.to_choose, data: { key: "lay" },
         on: { click: () => table.act([...chosen]) },
-      }, "Lay away") : null));
+      }, "Discard") : null));
 }
 
 // Keys: 1 to 6 for a card in hand, from the left.

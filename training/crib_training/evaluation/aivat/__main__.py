@@ -3,7 +3,7 @@
     python -m crib_training.evaluation.aivat --pairs 2000 --seed 1
 
 For pairs of agents it plays duplicate games and single deals, and reckons luck with the starter's
-term alone, with the reference's too, and with the lay-away's as well. Printed are the plain and the
+term alone, with the reference's too, and with the discard's as well. Printed are the plain and the
 adjusted means; by how many standard errors they differ; and how many times fewer pairs give the
 same interval, beside duplicates alone and, where games have deals of their own, beside the plain
 result. With another reference, such as ``random``, deals of it are measured first.
@@ -23,9 +23,9 @@ from crib_env.policy import CompiledAgent, find_agent
 from crib_env.rules import TwoHandRules
 from crib_env.settings import Count, Seed
 from crib_training.command_line import start
-from crib_training.evaluation.duplicate import Estimate, Pairs, estimate, play_pairs
 from crib_training.evaluation.aivat.reference import REDRAWS, Reference, usual_reference
 from crib_training.evaluation.aivat.terms import TERMS
+from crib_training.evaluation.duplicate import Estimate, Pairs, estimate, play_pairs
 from crib_training.evaluation.markdown import table
 from crib_training.loading import find_game
 from crib_training.progress import Progress
@@ -112,7 +112,7 @@ class Settings(TakesAgents):
         pairs: duplicate pairs of games, and of single deals.
         seed: fixes everything.
         reference: who plays the deals anew.
-        redraws: hands drawn anew where a lay-away differs.
+        redraws: hands drawn anew where a discard differs.
         deals: of a reference other than rule_based, to be measured first.
     """
 

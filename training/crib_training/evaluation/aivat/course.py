@@ -1,6 +1,6 @@
 """Kernels: a deal as a reference plays it, and what comes of it with each starter.
 
-The reference lays away and plays by a compiled agent's function. It sees neither the starter, which
+The reference discards and plays by a compiled agent's function. It sees neither the starter, which
 is left open here, nor the score. So one course of the play serves every starter. Pone has seat 0
 and the dealer seat 1.
 """
@@ -20,7 +20,7 @@ from crib_env.engine.record import NONE
 from crib_env.engine.show import JACK
 from crib_env.engine.two_hand.count import show_points
 from crib_env.engine.two_hand.counting import DECK
-from crib_env.engine.two_hand.records import HAND, LAY_AWAY, PILE, PLAY
+from crib_env.engine.two_hand.records import DISCARD, HAND, PEGGING, PILE
 from crib_env.engine.two_hand.rules import step
 from crib_env.engine.two_hand.slots import slot_of
 from crib_env.engine.two_hand.views import view
@@ -47,17 +47,17 @@ COURSES_T = types.Array(from_dtype(COURSE), 1, "C")
 
 
 @kernel
-def set_out(s, rules, laid_pone, laid_dealer):
-    """Begin the deal of the cards in ``s``: to lay away, or to play with what was laid away."""
+def set_out(s, rules, discarded_pone, discarded_dealer):
+    """Begin the deal of the cards in ``s``: to discard, or to play with what was discarded."""
     everything = (1 << rules["dealt"]) - 1
-    s["laid"][PONE] = laid_pone
-    s["laid"][DEALER] = laid_dealer
+    s["discarded"][PONE] = discarded_pone
+    s["discarded"][DEALER] = discarded_dealer
     for seat in range(2):
-        s["held"][seat] = everything & ~s["laid"][seat]
+        s["held"][seat] = everything & ~s["discarded"][seat]
         s["scores"][seat] = 0
         s["gain"][seat] = 0
     s["dealer"] = DEALER
-    s["phase"] = PLAY if laid_pone else LAY_AWAY
+    s["phase"] = PEGGING if discarded_pone else DISCARD
     s["to_move"] = PONE
     s["starter"] = NONE
     s["pile_n"] = 0
@@ -76,7 +76,7 @@ def count_starters(s, rules, table, pone, dealer, course):
     Heels count as points of the dealer's play, as in a tally.
     """
     everything = (1 << rules["dealt"]) - 1
-    kept = everything & ~s["laid"][PONE], everything & ~s["laid"][DEALER]
+    kept = everything & ~s["discarded"][PONE], everything & ~s["discarded"][DEALER]
     dealt = 0
     for seat in range(2):
         for i in range(rules["dealt"]):
@@ -88,7 +88,7 @@ def count_starters(s, rules, table, pone, dealer, course):
         if dealt >> card & 1:
             continue
         s["starter"] = card
-        laid = s["laid"][PONE], s["laid"][DEALER]
+        discarded = s["discarded"][PONE], s["discarded"][DEALER]
         at = KINDS * n
         course["starter"][n] = card
         course["made"][at + PONE_PLAY] = pone
@@ -96,7 +96,7 @@ def count_starters(s, rules, table, pone, dealer, course):
         course["made"][at + PONE_CRIB] = 0
         course["made"][at + DEALER_PLAY] = dealer + (2 if card >> 2 == JACK else 0)  # C3
         course["made"][at + DEALER_HAND] = show_points(s, table, 0, kept[1], rules["flush_size"])[0]
-        crib = show_points(s, table, laid[0], laid[1], rules["crib_flush_size"])[0]
+        crib = show_points(s, table, discarded[0], discarded[1], rules["crib_flush_size"])[0]
         course["made"][at + DEALER_CRIB] = crib
         for kind in range(KINDS):
             course["mean"][kind] += course["made"][at + kind]
@@ -110,13 +110,13 @@ def count_starters(s, rules, table, pone, dealer, course):
 class Course(NamedTuple):
     """The kernels of a reference; see `course_kernels`."""
 
-    lay_away: Callable[..., tuple[int, int]]
+    discard: Callable[..., tuple[int, int]]
     follow: Callable[..., None]
 
 
 @cache
 def course_kernels(act: Callable[..., int]) -> Course:
-    """Return the kernels by which an agent's compiled function lays away and plays a deal.
+    """Return the kernels by which an agent's compiled function discards and plays a deal.
 
     Their argument ``game`` is all that a decision takes: the state with the cards dealt, rules, a
     view to fill, a generator, the table of the show, the agent's weights, a log, and no decks.
@@ -124,23 +124,23 @@ def course_kernels(act: Callable[..., int]) -> Course:
     act = act if hasattr(act, "py_func") else kernel(act)
 
     @kernel
-    def lay_away(game):
-        """Let the reference lay away for both seats; return the slots, pone's and the dealer's."""
+    def discard(game):
+        """Let the reference discard for both seats; return the slots, pone's and the dealer's."""
         s, rules, v, rng, table, weights, log, decks = game
         set_out(s, rules, 0, 0)
-        while s["phase"] == LAY_AWAY:
+        while s["phase"] == DISCARD:
             view(s, rules, s["to_move"], v)
             card = act(v, rng, table, weights)
             step(s, rules, decks, table, slot_of(s, rules, card), log)
-        return s["laid"][PONE], s["laid"][DEALER]
+        return s["discarded"][PONE], s["discarded"][DEALER]
 
     @kernel
-    def follow(game, laid_pone, laid_dealer, course):
-        """Play a deal in which these slots were laid away, and count it with every starter."""
+    def follow(game, discarded_pone, discarded_dealer, course):
+        """Play a deal in which these slots were discarded, and count it with every starter."""
         s, rules, v, rng, table, weights, log, decks = game
-        set_out(s, rules, laid_pone, laid_dealer)
+        set_out(s, rules, discarded_pone, discarded_dealer)
         play = (0, 0)
-        while s["phase"] == PLAY:
+        while s["phase"] == PEGGING:
             seat = s["to_move"]
             at = s["pile_n"]
             view(s, rules, seat, v)
@@ -155,4 +155,4 @@ def course_kernels(act: Callable[..., int]) -> Course:
         course["cards"] = s["pile_n"]
         count_starters(s, rules, table, play[0], play[1], course)
 
-    return Course(lay_away, follow)
+    return Course(discard, follow)

@@ -8,22 +8,22 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from crib_env.batch import GameBatch
 from crib_env.engine.show import JACK
-from crib_env.engine.two_hand.records import LAY_AWAY, TWO_HAND
-from crib_env.batch import Games
+from crib_env.engine.two_hand.records import DISCARD, TWO_HAND
 
 Array = npt.NDArray[Any]
 
 
 @dataclass(frozen=True)
 class Deals:
-    """Deals in which both seats had laid away, one a row.
+    """Deals in which both seats had discarded, one a row.
 
     Attributes:
         lane: int64[N], the game it belongs to.
         dealer: int64[N], the seat that dealt.
         dealt: int64[N, 12], the cards, as in the records of a game.
-        laid: int64[N, 2], the slots that each seat laid away, one bit a card.
+        laid: int64[N, 2], the slots that each seat discarded, one bit a card.
         starter: int64[N], a card.
         scores: int64[N, 2], of each seat before the deal.
     """
@@ -31,23 +31,23 @@ class Deals:
     lane: Array
     dealer: Array
     dealt: Array
-    laid: Array
+    discarded: Array
     starter: Array
     scores: Array
 
 
 class DealLog:
-    """Notes deals of the two-hand games at the moment at which all is laid away."""
+    """Notes deals of the two-hand games at the moment at which all is discarded."""
 
     def __init__(self) -> None:
         self._lanes: list[Array] = [np.zeros(0, dtype=np.int64)]
         self._states: list[Array] = [np.zeros(0, dtype=TWO_HAND)]
 
-    def note(self, games: Games, lanes: Array) -> None:
+    def note(self, games: GameBatch, lanes: Array) -> None:
         """Note the deals of the lanes just stepped in which the starter has now been turned."""
         states = games.states
-        laid = (states["phase"][lanes] != LAY_AWAY) & (states["pile_n"][lanes] == 0)
-        turned = lanes[laid]
+        discarded = (states["phase"][lanes] != DISCARD) & (states["pile_n"][lanes] == 0)
+        turned = lanes[discarded]
         self._lanes.append(turned)
         self._states.append(states[turned])
 
@@ -63,7 +63,7 @@ class DealLog:
             lane=np.concatenate(self._lanes),
             **{
                 name: np.ascontiguousarray(states[name])
-                for name in ("dealer", "dealt", "laid", "starter")
+                for name in ("dealer", "dealt", "discarded", "starter")
             },
             scores=scores,
         )

@@ -21,8 +21,8 @@ from crib_training.evaluation.aivat.deals import Deals
 from crib_training.evaluation.aivat.outcomes import Outcomes, shipped_outcomes, win_table
 from crib_training.evaluation.aivat.terms import (
     COURSES,
+    DISCARD,
     FAMILY,
-    LAY_AWAY,
     REFERENCE,
     TERMS,
     terms_entry,
@@ -31,8 +31,8 @@ from crib_training.evaluation.aivat.terms import (
 Array = npt.NDArray[Any]
 
 PEGGED = [PONE_PLAY, DEALER_PLAY]
-REDRAWS = 8  # hands drawn anew where a lay-away differs
-# How much of the lay-away's term is subtracted. Any share of it has mean zero. What the reference
+REDRAWS = 8  # hands drawn anew where a discard differs
+# How much of the discard's term is subtracted. Any share of it has mean zero. What the reference
 # pegs from other cards, or makes of a game, says less of what the agents do than the whole of it
 # claims: the whole made the pegging wider than it was. Hands and cribs it tells almost exactly.
 SHARE_OF_PEGGING = 0.5
@@ -54,7 +54,7 @@ class Luck:
 
 @dataclass(frozen=True, eq=False)
 class Reference:
-    """Who lays away and plays the deals anew, and what deals bring it.
+    """Who discards and plays the deals anew, and what deals bring it.
 
     The mean of every term is zero whoever it is: a good one takes more luck away.
 
@@ -62,7 +62,7 @@ class Reference:
         agent: a compiled agent of the two-hand games.
         outcomes: what deals bring when it plays both seats; where they are not of the very rules,
             there is no term of the reference.
-        redraws: how many hands are drawn anew where a lay-away differs; 0 for no such term.
+        redraws: how many hands are drawn anew where a discard differs; 0 for no such term.
     """
 
     agent: CompiledAgent
@@ -86,10 +86,10 @@ class Reference:
             first: the seat of the agent that luck is counted for.
             entropy: with the cards, fixes the hands drawn anew.
         """
-        points, chances = self.terms(rules, deals, entropy)
+        points, probabilities = self.terms(rules, deals, entropy)
         is_dealer = deals.dealer == first
         won = np.zeros((games, len(TERMS)))
-        np.add.at(won, deals.lane, np.where(is_dealer[:, None], -chances, chances))
+        np.add.at(won, deals.lane, np.where(is_dealer[:, None], -probabilities, probabilities))
         by_role = points.reshape(-1, len(TERMS), 2, KINDS // 2)
         by_agent = np.where(is_dealer[:, None, None, None], by_role[:, :, ::-1], by_role)
         made = np.zeros((games, *by_agent.shape[1:]))
@@ -106,27 +106,27 @@ class Reference:
             what it added to pone's chance of winning.
         """
         family = find_family(FAMILY)
-        record = family.rules_record(rules, "play", 2)
+        record = family.rules_record(rules, "pegging", 2)
         record["target"] = LARGEST_TARGET  # the reference plays a deal to its end
         state = np.zeros(1, dtype=family.state)
         words = entropy.generate_state(3).astype(np.int64)
         n = len(deals.lane)
         points = np.zeros((n, len(TERMS), KINDS))
-        chances = np.zeros((n, len(TERMS)))
+        probabilities = np.zeros((n, len(TERMS)))
         act = self.agent.acts[FAMILY]
         terms_entry(act, f"{act.__module__}.{act.__name__}")(
             state, record, np.zeros(1, dtype=family.view), NO_DECKS,
             np.zeros(family.log_size, dtype=np.int64), np.zeros(WORDS, dtype=np.int64), words,
             show_table(), self.agent.weights, win_table(self.outcomes, rules.target),
-            self.outcomes.points, deals.dealt, deals.laid, deals.dealer, deals.starter,
+            self.outcomes.points, deals.dealt, deals.discarded, deals.dealer, deals.starter,
             rules.target - deals.scores, self.redraws, np.zeros(COURSES, dtype=COURSE), points,
-            chances,
+            probabilities,
         )  # fmt: skip
-        points[:, LAY_AWAY, PEGGED] *= SHARE_OF_PEGGING
-        chances[:, LAY_AWAY] *= SHARE_OF_CHANCE
+        points[:, DISCARD, PEGGED] *= SHARE_OF_PEGGING
+        probabilities[:, DISCARD] *= SHARE_OF_CHANCE
         if not self.outcomes.exact:
-            points[:, REFERENCE] = chances[:, REFERENCE] = 0.0
-        return points, chances
+            points[:, REFERENCE] = probabilities[:, REFERENCE] = 0.0
+        return points, probabilities
 
 
 def chosen_reference(

@@ -1,16 +1,16 @@
-"""The terms of luck of deals that were played: the starter's, the hands' and the lay-aways'.
+"""The terms of luck of deals that were played: the starter's, the hands' and the discards'.
 
 Each term is a value that the cards got, less the mean of that value over the cards that could have
 come instead. So its mean is zero, whoever plays and whatever the value is (AIVAT: Burch, Schmid,
 Moravcik and Bowling, 2018); the better the value, the more luck it takes away.
 
-- *Starter*: the hands and the crib as they were laid away, the play as the reference plays it, with
+- *Starter*: the hands and the crib as they were discarded, the play as the reference plays it, with
   the starter turned, less the mean over all that could have been turned. Exact.
-- *Reference*: the reference lays away and plays both seats, the mean over the starters, less the
+- *Reference*: the reference discards and plays both seats, the mean over the starters, less the
   mean of all deals (`outcomes`).
-- *Lay-away*: where a seat laid away other cards than the reference would, what that changes with
+- *Discard*: where a seat discarded other cards than the reference would, what that changes with
   the hand that the other seat had, less the mean of that with hands drawn for it anew. What a seat
-  lays away does not depend on the other's cards, so the hand it had is one more such draw.
+  discards does not depend on the other's cards, so the hand it had is one more such draw.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ from crib_env.policy import Act
 from crib_training.evaluation.aivat.chance import smooth_chance, smooth_win
 from crib_training.evaluation.aivat.course import COURSES_T, DEALER, KINDS, PONE, course_kernels
 
-TERMS = ("starter", "reference", "lay_away")
-STARTER, REFERENCE, LAY_AWAY = range(len(TERMS))
-COURSES = 4  # as laid away, by the reference, and two to compare
+TERMS = ("starter", "reference", "discard")
+STARTER, REFERENCE, DISCARD = range(len(TERMS))
+COURSES = 4  # as discarded, by the reference, and two to compare
 FAMILY = "two_hand"
 
 
@@ -92,11 +92,11 @@ def terms_entry(act: Act, name: str) -> Entry:
     """Return the entry that reckons the terms, with a reference that acts so."""
     family = find_family(FAMILY)
     states_t, rules_t, views_t = family.types
-    lay_away, follow = course_kernels(act)
+    discard, follow = course_kernels(act)
 
     @kernel
-    def add_lay_away(game, seat, mine, redraws, words, courses, a, b, wins, points, chances):
-        """Add to the term what a seat's own lay-away is worth more than the reference's.
+    def add_discard(game, seat, mine, redraws, words, courses, a, b, wins, points, probabilities):
+        """Add to the term what a seat's own discard is worth more than the reference's.
 
         Once with the other's hand as it is, less the mean with hands drawn for it.
         """
@@ -105,7 +105,7 @@ def terms_entry(act: Act, name: str) -> Entry:
         for draw in range(redraws + 1):
             if draw > 0:
                 draw_hand(s, 1 - seat, rules["dealt"], rng)
-            pone, dealer = lay_away(game)
+            pone, dealer = discard(game)
             follow(game, pone, dealer, courses[2])
             mean_chance(courses[2], a, b, wins)
             if seat == PONE:
@@ -118,7 +118,7 @@ def terms_entry(act: Act, name: str) -> Entry:
             for kind in range(KINDS):
                 more = courses[3]["mean"][kind] - courses[2]["mean"][kind]
                 points[kind] += times * more
-            chances[LAY_AWAY] += times * (courses[3]["chance"] - courses[2]["chance"])
+            probabilities[DISCARD] += times * (courses[3]["chance"] - courses[2]["chance"])
 
     @entry(
         void(
@@ -129,8 +129,8 @@ def terms_entry(act: Act, name: str) -> Entry:
         f"luck_terms.{name}",
     )  # fmt: skip
     def write_terms(
-        states, rules, views, decks, log, rng, words, table, weights, wins, means, dealt, laid,
-        dealer, starter, needs, redraws, courses, points, chances,
+        states, rules, views, decks, log, rng, words, table, weights, wins, means, dealt, discarded,
+        dealer, starter, needs, redraws, courses, points, probabilities,
     ):  # fmt: skip
         """Write the terms of each deal.
 
@@ -140,7 +140,7 @@ def terms_entry(act: Act, name: str) -> Entry:
             means: float64[KINDS], the points of a deal of the reference.
             dealt, laid, dealer, starter: of the deals, see `Deals`.
             needs: int64[N, 2], the points each seat still had to make.
-            redraws: how many hands are drawn anew; 0 for no term of the lay-away.
+            redraws: how many hands are drawn anew; 0 for no term of the discard.
             points: float64[N, 3, KINDS], zeros; receives the points that each term brought.
             chances: float64[N, 3], zeros; what each term added to pone's chance of winning.
         """
@@ -150,7 +150,7 @@ def terms_entry(act: Act, name: str) -> Entry:
         for i in range(dealt.shape[0]):
             seats = (1 - dealer[i], dealer[i])
             a, b = needs[i, seats[PONE]], needs[i, seats[DEALER]]
-            mine = (laid[i, seats[PONE]], laid[i, seats[DEALER]])
+            mine = (discarded[i, seats[PONE]], discarded[i, seats[DEALER]])
             set_hands(s, dealt[i], dealer[i])
             seed_by_hand(rng, words, s, PONE, rules[0]["dealt"])
             follow(game, mine[PONE], mine[DEALER], actual)
@@ -159,19 +159,19 @@ def terms_entry(act: Act, name: str) -> Entry:
             for kind in range(KINDS):
                 made = actual["made"][KINDS * k + kind]
                 points[i, STARTER, kind] = made - actual["mean"][kind]
-            chances[i, STARTER] = smooth_chance(actual, k, a, b, wins) - actual["chance"]
-            theirs = lay_away(game)
+            probabilities[i, STARTER] = smooth_chance(actual, k, a, b, wins) - actual["chance"]
+            theirs = discard(game)
             follow(game, theirs[PONE], theirs[DEALER], reference)
             mean_chance(reference, a, b, wins)
             for kind in range(KINDS):
                 points[i, REFERENCE, kind] = reference["mean"][kind] - means[kind]
-            chances[i, REFERENCE] = reference["chance"] - smooth_win(a, b, wins)
+            probabilities[i, REFERENCE] = reference["chance"] - smooth_win(a, b, wins)
             for seat in range(2):
                 if redraws > 0 and mine[seat] != theirs[seat]:
                     set_hands(s, dealt[i], dealer[i])
-                    add_lay_away(
+                    add_discard(
                         game, seat, mine[seat], redraws, words, courses, a, b, wins,
-                        points[i, LAY_AWAY], chances[i],
+                        points[i, DISCARD], probabilities[i],
                     )  # fmt: skip
 
     return write_terms

@@ -50,7 +50,7 @@ class Part:
 
 
 @dataclass(frozen=True)
-class Packed:
+class SparseArray:
     """An array without its zeros, which most of what nets see is: a sixth of it to send.
 
     Attributes:
@@ -63,7 +63,7 @@ class Packed:
     numbers: npt.NDArray[Any]
 
     @classmethod
-    def of(cls, array: npt.NDArray[Any]) -> Packed:
+    def of(cls, array: npt.NDArray[Any]) -> SparseArray:
         """Return an array packed."""
         there = array != 0
         return cls(array.shape, np.packbits(there), array[there])
@@ -75,7 +75,7 @@ class Packed:
 
 
 @dataclass(frozen=True)
-class Played:
+class RolloutResult:
     """What a part came to.
 
     Attributes:
@@ -85,7 +85,7 @@ class Played:
 
     deals: int
     decisions: int
-    groups: Mapping[str, Mapping[str, Packed]]
+    groups: Mapping[str, Mapping[str, SparseArray]]
     cpu_seconds: float
 
 
@@ -102,18 +102,18 @@ class Actor:
         _, _, _, self.task = find_task(settings)
         self.counted = time.process_time()
 
-    def play(self, part: Part, nets: Arrays) -> Played:
+    def play(self, part: Part, nets: Arrays) -> RolloutResult:
         """Play a part by nets as `module_tensors` took them."""
         restore_module(NETS, self.task.nets, nets)
         key = STREAM, part.round, part.index
         rng = np.random.default_rng(np.random.SeedSequence(self.seed, spawn_key=key))
         samples = self.task.play(part.deals, part.progress, rng)
         groups = {
-            name: {key: Packed.of(tensor.numpy()) for key, tensor in group.items()}
+            name: {key: SparseArray.of(tensor.numpy()) for key, tensor in group.items()}
             for name, group in samples.groups.items()
         }
         before, self.counted = self.counted, time.process_time()
-        return Played(part.deals, samples.decisions, groups, self.counted - before)
+        return RolloutResult(part.deals, samples.decisions, groups, self.counted - before)
 
 
 class Actors(Protocol):
@@ -126,7 +126,7 @@ class Actors(Protocol):
     def begin(self, parts: Sequence[Part], nets: Arrays) -> None:
         """Have the parts of a round played; one round may follow another that is not finished."""
 
-    def finish(self) -> list[Played]:
+    def finish(self) -> list[RolloutResult]:
         """Return the parts of the round that began first, but those lost, as soon as it is over.
 
         Raises:
@@ -144,7 +144,7 @@ class Processes:
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
         self._pool = ProcessPool(settings.workers)
-        self._rounds: list[list[Future[Played]]] = []
+        self._rounds: list[list[Future[RolloutResult]]] = []
 
     def __enter__(self) -> Processes:
         self._pool.__enter__()
@@ -166,7 +166,7 @@ class Processes:
             [self._pool.submit(play_here, self._settings, part, nets) for part in parts]
         )
 
-    def finish(self) -> list[Played]:
+    def finish(self) -> list[RolloutResult]:
         """Return the parts of the round that began first, as soon as it is over.
 
         Raises:
@@ -185,18 +185,18 @@ def _actor(settings: Settings) -> Actor:
     return Actor(settings)
 
 
-def play_here(settings: Settings, part: Part, nets: Arrays) -> Played:
+def play_here(settings: Settings, part: Part, nets: Arrays) -> RolloutResult:
     """Play a part in this process."""
     return _actor(settings).play(part, nets)
 
 
-def parts_of(round_: int, deals: int, progress: float, workers: int) -> list[Part]:
+def split_round(round_: int, deals: int, progress: float, workers: int) -> list[Part]:
     """Return the parts of a round, none of them empty."""
     sizes = [deals // workers + (i < deals % workers) for i in range(workers)]
     return [Part(round_, i, size, progress) for i, size in enumerate(sizes) if size]
 
 
-def joined(parts: Sequence[Played]) -> Samples:
+def joined(parts: Sequence[RolloutResult]) -> Samples:
     """Return what parts came to as samples, in their order."""
     groups = {
         name: {key: _joined([part.groups[name][key] for part in parts]) for key in group}
@@ -205,7 +205,7 @@ def joined(parts: Sequence[Played]) -> Samples:
     return Samples(groups, sum(part.decisions for part in parts))
 
 
-def _joined(packed: Sequence[Packed]) -> torch.Tensor:
+def _joined(packed: Sequence[SparseArray]) -> torch.Tensor:
     ends = np.cumsum([array.shape[0] for array in packed])
     whole = np.zeros((ends[-1], *packed[0].shape[1:]), dtype=packed[0].numbers.dtype)
     for array, rows in zip(packed, np.split(whole, ends[:-1]), strict=True):

@@ -13,7 +13,7 @@ from crib_training.learn.deep_monte_carlo.actors import (
     ActorsLostError,
     Arrays,
     Part,
-    Played,
+    RolloutResult,
 )
 from crib_training.learn.deep_monte_carlo.settings import Settings
 from crib_training.tournament.chunks import sources
@@ -98,7 +98,7 @@ class Cluster:
             [(a, a.play.remote(part, kept)) for a, part in zip(actors, parts, strict=True)]
         )
 
-    def finish(self) -> list[Played]:
+    def finish(self) -> list[RolloutResult]:
         """Return the parts of the round that began first, but those lost, as soon as it is over.
 
         Raises:

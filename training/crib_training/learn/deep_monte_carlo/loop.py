@@ -19,7 +19,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any
 
 import numpy as np
-from crib_agents.learned import Learned
+from crib_agents.learned import MonteCarloAgent
 from crib_agents.loading import load_agent
 from crib_play.replay import write_replay
 
@@ -73,7 +73,7 @@ def _kept(training: Training) -> str:
     return f"the run is saved after {training.deals:,} deals; go on by {going_on}"
 
 
-def train(settings: Settings) -> Learned:
+def train(settings: Settings) -> MonteCarloAgent:
     """Learn as the settings say, write everything to ``out``, and return the agent.
 
     Raises:
@@ -88,10 +88,10 @@ def train(settings: Settings) -> Learned:
         return _train(new or Training(settings), settings)
 
 
-def _train(training: Training, settings: Settings) -> Learned:
+def _train(training: Training, settings: Settings) -> MonteCarloAgent:
     training.save()  # what cannot be written is found out before the work starts
     training.task.play(2, 0.0, np.random.default_rng(0))  # compiles what no cache holds
-    every = -(-settings.deals // settings.measures)
+    every = -(-settings.deals // settings.num_evals)
     saved = time.monotonic()
     with (
         Display(
@@ -105,8 +105,8 @@ def _train(training: Training, settings: Settings) -> Learned:
         asked_to_stop() as asked,
         actors_of(settings) as training.actors,
     ):
-        if settings.measure_pairs and not training.curve.points:
-            for point in training.measure(settings.measure_pairs):  # before anything is learned
+        if settings.eval_pairs and not training.curve.points:
+            for point in training.measure(settings.eval_pairs):  # before anything is learned
                 display.measured(point)
         while training.deals < settings.deals:
             before = training.deals // every
@@ -117,8 +117,8 @@ def _train(training: Training, settings: Settings) -> Learned:
                 raise ActorsLostError(f"{lost}; {_kept(training)}") from lost
             display.moved(training.deals, training.decisions, training.loss)
             done = training.deals == settings.deals
-            if settings.measure_pairs and (done or training.deals // every > before):
-                pairs = settings.last_pairs if done else settings.measure_pairs
+            if settings.eval_pairs and (done or training.deals // every > before):
+                pairs = settings.final_eval_pairs if done else settings.eval_pairs
                 for point in training.measure(pairs):
                     display.measured(point)
             if done or asked or time.monotonic() - saved > settings.save_seconds:
@@ -127,8 +127,8 @@ def _train(training: Training, settings: Settings) -> Learned:
             if asked and not done:
                 training.curve.draw(settings.out)
                 raise Stopped(_kept(training))
-        if settings.measure_pairs:
-            training.curve.measure_lines(settings.measure_pairs)
+        if settings.eval_pairs:
+            training.curve.measure_lines(settings.eval_pairs)
         training.save()
         training.curve.draw(settings.out)
         rate = training.decisions / max(training.cpu_seconds, 1e-9)
@@ -145,7 +145,7 @@ def run(settings: Settings) -> None:
     print(f"wrote {settings.out}/policy.safetensors, curve.csv, curve.png")
     if settings.replay:
         _, rules = find_game(settings.env, settings.rules)
-        agents = agent, load_agent(settings.against.split(",")[0])
+        agents = agent, load_agent(settings.eval_opponents.split(",")[0])
         file = settings.out / "replay.html"
         write_replay(file, rules, agents, settings.seed, players=settings.players)
         print(f"wrote {file}")

@@ -42,26 +42,27 @@ class Settings:
         players: 2, or 4 in Table Top; by default the fewest the game has.
         deals: how many deals (in Table Top rounds) are played in all.
         seed: of the deals, the nets, the choices and the batches.
-        lanes: deals played side by side between updates; by default what the game does well with.
+        num_envs: deals played side by side between updates; by default what the game does well
+            with.
         batch_size: decisions an update learns from; with 2048 the same strength takes ten times the
             deals.
         learning_rate: of Adam, by default the game's; falls linearly to ``last_learning_rate`` of
             it.
         last_learning_rate: the share of it that is left at the end.
-        average: how far the average of the weights moves at an update, by default the game's; it is
-            what plays when strength is measured, and what is saved.
+        ema_rate: how far the average of the weights moves at an update, by default the game's; it
+            is what plays when strength is measured, and what is saved.
         temperature: of the softmax over what choices are worth, in points; by default the game's.
         last_temperature: the same at the end.
         explore: the share of decisions drawn evenly among all choices; falls to 0.
         width: of the first hidden layer; by default the game's.
         narrow: of the second hidden layer, likewise.
-        against: the reference opponents, built-in names joined by commas.
-        lines: built-in agents whose own strength against the first of those the picture shows as
-            lines, joined by commas.
-        measures: how often strength is measured.
-        measure_pairs: pairs of duplicate deals at each, and half as many pairs of games; 0 measures
+        eval_opponents: the reference opponents, built-in names joined by commas.
+        baselines: built-in agents whose own strength against the first of those the picture shows
+            as lines, joined by commas.
+        num_evals: how often strength is measured.
+        eval_pairs: pairs of duplicate deals at each, and half as many pairs of games; 0 measures
             nothing.
-        last_pairs: the same after the last deal.
+        final_eval_pairs: the same after the last deal.
         save_seconds: the longest that a killed run can lose.
         workers: processes that play, beside this one, which learns meanwhile; with 1 this process
             does both in turn. A run repeats from its seed and its number of workers.
@@ -79,21 +80,21 @@ class Settings:
     players: int | None = None
     deals: Count = 400_000
     seed: Seed = 1
-    lanes: Count | None = None
+    num_envs: Count | None = None
     batch_size: Count = 256
     learning_rate: Positive | None = None
     last_learning_rate: Share = 0.05
-    average: Portion | None = None
+    ema_rate: Portion | None = None
     temperature: Positive | None = None
     last_temperature: Positive | None = None
-    explore: Share = 0.1
+    epsilon: Share = 0.1
     width: Width | None = None
     narrow: Width | None = None
-    against: str = "rule_based"
-    lines: str = "greedy"
-    measures: Count = 8
-    measure_pairs: Pairs = 1000
-    last_pairs: Pairs = 4000
+    eval_opponents: str = "rule_based"
+    baselines: str = "greedy"
+    num_evals: Count = 8
+    eval_pairs: Pairs = 1000
+    final_eval_pairs: Pairs = 4000
     save_seconds: NotNegative = 30.0
     workers: Workers = 1
     ray_address: str | None = None
@@ -114,9 +115,9 @@ class Settings:
 class GameDefaults:
     """What a game does well with, where the settings leave it open."""
 
-    lanes: int
+    num_envs: int
     learning_rate: float
-    average: float
+    ema_rate: float
     temperature: float
     last_temperature: float
     width: int
@@ -139,7 +140,7 @@ def command(settings: Settings, **changes: Any) -> str:
     return " ".join(words)
 
 
-def differences(before: dict[str, Any], settings: Settings) -> list[str]:
+def diff_settings(before: dict[str, Any], settings: Settings) -> list[str]:
     """Return what settings change of those of a run, each as words."""
     now = fixed(settings)
     return [

@@ -23,10 +23,10 @@ from crib_agents.learned.weights import fields_of
 from torch import Tensor, nn
 from torch.nn.functional import mse_loss
 
+from crib_env.batch import GameBatch
 from crib_env.engine.record import NONE
 from crib_env.engine.show import show_table
 from crib_env.engine.table_top.records import SIZE, TO_CRIB, TURNS
-from crib_env.batch import Games
 from crib_env.rules import Rules
 from crib_training.learn.deep_monte_carlo.nets import layers_of, mlp
 from crib_training.learn.deep_monte_carlo.settings import GameDefaults, Settings
@@ -68,7 +68,7 @@ class Turn:
     """
 
     points: Array
-    worth: Array
+    value: Array
     places: Array
     chosen: Array
     inputs: Array
@@ -86,7 +86,7 @@ class TableTopTask:
 
     family: ClassVar[LearnedFamily] = FAMILY
     defaults: ClassVar[GameDefaults] = GameDefaults(
-        lanes=512, learning_rate=2e-3, average=0.01, temperature=0.4, last_temperature=0.1,
+        num_envs=512, learning_rate=2e-3, ema_rate=0.01, temperature=0.4, last_temperature=0.1,
         width=96, narrow=48,
     )  # fmt: skip
     episode = "round"
@@ -95,9 +95,9 @@ class TableTopTask:
         self.rules = rules
         self.players = players
         mine = self.defaults.under(settings)
-        self.lanes = mine.lanes
+        self.num_envs = mine.num_envs
         self.first_temperature, self.last_temperature = mine.temperature, mine.last_temperature
-        self.explore = settings.explore
+        self.epsilon = settings.epsilon
         self.nets = LineNets(mine.width, mine.narrow)
 
     def weights(self, nets: nn.Module, made_by: str = "") -> Weights:
@@ -114,17 +114,17 @@ class TableTopTask:
         """Play ``n`` rounds."""
         weights = self.weights(self.nets)
         flat = weights.flat()
-        games = Games(
-            self.rules, n, players=self.players, episode="round", entropy=int(rng.integers(1 << 62))
+        games = GameBatch(
+            self.rules, n, players=self.players, episode="round", seed=int(rng.integers(1 << 62))
         )
         games.begin()
         temperature = self.first_temperature + progress * (
             self.last_temperature - self.first_temperature
         )
-        explore = self.explore * (1 - progress)
+        epsilon = self.epsilon * (1 - progress)
         turns = []
         for turn in range(TURNS):
-            noise = gumbel(rng, (n, ACTIONS), temperature, explore)
+            noise = gumbel(rng, (n, ACTIONS), temperature, epsilon)
             last = turn == TURNS - 1  # nothing is open after it
             chosen = np.flatnonzero(rng.random(n) < (0.0 if last else LEARNED_FROM))
             turns.append(play_turn(games, flat, noise, chosen))
@@ -160,20 +160,20 @@ class TableTopTask:
         batch = {key: tensor[chosen] for key, tensor in samples.groups[name].items()}
         is_open = batch["open"]
         expected = self.nets.line(batch["inputs"][is_open]).squeeze(1)
-        worth = batch["points"].masked_scatter(is_open, batch["points"][is_open] + expected)
+        value = batch["points"].masked_scatter(is_open, batch["points"][is_open] + expected)
         owing = OWING_STEP * self.nets.owing.flatten()[batch["places"]]
         targets = batch["targets"]
         if name == "lines":
-            loss = mse_loss(worth[is_open], targets[is_open])
-            rest = _sums(targets) - _sums(worth.detach())
+            loss = mse_loss(value[is_open], targets[is_open])
+            rest = _sums(targets) - _sums(value.detach())
             loss = loss + mse_loss(owing, rest) / SIZE
         else:
-            loss = mse_loss(_sums(worth) + owing, targets) / SIZE
+            loss = mse_loss(_sums(value) + owing, targets) / SIZE
         crib = self.nets.crib(batch["crib_inputs"]).squeeze(1)
         return loss + CRIB_SHARE * mse_loss(crib, batch["crib_targets"])
 
 
-def play_turn(games: Games, flat: Array, noise: Array, chosen: Array) -> Turn:
+def play_turn(games: GameBatch, flat: Array, noise: Array, chosen: Array) -> Turn:
     """Play one turn of all rounds.
 
     Args:
@@ -186,12 +186,12 @@ def play_turn(games: Games, flat: Array, noise: Array, chosen: Array) -> Turn:
     rows = np.full(n, NONE)
     rows[chosen] = np.arange(k)
     actions = np.empty(n, dtype=np.int64)
-    worth, points = np.empty((n, LINES)), np.empty((n, LINES), dtype=np.int64)
+    value, points = np.empty((n, LINES)), np.empty((n, LINES), dtype=np.int64)
     inputs = np.empty((k, LINES, FAMILY.nets["line"].inputs), dtype=np.float32)
     crib_inputs = np.empty((k, FAMILY.nets["crib"].inputs), dtype=np.float32)
     crib_points = np.empty(k, dtype=np.int64)
     choose_actions(
-        views, show_table(), flat, noise, rows, actions, worth, points, inputs, crib_inputs,
+        views, show_table(), flat, noise, rows, actions, value, points, inputs, crib_inputs,
         crib_points,
     )  # fmt: skip
     games.step(lanes, actions)
@@ -202,7 +202,7 @@ def play_turn(games: Games, flat: Array, noise: Array, chosen: Array) -> Turn:
     places, zero = np.empty((n, 2), dtype=np.int64), np.zeros(n, dtype=np.int64)
     places[lanes, side] = np.ravel_multi_index((zero, left, mine, theirs), OWING)
     places[lanes, 1 - side] = np.ravel_multi_index((zero + 1, left, theirs, mine), OWING)
-    return Turn(points, worth, places, chosen, inputs, crib_inputs, crib_points)
+    return Turn(points, value, places, chosen, inputs, crib_inputs, crib_points)
 
 
 def traced(turns: list[Turn], came_to: Array, owing: Array) -> list[Array]:
@@ -218,8 +218,8 @@ def traced(turns: list[Turn], came_to: Array, owing: Array) -> list[Array]:
     for turn in reversed(turns):
         targets.append(target)
         if len(targets) > 1:  # after the last turn lines are worth what they came to
-            worth = side_sums(turn.worth) + owing[turn.places]
-            target = TRACE * target + (1 - TRACE) * worth
+            value = side_sums(turn.value) + owing[turn.places]
+            target = TRACE * target + (1 - TRACE) * value
     return targets[::-1]
 
 

@@ -78,7 +78,7 @@ def write_lines(v, action, unseen, rows):
     "learn.table_top",
 )  # fmt: skip
 def choose_actions(
-    views, table, weights, noise, rows, actions, worth, points, inputs, crib_inputs, crib_points
+    views, table, weights, noise, rows, actions, value, points, inputs, crib_inputs, crib_points
 ):
     """Choose an action in each view, and write down the position it leads to.
 
@@ -96,12 +96,12 @@ def choose_actions(
     places = stack.ints(MOST_INPUTS)
     seen = stack.floats(MOST_INPUTS)
     all_points = stack.ints(EACH_TWICE)
-    all_worth = stack.floats(EACH_TWICE)
+    all_values = stack.floats(EACH_TWICE)
     values = stack.floats(ACTIONS)
     for b in range(views.shape[0]):
         v = views[b]
-        line_values(v, table, weights, EVERY_LINE, all_points, all_worth)
-        action_values(v, table, weights, all_worth, values)
+        line_values(v, table, weights, EVERY_LINE, all_points, all_values)
+        action_values(v, table, weights, all_values, values)
         for action in range(ACTIONS):
             values[action] += noise[b, action]
         best = most_worth(values, v["legal"])
@@ -111,7 +111,7 @@ def choose_actions(
             i = best // SIZE if line < SIZE else best % SIZE
             if best != TO_CRIB and i == line % SIZE:
                 at += LINES
-            worth[b, line] = all_worth[at]
+            value[b, line] = all_values[at]
             points[b, line] = all_points[at]
         row = rows[b]
         if row == NONE:

@@ -46,13 +46,13 @@ class Task(Protocol):
     Attributes:
         family: the games it is for. defaults: what they do well with.
         episode: the shortest episode of the game, of which one is learned from at a time.
-        lanes: how many are played side by side.
+        num_envs: how many are played side by side.
     """
 
     family: ClassVar[LearnedFamily]
     defaults: ClassVar[GameDefaults]
     episode: str
-    lanes: int
+    num_envs: int
 
     def __init__(self, rules: Rules, players: int, settings: Settings) -> None: ...
 

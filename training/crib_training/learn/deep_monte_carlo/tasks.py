@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import torch
 
-from crib_env.envs.makers import Maker
+from crib_env.envs.makers import EnvSpec
 from crib_env.rules import Rules
 from crib_training.learn.deep_monte_carlo.settings import Settings
 from crib_training.learn.deep_monte_carlo.table_top import TableTopTask
@@ -17,7 +17,7 @@ TASKS = {task.family.name: task for task in _TASKS}
 """The task of each family of games; a family of anyone's may be added."""
 
 
-def find_task(settings: Settings) -> tuple[Maker, Rules, int, Task]:
+def find_task(settings: Settings) -> tuple[EnvSpec, Rules, int, Task]:
     """Return the environment that settings name, its rules, the number of players, and the task.
 
     Raises:

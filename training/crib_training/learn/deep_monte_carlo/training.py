@@ -10,10 +10,16 @@ from typing import Any
 import numpy as np
 import torch
 from crib_agents.files import write_whole
-from crib_agents.learned import Learned
+from crib_agents.learned import MonteCarloAgent
 
 from crib_training.learn.curve import Curve, Point
-from crib_training.learn.deep_monte_carlo.actors import NETS, Actors, Played, joined, parts_of
+from crib_training.learn.deep_monte_carlo.actors import (
+    NETS,
+    Actors,
+    RolloutResult,
+    joined,
+    split_round,
+)
 from crib_training.learn.deep_monte_carlo.checkpoint import (
     FILE,
     Checkpoint,
@@ -22,7 +28,7 @@ from crib_training.learn.deep_monte_carlo.checkpoint import (
     restore_adam,
     restore_module,
 )
-from crib_training.learn.deep_monte_carlo.settings import Settings, differences, fixed, origin
+from crib_training.learn.deep_monte_carlo.settings import Settings, diff_settings, fixed, origin
 from crib_training.learn.deep_monte_carlo.task import Samples
 from crib_training.learn.deep_monte_carlo.tasks import find_task
 from crib_training.learn.divergence import diverged, is_finite
@@ -55,34 +61,36 @@ class Training:
                 "device cuda needs an NVIDIA card and a PyTorch built for it: here is none"
             )
         saved = Checkpoint.load(settings.resume) if settings.resume else None
-        if saved is not None and (changed := differences(saved.about["settings"], settings)):
+        if saved is not None and (changed := diff_settings(saved.about["settings"], settings)):
             raise ValueError(f"the run in {settings.resume} is another: {'; '.join(changed)}")
         torch.set_num_threads(settings.threads)
         self.settings = settings
         self.maker, self.rules, self.players, self.task = find_task(settings)
         self.chosen = self.task.defaults.under(settings)
         self.task.nets.to(settings.device)
-        self.average = copy.deepcopy(self.task.nets)
+        self.mean_nets = copy.deepcopy(self.task.nets)
         self.optimizer = torch.optim.Adam(
             self.task.nets.parameters(), self.chosen.learning_rate, fused=True
         )
         self.rng = np.random.default_rng(settings.seed)
         self.deals, self.decisions, self.cpu_seconds, self.rounds = 0, 0, 0.0, 0
         self.actors: Actors | None = None
-        self.acting = self._nets() if settings.workers > 1 else {}
+        self.behaviour_nets = self._nets() if settings.workers > 1 else {}
         self.loss = 0.0
         self.saved: int | None = None
         self.curve = Curve(
             self.maker, self.rules, self.players, f"deep Monte Carlo, seed {settings.seed}",
-            settings.against, settings.lines,
+            settings.eval_opponents, settings.baselines,
         )  # fmt: skip
         if saved is not None:
             self._restore(saved)
 
     @property
-    def agent(self) -> Learned:
+    def agent(self) -> MonteCarloAgent:
         """What has been learned so far, as an agent."""
-        return Learned([self.task.weights(self.average, origin(self.settings))], "learning")
+        return MonteCarloAgent(
+            [self.task.weights(self.mean_nets, origin(self.settings))], "learning"
+        )
 
     def iterate(self) -> None:
         """Play one batch of deals and learn from it.
@@ -92,11 +100,11 @@ class Training:
         """
         began = time.process_time()
         progress = self.deals / self.settings.deals
-        n = min(self.task.lanes, self.settings.deals - self.deals)
+        n = min(self.task.num_envs, self.settings.deals - self.deals)
         if self.actors is None:
             samples = self.task.play(n, progress, self.rng)
         else:
-            parts = self._play_elsewhere(self.actors, n)
+            parts = self._collect_remote(self.actors, n)
             if not parts:  # all were lost: the next round makes up for it
                 self.rounds += 1
                 return
@@ -108,18 +116,18 @@ class Training:
         self.decisions += samples.decisions
         self.cpu_seconds += time.process_time() - began
 
-    def _play_elsewhere(self, actors: Actors, n: int) -> list[Played]:
-        """Return a round of ``n`` deals that actors play by `acting`, and begin the next one."""
+    def _collect_remote(self, actors: Actors, n: int) -> list[RolloutResult]:
+        """Return a round of ``n`` deals played by `behaviour_nets`, and begin the next one."""
         total, workers = self.settings.deals, self.settings.workers
         if not actors.waiting:
             progress = self.deals / total
-            actors.begin(parts_of(self.rounds, n, progress, workers), self.acting)
+            actors.begin(split_round(self.rounds, n, progress, workers), self.behaviour_nets)
         nets, then = self._nets(), self.deals + n
         if then < total:
-            rest = min(self.task.lanes, total - then)
-            actors.begin(parts_of(self.rounds + 1, rest, then / total, workers), nets)
+            rest = min(self.task.num_envs, total - then)
+            actors.begin(split_round(self.rounds + 1, rest, then / total, workers), nets)
         played = actors.finish()
-        self.acting = nets
+        self.behaviour_nets = nets
         return played
 
     def _nets(self) -> dict[str, np.ndarray[Any, Any]]:
@@ -132,7 +140,7 @@ class Training:
         for group in self.optimizer.param_groups:
             group["lr"] = self.chosen.learning_rate * share
         nets: list[torch.Tensor] = list(self.task.nets.parameters())
-        average: list[torch.Tensor] = list(self.average.parameters())
+        mean_nets: list[torch.Tensor] = list(self.mean_nets.parameters())
         samples = samples.to(settings.device)
         losses = []
         for rows in batches(samples, settings.batch_size, self.rng):
@@ -142,9 +150,9 @@ class Training:
             self.optimizer.step()
             losses.append(loss.detach())
             with torch.no_grad():
-                torch._foreach_lerp_(average, nets, self.chosen.average)
+                torch._foreach_lerp_(mean_nets, nets, self.chosen.ema_rate)
         self.loss = torch.stack(losses).mean().item()
-        if not is_finite(self.loss, self.task.nets, self.average):
+        if not is_finite(self.loss, self.task.nets, self.mean_nets):
             saved = None if self.saved is None else settings.out / FILE
             raise diverged(saved, f"after {self.saved or 0:,} deals")
 
@@ -165,8 +173,8 @@ class Training:
         self.curve.write(out)
         tensors = {
             **module_tensors(NETS, self.task.nets),
-            **module_tensors("average", self.average),
-            **{ACTING + name: array for name, array in self.acting.items()},
+            **module_tensors("average", self.mean_nets),
+            **{ACTING + name: array for name, array in self.behaviour_nets.items()},
             **adam_tensors(self.optimizer),
         }
         about = {
@@ -184,11 +192,11 @@ class Training:
     def _restore(self, saved: Checkpoint) -> None:
         about = saved.about
         restore_module(NETS, self.task.nets, saved.tensors)
-        restore_module("average", self.average, saved.tensors)
+        restore_module("average", self.mean_nets, saved.tensors)
         restore_adam(self.optimizer, saved.tensors)
         self.deals, self.decisions = about["deals"], about["decisions"]
         self.rounds = about["rounds"]
-        self.acting = {
+        self.behaviour_nets = {
             name.removeprefix(ACTING): array.copy()
             for name, array in saved.tensors.items()
             if name.startswith(ACTING)

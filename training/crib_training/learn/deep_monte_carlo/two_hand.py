@@ -1,4 +1,4 @@
-"""The two-hand games as something to learn: laying away, a net for each role, and the play.
+"""The two-hand games as something to learn: discarding, a net for each role, and the play.
 
 What is certain is not learned: points that a card pegs at once, the exact mean hand. Learned are
 the points of the play still to come, my own and the other seat's, and the crib; its target is the
@@ -21,9 +21,9 @@ from crib_agents.learned.weights import fields_of
 from torch import Tensor, nn
 from torch.nn.functional import mse_loss
 
+from crib_env.batch import GameBatch
 from crib_env.engine.show import show_table
 from crib_env.engine.two_hand.records import HAND
-from crib_env.batch import Games
 from crib_env.rules import LARGEST_TARGET, Rules, TwoHandRules
 from crib_training.learn.deep_monte_carlo.nets import layers_of, mlp
 from crib_training.learn.deep_monte_carlo.settings import GameDefaults, Settings
@@ -35,9 +35,9 @@ from crib_training.learn.deep_monte_carlo.two_hand_play import (
     mean_cribs,
 )
 
-ROLES = ("lay_away_pone", "lay_away_dealer")
-LAY_AWAY_WIDTH = 0.75  # of the play's: fewer inputs
-LAY_AWAY_TEMPERATURE = 0.2
+ROLES = ("discard_pone", "discard_dealer")
+DISCARD_WIDTH = 0.75  # of the play's: fewer inputs
+DISCARD_TEMPERATURE = 0.2
 EVEN = 1e3  # a temperature at which values no longer matter
 
 Array = npt.NDArray[Any]
@@ -53,7 +53,7 @@ class TwoHandTask:
 
     family: ClassVar[LearnedFamily] = FAMILY
     defaults: ClassVar[GameDefaults] = GameDefaults(
-        lanes=4096, learning_rate=1e-3, average=0.005, temperature=0.3, last_temperature=0.08,
+        num_envs=4096, learning_rate=1e-3, ema_rate=0.005, temperature=0.3, last_temperature=0.08,
         width=128, narrow=64,
     )  # fmt: skip
     episode = "deal"
@@ -65,14 +65,14 @@ class TwoHandTask:
         assert isinstance(rules, TwoHandRules)
         self.open_rules = replace(rules, target=LARGEST_TARGET, for_last=0)
         mine = self.defaults.under(settings)
-        self.lanes = mine.lanes
+        self.num_envs = mine.num_envs
         self.first_temperature, self.last_temperature = mine.temperature, mine.last_temperature
-        self.explore = settings.explore
+        self.epsilon = settings.epsilon
         self.nets = nn.ModuleDict(
             {
                 name: mlp(
                     net.inputs,
-                    mine.width if name == "play" else max(1, int(LAY_AWAY_WIDTH * mine.width)),
+                    mine.width if name == "pegging" else max(1, int(DISCARD_WIDTH * mine.width)),
                     mine.narrow,
                     net.outputs,
                 )
@@ -91,15 +91,15 @@ class TwoHandTask:
     def play(self, n: int, progress: float, rng: np.random.Generator) -> Samples:
         """Play ``n`` deals."""
         flat = self.weights(self.nets).flat()
-        games = Games(self.open_rules, n, episode="deal", entropy=int(rng.integers(1 << 62)))
+        games = GameBatch(self.open_rules, n, episode="deal", seed=int(rng.integers(1 << 62)))
         games.begin()
         lanes = np.arange(n)
-        explore = self.explore * (1 - progress)
+        epsilon = self.epsilon * (1 - progress)
         seats = np.stack([1 - games.states["dealer"], games.states["dealer"]])  # by role
         seen = []
         for role, name in enumerate(ROLES):
             views = games.views(lanes, seats[role])
-            noise = gumbel(rng, (n, PAIRS), LAY_AWAY_TEMPERATURE, explore)
+            noise = gumbel(rng, (n, PAIRS), DISCARD_TEMPERATURE, epsilon)
             pairs = np.empty((n, 2), dtype=np.int64)
             seen.append(np.empty((n, FAMILY.nets[name].inputs), dtype=np.float32))
             choose_pairs(views, show_table(), flat, noise, pairs, seen[role])
@@ -111,20 +111,20 @@ class TwoHandTask:
         temperature = self.first_temperature + progress * (
             self.last_temperature - self.first_temperature
         )
-        groups = {"play": self._play_out(games, flat, temperature, explore, rng)}
+        groups = {"pegging": self._play_out(games, flat, temperature, epsilon, rng)}
         pegged = games.tally[:, :, 0] - heels
         for role, name in enumerate(ROLES):
             mine, theirs = pegged[lanes, seats[role]], pegged[lanes, seats[1 - role]]
             targets = np.stack([cribs, mine, theirs], axis=1).astype(np.float32)
             groups[name] = _tensors(seen[role], targets)
-        return Samples(groups, 4 * n + len(groups["play"]["inputs"]))
+        return Samples(groups, 4 * n + len(groups["pegging"]["inputs"]))
 
     def _play_out(
         self,
-        games: Games,
+        games: GameBatch,
         flat: Array,
         temperature: float,
-        explore: float,
+        epsilon: float,
         rng: np.random.Generator,
     ) -> dict[str, Tensor]:
         """Play the cards of all games; return what the net saw and what it is to put out."""
@@ -133,9 +133,9 @@ class TwoHandTask:
         running = games.running()
         while len(running):
             views = games.views(running)
-            noise = gumbel(rng, (len(running), HAND), temperature, explore)
+            noise = gumbel(rng, (len(running), HAND), temperature, epsilon)
             cards, chosen, points = np.empty((3, len(running)), dtype=np.int64)
-            seen = np.empty((len(running), FAMILY.nets["play"].inputs), dtype=np.float32)
+            seen = np.empty((len(running), FAMILY.nets["pegging"].inputs), dtype=np.float32)
             k = choose_cards(views, flat, noise, cards, chosen, points, seen)
             lanes, seats = running[chosen[:k]], views["seat"][chosen[:k]]
             before = games.tally[lanes, :, 0]
@@ -161,7 +161,7 @@ class TwoHandTask:
 
 
 def gumbel(
-    rng: np.random.Generator, shape: tuple[int, int], temperature: float, explore: float
+    rng: np.random.Generator, shape: tuple[int, int], temperature: float, epsilon: float
 ) -> Array:
     """Return noise that makes the largest sum of value and noise a draw from the softmax.
 
@@ -169,7 +169,7 @@ def gumbel(
         shape: decisions, choices. temperature: of the softmax.
         explore: the share of decisions in which all choices are as likely.
     """
-    scale = np.where(rng.random(shape[0]) < explore, EVEN, temperature)
+    scale = np.where(rng.random(shape[0]) < epsilon, EVEN, temperature)
     noise: Array = rng.gumbel(size=shape) * scale[:, None]
     return noise
 

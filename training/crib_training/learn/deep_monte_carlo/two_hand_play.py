@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from crib_agents.learned.network import MOST_INPUTS
 from crib_agents.learned.two_hand.act import UNLIKELY, card_values, pair_value
-from crib_agents.learned.two_hand.discard_features import lay_away_features, mean_hand
+from crib_agents.learned.two_hand.discard_features import discard_features, mean_hand
 from crib_agents.learned.two_hand.pegging_features import (
     card_features,
     holdable,
@@ -36,9 +36,9 @@ def spread(row, places, values, n):
         row[places[i]] = values[i]
 
 
-@entry(void(array_of(VIEW), TABLE_T, WEIGHTS_T, NOISE_T, int64[:, ::1], INPUTS_T), "learn.lay_away")
+@entry(void(array_of(VIEW), TABLE_T, WEIGHTS_T, NOISE_T, int64[:, ::1], INPUTS_T), "learn.discard")
 def choose_pairs(views, table, weights, noise, pairs, inputs):
-    """Choose a pair to lay away in each view of a seat that holds all its cards.
+    """Choose a pair to discard in each view of a seat that holds all its cards.
 
     Args:
         weights: begin with the nets.
@@ -57,14 +57,14 @@ def choose_pairs(views, table, weights, noise, pairs, inputs):
             for i in range(j):
                 low = min(v["hand"][i], v["hand"][j])
                 high = max(v["hand"][i], v["hand"][j])
-                worth = pair_value(v, table, weights, low, high) + noise[b, pair]
+                scores = pair_value(v, table, weights, low, high) + noise[b, pair]
                 pair += 1
-                if pair == 1 or worth > most:  # the first stands if no worth is a number
-                    most = worth
+                if pair == 1 or scores > most:  # the first stands if no worth is a number
+                    most = scores
                     pairs[b, 0] = low
                     pairs[b, 1] = high
         mean = mean_hand(v, table, pairs[b, 0], pairs[b, 1])
-        n = lay_away_features(v, pairs[b, 0], pairs[b, 1], mean, places, values)
+        n = discard_features(v, pairs[b, 0], pairs[b, 1], mean, places, values)
         spread(inputs[b], places, values, n)
 
 
@@ -89,17 +89,17 @@ def choose_cards(views, weights, noise, cards, chosen, points, inputs):
     places = stack.ints(MOST_INPUTS)
     values = stack.floats(MOST_INPUTS)
     now = stack.ints(HAND)
-    worth = stack.floats(HAND)
+    scores = stack.floats(HAND)
     found = 0
     for b in range(views.shape[0]):
         v = views[b]
-        choices = card_values(v, weights, now, worth)
+        choices = card_values(v, weights, now, scores)
         best = NONE
         most = UNLIKELY
         for k in range(v["hand_n"]):
             if not v["legal"] >> k & 1:
                 continue
-            value = worth[k] + noise[b, k] if worth[k] != UNLIKELY else UNLIKELY
+            value = scores[k] + noise[b, k] if scores[k] != UNLIKELY else UNLIKELY
             if best == NONE or value > most:
                 most = value
                 best = k
@@ -138,7 +138,7 @@ def mean_cribs(states, table, flush_size, means):
             if card < 0:
                 continue
             dealt |= 1 << card
-            if s["laid"][i // HAND] >> (i % HAND) & 1:
+            if s["discarded"][i // HAND] >> (i % HAND) & 1:
                 key += KEYS[card >> 2]
                 suits += 1 << (8 * (card & 3))
                 if card >> 2 == JACK:

@@ -14,6 +14,7 @@ from crib_agents.data.tables import RANKS
 from crib_agents.expert.table_top.gains import NEVER
 from crib_agents.expert.table_top.position import LINES, POSITIONS_T, owed_by, pass_on, put, take_up
 from crib_agents.expert.table_top.search import score_now
+from crib_agents.expert.table_top.value import nob_in, owner_moves_next, side_value, sign_of
 from crib_agents.expert.table_top.values import (
     CRIB,
     LINE,
@@ -31,7 +32,6 @@ from crib_agents.expert.table_top.values import (
     phase_of,
     shape,
 )
-from crib_agents.expert.table_top.value import nob_in, owner_moves_next, side_value, sign_of
 from numba import float64, int64, void
 
 from crib_env.engine.jit import entry, kernel
@@ -200,7 +200,7 @@ def learn_sides(table, values, surplus, views, past, rate):
 )  # fmt: skip
 def self_play(
     states, rules, decks, table, values, visits, surplus, weights, views, past, gains, ahead, log,
-    rounds, whole, explore, rate, points,
+    rounds, whole, epsilon, rate, points,
 ):  # fmt: skip
     """Play rounds and learn from each.
 
@@ -226,7 +226,7 @@ def self_play(
             take_up(v, p)
             fill_surplus(p["unseen"], surplus)
             score_now(v, table, values, surplus, weights, p, legal, gains, ahead)
-            if explore and below(s["rng"], explore) == 0:
+            if epsilon and below(s["rng"], epsilon) == 0:
                 action = any_of(s["rng"], legal)
             else:
                 action = best_of(ahead, legal)

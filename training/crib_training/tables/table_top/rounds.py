@@ -20,13 +20,13 @@ from crib_agents.expert.table_top import TableTopExpert
 from crib_agents.expert.table_top.agent import ACTIONS, BUDGETS, COLUMNS, Work, act_views
 from crib_agents.expert.table_top.rounds import MOST_POINTS
 from crib_agents.expert.table_top.stakes import ALIKE
-from crib_agents.expert.table_top.win import chances
 from crib_agents.expert.table_top.value import MINE, THEIRS
+from crib_agents.expert.table_top.win import probabilities
 
+from crib_env.batch import GameBatch
 from crib_env.engine.show import show_table
 from crib_env.engine.table_top import PLAYERS
 from crib_env.engine.table_top.records import ROUND, TURNS
-from crib_env.batch import Games
 from crib_env.policy import Actions, Views
 from crib_env.rules import PRESETS as RULES
 from crib_env.settings import Between, Count, CountOrNone, NewFile, Seed
@@ -64,7 +64,7 @@ def measure(
         after each turn the points in the count that its mover expected of them, less what they
         came to.
     """
-    games = Games(RULES[preset], rounds, players=players, episode="round", entropy=entropy)
+    games = GameBatch(RULES[preset], rounds, players=players, episode="round", seed=entropy)
     games.begin(dealer=DEALER)
     every = np.arange(rounds)
     expected = np.zeros((TURNS, rounds, 2))
@@ -140,7 +140,7 @@ def run(settings: Settings) -> None:
     if settings.out == TABLE_TOP_ROUNDS.path:
         for i, preset in enumerate(VARIANTS):
             for players in PLAYERS:
-                first = 1.0 - chances(i, players, RULES[preset].target)[0, 0]
+                first = 1.0 - probabilities(i, players, RULES[preset].target)[0, 0]
                 print(f"{preset}, {players} players: the first dealer's side wins "
                       f"{100 * first:.1f} % of games")  # fmt: skip
 

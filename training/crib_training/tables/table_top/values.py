@@ -55,7 +55,7 @@ def learn(preset: str, rounds: int, seed: np.random.SeedSequence) -> Array:
     seed_states(states, seed)
     values = np.zeros(VALUES)
     for stage in steps(range(len(STAGES)), f"{preset}, stages"):
-        whole, explore, rate, parts = STAGES[stage]
+        whole, epsilon, rate, parts = STAGES[stage]
         visits = np.full(VALUES, KEPT_VISITS if stage else 0.0)
         for players in PLAYERS:
             points = np.zeros((parts * rounds, 2), dtype=np.int64)
@@ -65,7 +65,7 @@ def learn(preset: str, rounds: int, seed: np.random.SeedSequence) -> Array:
                 show_table(), values, visits, np.zeros(RANKS), np.ones(2),
                 np.zeros(TURNS, dtype=TABLE_VIEW),
                 np.zeros(TURNS + 1, dtype=POSITION), np.zeros((GAINS, DECK)), np.zeros(ACTIONS),
-                np.zeros(LOG_SIZE, dtype=np.int64), len(points), whole, explore, rate, points,
+                np.zeros(LOG_SIZE, dtype=np.int64), len(points), whole, epsilon, rate, points,
             )  # fmt: skip
             margin = points[:, 0] - points[:, 1]
             print(f"{preset}, {players} players, {'sides' if whole else 'lines'} at {rate}: "

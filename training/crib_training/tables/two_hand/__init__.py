@@ -1,9 +1,9 @@
 """What the agents know of the two-hand games.
 
-- `crib_tables`: the mean crib of every pair laid away.
+- `crib_tables`: the mean crib of every pair discarded.
 - `reflex`: what a card played leads to, and which hands are kept.
 - `deal_outcomes`: what a deal brings, for the chance of winning.
-- `kept_play`: what a kept hand pegs.
-- `laid_away`: which pairs each role lays away.
+- `kept_pegging`: what a kept hand pegs.
+- `discarded`: which pairs each role discards.
 - `dealing`, `schell`, `files`: what these share.
 """

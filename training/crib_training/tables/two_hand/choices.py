@@ -20,22 +20,22 @@ import numpy as np
 import numpy.typing as npt
 from crib_agents.data.tables import CHOICES, RANKS, save
 from crib_agents.expert.two_hand.pegging.belief import replay
-from crib_agents.expert.two_hand.pegging.transition import ME, POSITION, POSITIONS_T, copy, put
-from crib_agents.expert.two_hand.pegging.holdings import DISTINCT, LISTED, holdings, number
 from crib_agents.expert.two_hand.pegging.expert import SCRATCH, SCRATCH_T, UNIT, read_tables
+from crib_agents.expert.two_hand.pegging.holdings import DISTINCT, LISTED, holdings, number
 from crib_agents.expert.two_hand.pegging.rollout_policy import (
     SIZE,
     TABLES,
-    all_in_public,
+    all_shared_values,
     softmax,
     write_places,
 )
+from crib_agents.expert.two_hand.pegging.transition import ME, POSITION, POSITIONS_T, copy, put
 from crib_agents.loading import load_agent
 from numba import float64, int64, void
 
+from crib_env.batch import GameBatch
 from crib_env.engine.jit import entry
-from crib_env.engine.two_hand.records import HAND, PLAY, VIEWS_T
-from crib_env.batch import Games
+from crib_env.engine.two_hand.records import HAND, PEGGING, VIEWS_T
 from crib_env.policy import Agent
 from crib_env.rules import TwoHandRules
 from crib_env.settings import Count, NewFile, Seed
@@ -82,7 +82,7 @@ def learn(views, ranks, hands, weights, base, rate, positions, scratch, places, 
         for k in range(v["hand_n"]):
             counted += 1 << (4 * (v["hand"][k] >> 2))
         held = number(counted)
-        all_in_public(p, ME, weights, base, s["shared"])
+        all_shared_values(p, ME, weights, base, s["shared"])
         softmax(p, held, hands, weights, base, s["shared"], s["chance"])
         listed = hands[held, LISTED]
         likeliest = 0
@@ -118,7 +118,7 @@ def choices(
     for chunk in steps(chunks, f"{rules.name}, games of {agent.name}, in parts"):
         cards, chance = chunk.spawn(2)
         rng = np.random.default_rng(chance)
-        games = Games(rules, min(LANES, max(1, deals // DEALS_A_GAME[rules.dealt])), entropy=cards)
+        games = GameBatch(rules, min(LANES, max(1, deals // DEALS_A_GAME[rules.dealt])), seed=cards)
         games.begin()
         lanes = games.running()
         while len(lanes):
@@ -127,7 +127,7 @@ def choices(
             may = (asked["legal"][:, None] >> np.arange(HAND) & 1) == 1
             highest = np.where(may, asked["hand"] >> 2, -1).max(axis=1)
             lowest = np.where(may, asked["hand"] >> 2, RANKS).min(axis=1)
-            told = (asked["phase"] == PLAY) & (lowest < highest)
+            told = (asked["phase"] == PEGGING) & (lowest < highest)
             views.append(asked[told])
             ranks.append(actions[told] >> 2)
             bad = games.step(lanes, actions)
@@ -147,7 +147,7 @@ def fit(views: Array, ranks: Array, base: int, rng: np.random.Generator) -> tupl
     places, found = np.zeros(TABLES, dtype=np.int64), np.zeros(2)
     order = rng.permutation(len(views))
     apart, learned = order[::LEFT_OUT], np.delete(order, np.s_[::LEFT_OUT])
-    foretold = []
+    predicted = []
     for rate in (0.0, *STEPS):
         if rate > 0:
             some = rng.permutation(learned)
@@ -155,8 +155,8 @@ def fit(views: Array, ranks: Array, base: int, rng: np.random.Generator) -> tupl
                   places, found)  # fmt: skip
         learn(views[apart], ranks[apart], holdings(), weights, base, 0.0, positions, scratch,
               places, found)  # fmt: skip
-        foretold.append(found.copy())
-    return weights[base : base + SIZE], np.array(foretold)
+        predicted.append(found.copy())
+    return weights[base : base + SIZE], np.array(predicted)
 
 
 @dataclass(frozen=True)
@@ -185,11 +185,11 @@ def run(settings: Settings) -> None:
         rules = TwoHandRules.preset(name)
         cards, order = entropy.spawn(2)
         views, ranks = choices(rules, agent, settings.deals, cards)
-        learned, foretold = fit(views, ranks, i * SIZE, np.random.default_rng(order))
+        learned, predicted = fit(views, ranks, i * SIZE, np.random.default_rng(order))
         tables.append(np.round(learned * UNIT).astype(np.int16))
         print(f"{name}: {len(views)} choices; of those left out the likeliest card was chosen "
-              + ", ".join(f"{100 * hit:.1f}" for _, hit in foretold) + " % by pass, at a cross "
-              "entropy of " + ", ".join(f"{loss:.3f}" for loss, _ in foretold))  # fmt: skip
+              + ", ".join(f"{100 * hit:.1f}" for _, hit in predicted) + " % by pass, at a cross "
+              "entropy of " + ", ".join(f"{loss:.3f}" for loss, _ in predicted))  # fmt: skip
     save(CHOICES, settings.out, made_by=made_by(CHOICES, settings), tables=np.stack(tables))
 
 

@@ -1,7 +1,7 @@
 """Compute the crib tables that the opponents read, ``crib_tables.json``.
 
 Run ``crib tables crib_tables`` (about a minute on one core). For each two-hand game deals are drawn
-at random and both seats lay away by the mean of the hand over its starters, plus or minus the table
+at random and both seats discard by the mean of the hand over its starters, plus or minus the table
 so far. Every pair each seat could have laid is then scored in the crib with what the other seat did
 lay and the starter, so that rare pairs get samples too. The means are the next table; a few rounds,
 each of fresh deals, reach a fixed point.
@@ -32,9 +32,9 @@ from crib_training.tables.two_hand.dealing import (
     best_pair,
     crib_points,
     deal_hands,
+    discard_views,
     draw,
     generator,
-    laying_views,
 )
 from crib_training.tables.two_hand.schell import compare_with_schell
 
@@ -101,7 +101,7 @@ class Round:
 def sample_round(
     rules: TwoHandRules, crib: Array, deals: int, seed: np.random.SeedSequence
 ) -> Round:
-    """Sample deals in which both seats lay away by the crib charts ``crib``, float64[2, CELLS]."""
+    """Sample deals in which both seats discard by the crib charts ``crib``, float64[2, CELLS]."""
     weights = np.zeros((len(DEALT), len(ROLES), CELLS))
     weights[DEALT.index(rules.dealt)] = crib
     rng = generator(seed)
@@ -109,7 +109,7 @@ def sample_round(
     squares = np.zeros((2, CELLS))
     samples = np.zeros((2, CELLS), dtype=np.int64)
     kept = np.zeros((2, RANKS, 2), dtype=np.int64)
-    sample(laying_views(rules), show_table(), weights.ravel(), rng, deals, sums, squares, samples,
+    sample(discard_views(rules), show_table(), weights.ravel(), rng, deals, sums, squares, samples,
            kept)  # fmt: skip
     # The views are the dealer's and pone's; the order of what was found is `ROLES`.
     sums, squares, samples, kept = sums[::-1], squares[::-1], samples[::-1], kept[::-1]

@@ -21,10 +21,10 @@ from crib_agents.expert.two_hand.judge.outcomes import (
     MOST_PLAY,
     PLAY_SIZE,
 )
-from crib_agents.expert.two_hand.judge.win import WON, chances
+from crib_agents.expert.two_hand.judge.win import WON, probabilities
 from crib_agents.loading import load_agent
 
-from crib_env.batch import Games
+from crib_env.batch import GameBatch
 from crib_env.policy import Agent
 from crib_env.rules import TwoHandRules
 from crib_env.settings import Count, CountOrNone, NewFile, Seed
@@ -59,7 +59,7 @@ def measure(
     chunks = entropy.spawn(-(-deals // LANES))
     for chunk in steps(chunks, f"{rules.name}, deals of {agent.name}, in parts"):
         deck, chance = chunk.spawn(2)
-        games = Games(rules, min(LANES, deals), episode="deal", entropy=deck)
+        games = GameBatch(rules, min(LANES, deals), episode="deal", seed=deck)
         games.begin(dealer=DEALER)
         before = np.zeros((games.n, 2), dtype=np.int64)
         for lanes in games.play(agent, np.random.default_rng(chance)):
@@ -89,7 +89,7 @@ def as_json(points: Array, outs: Array, rules: TwoHandRules) -> dict[str, Any]:
     return {
         "dealt": rules.dealt,
         "deals": len(points),
-        "play": play.tolist(),
+        "pegging": play.tolist(),
         "pone_out": outs[PONE].tolist(),
         "dealer_out": outs[DEALER].tolist(),
         **dict(zip(("pone_hand", "dealer_hand", "crib"), hands, strict=True)),
@@ -106,7 +106,7 @@ def dealer_wins(
     """
     start = rules.target - needs[0], rules.target - needs[1]
     deals, chance = np.random.SeedSequence(seed).spawn(2)
-    play = Games(rules, games, entropy=deals)
+    play = GameBatch(rules, games, seed=deals)
     play.begin(dealer=DEALER, scores=start)
     for _ in play.play(agent, np.random.default_rng(chance)):
         pass
@@ -118,7 +118,7 @@ def compare(rules: TwoHandRules, agent: Agent, games: int, seed: int) -> str:
     lines = ["to make, dealer  pone   table   games won by the dealer"]
     for needs in STARTS[rules.name]:
         won = dealer_wins(rules, agent, needs, games, seed)
-        expected = chances(rules.dealt, rules.target)[1, needs[0], needs[1], WON].sum()
+        expected = probabilities(rules.dealt, rules.target)[1, needs[0], needs[1], WON].sum()
         lines.append(f"{needs[0]:15d} {needs[1]:5d} {100 * expected:6.1f} %   "
                      f"{100 * won.mean:.1f} ± {100 * won.half:.1f} %")  # fmt: skip
     return "\n".join(lines)
@@ -163,7 +163,9 @@ def run(settings: Settings) -> None:
     write(DEAL_OUTCOMES, settings, games)
     for name in GAMES:
         rules = TwoHandRules.preset(name)
-        first = chances(rules.dealt, rules.target)[1, rules.target, rules.target - rules.for_last]
+        first = probabilities(rules.dealt, rules.target)[
+            1, rules.target, rules.target - rules.for_last
+        ]
         print(f"{name}: the first dealer wins {100 * first[WON].sum():.2f} % of games; by a double "
               "skunk, a skunk, plainly, and loses plainly, by a skunk, a double skunk: "
               + ", ".join(f"{100 * share:.1f}" for share in first))  # fmt: skip

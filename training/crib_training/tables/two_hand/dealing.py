@@ -19,7 +19,7 @@ from crib_env.rules import TwoHandRules
 
 GAMES = ("hoyle", "five_card")
 
-best_pair = choose_pair(hand_and_crib)  # as `rule_based` lays away
+best_pair = choose_pair(hand_and_crib)  # as `rule_based` discards
 
 
 @kernel
@@ -67,11 +67,11 @@ def generator(seed: np.random.SeedSequence) -> npt.NDArray[Any]:
     return rng
 
 
-def laying_views(rules: TwoHandRules) -> npt.NDArray[np.void]:
-    """Return the views of the dealer and of pone about to lay away; the cards are left open."""
+def discard_views(rules: TwoHandRules) -> npt.NDArray[np.void]:
+    """Return the views of the dealer and of pone about to discard; the cards are left open."""
     views = np.zeros(2, dtype=VIEW)
     views["hand"][:, rules.dealt : HAND] = NONE
-    views["laid"] = NONE
+    views["discarded"] = NONE
     views["hand_n"] = rules.dealt
     views["starter"] = NONE
     views["is_dealer"] = (1, 0)

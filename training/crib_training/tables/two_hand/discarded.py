@@ -1,14 +1,14 @@
-"""Compute what each role lays away, ``laid_away.json``, the habits `expert` reckons by.
+"""Compute what each role discards, ``discarded.json``, the habits `expert` reckons by.
 
-    crib tables laid_away
+    crib tables discarded
 
-For each two-hand game deals are drawn at random and both seats lay away as `expert` does, each for
+For each two-hand game deals are drawn at random and both seats discard as `expert` does, each for
 the most points on average, taking the other's role to lay pairs at the rates found so far. Of every
 pair that a role was dealt it is counted whether it was laid. The rates, by the two ranks and
 whether the cards are of one suit, are the next habits; a few rounds, each of fresh deals, reach a
 fixed point. Every pair that was dealt is also scored in the crib with what the other did lay and
 the starter, and what that makes beyond what was expected is kept by the pair's ranks. Needs
-``kept_play.json`` and ``deal_outcomes.json``.
+``kept_pegging.json`` and ``deal_outcomes.json``.
 
 Printed: how far the cribs of the pairs that were laid are from those expected of them; and for six
 cards the mean crib of each pair beside Schell's averages.
@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from crib_agents.data.tables import LAID_AWAY, RANKS, ROLES
+from crib_agents.data.tables import DISCARDED, RANKS, ROLES
 from crib_agents.expert.two_hand.discard.expert import (
     COLUMNS,
     CRIB_MEAN,
@@ -37,10 +37,10 @@ from crib_agents.expert.two_hand.discard.expert import (
 from crib_agents.expert.two_hand.judge.model import (
     MODEL_T,
     build,
-    habits,
-    kept_play,
+    discard_rates,
+    kept_pegging,
 )
-from crib_agents.expert.two_hand.judge.value import worths
+from crib_agents.expert.two_hand.judge.value import win_table
 from crib_agents.kernels.pair_tables import CELLS, cell
 from numba import float64, int64, void
 
@@ -56,9 +56,9 @@ from crib_training.tables.two_hand.dealing import (
     GAMES,
     crib_points,
     deal_hands,
+    discard_views,
     draw,
     generator,
-    laying_views,
 )
 from crib_training.tables.two_hand.schell import compare_with_schell
 
@@ -71,7 +71,7 @@ Array = npt.NDArray[Any]
         int64, int64[:, :, ::1], float64[:, :, ::1], float64[:, ::1],
     )
 )  # fmt: skip
-def sample(views, worths, model, table, scratch, columns, rng, deals, laid, cribs, own):
+def sample(views, win_table, model, table, scratch, columns, rng, deals, discarded, cribs, own):
     """Draw deals and count, by role (pone, dealer) and cell, what was dealt and what was laid.
 
     Args:
@@ -88,9 +88,9 @@ def sample(views, worths, model, table, scratch, columns, rng, deals, laid, crib
     n = views[0]["dealt"]
     for _ in range(deals):
         starter = draw(rng, deal_hands(views, rng))
-        fill_columns(views[0], worths, model[0], table, NEAR, scratch[0], columns[0])
+        fill_columns(views[0], win_table, model[0], table, NEAR, scratch[0], columns[0])
         pone_pair = best_pair(views[0], scratch[0], columns[0])
-        fill_columns(views[1], worths, model[0], table, NEAR, scratch[0], columns[1])
+        fill_columns(views[1], win_table, model[0], table, NEAR, scratch[0], columns[1])
         dealer_pair = best_pair(views[1], scratch[0], columns[1])
         for role in range(2):
             sort_cards(views[role], scratch[0])
@@ -109,12 +109,12 @@ def sample(views, worths, model, table, scratch, columns, rng, deals, laid, crib
                     )  # fmt: skip
                     beyond = points - expected
                     at = cell(low, high)
-                    laid[role, at, 0] += 1
+                    discarded[role, at, 0] += 1
                     cribs[role, at, 0] += points
                     cribs[role, at, 1] += beyond
                     cribs[role, at, 2] += points * points
                     if pair == 64 * high + low:
-                        laid[role, at, 1] += 1
+                        discarded[role, at, 1] += 1
                         cribs[role, at, 3] += points
                         cribs[role, at, 4] += points * points
                         own[role, 0] += expected
@@ -131,41 +131,45 @@ class Round:
         error: float64[2, CELLS], the standard errors.
         cribs: float64[2, CELLS, 3], of the cribs of a pair whenever it was dealt their number, sum
             and sum of squares.
-        laid_cribs: float64[2, CELLS, 3], the same of the times it was laid.
+        discarded_cribs: float64[2, CELLS, 3], the same of the times it was laid.
         beyond: float64[2, CELLS], how far it was beyond the mean expected, by ranks alone.
         own: float64[2, 3], of the pairs laid the mean crib expected, how far the cribs were beyond
             it, and 1.96 standard errors of that.
     """
 
-    laid: Array
+    discarded: Array
     error: Array
     cribs: Array
-    laid_cribs: Array
+    discarded_cribs: Array
     beyond: Array
     own: Array
 
 
 def sample_round(
-    rules: TwoHandRules, habit: Array, excess: Array, deals: int, seed: np.random.SeedSequence
+    rules: TwoHandRules,
+    discard_rate: Array,
+    excess: Array,
+    deals: int,
+    seed: np.random.SeedSequence,
 ) -> Round:
-    """Sample deals in which both seats reckon by ``habit`` and ``excess``, float64[2, CELLS]."""
-    model = build(rules.dealt, habit, excess, kept_play(rules.dealt))
-    views = laying_views(rules)[::-1].copy()  # the dealer's is first there
+    """Sample deals in which both seats use ``discard_rate`` and ``excess``, float64[2, CELLS]."""
+    model = build(rules.dealt, discard_rate, excess, kept_pegging(rules.dealt))
+    views = discard_views(rules)[::-1].copy()  # the dealer's is first there
     rng = generator(seed)
-    laid = np.zeros((2, CELLS, 2), dtype=np.int64)
+    discarded = np.zeros((2, CELLS, 2), dtype=np.int64)
     cribs = np.zeros((2, CELLS, 5))
     own = np.zeros((2, 3))
-    sample(views, worths(rules.dealt, rules.target, DEAL), model, show_table(),
-           np.zeros(1, dtype=SCRATCH), np.zeros((2, PAIRS, COLUMNS)), rng, deals, laid, cribs,
+    sample(views, win_table(rules.dealt, rules.target, DEAL), model, show_table(),
+           np.zeros(1, dtype=SCRATCH), np.zeros((2, PAIRS, COLUMNS)), rng, deals, discarded, cribs,
            own)  # fmt: skip
-    dealt = np.maximum(laid[:, :, 0], 1)
-    rate = laid[:, :, 1] / dealt
+    dealt = np.maximum(discarded[:, :, 0], 1)
+    rate = discarded[:, :, 1] / dealt
     own /= deals
     own[:, 2] = 1.96 * np.sqrt((own[:, 2] - own[:, 1] ** 2) / deals)
     error = np.sqrt(rate * (1 - rate) / dealt)
     beyond = by_ranks(cribs[:, :, 1]) / by_ranks(dealt)
-    every = np.stack([laid[:, :, 0], cribs[:, :, 0], cribs[:, :, 2]], axis=2)
-    chosen = np.stack([laid[:, :, 1], cribs[:, :, 3], cribs[:, :, 4]], axis=2)
+    every = np.stack([discarded[:, :, 0], cribs[:, :, 0], cribs[:, :, 2]], axis=2)
+    chosen = np.stack([discarded[:, :, 1], cribs[:, :, 3], cribs[:, :, 4]], axis=2)
     return Round(rate, error, every, chosen, beyond, own)
 
 
@@ -187,7 +191,7 @@ class FixedPoint:
         last: the last round.
     """
 
-    habit: Array
+    discard_rate: Array
     excess: Array
     changes: list[float]
     last: Round
@@ -203,12 +207,12 @@ def fixed_point(
     """
     point = FixedPoint(np.ones((2, CELLS)), np.zeros((2, CELLS)), [], Round(*np.zeros((6, 1))))
     for i, child in enumerate(steps(seed.spawn(rounds), f"{rules.name}, rounds")):
-        found = sample_round(rules, point.habit, point.excess, deals, child)
-        point.changes.append(float(np.abs(found.laid - point.habit).mean()))
+        found = sample_round(rules, point.discard_rate, point.excess, deals, child)
+        point.changes.append(float(np.abs(found.discarded - point.discard_rate).mean()))
         # The first round, which answers no habit at all, is forgotten by the second.
         # Later rounds answer better habits, and weigh more.
         step = 2.0 / max(2, i + 1)
-        point.habit += step * (found.laid - point.habit)
+        point.discard_rate += step * (found.discarded - point.discard_rate)
         point.excess += step * found.beyond
         point.last = found
     return point
@@ -218,7 +222,7 @@ def as_json(point: FixedPoint, rules: TwoHandRules) -> dict[str, Any]:
     """Return a game's entry of the data file."""
     roles = {
         role: {
-            "laid": point.habit[i].reshape(RANKS, RANKS).round(5).tolist(),
+            "discarded": point.discard_rate[i].reshape(RANKS, RANKS).round(5).tolist(),
             "excess": point.excess[i].reshape(RANKS, RANKS).round(4).tolist(),
         }
         for i, role in enumerate(ROLES)
@@ -242,7 +246,7 @@ def describe(rules: TwoHandRules, found: Round) -> str:
 
 @dataclass(frozen=True)
 class Settings:
-    """Compute what each role lays away, the habits the expert reckons by.
+    """Compute what each role discards, the habits the expert reckons by.
 
     Attributes:
         deals: deals a round.
@@ -255,7 +259,7 @@ class Settings:
     deals: Count = 120_000
     rounds: Count = 10
     seed: Seed = 2028
-    out: NewFile = LAID_AWAY.path
+    out: NewFile = DISCARDED.path
     show: bool = False
 
 
@@ -268,9 +272,9 @@ def run(settings: Settings) -> None:
         started = time.perf_counter()
         rules = TwoHandRules.preset(name)
         if settings.show:
-            habit, excess = habits(rules.dealt)
-            last = sample_round(rules, habit, excess, settings.deals, seed)
-            changes = [float(np.abs(last.laid - habit).mean())]
+            discard_rate, excess = discard_rates(rules.dealt)
+            last = sample_round(rules, discard_rate, excess, settings.deals, seed)
+            changes = [float(np.abs(last.discarded - discard_rate).mean())]
         else:
             point = fixed_point(rules, settings.deals, settings.rounds, seed)
             games[name] = as_json(point, rules)
@@ -280,7 +284,7 @@ def run(settings: Settings) -> None:
               + f", mean standard error {last.error.mean():.4f}")  # fmt: skip
         print(describe(rules, last), flush=True)
     if not settings.show:
-        write(LAID_AWAY, settings, games)
+        write(DISCARDED, settings, games)
 
 
 if __name__ == "__main__":

@@ -1,9 +1,9 @@
-"""Measure what each kept hand pegs, ``kept_play.json``.
+"""Measure what each kept hand pegs, ``kept_pegging.json``.
 
-    crib tables kept_play --agent rule_based
+    crib tables kept_pegging --agent rule_based
 
 Single deals of an agent against itself (under a minute for each million). In half of them one
-seat lays away at random, so that hands seldom kept are seen too; its own play is counted then, and
+seat discards at random, so that hands seldom kept are seen too; its own play is counted then, and
 the other's is not. For each role and the ranks of each kept hand the file has the mean points that
 the seat pegs in the play and that the other does, without heels, which no hand brings about.
 
@@ -23,10 +23,10 @@ from crib_agents.data.tables import KEPT_PLAY, RANKS, ROLES
 from crib_agents.expert.two_hand.judge.model import KEPT_HANDS, kept_index
 from crib_agents.loading import load_agent
 
+from crib_env.batch import GameBatch
 from crib_env.engine.record import NONE
 from crib_env.engine.show import JACK
-from crib_env.engine.two_hand.records import HAND, LAY_AWAY
-from crib_env.batch import Games
+from crib_env.engine.two_hand.records import DISCARD, HAND
 from crib_env.policy import Agent
 from crib_env.rules import TwoHandRules
 from crib_env.settings import Count, NewFile, Seed
@@ -64,15 +64,15 @@ def sample(rules: TwoHandRules, agent: Agent, deals: int, entropy: np.random.See
     for chunk in steps(chunks, f"{rules.name}, deals of {agent.name}, in parts"):
         deck, chance = chunk.spawn(2)
         rng = np.random.default_rng(chance)
-        games = Games(rules, LANES, episode="deal", entropy=deck)
+        games = GameBatch(rules, LANES, episode="deal", seed=deck)
         games.begin(dealer=DEALER)
-        # The seat that lays away at random, or NONE.
+        # The seat that discards at random, or NONE.
         wild = rng.choice([NONE, NONE, 0, 1], size=LANES)
         lanes = games.running()
         while len(lanes):
             views = games.views(lanes)
             cards = agent.act(views, rng)
-            random = (views["phase"] == LAY_AWAY) & (views["seat"] == wild[lanes])
+            random = (views["phase"] == DISCARD) & (views["seat"] == wild[lanes])
             drawn = rng.integers(views["hand_n"])
             cards[random] = views["hand"][np.arange(len(lanes)), drawn][random]
             bad = games.step(lanes, cards)
@@ -85,7 +85,7 @@ def sample(rules: TwoHandRules, agent: Agent, deals: int, entropy: np.random.See
         for seat in (0, 1):
             told = np.flatnonzero((wild == NONE) | (wild == seat))
             dealt = states["dealt"][told][:, HAND * seat + slots] // 4
-            kept = (states["laid"][told, seat][:, None] >> slots & 1) == 0
+            kept = (states["discarded"][told, seat][:, None] >> slots & 1) == 0
             hands = np.sort(dealt[kept].reshape(len(told), -1), axis=1)
             at = look_up[tuple(hands.T)]
             role = ROLES.index("dealer" if seat == DEALER else "pone")

@@ -2,7 +2,7 @@
 
     crib tables reference_deals
 
-It lays away and plays both seats without seeing the starter; each deal is counted with every
+It discards and plays both seats without seeing the starter; each deal is counted with every
 starter it could have. Prints the mean points by role and how often the first dealer wins.
 """
 
@@ -49,7 +49,7 @@ _, MOST_PONE, MOST_DEALER = REFERENCE_DEALS.shapes["ends"]
 def deals_entry(act: Act, name: str) -> Entry:
     """Return the entry that counts deals of a reference that acts so."""
     states_t, rules_t, views_t = find_family(FAMILY).types
-    lay_away, follow = course_kernels(act)
+    discard, follow = course_kernels(act)
 
     @entry(
         void(
@@ -71,7 +71,7 @@ def deals_entry(act: Act, name: str) -> Entry:
                 card = draw(rng, used)
                 used |= 1 << card
                 s["dealt"][HAND * (i & 1) + (i >> 1)] = card
-            pone, dealer = lay_away(game)
+            pone, dealer = discard(game)
             follow(game, pone, dealer, course)
             for k in range(course["starters"]):
                 made = course["made"]
@@ -104,9 +104,9 @@ def deals_entry(act: Act, name: str) -> Entry:
 def measure(
     rules: TwoHandRules, agent: CompiledAgent, deals: int, entropy: np.random.SeedSequence
 ) -> Outcomes:
-    """Return what so many deals bring in which a compiled agent lays away and plays both seats."""
+    """Return what so many deals bring in which a compiled agent discards and plays both seats."""
     family = find_family(FAMILY)
-    record = family.rules_record(rules, "play", 2)
+    record = family.rules_record(rules, "pegging", 2)
     record["target"] = LARGEST_TARGET
     counted, points = np.zeros(1), np.zeros(KINDS)
     ends, reached = np.zeros((MOST_PONE, MOST_DEALER)), np.zeros((MOST_PONE, MOST_DEALER))

@@ -1,10 +1,11 @@
-"""Fit what the pegging expert knows by heart, ``reflex.npz``, by self-play.
+"""Fit what the pegging expert knows by heart, ``rollout_policy.npz``, by self-play.
 
-Run ``crib tables reflex`` (about three minutes on one core). For each two-hand game deals are drawn
-and both seats lay away as `rule_based` does. The hands they keep give how often a holding is kept,
-by role, of the times it is dealt, and how much rather one of a single suit. The play of those
-hands, both seats by the expert's reflex, softened so that every card is tried, gives the points
-that followed each card; the tables learn their mean by stochastic gradient descent, in passes of
+Run ``crib tables rollout_policy`` (about three minutes on one core). For each two-hand game deals
+are drawn and both seats discard as `rule_based` does. The hands they keep give how often a holding
+is kept, by role, of the times it is dealt,
+and how much rather one of a single suit. The play of those hands,
+both seats by the expert's reflex, softened so that every card is tried, gives the points that
+followed each card; the tables learn their mean by stochastic gradient descent, in passes of
 falling step.
 """
 
@@ -19,14 +20,7 @@ import numpy as np
 import numpy.typing as npt
 from crib_agents.data.tables import RANKS, REFLEX, ROLES, save
 from crib_agents.expert.two_hand.discard.crib import SUITS
-from crib_agents.expert.two_hand.pegging.transition import (
-    ENDLESS,
-    POSITION,
-    POSITIONS_T,
-    begin_play,
-    go_on,
-    put,
-)
+from crib_agents.expert.two_hand.pegging.expert import UNIT
 from crib_agents.expert.two_hand.pegging.holdings import (
     COUNTED,
     DISTINCT,
@@ -38,13 +32,20 @@ from crib_agents.expert.two_hand.pegging.holdings import (
     holdings,
     number,
 )
-from crib_agents.expert.two_hand.pegging.expert import UNIT
 from crib_agents.expert.two_hand.pegging.rollout_policy import (
     SIZE,
     TABLES,
-    all_in_public,
+    all_shared_values,
     softmax,
     write_places,
+)
+from crib_agents.expert.two_hand.pegging.transition import (
+    ENDLESS,
+    POSITION,
+    POSITIONS_T,
+    begin_play,
+    go_on,
+    put,
 )
 from crib_agents.rule_based import default_weights
 from numba import float64, int64, void
@@ -62,8 +63,8 @@ from crib_training.tables.two_hand.dealing import (
     GAMES,
     best_pair,
     deal_hands,
+    discard_views,
     generator,
-    laying_views,
 )
 
 Array = npt.NDArray[Any]
@@ -76,7 +77,7 @@ STEPS = (0.05, 0.03, 0.02, 0.02, 0.01, 0.01, 0.005, 0.005, 0.002, 0.002, 0.001)
 
 @entry(void(VIEWS_T, TABLE_T, float64[::1], int64[::1], int64[:, ::1], int64[:, ::1]))
 def keep_hands(views, table, weights, rng, kept, one_suit):
-    """Deal, lay away by `rule_based`, and write the holdings kept, dealer's and pone's.
+    """Deal, discard by `rule_based`, and write the holdings kept, dealer's and pone's.
 
     Args:
         views: two views, the dealer's and pone's; their rules must be set.
@@ -106,7 +107,7 @@ def choose(p, seat, held, hands, weights, shared, chance, rng):
     n = hands[held, DISTINCT]
     if n == 1:
         return listed
-    all_in_public(p, seat, weights, 0, shared)
+    all_shared_values(p, seat, weights, 0, shared)
     softmax(p, held, hands, weights, 0, shared, chance)
     draw = next_word(rng) / WORDS_DRAWN
     best = 0
@@ -191,7 +192,7 @@ def keep_some(rules: TwoHandRules, deals: int, rng: Array) -> tuple[Array, Array
         int64[deals, 2], their holdings; int64[deals, 2], 1 for those of one suit.
     """
     kept, one_suit = np.zeros((2, deals, len(ROLES)), dtype=np.int64)
-    keep_hands(laying_views(rules), show_table(), default_weights(), rng, kept, one_suit)
+    keep_hands(discard_views(rules), show_table(), default_weights(), rng, kept, one_suit)
     return kept, one_suit
 
 

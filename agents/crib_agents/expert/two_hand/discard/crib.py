@@ -24,7 +24,7 @@ FLUSH = 5  # all of a crib and the starter
 
 
 @kernel
-def weigh_pairs(habit, m, s):
+def weigh_pairs(discard_rate, m, s):
     """Weigh every pair the other seat may lay, for all of this seat's pairs at once.
 
     Fills, as chances times the number of starters then left, ``s["ranks"][r, t]`` of its ranks
@@ -57,7 +57,7 @@ def weigh_pairs(habit, m, s):
         x = s["unseen"][i]
         for j in range(i + 1, n):
             y = s["unseen"][j]
-            w = habit[cell(x, y)]
+            w = discard_rate[cell(x, y)]
             total += w
             s["ranks"][x >> 2, y >> 2] += w
             s["starter"][x & 3] += w  # the cards of the suit that are gone, for now

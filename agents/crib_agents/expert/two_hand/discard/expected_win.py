@@ -29,15 +29,15 @@ def after_shift(points, shift):
 
 
 @kernel
-def within(worths, i_deal, pone, dealer):
+def within(win_table, i_deal, pone, dealer):
     """Return what the end of the deal is worth, at the table's edge beyond it."""
-    last = worths.shape[1] - 1
-    return after_deal(worths, i_deal, min(pone, last), min(dealer, last))
+    last = win_table.shape[1] - 1
+    return after_deal(win_table, i_deal, min(pone, last), min(dealer, last))
 
 
 @kernel
-def fill_stages(worths, i_deal, pone, dealer, s):
-    """Fill ``s["after_play"][i, j]`` with the worth once the play has left i and j points less.
+def fill_stages(win_table, i_deal, pone, dealer, s):
+    """Fill ``s["after_pegging"][i, j]`` with the worth once the play has left i and j points less.
 
     Of ``pone`` and ``dealer`` points to make; pone's hand, then the dealer's hand and crib are
     still to count: ``s["pone_hand"]``, ``s["dealer_hand"]`` and ``s["crib"]``, float64[30] each.
@@ -51,23 +51,23 @@ def fill_stages(worths, i_deal, pone, dealer, s):
                 total[h + c] += s["dealer_hand"][h] * s["crib"][c]
     for j in range(min(BEFORE_PLAY, dealer)):
         for i in range(min(BEFORE_HANDS, pone)):
-            worth = 0.0
+            value = 0.0
             for t in range(TOTAL_SIZE):
                 if total[t] > 0.0:
-                    worth += total[t] * within(worths, i_deal, pone - i, dealer - j - t)
-            s["after_hand"][i, j] = worth
-        won = within(worths, i_deal, 0, dealer - j)
+                    value += total[t] * within(win_table, i_deal, pone - i, dealer - j - t)
+            s["after_hand"][i, j] = value
+        won = within(win_table, i_deal, 0, dealer - j)
         for i in range(min(BEFORE_PLAY, pone)):
-            worth = 0.0
+            value = 0.0
             for h in range(COUNT_SIZE):
                 if s["pone_hand"][h] > 0.0:
                     after = won if h >= pone - i else s["after_hand"][i + h, j]
-                    worth += s["pone_hand"][h] * after
-            s["after_play"][i, j] = worth
+                    value += s["pone_hand"][h] * after
+            s["after_pegging"][i, j] = value
 
 
 @kernel
-def before_play(worths, i_deal, pone, dealer, model, s, i, j):
+def before_pegging(win_table, i_deal, pone, dealer, model, s, i, j):
     """Return the worth with ``pone - i`` and ``dealer - j`` points to make, 0 <= i, j <= 1.
 
     Args:
@@ -76,29 +76,31 @@ def before_play(worths, i_deal, pone, dealer, model, s, i, j):
     a = pone - i
     b = dealer - j
     if a <= 0:
-        return within(worths, i_deal, 0, max(b, 1))  # pone leads: of two without a way to go, first
+        return within(
+            win_table, i_deal, 0, max(b, 1)
+        )  # pone leads: of two without a way to go, first
     if b <= 0:
-        return within(worths, i_deal, a, 0)
-    worth = 0.0
+        return within(win_table, i_deal, a, 0)
+    value = 0.0
     for p in range(min(PLAY_SIZE, a)):
         for d in range(min(PLAY_SIZE, b)):
-            if model["play"][p, d] > 0.0:
-                worth += model["play"][p, d] * s["after_play"][i + p, j + d]
+            if model["pegging"][p, d] > 0.0:
+                value += model["pegging"][p, d] * s["after_pegging"][i + p, j + d]
     if a <= MOST_PLAY:
         for d in range(min(PLAY_SIZE, b)):
-            worth += model["pone_out"][a, d] * within(worths, i_deal, 0, b - d)
+            value += model["pone_out"][a, d] * within(win_table, i_deal, 0, b - d)
     if b <= MOST_PLAY:
         for p in range(min(PLAY_SIZE, a)):
-            worth += model["dealer_out"][b, p] * within(worths, i_deal, a - p, 0)
-    return worth
+            value += model["dealer_out"][b, p] * within(win_table, i_deal, a - p, 0)
+    return value
 
 
 @kernel
-def deal_worth(worths, i_deal, pone, dealer, model, pone_more, dealer_more, s):
+def expected_win(win_table, i_deal, pone, dealer, model, pone_more, dealer_more, s):
     """Return what the deal is worth to this seat before the play.
 
     Args:
-        worths: the table of `worth.worths`. i_deal: 1 if this seat deals.
+        worths: the table of `value.win_table`. i_deal: 1 if this seat deals.
         pone: points pone still has to make. dealer: those the dealer has to.
         model: the record of `model`, the play and going out in it among it.
         pone_more: points of the play that pone is expected to make beyond the mean of its role.
@@ -112,9 +114,9 @@ def deal_worth(worths, i_deal, pone, dealer, model, pone_more, dealer_more, s):
     b = floor(to_dealer) + 1
     x = a - to_pone
     y = b - to_dealer
-    fill_stages(worths, i_deal, a, b, s)
-    far = before_play(worths, i_deal, a, b, model, s, 0, 0)
-    pone_near = before_play(worths, i_deal, a, b, model, s, 1, 0)
-    dealer_near = before_play(worths, i_deal, a, b, model, s, 0, 1)
-    near = before_play(worths, i_deal, a, b, model, s, 1, 1)
+    fill_stages(win_table, i_deal, a, b, s)
+    far = before_pegging(win_table, i_deal, a, b, model, s, 0, 0)
+    pone_near = before_pegging(win_table, i_deal, a, b, model, s, 1, 0)
+    dealer_near = before_pegging(win_table, i_deal, a, b, model, s, 0, 1)
+    near = before_pegging(win_table, i_deal, a, b, model, s, 1, 1)
     return (1.0 - x) * ((1.0 - y) * far + y * dealer_near) + x * ((1.0 - y) * pone_near + y * near)

@@ -1,4 +1,4 @@
-"""Laying away: every pair with its mean hand, mean crib, expected play, and what it is worth.
+"""Discarding: every pair with its mean hand, mean crib, expected play, and what it is worth.
 
 The hand is exact over the starters not seen, the crib exact under the other's habit but for a
 measured correction (see `crib`), the play the mean of hands of the kept ranks. Far
@@ -13,12 +13,6 @@ import numpy.typing as npt
 from numba import float64, from_dtype, int64, types, void
 
 from crib_agents.data.tables import RANKS
-from crib_agents.expert.two_hand.discard.expected_win import (
-    BEFORE_HANDS,
-    BEFORE_PLAY,
-    TOTAL_SIZE,
-    deal_worth,
-)
 from crib_agents.expert.two_hand.discard.crib import (
     DECK,
     SUITS,
@@ -27,17 +21,23 @@ from crib_agents.expert.two_hand.discard.crib import (
     shift,
     weigh_pairs,
 )
+from crib_agents.expert.two_hand.discard.expected_win import (
+    BEFORE_HANDS,
+    BEFORE_PLAY,
+    TOTAL_SIZE,
+    expected_win,
+)
 from crib_agents.expert.two_hand.judge.model import HEELS, MODEL_T, kept_index, load
 from crib_agents.expert.two_hand.judge.outcomes import COUNT_SIZE
-from crib_agents.expert.two_hand.judge.value import after_deal, by_worths, slope
-from crib_agents.kernels.pair_tables import cell
+from crib_agents.expert.two_hand.judge.value import after_deal, group_by_win_table, slope
 from crib_agents.kernels.discard import card_of
+from crib_agents.kernels.pair_tables import cell
 from crib_env.answers import one_or_many
 from crib_env.engine.jit import entry, kernel
 from crib_env.engine.record import NONE, TABLE_T
 from crib_env.engine.show import JACK, KEYS, show_table, with_starter
 from crib_env.engine.two_hand.counting import dealt_card
-from crib_env.engine.two_hand.records import HAND, LAY_AWAY, VIEW, VIEWS_T
+from crib_env.engine.two_hand.records import DISCARD, HAND, VIEW, VIEWS_T
 from crib_env.policy import Actions, Views
 
 PAIRS = 15  # of six cards; ten of five
@@ -46,12 +46,12 @@ PAIRS = 15  # of six cards; ten of five
 NEAR = 45
 SWING = 10  # points each way over which worth is taken as linear farther from the end
 
-# The columns of what is known of a pair to lay away.
+# The columns of what is known of a pair to discard.
 HAND_MEAN = 0  # mean points of the hand kept
 CRIB_MEAN = 1  # mean points of the crib, less than 0 if it is the other's
 OWN_PEGS = 2  # points this seat is expected to peg in the play
 OTHER_PEGS = 3  # points the other is
-WORTH = 4  # what the pair is worth, 0 to 1; see worth
+WIN_VALUE = 4  # what the pair is worth, 0 to 1; see worth
 COLUMNS = 5
 
 SCRATCH = np.dtype(
@@ -70,7 +70,7 @@ SCRATCH = np.dtype(
         ("crib", np.float64, (COUNT_SIZE,)),
         ("total", np.float64, (TOTAL_SIZE,)),
         ("after_hand", np.float64, (BEFORE_HANDS, BEFORE_PLAY)),
-        ("after_play", np.float64, (BEFORE_PLAY, BEFORE_PLAY)),
+        ("after_pegging", np.float64, (BEFORE_PLAY, BEFORE_PLAY)),
     ],
     align=True,
 )
@@ -80,7 +80,7 @@ SCRATCH_T = types.Array(from_dtype(SCRATCH), 1, "C")
 @kernel
 def sort_cards(v, s):
     """Write the cards dealt to the seat, in order of ids, to ``s["cards"]``; return how many."""
-    n = v["hand_n"] + v["laid_n"]
+    n = v["hand_n"] + v["discarded_n"]
     for i in range(n):
         card = dealt_card(v, i)
         j = i
@@ -99,7 +99,7 @@ def fill_hand(table, s, n, i, j, flush_size, hand):
     kept to ``s["kept"]``.
 
     Args:
-        n: cards dealt, in ``s["cards"]``. i, j: which of them are laid away.
+        n: cards dealt, in ``s["cards"]``. i, j: which of them are discarded.
     """
     key = 0
     suits = 0
@@ -125,14 +125,14 @@ def fill_hand(table, s, n, i, j, flush_size, hand):
 
 
 @kernel
-def fill_columns(v, worths, model, table, near, s, columns):
+def fill_columns(v, win_table, model, table, near, s, columns):
     """Fill ``columns`` (float64[15, COLUMNS]) for every pair the seat of ``v`` was dealt.
 
     Row k is of the k-th pair of its cards in order, as ``itertools.combinations`` counts pairs. It
     does not depend on which card has been laid already, nor on the order of the cards.
 
     Args:
-        v: the view, of a seat laying away. worths: the table of `worth.worths`.
+        v: the view, of a seat discarding. worths: the table of `value.win_table`.
         model: the record of `model`. table: the show table. s: a `SCRATCH` record.
         near: how many points from the target worth is worked out in stages.
     """
@@ -150,7 +150,7 @@ def fill_columns(v, worths, model, table, near, s, columns):
     for k in range(n):
         unseen ^= 1 << s["cards"][k]
         ranks -= 1 << (4 * (s["cards"][k] >> 2))
-    weigh_pairs(model["habit"][1 - i_deal], unseen, s)
+    weigh_pairs(model["discard_rate"][1 - i_deal], unseen, s)
     hand = s["dealer_hand"] if i_deal else s["pone_hand"]
     other = s["pone_hand"] if i_deal else s["dealer_hand"]
     for points in range(COUNT_SIZE):
@@ -158,9 +158,9 @@ def fill_columns(v, worths, model, table, near, s, columns):
     # Where a deal is expected to end, and what a point more is worth there to either seat.
     by_pone = int(model["mean_pegs"][0] + model["mean_hand"][0])
     by_dealer = int(model["mean_pegs"][1] + HEELS + model["mean_hand"][1] + model["mean_crib"])
-    level = after_deal(worths, i_deal, pone - by_pone, dealer - by_dealer)
-    pone_point = slope(worths, i_deal, pone - by_pone, dealer - by_dealer, 0, SWING)
-    dealer_point = slope(worths, i_deal, pone - by_pone, dealer - by_dealer, 1, SWING)
+    level = after_deal(win_table, i_deal, pone - by_pone, dealer - by_dealer)
+    pone_point = slope(win_table, i_deal, pone - by_pone, dealer - by_dealer, 0, SWING)
+    dealer_point = slope(win_table, i_deal, pone - by_pone, dealer - by_dealer, 1, SWING)
     k = 0
     for i in range(n):
         for j in range(i + 1, n):
@@ -181,8 +181,8 @@ def fill_columns(v, worths, model, table, near, s, columns):
             if min(mine, theirs) <= near:
                 more = row[OWN_PEGS] - model["mean_pegs"][i_deal]
                 let = row[OTHER_PEGS] - model["mean_pegs"][1 - i_deal]
-                row[WORTH] = deal_worth(
-                    worths, i_deal, pone, dealer, model, let if i_deal else more,
+                row[WIN_VALUE] = expected_win(
+                    win_table, i_deal, pone, dealer, model, let if i_deal else more,
                     more if i_deal else let, s,
                 )  # fmt: skip
             else:
@@ -190,21 +190,21 @@ def fill_columns(v, worths, model, table, near, s, columns):
                 others = model["mean_hand"][1 - i_deal] + row[OTHER_PEGS]
                 pone_more = (others if i_deal else own) - by_pone
                 dealer_more = (own if i_deal else others) + HEELS + crib - by_dealer
-                row[WORTH] = level + pone_point * pone_more + dealer_point * dealer_more
+                row[WIN_VALUE] = level + pone_point * pone_more + dealer_point * dealer_more
     return k
 
 
 @kernel
 def best_pair(v, s, columns):
-    """Return the best pair to lay away as ``64 * higher + lower`` card id; ties: the higher cards.
+    """Return the best pair to discard as ``64 * higher + lower`` card id; ties: the higher cards.
 
     Once a card is laid, the best pair with it; that is the same pair if the card was of it.
 
     Args:
         v: the view. s: the scratch record and ``columns`` as `fill_columns` left them.
     """
-    n = v["hand_n"] + v["laid_n"]
-    laid = v["laid"][0] if v["laid_n"] == 1 else NONE
+    n = v["hand_n"] + v["discarded_n"]
+    discarded = v["discarded"][0] if v["discarded_n"] == 1 else NONE
     best = NONE
     most = 0.0
     k = 0
@@ -212,14 +212,14 @@ def best_pair(v, s, columns):
         for j in range(i + 1, n):
             low = s["cards"][i]
             high = s["cards"][j]
-            worth = columns[k, WORTH]
+            value = columns[k, WIN_VALUE]
             k += 1
-            if laid != NONE and laid != low and laid != high:
+            if discarded != NONE and discarded != low and discarded != high:
                 continue
             pair = 64 * high + low
-            if best == NONE or worth > most or (worth == most and pair > best):
+            if best == NONE or value > most or (value == most and pair > best):
                 best = pair
-                most = worth
+                most = value
     return best
 
 
@@ -229,22 +229,22 @@ def best_pair(v, s, columns):
         float64[:, :, ::1], int64[::1],
     )
 )  # fmt: skip
-def lay_away_views(views, rows, worths, model, table, near, scratch, columns, actions):
+def discard_views(views, rows, win_table, model, table, near, scratch, columns, actions):
     """Fill the columns and choose the card for the views ``rows``, all judged by one table.
 
     Args:
         columns: float64[B, 15, COLUMNS]. actions: int64[B].
     """
     for k in rows:
-        fill_columns(views[k], worths, model[0], table, near, scratch[0], columns[k])
+        fill_columns(views[k], win_table, model[0], table, near, scratch[0], columns[k])
         actions[k] = card_of(views[k], best_pair(views[k], scratch[0], columns[k]))
 
 
 def rank_discards(views: Views, near: int = NEAR) -> tuple[Actions, npt.NDArray[np.float64]]:
-    """Return the cards to lay away, and what is known of every pair.
+    """Return the cards to discard, and what is known of every pair.
 
     Args:
-        views: structured array [B] of views, each of a seat laying away.
+        views: structured array [B] of views, each of a seat discarding.
         near: within how many points of the target worth is worked out in stages; farther away it
             is linear, which ranks pairs as well but may lie some hundredths off.
 
@@ -253,23 +253,23 @@ def rank_discards(views: Views, near: int = NEAR) -> tuple[Actions, npt.NDArray[
         order of ids, as `itertools.combinations` counts them (five cards have ten).
 
     Raises:
-        ValueError: a view is of a seat that is not laying away.
+        ValueError: a view is of a seat that is not discarding.
     """
-    if views.dtype != VIEW or (views["phase"] != LAY_AWAY).any():
-        raise ValueError("keep lays away alone: pair it with who plays the cards, as in "
-                         "PhasedAgent(discard=KeepExpert(), pegging='rule_based')")  # fmt: skip
+    if views.dtype != VIEW or (views["phase"] != DISCARD).any():
+        raise ValueError("keep discards alone: pair it with who plays the cards, as in "
+                         "PhasedAgent(discard=DiscardExpert(), pegging='rule_based')")  # fmt: skip
     views = np.ascontiguousarray(views)
     actions = np.empty(len(views), dtype=np.int64)
     columns = np.zeros((len(views), PAIRS, COLUMNS))
     scratch = np.zeros(1, dtype=SCRATCH)
-    for judge, rows in by_worths(views):
+    for judge, rows in group_by_win_table(views):
         model = load(int(views["dealt"][rows[0]]))
-        lay_away_views(views, rows, judge, model, show_table(), near, scratch, columns, actions)
+        discard_views(views, rows, judge, model, show_table(), near, scratch, columns, actions)
     return actions, columns
 
 
-class KeepExpert:
-    """Lays away as `expert` does; it does not play the cards.
+class DiscardExpert:
+    """Discards as `expert` does; it does not play the cards.
 
     Attributes:
         name: what tables call it.
@@ -279,9 +279,9 @@ class KeepExpert:
 
     @one_or_many
     def act(self, views: Views, rng: np.random.Generator) -> Actions:
-        """Return the card to lay away for each view, int64[B].
+        """Return the card to discard for each view, int64[B].
 
         Raises:
-            ValueError: a view is of a seat that is not laying away.
+            ValueError: a view is of a seat that is not discarding.
         """
         return rank_discards(views)[0]

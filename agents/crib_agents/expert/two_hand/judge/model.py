@@ -1,7 +1,7 @@
 """What `expert` knows of a game by measurement, in one record that its kernels read.
 
 Three tables go into it: what a deal brings (`outcomes`), what each kept hand pegs, and what each
-role lays away, which follows from the others. The first is of `expert`, the second of `rule_based`,
+role discards, which follows from the others. The first is of `expert`, the second of `rule_based`,
 of which many more deals can be played: it compares hands well, but all of them peg a little less
 against better play.
 """
@@ -28,14 +28,14 @@ HEELS = 2 / 13  # what the dealer pegs for the starter, of the play in `outcomes
 
 MODEL = np.dtype(
     [
-        # How often a role lays a pair of a cell that it was dealt; see `kernels.charts`.
-        ("habit", np.float64, (2, CELLS)),
+        # How often a role lays a pair of a cell that it was dealt; see `kernels.pair_tables`.
+        ("discard_rate", np.float64, (2, CELLS)),
         # What the crib of a pair that a role lays makes beyond what habits explain; by ranks.
         ("excess", np.float64, (2, CELLS)),
         # By role and ranks kept: what is pegged in the play by this seat and by the other.
         ("pegs", np.float64, (2, KEPT_HANDS[6], 2)),
         ("mean_pegs", np.float64, (2,)),  # the mean of the first over the hands a role keeps
-        ("play", np.float64, (PLAY_SIZE, PLAY_SIZE)),
+        ("pegging", np.float64, (PLAY_SIZE, PLAY_SIZE)),
         ("pone_out", np.float64, (PLAY_SIZE, PLAY_SIZE)),
         ("dealer_out", np.float64, (PLAY_SIZE, PLAY_SIZE)),
         ("hand", np.float64, (2, COUNT_SIZE)),  # by role
@@ -60,19 +60,22 @@ def kept_index(a, b, c, d):
 @cache
 def load(dealt: int) -> Record:
     """Return the `MODEL` record, shape [1], of the game of ``dealt`` cards, 6 or 5."""
-    return build(dealt, *habits(dealt), kept_play(dealt))
+    return build(dealt, *discard_rates(dealt), kept_pegging(dealt))
 
 
-def build(dealt: int, habit: Array, excess: Array, pegs: Array) -> Record:
+def build(dealt: int, discard_rate: Array, excess: Array, pegs: Array) -> Record:
     """Return a `MODEL` record, shape [1], of given habits and given pegging; see `load`."""
     deal = outcomes.load(dealt)
     points, counts = np.arange(PLAY_SIZE), np.arange(COUNT_SIZE)
     model = np.zeros(1, dtype=MODEL)
-    model["habit"] = habit
+    model["discard_rate"] = discard_rate
     model["excess"] = excess
     model["pegs"][0, :, : KEPT_HANDS[dealt]] = pegs
-    model["mean_pegs"] = deal.play.sum(axis=1) @ points, deal.play.sum(axis=0) @ points - HEELS
-    for field in ("play", "pone_out", "dealer_out"):
+    model["mean_pegs"] = (
+        deal.pegging.sum(axis=1) @ points,
+        deal.pegging.sum(axis=0) @ points - HEELS,
+    )
+    for field in ("pegging", "pone_out", "dealer_out"):
         model[field] = getattr(deal, field)
     model["hand"] = deal.pone_hand, deal.dealer_hand
     model["mean_hand"] = deal.pone_hand @ counts, deal.dealer_hand @ counts
@@ -80,20 +83,22 @@ def build(dealt: int, habit: Array, excess: Array, pegs: Array) -> Record:
     return model
 
 
-def habits(dealt: int) -> tuple[Array, Array]:
+def discard_rates(dealt: int) -> tuple[Array, Array]:
     """Return how often each role lays a pair that it could, and what its crib makes beyond that.
 
     Returns:
         float64[2, 169], by role and cell; float64[2, 169], points.
     """
-    charts = tables.load(tables.LAID_AWAY)
+    pair_tables = tables.load(tables.DISCARDED)
     game = tables.DEALT.index(dealt)
-    return charts["laid"][game].reshape(2, CELLS), charts["excess"][game].reshape(2, CELLS)
+    return pair_tables["discarded"][game].reshape(2, CELLS), pair_tables["excess"][game].reshape(
+        2, CELLS
+    )
 
 
-def kept_play(dealt: int) -> Array:
+def kept_pegging(dealt: int) -> Array:
     """Return what each kept hand pegs and lets the other peg, float64[2, hands, 2]."""
-    play = tables.load(tables.KEPT_PLAY)
+    pegging = tables.load(tables.KEPT_PLAY)
     game = tables.DEALT.index(dealt)
-    both = np.stack([play["mine"][game], play["theirs"][game]], axis=-1)
+    both = np.stack([pegging["mine"][game], pegging["theirs"][game]], axis=-1)
     return both[:, : KEPT_HANDS[dealt]]

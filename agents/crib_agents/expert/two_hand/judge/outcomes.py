@@ -35,7 +35,7 @@ class Outcomes:
         crib: float64[30], of the crib.
     """
 
-    play: Array
+    pegging: Array
     pone_out: Array
     dealer_out: Array
     pone_hand: Array

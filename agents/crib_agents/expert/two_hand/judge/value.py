@@ -22,9 +22,9 @@ from crib_agents.expert.two_hand.judge.outcomes import COUNT_SIZE
 from crib_agents.expert.two_hand.judge.win import (
     LARGEST_MATCH,
     WON,
-    chances,
-    match_chances,
     match_stakes,
+    match_win_probabilities,
+    probabilities,
 )
 from crib_env.engine.jit import kernel
 from crib_env.engine.two_hand.records import GAME, MATCH
@@ -46,17 +46,17 @@ def stakes(dealt: int, target: int, mine: int, theirs: int) -> Array:
     Returns:
         float64[6], chances of winning the match.
     """
-    return match_stakes(match_chances(dealt, target), mine, theirs)
+    return match_stakes(match_win_probabilities(dealt, target), mine, theirs)
 
 
 @lru_cache(maxsize=128)
-def worths(dealt: int, target: int, episode: int, mine: int = 1, theirs: int = 1) -> Array:
+def win_table(dealt: int, target: int, episode: int, mine: int = 1, theirs: int = 1) -> Array:
     """Return what the end of a deal is worth to a seat.
 
     Args:
         dealt: cards dealt to a seat, 6 or 5.
         target: points that win a game.
-        episode: DEAL, GAME, MATCH or PLAY_ONLY.
+        episode: DEAL, GAME, MATCH or PEGGING_ONLY.
         mine: in a match, game points this seat still has to win.
         theirs: those of the other.
 
@@ -68,7 +68,7 @@ def worths(dealt: int, target: int, episode: int, mine: int = 1, theirs: int = 1
         left = np.arange(target + 1)
         dealt_it = (target + left[:, None] - left[None, :]) / (2.0 * target)
         return np.ascontiguousarray(np.stack([1.0 - dealt_it, dealt_it]))
-    table = chances(dealt, target)
+    table = probabilities(dealt, target)
     if episode == MATCH:
         valued = table @ stakes(dealt, target, mine, theirs)
     else:
@@ -77,11 +77,11 @@ def worths(dealt: int, target: int, episode: int, mine: int = 1, theirs: int = 1
     return np.ascontiguousarray(np.stack([valued[1], valued[0].T]))
 
 
-def by_worths(views: Views) -> Iterator[tuple[Array, npt.NDArray[np.intp]]]:
+def group_by_win_table(views: Views) -> Iterator[tuple[Array, npt.NDArray[np.intp]]]:
     """Sort views by the table they are judged by.
 
     Yields:
-        a table of `worths` and the indices of the views it is for.
+        a table of `win_table` and the indices of the views it is for.
     """
     keys = np.stack([views[field] for field in FIELDS] + [views["games"][:, 0],
                     views["games"][:, 1]], axis=1)  # fmt: skip
@@ -89,20 +89,20 @@ def by_worths(views: Views) -> Iterator[tuple[Array, npt.NDArray[np.intp]]]:
     distinct, group = np.unique(keys, axis=0, return_inverse=True)
     for i, (dealt, target, episode, match_target, mine, theirs) in enumerate(distinct.tolist()):
         left = [min(max(1, match_target - won), LARGEST_MATCH) for won in (mine, theirs)]
-        yield worths(dealt, target, episode, *left), np.flatnonzero(group.ravel() == i)
+        yield win_table(dealt, target, episode, *left), np.flatnonzero(group.ravel() == i)
 
 
 @kernel
-def after_deal(worths, i_deal, pone, dealer):
-    """Return what it is worth that a deal ends with so many points to make; see `worths`.
+def after_deal(win_table, i_deal, pone, dealer):
+    """Return what it is worth that a deal ends with so many points to make; see `win_table`.
 
     A seat with none or less has won, at the expense of the other.
     """
-    return worths[i_deal, max(pone, 0), max(dealer, 0)]
+    return win_table[i_deal, max(pone, 0), max(dealer, 0)]
 
 
 @kernel
-def after_hands(worths, i_deal, pone, dealer, crib):
+def after_hands(win_table, i_deal, pone, dealer, crib):
     """Return what a score is worth before the crib is counted.
 
     Args:
@@ -110,16 +110,16 @@ def after_hands(worths, i_deal, pone, dealer, crib):
         crib: float64[30], the chances of the crib's points.
     """
     if pone <= 0 or dealer <= 0:
-        return after_deal(worths, i_deal, pone, dealer)
+        return after_deal(win_table, i_deal, pone, dealer)
     total = 0.0
     for points in range(COUNT_SIZE):
         if crib[points] > 0.0:
-            total += crib[points] * after_deal(worths, i_deal, pone, dealer - points)
+            total += crib[points] * after_deal(win_table, i_deal, pone, dealer - points)
     return total
 
 
 @kernel
-def after_play(worths, i_deal, pone, dealer, pone_hand, dealer_hand, crib):
+def after_pegging(win_table, i_deal, pone, dealer, pone_hand, dealer_hand, crib):
     """Return what a score is worth when the play is over and both hands are known.
 
     Pone counts first, then the dealer, then the crib; the first to the target has won (C5).
@@ -130,14 +130,14 @@ def after_play(worths, i_deal, pone, dealer, pone_hand, dealer_hand, crib):
         crib: float64[30], the chances of the crib's points.
     """
     if pone <= 0 or dealer <= 0:
-        return after_deal(worths, i_deal, pone, dealer)
+        return after_deal(win_table, i_deal, pone, dealer)
     if pone_hand >= pone:
-        return after_deal(worths, i_deal, 0, dealer)
-    return after_hands(worths, i_deal, pone - pone_hand, dealer - dealer_hand, crib)
+        return after_deal(win_table, i_deal, 0, dealer)
+    return after_hands(win_table, i_deal, pone - pone_hand, dealer - dealer_hand, crib)
 
 
 @kernel
-def slope(worths, i_deal, pone, dealer, by_dealer, width):
+def slope(win_table, i_deal, pone, dealer, by_dealer, width):
     """Return what one point more for a seat is worth near a score that is far from the target.
 
     The difference over ``width`` points each way, so that one deal's swings are within it.
@@ -148,11 +148,11 @@ def slope(worths, i_deal, pone, dealer, by_dealer, width):
     """
     d = width if by_dealer else 0
     p = 0 if by_dealer else width
-    last = worths.shape[1] - 1
+    last = win_table.shape[1] - 1
     pone_low = min(max(pone, 0) + p, last)
     pone_high = max(pone - p, 0)
     dealer_low = min(max(dealer, 0) + d, last)
     dealer_high = max(dealer - d, 0)
-    gain = after_deal(worths, i_deal, pone_high, dealer_high)
-    gain -= after_deal(worths, i_deal, pone_low, dealer_low)
+    gain = after_deal(win_table, i_deal, pone_high, dealer_high)
+    gain -= after_deal(win_table, i_deal, pone_low, dealer_low)
     return gain / (pone_low - pone_high if p else dealer_low - dealer_high)

@@ -41,7 +41,7 @@ def ended(target: int) -> Array:
 
 
 @cache
-def chances(dealt: int, target: int) -> Array:
+def probabilities(dealt: int, target: int) -> Array:
     """Return how a game ends from every score, at the start of a deal.
 
     Args:
@@ -65,45 +65,45 @@ def solve(deal: outcomes.Outcomes, target: int) -> Array:
     Solved for one sum of points after another: a deal starts at that sum, and its counts end there
     at most. The arrays have a margin of zeros before index 0, for what the bounds leave out.
     """
-    play, hand = outcomes.PLAY_SIZE, outcomes.COUNT_SIZE
+    pegging, hand = outcomes.PLAY_SIZE, outcomes.COUNT_SIZE
     total = np.convolve(deal.dealer_hand, deal.crib)
-    margin = max(play, hand)
+    margin = max(pegging, hand)
     size = target + 1 + margin
     # By pone's and the dealer's points to make: at the start of a deal in which the roles stand as
     # they do (`starts`) or are changed (`nexts`), after pone's hand and after the play.
-    starts, nexts, after_pone, after_play = np.zeros((4, size, size, ENDS))
+    starts, nexts, after_pone, after_pegging = np.zeros((4, size, size, ENDS))
     won = ended(target)
     starts[margin, margin + 1 :] = nexts[margin, margin + 1 :] = won[1:]
     starts[margin + 1 :, margin] = nexts[margin + 1 :, margin] = won[1:, ::-1]
-    in_play = [(p, d) for p, d in np.argwhere(deal.play > 0)]
+    in_play = [(p, d) for p, d in np.argwhere(deal.pegging > 0)]
     assert (0, 0) not in in_play, "a deal without a point in the play has no end to start from"
     p, d = np.array(in_play).T[:, :, None]
-    weights = deal.play[p, d].ravel()
+    weights = deal.pegging[p, d].ravel()
     # A row more: points that are never made within the play.
-    pone_out = np.vstack([deal.pone_out, np.zeros(play)])
-    dealer_out = np.vstack([deal.dealer_out, np.zeros(play)])
-    x, h, t = np.arange(play)[:, None], np.arange(hand)[:, None], np.arange(len(total))[:, None]
+    pone_out = np.vstack([deal.pone_out, np.zeros(pegging)])
+    dealer_out = np.vstack([deal.dealer_out, np.zeros(pegging)])
+    x, h, t = np.arange(pegging)[:, None], np.arange(hand)[:, None], np.arange(len(total))[:, None]
     tail = np.append(np.cumsum(deal.pone_hand[::-1])[::-1], 0.0)  # chance of so many or more
     for both in range(2, 2 * target + 1):
         a = np.arange(max(1, both - target), min(target, both - 1) + 1)
         b = both - a
         at = a + margin, b + margin
         starts[at] = (
-            np.tensordot(weights, after_play[at[0] - p, at[1] - d], 1)
-            + np.einsum("xn,xne->ne", pone_out[np.minimum(a, play), x],
+            np.tensordot(weights, after_pegging[at[0] - p, at[1] - d], 1)
+            + np.einsum("xn,xne->ne", pone_out[np.minimum(a, pegging), x],
                         starts[margin, np.maximum(at[1] - x, 0)])
-            + np.einsum("xn,xne->ne", dealer_out[np.minimum(b, play), x],
+            + np.einsum("xn,xne->ne", dealer_out[np.minimum(b, pegging), x],
                         starts[np.maximum(at[0] - x, 0), margin])
         )  # fmt: skip
         nexts[at[1], at[0]] = starts[at][:, ::-1]
         after_pone[at] = np.tensordot(total, nexts[at[0], np.maximum(at[1] - t, margin)], 1)
-        after_play[at] = np.tensordot(deal.pone_hand, after_pone[at[0] - h, at[1]], 1)
-        after_play[at] += tail[np.minimum(a, hand)][:, None] * starts[margin, at[1]]
+        after_pegging[at] = np.tensordot(deal.pone_hand, after_pone[at[0] - h, at[1]], 1)
+        after_pegging[at] += tail[np.minimum(a, hand)][:, None] * starts[margin, at[1]]
     return starts[margin:, margin:].copy()
 
 
 @cache
-def match_chances(dealt: int, target: int) -> Array:
+def match_win_probabilities(dealt: int, target: int) -> Array:
     """Return the chance of winning a match at the start of a game (H11).
 
     The loser of a game deals first in the next (H10). Five-card pone begins with three for last.
@@ -116,7 +116,7 @@ def match_chances(dealt: int, target: int) -> Array:
         r.for_last for r in PRESETS.values() if isinstance(r, TwoHandRules) and r.dealt == dealt
     )
     start = max(1, target - for_last)
-    table = chances(dealt, target)
+    table = probabilities(dealt, target)
     as_pone, as_dealer = table[0, start, target], table[1, target, start]
     found = np.zeros((2, LARGEST_MATCH + 1, LARGEST_MATCH + 1))
     found[:, 0, 1:] = 1.0
@@ -132,7 +132,7 @@ def match_stakes(matches: Array, mine: int, theirs: int) -> Array:
     """Return float64[6]: the chance of winning the match after each end of the present game.
 
     Args:
-        matches: the chances at the start of a game, of `match_chances`.
+        matches: the chances at the start of a game, of `match_win_probabilities`.
         mine: game points this seat still has to win.
         theirs: those of the other.
     """

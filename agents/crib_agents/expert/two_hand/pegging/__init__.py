@@ -6,5 +6,5 @@
 - `belief`: what the other seat may hold, and how likely each holding is.
 - `show`: what the counts after the play will bring.
 - `search`: what a card is worth over all the other seat may hold.
-- `play`: `PlayExpert`, which plays the best.
+- `play`: `PeggingExpert`, which plays the best.
 """

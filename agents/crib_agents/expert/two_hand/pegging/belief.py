@@ -7,14 +7,6 @@ it did play. It cannot hold what a go has ruled out.
 
 from __future__ import annotations
 
-from crib_agents.expert.two_hand.pegging.transition import (
-    ME,
-    THEM,
-    begin_count,
-    begin_play,
-    could_not_play,
-    put,
-)
 from crib_agents.expert.two_hand.pegging.holdings import (
     COUNTED,
     DISTINCT,
@@ -23,7 +15,15 @@ from crib_agents.expert.two_hand.pegging.holdings import (
     LOWEST,
     number,
 )
-from crib_agents.expert.two_hand.pegging.rollout_policy import all_in_public, softmax
+from crib_agents.expert.two_hand.pegging.rollout_policy import all_shared_values, softmax
+from crib_agents.expert.two_hand.pegging.transition import (
+    ME,
+    THEM,
+    begin_count,
+    begin_play,
+    could_not_play,
+    put,
+)
 from crib_env.engine.jit import kernel
 from crib_env.engine.show import pip
 from crib_env.engine.two_hand.counting import unseen_ranks
@@ -50,7 +50,7 @@ def weigh_card(p, r, n, s, hands, weights):
     held = s["held"]
     ways = s["ways"]
     chance = s["chance"]
-    all_in_public(p, THEM, weights, s["base"], s["shared"])
+    all_shared_values(p, THEM, weights, s["base"], s["shared"])
     room = 31 - p["count"]
     for j in range(n):
         softmax(p, held[j], hands, weights, s["base"], s["shared"], chance)
@@ -108,7 +108,7 @@ def alone(p, single):
 
 
 @kernel
-def hypothesise(v, p, s, hands, weights, rates):
+def enumerate_hands(v, p, s, hands, weights, rates):
     """Write the holdings the other seat may have now and their weights; return how many.
 
     Args:
@@ -144,7 +144,7 @@ def hypothesise(v, p, s, hands, weights, rates):
 
 
 @kernel
-def thin(n, most, s):
+def systematic_resample(n, most, s):
     """Keep at most ``most`` of ``n`` holdings, by evenly spaced draws along their weights.
 
     The weights left sum to one. Returns how many holdings are left.

@@ -1,8 +1,8 @@
-"""`PlayExpert`: the pegging half of `expert`, by belief and search, judged by worth.
+"""`PeggingExpert`: the pegging half of `expert`, by belief and search, judged by worth.
 
 It lays nothing away: put it together with something that does, as in
-``PhasedAgent(discard="rule_based", pegging=PlayExpert())``. It draws nothing: the card depends on
-the view alone.
+``PhasedAgent(discard="rule_based", pegging=PeggingExpert())``. It draws nothing: the card depends
+on the view alone.
 """
 
 from __future__ import annotations
@@ -18,9 +18,8 @@ from crib_agents.data.tables import RANKS
 from crib_agents.expert.two_hand.judge.model import MODEL_T
 from crib_agents.expert.two_hand.judge.model import load as load_model
 from crib_agents.expert.two_hand.judge.outcomes import COUNT_SIZE
-from crib_agents.expert.two_hand.judge.value import by_worths
-from crib_agents.expert.two_hand.pegging.belief import hypothesise, thin
-from crib_agents.expert.two_hand.pegging.transition import POSITION, POSITIONS_T
+from crib_agents.expert.two_hand.judge.value import group_by_win_table
+from crib_agents.expert.two_hand.pegging.belief import enumerate_hands, systematic_resample
 from crib_agents.expert.two_hand.pegging.holdings import (
     FIRST,
     HOLDINGS,
@@ -29,15 +28,16 @@ from crib_agents.expert.two_hand.pegging.holdings import (
     number,
 )
 from crib_agents.expert.two_hand.pegging.rollout_policy import SIZE
-from crib_agents.expert.two_hand.pegging.search import FINDINGS, WORTH, search_card
+from crib_agents.expert.two_hand.pegging.search import FINDINGS, WIN_VALUE, search_card
 from crib_agents.expert.two_hand.pegging.show import look_ahead
-from crib_agents.kernels.pair_tables import chart_of
+from crib_agents.expert.two_hand.pegging.transition import POSITION, POSITIONS_T
+from crib_agents.kernels.pair_tables import pair_table_of
 from crib_env.answers import one_or_many
 from crib_env.engine.family import find_family
 from crib_env.engine.jit import entry, kernel
 from crib_env.engine.record import NONE, TABLE_T
 from crib_env.engine.show import show_table
-from crib_env.engine.two_hand.records import HAND, PLAY, VIEWS_T
+from crib_env.engine.two_hand.records import HAND, PEGGING, VIEWS_T
 from crib_env.policy import Actions, Views
 
 DRAWN = 256  # hypotheses searched, of up to 1,820
@@ -74,9 +74,9 @@ def read_tables() -> tuple[Array, Array, Array]:
     Returns:
         float64[2 * SIZE], the reflex's tables in points: sums of 1,024ths are exact, so ties are
         ties in whatever order they are added up; float64[4, HOLDINGS], how often a holding is
-        kept, by `chart_of` its game and role, relative to the mean over holdings; float64[4], how
-        many times as large the odds of one suit are in a hand kept as in cards of the same ranks,
-        all different, drawn at random.
+        kept, by `pair_table_of` its game and role, relative to the mean over holdings; float64[4],
+        how many times as large the odds of one suit are in a hand kept as in cards of the same
+        ranks, all different, drawn at random.
     """
     held = tables.load(tables.REFLEX)
     rates = held["kept"].reshape(-1, HOLDINGS)
@@ -84,18 +84,18 @@ def read_tables() -> tuple[Array, Array, Array]:
 
 
 @kernel
-def find(v, hands, weights, keeping_rates, suited, model, worths, table, positions, s, found):
+def find(v, hands, weights, keeping_rates, suited, model, win_table, table, positions, s, found):
     """Write what each card of the view that may be played brings into ``found``, by its rank.
 
     Args:
         found: float64[RANKS, FINDINGS].
     """
-    other = chart_of(v, 1 - v["is_dealer"])
+    other = pair_table_of(v, 1 - v["is_dealer"])
     s["base"] = 0 if v["dealt"] == 6 else SIZE
     s["single"] = v["single_count"]
     s["i_deal"] = v["is_dealer"]
-    n = hypothesise(v, positions[0], s, hands, weights, keeping_rates[other])
-    n = thin(n, DRAWN, s)
+    n = enumerate_hands(v, positions[0], s, hands, weights, keeping_rates[other])
+    n = systematic_resample(n, DRAWN, s)
     look_ahead(v, n, s, hands, model, suited[other], table)
     counted = 0
     ranks = 0
@@ -106,7 +106,7 @@ def find(v, hands, weights, keeping_rates, suited, model, worths, table, positio
     mine = number(counted)
     for r in range(RANKS):
         if ranks >> r & 1:
-            search_card(r, mine, n, positions, s, hands, weights, worths, found[r])
+            search_card(r, mine, n, positions, s, hands, weights, win_table, found[r])
 
 
 @kernel
@@ -128,14 +128,14 @@ def only_rank(v):
         float64[:, :, ::1], TABLE_T, POSITIONS_T, SCRATCH_T, int64, float64[:, :, ::1], int64[::1],
     )
 )  # fmt: skip
-def play_views(
-    views, hands, weights, keeping_rates, suited, model, worths, table, positions, scratch, forced,
-    found, actions,
+def pegging_views(
+    views, hands, weights, keeping_rates, suited, model, win_table, table, positions, scratch,
+    forced, found, actions,
 ):  # fmt: skip
     """Write a card for each view, of equal worth the higher.
 
     Args:
-        views: all judged by ``worths``.
+        views: all judged by ``win_table``.
         hands: `holdings`. weights, keeping_rates, suited: see `read_tables`.
         model: the record of `model`. table: the show table.
         positions, scratch: POSITIONS of `POSITION` and one `SCRATCH`, no matter what is in them.
@@ -150,7 +150,7 @@ def play_views(
         open_choice = only_rank(v) == NONE
         if open_choice or forced:
             find(
-                v, hands, weights, keeping_rates, suited, model[0], worths, table, positions,
+                v, hands, weights, keeping_rates, suited, model[0], win_table, table, positions,
                 scratch[0], at,
             )  # fmt: skip
         card = NONE
@@ -160,13 +160,13 @@ def play_views(
                 if card == NONE or (c >> 2 == card >> 2 and c > card):
                     card = c
                 elif open_choice:
-                    more = at[c >> 2, WORTH] - at[card >> 2, WORTH]
+                    more = at[c >> 2, WIN_VALUE] - at[card >> 2, WIN_VALUE]
                     if more > 0.0 or (more == 0.0 and c > card):
                         card = c
         actions[i] = card
 
 
-class PlayExpert:
+class PeggingExpert:
     """Plays the cards by belief and search."""
 
     name = "play_expert"
@@ -191,7 +191,7 @@ class PlayExpert:
 
         Returns:
             float64[B, 6, FINDINGS], one row for each card of ``hand``, NaN where it may not be
-            played. The columns are `WORTH` (0 to 1, see `worth`), `POINTS_NOW` that
+            played. The columns are `WIN_VALUE` (0 to 1, see `value`), `POINTS_NOW` that
             the card makes, and `MY_POINTS` and `THEIR_POINTS`, expected of the rest of the play.
 
         Raises:
@@ -207,20 +207,20 @@ class PlayExpert:
 
     def _play(self, views: Views, found: Array, *, forced: bool) -> Actions:
         refuse_other_views(self.name, views, find_family("two_hand"))
-        if (views["phase"] != PLAY).any():
+        if (views["phase"] != PEGGING).any():
             raise ValueError(f"{self.name} plays cards and lays none away: for whole deals use "
                              "PhasedAgent(discard=..., pegging=...)")  # fmt: skip
         known = read_tables()
         positions = np.zeros(POSITIONS, dtype=POSITION)
         scratch = np.zeros(1, dtype=SCRATCH)
         actions = np.empty(len(views), dtype=np.int64)
-        for worths, rows in by_worths(views):
+        for win_table, rows in group_by_win_table(views):
             part = found if len(found) == 1 else found[rows]
             cards = np.empty(len(rows), dtype=np.int64)
             model = load_model(int(views["dealt"][rows[0]]))
-            play_views(
+            pegging_views(
                 np.ascontiguousarray(views[rows]), holdings(), *known, model,
-                worths, show_table(), positions, scratch, forced, part, cards,
+                win_table, show_table(), positions, scratch, forced, part, cards,
             )  # fmt: skip
             actions[rows] = cards
             if len(found) > 1:

@@ -82,7 +82,7 @@ def last_three_at(sequence, n):
 
 
 @kernel
-def in_public(p, seat, r, weights, base):
+def shared_value(p, seat, r, weights, base):
     """Return the part of the value of a seat's rank ``r`` that is the same whatever else it holds.
 
     That is what the card pegs and what tables 1, 2 and 5 say; `OUT` more if it wins the game.
@@ -106,7 +106,7 @@ def in_public(p, seat, r, weights, base):
 
 
 @kernel
-def in_private(p, r, rest, weights, base):
+def hand_value(p, r, rest, weights, base):
     """Return the part that depends on the holding left to the seat, ``rest``: tables 3 and 4."""
     count = p["count"] + min(r + 1, 10)
     return weights[base + rest_at(count, rest)] + weights[base + trap_at(r, rest)]
@@ -137,8 +137,8 @@ def best_rank(p, seat, held, hands, weights, base):
     for k in range(n):
         r = listed >> (4 * k) & 15
         if min(r + 1, 10) <= room:
-            value = in_public(p, seat, r, weights, base)
-            value += in_private(p, r, hands[held, r], weights, base)
+            value = shared_value(p, seat, r, weights, base)
+            value += hand_value(p, r, hands[held, r], weights, base)
             if best == NONE or value > most:
                 best = r
                 most = value
@@ -146,12 +146,12 @@ def best_rank(p, seat, held, hands, weights, base):
 
 
 @kernel
-def all_in_public(p, seat, weights, base, shared):
-    """Write `in_public` of every rank that fits the count into ``shared``, float64[RANKS]."""
+def all_shared_values(p, seat, weights, base, shared):
+    """Write `shared_value` of every rank that fits the count into ``shared``, float64[RANKS]."""
     room = 31 - p["count"]
     for r in range(RANKS):
         if min(r + 1, 10) <= room:
-            shared[r] = in_public(p, seat, r, weights, base)
+            shared[r] = shared_value(p, seat, r, weights, base)
 
 
 @kernel
@@ -160,7 +160,7 @@ def softmax(p, held, hands, weights, base, shared, chance):
 
     Args:
         held: the seat's holding, of which some card fits.
-        shared: float64[RANKS], see `all_in_public`.
+        shared: float64[RANKS], see `all_shared_values`.
         chance: float64[MOST], written for each rank listed; 0 for one that does not fit.
     """
     room = 31 - p["count"]
@@ -171,7 +171,7 @@ def softmax(p, held, hands, weights, base, shared, chance):
         r = listed >> (4 * k) & 15
         chance[k] = -2.0 * OUT
         if min(r + 1, 10) <= room:
-            chance[k] = shared[r] + in_private(p, r, hands[held, r], weights, base)
+            chance[k] = shared[r] + hand_value(p, r, hands[held, r], weights, base)
             top = max(top, chance[k])
     total = 0.0
     for k in range(n):

@@ -3,22 +3,22 @@
 After this seat's card every hypothesis is played out to the end of the deal's play. The other seat
 may answer with any card it holds, each as likely as a softmax over the reflex makes it; then both
 seats play by the reflex, which knows no more than a seat does: neither chooses by what it
-could not see. The end is judged by `worth`, over the counts still to come.
+could not see. The end is judged by `value`, over the counts still to come.
 """
 
 from __future__ import annotations
 
-from crib_agents.expert.two_hand.judge.value import after_play
-from crib_agents.expert.two_hand.pegging.transition import ME, THEM, copy, go_on, put
+from crib_agents.expert.two_hand.judge.value import after_pegging
 from crib_agents.expert.two_hand.pegging.holdings import DISTINCT, EMPTY, LISTED, LOWEST
-from crib_agents.expert.two_hand.pegging.rollout_policy import all_in_public, best_rank, softmax
+from crib_agents.expert.two_hand.pegging.rollout_policy import all_shared_values, best_rank, softmax
+from crib_agents.expert.two_hand.pegging.transition import ME, THEM, copy, go_on, put
 from crib_env.engine.jit import kernel
 from crib_env.engine.record import NONE
 
 STUCK = 32  # as a least pip: the seat holds cards, but none that fits
 
 # What a row of findings tells of a card.
-WORTH = 0
+WIN_VALUE = 0
 POINTS_NOW = 1  # what it is sure to peg when it is played
 MY_POINTS = 2  # expected of the rest of the play, without those
 THEIR_POINTS = 3
@@ -42,50 +42,50 @@ def play_out(p, seat, mine, theirs, s, hands, weights):
 
 
 @kernel
-def counted(p, others, s, worths):
+def counted(p, others, s, win_table):
     """Return the worth of the end ``p`` of the play if the other seat's hand counts ``others``."""
     mine = p["needs"][ME]
     theirs = p["needs"][THEM]
     if s["i_deal"]:
-        return after_play(worths, 1, theirs, mine, others, s["count"], s["crib"])
-    return after_play(worths, 0, mine, theirs, s["count"], others, s["crib"])
+        return after_pegging(win_table, 1, theirs, mine, others, s["count"], s["crib"])
+    return after_pegging(win_table, 0, mine, theirs, s["count"], others, s["crib"])
 
 
 @kernel
-def with_nob(p, others, nob, s, worths):
+def with_nob(p, others, nob, s, win_table):
     """Return `counted`, his nob being in the other seat's hand with the chance ``nob``."""
-    worth = counted(p, others, s, worths)
+    value = counted(p, others, s, win_table)
     if nob > 0.0:
-        worth += nob * (counted(p, others + 1, s, worths) - worth)
-    return worth
+        value += nob * (counted(p, others + 1, s, win_table) - value)
+    return value
 
 
 @kernel
-def end_worth(p, j, s, worths):
+def end_value(p, j, s, win_table):
     """Return the worth of the end ``p`` of the play under hypothesis ``j``.
 
     Args:
-        worths: see `worth.worths`.
+        worths: see `value.win_table`.
     """
     others = s["counts"][j]
     nob = s["nob"][j]
     flush = s["flush"][j]
-    worth = with_nob(p, others, nob, s, worths)
+    value = with_nob(p, others, nob, s, win_table)
     if flush > 0.0:
-        worth += flush * (with_nob(p, others + s["flush_points"], nob, s, worths) - worth)
-    return worth
+        value += flush * (with_nob(p, others + s["flush_points"], nob, s, win_table) - value)
+    return value
 
 
 @kernel
-def add_end(p, likely, j, s, worths, found):
+def add_end(p, likely, j, s, win_table, found):
     """Add the end ``p`` of the play under hypothesis ``j``, so ``likely``, to the findings."""
-    found[WORTH] += likely * end_worth(p, j, s, worths)
+    found[WIN_VALUE] += likely * end_value(p, j, s, win_table)
     found[MY_POINTS] -= likely * max(p["needs"][ME], 0)
     found[THEIR_POINTS] -= likely * max(p["needs"][THEM], 0)
 
 
 @kernel
-def add_ends(q, seat, likely, mine, theirs, j, p, s, hands, weights, worths, found):
+def add_ends(q, seat, likely, mine, theirs, j, p, s, hands, weights, win_table, found):
     """Add to the findings how hypothesis ``j`` ends that goes on from ``q``; ``p`` is scratch.
 
     Args:
@@ -96,7 +96,7 @@ def add_ends(q, seat, likely, mine, theirs, j, p, s, hands, weights, worths, fou
     if seat != THEM:
         copy(q, p)
         play_out(p, seat, mine, theirs, s, hands, weights)
-        add_end(p, likely, j, s, worths, found)
+        add_end(p, likely, j, s, win_table, found)
         return
     chance = s["chance"]
     softmax(q, theirs, hands, weights, s["base"], s["shared"], chance)
@@ -109,7 +109,7 @@ def add_ends(q, seat, likely, mine, theirs, j, p, s, hands, weights, worths, fou
             put(p, THEM, r)
             turn = go_on(p, s["single"], hands[rest, LOWEST], hands[mine, LOWEST])
             play_out(p, turn, mine, rest, s, hands, weights)
-            add_end(p, likely * chance[k], j, s, worths, found)
+            add_end(p, likely * chance[k], j, s, win_table, found)
 
 
 @kernel
@@ -131,7 +131,7 @@ def begin_card(r, rest, positions, s, hands, found):
     copy(heard, passed)
     nothing = EMPTY if heard["left"][THEM] == 0 else STUCK
     turn = go_on(passed, s["single"], hands[rest, LOWEST], nothing)
-    found[WORTH] = 0.0
+    found[WIN_VALUE] = 0.0
     found[POINTS_NOW] = positions[0]["needs"][ME] - max(heard["needs"][ME], 0)
     found[MY_POINTS] = max(heard["needs"][ME], 0)
     found[THEIR_POINTS] = heard["needs"][THEM]
@@ -139,12 +139,12 @@ def begin_card(r, rest, positions, s, hands, found):
 
 
 @kernel
-def search_card(r, mine, n, positions, s, hands, weights, worths, found):
+def search_card(r, mine, n, positions, s, hands, weights, win_table, found):
     """Write what playing rank ``r`` brings into ``found``, float64[FINDINGS].
 
     Args:
         mine: this seat's holding.
-        n: how many hypotheses `thin` left in the scratch record ``s``.
+        n: how many hypotheses `systematic_resample` left in the scratch record ``s``.
         positions: four of `POSITION`: the play as it stands, then scratch.
     """
     held = s["held"]
@@ -154,14 +154,14 @@ def search_card(r, mine, n, positions, s, hands, weights, worths, found):
     rest = hands[mine, r]
     turn, room = begin_card(r, rest, positions, s, hands, found)
     if room > 0:
-        all_in_public(heard, THEM, weights, s["base"], s["shared"])
+        all_shared_values(heard, THEM, weights, s["base"], s["shared"])
         for j in range(n):
             if hands[held[j], LOWEST] <= room:
                 add_ends(heard, THEM, ways[j], rest, held[j], j, positions[3], s, hands,
-                         weights, worths, found)  # fmt: skip
+                         weights, win_table, found)  # fmt: skip
     if turn == THEM:
-        all_in_public(passed, THEM, weights, s["base"], s["shared"])
+        all_shared_values(passed, THEM, weights, s["base"], s["shared"])
     for j in range(n):
         if hands[held[j], LOWEST] > room:
             add_ends(passed, turn, ways[j], rest, held[j], j, positions[3], s, hands,
-                     weights, worths, found)  # fmt: skip
+                     weights, win_table, found)  # fmt: skip

@@ -2,7 +2,7 @@
 
 Its own hand it can count. Of the other seat's hand it supposes the ranks, and how likely these make
 a flush or hold his nob: hands of one suit are kept more often than they are dealt. Of the crib it
-knows its own pair and the starter, and by which habit the other seat's role lays away.
+knows its own pair and the starter, and by which habit the other seat's role discards.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from crib_agents.kernels.pair_tables import cell
 from crib_env.engine.jit import kernel
 from crib_env.engine.show import FOUR, JACK, KEYS, score_flush_and_nob
 from crib_env.engine.two_hand.counting import unseen_ranks
-from crib_env.engine.two_hand.records import PLAY_ONLY
+from crib_env.engine.two_hand.records import PEGGING_ONLY
 
 EVERY_SUIT = (1 << SUITS) - 1
 
@@ -49,8 +49,8 @@ def unseen_cards(v):
     unseen = (1 << DECK) - 1 - (1 << v["starter"])
     for i in range(v["hand_n"]):
         unseen -= 1 << v["hand"][i]
-    for i in range(v["laid_n"]):
-        unseen -= 1 << v["laid"][i]
+    for i in range(v["discarded_n"]):
+        unseen -= 1 << v["discarded"][i]
     for i in range(v["pile_n"]):
         unseen -= 1 << v["pile"][i]
     return unseen
@@ -122,12 +122,12 @@ def fill_crib(v, s, model, table):
     crib = s["crib"]
     starter = v["starter"]
     his_nob = 4 * JACK + (starter & 3)
-    low = min(v["laid"][0], v["laid"][1])
-    high = max(v["laid"][0], v["laid"][1])
+    low = min(v["discarded"][0], v["discarded"][1])
+    high = max(v["discarded"][0], v["discarded"][1])
     key = KEYS[starter >> 2] + KEYS[low >> 2] + KEYS[high >> 2]
     suits = (1 << (8 * (low & 3))) + (1 << (8 * (high & 3)))
     mine = low == his_nob or high == his_nob
-    habit = model["habit"][1 - v["is_dealer"]]
+    discard_rate = model["discard_rate"][1 - v["is_dealer"]]
     unseen = unseen_cards(v)
     total = 0.0
     for x in range(DECK):
@@ -135,7 +135,7 @@ def fill_crib(v, s, model, table):
             continue
         for y in range(x + 1, DECK):
             if unseen >> y & 1:
-                likely = habit[cell(x, y)]
+                likely = discard_rate[cell(x, y)]
                 all_suits = suits + (1 << (8 * (x & 3))) + (1 << (8 * (y & 3)))
                 nob = 1 if mine or x == his_nob or y == his_nob else 0
                 points = table[key + KEYS[x >> 2] + KEYS[y >> 2]] + score_flush_and_nob(
@@ -155,7 +155,7 @@ def look_ahead(v, n, s, hands, model, suited, table):
     for points in range(COUNT_SIZE):
         crib[points] = 0.0
     s["flush_points"] = v["flush_size"]
-    if v["episode"] == PLAY_ONLY:
+    if v["episode"] == PEGGING_ONLY:
         s["count"] = 0
         for j in range(n):
             s["counts"][j] = 0
