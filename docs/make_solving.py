@@ -92,7 +92,7 @@ def draw(points: list[dict[str, Any]], path: Path) -> None:
     axes.xaxis.set_minor_formatter(NullFormatter())
     axes.set_ylim(bottom=0.0)
     axes.set_xlabel("CPU seconds")
-    axes.set_ylabel("a perfect opponent gains, points a deal")
+    axes.set_ylabel("a perfect opponent gains, points per deal")
     axes.set_title("Five cards, by iterations")
     axes.grid(alpha=0.3)
     axes.legend()
