@@ -79,7 +79,7 @@ def page(pairs: int, seed: int, folder: Path, runs: Path) -> tuple[str, dict[str
     head = (
         "Every two agents meet in duplicate pairs of games (same cards, seats swapped). Ratings "
         "are Bradley-Terry on the Elo scale with a mean of 0; intervals are a bootstrap over "
-        "pairs. `equilibrium` is solved for six and five cards alone, and at Table Top `master` plays "
-        "as `expert`. `magmacrunch` is a published bot (`magmacrunch-cribbage` on PyPI).\n"
+        "pairs. `equilibrium` is solved for six and five cards alone, and at Table Top `master` "
+        "plays as `expert`. `magmacrunch` is a published bot (`magmacrunch-cribbage` on PyPI).\n"
     )
     return "\n".join([head, *texts]), data
