@@ -2,7 +2,7 @@
 
 The fields of a two-hand game, separated by spaces:
 
-    hoyle game #3 d1 m0 pegging 5h(6C)7D8S(9C)kd/AC(2C)3C(4C)ts6d JC 5HTSKD6D| 30-34/58-60 rng=1f.2.3.4
+    hoyle game #3 d1 m0 pegging 5h(6C)7D8S(9C)kd/AC(2C)3C(4C)ts6d JC 5HTSKD6D| 30-34/58-60
 
 | field | meaning |
 |---|---|
@@ -31,8 +31,8 @@ The fields of a Table Top game, whose record knows each card by its turn:
 | crib | the cards in the order laid, or ``-`` |
 | scores | side 0 / side 1 |
 
-Then, in any order and only where they differ from the default in brackets: ``games=2/1`` game points
-(0/0), ``start=5/0`` scores at the start of the episode (0/0), ``winner=1`` (none),
+Then, in any order and only where they differ from the default in brackets: ``games=2/1`` game
+points (0/0), ``start=5/0`` scores at the start of the episode (0/0), ``winner=1`` (none),
 ``rng=1f.2.3.4`` the generator's words in hexadecimal (all 0, which a caller must seed before
 another deal is drawn).
 

@@ -60,7 +60,7 @@ def test_usage_on_an_environments_page_runs(name: str) -> None:
 
 
 VIEWS = (ROOT / "docs" / "views.md").read_text()
-FIELD = re.compile(r"^\| `(\w+)` \| (\d*) \| (.*?) \|", re.MULTILINE)
+FIELD = re.compile(r"^\| `(\w+)` \| (\d*) ?\| (.*?) \|", re.MULTILINE)
 
 
 def fields_on_the_page(name: str) -> dict[str, tuple[str, str]]:
