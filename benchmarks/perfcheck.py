@@ -94,7 +94,7 @@ def ratios() -> dict[str, float]:
         "rollout table_top": (Lanes("table_top", LANES, steps=50).play, compiled),
         "vector step six_card": (vector(six_card_v0), compiled),
         "vector step discard": (vector(discard_v0, pegging_policy="random"), compiled),
-        "vector step pegging": (vector(pegging_v0, keep="random"), compiled),
+        "vector step pegging": (vector(pegging_v0, discard_policy="random"), compiled),
         "AEC step six_card": (aec(), python_yardstick),
     }
     found: dict[str, list[float]] = {name: [] for name in works}
