@@ -81,13 +81,13 @@ def beside_schell(found: Round) -> tuple[str, dict[str, Any]]:
     mean, half = by_rank_pairs(found.cribs)
     discarded, discarded_half = by_rank_pairs(found.discarded_cribs)
     rows = []
-    diff_settings = {}
+    differences = {}
     discards_apart = []
     for pair, published in SCHELL.items():
         a, b = (TEXT.index(rank) for rank in pair)
         for role, theirs in zip((DEALER, PONE), published, strict=True):
             difference = float(mean[role, a, b] - theirs)
-            diff_settings[f"{pair} {'own' if role else 'opponent'}"] = difference
+            differences[f"{pair} {'own' if role else 'opponent'}"] = difference
             discards_apart.append(discarded[role, a, b] - theirs)
             mark = "**" if abs(difference) > APART else ""
             rows.append(
@@ -99,7 +99,7 @@ def beside_schell(found: Round) -> tuple[str, dict[str, Any]]:
                     *beside(discarded[role, a, b], discarded_half[role, a, b], theirs),
                 ]
             )
-    apart = np.array(list(diff_settings.values()))
+    apart = np.array(list(differences.values()))
     plain = np.abs(without_play() - np.array(list(SCHELL.values()))).mean()
     head = ["pair, crib", "whenever dealt", "Schell", "difference", "when discarded", "difference"]
     text = f"""### Beside Schell's averages
@@ -122,7 +122,7 @@ How often a dealt card is discarded, in per cent:
 
 {table(head, rows, numbers=True)}
 """
-    return text, {"differences_from_schell": diff_settings,
+    return text, {"differences_from_schell": differences,
                   "mean_absolute_difference": float(np.abs(apart).mean())}  # fmt: skip
 
 
