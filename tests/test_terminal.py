@@ -68,7 +68,7 @@ def test_a_whole_game_is_played_and_reviewed(
     won = "won" if session.winner == 0 else "lost"
     assert session.over
     assert f"You have {won}, {first} to {second}." in said
-    assert "Looking back" in said
+    assert "Review: the cost of your decisions" in said
     assert "\x1b" not in said, "a pipe is sent no colours"
     for turn in session.turns:
         for one in turn.counted:
@@ -90,7 +90,7 @@ def test_commands_at_the_table(
     typing(monkeypatch, iter(words))
     player.play()
     said = capsys.readouterr().out
-    for words_said in ("the count speed, 1", "nothing of yours to take back", "expert: discard",
+    for words_said in ("the count speed, 1", "no turn to take back", "expert: discard",
                        "the count speed is 1 (fastest) to 9, got 12", "got 'x'",
                        "kept for next time", "taken back", "You leave the table."):  # fmt: skip
         assert words_said in said
@@ -128,7 +128,7 @@ def test_watching(game: str, capsys: pytest.CaptureFixture[str]) -> None:
     said = capsys.readouterr().out
     assert (" wins, 7 to " if game == "match" else " wins, ") in said.splitlines()[-1]
     assert said.endswith(" game points.\n") == (game == "match")
-    assert "discard" in said or "lay it in the crib" in said
+    assert "discard" in said or "send it to the crib" in said
 
 
 # --- what is kept ---------------------------------------------------------------------------------
@@ -172,7 +172,7 @@ def test_the_command_in_a_pipe_without_a_home() -> None:
         "pegging", "five", "--opponent", "greedy", "--keep", typed="hint\nkeep\n", **nowhere
     )
     assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout.count("not kept") == 2
+    assert done.stdout.count("not saved") == 2
     assert "You leave the table." in done.stdout
 
 
@@ -244,7 +244,7 @@ def test_a_drill_is_graded_and_the_score_kept(
         assert "the best there is" in said
         assert f"it costs {100 * lost:.1f} %" in said
         assert f"This time: 1 of 2 the best, {50 * lost:.2f} % lost each" in said
-        assert f"All told: {sitting} of {2 * sitting} the best" in said
+        assert f"In all: {sitting} of {2 * sitting} the best" in said
 
 
 def test_a_drill_left_at_once_keeps_no_score(
@@ -252,7 +252,7 @@ def test_a_drill_left_at_once_keeps_no_score(
 ) -> None:
     typing(monkeypatch, iter([]))
     drill.run(drill.Settings("discard", count=1, seed=4))
-    assert capsys.readouterr().out.splitlines()[-1] == "Nothing was answered."
+    assert capsys.readouterr().out.splitlines()[-1] == "No answers."
 
 
 def test_grades() -> None:

@@ -134,8 +134,8 @@ def run(settings: Settings) -> None:
     except (EOFError, KeyboardInterrupt):
         screen.line("")
     if not done.asked:
-        screen.title("Nothing was answered.")
+        screen.title("No answers.")
     else:
         screen.title(f"This time: {done}")
         total, problem = keep(settings.kind, done)
-        screen.line(f"not kept: {problem}" if problem else f"All told: {total}")
+        screen.line(f"not saved: {problem}" if problem else f"In all: {total}")

@@ -172,7 +172,7 @@ class Player:
         if self.session.undo(self.seat):
             self.screen.line("  taken back")
         else:
-            self.screen.problem("there is nothing of yours to take back")
+            self.screen.problem("you have no turn to take back")
 
     def board(self) -> None:
         """Show the board."""
@@ -211,7 +211,7 @@ class Player:
         looked = review(self.session, self.seat)
         if not looked.decisions:
             return
-        self.screen.title("Looking back: what your decisions cost, as the expert sees it")
+        self.screen.title("Review: the cost of your decisions, by the expert's judgement")
         for phase, (n, loss) in looked.by_phase.items():
             self.screen.line(f"  {phase:12} {n:3} decisions, {100 * loss:.2f} % each")
         for one in looked.worst:
@@ -233,5 +233,5 @@ def run(settings: Settings) -> None:
     )  # fmt: skip
     screen = Screen(chosen.speed)
     if settings.keep and (problem := save_choices(chosen)):
-        screen.problem(f"not kept: {problem}")
+        screen.problem(f"not saved: {problem}")
     Player(session, settings.seat, screen, chosen).play()

@@ -57,7 +57,7 @@ def run(settings: Settings) -> None:
                 BOARDS[session.family.name](screen, session.sight(0), called)
     except KeyboardInterrupt:
         screen.line("")
-        screen.line("You look away.")
+        screen.line("You stop watching.")
         return
     winner = session.winner
     if winner is not None:

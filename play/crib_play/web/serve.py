@@ -37,7 +37,7 @@ THINKING = 75  # seconds for which a connection is kept open, as people think
 MOST_CONNECTIONS = 768  # of all addresses; a process may open 1024 files on many systems
 NETWORK = (
     "anyone on this network can reach it and open tables, and traffic is not encrypted; "
-    "other names than these are refused, unless --allow-host names them"
+    "other names are refused unless --allow-host names them"
 )
 
 
@@ -73,7 +73,7 @@ def open_store(path: Path) -> Store:
     try:
         return Store(path)
     except (OSError, sqlite3.Error) as error:
-        print(f"games are not kept, {path} cannot be used: {error}")
+        print(f"games are not saved: {path} cannot be used: {error}")
         return Store(None)
 
 
@@ -106,7 +106,7 @@ def run(settings: Settings) -> None:
         h11_max_incomplete_event_size=HEAD_BYTES,
     )  # fmt: skip
     here = "127.0.0.1" if settings.host in EVERYWHERE else settings.host
-    print(f"the table is laid at {url(here, port)} (Ctrl-C clears it)", flush=True)
+    print(f"the table is open at {url(here, port)} (Ctrl-C closes it)", flush=True)
     if settings.host not in LOOPBACK:
         found = " or ".join(others) or "an address of this machine, which was not found"
         print(f"from other machines: {found}\n{NETWORK}", flush=True)
@@ -119,7 +119,7 @@ def run(settings: Settings) -> None:
         preparation.close()
         finished.close()
         store.close()
-    print("the table is cleared; games go on when it is laid again")
+    print("the table is closed; games continue when you start it again")
 
 
 def own_file() -> Path:
