@@ -46,17 +46,15 @@ class Settings(TakesAgents):
     """Play in a browser.
 
     Attributes:
-        host: the address to listen on; the default is this machine alone, 0.0.0.0 is every
-            network it is in. Then anyone who reaches it can open a table, and traffic is not
-            encrypted.
-        allow_host: names by which it may be asked for, besides its addresses and localhost; behind
-            a proxy, say.
+        host: the address to listen on. The default is this machine alone; 0.0.0.0 is every network
+            of this machine. Then anyone on it can open a table, and traffic is not encrypted.
+        allow_host: further names the server answers to, besides its addresses and localhost; for
+            a proxy, for example.
         port: the port; 0 takes a free one.
-        games: the file games are kept in; by default in the user's data folder.
-        keep_days: a game at which nobody has taken a turn for so many days, over or not, is
-            forgotten; 0 keeps all.
-        tables_per_hour: how many tables one address may open in an hour; 0 does not limit them.
-        agents: whom one can play against, by name or file of weights; by default all installed.
+        games: the file that stores the games; by default in the user's data folder.
+        keep_days: delete a game, finished or not, after this many days without a turn; 0 keeps all.
+        tables_per_hour: the number of tables one address may open per hour; 0 sets no limit.
+        agents: the opponents offered, by name or weights file; by default all installed.
     """
 
     host: str = "127.0.0.1"
