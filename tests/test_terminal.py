@@ -92,7 +92,7 @@ def test_commands_at_the_table(
     said = capsys.readouterr().out
     for words_said in ("the count speed, 1", "no turn to take back", "expert: discard",
                        "the count speed is 1 (fastest) to 9, got 12", "got 'x'",
-                       "kept for next time", "taken back", "You leave the table."):  # fmt: skip
+                       "saved for next time", "taken back", "You leave the table."):  # fmt: skip
         assert words_said in said
     assert load_choices() == Choices(speed=5, coach=True)
     assert session.game.legal == hand
@@ -241,7 +241,7 @@ def test_a_drill_is_graded_and_the_score_kept(
         typing(monkeypatch, iter(["nonsense", right, wrong, "skip"]))
         drill.run(drill.Settings("discard", count=3, seed=4))
         said = capsys.readouterr().out
-        assert "the best there is" in said
+        assert "the best choice" in said
         assert f"it costs {100 * lost:.1f} %" in said
         assert f"This time: 1 of 2 the best, {50 * lost:.2f} % lost each" in said
         assert f"In all: {sitting} of {2 * sitting} the best" in said
@@ -258,5 +258,5 @@ def test_a_drill_left_at_once_keeps_no_score(
 def test_grades() -> None:
     words: Callable[[float], str] = drill.grade
     assert [words(loss) for loss in (0.0, 0.001, 0.01, 0.2)] == [
-        "the best there is", "good", "fair", "poor"
+        "the best choice", "good", "fair", "poor"
     ]  # fmt: skip
