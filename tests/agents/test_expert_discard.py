@@ -31,16 +31,18 @@ from crib_training.tables.two_hand.discarded import sample_round
 from crib_training.tables.two_hand.kept_pegging import kept_ranks, shrunk
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from test_two_hand_agents import SLOW, Lanes, after_discards, dealt, discard_view
-from test_win_table import COUNTS, PLAYS, distribution, small_deal
 
 from checkout import python
+from compiled import SLOW
 from crib_env import format_cards, parse_cards
 from crib_env.engine.record import NONE
 from crib_env.engine.two_hand.records import DEAL, DISCARD, GAME, PEGGING, VIEW
 from crib_env.rules import PRESETS
 from hidden import redraw_hands
 from reference import scoring
+from small_deal import COUNTS, PLAYS, distribution, small_deal
+from stacked import Lanes
+from two_hand_views import after_discards, dealt, discard_view
 
 Array = npt.NDArray[Any]
 

@@ -6,7 +6,6 @@ Python, and the course of the play with the engine.
 
 from __future__ import annotations
 
-import os
 from collections import Counter
 from dataclasses import replace
 from functools import cache
@@ -50,8 +49,8 @@ from crib_agents.kernels.pair_tables import cell
 from crib_training.evaluation.determinized import DeterminizedAgent
 from crib_training.evaluation.duplicate import estimate, play_pairs
 from crib_training.tables.two_hand.rollout_policy import keeping_rates
-from test_two_hand_agents import Lanes, choose
 
+from compiled import SLOW
 from crib_env import find_agent, format_card, parse_cards
 from crib_env.engine.record import NONE
 from crib_env.engine.two_hand.records import DISCARD, GAME, HAND, PEGGING, PEGGING_ONLY, VIEW
@@ -59,10 +58,10 @@ from crib_env.rules import PRESETS
 from hidden import redraw_hands
 from reference import scoring
 from reference.pegging import NUMBERS, Pegging, Position
+from stacked import Lanes
+from two_hand_views import choose
 
 GAMES = ("hoyle", "five_card")
-# Uncompiled the tests run the same checks on less.
-SLOW = os.environ.get("NUMBA_DISABLE_JIT", "0") != "0"
 
 every_game = pytest.mark.parametrize("game", GAMES)
 

@@ -5,7 +5,6 @@ What it counts and searches is checked against slow Python over `tests/reference
 
 from __future__ import annotations
 
-import os
 import random
 from functools import cache
 from itertools import combinations_with_replacement
@@ -31,9 +30,9 @@ from crib_training.evaluation.duplicate import estimate, play_pairs
 from crib_training.evaluation.strength import measure
 from crib_training.tables.table_top.values import learn
 from crib_training.tables.table_top.weights import FITTED, fit
-from test_table_top_agents import VARIANTS, Lanes, mask_of, position
 
 from checkout import python
+from compiled import compiled_alone
 from crib_env import find_agent
 from crib_env.engine.family import find_family
 from crib_env.engine.record import NONE
@@ -42,12 +41,8 @@ from crib_env.engine.table_top.records import CENTRE, TABLE_VIEW, TO_CRIB, TURNS
 from crib_env.rules import PRESETS
 from hidden import redraw_turns
 from reference import scoring
-
-# Uncompiled the tests run the same checks on less.
-SLOW = os.environ.get("NUMBA_DISABLE_JIT", "0") != "0"
-
-every_variant = pytest.mark.parametrize(("players", "preset"), VARIANTS)
-compiled_alone = pytest.mark.skipif(SLOW, reason="thousands of searches")
+from stacked import Lanes
+from table_top_views import VARIANTS, every_variant, mask_of, position
 
 
 def at_turn(turn: int, players: int, preset: str, lanes: int, seed: int) -> Lanes:

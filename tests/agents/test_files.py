@@ -19,10 +19,9 @@ from crib_agents.learned import Weights
 from crib_agents.loading import load_agent
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from test_policy_net import policy
 
 from crib_env import PRESETS
-from learned_nets import drawn_weights
+from learned_nets import drawn_weights, policy
 
 WEIGHTS = drawn_weights(PRESETS["table_top"])
 TENSORS: dict[str, Any] = {

@@ -236,7 +236,7 @@ def test_a_file_comes_back_as_it_was_saved(dtype: Any, tmp_path: Path) -> None:
 
 
 def test_files_are_told_apart_by_their_format(tmp_path: Path) -> None:
-    from test_policy_net import policy
+    from learned_nets import policy
 
     policy().save(tmp_path / "policy.safetensors")
     assert isinstance(load_agent(str(tmp_path / "policy.safetensors")), PolicyNetAgent)

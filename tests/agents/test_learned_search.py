@@ -14,7 +14,6 @@ from crib_agents.learned.table_top.act import ACTIONS, UNLIKELY
 from crib_agents.learned.table_top.search import action_values
 from crib_training.evaluation import card
 from numba import float64, void
-from test_learned_table_top import slow_crib, views_of
 
 from crib_env import agent_names, find_agent
 from crib_env.batch import GameBatch
@@ -23,7 +22,7 @@ from crib_env.engine.record import TABLE_T, WEIGHTS_T
 from crib_env.engine.show import show_table
 from crib_env.engine.table_top.records import VIEWS_T
 from crib_env.rules import PRESETS, Rules
-from learned_nets import drawn_weights
+from learned_nets import drawn_weights, slow_crib, views_of
 from reference import learned as slow_nets
 from reference import learned_table_top as slow
 

@@ -24,31 +24,16 @@ from numba import float64, int64, void
 from safetensors.numpy import load_file, save_file
 
 from crib_env import find_agent, table_top_v0
-from crib_env.batch import GameBatch
 from crib_env.engine.jit import entry
 from crib_env.engine.record import TABLE_T, WEIGHTS_T
 from crib_env.engine.show import show_table
 from crib_env.engine.table_top.records import VIEWS_T
-from crib_env.rules import PRESETS, Rules
-from learned_nets import drawn_weights
+from crib_env.rules import PRESETS
+from learned_nets import drawn_weights, slow_crib, views_of
 from reference import learned as slow_nets
 from reference import learned_table_top as slow
 
 TABLE_TOP = ("table_top", "table_top_ship")
-
-
-def views_of(rules: Rules, players: int, n: int, seed: int) -> np.ndarray[Any, Any]:
-    """Return the views of all decisions of n rounds, played by chance."""
-    games = GameBatch(rules, n, players=players, episode="round", seed=seed)
-    games.begin()
-    rng = np.random.default_rng(seed)
-    found = []
-    running = games.running()
-    while len(running):
-        found.append(games.views(running))
-        games.ask(find_agent("random"), running, rng)
-        running = games.running(running)
-    return np.concatenate(found)
 
 
 @entry(
@@ -80,12 +65,6 @@ def slow_line(view: Any, weights: Weights, line: int, cards: list[int]) -> tuple
         return points, points
     seen = slow_nets.dense(slow.line_seen(view, line, cards), slow.place_in(slow.LINE_PLACES), 109)
     return points, points + slow_nets.forward(weights.nets["line"], seen)[0]
-
-
-def slow_crib(view: Any, weights: Weights, cards: list[int]) -> float:
-    points = slow.points_of(cards, int(view["starter"]), int(view["crib_flush_size"]))
-    seen = slow_nets.dense(slow.crib_seen(view, cards), slow.place_in(slow.CRIB_PLACES), 59)
-    return points + slow_nets.forward(weights.nets["crib"], seen)[0]
 
 
 def slow_actions(view: Any, weights: Weights) -> dict[int, float]:

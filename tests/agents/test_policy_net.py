@@ -4,40 +4,21 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from crib_agents.adapters.learned import Layers, PolicyNetAgent, header
+from crib_agents.adapters.learned import PolicyNetAgent
 from safetensors.numpy import load_file, save_file
 
 from crib_env import six_card_v0
 from crib_env.batch import GameBatch
-from crib_env.engine.family import find_family
 from crib_env.rules import PRESETS, Rules
+from learned_nets import HIDDEN, policy
 
 RNG = np.random.default_rng(0)
 HOYLE = PRESETS["hoyle"]
-TWO_HAND = find_family("two_hand")
-HIDDEN = 3
-
-
-def layers(inputs: int = TWO_HAND.obs_size, actions: int = TWO_HAND.actions) -> Layers:
-    """Return a small network, drawn by chance."""
-    rng = np.random.default_rng(1)
-    sizes = (inputs, HIDDEN, actions)
-    return [
-        (rng.normal(size=(n, m)).astype(np.float32), np.zeros(n, dtype=np.float32))
-        for m, n in pairwise(sizes)
-    ]
-
-
-def policy(rules: str | Rules = "hoyle", environment: str = "six_card_v0") -> PolicyNetAgent:
-    family = find_family((PRESETS[rules] if isinstance(rules, str) else rules).family)
-    about = header(environment, rules, family)
-    return PolicyNetAgent(layers(family.obs_size, family.actions), about)
 
 
 def asked(agent: PolicyNetAgent, rules: Rules) -> Any:

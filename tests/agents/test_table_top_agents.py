@@ -5,7 +5,6 @@ What the kernels count is checked against `tests/reference`, which counts by lit
 
 from __future__ import annotations
 
-import os
 import random
 from typing import Any
 
@@ -14,65 +13,25 @@ import pytest
 from crib_agents import GreedyAgent, RandomAgent, RuleBasedAgent
 from crib_agents.kernels import placing
 from crib_training.evaluation.duplicate import estimate, play_pairs
-from test_vector import Asked, picture
 
 from checkout import python
-from crib_env import parse_card, table_top_v0
+from compiled import SLOW
+from crib_env import table_top_v0
 from crib_env.engine.record import NONE
 from crib_env.engine.show import show_table
 from crib_env.engine.table_top.lines import points_so_far
-from crib_env.engine.table_top.records import CENTRE, TABLE_VIEW, TO_CRIB, TURNS
+from crib_env.engine.table_top.records import TABLE_VIEW, TO_CRIB, TURNS
 from crib_env.policy import Agent, CompiledAgent, find_agent
 from crib_env.rules import PRESETS
 from hidden import redraw_turns
 from reference import scoring
 from stacked import Lanes
+from table_top_views import VARIANTS, every_variant, mask_of, position
+from vector_walks import Asked, picture
 
-VARIANTS = [(2, "table_top"), (4, "table_top"), (2, "table_top_ship"), (4, "table_top_ship")]
 AGENTS = (RandomAgent, GreedyAgent, RuleBasedAgent)
-# Uncompiled the tests run the same checks on less.
-SLOW = os.environ.get("NUMBA_DISABLE_JIT", "0") != "0"
 
 every_agent = pytest.mark.parametrize("make", AGENTS, ids=[a.name for a in AGENTS])
-every_variant = pytest.mark.parametrize(("players", "preset"), VARIANTS)
-
-
-def position(
-    layout: str,
-    card: str,
-    crib: int = 0,
-    rows: int = 1,
-    my_crib: int = 1,
-    preset: str = "table_top",
-    cells: int = (1 << TO_CRIB) - 1,
-) -> Any:
-    """Return the view of a seat that may place ``card`` on any vacant cell of ``cells``.
-
-    Args:
-        layout: five rows, a card or ``--`` for each cell.
-        crib: 1 if the seat may also lay the card in the crib.
-        rows: 1 if its side scores the rows.
-    """
-    view = np.zeros(1, dtype=TABLE_VIEW)[0]
-    for field in ("adjacency", "flush_size", "crib_flush_size", "score_difference", "target"):
-        view[field] = getattr(PRESETS[preset], field)
-    held = [NONE if text == "--" else parse_card(text) for text in layout.split()]
-    assert len(held) == 25
-    view["layout"] = held
-    view["turns"] = NONE
-    view["placed"] = sum(1 << cell for cell, c in enumerate(held) if c != NONE)
-    view["starter"] = held[CENTRE]
-    view["players"] = 2
-    view["to_move"] = 1
-    view["scores_rows"] = rows
-    view["my_crib"] = my_crib
-    view["card"] = parse_card(card)
-    view["partner_card"] = NONE
-    view["crib"] = NONE
-    view["crib_turns"] = NONE
-    view["owed"] = (2 if crib else 0, 2, 0, 0)
-    view["legal"] = cells & ~int(view["placed"]) | crib << TO_CRIB
-    return view
 
 
 def choose(agent: Agent, view: Any) -> int:
@@ -301,10 +260,6 @@ def test_greedy_agrees_with_the_reference(players: int, preset: str) -> None:
 
 
 # --- rule_based ----------------------------------------------------------------------------------
-
-
-def mask_of(cards: list[int]) -> int:
-    return sum(1 << card for card in cards)
 
 
 @pytest.mark.parametrize("flush_size", [4, 5])

@@ -7,7 +7,6 @@ discard is checked against `tests/reference`, which counts by literal definition
 from __future__ import annotations
 
 import json
-import os
 import pickle
 from itertools import combinations
 from types import SimpleNamespace
@@ -29,33 +28,28 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from checkout import python
+from compiled import SLOW
 from crib_env import format_cards, parse_card, parse_cards
 from crib_env.engine.cache import cache_folder
 from crib_env.engine.family import find_family
 from crib_env.engine.record import NONE
 from crib_env.engine.show import show_table
 from crib_env.engine.two_hand.counting import certain_points, sequence_of
-from crib_env.engine.two_hand.records import DISCARD, HAND, VIEW
+from crib_env.engine.two_hand.records import DISCARD, VIEW
 from crib_env.policy import Agent, CompiledAgent, compile_policy
 from crib_env.rules import PRESETS, Rules
 from hidden import redraw_hands
 from reference import scoring
 from stacked import Lanes, Table, deal
+from two_hand_views import after_discards, choose, dealt, discard_view
 
 Array = npt.NDArray[Any]
 
 GAMES = ("hoyle", "five_card")
 AGENTS = (RandomAgent, GreedyAgent, RuleBasedAgent)
-# Uncompiled the tests run the same checks on less.
-SLOW = os.environ.get("NUMBA_DISABLE_JIT", "0") != "0"
 
 every_agent = pytest.mark.parametrize("make", AGENTS, ids=[a.name for a in AGENTS])
 every_game = pytest.mark.parametrize("game", GAMES)
-
-
-def choose(agent: Agent, view: Any, seed: int = 0) -> int:
-    """Return the agent's card for one view."""
-    return int(agent.act(np.array([view], dtype=VIEW), np.random.default_rng(seed))[0])
 
 
 def run_kernel(kernel: Any, view: Any, *args: Any) -> int:
@@ -63,49 +57,11 @@ def run_kernel(kernel: Any, view: Any, *args: Any) -> int:
     return int(kernel(np.array([view], dtype=VIEW)[0], *args))
 
 
-def discard_view(cards: list[int], game: str, dealer: bool) -> Any:
-    """Return the view of a seat about to discard from ``cards``."""
-    rules = PRESETS[game]
-    view = np.zeros(1, dtype=VIEW)[0]
-    for field in ("dealt", "target", "single_count", "flush_size", "crib_flush_size"):
-        view[field] = getattr(rules, field)
-    view["phase"] = DISCARD
-    view["to_move"] = 1
-    view["is_dealer"] = dealer
-    view["starter"] = NONE
-    view["other_n"] = rules.dealt
-    view["pile"] = NONE
-    view["hand"] = NONE
-    view["discarded"] = NONE
-    view["hand"][: len(cards)] = cards
-    view["hand_n"] = len(cards)
-    view["legal"] = (1 << len(cards)) - 1
-    return view
-
-
-def after_discards(view: Any, card: int) -> Any:
-    """Return the view once the seat has laid ``card`` away, as the engine would show it."""
-    rest = [int(c) for c in view["hand"] if c not in (card, NONE)]
-    later = view.copy()
-    later["hand"] = rest + [NONE] * (HAND - len(rest))
-    later["hand_n"] = len(rest)
-    later["discarded"] = (card, NONE)
-    later["discarded_n"] = 1
-    later["legal"] = (1 << len(rest)) - 1
-    return later
-
-
 def discarded_pair(agent: Agent, cards: list[int], game: str, dealer: bool) -> tuple[int, int]:
     """Return the two cards the agent discards, in order."""
     view = discard_view(cards, game, dealer)
     first = choose(agent, view)
     return first, choose(agent, after_discards(view, first))
-
-
-def dealt(game: str) -> st.SearchStrategy[list[int]]:
-    """Draw the cards dealt to a seat."""
-    n = PRESETS[game].dealt
-    return st.lists(st.integers(0, 51), min_size=n, max_size=n, unique=True)
 
 
 # --- every agent ---------------------------------------------------------------------------------

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import fields
 from functools import cache
 from typing import Any
@@ -11,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 from crib_agents.expert.two_hand.judge import outcomes, value, win
-from crib_agents.expert.two_hand.judge.outcomes import COUNT_SIZE, PLAY_SIZE, Outcomes
+from crib_agents.expert.two_hand.judge.outcomes import PLAY_SIZE, Outcomes
 from crib_agents.expert.two_hand.judge.value import (
     after_deal,
     after_hands,
@@ -23,48 +22,16 @@ from crib_training.tables.two_hand.deal_outcomes import STARTS, as_json, dealer_
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from compiled import SLOW
 from crib_env import find_agent
 from crib_env.engine.two_hand.records import DEAL, GAME, MATCH, PEGGING_ONLY, VIEW
 from crib_env.rules import PRESETS
+from small_deal import COUNTS, PLAYS, distribution, small_deal
 
 Array = npt.NDArray[Any]
 
-SLOW = os.environ.get("NUMBA_DISABLE_JIT", "0") != "0"
 compiled = pytest.mark.skipif(SLOW, reason="thousands of games take compiled code")
 every_game = pytest.mark.parametrize("game", ["hoyle", "five_card"])
-
-
-def distribution(probabilities: dict[int, float]) -> Array:
-    """Return the chances of a count as float64[30]."""
-    found = np.zeros(COUNT_SIZE)
-    for points, chance in probabilities.items():
-        found[points] = chance
-    return found
-
-
-# A deal small enough to follow: three ways for the play to go, two values for each count.
-PLAYS = (  # chance, and who pegs how much, in order
-    (0.5, (("dealer", 1), ("pone", 2))),
-    (0.3, (("pone", 1),)),
-    (0.2, (("pone", 2), ("dealer", 3), ("pone", 1))),
-)
-COUNTS: tuple[dict[int, float], ...] = ({2: 0.5, 6: 0.5}, {1: 0.25, 8: 0.75}, {0: 0.4, 4: 0.6})
-
-
-def small_deal() -> Outcomes:
-    """Return `PLAYS` and `COUNTS` as the distributions the table is solved from."""
-    play, pone_out, dealer_out = np.zeros((3, PLAY_SIZE, PLAY_SIZE))
-    for chance, pegged in PLAYS:
-        made = {"pone": 0, "dealer": 0}
-        for seat, points in pegged:
-            for reached in range(made[seat] + 1, made[seat] + points + 1):
-                if seat == "pone":
-                    pone_out[reached, made["dealer"]] += chance
-                else:
-                    dealer_out[reached, made["pone"]] += chance
-            made[seat] += points
-        play[made["pone"], made["dealer"]] += chance
-    return Outcomes(play, pone_out, dealer_out, *map(distribution, COUNTS))
 
 
 @cache

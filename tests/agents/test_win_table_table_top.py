@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from typing import Any
 
 import numpy as np
@@ -14,16 +13,15 @@ from crib_agents.expert.table_top.stakes import chance_of
 from crib_agents.expert.table_top.value import MINE, THEIRS
 from crib_training.evaluation.duplicate import estimate, play_pairs
 from crib_training.tables.table_top.rounds import ByPoints, gain, measure
-from test_table_top_agents import VARIANTS, Lanes, position
 
+from compiled import compiled_alone
 from crib_env.engine.table_top.records import GAME, TURNS
 from crib_env.rules import PRESETS
+from stacked import Lanes
+from table_top_views import every_variant, position
 
 Array = npt.NDArray[Any]
 
-SLOW = os.environ.get("NUMBA_DISABLE_JIT", "0") != "0"
-compiled_alone = pytest.mark.skipif(SLOW, reason="thousands of searches")
-every_variant = pytest.mark.parametrize(("players", "preset"), VARIANTS)
 
 # Rounds small enough to follow: points of the dealer's side and the other, and their chances.
 ADDED = {(3, 1): 0.3, (1, 3): 0.2, (2, 2): 0.25, (0, 4): 0.15, (0, 0): 0.1}  # T9

@@ -12,10 +12,10 @@ from typing import Any
 
 import pytest
 from numba.core import config
-from test_trajectories import FILE
 
 from checkout import ROOT, import_path
 from crib_env.engine.cache import ENDING
+from trajectories import FILE
 
 pytestmark = [
     pytest.mark.slow,
@@ -35,7 +35,7 @@ PEGGING = """
 import json, os, sys, tempfile
 from concurrent.futures import ThreadPoolExecutor
 from numba.core import event
-from test_trajectories import play_batch
+from trajectories import play_batch
 
 plays, how, result = json.loads(sys.argv[1]), sys.argv[2], sys.argv[3]
 played = {}

@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from test_contract import gym_id, lowest_legal, module, trajectory
 
 import crib_env
+from aec_walks import gym_id, lowest_legal, module, trajectory
 from checkout import python
 from crib_env import ENVIRONMENTS, agent_names
 from crib_env.engine import rng

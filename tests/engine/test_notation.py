@@ -16,17 +16,13 @@ from crib_env import ENVIRONMENTS, EpisodeOverError, Game, notation, six_card_v0
 from crib_env.engine.two_hand.records import DISCARD, TWO_HAND
 from crib_env.notation import canonical, format_state, parse_state
 from crib_env.rules import PRESETS, Rules
+from notation_lines import DECK, LAYING, PLAYING, TABLE
 
 TWO_HAND_GAMES = ("hoyle", "five_card")
 TABLE_TOP_GAMES = ("table_top", "table_top_ship")
 HOUSE = dataclasses.replace(
     PRESETS["hoyle"], name="Aunt May's [91]", target=91, next_dealer="winner", for_last=3
 )
-
-LAYING = "hoyle game #1 d1 m0 lay QSQC4STDQHAH/3HTH6D5CJD7H 7C - 0-0/0-0"
-PLAYING = "hoyle game #2 d1 m0 play 5h(6C)7D8S(9C)kd/AC(2C)3C(4C)ts6d JC 5HTSKD6D| 30-34/58-60"
-DECK = "4S7H8HAD6CKC5STD9S4C5CQH5DAHTC6DJSJCJH7D9HJD2HTHQS3S3H6S2C"
-TABLE = f"table_top game #2 d0 m0 p2 turn {DECK} ...../..7H../..2C../.8H.../..... 4S 20/29"
 
 
 def two_hand_positions(rules: str | Rules, episode: str, seeds: range) -> Iterator[Any]:

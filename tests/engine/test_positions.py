@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from test_notation import DECK, LAYING, PLAYING, TABLE
 
 from crib_env import (
     Rules,
@@ -24,6 +23,7 @@ from crib_env.cards import pip
 from crib_env.engine.two_hand.records import DISCARD, OVER, PEGGING
 from crib_env.notation import canonical, format_state, parse_state
 from crib_env.rules import PRESETS
+from notation_lines import DECK, LAYING, PLAYING, TABLE
 
 MUTATIONS = 3000
 MANY = 100_000

@@ -8,10 +8,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 import pytest
-from test_vector import lowest
 
 from crib_env import EpisodeOverError, discard_v0, pegging_v0, six_card_v0, table_top_v0
 from crib_env.policy import Act, CompiledAgent
+from vector_walks import lowest
 
 NO_ACTION = 99
 

@@ -8,11 +8,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 import pytest
-from test_vector import lowest
 
 from crib_env import discard_v0, pegging_v0, six_card_v0, table_top_v0
 from crib_env.engine.rng import seed_states
 from crib_env.policy import Act, CompiledAgent
+from vector_walks import lowest
 
 LANES = 5
 Entropy = np.random.SeedSequence

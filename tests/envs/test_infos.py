@@ -9,11 +9,11 @@ import gymnasium
 import numpy as np
 import pytest
 from gymnasium.vector import AutoresetMode
-from test_vector import lowest
 
 import crib_env
 from checkout import ROOT
 from crib_env import six_card_v0
+from vector_walks import lowest
 
 SINGLE = {
     "action_mask": ((52,), "i1"), "scores": ((2,), "i8"), "winner": ((), "i8"),

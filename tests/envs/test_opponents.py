@@ -12,10 +12,10 @@ import numpy as np
 import pytest
 from gymnasium.utils.env_checker import check_env
 from gymnasium.vector import AutoresetMode
-from test_vector import Asked, lowest, picture
 
 import crib_env
 from crib_env import Game, discard_v0, pegging_v0, six_card_v0, table_top_v0
+from vector_walks import Asked, lowest, picture
 
 THREE = [("greedy", 1), ("rule_based", 2.0), ("random", 0.5)]
 MODULES = [six_card_v0, table_top_v0, discard_v0, pegging_v0]

@@ -10,7 +10,6 @@ import pytest
 from crib_agents import GreedyAgent
 from gymnasium.vector import AutoresetMode
 from numba.core import config
-from test_vector import Asked, picture
 
 import crib_env
 from crib_env import (
@@ -25,6 +24,7 @@ from crib_env.engine.show import show_table
 from crib_env.engine.two_hand.records import DISCARD, PEGGING
 from crib_env.policy import CompiledAgent
 from crib_env.rules import PRESETS
+from vector_walks import Asked, picture
 
 KEYWORD = {discard_v0: "pegging_policy", pegging_v0: "keep"}
 both = pytest.mark.parametrize("module", [discard_v0, pegging_v0], ids=["discard", "pegging"])

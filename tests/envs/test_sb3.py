@@ -18,15 +18,10 @@ from stable_baselines3.common.vec_env import VecEnv, VecMonitor, VecNormalize
 
 import crib_env
 from crib_env import six_card_v0
+from vector_walks import lowest
 
 torch.set_num_threads(1)  # these nets are too small to share
 MODULES = [getattr(crib_env, name) for name in crib_env.ENVIRONMENTS]
-
-
-def lowest(view: Any, rng: np.random.Generator) -> int:
-    bits = int(view["legal"])
-    first = (bits & -bits).bit_length() - 1
-    return int(view["hand"][first]) if "hand" in view.dtype.names else first
 
 
 def first_legal(env: Any) -> Any:

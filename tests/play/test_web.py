@@ -29,6 +29,7 @@ from crib_play.web.tables import Table, Tables
 from starlette.testclient import TestClient
 
 from hidden import redraw_hands, redraw_turns
+from served import choice
 
 AGENTS = ("greedy", "rule_based", "random")
 
@@ -71,14 +72,6 @@ def act(browser: TestClient, shown: dict[str, Any], actions: list[int], **more: 
 
 def look(browser: TestClient, shown: dict[str, Any]) -> Any:
     return browser.get(f"/api/tables/{shown['table']}")
-
-
-def choice(shown: dict[str, Any]) -> list[int]:
-    """Return something legal, from what the page is sent alone."""
-    sight = shown["sight"]
-    legal = sight.get("legal") or [one["card"] for one in sight["hand"] if one["legal"]]
-    chosen: list[int] = legal[: shown["to_choose"]]
-    return chosen
 
 
 def played(browser: TestClient, shown: dict[str, Any]) -> Iterator[dict[str, Any]]:

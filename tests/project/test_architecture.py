@@ -1,4 +1,4 @@
-"""How the house is built: what every module of the four packages keeps to.
+"""How the house is built: what every module of the four packages keeps to, and the tests.
 
 `make lint` holds in which direction imports go; here is what its contracts do not say.
 """
@@ -11,7 +11,7 @@ from graphlib import CycleError, TopologicalSorter
 
 import pytest
 
-from checkout import ROOT
+from checkout import ROOT, TESTS
 
 PACKAGES = [
     ROOT / path
@@ -133,3 +133,23 @@ def _imported(node: ast.AST) -> list[str]:
     if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "import_module":
         return [arg.value for arg in node.args if isinstance(arg, ast.Constant)]
     return []
+
+
+TEST_MODULES = {path.stem: path for path in sorted(TESTS.rglob("test_*.py"))}
+
+
+def test_every_test_lies_in_a_folder_under_a_name_of_its_own() -> None:
+    assert not sorted(TESTS.glob("test_*.py"))
+    assert len(TEST_MODULES) == len(list(TESTS.rglob("test_*.py")))
+
+
+def test_no_test_module_is_imported_by_another() -> None:
+    """What several of them need is in `tests/support` and in `conftest.py`."""
+    found = [
+        f"{path.relative_to(TESTS)} imports {source}"
+        for path in sorted(TESTS.rglob("*.py"))
+        for node in ast.walk(ast.parse(path.read_text()))
+        for source in _imported(node)
+        if source.rpartition(".")[2] in TEST_MODULES
+    ]
+    assert not found

@@ -31,6 +31,7 @@ from crib_training.learn.deep_monte_carlo.two_hand import TwoHandTask  # noqa: E
 
 from crib_env.batch import GameBatch  # noqa: E402
 from crib_env.rules import PRESETS  # noqa: E402
+from self_play import tensors_of  # noqa: E402
 
 POLICY = "policy.safetensors"
 
@@ -42,10 +43,6 @@ def small(out: Path, **changes: Any) -> Settings:
         save_seconds=0.0, progress=False,
     )  # fmt: skip
     return replace(few, **changes)
-
-
-def tensors_of(folder: Path) -> dict[str, bytes]:
-    return {name: array.tobytes() for name, array in Checkpoint.load(folder).tensors.items()}
 
 
 def test_a_run_that_is_killed_and_goes_on_ends_as_one_left_alone(tmp_path: Path) -> None:

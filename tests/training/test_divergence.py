@@ -22,12 +22,11 @@ from crib_training.learn.deep_monte_carlo.tasks import find_task
 from crib_training.learn.deep_monte_carlo.training import Training
 from crib_training.learn.divergence import DivergedError
 from stable_baselines3.common.vec_env import VecNormalize
-from test_policy_net import policy
 
 from crib_env import PRESETS
 from crib_env.batch import GameBatch
 from crib_env.engine.two_hand.records import VIEW
-from learned_nets import drawn_weights
+from learned_nets import drawn_weights, policy
 
 GAMES = {"six_card_v0": "hoyle", "five_card_v0": "five_card", "table_top_v0": "table_top"}
 every_game = pytest.mark.parametrize("env", GAMES)

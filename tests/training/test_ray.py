@@ -16,9 +16,9 @@ from crib_training.learn.deep_monte_carlo.loop import Training, train
 from crib_training.tournament.chunks import Setup, play
 from crib_training.tournament.run import tournament
 from crib_training.tournament.workers import Ray, ThisProcess, play_alike
-from test_self_play_workers import played_here, small, tensors_of
 
 from checkout import ROOT, import_path
+from self_play import played_here, small, tensors_of
 
 ray = pytest.importorskip("ray", reason="Ray is not installed: make check-ray")
 pytestmark = pytest.mark.slow

@@ -9,7 +9,6 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -33,12 +32,9 @@ from crib_training.outputs import (
 )
 from crib_training.solve import run as solve
 from crib_training.solve import settings as solve_settings
-from crib_training.solve.solver import Solver
 from crib_training.tournament.chunks import Setup
 from crib_training.tournament.run import tournament
 from crib_training.tournament.workers import ThisProcess
-
-from exploit_toys import DECK, RULES
 
 HOLD = """
 import sys, time
@@ -234,12 +230,9 @@ def test_a_checkpoint_that_was_altered_is_refused(
     path.write_bytes(data)
 
 
+@pytest.mark.usefixtures("small_deck")
 @pytest.mark.parametrize("name", [CHECKPOINT, solve.STARTERS])
-def test_a_checkpoint_of_the_solver_that_was_altered_is_refused(
-    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(solve, "Solver", partial(Solver, deck=DECK))
-    monkeypatch.setattr(solve_settings, "find_game", lambda *_: (None, RULES))
+def test_a_checkpoint_of_the_solver_that_was_altered_is_refused(name: str, tmp_path: Path) -> None:
     small = solve_settings.Settings(
         iterations=1, refine=1, measures=0, out=tmp_path, progress=False
     )

@@ -7,7 +7,6 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
 from dataclasses import replace
 from multiprocessing import active_children
 from pathlib import Path
@@ -21,63 +20,15 @@ torch = pytest.importorskip("torch")
 from crib_training.learn.deep_monte_carlo.actors import (  # noqa: E402
     Actor,
     ActorsLostError,
-    Arrays,
-    Part,
-    RolloutResult,
     SparseArray,
     joined,
     split_round,
 )
 from crib_training.learn.deep_monte_carlo.checkpoint import FILE, Checkpoint  # noqa: E402
 from crib_training.learn.deep_monte_carlo.loop import Training, train  # noqa: E402
-from crib_training.learn.deep_monte_carlo.settings import Settings, command  # noqa: E402
+from crib_training.learn.deep_monte_carlo.settings import command  # noqa: E402
 
-
-class Here:
-    """Actors that play in this process, when their round is asked for."""
-
-    def __init__(self, settings: Settings, lost: tuple[tuple[int, int], ...] = ()) -> None:
-        self.actor = Actor(settings)
-        self.rounds: list[tuple[list[Part], Arrays]] = []
-        self.lost = lost
-
-    @property
-    def waiting(self) -> bool:
-        return bool(self.rounds)
-
-    def begin(self, parts: Sequence[Part], nets: Arrays) -> None:
-        self.rounds.append((list(parts), nets))
-
-    def finish(self) -> list[RolloutResult]:
-        parts, nets = self.rounds.pop(0)
-        return [
-            self.actor.play(part, nets)
-            for part in parts
-            if (part.round, part.index) not in self.lost
-        ]
-
-
-def small(out: Path, **changes: Any) -> Settings:
-    few = Settings(
-        out=out, deals=400, num_envs=50, batch_size=64, width=16, narrow=8, eval_pairs=0,
-        save_seconds=0.0, progress=False, workers=2,
-    )  # fmt: skip
-    return replace(few, **changes)
-
-
-def tensors_of(folder: Path) -> dict[str, bytes]:
-    return {name: array.tobytes() for name, array in Checkpoint.load(folder).tensors.items()}
-
-
-def played_here(settings: Settings, updates: int | None = None) -> Training:
-    """Return a run of so many rounds, or all, played in this process and saved."""
-    training = Training(settings)
-    training.actors = Here(settings)
-    while training.deals < settings.deals and training.rounds != updates:
-        training.iterate()
-    settings.out.mkdir(exist_ok=True)
-    training.save()
-    return training
+from self_play import Here, played_here, small, tensors_of  # noqa: E402
 
 
 @pytest.mark.parametrize("env", ["six_card_v0", "table_top_v0"])

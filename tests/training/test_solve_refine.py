@@ -157,19 +157,6 @@ def test_what_cannot_be_refined_is_said(tmp_path: Path, capsys: pytest.CaptureFi
     assert not (tmp_path / "out").exists()
 
 
-@pytest.fixture
-def small_deck(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Have `crib solve` solve three ranks of four suits."""
-    from crib_training.solve import run, settings
-    from crib_training.solve.solver import Solver
-
-    from exploit_toys import DECK
-    from exploit_toys import RULES as TOY_RULES
-
-    monkeypatch.setattr(run, "Solver", partial(Solver, deck=DECK))
-    monkeypatch.setattr(settings, "find_game", lambda *_: (None, TOY_RULES))
-
-
 @pytest.mark.slow
 @pytest.mark.usefixtures("small_deck")
 def test_a_refinement_stopped_and_gone_on_with_is_the_same(
