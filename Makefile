@@ -79,7 +79,7 @@ format: $(INSTALLED) ## Format the code and mend what can be mended
 bench: $(BENCH_INSTALLED) ## Measure speed *
 	@$(PY) -m benchmarks $(ARGS)
 
-perfcheck: $(INSTALLED) ## Compare ratios of speeds with the recorded baseline *
+perfcheck: $(INSTALLED) ## Compare speeds with those of a commit: ARGS="--against COMMIT" *
 	@$(PY) -m benchmarks.perfcheck $(ARGS)
 
 docs: $(DOCS_INSTALLED) ## Build the documentation into docs/_build/html
