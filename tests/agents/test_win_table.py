@@ -79,7 +79,7 @@ def test_the_measured_play_adds_up_wherever_a_game_stands(game: str) -> None:
     for pone in range(1, PLAY_SIZE):
         for dealer in range(1, PLAY_SIZE):
             out = deal.pone_out[pone, :dealer].sum() + deal.dealer_out[dealer, :pone].sum()
-            assert out + deal.play[:pone, :dealer].sum() == pytest.approx(1.0)
+            assert out + deal.pegging[:pone, :dealer].sum() == pytest.approx(1.0)
 
 
 @every_game
