@@ -53,9 +53,9 @@ learner's partner (by default the same agent as the opponent).
 
 Bits, named by ``crib_env.observation_layout("table_top_v0")``: every cell with its card, who placed
 it and when; the card in turn, if it is the seat's own or that of a partner who confers (T7); the
-crib cards it may know; all cards seen; the turn, mover, dealer, cards owed to the crib and the
-points both sides need. Cells are absolute, as the actions are. One bit says which side scores the
-rows.
+cards in the crib that it may know; all cards seen; the turn, mover, dealer, cards owed to the crib
+and the points both sides need. Cells are absolute, as the actions are. One bit says which side
+scores the rows.
 
 ## Actions
 
