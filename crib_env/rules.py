@@ -38,6 +38,7 @@ class Rules:
         crib_flush_size: the same for the crib with the starter (H8, F6).
         first_dealer: who deals first, by the cards cut: ``"low_card"`` (H10, F1, T10) or
             ``"high_card"``.
+        heels: points that the dealer's side makes when the starter is a jack (C3, T3), 0 to 9.
     """
 
     family: ClassVar[str]
@@ -48,6 +49,7 @@ class Rules:
     flush_size: int = 4
     crib_flush_size: int = 5
     first_dealer: FirstDealer = "low_card"
+    heels: int = 2
 
     def __new__(cls, *args: object, **changes: object) -> Self:
         """Refuse to make rules of no game."""
@@ -66,6 +68,7 @@ class Rules:
         self.check_whole("flush_size", 3, 5)
         self.check_whole("crib_flush_size", 4, 5)
         self.check_choice("first_dealer", "low_card", "high_card")
+        self.check_whole("heels", 0, 9)
 
     @property
     def high_card_deals(self) -> bool:

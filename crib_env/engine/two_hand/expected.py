@@ -49,7 +49,7 @@ def gain_means(s, rules, table):
         crib = show_points(
             s, table, s["discarded"][0], s["discarded"][1], rules["crib_flush_size"]
         )[0]
-        s["gain"][dealer] += crib + (2 if card >> 2 == JACK else 0)
+        s["gain"][dealer] += crib + (rules["heels"] if card >> 2 == JACK else 0)
     s["starter"] = turned
 
 

@@ -183,7 +183,7 @@ def discard(s, rules, seat, slot, log):
     s["phase"] = PEGGING
     s["to_move"] = 1 - s["dealer"]
     if s["starter"] >> 2 == JACK and rules["episode"] != PEGGING_ONLY:
-        peg(s, rules, log, s["dealer"], 2, HEELS, 1 << s["starter"])  # C3
+        peg(s, rules, log, s["dealer"], rules["heels"], HEELS, 1 << s["starter"])  # C3
 
 
 @kernel

@@ -32,6 +32,7 @@ PONE_PLAY, PONE_HAND, PONE_CRIB, DEALER_PLAY, DEALER_HAND, DEALER_CRIB = range(K
 
 COURSE = np.dtype(
     [
+        ("heels", np.int64),  # what a jack turned up pegs
         ("cards", np.int64),  # played
         ("pegger", np.int64, (PILE,)),  # who played each
         ("pegged", np.int64, (PILE,)),  # and what it pegged
@@ -82,6 +83,7 @@ def count_starters(s, rules, table, pone, dealer, course):
         for i in range(rules["dealt"]):
             dealt |= 1 << s["dealt"][HAND * seat + i]
     n = 0
+    course["heels"] = rules["heels"]
     for kind in range(KINDS):
         course["mean"][kind] = 0.0
     for card in range(DECK):
@@ -94,7 +96,7 @@ def count_starters(s, rules, table, pone, dealer, course):
         course["made"][at + PONE_PLAY] = pone
         course["made"][at + PONE_HAND] = show_points(s, table, kept[0], 0, rules["flush_size"])[0]
         course["made"][at + PONE_CRIB] = 0
-        course["made"][at + DEALER_PLAY] = dealer + (2 if card >> 2 == JACK else 0)  # C3
+        course["made"][at + DEALER_PLAY] = dealer + (rules["heels"] if card >> 2 == JACK else 0)
         course["made"][at + DEALER_HAND] = show_points(s, table, 0, kept[1], rules["flush_size"])[0]
         crib = show_points(s, table, discarded[0], discarded[1], rules["crib_flush_size"])[0]
         course["made"][at + DEALER_CRIB] = crib
