@@ -43,6 +43,9 @@ class Rules:
 
     family: ClassVar[str]
     engine: ClassVar[str]
+    # No decision depends on these; and on those of a match none in a game or a deal by itself.
+    of_no_decision: ClassVar[frozenset[str]] = frozenset({"name", "first_dealer"})
+    of_a_match: ClassVar[frozenset[str]] = frozenset()
 
     name: str
     target: int = 121
@@ -74,6 +77,12 @@ class Rules:
     def high_card_deals(self) -> bool:
         """Whether the higher card cut deals first."""
         return self.first_dealer == "high_card"
+
+    @classmethod
+    def decisive_fields(cls, episode: str | None = None) -> list[str]:
+        """Return the fields on which a decision can depend, in an episode if it is given."""
+        without = cls.of_no_decision | (cls.of_a_match if episode not in (None, "match") else set())
+        return [field.name for field in fields(cls) if field.name not in without]
 
     def skunks(self, margin: Any) -> Any:
         """Return 1 if a game won by ``margin`` is a skunk, 2 if a double one; of arrays, each.
@@ -150,6 +159,10 @@ class TwoHandRules(Rules):
 
     family: ClassVar[str] = "two_hand"
     engine: ClassVar[str] = "crib_env.engine.two_hand"
+    of_a_match: ClassVar[frozenset[str]] = frozenset({
+        "for_last", "match_target", "skunk_margin", "skunk_points", "double_skunk_margin",
+        "double_skunk_points", "next_dealer",
+    })  # fmt: skip
 
     dealt: int = 6
     single_count: bool = False
