@@ -109,7 +109,7 @@ def test_a_model_can_draw_and_says_by_which_chances() -> None:
 
 def test_a_model_of_another_games_observations_is_refused() -> None:
     agent = from_sb3(MADE["PPO"]())
-    with pytest.raises(ValueError, match=r"reads observations of 425 numbers; .* have \d+"):
+    with pytest.raises(ValueError, match="PPO does not play table_top: it plays hoyle"):
         agent.act(views_of("table_top", 2), np.random.default_rng(1))
 
 
@@ -121,12 +121,16 @@ def test_a_model_says_of_which_game_it_is_and_plays_no_other(mask: bool, tmp_pat
     MaskablePPO(policy, env, n_steps=8, batch_size=8).learn(64).save(tmp_path / "five.zip")
     agent = from_sb3(tmp_path / "five.zip", trust=True)
     assert_legal(agent, views_of("five_card"))
-    with pytest.raises(ValueError, match=r"five was trained under .*'five_card', .*'hoyle'"):
+    with pytest.raises(
+        ValueError, match=r"five does not play where target is 121 .*: it plays five_card"
+    ):
         agent.act(views_of("hoyle"), np.random.default_rng(1))
-    with pytest.raises(ValueError, match="trained under the rules 'five_card'"):
+    with pytest.raises(ValueError, match="it plays five_card"):
         agent.action_probabilities(views_of("hoyle"))
     house = Game(Rules.preset("five_card", flush_size=4), seed=1)
-    with pytest.raises(ValueError, match=r"flush_size 3: it does not play where flush_size is 4$"):
+    with pytest.raises(
+        ValueError, match=r"where flush_size is 4: it plays five_card \(flush_size 3\)"
+    ):
         agent.act(np.array([house.view(house.seat)]), np.random.default_rng(1))
 
 

@@ -103,12 +103,12 @@ def test_it_plays_inside_the_batch() -> None:
 
 def test_where_it_has_no_strategy_it_says_so(agent: Equilibrium) -> None:
     views = np.zeros(1, dtype=find_family("table_top").view)
-    with pytest.raises(ValueError, match="plays two_hand games alone"):
+    with pytest.raises(ValueError, match="equilibrium does not play table_top: it plays"):
         agent.act(views, np.random.default_rng(1))
     rules = TwoHandRules.preset("five_card", flush_size=4)
     game = Game(rules, episode="deal", seed=1)
     view = np.array([game.view(game.seat)])
-    with pytest.raises(ValueError, match=r"no strategy for .*crib solve"):
+    with pytest.raises(ValueError, match=r"does not play where flush_size is 4: .*crib solve"):
         agent.action_probabilities(view)
 
 

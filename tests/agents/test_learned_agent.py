@@ -85,7 +85,7 @@ def test_the_action_taken_is_of_the_highest_value(rules: str, players: int) -> N
         games.ask(find_agent("random"), running, rng)
         running = games.running(running)
     assert seen > 200
-    with pytest.raises(ValueError, match="learned has no nets for"):
+    with pytest.raises(ValueError, match="learned does not play where flush_size is 5"):
         agent.action_values(views_of(Rules.preset("hoyle", flush_size=5), 1, seed=1)[:1])
 
 
@@ -209,8 +209,8 @@ def test_rules_without_nets_are_refused() -> None:
     house = replace(HOYLE, crib_flush_size=4)
     with pytest.raises(
         ValueError,
-        match=r"learned has no nets for dealt 6, .* crib_flush_size 4: it has hoyle \(dealt 6, .*"
-        r"crib train",
+        match=r"learned does not play where crib_flush_size is 4: it plays hoyle "
+        r"\(crib_flush_size 5\); .*crib train",
     ):
         MonteCarloAgent([drawn_weights(HOYLE)]).act(views_of(house, 1, 1), np.random.default_rng(0))
     agent = MonteCarloAgent([drawn_weights(house), drawn_weights(HOYLE)])

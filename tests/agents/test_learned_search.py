@@ -177,8 +177,8 @@ def test_it_plays_every_game_by_name(preset: str) -> None:
 
 def test_rules_without_nets_are_refused() -> None:
     agent = LearnedSearch([drawn_weights(PRESETS["table_top"])])
-    with pytest.raises(ValueError, match=r"searched_table has no nets for flush_size 4, .*: it has "
-                                         r"table_top \("):  # fmt: skip
+    with pytest.raises(ValueError, match=r"learned_search does not play where flush_size is 4 .*: "
+                                         r"it plays table_top \("):  # fmt: skip
         agent.act(views_of(PRESETS["table_top_ship"], 2, 1, 1), np.random.default_rng(0))
 
 

@@ -152,8 +152,8 @@ def test_rules_without_nets_are_refused() -> None:
     agent = MonteCarloAgent([drawn_weights(PRESETS["hoyle"]), drawn_weights(PRESETS["table_top"])])
     with pytest.raises(
         ValueError,
-        match=r"learned has no nets for flush_size 4, crib_flush_size 4, adjacency 0: it has "
-        r"table_top \(flush_size 5, crib_flush_size 5, adjacency 1\); `crib train`",
+        match=r"flush_size is 4 and crib_flush_size is 4 and adjacency is False: it plays "
+        r"table_top \(flush_size 5, crib_flush_size 5, adjacency True\); `crib train`",
     ):
         agent.act(views_of(PRESETS["table_top_ship"], 2, 1, 1), np.random.default_rng(0))
 

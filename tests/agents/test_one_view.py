@@ -124,7 +124,7 @@ def test_views_of_other_games_are_refused_by_a_sentence(made: str) -> None:
     if "table_top" not in games:
         others.append(np.array([view_of("table_top")]))
     for views in others:
-        with pytest.raises((ValueError, RuntimeError), match=r"fields|alone|numbers|shape"):
+        with pytest.raises((ValueError, RuntimeError), match=r"fields|alone|number|shape|not play"):
             agent.act(views, rng())
 
 
