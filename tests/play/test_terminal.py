@@ -168,9 +168,7 @@ def crib(*words: str, typed: str = "", **changes: str | None) -> subprocess.Comp
 
 def test_the_command_in_a_pipe_without_a_home() -> None:
     nowhere: dict[str, str | None] = {"HOME": None, "XDG_CONFIG_HOME": "/proc/none", "TERM": "dumb"}
-    done = crib(
-        "play", "five", "--opponent", "greedy", "--keep", typed="hint\nkeep\n", **nowhere
-    )
+    done = crib("play", "five", "--opponent", "greedy", "--keep", typed="hint\nkeep\n", **nowhere)
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.count("not saved") == 2
     assert "You leave the table." in done.stdout

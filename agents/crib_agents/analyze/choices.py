@@ -1,4 +1,4 @@
-"""What every choice in a position is worth, as `expert` sees it."""
+"""The value of every choice in a position, as `expert` sees it."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ Choice = DiscardChoice | CardChoice | CellChoice
 def analyze(views: Views) -> list[DiscardChoice] | list[CardChoice] | list[CellChoice]:
     """Return every choice in a position, the best first.
 
-    The first is what ``expert`` does, but that far from the end ``expert`` takes the worth of a
+    The first is what ``expert`` does, but that far from the end ``expert`` takes the value of a
     pair to discard as linear in points, to save time, and here it never is. The records
     are dataclasses, so that ``pandas.DataFrame(analyze(views))`` is a table of them.
 

@@ -1,4 +1,4 @@
-"""What the lines of a layout are worth as they lie: one side's less the other's."""
+"""The value of the lines of a layout as they lie: one side's less the other's."""
 
 from __future__ import annotations
 

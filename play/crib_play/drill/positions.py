@@ -93,7 +93,7 @@ def exercises(kind: Kind, seed: int, game: str | None = None) -> Iterator[Exerci
 
 
 def _of_a_game(played: TableGame, phase: str, entropy: np.random.SeedSequence) -> Exercise | None:
-    """Return one of the decisions of a game that are worth asking about, if it has any."""
+    """Return one of the decisions of a game that make an exercise, if it has any."""
     agents = [load_agent(PLAYS)] * played.players
     session = Session.begin(played, agents, int(entropy.generate_state(1)[0]))
     session.go_on()
@@ -104,7 +104,7 @@ def _of_a_game(played: TableGame, phase: str, entropy: np.random.SeedSequence) -
 
 
 def _worth_asking(session: Session, at: int) -> list[Choice]:
-    """Return the choices of a turn if it is worth asking about, else none."""
+    """Return the choices of a turn if it makes an exercise, else none."""
     view = session.turns[at].view
     found = choices(view)
     if len(found) < 3 or found[0].win - found[1].win < SECOND:

@@ -179,7 +179,7 @@ class App:
         return answer(await self.door.asked(request, advise, advice=True))
 
     async def review(self, request: Request) -> Response:
-        """Answer with what the seat's decisions were worth, once the game is over."""
+        """Answer with the value of the seat's decisions, once the game is over."""
         return await self._afterwards(request, "look_back", "application/json", NOT_KEPT)
 
     async def replay(self, request: Request) -> Response:

@@ -88,7 +88,7 @@ async function act(actions) {
   });
 }
 
-// Asks the server; a table that has changed meanwhile is looked at anew.
+// Asks the server; a table that has changed meanwhile is loaded again.
 async function ask(question, then) {
   if (busy) return;
   busy = true;
