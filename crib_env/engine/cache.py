@@ -195,7 +195,7 @@ class KernelCache(NullCache):
             return self._pack.rebuild(target_context, pickle.loads(data[SEAL:]))
         except FileNotFoundError:
             return None
-        except Exception:  # whatever is wrong with the file: compile again
+        except Exception:  # whatever is wrong with what is kept: compile anew
             return None
 
     def save_overload(self, sig: Any, data: Any) -> None:

@@ -1,10 +1,10 @@
 """Where `rule_based` places a card: what each line is likely to come to, its own and the other's.
 
 The value of a line is the points that lie in it, what its cards may make with those to come, and
-what those make among themselves. For the second it takes what the next card adds in the mean, exactly,
-over every card the seat has not seen, flushes and his nob included, times a weight for how many
-are to come. The value of a cell is what the card there adds to its own side's line, minus what it
-adds to the other's: a card that spoils is as good as one that helps. The crib takes the cards
+what those make among themselves. For the second it takes what the next card adds in the mean,
+exactly, over every card the seat has not seen, flushes and his nob included, times a weight for how
+many are to come. The value of a cell is what the card there adds to its own side's line, minus what
+it adds to the other's: a card that spoils is as good as one that helps. The crib takes the cards
 that do neither, and is counted for or against its side as a sixth line. It does not play to the
 score.
 

@@ -45,6 +45,6 @@ class LineShaping(VecEnvWrapper):
     def _potential(self) -> npt.NDArray[np.int64]:
         batch = self._batch
         views = batch.games.views(np.arange(self.num_envs), batch.seats)
-        differences = np.zeros(self.num_envs, dtype=np.int64)
-        lines_so_far(views, show_table(), differences)
-        return differences
+        diff_settings = np.zeros(self.num_envs, dtype=np.int64)
+        lines_so_far(views, show_table(), diff_settings)
+        return diff_settings

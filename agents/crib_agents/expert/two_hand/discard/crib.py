@@ -6,8 +6,8 @@ its own cards, these weights are the probabilities. The mean is exact under thes
 and flushes included; in the distribution these two are drawn apart from the ranks.
 
 The rates alone say too little: where this seat holds the sevens, the other's eights and nines make
-no runs and are discarded, along with the sevens. So what cribs make beyond this estimate is measured
-for each pair, and added.
+no runs and are discarded, along with the sevens. So what cribs make beyond this estimate is
+measured for each pair, and added.
 """
 
 from __future__ import annotations
