@@ -17,7 +17,7 @@ from crib_agents.adapters.process import ProcessAgent
 from crib_agents.loading import load_agent
 from crib_training.evaluation.duplicate import Pairs, play_chunk, play_pairs
 from crib_training.evaluation.figures import figures
-from crib_training.tournament.referee import PATIENCE, Referee
+from crib_training.evaluation.referee import PATIENCE, Referee
 
 import failing_agents
 from crib_env import IllegalActionError, six_card_v0

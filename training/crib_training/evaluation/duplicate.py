@@ -21,7 +21,7 @@ from crib_env.policy import Agent
 from crib_env.rules import Rules, TwoHandRules
 from crib_training.evaluation.aivat.deals import DealLog
 from crib_training.evaluation.aivat.reference import Reference
-from crib_training.tournament.referee import Failure, Referee
+from crib_training.evaluation.referee import Failure, Referee
 
 Array = npt.NDArray[Any]
 PAIRS_AT_ONCE = 4096

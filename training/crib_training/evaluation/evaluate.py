@@ -40,7 +40,7 @@ from crib_training.evaluation.figures import (
 )
 from crib_training.loading import find_game, in_phase, shortest_episode
 from crib_training.progress import Progress
-from crib_training.tournament.referee import Referee
+from crib_training.evaluation.referee import Referee
 
 Adjust = Literal["auto", "always", "never"]
 ADJUSTED: dict[Adjust, bool | None] = {"auto": None, "always": True, "never": False}

@@ -35,15 +35,15 @@ from crib_training.evaluation.duplicate import (
     play_chunk,
 )
 from crib_training.loading import find_env, find_game, in_phase, shortest_episode
-from crib_training.tournament.referee import Failure, Referee
+from crib_training.evaluation.referee import Failure, Referee
 
 KINDS = ("games", "deals")
 PLAYED = 2 * len(KINDS)  # games and deals for a pair
 EPISODES = ("game", "match")
 # The modules of this package that have a hand in how a chunk comes out.
 PLAYING = (
-    "evaluation/duplicate.py", "evaluation/luck", "loading.py", "tournament/chunks.py",
-    "tournament/referee.py",
+    "evaluation/duplicate.py", "evaluation/aivat", "evaluation/referee.py", "loading.py",
+    "tournament/chunks.py",
 )  # fmt: skip
 INSTANCES = 32  # of agents that a process holds: of eight pairings, which come one after the other
 LUCK_PLACES = 5  # decimal places of luck that are kept
@@ -187,7 +187,7 @@ def label_agents(setup: Setup) -> list[str]:
 def play(setup: Setup, chunk: Chunk, finished: Finished = ignore_progress) -> Record:
     """Play one chunk and return its outcome, ready for JSON; see `read_pairs`.
 
-    An agent's failure costs it the game; see `referee`. ``finished`` is told of games and deals.
+    An agent's failure costs it the game; see `evaluation.referee`. ``finished`` is told of games and deals.
     """
     began = time.perf_counter()
     maker, rules = find_game(setup.environment, setup.rules)
