@@ -38,9 +38,9 @@ from crib_training.evaluation.figures import (
     figures,
     phase_table,
 )
+from crib_training.evaluation.referee import Referee
 from crib_training.loading import find_game, in_phase, shortest_episode
 from crib_training.progress import Progress
-from crib_training.evaluation.referee import Referee
 
 Adjust = Literal["auto", "always", "never"]
 ADJUSTED: dict[Adjust, bool | None] = {"auto": None, "always": True, "never": False}

@@ -34,8 +34,8 @@ from crib_training.evaluation.duplicate import (
     ignore_progress,
     play_chunk,
 )
-from crib_training.loading import find_env, find_game, in_phase, shortest_episode
 from crib_training.evaluation.referee import Failure, Referee
+from crib_training.loading import find_env, find_game, in_phase, shortest_episode
 
 KINDS = ("games", "deals")
 PLAYED = 2 * len(KINDS)  # games and deals for a pair
