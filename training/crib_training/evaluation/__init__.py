@@ -5,7 +5,6 @@
 - `figures`: what such games say of two agents.
 - `evaluate`: the command `crib evaluate`.
 - `ratings`: Bradley-Terry ratings with intervals.
-- `pegging`, `strength`: the expert's play of the cards, and its budgets at Table Top.
-- `open_hands`: an opponent for comparison, which plays as if the other's hand lay open.
+- `by_score`: at which scores an agent gains games.
 - `markdown`: tables as text.
 """

@@ -93,11 +93,15 @@ class Pairs:
             failures=self.failures,
         )
 
-    def whole(self) -> Pairs:
-        """Return the pairs in which no game was forfeited."""
-        played = ~self.forfeits.any(axis=(1, 2))
-        arrays: dict[str, Any] = {name: getattr(self, name)[played] for name in self.known()}
+    def take(self, chosen: Array) -> Pairs:
+        """Return the pairs at indices, or under a mask, and no failures."""
+        arrays: dict[str, Any] = {name: getattr(self, name)[chosen] for name in self.known()}
         return Pairs(**arrays)
+
+    def without_forfeits(self) -> Pairs:
+        """Return the pairs in which no game was forfeited."""
+        whole: Array = ~self.forfeits.any(axis=(1, 2))
+        return self.take(whole)
 
 
 @dataclass(frozen=True)

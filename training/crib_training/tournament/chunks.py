@@ -187,7 +187,7 @@ def label_agents(setup: Setup) -> list[str]:
 def play(setup: Setup, chunk: Chunk, finished: Finished = ignore_progress) -> Record:
     """Play one chunk and return its outcome, ready for JSON; see `read_pairs`.
 
-    An agent's failure costs it the game; see `evaluation.referee`. ``finished`` is told of games and deals.
+    An agent's failure costs it the game; see `evaluation.referee`.
     """
     began = time.perf_counter()
     maker, rules = find_game(setup.environment, setup.rules)
