@@ -18,8 +18,8 @@ from crib_training.learn.curve import (  # noqa: E402
     read_words,
 )
 from crib_training.learn.curves import Settings, groups_of, line_of, lines_of_all, run  # noqa: E402
-from crib_training.learn.display import Display  # noqa: E402
 from crib_training.learn.picture import of_run, of_runs  # noqa: E402
+from crib_training.learn.training_progress import TrainingProgress  # noqa: E402
 from crib_training.loading import find_env  # noqa: E402
 from crib_training.outputs import csv_table  # noqa: E402
 
@@ -118,9 +118,9 @@ def test_what_is_watched_goes_to_tensorboard_too(
 ) -> None:
     from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
-    with Display("deals", 200, 0, 0, tmp_path, True) as display:
-        display.measured(point(1.5, 0.4))
-        display.moved(100, 1000, 0.25)
+    with TrainingProgress("deals", 200, 0, 0, tmp_path, True) as progress:
+        progress.measured([point(1.5, 0.4)])
+        progress.learned(100, 1000, 0.25)
     assert "40.0 ± 10.0 % against greedy" in capsys.readouterr().out
     events = EventAccumulator(str(tmp_path / "tb"))
     events.Reload()

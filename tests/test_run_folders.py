@@ -52,16 +52,16 @@ with claimed(Path(sys.argv[1])):
 
 def deep(out: Path, **changes: Any) -> Settings:
     return Settings(**{
-        "deals": 200, "lanes": 100, "width": 16, "narrow": 8, "eval_pairs": 0,
+        "deals": 200, "num_envs": 100, "hidden_sizes": (16, 8), "eval_pairs": 0,
         "progress": False, "out": out, **changes,
     })  # fmt: skip
 
 
 def small_ppo(out: Path, **changes: Any) -> ppo.Settings:
     return ppo.Settings(**{
-        "lanes": 16, "steps": 8, "batch_size": 64, "epochs": 1, "width": 16, "timesteps": 128,
-        "progress": False, "opponent": "random", "features": None, "eval_pairs": 0, "out": out,
-        **changes,
+        "num_envs": 16, "steps": 8, "batch_size": 64, "epochs": 1, "hidden_sizes": (16, 16),
+        "timesteps": 128, "progress": False, "opponent": "random", "features": None, "eval_pairs": 0,
+        "out": out, **changes,
     })  # fmt: skip
 
 
@@ -241,7 +241,7 @@ def test_a_checkpoint_of_the_solver_that_was_altered_is_refused(
     monkeypatch.setattr(solve, "Solver", partial(Solver, deck=DECK))
     monkeypatch.setattr(solve_settings, "find_game", lambda *_: (None, RULES))
     small = solve_settings.Settings(
-        iterations=1, refine=1, measures=0, out=tmp_path, progress=False
+        iterations=1, refine=1, eval_interval=0, out=tmp_path, progress=False
     )
     solve.solve(small)
     path = tmp_path / name

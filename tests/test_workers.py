@@ -22,7 +22,7 @@ from crib_training.learn.deep_monte_carlo.actors import (  # noqa: E402
     Actor,
     ActorsLostError,
     Arrays,
-    Part,
+    RolloutJob,
     RolloutResult,
     SparseArray,
     joined,
@@ -38,14 +38,14 @@ class Here:
 
     def __init__(self, settings: Settings, lost: tuple[tuple[int, int], ...] = ()) -> None:
         self.actor = Actor(settings)
-        self.rounds: list[tuple[list[Part], Arrays]] = []
+        self.rounds: list[tuple[list[RolloutJob], Arrays]] = []
         self.lost = lost
 
     @property
     def waiting(self) -> bool:
         return bool(self.rounds)
 
-    def begin(self, parts: Sequence[Part], nets: Arrays) -> None:
+    def begin(self, parts: Sequence[RolloutJob], nets: Arrays) -> None:
         self.rounds.append((list(parts), nets))
 
     def finish(self) -> list[RolloutResult]:
@@ -59,7 +59,7 @@ class Here:
 
 def small(out: Path, **changes: Any) -> Settings:
     few = Settings(
-        out=out, deals=400, num_envs=50, batch_size=64, width=16, narrow=8, eval_pairs=0,
+        out=out, deals=400, num_envs=50, batch_size=64, hidden_sizes=(16, 8), eval_pairs=0,
         save_seconds=0.0, progress=False, workers=2,
     )  # fmt: skip
     return replace(few, **changes)
@@ -122,7 +122,7 @@ def test_a_round_learns_from_what_the_nets_before_played(tmp_path: Path) -> None
         nets.append(training._nets())
         by = nets[number]
         parts = split_round(number, 50, number / 3, 2)
-        training._fit(joined([actor.play(part, by) for part in parts]), number / 3)
+        training.fit(joined([actor.play(part, by) for part in parts]), number / 3)
     for name, array in training._nets().items():
         assert array.tobytes() == found._nets()[name].tobytes()
 

@@ -111,14 +111,32 @@ def read(settings: type[S], words: Sequence[str] | None, program: str) -> S:
         return read_settings(settings, sys.argv[1:] if words is None else words, program)
 
 
-def command(program: str, settings: Any, leave_out: Collection[str] = ()) -> str:
-    """Return the command line of settings, a dataclass, but for the fields to leave out."""
+def command(
+    program: str,
+    settings: Any,
+    leave_out: Collection[str] = (),
+    with_defaults: Collection[str] | None = None,
+) -> str:
+    """Return the command line of settings.
+
+    Args:
+        program: its first words.
+        settings: a dataclass.
+        leave_out: names of fields that are not written.
+        with_defaults: names of fields that are written even where they have their default; None
+            for all.
+    """
     words = [program]
     for field in fields(settings):
-        if field.name not in leave_out:
-            value = getattr(settings, field.name)
-            option = "--" + field.name.replace("_", "-")
-            words.append(option if value is True else f"{option} {value}")
+        value, name = getattr(settings, field.name), field.name.replace("_", "-")
+        usual = value == field.default and with_defaults is not None
+        if field.name in leave_out or (usual and field.name not in (with_defaults or ())):
+            continue
+        if isinstance(value, bool):
+            words.append(f"--{name}" if value else f"--no-{name}")
+        else:
+            words.append(f"--{name} {' '.join(map(str, value))}" if isinstance(value, tuple)
+                         else f"--{name} {value}")  # fmt: skip
     return " ".join(words)
 
 

@@ -100,8 +100,7 @@ class Pairs:
 
     def without_forfeits(self) -> Pairs:
         """Return the pairs in which no game was forfeited."""
-        whole: Array = ~self.forfeits.any(axis=(1, 2))
-        return self.take(whole)
+        return self.take(np.flatnonzero(~self.forfeits.any(axis=(1, 2))))
 
 
 @dataclass(frozen=True)

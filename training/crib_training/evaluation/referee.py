@@ -8,18 +8,14 @@ fails each view is asked about again by itself: only the guilty games are lost.
 from __future__ import annotations
 
 import os
-import signal
-import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
-from types import FrameType
 
 import numpy as np
 
 from crib_env.batch import Array, GameBatch
 from crib_env.policy import Actions, Agent, Views, check_actions
+from crib_training.interrupts import interruptions
 
 RAISED = "raised"
 ILLEGAL = "illegal action"
@@ -118,7 +114,7 @@ class Referee:
         """Return the answer to one call if it is one, else what is wrong with it."""
         began, me = time.perf_counter(), os.getpid()
         error: BaseException | None = None
-        with interruptions() as ours:
+        with interruptions() as ours:  # a KeyboardInterrupt without one is the agent's own
             try:
                 answer = self.agent.act(views, rng)
             except BaseException as raised:  # SystemExit too, and what other languages call a panic
@@ -148,23 +144,3 @@ class Referee:
         if self.strict:
             raise RuntimeError(f"{self.name} failed, {kind}: {short}") from error
         return Failure(self.name, kind, short)
-
-
-@contextmanager
-def interruptions() -> Iterator[list[int]]:
-    """Yield a list to which Ctrl-C adds: a KeyboardInterrupt without one is the agent's own."""
-    came: list[int] = []
-    before = signal.getsignal(signal.SIGINT)
-    if threading.current_thread() is not threading.main_thread() or not callable(before):
-        yield came
-        return
-
-    def hear(number: int, frame: FrameType | None) -> None:
-        came.append(number)
-        before(number, frame)
-
-    signal.signal(signal.SIGINT, hear)
-    try:
-        yield came
-    finally:
-        signal.signal(signal.SIGINT, before)

@@ -12,9 +12,8 @@ and ``checkpoint.safetensors``, with which ``--resume`` goes on to the result it
 
 from __future__ import annotations
 
-import copy
 import time
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -25,24 +24,17 @@ from crib_agents.files import write_whole
 from crib_agents.learned import MonteCarloAgent, Weights
 from crib_agents.learned.two_hand.searched import SearchedPlay
 from crib_agents.loading import load_agent
-from torch import Tensor, nn
+from torch import nn
 
 from crib_env.policy import Agent
 from crib_env.rules import TwoHandRules
-from crib_training.command_line import start
-from crib_training.learn.deep_monte_carlo.checkpoint import (
-    FILE,
-    Checkpoint,
-    adam_tensors,
-    module_tensors,
-    restore_adam,
-    restore_module,
-)
-from crib_training.learn.deep_monte_carlo.nets import layers_of
+from crib_training.command_line import command, start
+from crib_training.learn.deep_monte_carlo.checkpoint import FILE, Checkpoint
 from crib_training.learn.distill_settings import FREE, Settings
-from crib_training.learn.divergence import diverged, is_finite
+from crib_training.learn.divergence import diverged
 from crib_training.learn.imitation import centred_loss, find_student, games_won, modules
 from crib_training.learn.labels import NETS, SIGNS, Labels, Teacher, collect, rows_of
+from crib_training.learn.learner import Learner, layers_of
 from crib_training.loading import find_game
 from crib_training.outputs import run_folder
 
@@ -57,8 +49,10 @@ class Distillation:
         ValueError: settings that are not possible, or another run than the one to go on with.
 
     Attributes:
-        nets: what learns. average: the average of its weights.
-        labels: by the name of the net. rounds: how many are over. losses: of each update.
+        learner: the nets with their optimizer, and the average of their weights.
+        parts: the labels of each round, by the name of the net.
+        rounds: how many are over.
+        losses: of each update.
         saved: the last checkpoint, if there is one.
     """
 
@@ -75,10 +69,8 @@ class Distillation:
             leaves = self.student if settings.leaves is None else Weights.load(settings.leaves)
             self.teacher = SearchedPlay([leaves], within=0)
         self.nets = modules(self.student)
-        self.mean_nets = copy.deepcopy(self.nets)
+        self.learner = Learner(self.nets, settings.learning_rate, settings.ema_rate)
         self.taught = NETS if settings.discard else NETS[:1]
-        parameters = self.nets.parameters()
-        self.optimizer = torch.optim.Adam(parameters, settings.learning_rate, fused=True)
         self.rng = np.random.default_rng(settings.seed)
         self.rounds, self.cpu_seconds = 0, 0.0
         self.losses: list[float] = []
@@ -102,18 +94,15 @@ class Distillation:
     @property
     def made_by(self) -> str:
         """The command, without folders and what changes nothing."""
-        words = ["crib teach"]
-        for name, value in asdict(self.settings).items():
-            if name not in FREE and value != getattr(Settings, name):
-                option = "--" + name.replace("_", "-")
-                said = value.name if isinstance(value, Path) else value
-                words.append(option if value is True else f"{option} {said}")
-        return " ".join(words)
+        paths: dict[str, Any] = {
+            k: Path(v.name) for k, v in vars(self.settings).items() if isinstance(v, Path)
+        }
+        return command("crib teach", replace(self.settings, **paths), FREE, ())
 
     @property
     def agent(self) -> MonteCarloAgent:
         """What has been learned so far, as an agent."""
-        return MonteCarloAgent([self.weights(self.mean_nets)], "taught")
+        return MonteCarloAgent([self.weights(self.learner.mean_nets)], "taught")
 
     def play(self) -> int:
         """Let the student play a round and be corrected; return how many labels that brought."""
@@ -143,13 +132,8 @@ class Distillation:
         settings = self.settings
         steps = max(1, views // settings.batch_size)
         labels = {name: Labels.joined(parts) for name, parts in self.parts.items()}
-        nets: list[Tensor] = list(self.nets.parameters())
-        mean_nets: list[Tensor] = list(self.mean_nets.parameters())
         losses = []
         for step in range(steps):
-            rate = settings.learning_rate * (max(0.02, 1 - step / steps) if last else 1.0)
-            for group in self.optimizer.param_groups:
-                group["lr"] = rate
             total = torch.zeros(())
             for name, known in labels.items():
                 size = settings.batch_size if name == "pegging" else settings.batch_size // 4
@@ -158,13 +142,9 @@ class Distillation:
                 signs = torch.tensor(SIGNS[name], dtype=torch.float32)
                 found = self.nets[name](inputs)
                 total = total + centred_loss(found, targets, signs, of, settings.scale)
-            self.optimizer.zero_grad()
-            total.backward()  # type: ignore[no-untyped-call]
-            self.optimizer.step()
-            with torch.no_grad():
-                torch._foreach_lerp_(mean_nets, nets, settings.ema_rate)
+            self.learner.step(total, max(0.02, 1 - step / steps) if last else 1.0)
             losses.append(total.item())
-        if not is_finite(sum(losses), self.nets, self.mean_nets):
+        if not self.learner.is_finite(sum(losses)):
             raise diverged(self.saved, "after the last round that was whole")
         self.losses += losses
         self.cpu_seconds += time.process_time() - began
@@ -178,18 +158,13 @@ class Distillation:
         """
         out = self.settings.out
         write_whole(out / "policy.safetensors", self.agent.sets[0].to_bytes())
-        tensors = {
-            **module_tensors("nets", self.nets),
-            **module_tensors("average", self.mean_nets),
-            **adam_tensors(self.optimizer),
-        }
         about = {
             "settings": self._fixed(),
             "rounds": self.rounds,
             "cpu_seconds": self.cpu_seconds,
             "generator": self.rng.bit_generator.state,
         }
-        Checkpoint(about, tensors).save(out)
+        Checkpoint(about, self.learner.tensors()).save(out)
         self.saved = out / FILE
 
     def _fixed(self) -> dict[str, Any]:
@@ -199,9 +174,7 @@ class Distillation:
         saved = Checkpoint.load(folder)
         if saved.about["settings"] != self._fixed():
             raise ValueError(f"the run in {folder} has other settings: {saved.about['settings']}")
-        restore_module("nets", self.nets, saved.tensors)
-        restore_module("average", self.mean_nets, saved.tensors)
-        restore_adam(self.optimizer, saved.tensors)
+        self.learner.restore(saved.tensors)
         self.rounds, self.cpu_seconds = saved.about["rounds"], saved.about["cpu_seconds"]
         self.rng.bit_generator.state = saved.about["generator"]
         self._read(folder, self.rounds)

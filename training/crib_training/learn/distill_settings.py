@@ -24,7 +24,7 @@ from crib_env.settings import (
     check_numbers,
 )
 
-FREE = ("out", "resume", "against", "pairs")  # change nothing about what is learned
+FREE = ("out", "resume", "eval_opponents", "pairs")  # change nothing about what is learned
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ class Settings:
         last_epochs: how often, after the rounds, all labels are learned from.
         scale: weight of the points themselves, beside the differences between choices.
         temperature: of the softmax by which the student plays cards, in points.
-        explore: the share of its cards drawn evenly.
+        epsilon: the share of its cards drawn evenly.
         threads: of PyTorch.
         eval_opponents: opponents on whom strength is measured at the end, joined by commas.
         pairs: pairs of duplicate games for that; 0 measures nothing.

@@ -47,14 +47,15 @@ from crib_env.engine.two_hand.counting import (
 from crib_env.engine.two_hand.records import HAND, VIEW, VIEWS_T
 from crib_env.policy import Views
 from crib_env.rules import Rules
-from crib_training.learn.deep_monte_carlo.two_hand import ROLES, gumbel
+from crib_training.learn.deep_monte_carlo.algorithm import gumbel
+from crib_training.learn.deep_monte_carlo.two_hand import ROLES
 from crib_training.learn.deep_monte_carlo.two_hand_play import INPUTS_T, choose_cards, spread
 
 Array = npt.NDArray[Any]
 
 NETS = ("pegging", *ROLES)
 SIGNS = {"pegging": (1, -1), "discard_pone": (-1, 1, -1), "discard_dealer": (1, 1, -1)}
-"""How what a net puts out adds up to what a choice is worth."""
+"""How the outputs of a net add up to the value of a choice."""
 COMPACT = np.dtype([(name, np.int16, VIEW[name].shape) for name in VIEW.names or ()])
 
 
@@ -144,7 +145,8 @@ def collect(
         deals: how many.
         rng: fixes the deals and the student's chance.
         pairs: label discarding too.
-        temperature, explore: how the student plays the cards; see `gumbel`.
+        temperature: of the softmax by which the student plays cards; see `gumbel`.
+        epsilon: the share of its cards drawn evenly.
 
     Returns:
         labels by the name of the net.

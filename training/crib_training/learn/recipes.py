@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import json
 import platform
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -99,12 +99,7 @@ RECIPES: dict[str, Recipe] = {
 
 def recipe_of(settings: AnySettings) -> str:
     """Return the command that trains by these settings: what differs from the defaults."""
-    usual = {
-        field.name
-        for field in fields(settings)
-        if getattr(settings, field.name) == field.default and field.name not in SHOWN
-    }
-    return command("crib train", settings, leave_out=usual)
+    return command("crib train", settings, with_defaults=SHOWN)
 
 
 def folder(out: Path, name: str, seed: int) -> Path:

@@ -25,56 +25,44 @@ from crib_env.batch import GameBatch
 from crib_env.engine.show import show_table
 from crib_env.engine.two_hand.records import HAND
 from crib_env.rules import LARGEST_TARGET, Rules, TwoHandRules
-from crib_training.learn.deep_monte_carlo.nets import layers_of, mlp
+from crib_training.learn.deep_monte_carlo.algorithm import Samples, SelfPlay, gumbel
 from crib_training.learn.deep_monte_carlo.settings import GameDefaults, Settings
-from crib_training.learn.deep_monte_carlo.task import Samples
 from crib_training.learn.deep_monte_carlo.two_hand_play import (
     PAIRS,
     choose_cards,
     choose_pairs,
     mean_cribs,
 )
+from crib_training.learn.learner import layers_of, mlp
 
 ROLES = ("discard_pone", "discard_dealer")
-DISCARD_WIDTH = 0.75  # of the play's: fewer inputs
+DISCARD_SIZE = 0.75  # of the first layer for pegging: fewer inputs
 DISCARD_TEMPERATURE = 0.2
-EVEN = 1e3  # a temperature at which values no longer matter
 
 Array = npt.NDArray[Any]
 
 
-class TwoHandTask:
-    """Six-card, five-card, and whatever `TwoHandRules` a user makes.
-
-    Args:
-        rules: the rules. players: 2.
-        settings: those of the run.
-    """
+class TwoHandSelfPlay(SelfPlay):
+    """Six-card, five-card, and whatever `TwoHandRules` a user makes."""
 
     family: ClassVar[LearnedFamily] = FAMILY
     defaults: ClassVar[GameDefaults] = GameDefaults(
         num_envs=4096, learning_rate=1e-3, ema_rate=0.005, temperature=0.3, last_temperature=0.08,
-        width=128, narrow=64,
+        hidden_sizes=(128, 64),
     )  # fmt: skip
     episode = "deal"
 
     def __init__(self, rules: Rules, players: int, settings: Settings) -> None:
-        self.rules = rules
-        self.players = players
+        super().__init__(rules, players, settings)
         # A whole deal is learned from, wherever the score would have ended it.
         assert isinstance(rules, TwoHandRules)
         self.open_rules = replace(rules, target=LARGEST_TARGET, for_last=0)
-        mine = self.defaults.under(settings)
-        self.num_envs = mine.num_envs
-        self.first_temperature, self.last_temperature = mine.temperature, mine.last_temperature
-        self.epsilon = settings.epsilon
+        first, second = self.chosen.hidden_sizes
+        smaller = max(1, int(DISCARD_SIZE * first)), second
         self.nets = nn.ModuleDict(
             {
                 name: mlp(
-                    net.inputs,
-                    mine.width if name == "pegging" else max(1, int(DISCARD_WIDTH * mine.width)),
-                    mine.narrow,
-                    net.outputs,
+                    net.inputs, (first, second) if name == "pegging" else smaller, net.outputs
                 )
                 for name, net in FAMILY.nets.items()
             }
@@ -94,7 +82,7 @@ class TwoHandTask:
         games = GameBatch(self.open_rules, n, episode="deal", seed=int(rng.integers(1 << 62)))
         games.begin()
         lanes = np.arange(n)
-        epsilon = self.epsilon * (1 - progress)
+        temperature, epsilon = self.exploration(progress)
         seats = np.stack([1 - games.states["dealer"], games.states["dealer"]])  # by role
         seen = []
         for role, name in enumerate(ROLES):
@@ -108,9 +96,6 @@ class TwoHandTask:
         heels = games.tally[:, :, 0].copy()
         cribs = np.empty(n)
         mean_cribs(games.states, show_table(), self.rules.crib_flush_size, cribs)
-        temperature = self.first_temperature + progress * (
-            self.last_temperature - self.first_temperature
-        )
         groups = {"pegging": self._play_out(games, flat, temperature, epsilon, rng)}
         pegged = games.tally[:, :, 0] - heels
         for role, name in enumerate(ROLES):
@@ -158,20 +143,6 @@ class TwoHandTask:
             group, chosen = samples.groups[name], rows[name]
             losses.append(mse_loss(net(group["inputs"][chosen]), group["targets"][chosen]))
         return torch.stack(losses).sum()
-
-
-def gumbel(
-    rng: np.random.Generator, shape: tuple[int, int], temperature: float, epsilon: float
-) -> Array:
-    """Return noise that makes the largest sum of value and noise a draw from the softmax.
-
-    Args:
-        shape: decisions, choices. temperature: of the softmax.
-        explore: the share of decisions in which all choices are as likely.
-    """
-    scale = np.where(rng.random(shape[0]) < epsilon, EVEN, temperature)
-    noise: Array = rng.gumbel(size=shape) * scale[:, None]
-    return noise
 
 
 def _tensors(inputs: Array, targets: Array) -> dict[str, Tensor]:
