@@ -43,12 +43,12 @@ def test_a_curve_is_read_as_it_was_written(tmp_path: Path) -> None:
     assert measured == curve.points
     assert (measured[0].cpu_seconds, measured[0].opponent) == (1.23, "random")
     assert measured[0].won > 0.9
-    curve.measure_lines(20)
+    curve.measure_baselines(20)
     curve.write(tmp_path)
     curve.draw(tmp_path)
     assert read_points(tmp_path) == curve.points
     assert curve.shares == {"random": 0.5, "greedy": measured[0].won}  # the same deals
-    words = {"title": "Six card for 2, learned by a test", "lines": curve.shares}
+    words = {"title": "Six card for 2, learned by a test", "baselines": curve.shares}
     assert read_words(tmp_path) == json.loads(json.dumps(words))
     again = Curve(find_env("six_card_v0"), PRESETS["hoyle"], 2, "a test", "random", "greedy")
     again.restore(json.loads(json.dumps(curve.state())))
@@ -107,7 +107,7 @@ def test_the_command_draws_runs_and_refuses_what_is_none(tmp_path: Path) -> None
     with pytest.raises(ValueError, match=r"has no curve\.csv"):
         run(Settings((str(tmp_path),), out=out))
     with pytest.raises(ValueError, match="was not measured against 'expert'"):
-        run(Settings((str(folder),), eval_opponents="expert", out=out))
+        run(Settings((str(folder),), opponent="expert", out=out))
     (folder / "curve.csv").write_text("a,b\n1,2\n")
     with pytest.raises(ValueError, match="is no table of a run"):
         run(Settings((str(folder),), out=out))

@@ -151,7 +151,7 @@ def test_teaching_that_diverges_ends_by_saying_so(tmp_path: Path) -> None:
         eval_opponents="", out=tmp_path,
     )  # fmt: skip
     with pytest.raises(DivergedError, match="nothing was saved"):
-        distill.teach(small)
+        distill.distill(small)
 
 
 def test_a_model_of_weights_that_are_not_finite_is_refused(tmp_path: Path) -> None:

@@ -60,15 +60,15 @@ def deep(out: Path, **changes: Any) -> Settings:
 def small_ppo(out: Path, **changes: Any) -> ppo.Settings:
     return ppo.Settings(**{
         "num_envs": 16, "steps": 8, "batch_size": 64, "epochs": 1, "hidden_sizes": (16, 16),
-        "timesteps": 128, "progress": False, "opponent": "random", "features": None, "eval_pairs": 0,
-        "out": out, **changes,
+        "timesteps": 128, "progress": False, "opponent": "random", "features": None,
+        "eval_pairs": 0, "out": out, **changes,
     })  # fmt: skip
 
 
 WRITERS: dict[str, Callable[[Path], object]] = {
     "deep_monte_carlo": lambda out: loop.train(deep(out)),
     "ppo": lambda out: ppo.train(small_ppo(out)),
-    "teach": lambda out: distill.teach(
+    "distill": lambda out: distill.distill(
         distill_settings.Settings(rounds=1, deals=8, pairs=0, out=out)
     ),
     "solve": lambda out: solve.solve(

@@ -31,7 +31,8 @@ from crib_env.rules import PRESETS, Rules
 
 SMALL = ppo.Settings(
     num_envs=16, steps=8, batch_size=64, epochs=1, hidden_sizes=(16, 16),
-    progress=False, opponent="random", timesteps=512, features=None, num_evals=2, eval_pairs=6, final_eval_pairs=8,
+    progress=False, opponent="random", timesteps=512, features=None, num_evals=2,
+    eval_pairs=6, final_eval_pairs=8,
 )  # fmt: skip
 
 
@@ -273,7 +274,7 @@ def crib(*words: str, folder: Path | None = None) -> subprocess.CompletedProcess
      ("train --method ppo --reward pionts", 2,
       "--reward: 'pionts' is none of None, expected, expected_at_show, points, win; did you mean "
       "'points'?"),
-     ("teach --eval-opponents gredy", 2, "did you mean 'greedy'?"),
+     ("distill --eval-opponents gredy", 2, "did you mean 'greedy'?"),
      ("tournament greedy random --episode gmae", 2, "did you mean 'game'?"),
      ("tournament greedy random --anchor gredy", 2, "did you mean 'greedy'?"),
      ("bench --only vectr", 2, "did you mean 'vector'?"),

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 # Name, module, and what it does.
 COMMANDS = {
     "train": ("crib_training.learn.train", "train an agent, by self-play or against an opponent"),
-    "teach": ("crib_training.learn.distill", "teach a learned agent what the expert expects"),
+    "distill": ("crib_training.learn.distill", "distil the expert into a learned agent (DAgger)"),
     "curves": ("crib_training.learn.curves", "draw the learning curves of several runs into one"),
     "evaluate": ("crib_training.evaluation.evaluate", "compare two agents on duplicate deals"),
     "rate": ("crib_training.rating", "rate an agent beside the built-in ones"),

@@ -19,7 +19,7 @@ from crib_agents.files import BESIDE
 
 from crib_env.settings import check_folder
 
-CHECKPOINT = "checkpoint.safetensors"  # of deep Monte Carlo, of `crib teach` and of `crib solve`
+CHECKPOINT = "checkpoint.safetensors"  # of deep Monte Carlo, of `crib distill` and of `crib solve`
 MODEL = "model.zip"  # of MaskablePPO
 RUNS = (CHECKPOINT, MODEL)
 LOCK = ".lock"

@@ -100,7 +100,7 @@ def draw(out: Path) -> None:
             ("ppo", "MaskablePPO against rule_based"),
         )
     ]
-    levels = read_words(out / "deep_monte_carlo")["lines"]
+    levels = read_words(out / "deep_monte_carlo")["baselines"]
     title = "Six-card cribbage: strength against rule_based while it is learned"
     write_whole(out / "learning_curve.png", picture.draw(lines, levels, title))
 

@@ -1,6 +1,6 @@
-"""Teach nets of the agent ``learned`` what `expert` expects of every choice.
+"""Distil what `expert` expects of every choice into nets of the agent ``learned``.
 
-    python -m crib_training.learn.distill --env six_card_v0 --out runs/taught
+    crib distill --env six_card_v0 --out runs/distilled
 
 The student plays, and the expert labels its decisions: the student meets the positions that it
 brings about (DAgger). Nets are fitted to all labels so far, and at the end, at a falling rate, once
@@ -70,12 +70,12 @@ class Distillation:
             self.teacher = SearchedPlay([leaves], within=0)
         self.nets = modules(self.student)
         self.learner = Learner(self.nets, settings.learning_rate, settings.ema_rate)
-        self.taught = NETS if settings.discard else NETS[:1]
+        self.names = NETS if settings.discard else NETS[:1]
         self.rng = np.random.default_rng(settings.seed)
         self.rounds, self.cpu_seconds = 0, 0.0
         self.losses: list[float] = []
         self.saved: Path | None = None
-        self.parts: dict[str, list[Labels]] = {name: [] for name in self.taught}
+        self.parts: dict[str, list[Labels]] = {name: [] for name in self.names}
         if settings.labels_from is not None:
             self._read(settings.labels_from, None)
         if settings.resume is not None:
@@ -97,22 +97,27 @@ class Distillation:
         paths: dict[str, Any] = {
             k: Path(v.name) for k, v in vars(self.settings).items() if isinstance(v, Path)
         }
-        return command("crib teach", replace(self.settings, **paths), FREE, ())
+        return command("crib distill", replace(self.settings, **paths), FREE, ())
 
     @property
     def agent(self) -> MonteCarloAgent:
         """What has been learned so far, as an agent."""
-        return MonteCarloAgent([self.weights(self.learner.mean_nets)], "taught")
+        return MonteCarloAgent([self.weights(self.learner.mean_nets)], "distilled")
+
+    @property
+    def labelled(self) -> int:
+        """How many views of pegging have labels."""
+        return sum(len(part) for part in self.parts["pegging"])
 
     def play(self) -> int:
-        """Let the student play a round and be corrected; return how many labels that brought."""
+        """Let the student play a round, label it, and return how many labels that brought."""
         began = time.process_time()
         settings = self.settings
         found = collect(
             self.weights(self.nets), self.teacher, self.rules, settings.deals, self.rng,
             pairs=settings.discard, temperature=settings.temperature, epsilon=settings.epsilon,
         )  # fmt: skip
-        for name in self.taught:
+        for name in self.names:
             self.parts[name].append(found[name])
             found[name].save(settings.out / f"labels_{self.rounds:03}_{name}.npz")
         self.rounds += 1
@@ -181,44 +186,41 @@ class Distillation:
 
     def _read(self, folder: Path, rounds: int | None) -> None:
         """Read the labels of a run, those of its first rounds or of all."""
-        for name in self.taught:
+        for name in self.names:
             found = sorted(folder.glob(f"labels_*_{name}.npz"))[:rounds]
             if not found and rounds != 0:
                 raise ValueError(f"{folder} holds no labels for {name}")
             self.parts[name] += [Labels.load(path) for path in found]
 
 
-def teach(settings: Settings) -> MonteCarloAgent:
-    """Teach as the settings say, write everything to ``out``, and return the agent."""
-    against = [load_agent(name) for name in filter(None, settings.eval_opponents.split(","))]
+def distill(settings: Settings) -> MonteCarloAgent:
+    """Distil as the settings say, write everything to ``out``, and return the agent."""
+    opponents = [load_agent(name) for name in filter(None, settings.eval_opponents.split(","))]
     new = Distillation(settings) if settings.resume is None else None
     with run_folder(settings.out, settings.resume):
-        return _teach(new or Distillation(settings), settings, against)
+        return _distill(new or Distillation(settings), settings, opponents)
 
 
-def _teach(teaching: Distillation, settings: Settings, against: list[Agent]) -> MonteCarloAgent:
-    out = settings.out
-    while teaching.rounds < settings.rounds:
-        brought = teaching.play()
-        loss = teaching.fit(int(settings.epochs * brought))
-        teaching.save()
-        known = sum(len(part) for part in teaching.parts["pegging"])
-        print(f"round {teaching.rounds}: {known:,} labels, loss {loss:.4f}, "
-              f"{teaching.cpu_seconds:.0f} CPU s", flush=True)  # fmt: skip
-    known = sum(len(part) for part in teaching.parts["pegging"])
-    loss = teaching.fit(int(settings.last_epochs * known), last=True)
+def _distill(run: Distillation, settings: Settings, opponents: list[Agent]) -> MonteCarloAgent:
+    while run.rounds < settings.rounds:
+        new_labels = run.play()
+        loss = run.fit(int(settings.epochs * new_labels))
+        run.save()
+        print(f"round {run.rounds}: {run.labelled:,} labels, loss {loss:.4f}, "
+              f"{run.cpu_seconds:.0f} CPU s", flush=True)  # fmt: skip
+    loss = run.fit(int(settings.last_epochs * run.labelled), last=True)
     # The checkpoint stays that before the last epochs, so that they can be made again.
-    write_whole(out / "policy.safetensors", teaching.agent.sets[0].to_bytes())
-    print(f"last: loss {loss:.4f}, {teaching.cpu_seconds:.0f} CPU s", flush=True)
-    for opponent in against if settings.pairs else ():
-        won = games_won(teaching.agent, opponent, teaching.rules, settings.pairs)
+    write_whole(settings.out / "policy.safetensors", run.agent.sets[0].to_bytes())
+    print(f"last: loss {loss:.4f}, {run.cpu_seconds:.0f} CPU s", flush=True)
+    for opponent in opponents if settings.pairs else ():
+        won = games_won(run.agent, opponent, run.rules, settings.pairs)
         print(f"against {opponent.name}: {won}", flush=True)
-    return teaching.agent
+    return run.agent
 
 
 def run(settings: Settings) -> None:
-    """Teach, and say where the results are."""
-    teach(settings)
+    """Distil, and say where the results are."""
+    distill(settings)
     print(f"wrote {settings.out}/policy.safetensors")
 
 

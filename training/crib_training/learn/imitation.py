@@ -1,4 +1,4 @@
-"""What teaching nets needs of PyTorch: nets from weights, the loss; and how good they are."""
+"""What distillation needs of PyTorch: nets from weights, the loss; and how good they are."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a teacher says of choices: kept, and as something for nets to learn.
+"""A teacher's labels of choices: on disk, and as something for nets to learn.
 
 A label is a view in which there is a choice, and for each choice what a teacher expects of it: for
 a card of the hand the points of the play from now on, mine and theirs; for a pair to discard the

@@ -269,7 +269,7 @@ def _train(settings: Settings, model: MaskablePPO, curve: Curve) -> PolicyNetAge
             ) from None
         callback.measure(model.num_timesteps, settings.final_eval_pairs if pairs else 0)
         if pairs:
-            curve.measure_lines(pairs)
+            curve.measure_baselines(pairs)
         curve.write(out)
         curve.draw(out)
     return agent()

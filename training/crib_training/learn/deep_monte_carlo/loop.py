@@ -96,7 +96,7 @@ def _train(training: Training, settings: Settings) -> MonteCarloAgent:
                 training.curve.draw(settings.out)
                 raise Stopped(_where(training))
         if settings.eval_pairs:
-            training.curve.measure_lines(settings.eval_pairs)
+            training.curve.measure_baselines(settings.eval_pairs)
         training.save()
         training.curve.draw(settings.out)
         rate = training.decisions / max(training.cpu_seconds, 1e-9)
