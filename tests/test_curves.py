@@ -17,7 +17,7 @@ from crib_training.learn.curve import (  # noqa: E402
     read_points,
     read_words,
 )
-from crib_training.learn.curves import Settings, groups_of, line_of, lines_of_all, run  # noqa: E402
+from crib_training.learn.curves import Settings, groups_of, line_of, run, shared_baselines  # noqa: E402
 from crib_training.learn.picture import of_run, of_runs  # noqa: E402
 from crib_training.learn.training_progress import TrainingProgress  # noqa: E402
 from crib_training.loading import find_env  # noqa: E402
@@ -95,8 +95,8 @@ def test_runs_are_one_line_or_named_lines() -> None:
 
 def test_a_line_that_runs_do_not_share_is_left_out() -> None:
     six, five = {"rule_based": 0.5, "greedy": 0.36}, {"rule_based": 0.5, "greedy": 0.4}
-    assert lines_of_all([six, six]) == six
-    assert lines_of_all([six, five]) == {"rule_based": 0.5}
+    assert shared_baselines([six, six]) == six
+    assert shared_baselines([six, five]) == {"rule_based": 0.5}
 
 
 def test_the_command_draws_runs_and_refuses_what_is_none(tmp_path: Path) -> None:

@@ -14,7 +14,6 @@ with status 1.
 
 from __future__ import annotations
 
-import json
 import os
 from dataclasses import dataclass
 from importlib.metadata import version
@@ -46,6 +45,7 @@ from crib_training.evaluation.figures import (
 )
 from crib_training.evaluation.referee import Referee
 from crib_training.loading import find_game, in_phase, shortest_episode
+from crib_training.outputs import write_json
 from crib_training.progress import Progress
 
 Adjust = Literal["auto", "always", "never"]
@@ -125,7 +125,7 @@ def evaluate(
         pairs: duplicate pairs of games, and of single deals.
         seed: fixes everything.
         players: seats in a game; of four each agent plays the two of one side.
-        games: whether whole games are played, too; without, what is said of games is None.
+        games: whether whole games are played, too; without them the figures of games are None.
         adjusted: whether luck is taken out as well; None where that pays.
         duplicate: whether the two games of a pair have the same deals.
         forfeits: an agent's failure costs it the game; otherwise it is raised.
@@ -236,7 +236,7 @@ def run(settings: Settings) -> None:
         flush=True,
     )
     if settings.json:
-        settings.json.write_text(json.dumps(result, indent=2) + "\n")
+        write_json(settings.json, result)
     if settings.replay:
         players = [in_phase(maker, agent) for agent in agents]
         write_replay(settings.replay, rules, players, settings.seed, players=settings.players)
@@ -256,7 +256,7 @@ def _by_score(settings: Settings, rules: Rules, agents: tuple[Agent, Agent]) -> 
         f"deals, seed {settings.seed}; {result['deals_per_game']:.2f} deals per game"
     )
     if settings.json:
-        settings.json.write_text(json.dumps(result, indent=2) + "\n")
+        write_json(settings.json, result)
 
 
 if __name__ == "__main__":

@@ -32,7 +32,7 @@ def figures(
     """Return what duplicate games and single deals say of two agents, ready for JSON.
 
     A game forfeited is a game lost and says nothing of points or of the first dealer's advantage:
-    those are over the other pairs. Where luck was reckoned, ``adjusted`` has the same figures
+    those are over the other pairs. Where AIVAT corrected, ``adjusted`` has the same figures
     without it, else None; and how many times fewer pairs these take to be known as closely.
 
     Args:
@@ -89,18 +89,18 @@ def as_json(value: Estimate) -> dict[str, float | None]:
 
 
 def adjusted_shares(games: Pairs) -> Array:
-    """Return float64[pairs], `shares_won` without the luck that was reckoned."""
-    assert games.won_by_luck is not None
-    shares: Array = shares_won(games) - games.won_by_luck.sum(axis=2).mean(axis=1)
+    """Return float64[pairs], `shares_won` less their corrections."""
+    assert games.won_correction is not None
+    shares: Array = shares_won(games) - games.won_correction.sum(axis=2).mean(axis=1)
     return shares
 
 
 def _adjusted(phases: tuple[str, ...], games: Pairs, deals: Pairs) -> dict[str, Any] | None:
-    """Return what can be said without luck: games won, and points a deal more."""
-    if games.won_by_luck is None or deals.points_by_luck is None:
+    """Return the corrected figures: games won, and points per deal more."""
+    if games.won_correction is None or deals.points_correction is None:
         return None
     plain = points_more(deals)
-    more = points_more(deals, deals.points - deals.points_by_luck.sum(axis=2))
+    more = points_more(deals, deals.points - deals.points_correction.sum(axis=2))
     won = adjusted_shares(games)
     return {
         "won": as_json(estimate(won)),
@@ -193,10 +193,10 @@ def comparison_table(results: list[dict[str, Any]]) -> str:
         rows.append([r["first"], r["second"], *won, skunks, *more])
     label = "adjusted (times fewer pairs)"
     beside = [label] if luck and not alone else []
-    said = f", {label}" if luck and alone else ""
+    instead = f", {label}" if luck and alone else ""
     head = [
-        "agent", "against", f"games won{said}", *beside, "skunks for / against",
-        f"points a deal more{said}", *beside,
+        "agent", "against", f"games won{instead}", *beside, "skunks for / against",
+        f"points per deal more{instead}", *beside,
     ]  # fmt: skip
     return table(head, rows)
 

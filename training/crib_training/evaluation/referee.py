@@ -2,7 +2,7 @@
 
 An agent that raises, answers with something that is no action for each view, or takes too long has
 failed in the games concerned and in no others. One call covers many games, so where a whole call
-fails each view is asked about again by itself: only the guilty games are lost.
+fails each view is given to it again by itself: only the guilty games are lost.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ ILLEGAL = "illegal action"
 ANSWER = "wrong answer"
 TIME = "over time"
 
-# An agent late on so many views in a row is not asked about the rest of that call.
+# An agent late on so many views in a row is not given the rest of that call.
 PATIENCE = 3
-LONGEST = 300  # characters kept of a reason
+LONGEST = 300  # characters shown of a reason
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class Referee:
     """Asks one agent, and keeps its time.
 
     Args:
-        agent: who is asked.
+        agent: the agent.
         move_seconds: the longest a decision may take, as the mean over the views of one call; None
             for no limit. The first call is not timed: kernels may have to be compiled for it. A
             call cannot be stopped here, only judged once it returns; a `ProcessAgent` can.

@@ -22,7 +22,7 @@ from crib_env.rules import Rules
 from crib_training.evaluation.duplicate import estimate, play_pairs
 from crib_training.learn.picture import draw, of_run
 from crib_training.loading import in_phase, shortest_episode
-from crib_training.outputs import csv_table
+from crib_training.outputs import csv_table, write_json
 
 SEED = 2_000_000  # of the deals that strength is measured on: every time the same
 TABLE, WORDS, PICTURE = "curve.csv", "curve.json", "curve.png"
@@ -129,7 +129,7 @@ class Curve:
         """
         write_whole(folder / TABLE, csv_table(Point, self.points))
         words = {"title": self.title, "baselines": self.shares}
-        write_whole(folder / WORDS, (json.dumps(words, indent=2) + "\n").encode())
+        write_json(folder / WORDS, words)
 
     def draw(self, folder: Path) -> None:
         """Write the picture, if anything was measured."""

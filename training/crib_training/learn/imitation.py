@@ -12,6 +12,7 @@ from torch import nn
 from crib_env.policy import Agent
 from crib_env.rules import Rules
 from crib_training.evaluation.duplicate import estimate, play_pairs
+from crib_training.evaluation.figures import as_json, shown_percent
 from crib_training.learn.learner import mlp
 
 SEED = 3_000_000  # of the deals that strength is measured on
@@ -64,5 +65,5 @@ def centred_loss(
 def games_won(agent: Agent, opponent: Agent, rules: Rules, pairs: int) -> str:
     """Return the share of duplicate games that an agent wins, as words."""
     games = play_pairs(rules, "game", agent, opponent, pairs, SEED)
-    won = estimate((games.result == 1).mean(axis=1))
-    return f"{100 * won.mean:.1f} ± {100 * won.half:.1f} % of games, {won.n} pairs"
+    won = as_json(estimate((games.result == 1).mean(axis=1)))
+    return f"{shown_percent(won)} of games, {pairs} pairs"

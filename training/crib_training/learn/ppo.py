@@ -242,9 +242,9 @@ def _train(settings: Settings, model: MaskablePPO, curve: Curve) -> PolicyNetAge
 
     def save() -> None:
         check_finite()
-        kept = io.BytesIO()
-        model.save(kept)
-        write_whole(out / MODEL, kept.getvalue())
+        data = io.BytesIO()
+        model.save(data)
+        write_whole(out / MODEL, data.getvalue())
         agent().save(out / "policy.safetensors")
         curve.write(out)
         saved.append(model.num_timesteps)

@@ -141,7 +141,7 @@ def _solve(settings: Settings, rules: TwoHandRules) -> Run:
     saved = time.monotonic()
     with (
         Progress("iterations", settings.iterations, solver.iteration, shown=settings.progress) as p,
-        interruptions(note_first=True) as asked,
+        interruptions(note_first=True) as interrupted,
     ):
         need = memory(rules, rules.dealt == 5, settings.refine > 0)
         p.say(
@@ -159,10 +159,10 @@ def _solve(settings: Settings, rules: TwoHandRules) -> Run:
                     f"answer gains {gap.mean:.4f} points per deal at least ({gap.pone:.4f} as "
                     f"pone, {gap.dealer:.4f} as dealer); regret {regret:.5f}"
                 )
-            if done or asked or time.monotonic() - saved > settings.save_seconds:
+            if done or interrupted or time.monotonic() - saved > settings.save_seconds:
                 run.save()
                 saved = time.monotonic()
-            if asked and not done:
+            if interrupted and not done:
                 run.write()
                 raise run.stopped(f"after {solver.iteration} iterations")
     run.write()
@@ -188,13 +188,13 @@ def refine(run: Run) -> Starters:
     total = many * settings.refine
     with (
         Progress("refining, iterations", total, shown=settings.progress) as progress,
-        interruptions(note_first=True) as asked,
+        interruptions(note_first=True) as interrupted,
     ):
 
         def done(iteration: int) -> None:
             solved = many - len(starters.left)
             progress.move_to(solved * settings.refine + iteration)
-            if asked:
+            if interrupted:
                 raise run.stopped(f"with {solved} of {many} starters refined")
 
         for starter in starters.left:

@@ -13,7 +13,6 @@ on the set-up alone, not on the number of workers.
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 import time
@@ -31,7 +30,7 @@ from crib_training.command_line import start
 from crib_training.evaluation.duplicate import Pairs, estimate
 from crib_training.evaluation.evaluate import Adjust, adjusted_by
 from crib_training.evaluation.figures import shares_won
-from crib_training.outputs import claimed
+from crib_training.outputs import claimed, write_json
 from crib_training.progress import Progress
 from crib_training.tournament.chunks import (
     KINDS,
@@ -119,7 +118,7 @@ def tournament(
 
     Raises:
         ValueError: a wrong argument, or a folder with a tournament of another set-up.
-        RuntimeError: a worker died (what was finished is kept), or another command has the folder.
+        RuntimeError: a worker died (what was finished is saved), or another command has the folder.
     """
     if pairs < 1:
         raise ValueError(f"pairs must be at least 1, got {pairs!r}")
@@ -169,7 +168,7 @@ def _tournament(
         )
         played[pairing] = games, deals
     results = standings(setup, names, played, pairs, until, anchor)
-    (out / "results.json").write_text(json.dumps(results, indent=2) + "\n")
+    write_json(out / "results.json", results)
     (out / "report.md").write_text(report(results))
     drawn = draw(results, out / "ratings.png")
     resumed = f"; {there} chunks were there already" if there else ""

@@ -72,7 +72,7 @@ def _train(training: Training, settings: Settings) -> MonteCarloAgent:
             settings.out,
             settings.progress,
         ) as progress,
-        interruptions(note_first=True) as asked,
+        interruptions(note_first=True) as interrupted,
         actors_of(settings) as training.actors,
     ):
         if settings.eval_pairs and not training.curve.points:
@@ -89,10 +89,10 @@ def _train(training: Training, settings: Settings) -> MonteCarloAgent:
             if settings.eval_pairs and (done or training.deals // every > before):
                 pairs = settings.final_eval_pairs if done else settings.eval_pairs
                 progress.measured(training.measure(pairs))
-            if done or asked or time.monotonic() - saved > settings.save_seconds:
+            if done or interrupted or time.monotonic() - saved > settings.save_seconds:
                 training.save()
                 saved = time.monotonic()
-            if asked and not done:
+            if interrupted and not done:
                 training.curve.draw(settings.out)
                 raise Stopped(_where(training))
         if settings.eval_pairs:

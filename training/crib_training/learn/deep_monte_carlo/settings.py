@@ -145,7 +145,7 @@ def diff_settings(before: dict[str, Any], settings: Settings) -> list[str]:
 
 
 def origin(settings: Settings) -> str:
-    """Return the command that makes what settings make, wherever it is kept."""
+    """Return the command that repeats a run, in whatever folder."""
     return command(settings, FREE)
 
 

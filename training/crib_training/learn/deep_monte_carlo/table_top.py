@@ -38,7 +38,7 @@ TRACE = 0.9  # the lambda of TD: how far the end of the round counts more than v
 LEARNED_FROM = 0.3  # the share of positions: those of one round are alike
 CRIB_SIZES = (32, 16)
 CRIB_SHARE = 0.3  # of its error in the loss
-OWING_STEP = 10.0  # in points, what the table's numbers are kept in: Adam moves all alike
+OWING_STEP = 10.0  # in points, the unit of the table's numbers: Adam moves all alike
 
 Array = npt.NDArray[Any]
 

@@ -39,7 +39,7 @@ from crib_training.evaluation.aivat.outcomes import Outcomes, win_table
 from crib_training.evaluation.aivat.terms import FAMILY
 from crib_training.progress import Progress
 from crib_training.tables.files import made_by, start_table
-from crib_training.tables.two_hand.dealing import GAMES, draw, generator
+from crib_training.tables.two_hand.dealing import both_games, draw, generator
 
 AT_ONCE = 10_000
 _, MOST_PONE, MOST_DEALER = REFERENCE_DEALS.shapes["ends"]
@@ -142,16 +142,14 @@ class Settings:
 def run(settings: Settings) -> None:
     """Measure both games, print what was found, and write the file."""
     found = []
-    for name, entropy in zip(
-        GAMES, np.random.SeedSequence(settings.seed).spawn(len(GAMES)), strict=True
-    ):
-        rules = TwoHandRules.preset(name)
+    for rules, entropy in both_games(settings.seed):
         outcomes = measure(rules, RuleBasedAgent(), settings.deals, entropy)
         found.append(outcomes)
         pone, dealer = outcomes.points.reshape(2, -1)
         won = 1 - win_table(outcomes, rules.target)[rules.target - rules.for_last, rules.target]
-        print(f"{name}: play, hand and crib of pone {', '.join(f'{x:.3f}' for x in pone)}, of the "
-              f"dealer {', '.join(f'{x:.3f}' for x in dealer)}; the first dealer wins "
+        print(f"{rules.name}: pegging, hand and crib of pone "
+              f"{', '.join(f'{x:.3f}' for x in pone)}, of the dealer "
+              f"{', '.join(f'{x:.3f}' for x in dealer)}; the first dealer wins "
               f"{100 * won:.2f} %")  # fmt: skip
     save(
         REFERENCE_DEALS, settings.out, made_by=made_by(REFERENCE_DEALS, settings),
