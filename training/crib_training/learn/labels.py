@@ -47,9 +47,8 @@ from crib_env.engine.two_hand.counting import (
 from crib_env.engine.two_hand.records import HAND, VIEW, VIEWS_T
 from crib_env.policy import Views
 from crib_env.rules import Rules
-from crib_training.learn.deep_monte_carlo.algorithm import gumbel
-from crib_training.learn.deep_monte_carlo.two_hand import ROLES
-from crib_training.learn.deep_monte_carlo.two_hand_play import INPUTS_T, choose_cards, spread
+from crib_training.learn.deep_monte_carlo.two_hand import ROLES, play_cards
+from crib_training.learn.deep_monte_carlo.two_hand_play import INPUTS_T, spread
 
 Array = npt.NDArray[Any]
 
@@ -161,17 +160,7 @@ def collect(
             labels[name] = label_pairs(games.views(lanes, seats[role]))
         for _ in range(2):
             games.ask(student, lanes, rng)
-    seen = []
-    running = games.running()
-    while len(running):
-        views = games.views(running)
-        noise = gumbel(rng, (len(running), HAND), temperature, epsilon)
-        cards, chosen, points = np.empty((3, len(running)), dtype=np.int64)
-        inputs = np.empty((len(running), FAMILY.nets["pegging"].inputs), dtype=np.float32)
-        k = choose_cards(views, flat, noise, cards, chosen, points, inputs)
-        seen.append(views[chosen[:k]])
-        games.step(running, cards)
-        running = games.running(running)
+    seen = [views for _, views, _, _ in play_cards(games, flat, temperature, epsilon, rng)]
     labels["pegging"] = label_cards(np.concatenate(seen), teacher)
     return labels
 

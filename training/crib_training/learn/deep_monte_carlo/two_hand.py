@@ -7,7 +7,7 @@ mean over all starters, so that the starter's luck is no part of it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any, ClassVar
 
@@ -51,6 +51,7 @@ class TwoHandSelfPlay(SelfPlay):
         hidden_sizes=(128, 64),
     )  # fmt: skip
     episode = "deal"
+    nets: nn.ModuleDict
 
     def __init__(self, rules: Rules, players: int, settings: Settings) -> None:
         super().__init__(rules, players, settings)
@@ -96,7 +97,7 @@ class TwoHandSelfPlay(SelfPlay):
         heels = games.tally[:, :, 0].copy()
         cribs = np.empty(n)
         mean_cribs(games.states, show_table(), self.rules.crib_flush_size, cribs)
-        groups = {"pegging": self._play_out(games, flat, temperature, epsilon, rng)}
+        groups = {"pegging": _pegging_samples(games, flat, temperature, epsilon, rng)}
         pegged = games.tally[:, :, 0] - heels
         for role, name in enumerate(ROLES):
             mine, theirs = pegged[lanes, seats[role]], pegged[lanes, seats[1 - role]]
@@ -104,45 +105,59 @@ class TwoHandSelfPlay(SelfPlay):
             groups[name] = _tensors(seen[role], targets)
         return Samples(groups, 4 * n + len(groups["pegging"]["inputs"]))
 
-    def _play_out(
-        self,
-        games: GameBatch,
-        flat: Array,
-        temperature: float,
-        epsilon: float,
-        rng: np.random.Generator,
-    ) -> dict[str, Tensor]:
-        """Play the cards of all games; return what the net saw and what it is to put out."""
-        inputs, targets = [], []
-        decided = []  # lanes, seats, and both sides' points of the play with the card's own
-        running = games.running()
-        while len(running):
-            views = games.views(running)
-            noise = gumbel(rng, (len(running), HAND), temperature, epsilon)
-            cards, chosen, points = np.empty((3, len(running)), dtype=np.int64)
-            seen = np.empty((len(running), FAMILY.nets["pegging"].inputs), dtype=np.float32)
-            k = choose_cards(views, flat, noise, cards, chosen, points, seen)
-            lanes, seats = running[chosen[:k]], views["seat"][chosen[:k]]
-            before = games.tally[lanes, :, 0]
-            before[np.arange(k), seats] += points[:k]
-            inputs.append(seen[:k])
-            decided.append((lanes, seats, before))
-            games.step(running, cards)
-            running = games.running(running)
-        for lanes, seats, before in decided:
-            rest = games.tally[lanes, :, 0] - before
-            row = np.arange(len(lanes))
-            targets.append(np.stack([rest[row, seats], rest[row, 1 - seats]], axis=1))
-        return _tensors(np.concatenate(inputs), np.concatenate(targets).astype(np.float32))
-
     def loss(self, samples: Samples, rows: Mapping[str, Tensor]) -> Tensor:
         """Return the squared errors of the nets, added up."""
-        assert isinstance(self.nets, nn.ModuleDict)
         losses = []
         for name, net in self.nets.items():
             group, chosen = samples.groups[name], rows[name]
             losses.append(mse_loss(net(group["inputs"][chosen]), group["targets"][chosen]))
         return torch.stack(losses).sum()
+
+
+def play_cards(
+    games: GameBatch, flat: Array, temperature: float, epsilon: float, rng: np.random.Generator
+) -> Iterator[tuple[Array, Array, Array, Array]]:
+    """Play the cards of all games, and yield the decisions with a choice before each step.
+
+    Args:
+        games: after the discards.
+        flat: the nets.
+        temperature: see `gumbel`.
+        epsilon: see `gumbel`.
+        rng: draws the choices.
+
+    Yields:
+        of K decisions the lanes, int64[K]; the views, [K]; the points that the card pegs for
+        certain, int64[K]; and what the net sees of it, float32[K, inputs].
+    """
+    running = games.running()
+    while len(running):
+        views = games.views(running)
+        noise = gumbel(rng, (len(running), HAND), temperature, epsilon)
+        cards, chosen, points = np.empty((3, len(running)), dtype=np.int64)
+        inputs = np.empty((len(running), FAMILY.nets["pegging"].inputs), dtype=np.float32)
+        k = choose_cards(views, flat, noise, cards, chosen, points, inputs)
+        yield running[chosen[:k]], views[chosen[:k]], points[:k], inputs[:k]
+        games.step(running, cards)
+        running = games.running(running)
+
+
+def _pegging_samples(
+    games: GameBatch, flat: Array, temperature: float, epsilon: float, rng: np.random.Generator
+) -> dict[str, Tensor]:
+    """Play the cards of all games; return what the net saw, and the points that followed."""
+    inputs, targets = [], []
+    decided = []  # lanes, seats, and both sides' points of the play with the card's own
+    for lanes, views, points, seen in play_cards(games, flat, temperature, epsilon, rng):
+        row, seats = np.arange(len(lanes)), views["seat"]
+        before = games.tally[lanes, :, 0]
+        before[row, seats] += points
+        inputs.append(seen)
+        decided.append((lanes, row, seats, before))
+    for lanes, row, seats, before in decided:
+        rest = games.tally[lanes, :, 0] - before
+        targets.append(np.stack([rest[row, seats], rest[row, 1 - seats]], axis=1))
+    return _tensors(np.concatenate(inputs), np.concatenate(targets).astype(np.float32))
 
 
 def _tensors(inputs: Array, targets: Array) -> dict[str, Tensor]:
