@@ -12,7 +12,7 @@ from crib_agents import GreedyAgent, RandomAgent, RuleBasedAgent
 from crib_training.evaluation.aivat.__main__ import plain_and_correction, reduction
 from crib_training.evaluation.aivat.course import KINDS
 from crib_training.evaluation.aivat.deals import DealLog, Deals
-from crib_training.evaluation.aivat.outcomes import Outcomes, shipped_outcomes, win_table
+from crib_training.evaluation.aivat.outcomes import ReferenceOutcomes, shipped_outcomes, win_table
 from crib_training.evaluation.aivat.reference import Reference, usual_reference
 from crib_training.evaluation.aivat.terms import DISCARD, REFERENCE, STARTER, TERMS
 from crib_training.evaluation.duplicate import Pairs, estimate, play_pairs
@@ -134,7 +134,7 @@ def test_the_starters_term_is_what_is_counted_less_its_mean(rules: TwoHandRules)
         assert np.abs(probabilities[:, STARTER]).max() > 0.001
 
 
-def slow_outcomes(rules: TwoHandRules, deals: Deals) -> tuple[Outcomes, Array]:
+def slow_outcomes(rules: TwoHandRules, deals: Deals) -> tuple[ReferenceOutcomes, Array]:
     """Return what deals bring, counted slowly, and the mean points of each kind of each deal."""
     ends, reached = np.zeros((70, 100)), np.zeros((70, 100))
     means = np.zeros((len(deals.lane), KINDS))
@@ -157,7 +157,7 @@ def slow_outcomes(rules: TwoHandRules, deals: Deals) -> tuple[Outcomes, Array]:
             means[i] += [play[0], pone_hand, 0, play[1] + heels, dealer_hand, crib]
             counted += 1
         means[i] /= len(starters)
-    return Outcomes(counted, means.mean(axis=0), ends, reached), means
+    return ReferenceOutcomes(counted, means.mean(axis=0), ends, reached), means
 
 
 @both_games

@@ -11,7 +11,7 @@ from crib_training.outputs import as_png
 
 
 @dataclass(frozen=True)
-class Point:
+class SolvePoint:
     """The average strategy after so many iterations; gains in points per deal."""
 
     iterations: int
@@ -21,7 +21,7 @@ class Point:
     value: float
 
 
-def picture(curve: Sequence[Point], title: str) -> bytes:
+def picture(curve: Sequence[SolvePoint], title: str) -> bytes:
     """Return the curve as PNG."""
     figure = Figure(figsize=(7, 4.2), layout="tight")
     axes = figure.subplots()

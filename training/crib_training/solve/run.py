@@ -26,7 +26,7 @@ from crib_training.command_line import command, start
 from crib_training.interrupts import Stopped, interruptions
 from crib_training.outputs import csv_table, peak_memory, run_folder
 from crib_training.progress import Progress
-from crib_training.solve.curve import Point, picture
+from crib_training.solve.curve import SolvePoint, picture
 from crib_training.solve.refine import Refinement
 from crib_training.solve.settings import FREE, Settings, check, memory, unset
 from crib_training.solve.solver import ExploitabilityBound, Solver
@@ -44,7 +44,7 @@ class Run:
     def __init__(self, settings: Settings, rules: TwoHandRules) -> None:
         self.settings = settings
         self.rules = rules
-        self.curve: list[Point] = []
+        self.curve: list[SolvePoint] = []
         self.cpu_seconds = 0.0
         # With four cards kept a node for each starter would take too much memory.
         self.solver = Solver(rules, by_starter=rules.dealt == 5)
@@ -61,7 +61,7 @@ class Run:
         """Add a point to the curve."""
         gap = self.solver.gap()
         self.curve.append(
-            Point(self.solver.iteration, self.cpu_seconds, gap.pone, gap.dealer, gap.value)
+            SolvePoint(self.solver.iteration, self.cpu_seconds, gap.pone, gap.dealer, gap.value)
         )
         return gap
 
@@ -86,7 +86,7 @@ class Run:
         last.pop("cpu_seconds", None)  # so that the same run makes the same file
         about = {"iterations": self.solver.iteration, "measured": last}
         self.write_strategy(STRATEGY, self.solver.strategy(), about, "refine")
-        write_whole(self.settings.out / CURVE, csv_table(Point, self.curve))
+        write_whole(self.settings.out / CURVE, csv_table(SolvePoint, self.curve))
         write_whole(self.settings.out / PICTURE, picture(self.curve, f"{self.rules.name}, solved"))
 
     def write_strategy(
@@ -114,7 +114,7 @@ class Run:
                              f"{about.get('rules_fields')}")  # fmt: skip
         self.solver.restore(int(about["iteration"]), tensors)
         self.cpu_seconds = float(about["cpu_seconds"])
-        self.curve = [Point(**point) for point in about["curve"]]
+        self.curve = [SolvePoint(**point) for point in about["curve"]]
 
 
 def solve(settings: Settings) -> Run:

@@ -18,7 +18,7 @@ from crib_env.policy import Agent, CompiledAgent
 from crib_env.rules import LARGEST_TARGET, Rules, TwoHandRules
 from crib_training.evaluation.aivat.course import COURSE, DEALER_PLAY, KINDS, PONE_PLAY
 from crib_training.evaluation.aivat.deals import Deals
-from crib_training.evaluation.aivat.outcomes import Outcomes, shipped_outcomes, win_table
+from crib_training.evaluation.aivat.outcomes import ReferenceOutcomes, shipped_outcomes, win_table
 from crib_training.evaluation.aivat.terms import (
     COURSES,
     DISCARD,
@@ -66,7 +66,7 @@ class Reference:
     """
 
     agent: CompiledAgent
-    outcomes: Outcomes
+    outcomes: ReferenceOutcomes
     redraws: int = REDRAWS
 
     def corrections(

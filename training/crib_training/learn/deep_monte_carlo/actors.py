@@ -1,4 +1,4 @@
-"""Self-play elsewhere: in processes of this machine (`Processes`) or on a cluster (`cluster`).
+"""Self-play elsewhere: in processes of this machine (`ProcessActors`) or on a cluster (`cluster`).
 
 A round of deals is cut into parts, one for each worker. What a part comes to depends on the nets,
 the seed and the part, not on who plays it, where, or when: so a run repeats from its seed and its
@@ -139,7 +139,7 @@ class Actors(Protocol):
         """
 
 
-class Processes:
+class ProcessActors:
     """Actors in processes of this machine.
 
     Args:
@@ -151,7 +151,7 @@ class Processes:
         self._pool = ProcessPool(settings.workers)
         self._rounds: list[list[Future[RolloutResult]]] = []
 
-    def __enter__(self) -> Processes:
+    def __enter__(self) -> ProcessActors:
         self._pool.__enter__()
         return self
 

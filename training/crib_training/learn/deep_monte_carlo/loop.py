@@ -1,9 +1,9 @@
-"""The loop of deep Monte Carlo, the same for every game.
+"""`crib train --method deep_monte_carlo`: a run from its settings to its files.
 
     crib train --method deep_monte_carlo --env six_card_v0 --deals 400000 --out runs/six_card
 
-Play a batch of deals by the nets as they are; fit the nets, choice by choice, to what followed;
-move the average of their weights along. That average is what is measured and saved.
+What it learns by is `algorithm`. Here the run is measured and saved on its way, ends where it can
+go on, and is shown.
 
 Writes to ``--out``: ``policy.safetensors`` (for `crib evaluate`), the curve (`learn.curve`), what
 TensorBoard reads, and ``checkpoint.safetensors``, with which ``--resume`` goes on, to the very
@@ -21,7 +21,7 @@ from crib_agents.loading import load_agent
 from crib_play.replay import write_replay
 
 from crib_training.interrupts import Stopped, interruptions
-from crib_training.learn.deep_monte_carlo.actors import ActorsLostError, Processes
+from crib_training.learn.deep_monte_carlo.actors import ActorsLostError, ProcessActors
 from crib_training.learn.deep_monte_carlo.cluster import Cluster
 from crib_training.learn.deep_monte_carlo.settings import Settings, command
 from crib_training.learn.deep_monte_carlo.training import Training
@@ -30,11 +30,11 @@ from crib_training.loading import find_game
 from crib_training.outputs import run_folder
 
 
-def actors_of(settings: Settings) -> AbstractContextManager[Cluster | Processes | None]:
+def actors_of(settings: Settings) -> AbstractContextManager[Cluster | ProcessActors | None]:
     """Return who plays, None for the learner's own process."""
     if settings.ray_address is not None:
         return Cluster(settings)
-    return Processes(settings) if settings.workers > 1 else nullcontext()
+    return ProcessActors(settings) if settings.workers > 1 else nullcontext()
 
 
 def _where(training: Training) -> str:

@@ -55,7 +55,7 @@ class LineNets(nn.Module):
 
 
 @dataclass(frozen=True)
-class Turn:
+class TurnResult:
     """What one turn of N rounds led to.
 
     Attributes:
@@ -162,7 +162,7 @@ class TableTopSelfPlay(SelfPlay):
         return loss + CRIB_SHARE * mse_loss(crib, batch["crib_targets"])
 
 
-def play_turn(games: GameBatch, flat: Array, noise: Array, chosen: Array) -> Turn:
+def play_turn(games: GameBatch, flat: Array, noise: Array, chosen: Array) -> TurnResult:
     """Play one turn of all rounds.
 
     Args:
@@ -193,10 +193,10 @@ def play_turn(games: GameBatch, flat: Array, noise: Array, chosen: Array) -> Tur
     places, zero = np.empty((n, 2), dtype=np.int64), np.zeros(n, dtype=np.int64)
     places[lanes, side] = np.ravel_multi_index((zero, left, mine, theirs), OWING)
     places[lanes, 1 - side] = np.ravel_multi_index((zero + 1, left, theirs, mine), OWING)
-    return Turn(points, value, places, chosen, inputs, crib_inputs, crib_points)
+    return TurnResult(points, value, places, chosen, inputs, crib_inputs, crib_points)
 
 
-def traced(turns: list[Turn], came_to: Array, owing: Array) -> list[Array]:
+def traced(turns: list[TurnResult], came_to: Array, owing: Array) -> list[Array]:
     """Return the target value of both sides' lines after each turn, float64[N, 2] each.
 
     TD(lambda): what they came to, mixed with their values after the turns that followed.

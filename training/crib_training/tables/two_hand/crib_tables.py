@@ -82,7 +82,7 @@ def sample(views, table, weights, rng, deals, sums, squares, samples, kept):
 
 
 @dataclass
-class Round:
+class CribRound:
     """What one round of sampling found.
 
     Attributes:
@@ -100,7 +100,7 @@ class Round:
 
 def sample_round(
     rules: TwoHandRules, crib: Array, deals: int, seed: np.random.SeedSequence
-) -> Round:
+) -> CribRound:
     """Sample deals in which both seats discard by the crib charts ``crib``, float64[2, CELLS]."""
     weights = np.zeros((len(DEALT), len(ROLES), CELLS))
     weights[DEALT.index(rules.dealt)] = crib
@@ -116,12 +116,12 @@ def sample_round(
     n = np.maximum(samples, 1)
     means = sums / n
     error = np.sqrt((squares / n - means**2) / n)
-    return Round(means, error, samples, kept[:, :, 1] / np.maximum(kept[:, :, 0], 1))
+    return CribRound(means, error, samples, kept[:, :, 1] / np.maximum(kept[:, :, 0], 1))
 
 
 def fixed_point(
     rules: TwoHandRules, deals: int, rounds: int, seed: np.random.SeedSequence
-) -> tuple[Round, list[float]]:
+) -> tuple[CribRound, list[float]]:
     """Iterate from no table at all; return the last round and each round's mean change."""
     crib = np.zeros((len(ROLES), CELLS))
     changes = []
@@ -132,7 +132,7 @@ def fixed_point(
     return found, changes
 
 
-def as_json(found: Round, rules: TwoHandRules, deals: int) -> dict[str, Any]:
+def as_json(found: CribRound, rules: TwoHandRules, deals: int) -> dict[str, Any]:
     """Return a game's entry of the data file."""
     roles = {
         role: {

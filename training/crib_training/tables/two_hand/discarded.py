@@ -123,7 +123,7 @@ def sample(views, win_table, model, table, scratch, columns, rng, deals, discard
 
 
 @dataclass
-class Round:
+class DiscardRound:
     """What one round of sampling found, by role (pone, dealer).
 
     Attributes:
@@ -151,7 +151,7 @@ def sample_round(
     excess: Array,
     deals: int,
     seed: np.random.SeedSequence,
-) -> Round:
+) -> DiscardRound:
     """Sample deals in which both seats use ``discard_rate`` and ``excess``, float64[2, CELLS]."""
     model = build(rules.dealt, discard_rate, excess, kept_pegging(rules.dealt))
     views = discard_views(rules)[::-1].copy()  # the dealer's is first there
@@ -170,7 +170,7 @@ def sample_round(
     beyond = by_ranks(cribs[:, :, 1]) / by_ranks(dealt)
     every = np.stack([discarded[:, :, 0], cribs[:, :, 0], cribs[:, :, 2]], axis=2)
     chosen = np.stack([discarded[:, :, 1], cribs[:, :, 3], cribs[:, :, 4]], axis=2)
-    return Round(rate, error, every, chosen, beyond, own)
+    return DiscardRound(rate, error, every, chosen, beyond, own)
 
 
 def by_ranks(chart: Array) -> Array:
@@ -194,7 +194,7 @@ class FixedPoint:
     discard_rate: Array
     excess: Array
     changes: list[float]
-    last: Round
+    last: DiscardRound
 
 
 def fixed_point(
@@ -205,7 +205,9 @@ def fixed_point(
     Each role answers the mean of what the other did so far (fictitious play): answering the last
     round alone, the two go round in circles that grow.
     """
-    point = FixedPoint(np.ones((2, CELLS)), np.zeros((2, CELLS)), [], Round(*np.zeros((6, 1))))
+    point = FixedPoint(
+        np.ones((2, CELLS)), np.zeros((2, CELLS)), [], DiscardRound(*np.zeros((6, 1)))
+    )
     for i, child in enumerate(steps(seed.spawn(rounds), f"{rules.name}, rounds")):
         found = sample_round(rules, point.discard_rate, point.excess, deals, child)
         point.changes.append(float(np.abs(found.discarded - point.discard_rate).mean()))
@@ -230,7 +232,7 @@ def as_json(point: FixedPoint, rules: TwoHandRules) -> dict[str, Any]:
     return {"dealt": rules.dealt, **roles}
 
 
-def describe(rules: TwoHandRules, found: Round) -> str:
+def describe(rules: TwoHandRules, found: DiscardRound) -> str:
     """Return how the cribs compare with those expected, and with Schell's, as text."""
     lines = [
         f"{role}: crib expected of the pairs discarded {found.own[i, 0]:.3f}, made "

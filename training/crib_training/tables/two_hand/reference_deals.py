@@ -35,7 +35,7 @@ from crib_training.evaluation.aivat.course import (
     PONE_HAND,
     course_kernels,
 )
-from crib_training.evaluation.aivat.outcomes import Outcomes, win_table
+from crib_training.evaluation.aivat.outcomes import ReferenceOutcomes, win_table
 from crib_training.evaluation.aivat.terms import FAMILY
 from crib_training.progress import Progress
 from crib_training.tables.files import made_by, start_table
@@ -62,7 +62,7 @@ def deals_entry(act: Act, name: str) -> Entry:
         states, rules, views, decks, log, rng, table, weights, deals, courses, counted, points,
         ends, reached,
     ):  # fmt: skip
-        """Play deals and count each with every starter; the arrays are those of `Outcomes`."""
+        """Play deals and count each with every starter, as `ReferenceOutcomes` names the arrays."""
         s, course = states[0], courses[0]
         game = (s, rules[0], views[0], rng, table, weights, log, decks)
         for _ in range(deals):
@@ -103,7 +103,7 @@ def deals_entry(act: Act, name: str) -> Entry:
 
 def measure(
     rules: TwoHandRules, agent: CompiledAgent, deals: int, entropy: np.random.SeedSequence
-) -> Outcomes:
+) -> ReferenceOutcomes:
     """Return what so many deals bring in which a compiled agent discards and plays both seats."""
     family = find_family(FAMILY)
     record = family.rules_record(rules, "pegging", 2)
@@ -121,7 +121,7 @@ def measure(
             count(state, record, view, NO_DECKS, log, rng, show_table(), agent.weights, n, course,
                   counted, points, ends, reached)  # fmt: skip
             progress.advance(n)
-    return Outcomes(float(counted[0]), points / counted[0], ends, reached)
+    return ReferenceOutcomes(float(counted[0]), points / counted[0], ends, reached)
 
 
 @dataclass(frozen=True)
