@@ -46,7 +46,6 @@ from crib_agents.expert.two_hand.pegging.transition import (
     put,
 )
 from crib_agents.kernels.pair_tables import cell
-from crib_training.evaluation.determinized import DeterminizedAgent
 from crib_training.evaluation.duplicate import estimate, play_pairs
 from crib_training.tables.two_hand.rollout_policy import keeping_rates
 
@@ -512,40 +511,6 @@ def test_near_the_end_the_lead_is_what_the_other_can_make_nothing_of() -> None:
     cards = {"hand": "AH 5H 3D TC", "discarded": "6D TS", "starter": "AC"}
     assert plays(playing(**cards)) == "TC"
     assert plays(playing(**cards, scores=(119, 119))) == "AH"
-
-
-# --- exact search over open hands, to compare with -----------------------------------------------
-
-
-@every_game
-def test_open_handed_plays_the_best_card_on_average_over_open_hands(game: str) -> None:
-    table = expert_at_the_table(game, "pegging", 3 if SLOW else 15, seed=75)
-    rng = np.random.default_rng(76)
-    compared = 0
-    while len(lanes := table.running()):
-        views = table.views(lanes)
-        cards = DeterminizedAgent().act(views, rng)
-        for view, card in zip(views, cards, strict=True):
-            if view["other_n"] > 1:
-                continue
-            _, hypotheses, legal = slow_belief(view)
-            total = sum(weight for weight, _ in hypotheses)
-            values = {
-                r: sum(weight / total * open_handed(p.play(r)) for weight, p in hypotheses)
-                for r in legal
-            }
-            assert values[int(card) >> 2] == pytest.approx(max(values.values()), abs=1e-9)
-            compared += len(legal) > 1
-        table.step(lanes, RandomAgent().act(views, rng))
-    assert compared > 0
-
-
-def open_handed(position: Position) -> int:
-    """Return how many points more this seat has left it to peg less, both hands open."""
-    if position.turn is None:
-        return max(position.needs[THEM], 0) - max(position.needs[ME], 0)
-    values = [open_handed(position.play(r)) for r in position.fits(position.turn)]
-    return max(values) if position.turn == ME else min(values)
 
 
 # --- strength ------------------------------------------------------------------------------------

@@ -27,7 +27,7 @@ from crib_agents.expert.table_top.values import (
 )
 from crib_agents.kernels import placing
 from crib_training.evaluation.duplicate import estimate, play_pairs
-from crib_training.evaluation.strength import measure
+from crib_training.evaluation.evaluate import Settings, run
 from crib_training.tables.table_top.values import learn
 from crib_training.tables.table_top.weights import FITTED, fit
 
@@ -358,11 +358,12 @@ def test_each_budget_beats_rule_based(players: int, preset: str) -> None:
 
 
 @compiled_alone
-def test_strength_is_measured_in_games_and_rounds() -> None:
-    strength = measure("table_top", 2, 1, RandomAgent(), 20, 3)
-    assert strength.won.mean > 0.9
-    assert strength.more.mean > 10
-    assert strength.rate > 0
+def test_crib_evaluate_takes_the_budget_of_expert() -> None:
+    settings = Settings("expert", "random", env="table_top_v0", budget=1)
+    assert repr(settings.agent("expert")) == "TableTopExpert(budget=1)"
+    assert settings.agent("greedy").name == "greedy"
+    with pytest.raises(ValueError, match="--budget is for Table Top"):
+        run(Settings("expert", "random", budget=1))
 
 
 @pytest.mark.slow

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,7 +11,6 @@ from crib_agents.learned import Weights
 from crib_agents.learned.searching import LearnedSearch
 from crib_agents.learned.table_top.act import ACTIONS, UNLIKELY
 from crib_agents.learned.table_top.search import action_values
-from crib_training.evaluation import card
 from numba import float64, void
 
 from crib_env import agent_names, find_agent
@@ -188,15 +186,3 @@ def test_views_of_different_rules_are_answered_each_by_its_own_nets() -> None:
     rng = np.random.default_rng(0)
     alone = np.concatenate([agent.act(part, rng) for part in parts])
     assert (agent.act(np.concatenate(parts), rng) == alone).all()
-
-
-def test_a_card_says_how_a_file_was_made_and_what_its_agents_win(capsys: Any) -> None:
-    card.run(card.Settings(agents="learned", against="random,greedy", pairs=3))
-    said = capsys.readouterr().out
-    assert "made by: crib train" in said
-    assert said.count("| learned | 2         |") == 2
-    assert "| random    | 100.0 ± 0.0 % |" in said
-    with pytest.raises(ValueError, match="agents are learned and learned_search, got 'expert'"):
-        card.run(card.Settings(agents="expert"))
-    with pytest.raises(ValueError, match="no nets for house come with the package: name a --file"):
-        card.find_weights(None, replace(PRESETS["hoyle"], name="house"))

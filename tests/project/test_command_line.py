@@ -251,7 +251,7 @@ from crib_training.command_line import main
 main(sys.argv[1:])
 """
 NEED_AN_EXTRA = {
-    "train": "train", "teach": "train", "curves": "train", "solve": "train",
+    "train": "train", "distill": "train", "curves": "train", "solve": "train",
     "pegging": "pegging", "watch": "pegging", "drill": "pegging", "web": "web",
 }  # fmt: skip
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from crib_training.learn.deep_monte_carlo.actors import Actor, Arrays, Part, RolloutResult
+from crib_training.learn.deep_monte_carlo.actors import Actor, Arrays, RolloutJob, RolloutResult
 from crib_training.learn.deep_monte_carlo.checkpoint import Checkpoint
 from crib_training.learn.deep_monte_carlo.loop import Training
 from crib_training.learn.deep_monte_carlo.settings import Settings
@@ -18,14 +18,14 @@ class Here:
 
     def __init__(self, settings: Settings, lost: tuple[tuple[int, int], ...] = ()) -> None:
         self.actor = Actor(settings)
-        self.rounds: list[tuple[list[Part], Arrays]] = []
+        self.rounds: list[tuple[list[RolloutJob], Arrays]] = []
         self.lost = lost
 
     @property
     def waiting(self) -> bool:
         return bool(self.rounds)
 
-    def begin(self, parts: Sequence[Part], nets: Arrays) -> None:
+    def begin(self, parts: Sequence[RolloutJob], nets: Arrays) -> None:
         self.rounds.append((list(parts), nets))
 
     def finish(self) -> list[RolloutResult]:
@@ -39,7 +39,7 @@ class Here:
 
 def small(out: Path, **changes: Any) -> Settings:
     few = Settings(
-        out=out, deals=400, num_envs=50, batch_size=64, width=16, narrow=8, eval_pairs=0,
+        out=out, deals=400, num_envs=50, batch_size=64, hidden_sizes=(16, 8), eval_pairs=0,
         save_seconds=0.0, progress=False, workers=2,
     )  # fmt: skip
     return replace(few, **changes)

@@ -9,10 +9,10 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 from crib_agents import GreedyAgent, RandomAgent, RuleBasedAgent
-from crib_training.evaluation.aivat.__main__ import plain_and_luck, taken
+from crib_training.evaluation.aivat.__main__ import plain_and_correction, reduction
 from crib_training.evaluation.aivat.course import KINDS
 from crib_training.evaluation.aivat.deals import DealLog, Deals
-from crib_training.evaluation.aivat.outcomes import Outcomes, shipped_outcomes, win_table
+from crib_training.evaluation.aivat.outcomes import ReferenceOutcomes, shipped_outcomes, win_table
 from crib_training.evaluation.aivat.reference import Reference, usual_reference
 from crib_training.evaluation.aivat.terms import DISCARD, REFERENCE, STARTER, TERMS
 from crib_training.evaluation.duplicate import Pairs, estimate, play_pairs
@@ -134,7 +134,7 @@ def test_the_starters_term_is_what_is_counted_less_its_mean(rules: TwoHandRules)
         assert np.abs(probabilities[:, STARTER]).max() > 0.001
 
 
-def slow_outcomes(rules: TwoHandRules, deals: Deals) -> tuple[Outcomes, Array]:
+def slow_outcomes(rules: TwoHandRules, deals: Deals) -> tuple[ReferenceOutcomes, Array]:
     """Return what deals bring, counted slowly, and the mean points of each kind of each deal."""
     ends, reached = np.zeros((70, 100)), np.zeros((70, 100))
     means = np.zeros((len(deals.lane), KINDS))
@@ -157,7 +157,7 @@ def slow_outcomes(rules: TwoHandRules, deals: Deals) -> tuple[Outcomes, Array]:
             means[i] += [play[0], pone_hand, 0, play[1] + heels, dealer_hand, crib]
             counted += 1
         means[i] /= len(starters)
-    return Outcomes(counted, means.mean(axis=0), ends, reached), means
+    return ReferenceOutcomes(counted, means.mean(axis=0), ends, reached), means
 
 
 @both_games
@@ -238,11 +238,14 @@ def test_where_all_lay_away_as_the_reference_does_there_is_no_such_term() -> Non
     assert reference is not None
     agent = RuleBasedAgent()
     pairs = play_pairs(HOYLE, "deal", agent, agent, 50, 1, reference=reference)
-    assert pairs.points_by_luck is not None
-    assert not pairs.points_by_luck[:, :, DISCARD].any()
-    assert pairs.points_by_luck[:, :, REFERENCE].any()
+    assert pairs.points_correction is not None
+    assert not pairs.points_correction[:, :, DISCARD].any()
+    assert pairs.points_correction[:, :, REFERENCE].any()
     # The same hands in the same roles: what they bring the one, they bring the other.
-    first, second = pairs.points_by_luck[:, 0, REFERENCE], pairs.points_by_luck[:, 1, REFERENCE]
+    first, second = (
+        pairs.points_correction[:, 0, REFERENCE],
+        pairs.points_correction[:, 1, REFERENCE],
+    )
     assert (first == second[:, ::-1]).all()
 
 
@@ -251,9 +254,9 @@ def test_where_both_do_the_same_with_the_same_cards_all_luck_cancels() -> None:
     agent = GreedyAgent()
     for episode in ("deal", "game"):
         pairs = play_pairs(HOYLE, episode, agent, agent, 40, 1, reference=usual_reference(HOYLE))
-        assert pairs.won_by_luck is not None
-        assert pairs.won_by_luck[:, :, DISCARD].any()
-        assert pairs.won_by_luck.sum(axis=1) == pytest.approx(0, abs=1e-12)
+        assert pairs.won_correction is not None
+        assert pairs.won_correction[:, :, DISCARD].any()
+        assert pairs.won_correction.sum(axis=1) == pytest.approx(0, abs=1e-12)
 
 
 # ---------------------------------------------------------------- deals that were played
@@ -291,8 +294,8 @@ def test_deals_are_noted_with_the_score_they_began_at(rules: TwoHandRules) -> No
 
 def agree(pairs: Pairs, episode: str, terms: int = len(TERMS)) -> tuple[float, float]:
     """Return by how many standard errors the adjusted mean differs, and how much less it takes."""
-    plain, luck = plain_and_luck(episode, pairs)
-    found = taken(plain, luck[..., :terms].sum(axis=-1), pairs.first_dealt)
+    plain, luck = plain_and_correction(episode, pairs)
+    found = reduction(plain, luck[..., :terms].sum(axis=-1), pairs.first_dealt)
     return found.apart, found.fewer
 
 
@@ -310,9 +313,9 @@ def test_taking_luck_out_makes_no_phase_of_a_deal_less_certain() -> None:
     """An agent pegs other points from its cards than the reference does."""
     agents = find_agent("expert"), GreedyAgent()
     deals = play_pairs(HOYLE, "deal", *agents, 500, 5, reference=usual_reference(HOYLE))
-    assert deals.points_by_luck is not None
+    assert deals.points_correction is not None
     plain = points_more(deals)
-    adjusted = points_more(deals, deals.points - deals.points_by_luck.sum(axis=2))
+    adjusted = points_more(deals, deals.points - deals.points_correction.sum(axis=2))
     wider = adjusted.var(axis=0) > plain.var(axis=0)
     wider[0, 2] = False  # pone has no crib
     assert not wider.any()
@@ -343,9 +346,9 @@ def test_rules_that_were_not_measured_have_no_term_of_the_reference() -> None:
     for rules, known in ((HOYLE, True), (flushes, False)):
         pairs = play_pairs(rules, "game", RuleBasedAgent(), GreedyAgent(), 20, 1,
                            reference=usual_reference(rules))  # fmt: skip
-        assert pairs.won_by_luck is not None
-        assert pairs.won_by_luck[..., REFERENCE].any() == known
-        assert pairs.won_by_luck[..., STARTER].any()
+        assert pairs.won_correction is not None
+        assert pairs.won_correction[..., REFERENCE].any() == known
+        assert pairs.won_correction[..., STARTER].any()
 
 
 def test_games_without_duplicates_have_deals_of_their_own_and_each_deals_first_once() -> None:

@@ -18,16 +18,17 @@ torch = pytest.importorskip("torch")
 
 from crib_agents.files import BESIDE  # noqa: E402
 from crib_agents.learned import MonteCarloAgent, Weights  # noqa: E402
-from crib_training.learn.deep_monte_carlo import tasks  # noqa: E402
+from crib_training.interrupts import Stopped  # noqa: E402
+from crib_training.learn.deep_monte_carlo import games  # noqa: E402
+from crib_training.learn.deep_monte_carlo.algorithm import Samples, batches  # noqa: E402
 from crib_training.learn.deep_monte_carlo.checkpoint import (  # noqa: E402
     FILE,
     Checkpoint,
 )
-from crib_training.learn.deep_monte_carlo.loop import Stopped, run, train  # noqa: E402
+from crib_training.learn.deep_monte_carlo.loop import run, train  # noqa: E402
 from crib_training.learn.deep_monte_carlo.settings import Settings, command  # noqa: E402
-from crib_training.learn.deep_monte_carlo.task import Samples  # noqa: E402
-from crib_training.learn.deep_monte_carlo.training import Training, batches  # noqa: E402
-from crib_training.learn.deep_monte_carlo.two_hand import TwoHandTask  # noqa: E402
+from crib_training.learn.deep_monte_carlo.training import Training  # noqa: E402
+from crib_training.learn.deep_monte_carlo.two_hand import TwoHandSelfPlay  # noqa: E402
 
 from crib_env.batch import GameBatch  # noqa: E402
 from crib_env.rules import PRESETS  # noqa: E402
@@ -39,7 +40,7 @@ POLICY = "policy.safetensors"
 def small(out: Path, **changes: Any) -> Settings:
     """Return settings of a run of eight updates' worth of deals."""
     few = Settings(
-        out=out, deals=400, num_envs=50, batch_size=64, width=16, narrow=8, eval_pairs=0,
+        out=out, deals=400, num_envs=50, batch_size=64, hidden_sizes=(16, 8), eval_pairs=0,
         save_seconds=0.0, progress=False,
     )  # fmt: skip
     return replace(few, **changes)
@@ -177,7 +178,7 @@ def test_a_run_in_the_folder_is_not_overwritten(tmp_path: Path) -> None:
 
 
 def test_a_game_nothing_learns_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tasks, "TASKS", {})
+    monkeypatch.setattr(games, "GAMES", {})
     with pytest.raises(ValueError, match="is of the family 'two_hand', and deep Monte Carlo"):
         Training(small(tmp_path))
 
@@ -201,7 +202,7 @@ def test_a_card_learns_what_the_cpu_learns(env: str, tmp_path: Path) -> None:
         training.save()
         again = Training(small(out, env=env, device=device, resume=out))
         again.iterate()
-        found.append(again.task.weights(again.task.nets, "").flat())
+        found.append(again.self_play.weights(again.self_play.nets, "").flat())
     assert found[0] == pytest.approx(found[1], abs=1e-3)
 
 
@@ -233,8 +234,8 @@ def test_every_sample_is_learned_from_once() -> None:
 def test_targets_are_the_points_still_to_come() -> None:
     """Over a deal: what cards peg at once, and heels, are no part of them."""
     torch.manual_seed(1)
-    task = TwoHandTask(PRESETS["hoyle"], 2, small(Path()))
-    samples = task.play(200, 0.5, np.random.default_rng(3))
+    self_play = TwoHandSelfPlay(PRESETS["hoyle"], 2, small(Path()))
+    samples = self_play.play(200, 0.5, np.random.default_rng(3))
     pone, dealer = (samples.groups[f"discard_{role}"]["targets"] for role in ("pone", "dealer"))
     assert (pone[:, 0] == dealer[:, 0]).all()  # one crib
     assert (pone[:, 1] == dealer[:, 2]).all()  # my play is the other's
@@ -280,11 +281,11 @@ def test_the_mean_crib_is_over_the_starters_no_seat_was_dealt() -> None:
 @pytest.mark.parametrize("changes", [{"dealt": 5, "flush_size": 3}, {"single_count": True}])
 def test_house_rules_are_learned_like_any_others(changes: dict[str, Any]) -> None:
     house = replace(PRESETS["hoyle"], name="house", target=31, **changes)
-    task = TwoHandTask(house, 2, small(Path()))
-    samples = task.play(20, 0.0, np.random.default_rng(1))
+    self_play = TwoHandSelfPlay(house, 2, small(Path()))
+    samples = self_play.play(20, 0.0, np.random.default_rng(1))
     rows = {name: torch.arange(len(group["inputs"])) for name, group in samples.groups.items()}
-    assert torch.isfinite(task.loss(samples, rows))
-    agent = MonteCarloAgent([task.weights(task.nets)])
+    assert torch.isfinite(self_play.loss(samples, rows))
+    agent = MonteCarloAgent([self_play.weights(self_play.nets)])
     games = GameBatch(house, 5, seed=1)
     games.begin()
     for _ in games.play(agent, np.random.default_rng(0)):

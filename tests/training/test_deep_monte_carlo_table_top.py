@@ -19,7 +19,7 @@ from crib_training.learn.deep_monte_carlo.loop import Training, train  # noqa: E
 from crib_training.learn.deep_monte_carlo.settings import Settings  # noqa: E402
 from crib_training.learn.deep_monte_carlo.table_top import (  # noqa: E402
     TRACE,
-    TableTopTask,
+    TableTopSelfPlay,
     Turn,
     side_sums,
     traced,
@@ -33,21 +33,21 @@ from crib_env.rules import PRESETS  # noqa: E402
 def small(out: Path, **changes: Any) -> Settings:
     """Return settings of a run of eight batches, of which two learn line by line."""
     few = Settings(
-        env="table_top_v0", out=out, deals=80, num_envs=10, batch_size=32, width=16, narrow=8,
+        env="table_top_v0", out=out, deals=80, num_envs=10, batch_size=32, hidden_sizes=(16, 8),
         eval_pairs=0, save_seconds=0.0, progress=False,
     )  # fmt: skip
     return replace(few, **changes)
 
 
-def task_of(preset: str = "table_top", players: int = 2) -> TableTopTask:
+def self_play_of(preset: str = "table_top", players: int = 2) -> TableTopSelfPlay:
     torch.manual_seed(1)
-    return TableTopTask(PRESETS[preset], players, small(Path()))
+    return TableTopSelfPlay(PRESETS[preset], players, small(Path()))
 
 
 @pytest.mark.parametrize("players", [2, 4])
 @pytest.mark.parametrize("preset", ["table_top", "table_top_ship"])
 def test_lines_learn_what_they_came_to(preset: str, players: int) -> None:
-    samples = task_of(preset, players).play(40, 0.0, np.random.default_rng(3))
+    samples = self_play_of(preset, players).play(40, 0.0, np.random.default_rng(3))
     group = samples.groups["lines"]
     assert samples.decisions == 40 * 28
     assert 200 < len(group["points"]) < 450  # three positions of ten, the last turn's none
@@ -87,17 +87,17 @@ def test_sides_learn_from_values_on_the_way() -> None:
 
 
 def test_a_line_that_is_full_is_worth_its_points() -> None:
-    task = task_of()
-    samples = task.play(30, 0.5, np.random.default_rng(2))
+    self_play = self_play_of()
+    samples = self_play.play(30, 0.5, np.random.default_rng(2))
     (group,) = samples.groups.values()
     full = (~group["open"]).all(dim=1).nonzero().squeeze(1)
     if len(full):  # positions after the crib's last card alone
         with torch.no_grad():
-            assert torch.isfinite(task.loss(samples, {"sides": full}))
+            assert torch.isfinite(self_play.loss(samples, {"sides": full}))
     everything = torch.arange(len(group["points"]))
-    loss = task.loss(samples, {"sides": everything})
+    loss = self_play.loss(samples, {"sides": everything})
     loss.backward()
-    assert all(parameter.grad is not None for parameter in task.nets.parameters())
+    assert all(parameter.grad is not None for parameter in self_play.nets.parameters())
 
 
 def test_a_run_goes_on_from_any_batch_to_the_same_bits(tmp_path: Path) -> None:
@@ -123,14 +123,16 @@ def test_house_rules_are_learned_like_any_others(players: int) -> None:
     house = replace(
         PRESETS["table_top"], name="house", adjacency=False, partners_confer=False, target=61
     )
-    task = TableTopTask(house, players, small(Path()))
+    self_play = TableTopSelfPlay(house, players, small(Path()))
     for progress in (0.0, 0.9):
-        samples = task.play(10, progress, np.random.default_rng(1))
+        samples = self_play.play(10, progress, np.random.default_rng(1))
         rows = {name: torch.arange(len(group["points"])) for name, group in samples.groups.items()}
-        assert torch.isfinite(task.loss(samples, rows))
+        assert torch.isfinite(self_play.loss(samples, rows))
     games = GameBatch(house, 3, players=players, seed=1)
     games.begin()
-    for _ in games.play(MonteCarloAgent([task.weights(task.nets)]), np.random.default_rng(0)):
+    for _ in games.play(
+        MonteCarloAgent([self_play.weights(self_play.nets)]), np.random.default_rng(0)
+    ):
         pass
     assert games.states["over"].all()
 
@@ -147,7 +149,7 @@ def test_a_minute_of_self_play_for_two_beats_rule_based_with_two_and_with_four(
             deals=100_000,
             learning_rate=2e-3,
             ema_rate=0.01,
-            narrow=48,
+            hidden_sizes=(96, 48),
             out=tmp_path,
         )
     )

@@ -28,7 +28,7 @@ from learned_nets import drawn_weights
 torch = pytest.importorskip("torch")
 
 from crib_training.learn import labels as made  # noqa: E402
-from crib_training.learn.distill import Distillation, Settings, teach  # noqa: E402
+from crib_training.learn.distill import Distillation, Settings, distill  # noqa: E402
 from crib_training.learn.imitation import centred_loss, modules  # noqa: E402
 
 HOYLE = PRESETS["hoyle"]
@@ -120,22 +120,22 @@ def test_nets_come_to_agree_with_the_teacher(tmp_path: Path) -> None:
 
 
 def test_a_run_gone_on_with_ends_as_if_left_alone(tmp_path: Path) -> None:
-    alone = teach(settings(tmp_path, out=tmp_path / "alone"))
+    alone = distill(settings(tmp_path, out=tmp_path / "alone"))
     teaching = Distillation(settings(tmp_path, out=tmp_path / "stopped"))
     teaching.settings.out.mkdir()
     teaching.fit(int(8.0 * teaching.play()))
     teaching.save()
-    gone_on = teach(settings(tmp_path, out=tmp_path / "stopped", resume=tmp_path / "stopped"))
+    gone_on = distill(settings(tmp_path, out=tmp_path / "stopped", resume=tmp_path / "stopped"))
     assert (alone.weights == gone_on.weights).all()
     with pytest.raises(ValueError, match="other settings"):
         Distillation(settings(tmp_path, resume=tmp_path / "stopped", seed=2))
     with pytest.raises(ValueError, match="holds a run"):
-        teach(settings(tmp_path, out=tmp_path / "stopped"))
+        distill(settings(tmp_path, out=tmp_path / "stopped"))
 
 
 def test_weights_go_through_pytorch_unchanged() -> None:
     weights = drawn_weights(HOYLE)
-    from crib_training.learn.deep_monte_carlo.nets import layers_of
+    from crib_training.learn.learner import layers_of
 
     nets = {name: layers_of(net) for name, net in modules(weights).items()}
     again = Weights(weights.family, weights.rules, weights.rules_fields, 2, nets)

@@ -16,9 +16,9 @@ from crib_agents.learned.searching import LearnedSearch
 from crib_agents.loading import load_agent
 from crib_training.learn import distill, distill_settings, ppo
 from crib_training.learn.deep_monte_carlo.checkpoint import Checkpoint
+from crib_training.learn.deep_monte_carlo.games import find_self_play
 from crib_training.learn.deep_monte_carlo.loop import train
 from crib_training.learn.deep_monte_carlo.settings import Settings
-from crib_training.learn.deep_monte_carlo.tasks import find_task
 from crib_training.learn.deep_monte_carlo.training import Training
 from crib_training.learn.divergence import DivergedError
 from stable_baselines3.common.vec_env import VecNormalize
@@ -35,7 +35,7 @@ every_value = pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf, 3e38, -
 
 def deep(out: Path, **changes: Any) -> Settings:
     return Settings(**{
-        "deals": 400, "lanes": 100, "width": 16, "narrow": 8, "eval_pairs": 0,
+        "deals": 400, "num_envs": 100, "hidden_sizes": (16, 8), "eval_pairs": 0,
         "progress": False, "out": out, "learning_rate": 1e30, **changes,
     })  # fmt: skip
 
@@ -99,12 +99,12 @@ def test_agents_play_legally_by_nets_that_are_no_numbers(
 @every_game
 @every_value
 def test_self_play_goes_by_legal_actions_whatever_the_nets_say(env: str, value: float) -> None:
-    _, _, _, task = find_task(deep(Path(), env=env))
+    _, self_play = find_self_play(deep(Path(), env=env))
     with torch.no_grad():
-        for parameter in task.nets.parameters():
+        for parameter in self_play.nets.parameters():
             parameter.fill_(value)
     with np.errstate(all="ignore"):
-        samples = task.play(30, 0.5, np.random.default_rng(1))
+        samples = self_play.play(30, 0.5, np.random.default_rng(1))
     assert samples.decisions >= 30
 
 
@@ -124,7 +124,7 @@ def test_what_has_diverged_is_not_saved(tmp_path: Path) -> None:
     training.iterate()
     training.save()
     with torch.no_grad():
-        next(training.average.parameters()).view(-1)[0] = np.nan
+        next(training.learner.mean_nets.parameters()).view(-1)[0] = np.nan
     with pytest.raises(DivergedError, match="after 100 deals"):
         training.iterate()
     assert Checkpoint.load(tmp_path).about["deals"] == 100
@@ -132,8 +132,9 @@ def test_what_has_diverged_is_not_saved(tmp_path: Path) -> None:
 
 def test_a_run_of_ppo_that_diverges_keeps_its_last_good_model(tmp_path: Path) -> None:
     small = ppo.Settings(
-        lanes=16, steps=8, batch_size=64, epochs=1, width=16, progress=False, opponent="random",
-        timesteps=512, features=None, measures=2, eval_pairs=0, learning_rate=1e30,
+        num_envs=16, steps=8, batch_size=64, epochs=1, hidden_sizes=(16, 16),
+        progress=False, opponent="random",
+        timesteps=512, features=None, num_evals=2, eval_pairs=0, learning_rate=1e30,
         out=tmp_path,
     )  # fmt: skip
     with pytest.raises(DivergedError, match=f"is {tmp_path}/model.zip, after 0 decisions"):
@@ -146,14 +147,14 @@ def test_a_run_of_ppo_that_diverges_keeps_its_last_good_model(tmp_path: Path) ->
 def test_teaching_that_diverges_ends_by_saying_so(tmp_path: Path) -> None:
     small = distill_settings.Settings(
         env="five_card_v0", rounds=1, deals=16, batch_size=32, learning_rate=1e30, pairs=0,
-        against="", out=tmp_path,
+        eval_opponents="", out=tmp_path,
     )  # fmt: skip
     with pytest.raises(DivergedError, match="nothing was saved"):
-        distill.teach(small)
+        distill.distill(small)
 
 
 def test_a_model_of_weights_that_are_not_finite_is_refused(tmp_path: Path) -> None:
-    small = ppo.Settings(lanes=4, steps=8, width=8, features=None, out=tmp_path)
+    small = ppo.Settings(num_envs=4, steps=8, hidden_sizes=(8, 8), features=None, out=tmp_path)
     model = ppo.model_of(small, ppo.games_of(small))
     with torch.no_grad():
         next(model.policy.parameters()).view(-1)[0] = np.nan

@@ -17,7 +17,7 @@ from crib_agents.adapters.process import ProcessAgent
 from crib_agents.loading import load_agent
 from crib_training.evaluation.duplicate import Pairs, play_chunk, play_pairs
 from crib_training.evaluation.figures import figures
-from crib_training.tournament.referee import PATIENCE, Referee
+from crib_training.evaluation.referee import PATIENCE, Referee
 
 import failing_agents
 from checkout import import_path
@@ -217,7 +217,7 @@ def test_an_agent_with_a_memory_does_not_meet_its_cards_again_in_the_others_hand
     def played(once: Spy, again: Spy) -> int:
         sides = [(Referee(spy), Referee(GreedyAgent())) for spy in (once, again)]
         entropy = np.random.SeedSequence(7)
-        play_chunk(RULES, "deal", sides[0], 10, entropy, again=sides[1])
+        play_chunk(RULES, "deal", sides[0], 10, entropy, swapped_agents=sides[1])
         return once.known + again.known
 
     both = Spy()

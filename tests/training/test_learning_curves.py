@@ -17,9 +17,9 @@ from crib_training.learn.curve import (  # noqa: E402
     read_points,
     read_words,
 )
-from crib_training.learn.curves import Settings, groups_of, line_of, lines_of_all, run  # noqa: E402
-from crib_training.learn.display import Display  # noqa: E402
+from crib_training.learn.curves import Settings, groups_of, line_of, run, shared_baselines  # noqa: E402
 from crib_training.learn.picture import of_run, of_runs  # noqa: E402
+from crib_training.learn.training_progress import TrainingProgress  # noqa: E402
 from crib_training.loading import find_env  # noqa: E402
 from crib_training.outputs import csv_table  # noqa: E402
 
@@ -43,12 +43,12 @@ def test_a_curve_is_read_as_it_was_written(tmp_path: Path) -> None:
     assert measured == curve.points
     assert (measured[0].cpu_seconds, measured[0].opponent) == (1.23, "random")
     assert measured[0].won > 0.9
-    curve.measure_lines(20)
+    curve.measure_baselines(20)
     curve.write(tmp_path)
     curve.draw(tmp_path)
     assert read_points(tmp_path) == curve.points
     assert curve.shares == {"random": 0.5, "greedy": measured[0].won}  # the same deals
-    words = {"title": "Six card for 2, learned by a test", "lines": curve.shares}
+    words = {"title": "Six card for 2, learned by a test", "baselines": curve.shares}
     assert read_words(tmp_path) == json.loads(json.dumps(words))
     again = Curve(find_env("six_card_v0"), PRESETS["hoyle"], 2, "a test", "random", "greedy")
     again.restore(json.loads(json.dumps(curve.state())))
@@ -95,8 +95,8 @@ def test_runs_are_one_line_or_named_lines() -> None:
 
 def test_a_line_that_runs_do_not_share_is_left_out() -> None:
     six, five = {"rule_based": 0.5, "greedy": 0.36}, {"rule_based": 0.5, "greedy": 0.4}
-    assert lines_of_all([six, six]) == six
-    assert lines_of_all([six, five]) == {"rule_based": 0.5}
+    assert shared_baselines([six, six]) == six
+    assert shared_baselines([six, five]) == {"rule_based": 0.5}
 
 
 def test_the_command_draws_runs_and_refuses_what_is_none(tmp_path: Path) -> None:
@@ -107,7 +107,7 @@ def test_the_command_draws_runs_and_refuses_what_is_none(tmp_path: Path) -> None
     with pytest.raises(ValueError, match=r"has no curve\.csv"):
         run(Settings((str(tmp_path),), out=out))
     with pytest.raises(ValueError, match="was not measured against 'expert'"):
-        run(Settings((str(folder),), eval_opponents="expert", out=out))
+        run(Settings((str(folder),), opponent="expert", out=out))
     (folder / "curve.csv").write_text("a,b\n1,2\n")
     with pytest.raises(ValueError, match="is no table of a run"):
         run(Settings((str(folder),), out=out))
@@ -118,9 +118,9 @@ def test_what_is_watched_goes_to_tensorboard_too(
 ) -> None:
     from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
-    with Display("deals", 200, 0, 0, tmp_path, True) as display:
-        display.measured(point(1.5, 0.4))
-        display.moved(100, 1000, 0.25)
+    with TrainingProgress("deals", 200, 0, 0, tmp_path, True) as progress:
+        progress.measured([point(1.5, 0.4)])
+        progress.learned(100, 1000, 0.25)
     assert "40.0 ± 10.0 % against greedy" in capsys.readouterr().out
     events = EventAccumulator(str(tmp_path / "tb"))
     events.Reload()

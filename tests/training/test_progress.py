@@ -155,7 +155,7 @@ def test_an_evaluation_that_is_stopped_says_how_far_it_was(
     with pytest.raises(SystemExit):
         main(["evaluate", "greedy", "random", "--pairs", "10"])
     said = capsys.readouterr().err
-    assert said == "stopped: 7 of 40 games and deals were played; nothing is kept\n"
+    assert said == "stopped: 7 of 40 games and deals were played; nothing is written\n"
 
 
 def test_what_excludes_each_other_is_refused(capsys: pytest.CaptureFixture[str]) -> None:

@@ -48,23 +48,23 @@ with claimed(Path(sys.argv[1])):
 
 def deep(out: Path, **changes: Any) -> Settings:
     return Settings(**{
-        "deals": 200, "num_envs": 100, "width": 16, "narrow": 8, "eval_pairs": 0,
+        "deals": 200, "num_envs": 100, "hidden_sizes": (16, 8), "eval_pairs": 0,
         "progress": False, "out": out, **changes,
     })  # fmt: skip
 
 
 def small_ppo(out: Path, **changes: Any) -> ppo.Settings:
     return ppo.Settings(**{
-        "num_envs": 16, "steps": 8, "batch_size": 64, "epochs": 1, "width": 16, "timesteps": 128,
-        "progress": False, "opponent": "random", "features": None, "eval_pairs": 0, "out": out,
-        **changes,
+        "num_envs": 16, "steps": 8, "batch_size": 64, "epochs": 1, "hidden_sizes": (16, 16),
+        "timesteps": 128, "progress": False, "opponent": "random", "features": None,
+        "eval_pairs": 0, "out": out, **changes,
     })  # fmt: skip
 
 
 WRITERS: dict[str, Callable[[Path], object]] = {
     "deep_monte_carlo": lambda out: loop.train(deep(out)),
     "ppo": lambda out: ppo.train(small_ppo(out)),
-    "teach": lambda out: distill.teach(
+    "distill": lambda out: distill.distill(
         distill_settings.Settings(rounds=1, deals=8, pairs=0, out=out)
     ),
     "solve": lambda out: solve.solve(
@@ -234,7 +234,7 @@ def test_a_checkpoint_that_was_altered_is_refused(
 @pytest.mark.parametrize("name", [CHECKPOINT, solve.STARTERS])
 def test_a_checkpoint_of_the_solver_that_was_altered_is_refused(name: str, tmp_path: Path) -> None:
     small = solve_settings.Settings(
-        iterations=1, refine=1, num_evals=0, out=tmp_path, progress=False
+        iterations=1, refine=1, eval_interval=0, out=tmp_path, progress=False
     )
     solve.solve(small)
     path = tmp_path / name

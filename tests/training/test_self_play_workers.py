@@ -73,7 +73,7 @@ def test_a_round_learns_from_what_the_nets_before_played(tmp_path: Path) -> None
         nets.append(training._nets())
         by = nets[number]
         parts = split_round(number, 50, number / 3, 2)
-        training._fit(joined([actor.play(part, by) for part in parts]), number / 3)
+        training.fit(joined([actor.play(part, by) for part in parts]), number / 3)
     for name, array in training._nets().items():
         assert array.tobytes() == found._nets()[name].tobytes()
 

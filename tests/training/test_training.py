@@ -19,10 +19,10 @@ from crib_training.evaluation.duplicate import estimate, play_pairs
 from crib_training.evaluation.evaluate import evaluate
 from crib_training.evaluation.figures import comparison_table, phase_table, shown_percent
 from crib_training.learn import ppo, recipes
+from crib_training.learn.callback import ProgressCallback
 from crib_training.learn.curve import read_points
 from crib_training.learn.deep_monte_carlo import settings as deep
 from crib_training.learn.train import split
-from crib_training.learn.watch import Watch
 from crib_training.loading import find_game
 from crib_training.tables.__main__ import ORDER
 
@@ -31,8 +31,9 @@ from crib_env import ENVIRONMENTS, find_agent, six_card_v0, table_top_v0
 from crib_env.rules import PRESETS, Rules
 
 SMALL = ppo.Settings(
-    num_envs=16, steps=8, batch_size=64, epochs=1, width=16, progress=False, opponent="random",
-    timesteps=512, features=None, num_evals=2, eval_pairs=6, final_eval_pairs=8,
+    num_envs=16, steps=8, batch_size=64, epochs=1, hidden_sizes=(16, 16),
+    progress=False, opponent="random", timesteps=512, features=None, num_evals=2,
+    eval_pairs=6, final_eval_pairs=8,
 )  # fmt: skip
 
 
@@ -65,11 +66,11 @@ def test_training_resumes_where_it_stopped(trained: Path, tmp_path: Path) -> Non
 def test_ctrl_c_saves_a_run_of_ppo_and_says_how_to_go_on(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def interrupted(watch: Watch) -> None:
-        if watch.num_timesteps >= 256:
+    def interrupted(callback: ProgressCallback) -> None:
+        if callback.num_timesteps >= 256:
             raise KeyboardInterrupt
 
-    monkeypatch.setattr(Watch, "_on_rollout_end", interrupted)
+    monkeypatch.setattr(ProgressCallback, "_on_rollout_end", interrupted)
     with pytest.raises(KeyboardInterrupt, match=f"256 decisions .* --resume {tmp_path} --trust"):
         ppo.train(replace(SMALL, out=tmp_path))
     monkeypatch.undo()
@@ -274,7 +275,7 @@ def crib(*words: str, folder: Path | None = None) -> subprocess.CompletedProcess
      ("train --method ppo --reward pionts", 2,
       "--reward: 'pionts' is none of None, expected, expected_at_show, points, win; did you mean "
       "'points'?"),
-     ("teach --eval-opponents gredy", 2, "did you mean 'greedy'?"),
+     ("distill --eval-opponents gredy", 2, "did you mean 'greedy'?"),
      ("tournament greedy random --episode gmae", 2, "did you mean 'game'?"),
      ("tournament greedy random --anchor gredy", 2, "did you mean 'greedy'?"),
      ("bench --only vectr", 2, "did you mean 'vector'?"),

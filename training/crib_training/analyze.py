@@ -1,4 +1,4 @@
-r"""What every choice in a position is worth, best first.
+r"""The value of every choice in a position, best first.
 
     crib analyze "5H 5D JC 4S 6S KH" --dealer --scores 60 75
     crib analyze "6D 4S 9C" --discarded "KC QC" --starter JH --dealer --pile "(TS) 5D (7H)"
@@ -29,7 +29,7 @@ Pair = tuple[CountOrNone, CountOrNone]
 
 @dataclass(frozen=True)
 class Settings:
-    """Say what every choice in a position is worth, best first.
+    """Show the value of every choice in a position, best first.
 
     Attributes:
         cards: the cards held, such as "5H 5D JC 4S 6S KH"; at Table Top the card in turn.
@@ -38,7 +38,7 @@ class Settings:
         episode: what is at stake.
         dealer: this seat deals (six and five cards).
         games: game points won, this seat's and the other's, in a match (six and five cards).
-        laid: in the play, the two cards discarded.
+        discarded: in the play, the two cards discarded.
         starter: in the play, the card turned up.
         pile: in the play, the cards played so far, the other seat's in brackets: "5D (TS) 7H".
         layout: at Table Top, five rows with / between them, a cell a card or ".".
@@ -115,7 +115,7 @@ def _at_table_top(settings: Settings, layout: str) -> Views:
 
 
 def in_columns(choices: Sequence[Choice]) -> str:
-    """Return choices in columns: points to two places, what they are worth in per cent."""
+    """Return choices in columns: points to two places, chances of winning in per cent."""
     rows = [[shown(name, value) for name, value in asdict(choice).items()] for choice in choices]
     first = asdict(choices[0])
     left = [isinstance(value, str) for value in first.values()]

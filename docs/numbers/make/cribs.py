@@ -10,7 +10,7 @@ import numpy.typing as npt
 from crib_agents.data.tables import CRIB_TABLES, RANKS, load
 from crib_agents.expert.two_hand.judge.model import discard_rates
 from crib_training.evaluation.markdown import table
-from crib_training.tables.two_hand.discarded import Round, sample_round
+from crib_training.tables.two_hand.discarded import DiscardRound, sample_round
 from crib_training.tables.two_hand.schell import SCHELL, TEXT
 
 from crib_env.rules import TwoHandRules
@@ -76,7 +76,7 @@ def pair_tables(mean: Array) -> str:
     return "\n\n".join(texts)
 
 
-def beside_schell(found: Round) -> tuple[str, dict[str, Any]]:
+def beside_schell(found: DiscardRound) -> tuple[str, dict[str, Any]]:
     """Return our means beside Schell's published averages."""
     mean, half = by_rank_pairs(found.cribs)
     discarded, discarded_half = by_rank_pairs(found.discarded_cribs)
@@ -126,7 +126,7 @@ How often a dealt card is discarded, in per cent:
                   "mean_absolute_difference": float(np.abs(apart).mean())}  # fmt: skip
 
 
-def discard_rows(found: Round) -> list[list[str]]:
+def discard_rows(found: DiscardRound) -> list[list[str]]:
     """Return how often a card is laid, by role and rank, here and by hand and crib alone."""
     pairs = found.discarded_cribs[:, :, 0].reshape(2, RANKS, RANKS)
     cards = pairs.sum(axis=1) + pairs.sum(axis=2)

@@ -104,7 +104,7 @@ def count_starters(s, rules, table, pone, dealer, course):
     s["starter"] = NONE
 
 
-class Course(NamedTuple):
+class CourseKernels(NamedTuple):
     """The kernels of a reference; see `course_kernels`."""
 
     discard: Callable[..., tuple[int, int]]
@@ -112,7 +112,7 @@ class Course(NamedTuple):
 
 
 @cache
-def course_kernels(act: Callable[..., int]) -> Course:
+def course_kernels(act: Callable[..., int]) -> CourseKernels:
     """Return the kernels by which an agent's compiled function discards and plays a deal.
 
     Their argument ``game`` is all that a decision takes: the state with the cards dealt, rules, a
@@ -152,4 +152,4 @@ def course_kernels(act: Callable[..., int]) -> Course:
         course["cards"] = s["pile_n"]
         count_starters(s, rules, table, play[0], play[1], course)
 
-    return Course(discard, follow)
+    return CourseKernels(discard, follow)

@@ -1,4 +1,4 @@
-"""The deals of games that were played, noted as they go, for what is reckoned of them later."""
+"""The deals of games, noted while they are played, for the corrections computed afterwards."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Deals:
         lane: int64[N], the game it belongs to.
         dealer: int64[N], the seat that dealt.
         dealt: int64[N, 12], the cards, as in the records of a game.
-        laid: int64[N, 2], the slots that each seat discarded, one bit a card.
+        discarded: int64[N, 2], the slots that each seat discarded, one bit a card.
         starter: int64[N], a card.
         scores: int64[N, 2], of each seat before the deal.
     """

@@ -2,33 +2,29 @@
 
 An agent that raises, answers with something that is no action for each view, or takes too long has
 failed in the games concerned and in no others. One call covers many games, so where a whole call
-fails each view is asked about again by itself: only the guilty games are lost.
+fails each view is given to it again by itself: only the guilty games are lost.
 """
 
 from __future__ import annotations
 
 import os
-import signal
-import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
-from types import FrameType
 
 import numpy as np
 
 from crib_env.batch import Array, GameBatch
 from crib_env.policy import Actions, Agent, Views, check_actions
+from crib_training.interrupts import interruptions
 
 RAISED = "raised"
 ILLEGAL = "illegal action"
 ANSWER = "wrong answer"
 TIME = "over time"
 
-# An agent late on so many views in a row is not asked about the rest of that call.
+# An agent late on so many views in a row is not given the rest of that call.
 PATIENCE = 3
-LONGEST = 300  # characters kept of a reason
+LONGEST = 300  # characters shown of a reason
 
 
 @dataclass(frozen=True)
@@ -50,7 +46,7 @@ class Referee:
     """Asks one agent, and keeps its time.
 
     Args:
-        agent: who is asked.
+        agent: the agent.
         move_seconds: the longest a decision may take, as the mean over the views of one call; None
             for no limit. The first call is not timed: kernels may have to be compiled for it. A
             call cannot be stopped here, only judged once it returns; a `ProcessAgent` can.
@@ -118,7 +114,7 @@ class Referee:
         """Return the answer to one call if it is one, else what is wrong with it."""
         began, me = time.perf_counter(), os.getpid()
         error: BaseException | None = None
-        with interruptions() as ours:
+        with interruptions() as ours:  # a KeyboardInterrupt without one is the agent's own
             try:
                 answer = self.agent.act(views, rng)
             except BaseException as raised:  # SystemExit too, and what other languages call a panic
@@ -148,23 +144,3 @@ class Referee:
         if self.strict:
             raise RuntimeError(f"{self.name} failed, {kind}: {short}") from error
         return Failure(self.name, kind, short)
-
-
-@contextmanager
-def interruptions() -> Iterator[list[int]]:
-    """Yield a list to which Ctrl-C adds: a KeyboardInterrupt without one is the agent's own."""
-    came: list[int] = []
-    before = signal.getsignal(signal.SIGINT)
-    if threading.current_thread() is not threading.main_thread() or not callable(before):
-        yield came
-        return
-
-    def hear(number: int, frame: FrameType | None) -> None:
-        came.append(number)
-        before(number, frame)
-
-    signal.signal(signal.SIGINT, hear)
-    try:
-        yield came
-    finally:
-        signal.signal(signal.SIGINT, before)

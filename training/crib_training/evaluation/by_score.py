@@ -1,43 +1,38 @@
 """What a deal does to the chance of winning, by the score at which it is dealt.
 
-    python -m crib_training.evaluation.scores master expert --env five_card_v0 --pairs 10000
+    crib evaluate master expert --env five_card_v0 --pairs 10000 --by-score
 
 A whole game says little of where an agent wins it. Here single deals are played, each twice with
-the seats swapped, from scores as games of `rule_based` come to them; what a deal ends with is
-valued by the table of the chance of winning that `expert` judges by. So it takes less play than
-games do, and every score is seen by itself. Printed is what the first agent gains a deal
-and a game, by how many points the nearer seat still has to make: as if it played so from those
-scores alone, and as the second agent from all others.
+the seats swapped, from scores as games of `rule_based` come to them. The win table that `expert`
+uses values the score at which a deal ends. This takes less play than games do, and shows every
+score by itself: what the first agent gains per deal and per game, by how many points the nearer
+seat still has to make, as if it played so from those scores alone, and as the second agent from all
+others.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from crib_agents.expert.two_hand.judge.win import WON, probabilities
-from crib_agents.loading import TakesAgents
 
 from crib_env.batch import GameBatch
 from crib_env.options import set_scores
 from crib_env.policy import Agent, find_agent
-from crib_env.rules import TwoHandRules
-from crib_env.settings import Positional, Seed, Several
-from crib_training.command_line import start
-from crib_training.evaluation.duplicate import PAIRS_AT_ONCE, Estimate, estimate
+from crib_env.rules import LARGEST_TARGET, Rules, TwoHandRules
+from crib_training.evaluation.duplicate import PAIRS_AT_ONCE, estimate
+from crib_training.evaluation.figures import as_json, shown
 from crib_training.evaluation.markdown import table
-from crib_training.loading import find_game
 from crib_training.progress import steps
 
 Array = npt.NDArray[Any]
 
 GAMES = 4000  # of which the scores are taken
 DEALER = 1  # the seat that deals
-BOUNDS = (0, 5, 10, 15, 20, 30, 40, 60, 80, 121)
-HEAD = ("to make", "deals of all", "gains a deal, %", "gains a game, %")
+BOUNDS = (0, 5, 10, 15, 20, 30, 40, 60, 80, LARGEST_TARGET)
 
 
 def dealt_at(rules: TwoHandRules, entropy: np.random.SeedSequence) -> tuple[Array, float]:
@@ -102,8 +97,8 @@ def gains(
     """Return what the first agent gains in each deal, the mean over both seats, float64[N]."""
     parts = np.array_split(scores, -(-len(scores) // PAIRS_AT_ONCE))
     found = []
-    said = f"{agents[0].name} against {agents[1].name}, deals, in parts"
-    for part, one in zip(steps(parts, said), entropy.spawn(len(parts)), strict=True):
+    what = f"{agents[0].name} against {agents[1].name}, deals, in parts"
+    for part, one in zip(steps(parts, what), entropy.spawn(len(parts)), strict=True):
         cards, *chance = one.spawn(3)
         rngs = [np.random.default_rng(of_agent) for of_agent in chance]
         both = [play_deals(rules, part, agents, swapped, cards, rngs) for swapped in (0, 1)]
@@ -111,53 +106,59 @@ def gains(
     return np.concatenate(found)
 
 
-@dataclass(frozen=True)
-class Settings(TakesAgents):
-    """Say what a deal between two agents does to the chance of winning, by the score.
+def by_score(rules: Rules, agents: tuple[Agent, Agent], pairs: int, seed: int) -> dict[str, Any]:
+    """Return at which scores the first agent gains games, ready for JSON.
 
-    Attributes:
-        first: an agent.
-        second: another.
-        env: the environment.
+    Args:
+        rules: of a two-hand game.
+        agents: the first agent and the second.
         pairs: duplicate pairs of deals.
         seed: fixes everything.
+
+    Returns:
+        ``deals_per_game``, and ``scores``: by the points that the nearer seat has to make, the
+        share of deals, and what the first agent gains, as shares of games: ``per_deal`` there and
+        ``per_game``.
+
+    Raises:
+        ValueError: rules of another game.
     """
-
-    first: Positional[str]
-    second: Positional[str]
-    env: Literal["six_card_v0", "five_card_v0"] = "six_card_v0"
-    pairs: Several = 10_000
-    seed: Seed = 1
-
-
-def shown(value: Estimate, scale: float) -> str:
-    """Return an estimate as text, in percent."""
-    return f"{scale * value.mean:+.2f} ± {scale * value.half:.2f}"
-
-
-def run(settings: Settings) -> None:
-    """Play the deals and print the table."""
-    _, rules = find_game(settings.env)
-    assert isinstance(rules, TwoHandRules)
-    agents = settings.load_agent(settings.first), settings.load_agent(settings.second)
-    of_scores, drawn, played = np.random.SeedSequence(settings.seed).spawn(3)
+    if not isinstance(rules, TwoHandRules):
+        raise ValueError(f"--by-score is for six and five cards, not the rules {rules.name}")
+    of_scores, drawn, played = np.random.SeedSequence(seed).spawn(3)
     known, deals = dealt_at(rules, of_scores)
-    scores = known[np.random.default_rng(drawn).integers(len(known), size=settings.pairs)]
+    scores = known[np.random.default_rng(drawn).integers(len(known), size=pairs)]
     gained = gains(rules, agents, scores, played)
     to_make = rules.target - scores.max(axis=1)
-    rows = []
-    for low, high in pairwise(BOUNDS):
-        here = (to_make > low) & (to_make <= high)
-        if here.any():
-            rows.append([f"{low + 1} to {min(high, rules.target)}", f"{100 * here.mean():.0f} %",
-                         shown(estimate(gained[here]), 100),
-                         shown(estimate(gained * here), 100 * deals)])  # fmt: skip
-    rows.append(["all", "100 %", shown(estimate(gained), 100),
-                 shown(estimate(gained), 100 * deals)])  # fmt: skip
-    print(table(HEAD, rows))
-    print(f"\n{settings.env}: {agents[0].name} against {agents[1].name}, {settings.pairs} pairs of "
-          f"deals, seed {settings.seed}; {deals:.2f} deals a game")  # fmt: skip
+    ranges = [(low + 1, min(high, rules.target)) for low, high in pairwise(BOUNDS)]
+    rows = {f"{low} to {high}": (low <= to_make) & (to_make <= high) for low, high in ranges}
+    rows["all"] = np.ones(pairs, dtype=bool)
+    return {
+        "first": agents[0].name,
+        "second": agents[1].name,
+        "rules": rules.name,
+        "pairs": pairs,
+        "seed": seed,
+        "deals_per_game": deals,
+        "scores": {
+            name: {
+                "deals": float(here.mean()),
+                "per_deal": as_json(estimate(gained[here])),
+                "per_game": as_json(estimate(deals * gained * here)),
+            }
+            for name, here in rows.items()
+            if here.any()
+        },
+    }
 
 
-if __name__ == "__main__":
-    start(Settings, run)
+def score_table(result: dict[str, Any]) -> str:
+    """Return what `by_score` found as a Markdown table, in percent."""
+    return table(
+        ["to make", "deals of all", "gains per deal", "gains per game"],
+        [
+            [name, f"{100 * row['deals']:.0f} %",
+             *(shown(row[key], 100, 2, " %") for key in ("per_deal", "per_game"))]
+            for name, row in result["scores"].items()
+        ],
+    )  # fmt: skip
