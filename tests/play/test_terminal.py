@@ -168,9 +168,7 @@ def crib(*words: str, typed: str = "", **changes: str | None) -> subprocess.Comp
 
 def test_the_command_in_a_pipe_without_a_home() -> None:
     nowhere: dict[str, str | None] = {"HOME": None, "XDG_CONFIG_HOME": "/proc/none", "TERM": "dumb"}
-    done = crib(
-        "pegging", "five", "--opponent", "greedy", "--keep", typed="hint\nkeep\n", **nowhere
-    )
+    done = crib("play", "five", "--opponent", "greedy", "--keep", typed="hint\nkeep\n", **nowhere)
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.count("not kept") == 2
     assert "You leave the table." in done.stdout
@@ -179,12 +177,12 @@ def test_the_command_in_a_pipe_without_a_home() -> None:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("pegging", "bridge"), "no game is called 'bridge': choose from six"),
-        (("pegging", "six", "--opponent", "exprt"), "did you mean 'expert'?"),
-        (("pegging", "six", "--seat", "2"), "seat must be from 0 to 1"),
-        (("pegging", "six", "--partner", "greedy"), "with two players nobody has a partner"),
-        (("pegging", "six", "--speed", "0"), "--speed: 0 is not a whole number from 1 to 9"),
-        (("drill", "bidding"), "choose from discard, play, table-top"),
+        (("play", "bridge"), "no game is called 'bridge': choose from six"),
+        (("play", "six", "--opponent", "exprt"), "did you mean 'expert'?"),
+        (("play", "six", "--seat", "2"), "seat must be from 0 to 1"),
+        (("play", "six", "--partner", "greedy"), "with two players nobody has a partner"),
+        (("play", "six", "--speed", "0"), "--speed: 0 is not a whole number from 1 to 9"),
+        (("drill", "bidding"), "choose from discard, pegging, table-top"),
         (("drill", "discard", "--game", "table-top"), "no exercises in discarding"),
         (("drill", "discard", "--count", "0"), "--count: 0 is not a whole number from 1 to 1,000"),
         (("watch", "greedy", "nobody"), "no agent is called 'nobody'"),

@@ -13,7 +13,11 @@ import crib_env
 import reference
 
 ROOT = Path(__file__).parents[2]
-TEXT = {"seeds/hoyle.md", "tests/engine/test_clauses_six_card.py", "CHANGELOG.md"}  # which change no play
+TEXT = {
+    "seeds/hoyle.md",
+    "tests/engine/test_clauses_six_card.py",
+    "CHANGELOG.md",
+}  # which change no play
 
 # By file: what is there and what is put in its place.
 EDITS: dict[str, list[tuple[str, str]]] = {

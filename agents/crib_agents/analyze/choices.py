@@ -25,21 +25,21 @@ class DiscardChoice:
     """A pair to discard, and what it brings.
 
     Attributes:
-        lay: the pair, such as ``"KH 6S"``.
+        discard: the pair, such as ``"KH 6S"``.
         keep: the hand kept.
         hand: mean points of the hand over the starters.
         crib: mean points of the crib, less than 0 if it is the other seat's.
-        play: points expected to be pegged in the play, less those the other seat pegs.
+        pegging: points expected to be pegged, less those the other seat pegs.
         points: the sum of the three.
         win: what it is worth, 0 to 1: the chance of winning the game, or the match; in a single
             deal the difference in points, scaled.
     """
 
-    lay: str
+    discard: str
     keep: str
     hand: float
     crib: float
-    play: float
+    pegging: float
     points: float
     win: float
 
@@ -133,11 +133,11 @@ def discards(views: Views) -> list[DiscardChoice]:
             (
                 (float(row[expert.WIN_VALUE]), pair[::-1]),
                 DiscardChoice(
-                    lay=format_cards(pair[::-1]),
+                    discard=format_cards(pair[::-1]),
                     keep=format_cards(card for card in reversed(dealt) if card not in pair),
                     hand=hand,
                     crib=crib,
-                    play=pegs,
+                    pegging=pegs,
                     points=hand + crib + pegs,
                     win=float(row[expert.WIN_VALUE]),
                 ),

@@ -20,7 +20,7 @@ WORST = 3
 def actions_of(choice: Choice) -> frozenset[int]:
     """Return the actions that a choice is."""
     if isinstance(choice, DiscardChoice):
-        return frozenset(parse_cards(choice.lay))
+        return frozenset(parse_cards(choice.discard))
     return frozenset(
         (parse_card(choice.card),) if isinstance(choice, CardChoice) else (choice.action,)
     )
@@ -31,7 +31,7 @@ def in_words(choice: Choice) -> str:
     if isinstance(choice, DiscardChoice):
         return (
             f"keeps {choice.keep}: hand {choice.hand:.1f}, crib {choice.crib:+.1f}, "
-            f"play {choice.play:+.1f}"
+            f"pegging {choice.pegging:+.1f}"
         )
     if isinstance(choice, CardChoice):
         return f"{choice.now:g} now, then {choice.mine:.1f} to {choice.theirs:.1f}"
