@@ -88,7 +88,7 @@ def lowest_legal(family: Any) -> Callable[[Any, np.random.Generator], int]:
 
 
 def opponent_of(name: str) -> Callable[[Any, np.random.Generator], int]:
-    return lowest_legal(module(name).raw_env().family)
+    return lowest_legal(module(name).raw_env().game.family)
 
 
 def over(env: Any) -> bool:
@@ -413,7 +413,7 @@ def test_redrawing_hidden_cards_changes_nothing_a_seat_sees(
         everyone = [env.observe(agent)["observation"].tobytes() for agent in env.possible_agents]
         for seat, agent in enumerate(env.possible_agents):
             view, seen = env.view(seat).tobytes(), env.observe(agent)
-            state = taken.game.states[0]
+            state = taken.game.position.state[0]
             known = cards_in(env.view(seat), VIEW_CARDS)
             assert cards_in(state, STATE_CARDS) >= known, f"decision {i}: unknown card fields"
             hidden = sorted(set(range(52)) - known)
@@ -424,7 +424,7 @@ def test_redrawing_hidden_cards_changes_nothing_a_seat_sees(
             for field in STATE_CARDS:
                 if field in state.dtype.names:
                     states[field] = place[states[field] + 1]
-            redrawn += states.tobytes() != taken.game.states.tobytes()
+            redrawn += states.tobytes() != taken.game.position.state.tobytes()
             env.restore(changed)
             assert env.view(seat).tobytes() == view, f"decision {i}, {agent}"
             assert data_equivalence(env.observe(agent), seen), f"decision {i}, {agent}"
@@ -765,6 +765,6 @@ def test_every_position_comes_back_from_its_notation(name: str, keywords: dict[s
     env.reset(seed=92)
     for _ in walk(env, np.random.default_rng(92), decisions=60):
         text = env.notation()
-        other.from_notation(text)
+        other.set_position(text)
         assert other.notation() == text
         assert other.agent_selection == env.agent_selection

@@ -129,7 +129,7 @@ def test_house_rules_are_learned_like_any_others(players: int) -> None:
         rows = {name: torch.arange(len(group["points"])) for name, group in samples.groups.items()}
         assert torch.isfinite(task.loss(samples, rows))
     games = GameBatch(house, 3, players=players, seed=1)
-    games.begin()
+    games.reset()
     for _ in games.play(MonteCarloAgent([task.weights(task.nets)]), np.random.default_rng(0)):
         pass
     assert games.states["over"].all()

@@ -130,7 +130,7 @@ def test_an_action_is_any_one_whole_number(kind: str) -> None:
     *_, over, _, _ = env.step(made(int(info["action_mask"].argmax())))
     assert not over
     aec.step(made(int(aec.last()[0]["action_mask"].argmax())))
-    game.step(made(game.legal[0]))
+    game.step(made(game.legal_actions[0]))
     assert aec.agents
     assert aec.game.states["discarded"].max() >= 0
     assert game.states["discarded"].max() >= 0

@@ -23,8 +23,8 @@ HOUSE = dataclasses.replace(
     PRESETS["hoyle"], name="Aunt May's [91]", target=91, next_dealer="winner", for_last=3
 )
 
-LAYING = "hoyle game #1 d1 m0 lay QSQC4STDQHAH/3HTH6D5CJD7H 7C - 0-0/0-0"
-PLAYING = "hoyle game #2 d1 m0 play 5h(6C)7D8S(9C)kd/AC(2C)3C(4C)ts6d JC 5HTSKD6D| 30-34/58-60"
+LAYING = "hoyle game #1 d1 m0 discard QSQC4STDQHAH/3HTH6D5CJD7H 7C - 0-0/0-0"
+PLAYING = "hoyle game #2 d1 m0 pegging 5h(6C)7D8S(9C)kd/AC(2C)3C(4C)ts6d JC 5HTSKD6D| 30-34/58-60"
 DECK = "4S7H8HAD6CKC5STD9S4C5CQH5DAHTC6DJSJCJH7D9HJD2HTHQS3S3H6S2C"
 TABLE = f"table_top game #2 d0 m0 p2 turn {DECK} ...../..7H../..2C../.8H.../..... 4S 20/29"
 
@@ -73,7 +73,7 @@ def test_every_position_of_table_top_comes_back(rules: str, players: int, episod
             assert back[1:] == (game.rules, episode, players)
             if game.over:
                 break
-            game.step(draw.choice(game.legal))
+            game.step(draw.choice(game.legal_actions))
 
 
 @pytest.mark.parametrize("name", ENVIRONMENTS)
@@ -192,7 +192,7 @@ def test_a_record_that_no_game_reaches_is_refused_with_its_fields() -> None:
         (LAYING, "#1", "1", "deal must be #1"),
         (LAYING, "d1", "d2", "dealer must be d0 to d1, got 'd2'"),
         (LAYING, "m0", "mx", "mover must be"),
-        (LAYING, " lay ", " cut ", "phase must be one of lay, play, over, got 'cut'"),
+        (LAYING, " discard ", " cut ", "phase must be one of discard, pegging, over, got 'cut'"),
         (LAYING, "7H 7C", "7H", "has at least 10 fields"),
         (LAYING, "QSQC4S", "QSQC", "seat 0's hand must be 6 cards"),
         (LAYING, "QSQC4S", "QSQC4X", "seat 0's hand must be 6 cards"),
@@ -201,7 +201,7 @@ def test_a_record_that_no_game_reaches_is_refused_with_its_fields() -> None:
         (LAYING, "/3H", "3H", "given for both"),
         (LAYING, "QSQC4S", "qsQC4S", "must hold the cards that the hands show as played"),
         (LAYING, "QSQC4S", "(QS)(QC)4S", "mover must be m1 after these cards, got 'm0'"),
-        (LAYING, " lay ", " play ", "phase must be lay after these cards, got 'play'"),
+        (LAYING, " discard ", " pegging ", "phase must be discard after these cards, got"),
         (LAYING, "0-0/0-0", "0/0", "pegs must be two whole numbers such as 3-5, got '0'"),
         (LAYING, "0-0/0-0", "9-7/0-0", "and then the front one, at most 121, got '9-7/0-0'"),
         (LAYING, "0-0/0-0", "0-0/0-122", "at most 121, got '0-0/0-122'"),

@@ -31,7 +31,7 @@ def shown(svg: str) -> list[str]:
 def play(game: Game, draw: random.Random, turns: int) -> None:
     for _ in range(turns):
         if not game.over:
-            game.step(draw.choice(game.legal))
+            game.step(draw.choice(game.legal_actions))
 
 
 @every_game
@@ -125,7 +125,7 @@ def test_table_top_shows_lines_values_open_cells_and_the_crib() -> None:
         " ...../..7H../..2C8H./.KC6CAD./..... 4S 20/29"
     )
     svg = game.svg()
-    assert svg.count('class="open"') == len([a for a in game.legal if a != TO_CRIB])
+    assert svg.count('class="open"') == len([a for a in game.legal_actions if a != TO_CRIB])
     assert [int(v) for v in re.findall(r'<text class="side1"[^>]*>(\d+)<', svg)] == [0, 0, 2, 0, 0]
     assert shown(svg).count("back") == 0
     assert shown(game.svg(0)).count("back") == 2  # the other's card in turn, and in the crib

@@ -153,7 +153,7 @@ class _OpenDeal:
         pone, deals = (theirs, mine) if dealer else (mine, theirs)
         known = [card for pair in zip(pone, deals, strict=True) for card in pair] + [starter]
         deck = np.array([known + [c for c in range(DECK_SIZE) if c not in known]], dtype=np.int64)
-        self.games.begin(dealer=ME if dealer else OTHER, decks=deck)
+        self.games.reset(dealer=ME if dealer else OTHER, decks=deck)
 
     @property
     def state(self) -> Any:
@@ -199,7 +199,7 @@ class _OpenDeal:
         ):
             if not all(0 <= x < end for x in pair):
                 raise ValueError(f"{name} must be two numbers from 0 to {end - 1}, got {pair!r}")
-        for field, pair in (("scores", scores), ("rear", scores), ("games", games)):
+        for field, pair in (("scores", scores), ("rear", scores), ("match_score", games)):
             states[field] = pair
         return self.games.views(LANE, np.array([ME]))
 

@@ -73,9 +73,9 @@ def encode(v, obs):
     encode_need(obs, NEED_AT, v["target"] - v["scores"][0])
     encode_need(obs, OTHER_NEED, v["target"] - v["scores"][1])
     if v["episode"] == MATCH:
-        for i in range(min(v["games"][0], GAMES)):
+        for i in range(min(v["match_score"][0], GAMES)):
             obs[GAMES_AT + i] = 1
-        for i in range(min(v["games"][1], GAMES)):
+        for i in range(min(v["match_score"][1], GAMES)):
             obs[OTHER_GAMES + i] = 1
     obs[DEALER] = v["is_dealer"]
     obs[IN_PEGGING] = 1 if v["phase"] == PEGGING else 0

@@ -117,7 +117,7 @@ class TableTopTask:
         games = GameBatch(
             self.rules, n, players=self.players, episode="round", seed=int(rng.integers(1 << 62))
         )
-        games.begin()
+        games.reset()
         temperature = self.first_temperature + progress * (
             self.last_temperature - self.first_temperature
         )

@@ -92,7 +92,7 @@ class TwoHandTask:
         """Play ``n`` deals."""
         flat = self.weights(self.nets).flat()
         games = GameBatch(self.open_rules, n, episode="deal", seed=int(rng.integers(1 << 62)))
-        games.begin()
+        games.reset()
         lanes = np.arange(n)
         epsilon = self.epsilon * (1 - progress)
         seats = np.stack([1 - games.states["dealer"], games.states["dealer"]])  # by role
