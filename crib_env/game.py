@@ -238,7 +238,8 @@ class Game:
         Raises:
             ValueError: no such seat.
         """
-        view: np.void = self._see(seat)[0][0]
+        self.observe(seat)
+        view: np.void = self._views.copy()[0]
         return view
 
     def observe(self, seat: int) -> tuple[Array, Array]:
@@ -250,14 +251,12 @@ class Game:
         Raises:
             ValueError: no such seat.
         """
-        return self._see(seat)[1:]
-
-    def _see(self, seat: int) -> tuple[Array, Array, Array]:
         if seat not in range(self.players):
             raise ValueError(f"seat must be from 0 to {self.players - 1}, got {seat!r}")
-        seen = self._views.copy(), self.obs.copy(), self.mask.copy()  # overwritten
-        single_entries(self.family).observe.unchecked(self.states, self.record, seat, *seen)
-        return seen
+        obs, mask = self.obs.copy(), self.mask.copy()  # overwritten
+        observe = single_entries(self.family).observe.unchecked
+        observe(self.states, self.record, seat, self._views, obs, mask)
+        return obs, mask
 
     def hand(self, view: np.void) -> list[int]:
         """Return the ids of the cards that the seat of a view holds.

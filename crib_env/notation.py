@@ -31,10 +31,10 @@ Of Table Top, where the record knows each card by its turn:
 | crib | the cards in the order laid, or ``-`` |
 | scores | side 0 / side 1 |
 
-Then, in any order and only where they differ from what is said here: ``games=2/1`` game points
-(0/0), ``start=5/0`` scores at the start of the episode (0/0), ``winner=1`` (none),
-``rng=1f.2.3.4`` the generator's words in hexadecimal (all 0, which a caller must seed before
-another deal is drawn).
+Then, in any order and only where they differ from the values in brackets: ``games=2/1``, the match
+score in game points (0/0), ``start=5/0`` scores at the start of the episode (0/0),
+``winner=1`` (none), ``rng=1f.2.3.4`` the generator's words in hexadecimal (all 0, which a caller
+must seed before another deal is drawn).
 
 A line says more than it must: who is to move, where the count began and what it pegged all follow
 from the cards. Reading plays the deal over on the engine and refuses a line that says otherwise, so

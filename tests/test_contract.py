@@ -29,6 +29,7 @@ from pettingzoo.test import api_test, performance_benchmark, seed_test
 import crib_env
 from crib_env import (
     ENVIRONMENTS,
+    EpisodeOverError,
     IllegalActionError,
     agent_names,
     find_agent,
@@ -305,6 +306,48 @@ def test_gymnasium_copies_keep_the_game_and_its_generator(name: str) -> None:
     expected = go(env, 2)
     for twin in twins:
         assert go(twin, 2) == expected
+
+
+@every_name
+def test_an_environment_holds_a_game(name: str) -> None:
+    env = module(name).raw_env()
+    with pytest.raises(EpisodeOverError, match=r"reset\(\)"):
+        env.view(0)
+    env.reset(seed=21)
+    game = env.game
+    for _ in walk(env, np.random.default_rng(21), decisions=30):
+        assert env.game is game
+        assert (env.scores, env.dealer, env.events) == (game.scores, game.dealer, game.events)
+        assert env.agent_selection == f"player_{game.seat}"
+        seen = env.observe(env.agent_selection)
+        assert np.flatnonzero(seen["action_mask"]).tolist() == game.legal_actions
+        for seat in range(game.players):  # looking at the game changes nothing
+            assert env.view(seat) == game.view(seat)
+        again = env.observe(env.agent_selection)
+        assert all(np.array_equal(seen[key], again[key]) for key in seen)
+        assert env.notation() == game.notation()
+
+
+@every_name
+def test_the_game_of_a_gymnasium_environment_is_a_copy_to_try_moves_on(name: str) -> None:
+    env = gymnasium.make(gym_id(name), opponent=first_legal_of_view).unwrapped
+    with pytest.raises(EpisodeOverError, match=r"reset\(\)"):
+        _ = env.game
+    env.reset(seed=22)
+    rng = np.random.default_rng(22)
+    for _ in range(10):
+        game = env.game
+        assert game == env.game
+        assert game.notation() == env.notation()
+        assert (game.seat, game.scores, game.events) == (env.seat, env.scores, env.events)
+        assert game.legal_actions == np.flatnonzero(env.action_masks()).tolist()
+        assert game.view(env.seat) == env.view()
+        before = env.notation()
+        while not game.over:
+            game.step(int(rng.choice(game.legal_actions)))
+        assert env.notation() == before
+        if env.step(int(rng.choice(np.flatnonzero(env.action_masks()))))[2]:
+            env.reset()
 
 
 def first_legal_of_view(view: Any, rng: np.random.Generator) -> int:

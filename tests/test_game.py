@@ -11,7 +11,15 @@ import numpy as np
 import pytest
 
 import crib_env.game
-from crib_env import EpisodeOverError, Game, GameBatch, IllegalActionError, Rules, find_agent
+from crib_env import (
+    EpisodeOverError,
+    Game,
+    GameBatch,
+    IllegalActionError,
+    Rules,
+    encode,
+    find_agent,
+)
 from crib_env.cards import parse_card
 from crib_env.options import ResetOptions
 
@@ -177,7 +185,7 @@ def test_text_and_view_are_what_a_seat_may_know(kind: str) -> None:
         game.view(game.players)
 
 
-def test_begin_takes_decks_dealer_and_scores() -> None:
+def test_reset_takes_decks_dealer_and_scores() -> None:
     game = Game("five_card", seed=1)
     game.reset(decks=[list(range(52))], dealer=1, scores=(10, 20))
     assert (game.dealer, game.seat, game.scores, game.deals) == (1, 0, (10, 20), 1)
@@ -188,6 +196,125 @@ def test_begin_takes_decks_dealer_and_scores() -> None:
         with pytest.raises(ValueError, match=next(iter(wrong))):
             game.reset(**wrong)
         assert game.states.tobytes() == before
+
+
+@every_kind
+def test_repr_is_a_call_that_rebuilds_the_position(kind: str) -> None:
+    game = made(kind)
+    for turn, _ in enumerate(walk(game, seed=10)):
+        if turn % 5 == 0:
+            again = eval(repr(game), {"Game": Game})
+            assert again == game
+            assert again.notation() == game.notation()
+            assert again.legal_actions == game.legal_actions
+    again = eval(repr(game), {"Game": Game})
+    assert (again.over, again.result, again.legal_actions) == (True, game.result, [])
+
+
+def test_repr_shows_also_a_position_that_no_game_comes_to() -> None:
+    game = made("six-card game")
+    game.states["scores"] = 100, 100
+    assert " 0-100/0-100" in repr(game)
+    with pytest.raises(ValueError, match="no position"):
+        game.notation()
+
+
+@every_kind
+def test_str_shows_the_game_as_the_seat_to_move_sees_it(kind: str) -> None:
+    game = made(kind)
+    for turn, _ in enumerate(walk(game, seed=11)):
+        if turn % 7 == 0:
+            assert str(game) == game.text(game.seat)
+
+
+@every_kind
+def test_games_are_equal_by_rules_episode_players_and_position(kind: str) -> None:
+    game = made(kind)
+    assert game == made(kind)
+    assert game != made(kind, seed=2)
+    assert game != "a game"
+    twin = game.copy()
+    game.push(game.legal_actions[0])
+    assert game != twin
+    game.pop()
+    assert game == twin
+    twin.seed(np.random.SeedSequence(5))
+    assert game != twin  # other deals follow
+    with pytest.raises(TypeError, match="unhashable"):
+        hash(game)
+
+
+def test_games_of_other_rules_are_not_equal_from_the_same_deal() -> None:
+    line = Game("hoyle", seed=1).notation()
+    changed = Game.from_notation(line.replace("hoyle", "hoyle[skunk_points=3]", 1))
+    matches = Game.from_notation(line.replace(" game ", " match ", 1))
+    assert Game.from_notation(line) not in (changed, matches)
+    assert np.array_equal(changed.states["dealt"], matches.states["dealt"])
+
+
+@every_kind
+def test_legal_actions_are_those_of_the_mask_and_the_view(kind: str) -> None:
+    game = made(kind)
+    for turn, _ in enumerate(walk(game, seed=12)):
+        if turn % 4 == 0:
+            assert game.legal_actions == np.flatnonzero(game.observe(game.seat)[1]).tolist()
+            _, masks = encode(game.view(game.seat))
+            assert game.legal_actions == np.flatnonzero(masks).tolist()
+            taken = game.copy()
+            for action in game.legal_actions:
+                taken.push(action)
+                taken.pop()
+            assert taken == game
+
+
+@every_kind
+def test_a_hand_is_what_the_seat_of_a_view_holds(kind: str) -> None:
+    game = made(kind)
+    for turn, _ in enumerate(walk(game, seed=13)):
+        mover = game.hand(game.view(game.seat))
+        if game.rules.family == "two_hand":
+            assert set(game.legal_actions) <= set(mover)
+            held = [game.hand(game.view(seat)) for seat in range(2)]
+            assert not set(held[0]) & set(held[1])
+            assert len(held[1 - game.seat]) == game.view(game.seat)["other_n"]
+        else:
+            assert mover == [int(game.view(game.seat)["card"])]
+            others = set(range(game.players)) - {game.seat}
+            assert all(game.hand(game.view(seat)) == [] for seat in others)
+        if turn == 40:
+            break
+
+
+@every_kind
+def test_observe_gives_what_encode_makes_of_the_view(kind: str) -> None:
+    game = made(kind)
+    for turn, _ in enumerate(walk(game, seed=14)):
+        if turn % 6 == 0:
+            for seat in range(game.players):
+                observation, mask = game.observe(seat)
+                expected, masks = encode(game.view(seat))
+                assert np.array_equal(observation, expected)
+                assert np.array_equal(mask, masks)
+            mine, _ = game.observe(game.seat)
+            assert np.array_equal(game.obs, mine)  # looking from other seats changes nothing
+    with pytest.raises(ValueError, match="seat must be from 0 to"):
+        game.observe(-1)
+
+
+def test_a_position_is_set_whole_or_not_at_all() -> None:
+    game, other = made("six-card game"), made("six-card game", seed=9)
+    game.push(game.legal_actions[0])
+    game.set_position(other.notation())
+    assert game == other
+    assert game.legal_actions == other.legal_actions
+    with pytest.raises(IndexError):
+        game.pop()  # of the position that has been left
+    bare = other.notation().partition(" rng=")[0]
+    before = game.states["rng"].copy()
+    game.set_position(bare)
+    assert np.array_equal(game.states["rng"], before)  # goes on with its own generator
+    with pytest.raises(ValueError, match="takes what snapshot"):
+        game.restore(other.notation())  # type: ignore[arg-type]
 
 
 def test_there_are_game_points_in_a_match_alone() -> None:
@@ -249,7 +376,7 @@ def rng() -> np.random.Generator:
     return np.random.default_rng(1)
 
 
-def test_games_begin_with_what_is_given() -> None:
+def test_games_are_reset_with_what_is_given() -> None:
     decks = np.array([np.random.default_rng(i).permutation(52) for i in range(2)])
     games = GameBatch(Rules.preset("hoyle"), 3, seed=1)
     games.reset(decks=decks, dealer=1)
