@@ -195,7 +195,7 @@ class KernelCache(NullCache):
             return self._pack.rebuild(target_context, pickle.loads(data[SEAL:]))
         except FileNotFoundError:
             return None
-        except Exception:  # whatever is wrong with what is kept: compile anew
+        except Exception:  # whatever is wrong with what is kept: compile again
             return None
 
     def save_overload(self, sig: Any, data: Any) -> None:
