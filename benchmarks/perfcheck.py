@@ -1,59 +1,39 @@
-"""Has anything become slower? Ratios of speeds in one run against a recorded baseline.
+"""Has anything become slower? This tree against a commit, measured in turns in the same minutes.
 
-    python -m benchmarks.perfcheck            # exits 1 if a ratio has grown by more than a third
-    python -m benchmarks.perfcheck --record   # write the baseline anew
+    python -m benchmarks.perfcheck                   # against the last commit
+    python -m benchmarks.perfcheck --against v0.9    # exits 1 if a row takes a fifth longer
 
-Absolute times differ between machines and hours; the ratio of our time to that of a fixed piece of
-work, measured in turns with it in the same run, differs far less. Compiled work is divided by a
-compiled loop over the generator, Python work by a loop over a dictionary.
+Absolute times differ between machines and hours, so the commit is unpacked into a temporary folder
+and both trees run the same rows by turns. The commit must have this command.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import os
+import shutil
+import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
 from statistics import median
 from types import ModuleType
 
-import numba
 import numpy as np
 
 from benchmarks.lanes import Lanes
 from crib_env import discard_v0, pegging_v0, sample_legal, six_card_v0
-from crib_env.engine import rng
-from crib_env.engine.jit import OPTIONS
 
-BASELINE = Path(__file__).parent / "perf_baseline.json"
-WORSE = 1.33
+ROOT = Path(__file__).parents[1]
+SOURCES = (".", "agents", "play", "training")
+WORSE = 1.2
 REPEATS = 15
+TURNS = 5
 LANES = 1024
 Work = Callable[[], object]
-
-
-@numba.njit(**OPTIONS)
-def draw(state, times):  # type: ignore[no-untyped-def]
-    """Draw ``times`` words: the compiled yardstick."""
-    total = 0
-    for _ in range(times):
-        total += rng.next_word(state)
-    return total
-
-
-def compiled_yardstick() -> Work:
-    """Return a fixed piece of compiled work."""
-    state = np.array([1, 2, 3, 4])
-    return lambda: draw(state, 2_000_000)
-
-
-def python_yardstick() -> None:
-    """Do a fixed piece of Python work."""
-    totals = {"a": 0, "b": 0}
-    for i in range(60_000):
-        totals["a" if i & 1 else "b"] += i
 
 
 def vector(environment: ModuleType, **keywords: str) -> Work:
@@ -85,46 +65,65 @@ def aec() -> Work:
     return work
 
 
-def ratios() -> dict[str, float]:
-    """Return the time of each piece of work over that of its yardstick, medians of turns."""
-    compiled = compiled_yardstick()
-    works: dict[str, tuple[Work, Work]] = {
-        "rollout six_card": (Lanes("hoyle", LANES, steps=50).play, compiled),
-        "rollout five_card": (Lanes("five_card", LANES, steps=50).play, compiled),
-        "rollout table_top": (Lanes("table_top", LANES, steps=50).play, compiled),
-        "vector step six_card": (vector(six_card_v0), compiled),
-        "vector step discard": (vector(discard_v0, pegging_policy="random"), compiled),
-        "vector step pegging": (vector(pegging_v0, keep="random"), compiled),
-        "AEC step six_card": (aec(), python_yardstick),
+def times() -> dict[str, float]:
+    """Return the median seconds of each piece of work in this tree."""
+    works: dict[str, Work] = {
+        "rollout six_card": Lanes("hoyle", LANES, steps=50).play,
+        "rollout five_card": Lanes("five_card", LANES, steps=50).play,
+        "rollout table_top": Lanes("table_top", LANES, steps=50).play,
+        "vector step six_card": vector(six_card_v0),
+        "vector step discard": vector(discard_v0, pegging_policy="random"),
+        "vector step pegging": vector(pegging_v0, keep="random"),
+        "AEC step six_card": aec(),
     }
     found: dict[str, list[float]] = {name: [] for name in works}
     for _ in range(REPEATS + 1):
-        for name, (work, yardstick) in works.items():
-            found[name].append(seconds(work) / seconds(yardstick))
+        for name, work in works.items():
+            began = time.perf_counter()
+            work()
+            found[name].append(time.perf_counter() - began)
     return {name: median(values[1:]) for name, values in found.items()}  # the first warms up
 
 
-def seconds(work: Work) -> float:
-    """Return how long a piece of work takes once."""
-    began = time.perf_counter()
-    work()
-    return time.perf_counter() - began
+def times_in(tree: Path) -> dict[str, float]:
+    """Return the times that a process measures in another tree."""
+    paths = os.pathsep.join(str(tree / source) for source in SOURCES)
+    run = subprocess.run(
+        [sys.executable, "-m", "benchmarks.perfcheck", "--measure"],
+        cwd=tree, env={**os.environ, "PYTHONPATH": paths}, stdout=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    if run.returncode:
+        sys.exit(f"perfcheck: the benchmark failed in {tree}, see above")
+    found: dict[str, float] = json.loads(run.stdout)
+    return found
+
+
+def unpack(commit: str, folder: Path) -> None:
+    """Write the files of a commit into a folder."""
+    archive = folder / "commit.tar"
+    made = subprocess.run(["git", "archive", "-o", str(archive), commit], cwd=ROOT)
+    if made.returncode:
+        sys.exit(f"perfcheck: git has no commit {commit!r} here")
+    shutil.unpack_archive(archive, folder, filter="data")
 
 
 def main() -> None:
     """Run the command line."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
-    parser.add_argument("--record", action="store_true", help="write the baseline anew")
+    parser.add_argument("--against", default="HEAD", help="the commit to compare with")
+    parser.add_argument("--measure", action="store_true", help="print this tree's times as JSON")
     args = parser.parse_args()
-    now = ratios()
-    if args.record:
-        BASELINE.write_text(json.dumps(now, indent=2) + "\n")
-    before: dict[str, float] = json.loads(BASELINE.read_text())
-    slower = [name for name, ratio in now.items() if ratio > WORSE * before[name]]
-    for name, ratio in now.items():
-        verdict = "SLOWER" if name in slower else "ok"
-        print(f"{name:22} {ratio:8.3f}  baseline {before[name]:8.3f}  {verdict}")
-    sys.exit(1 if slower else 0)
+    if args.measure:
+        print(json.dumps(times()))
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        unpack(args.against, Path(folder))
+        turns = [(times_in(Path(folder)), times_in(ROOT)) for _ in range(TURNS)]
+    ratios = {name: median(now[name] / then[name] for then, now in turns) for name in turns[0][1]}
+    for name, ratio in ratios.items():
+        verdict = "SLOWER" if ratio > WORSE else "ok"
+        print(f"{name:22} {ratio:6.3f} times {args.against}'s time  {verdict}")
+    sys.exit(any(ratio > WORSE for ratio in ratios.values()))
 
 
 if __name__ == "__main__":

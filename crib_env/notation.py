@@ -11,7 +11,7 @@ The fields of a two-hand game, separated by spaces:
 | ``#3`` | deals (in Table Top: rounds) dealt in this episode |
 | ``d1`` | the dealer's seat |
 | ``m0`` | the seat to move |
-| ``pegging`` | ``discard``, ``pegging`` or ``over`` (the episode is) |
+| ``pegging`` | the phase: ``discard``, ``pegging`` or ``over`` (the episode is) |
 | hands | seat 0 / seat 1, in the order dealt: held ``7D``, discarded ``(6C)``, played ``5h`` |
 | starter | known to the position from the deal on, though to nobody before it is turned |
 | pile | cards played in order, those before ``|`` out of play; ``-`` for none; ``+go`` once this

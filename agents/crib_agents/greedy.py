@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+from crib_agents.checks import FOR_POINTS
 from crib_agents.kernels.discard import discard_by, kept_points
 from crib_env.engine.jit import kernel
 from crib_env.engine.record import NONE
@@ -89,3 +90,5 @@ class GreedyAgent(CompiledAgent):
 
     name = "greedy"
     acts: ClassVar[dict[str, Act]] = {"two_hand": choose_card, "table_top": choose_cell}
+    # The crib it ignores, and with it how long a flush there must be.
+    honours = FOR_POINTS | {"dealt", "single_count", "flush_size", "crib_flush_size", "adjacency"}

@@ -187,7 +187,9 @@ class _Walk:
         options = value.targetoptions
         for name, ours in INHERITED.items():
             if options.get(name, ours) != ours:
-                raise CannotFingerprint(f"{_describe(value)} is compiled with {name}={options[name]!r}")
+                raise CannotFingerprint(
+                    f"{_describe(value)} is compiled with {name}={options[name]!r}"
+                )
         if unknown := ", ".join(sorted(options.keys() - OPTIONS)):
             raise CannotFingerprint(f"{_describe(value)} is compiled with {unknown}")
         if value.locals or value._compiler.pipeline_class is not Compiler:

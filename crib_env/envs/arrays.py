@@ -138,7 +138,9 @@ def note_rules(space: spaces.Space[Any], rules: Rules) -> None:
     Stable-Baselines3 does, and games of other rules have observations of the same shape.
     """
     fields = asdict(rules)
-    vars(space)[RULES] = {"rules": fields.pop("name"), "rules_fields": fields}
+    vars(space)[RULES] = {
+        "family": rules.family, "rules": fields.pop("name"), "rules_fields": fields
+    }  # fmt: skip
 
 
 def observation_space(family: Family, level: int) -> spaces.Box:

@@ -21,12 +21,13 @@ from crib_env.envs.arrays import Array, LearnerArrays, note_rules
 from crib_env.envs.checks import check_choice, whole_number
 from crib_env.envs.compiled import choose_threads, compiled_stepper
 from crib_env.envs.endings import MaskReminder
-from crib_env.envs.opponents import Opponents, OpponentSpec
+from crib_env.envs.opponents import Opponents, OpponentSpec, parse_opponents
 from crib_env.envs.phase_policy import PhasePolicy
 from crib_env.envs.python_opponents import step_python
 from crib_env.envs.rng_streams import RngStreams
 from crib_env.errors import EpisodeOverError, IllegalActionError
 from crib_env.events import Event, read_log
+from crib_env.honours import refuse_rules
 from crib_env.options import ResetOptions
 from crib_env.policy import Opponent, find_agent
 from crib_env.rules import Rules
@@ -89,6 +90,8 @@ class LearnerBatch(LearnerArrays):
         self.rules = rules
         self.opponents = Opponents(n, opponent)
         self.partner = None if partner is None else find_agent(partner)
+        for agent in (*self.opponents.agents, self.partner):
+            refuse_rules(agent, rules, episode)
         self.seat = None if seat is None else int(seat)
         self.on_illegal = on_illegal
         self.phase_policy = phase_policy
@@ -238,6 +241,8 @@ class LearnerBatch(LearnerArrays):
             ValueError, TypeError: no such opponent, or no such shares; nothing has changed.
         """
         chosen = self.lanes if lanes is None else lanes
+        for agent, _ in parse_opponents(opponent):
+            refuse_rules(agent, self.rules, self.games.episode)
         self.opponents.put(opponent, chosen)
         self.opponents.draw(self.chance.share_rngs, chosen)
         self.final_opponents[:] = self.opponents.playing

@@ -14,6 +14,7 @@ from crib_env.envs.phase_policy import PhasePolicy
 from crib_env.envs.vector import CribbageVectorEnv
 from crib_env.errors import comes_with
 from crib_env.game import Game
+from crib_env.honours import refuse_rules
 from crib_env.policy import find_agent
 from crib_env.rules import Rules, find_rules
 
@@ -145,10 +146,9 @@ class EnvSpec:
         check_choice("episode", episode, tuple(self.episodes))
         if "players" in settled:
             self.check_players(settled["players"])
+        rules = find_rules(self.rules if rules is None else rules, self.family.name)
         if self.phase is not None:
             agent = find_agent(settled.pop(self.phase.name, self.phase.default))
+            refuse_rules(agent, rules, self.episodes[episode])
             settled["phase_policy"] = PhasePolicy(agent, self.phase.phase)
-        return settled | {
-            "rules": find_rules(self.rules if rules is None else rules, self.family.name),
-            "episode": self.episodes[episode],
-        }
+        return settled | {"rules": rules, "episode": self.episodes[episode]}

@@ -71,7 +71,7 @@ def spoken(parts: Iterable[tuple[str, int]], count: int | None = None) -> str:
 
 def _item(name: str, times: int, total: int, *, first: bool) -> str:
     if name == "his nob":
-        return "one for his nob" if first else f"his nob {in_words(total)}"
+        return f"{in_words(total)} for his nob" if first else f"his nob {in_words(total)}"
     if name not in ("fifteen", "thirty-one"):
         plural = name.replace("pair", "pairs", 1).replace("run", "runs", 1)
         name = f"a {name}" if times == 1 else f"{in_words(times)} {plural}"

@@ -1,6 +1,6 @@
 """A toy game as a family of anyone's would be added: this package, a page and a line.
 
-Nothing in crib_env knows of it; `tests/test_contract.py` registers and plays it like the others.
+Nothing in crib_env knows of it; `tests/envs/test_contract.py` registers it and plays it too.
 """
 
 from __future__ import annotations

@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from crib_agents.adapters.action_head import ActionHead, summary
-from crib_agents.checks import read_rules, refuse_other_rules, refuse_other_views
+from crib_agents.checks import read_rules, refuse_other_views
 from crib_agents.files import check_format, read_header, shown, to_bytes, write_whole
 from crib_env.answers import one_or_many
 from crib_env.encoding import encode
@@ -74,6 +74,9 @@ class PolicyNetAgent:
             the layers do not fit it or each other.
     """
 
+    honours: frozenset[str] = frozenset()
+    other_rules = "`crib train` makes policies for any rules"
+
     def __init__(
         self,
         layers: Layers,
@@ -97,6 +100,11 @@ class PolicyNetAgent:
                              f"{'a' if head else 'no'} head for them")  # fmt: skip
         if head is not None:
             head.check(layers[-1][0].shape[1], self._features)
+
+    @property
+    def known_rules(self) -> tuple[Rules, ...]:
+        """The rules that it was trained under."""
+        return (self._rules,)
 
     @classmethod
     def load(
@@ -147,8 +155,8 @@ class PolicyNetAgent:
         Raises:
             ValueError: the views are of another game or other rules than the policy's.
         """
-        self._check_views(views)
         family = self._family
+        refuse_other_views(self.name, views, family)
         obs, masks = encode(views, self.about.get("features"))
         x = obs[:, : family.obs_size].astype(np.float32)
         if self._level:
@@ -166,11 +174,6 @@ class PolicyNetAgent:
         scores = np.nan_to_num(logits, nan=float(np.finfo(np.float32).min))
         best: Actions = np.where(masks == 1, scores, -np.inf).argmax(axis=1)
         return best
-
-    def _check_views(self, views: Views) -> None:
-        """Raise a ValueError unless the first view is of the policy's game and rules."""
-        refuse_other_views(self.name, views, self._family)
-        refuse_other_rules(self.name, views, str(self.about.get("rules")), asdict(self._rules))
 
 
 def _fields(rules: Rules) -> dict[str, Any]:

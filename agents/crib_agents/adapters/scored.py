@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from crib_agents.checks import refuse_other_rules
 from crib_env.answers import one_or_many
 from crib_env.encoding import encode, family_of
 from crib_env.engine.family import Family
 from crib_env.policy import Actions, Views
+from crib_env.rules import Rules
 from crib_env.sampling import check_rng
 
 Array = npt.NDArray[Any]
@@ -32,8 +32,8 @@ class ScoredAgent:
         size: the length of the observations that it reads; if given, the features are those that
             make an observation as long.
         sample: draw.
-        rules: what the rules are called that it was trained under, and what they say by field; it
-            plays no others. None where that is not known.
+        rules: the rules that it was trained under; it plays no others. None where they are not
+            known: it is taken to play any.
     """
 
     def __init__(
@@ -44,14 +44,15 @@ class ScoredAgent:
         features: bool | str | None = None,
         size: int | None = None,
         sample: bool = False,
-        rules: tuple[str, Mapping[str, Any]] | None = None,
+        rules: Rules | None = None,
     ) -> None:
         self.score = score
         self.name = name
         self.features = features
         self.size = size
         self.sample = sample
-        self.rules = rules
+        self.honours: frozenset[str] | None = None if rules is None else frozenset()
+        self.known_rules = () if rules is None else (rules,)
 
     @one_or_many
     def act(self, views: Views, rng: np.random.Generator) -> Actions:
@@ -90,8 +91,6 @@ class ScoredAgent:
         """Return the scores, float64[B, actions], of illegal actions -inf."""
         family = family_of(views)
         features = self.features if self.size is None else self._features_of(family, self.size)
-        if self.rules is not None:
-            refuse_other_rules(self.name, views, *self.rules)
         observations, masks = encode(views, features)
         if not len(views):
             return np.zeros(masks.shape)

@@ -6,6 +6,7 @@ import numpy as np
 
 from crib_agents.adapters.phased import PhasedAgent
 from crib_agents.checks import refuse_other_views
+from crib_agents.expert.honours import HONOURS
 from crib_agents.expert.table_top import TableTopExpert
 from crib_agents.expert.two_hand.discard.expert import DiscardExpert
 from crib_agents.expert.two_hand.pegging.expert import PeggingExpert
@@ -23,6 +24,7 @@ class ExpertAgent:
     """
 
     name = "expert"
+    honours = HONOURS
 
     def __init__(self) -> None:
         self._two_hand = PhasedAgent(DiscardExpert(), PeggingExpert())

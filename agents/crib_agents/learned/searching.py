@@ -9,7 +9,8 @@ import numpy as np
 
 from crib_agents.adapters.phased import PhasedAgent
 from crib_agents.checks import refuse_other_views
-from crib_agents.learned.agent import MonteCarloAgent
+from crib_agents.expert.honours import HONOURS
+from crib_agents.learned.agent import MonteCarloAgent, TakesWeights, shipped
 from crib_agents.learned.families import FAMILIES
 from crib_agents.learned.table_top.searched import SearchedTable
 from crib_agents.learned.two_hand.searched import SearchedPlay
@@ -20,7 +21,7 @@ from crib_env.engine.two_hand.records import VIEW
 from crib_env.policy import Actions, Views
 
 
-class LearnedSearch:
+class LearnedSearch(TakesWeights):
     """Searches over what nets expect, at every game that they are there for.
 
     In two-hand games it discards as ``learned`` does and plays the cards by search. It is not
@@ -31,8 +32,11 @@ class LearnedSearch:
         name: what tables call it.
     """
 
+    honours = HONOURS
+
     def __init__(self, sets: Sequence[Weights] | None = None, name: str = "learned_search") -> None:
         self.name = name
+        self.sets = shipped() if sets is None else sets
         self._two_hand = PhasedAgent(MonteCarloAgent(sets), SearchedPlay(sets))
         self._table_top = SearchedTable(sets)
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -132,6 +133,11 @@ class Weights:
                    str(about.get("made_by")), numbers)  # fmt: skip
         made.key()
         return made
+
+    @cached_property
+    def trained_rules(self) -> Rules:
+        """The rules that the nets were trained under."""
+        return read_rules(self.family, self.rules, dict(self.rules_fields))
 
     def key(self) -> int:
         """Return the number by which kernels tell these rules from others.

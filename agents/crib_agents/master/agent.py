@@ -11,6 +11,7 @@ from crib_agents.checks import refuse_other_views
 from crib_agents.data import tables
 from crib_agents.data.tables import RANKS
 from crib_agents.expert.agent import ExpertAgent
+from crib_agents.expert.honours import HONOURS
 from crib_agents.expert.two_hand.discard import expert
 from crib_agents.expert.two_hand.judge.model import load as load_model
 from crib_agents.expert.two_hand.judge.value import group_by_win_table
@@ -45,6 +46,7 @@ class Master:
     """
 
     name = "master"
+    honours = HONOURS
 
     def __init__(self, discard_pull: float = 0.05, play_pull: float = 0.1) -> None:
         self.discard_pull = discard_pull

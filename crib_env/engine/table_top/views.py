@@ -60,4 +60,5 @@ def view(s, rules, seat, v):
     v["crib_flush_size"] = rules["crib_flush_size"]
     v["score_difference"] = rules["score_difference"]
     v["partners_confer"] = rules["partners_confer"]
+    v["heels"] = rules["heels"]
     v["episode"] = rules["episode"]

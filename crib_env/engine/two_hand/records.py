@@ -36,6 +36,7 @@ RULES = record(
     "skunk_points",
     "double_skunk_margin",
     "double_skunk_points",
+    "heels",
     "high_card_deals",
     "winner_deals",
     "episode",
@@ -95,6 +96,7 @@ VIEW = record(
     "single_count",
     "flush_size",
     "crib_flush_size",
+    "heels",  # what the dealer pegs for a jack turned up (C3)
     "episode",
     "deals",  # the number of this deal in the episode, from 1
 )

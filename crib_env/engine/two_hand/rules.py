@@ -25,8 +25,15 @@ from crib_env.engine.log import (
 )
 from crib_env.engine.record import NONE
 from crib_env.engine.rng import below
-from crib_env.engine.show import JACK, pip
-from crib_env.engine.two_hand.count import paired, pile_cards, run_length, show_points
+from crib_env.engine.show import pip
+from crib_env.engine.two_hand.count import (
+    crib_points,
+    hand_points,
+    heels_points,
+    paired,
+    pile_cards,
+    run_length,
+)
 from crib_env.engine.two_hand.records import (
     DEAL,
     DISCARD,
@@ -182,8 +189,8 @@ def discard(s, rules, seat, slot, log):
         return
     s["phase"] = PEGGING
     s["to_move"] = 1 - s["dealer"]
-    if s["starter"] >> 2 == JACK and rules["episode"] != PEGGING_ONLY:
-        peg(s, rules, log, s["dealer"], 2, HEELS, 1 << s["starter"])  # C3
+    if rules["episode"] != PEGGING_ONLY:
+        peg(s, rules, log, s["dealer"], heels_points(s, rules), HEELS, 1 << s["starter"])
 
 
 @kernel
@@ -242,17 +249,11 @@ def show(s, rules, table, log):
         return
     dealer = s["dealer"]
     note_cards(log, dealer, 0, HEELS, 1 << s["starter"])
-    everything = (1 << rules["dealt"]) - 1
     for turn in range(2):
         seat = 1 - dealer if turn == 0 else dealer
-        kept = everything & ~s["discarded"][seat]
-        mine = kept if seat == 0 else 0
-        theirs = kept if seat == 1 else 0
-        points, cards = show_points(s, table, mine, theirs, rules["flush_size"])
+        points, cards = hand_points(s, rules, table, seat)
         count_cards(s, rules, log, seat, points, SHOW, cards)
-    points, cards = show_points(
-        s, table, s["discarded"][0], s["discarded"][1], rules["crib_flush_size"]
-    )
+    points, cards = crib_points(s, rules, table)
     count_cards(s, rules, log, dealer, points, CRIB, cards)
 
 

@@ -76,5 +76,6 @@ def view(s, rules, seat, v):
     v["single_count"] = rules["single_count"]
     v["flush_size"] = rules["flush_size"]
     v["crib_flush_size"] = rules["crib_flush_size"]
+    v["heels"] = rules["heels"]
     v["episode"] = rules["episode"]
     v["deals"] = s["deals"]

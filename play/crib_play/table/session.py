@@ -10,6 +10,7 @@ import numpy as np
 
 from crib_env.errors import EpisodeOverError
 from crib_env.game import Game, Snapshot
+from crib_env.honours import refuse_rules
 from crib_env.notation import format_rules
 from crib_env.policy import Agent, ask_agent
 from crib_play.table.calls import Call, Counted
@@ -56,6 +57,9 @@ class Session:
         seats: who sits where: an agent, or None for a person.
         chance: seeds what agents draw; it must tell nothing of the deals.
 
+    Raises:
+        ValueError: not so many seats as the game has, or an agent does not play by its rules.
+
     Attributes:
         game, seats, chance: as given.
         family: what the table knows of the game's family.
@@ -67,6 +71,8 @@ class Session:
     def __init__(self, game: Game, seats: Seats, chance: int) -> None:
         if len(seats) != game.players:
             raise ValueError(f"{game.players} sit at this table, got {len(seats)}")
+        for agent in seats:
+            refuse_rules(agent, game.rules, game.episode)
         self.game = game
         self.seats = tuple(seats)
         self.chance = chance

@@ -14,12 +14,10 @@ from crib_env.engine.table_top.text import SIDES, line_values
 from crib_env.rules import Rules, TableTopRules, find_rules
 from crib_env.scoring import score_line
 from crib_env.scoring.explained import JACK
-from crib_play.table.calls import Call, Counted
+from crib_play.table.calls import Call, Counted, heels_call
 from crib_play.table.family import Done, Sight, TableFamily
 
 View = Any
-
-HEELS = Call(0, "two for his heels", 2)
 
 
 def sight(view: View, rules: Rules) -> Sight:
@@ -61,10 +59,10 @@ def _last(view: View) -> int | None:
 def opening(view: View, rules: Rules) -> list[Call]:
     """Return the heels, if a jack was turned up (T3)."""
     dealer = (int(view["seat"]) + int(view["dealer"])) % int(view["players"])
-    if rank(int(view["starter"])) != JACK:
+    if rank(int(view["starter"])) != JACK or not rules.heels:
         return []
-    scores = not find_rules(rules, TableTopRules).score_difference
-    return [Call(dealer, HEELS.text, HEELS.points if scores else 0, (int(view["starter"]),))]
+    points = 0 if find_rules(rules, TableTopRules).score_difference else rules.heels
+    return [Call(dealer, heels_call(rules), points, (int(view["starter"]),))]
 
 
 def said(done: Done) -> list[Call]:

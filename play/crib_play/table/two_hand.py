@@ -11,7 +11,7 @@ from crib_env.engine.two_hand.records import DISCARD, MATCH
 from crib_env.render.words import pegged
 from crib_env.rules import Rules, TwoHandRules, find_rules
 from crib_env.scoring import score_hand, score_play
-from crib_play.table.calls import Call, Counted
+from crib_play.table.calls import Call, Counted, heels_call
 from crib_play.table.family import Done, Sight, TableFamily
 
 View = Any
@@ -89,7 +89,7 @@ def _discarding(done: Done) -> list[Call]:
     ]
     for event in done.events:
         if event.reason == "heels":
-            calls.append(Call(event.seat, "two for his heels", event.points, event.cards))
+            calls.append(Call(event.seat, heels_call(done.rules), event.points, event.cards))
     return calls
 
 

@@ -10,6 +10,7 @@ from numba import float64, int64, void
 
 from crib_agents.checks import refuse_other_views
 from crib_agents.data.tables import RANKS, TABLE_TOP_VALUES, load
+from crib_agents.expert.honours import HONOURS
 from crib_agents.expert.table_top.gains import DECK, GAINS
 from crib_agents.expert.table_top.position import POSITION, POSITIONS_T, pass_on, put, take_back
 from crib_agents.expert.table_top.search import narrow, score_actions
@@ -111,6 +112,7 @@ class TableTopExpert:
     """
 
     name = "expert"
+    honours = HONOURS
 
     def __init__(self, budget: int = 3) -> None:
         if isinstance(budget, bool) or budget not in range(1, len(BUDGETS) + 1):

@@ -8,6 +8,7 @@ import numpy as np
 
 from crib_agents.checks import refuse_other_views
 from crib_agents.data.tables import Array
+from crib_agents.expert.honours import HONOURS
 from crib_agents.expert.two_hand.judge.model import load as load_model
 from crib_agents.expert.two_hand.judge.value import group_by_win_table
 from crib_agents.expert.two_hand.pegging.expert import (
@@ -19,7 +20,7 @@ from crib_agents.expert.two_hand.pegging.expert import (
 from crib_agents.expert.two_hand.pegging.holdings import holdings
 from crib_agents.expert.two_hand.pegging.search import FINDINGS, WIN_VALUE
 from crib_agents.expert.two_hand.pegging.transition import POSITION
-from crib_agents.learned.agent import by_rules, self_play, shipped
+from crib_agents.learned.agent import TakesWeights, by_rules, self_play, shipped
 from crib_agents.learned.two_hand import FAMILY
 from crib_agents.learned.two_hand.search import search_views
 from crib_agents.learned.weights import Weights
@@ -33,7 +34,7 @@ LEAST = float(np.finfo(np.float64).min)  # of a card that may be played, if noth
 WITHIN = 61  # points to make; farther away from the end play is for points
 
 
-class SearchedPlay:
+class SearchedPlay(TakesWeights):
     """Plays the cards of the two-hand games by a step of search over nets.
 
     Args:
@@ -42,6 +43,7 @@ class SearchedPlay:
     """
 
     name = "searched_play"
+    honours = HONOURS
 
     def __init__(self, sets: Sequence[Weights] | None = None, within: int = WITHIN) -> None:
         self.sets = (*shipped(), *self_play()) if sets is None else sets
@@ -78,7 +80,7 @@ class SearchedPlay:
         """
         found = np.full((len(views), HAND, FINDINGS), np.nan)
         positions, scratch = np.zeros(POSITIONS, POSITION), np.zeros(1, SCRATCH)
-        for nets, rows in by_rules(views, self.sets, FAMILY, self.name):
+        for nets, rows in by_rules(self, views, FAMILY):
             for win_table, judged in group_by_win_table(views[rows]):
                 part = np.ascontiguousarray(views[rows[judged]])
                 brings = np.empty((len(part), HAND, FINDINGS))

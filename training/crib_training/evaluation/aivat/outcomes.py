@@ -16,7 +16,7 @@ from crib_training.evaluation.aivat.chance import solve
 Array = npt.NDArray[Any]
 
 # The rules that decide what a deal brings; where a game ends is no matter.
-OF_A_DEAL = ("dealt", "single_count", "flush_size", "crib_flush_size")
+OF_A_DEAL = ("dealt", "single_count", "flush_size", "crib_flush_size", "heels")
 
 
 @dataclass(frozen=True, eq=False)

@@ -80,7 +80,7 @@ def sample(rules: TwoHandRules, agent: Agent, deals: int, entropy: np.random.See
             lanes = games.running(lanes)
         states = games.states
         pegged = games.tally[:, :, 0].copy()
-        pegged[:, DEALER] -= np.where(states["starter"] // 4 == JACK, 2, 0)
+        pegged[:, DEALER] -= np.where(states["starter"] // 4 == JACK, rules.heels, 0)
         slots = np.arange(rules.dealt)
         for seat in (0, 1):
             told = np.flatnonzero((wild == NONE) | (wild == seat))

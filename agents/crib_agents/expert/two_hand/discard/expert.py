@@ -13,6 +13,7 @@ import numpy.typing as npt
 from numba import float64, from_dtype, int64, types, void
 
 from crib_agents.data.tables import RANKS
+from crib_agents.expert.honours import HONOURS
 from crib_agents.expert.two_hand.discard.crib import (
     DECK,
     SUITS,
@@ -276,6 +277,7 @@ class DiscardExpert:
     """
 
     name = "keep"
+    honours = HONOURS
 
     @one_or_many
     def act(self, views: Views, rng: np.random.Generator) -> Actions:

@@ -20,11 +20,13 @@ from crib_agents.expert.two_hand.judge import outcomes
 from crib_agents.expert.two_hand.judge.outcomes import COUNT_SIZE, PLAY_SIZE
 from crib_agents.kernels.pair_tables import CELLS
 from crib_env.engine.jit import kernel
+from crib_env.rules import TwoHandRules
 
 Record = npt.NDArray[np.void]
 
 KEPT_HANDS = {6: 1820, 5: 455}  # rank multisets of four cards and of three
-HEELS = 2 / 13  # what the dealer pegs for the starter, of the play in `outcomes`, on average
+# What the dealer pegs for the starter, on average, of the play in `outcomes`: measured by presets.
+HEELS = TwoHandRules.heels / 13
 
 MODEL = np.dtype(
     [

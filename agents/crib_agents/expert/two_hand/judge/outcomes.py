@@ -25,7 +25,7 @@ class Outcomes:
     """The distribution of what one deal brings; the dealer's play includes his heels.
 
     Attributes:
-        play: float64[16, 16], chance of pone pegging p and the dealer d in the whole play.
+        pegging: float64[16, 16], chance of pone pegging p and the dealer d in the whole play.
         pone_out: float64[16, 16], chance that when pone first has p of the play or more, the
             dealer has exactly d so far; row 0 is empty.
         dealer_out: float64[16, 16], chance that when the dealer first has d or more, pone has

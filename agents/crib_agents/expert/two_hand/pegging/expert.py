@@ -15,6 +15,7 @@ from numba import float64, from_dtype, int64, types, void
 from crib_agents.checks import refuse_other_views
 from crib_agents.data import tables
 from crib_agents.data.tables import RANKS
+from crib_agents.expert.honours import HONOURS
 from crib_agents.expert.two_hand.judge.model import MODEL_T
 from crib_agents.expert.two_hand.judge.model import load as load_model
 from crib_agents.expert.two_hand.judge.outcomes import COUNT_SIZE
@@ -170,6 +171,7 @@ class PeggingExpert:
     """Plays the cards by belief and search."""
 
     name = "play_expert"
+    honours = HONOURS
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}()"
