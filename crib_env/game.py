@@ -312,7 +312,7 @@ class Game:
             events: what is called; by default what was pegged by the last action.
         """
         if knows not in ("seat", "seats", "all"):
-            raise ValueError(f"knows must be 'seat', 'seats' or 'all', got {knows!r}")
+            raise ValueError(f"knows must be one of 'seat', 'seats', 'all', got {knows!r}")
         names = [f"player_{p}" for p in range(self.players)] if names is None else names
         if len(names) != self.players:
             raise ValueError(f"names must be {self.players}, one a seat, got {names!r}")

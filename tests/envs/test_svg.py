@@ -101,7 +101,7 @@ def test_h7_cards_out_of_play_are_shadowed() -> None:
 
 
 def test_h12_two_pegs_leap_frog_and_a_third_keeps_the_games() -> None:
-    sides = (Pegs(33, 30, games=2), Pegs(121, 117))
+    sides = (Pegs(33, 30, match_score=2), Pegs(121, 117))
     drawn = "".join(board(sides, 121, match_target=7))
     assert drawn.count('class="side0 peg"') == drawn.count('class="side1 peg"') == 3
     for x, y in (place(0, 33, 121), place(0, 30, 121), place(1, 117, 121), place(0, 121, 121)):
