@@ -491,7 +491,7 @@ def test_h12_a_third_peg_keeps_the_games() -> None:
     assert table.env.view(0)["match_score"].tolist() == [0, 4]
     assert table.env.view(1)["match_score"].tolist() == [4, 0]
     observation = table.env.observe("player_1")["observation"]
-    assert observation[LAYOUT["games"]].tolist() == [1, 1, 1, 1, 0, 0, 0]
+    assert observation[LAYOUT["match_score"]].tolist() == [1, 1, 1, 1, 0, 0, 0]
     assert not observation[LAYOUT["other_games"]].any()
 
 

@@ -240,8 +240,8 @@ def test_a_line_is_sound_as_it_stands() -> None:
     [
         (PLAYING, "m0", "m1", "mover must be m0"),
         (PLAYING, "(9C)kd", "(9C)KD", "must hold the cards that the hands show"),
-        (PLAYING, "5h(6C)7D8S(9C)kd", "5h(6C)7D8S9Ckd", "each seat lays two cards away"),
-        (PLAYING, "5h(6C)7D8S(9C)kd", "5h(6C)(7D)8S(9C)kd", "each seat lays two cards away"),
+        (PLAYING, "5h(6C)7D8S(9C)kd", "5h(6C)7D8S9Ckd", "each seat discards two cards"),
+        (PLAYING, "5h(6C)7D8S(9C)kd", "5h(6C)(7D)8S(9C)kd", "each seat discards two cards"),
         (LAYING, "3HTH6D5CJD7H", "(3H)TH6D5CJD7H", "pone both before the dealer"),
         (PLAYING, "5HTSKD6D|", "TS5HKD6D|", "seat 1 used TS when seat 0 was to move"),
         (PLAYING, "5HTSKD6D|", "5HTSKD6D|+go", "pile must be 5HTSKD6D. after these cards"),
