@@ -42,7 +42,7 @@ class Lanes:
         steps: int | None = None,
     ) -> None:
         self.games = GameBatch(PRESETS[rules], n, players=players, episode=episode, seed=1)
-        self.games.begin()
+        self.games.reset()
         family = self.games.family
         self.obs = np.zeros((n, family.obs_size), dtype=np.uint8)
         self.masks = np.zeros((n, family.actions), dtype=np.int8)

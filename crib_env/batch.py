@@ -71,12 +71,12 @@ class GameBatch:
         self.seed(seed)
 
     def seed(self, seed: int | np.random.SeedSequence | None) -> None:
-        """Start the generator of every lane anew, without beginning an episode."""
+        """Seed the generator of every lane, without beginning an episode."""
         if not isinstance(seed, np.random.SeedSequence):
             seed = np.random.SeedSequence(seed)
         seed_states(self.states, seed)
 
-    def begin(
+    def reset(
         self,
         lanes: Array | None = None,
         *,
@@ -93,7 +93,7 @@ class GameBatch:
             scores: where sides 0 and 1 start, if not where the rules have them start.
         """
         if decks is not None:
-            self.begin_each([ResetOptions(decks, dealer, scores)] * self.n)
+            self.reset_each([ResetOptions(decks, dealer, scores)] * self.n)
             return
         if lanes is None:
             lanes = np.arange(self.n)
@@ -103,7 +103,7 @@ class GameBatch:
         if scores is not None:
             self._set_scores(lanes, scores)
 
-    def begin_each(self, options: Sequence[ResetOptions]) -> None:
+    def reset_each(self, options: Sequence[ResetOptions]) -> None:
         """Begin an episode in every lane, lane i with ``options[i]``."""
         decks: dict[int, Array] = {id(one.decks): one.decks for one in options}
         ends = np.cumsum([len(given) for given in decks.values()])

@@ -46,13 +46,14 @@ class Position(NamedTuple):
     players: int
 
 
-def format_state(state: State, rules: Rules, episode: str) -> str:
+def format_state(state: State, rules: Rules, episode: str, *, check: bool = True) -> str:
     """Return the notation of a position.
 
     Args:
         state: the engine's record, shape [1].
         rules: the rules it is played by.
         episode: what an episode is.
+        check: read the text back and compare, which plays the deal over.
 
     Raises:
         ValueError: a record that no game reaches, such as one without a deal; the message says
@@ -66,11 +67,13 @@ def format_state(state: State, rules: Rules, episode: str) -> str:
         raise ValueError("the state holds no deal yet: begin an episode first")
     try:
         text = " ".join([format_rules(rules), *_words(state, rules, episode)])
+        if not check:
+            return text
         back = canonical(parse_state(text).state)[0]
     except ValueError as error:
         raise ValueError(f"the state is no position of a game: {error}") from error
-    kept = canonical(state)[0]
-    lost = [name for name in family.state.names or () if np.any(back[name] != kept[name])]
+    given = canonical(state)[0]
+    lost = [name for name in family.state.names or () if np.any(back[name] != given[name])]
     if lost:
         raise ValueError(f"the state is no position of a game: see its {', '.join(lost)}")
     return text
@@ -104,7 +107,8 @@ def parse_state(text: str) -> Position:
     read_number("mover", words[4], "m", 0, players - 1)
     rng = extras.pop("rng", (0, 0, 0, 0))
     deal = notation.read_body(body, rules, dealer, players)
-    line = Line(rules, episode, players, number, dealer, deal, **extras)
+    match_score = extras.pop("games", (0, 0))
+    line = Line(rules, episode, players, number, dealer, deal, match_score=match_score, **extras)
     state = play_over(line, notation)
     state["rng"] = rng
     names = HEAD[1:] + notation.fields
@@ -138,9 +142,9 @@ def _words(state: State, rules: Rules, episode: str) -> list[str]:
     s, notation = state[0], find_family(rules.engine).notation
     head = [episode, f"#{s['deals']}", f"d{s['dealer']}", f"m{s['to_move']}"]
     tail = [
-        f"{name}={format_pair(s[name])}"
-        for name in ("games", "start")
-        if name in notation.extras and any(s[name])
+        f"{name}={format_pair(s[field])}"
+        for name, field in (("games", "match_score"), ("start", "start"))
+        if name in notation.extras and any(s[field])
     ]
     if s["winner"] != NONE:
         tail.append(f"winner={s['winner']}")

@@ -29,7 +29,7 @@ class PhasePolicySpec:
     Attributes:
         name: the keyword.
         phase: the phase of a deal that the policy plays for both seats.
-        default: the agent it is unless told otherwise.
+        default: the agent that it is by default.
     """
 
     name: str
@@ -44,7 +44,7 @@ class EnvSpec:
     Attributes:
         name: the environment's name with its version.
         family: the games it plays.
-        rules: the preset it plays unless told otherwise.
+        rules: the preset that it plays by default.
         episodes: what one episode can be, with the engine's name for it; the first is the default.
         phase: the keyword for the policy that plays the rest of the deal, in a phase environment.
     """

@@ -18,7 +18,7 @@ RNG = np.random.default_rng
 def met(name: str) -> Views:
     """Return the views of 40 deals as an agent meets them on both sides."""
     games = GameBatch(PRESETS["five_card"], 40, episode="deal", seed=3)
-    games.begin()
+    games.reset()
     views = []
     lanes = games.running()
     while len(lanes):

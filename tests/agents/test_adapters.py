@@ -46,7 +46,7 @@ def views_of(rules: str = "hoyle", n: int = 40) -> Any:
     for seed in range(n):
         game = Game(rules, seed=seed)
         for _ in range(seed % 9):
-            game.step(int(rng.choice(game.legal)))
+            game.step(int(rng.choice(game.legal_actions)))
         views.append(game.view(game.seat))
     return np.array(views)
 

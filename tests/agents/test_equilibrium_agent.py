@@ -33,10 +33,10 @@ def some_views(deals: int, seed: int, preset: str = "five_card") -> np.ndarray:
     game = Game(preset, episode="deal", seed=seed)
     views = []
     for _ in range(deals):
-        game.begin()
+        game.reset()
         while not game.over:
             views.append(game.view(game.seat).copy())
-            game.step(int(rng.choice(game.legal)))
+            game.step(int(rng.choice(game.legal_actions)))
     return np.array(views, dtype=views[0].dtype)
 
 
@@ -77,7 +77,7 @@ def test_both_cards_laid_away_are_of_one_split(agent: Equilibrium) -> None:
     game = Game("five_card", episode="deal", seed=9)
     strategy = agent.solved[0].strategy
     for seed in range(60):
-        game.begin(seed=seed)
+        game.reset(seed=seed)
         for seat in (0, 1):
             pair = 1.0
             for _ in range(2):

@@ -68,7 +68,7 @@ def test_the_play_is_walked_along_the_tree(preset: str, deals: int) -> None:
     game = Game(rules, episode="deal")
     reached: dict[int, tuple[object, ...]] = {}
     for _ in range(deals):
-        game.begin(seed=int(rng.integers(1 << 30)))
+        game.reset(seed=int(rng.integers(1 << 30)))
         while not game.over:
             view = game.view(game.seat)
             if view["phase"] == 1 and view["hand_n"] > 1 and view["other_n"] > 0:
@@ -86,7 +86,7 @@ def test_the_play_is_walked_along_the_tree(preset: str, deals: int) -> None:
                 )
                 assert reached.setdefault(node, ranks) == ranks
                 assert tree.offset[node] >= 0
-            game.step(int(rng.choice(game.legal)))
+            game.step(int(rng.choice(game.legal_actions)))
     assert len(reached) > 100
 
 

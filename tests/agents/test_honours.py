@@ -76,7 +76,7 @@ def test_an_agent_plays_by_a_changed_field_or_is_refused(
     agent, rules = find_agent(name), changed(preset, field)
     episode = episode_of(preset)
     games = GameBatch(rules, 3, episode=episode, seed=1)
-    games.begin()
+    games.reset()
     rng = np.random.default_rng(1)
     if name == "equilibrium" and preset == "table_top":
         with pytest.raises(ValueError, match="equilibrium does not play table_top: it plays"):

@@ -38,7 +38,7 @@ HOYLE = PRESETS["hoyle"]
 def views_of(rules: Rules, n: int, seed: int) -> np.ndarray[Any, Any]:
     """Return the views of all decisions of n deals, played by chance."""
     games = GameBatch(rules, n, episode="deal", seed=seed)
-    games.begin()
+    games.reset()
     rng = np.random.default_rng(seed)
     found = []
     running = games.running()
@@ -70,7 +70,7 @@ def values_of(views, table, weights, values, now):
 def test_the_action_taken_is_of_the_highest_value(rules: str, players: int) -> None:
     agent, rng = MonteCarloAgent(), np.random.default_rng(3)
     games = GameBatch(PRESETS[rules], 4, players=players, episode="game", seed=3)
-    games.begin()
+    games.reset()
     running = games.running()
     seen = 0
     while len(running):
@@ -153,7 +153,7 @@ def test_both_decisions_of_laying_away_agree_on_one_pair() -> None:
     rules = PRESETS["hoyle"]
     agent = MonteCarloAgent([drawn_weights(rules)])
     games = GameBatch(rules, 300, episode="deal", seed=8)
-    games.begin()
+    games.reset()
     lanes, rng = np.arange(300), np.random.default_rng(1)
     views = games.views(lanes)
     first = agent.act(views, rng)

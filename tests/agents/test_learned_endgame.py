@@ -51,7 +51,7 @@ def shipped_for(preset: str) -> Weights:
 def views_at(preset: str, n: int, seed: int, scores: Any, episode: str = "game") -> Any:
     """Return the views of discarding of n deals begun at these scores, cards in order."""
     games = GameBatch(PRESETS[preset], n, episode=episode, seed=seed)
-    games.begin(scores=scores)
+    games.reset(scores=scores)
     views = games.views(np.arange(n))
     views["hand"][:, : views["dealt"][0]].sort(axis=1)
     return np.ascontiguousarray(views)
@@ -139,7 +139,7 @@ def test_chances_after_a_hand_are_sums_over_what_comes_besides(preset: str) -> N
 def test_both_decisions_agree_near_the_end_and_another_target_is_played() -> None:
     agent, rng = MonteCarloAgent(), np.random.default_rng(0)
     games = GameBatch(replace(PRESETS["hoyle"], target=151), 200, episode="game", seed=8)
-    games.begin(scores=(130, 125))
+    games.reset(scores=(130, 125))
     lanes = np.arange(200)
     views = games.views(lanes)
     first = agent.act(views, rng)

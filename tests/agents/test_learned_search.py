@@ -164,7 +164,7 @@ def test_it_plays_every_game_by_name(preset: str) -> None:
     games = GameBatch(
         PRESETS[preset], 2, episode="round" if preset in TABLE_TOP else "deal", seed=3
     )
-    games.begin()
+    games.reset()
     rng = np.random.default_rng(1)
     running = games.running()
     while len(running):

@@ -27,7 +27,7 @@ from crib_env.rules import PRESETS, TwoHandRules
 def some_views(rules: Any, games: int, seed: int, episode: str = "game") -> np.ndarray:
     """Return views of games that `rule_based` plays: all scores, both phases, both seats."""
     played = GameBatch(rules, games, episode=episode, seed=seed)
-    played.begin()
+    played.reset()
     found, rng, lanes = [], np.random.default_rng(seed), played.running()
     while len(lanes):
         found.append(played.views(lanes))
@@ -103,7 +103,7 @@ def test_a_pair_is_laid_away_by_its_worth_and_its_chance(preset: str) -> None:
     game = Game(preset, seed=4)
     changed = 0
     for _ in range(12):
-        game.begin()
+        game.reset()
         for _ in range(2):  # pone, then the dealer
             view = np.array([game.view(game.seat)])
             cards = cards_of(view[0])

@@ -29,7 +29,7 @@ def rng() -> np.random.Generator:
 def view_of(game: str, moves: int = 0) -> Any:
     played = Game(game, seed=3)
     for _ in range(moves):
-        played.step(played.legal[0])
+        played.step(played.legal_actions[0])
     return played.view(played.seat)
 
 

@@ -167,7 +167,7 @@ def test_games_side_by_side_do_not_mix_up_their_pairs() -> None:
     agent = Draws()
     games = GameBatch(PRESETS["hoyle"], 40, episode="deal", seed=1)
     deck = np.random.default_rng(4).permutation(52)
-    games.begin(decks=deck[None], dealer=0)  # forty times the same cards
+    games.reset(decks=deck[None], dealer=0)  # forty times the same cards
     rng = np.random.default_rng(0)
     lanes = np.arange(40)
     for part in (lanes[:25], lanes[25:], lanes[::-1].copy()):

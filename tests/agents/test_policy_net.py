@@ -24,7 +24,7 @@ HOYLE = PRESETS["hoyle"]
 def asked(agent: PolicyNetAgent, rules: Rules) -> Any:
     """Return what the policy answers to the first views of three games."""
     games = GameBatch(rules, 3, seed=2)
-    games.begin()
+    games.reset()
     return agent.act(games.views(np.arange(3)), RNG)
 
 

@@ -86,7 +86,7 @@ def test_files_say_which_features_and_are_checked(trained: ppo.Settings, tmp_pat
     agent.save(path)
     _, rules = find_game(trained.env)
     games = GameBatch(rules, 20, seed=1)
-    games.begin()
+    games.reset()
     views = games.views(np.arange(20))
     rng = np.random.default_rng(1)
     assert (PolicyNetAgent.load(path).act(views, rng) == agent.act(views, rng)).all()

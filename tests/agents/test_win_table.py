@@ -225,7 +225,7 @@ def test_views_are_sorted_by_what_judges_them() -> None:
     views = np.zeros(5, dtype=VIEW)
     views["dealt"], views["target"], views["match_target"] = 6, 121, 7
     views["episode"] = (GAME, MATCH, GAME, MATCH, MATCH)
-    views["games"] = ((0, 0), (6, 2), (3, 3), (6, 2), (2, 6))
+    views["match_score"] = ((0, 0), (6, 2), (3, 3), (6, 2), (2, 6))
     groups = {tuple(which.tolist()): table for table, which in value.group_by_win_table(views)}
     assert set(groups) == {(0, 2), (1, 3), (4,)}
     assert groups[1, 3] is win_table(6, 121, MATCH, 1, 5)

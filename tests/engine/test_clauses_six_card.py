@@ -133,10 +133,10 @@ def test_h3_no_card_may_take_the_count_past_31() -> None:
     assert table.legal == {"KC", "5D", "9H", "9S"}
     assert table.play("p:KC d:QD p:5D") == []  # 25, and the dealer holds 6, 7, 8
     assert table.legal == {"6H"}
-    before = table.env.snapshot().game.states.tobytes()
+    before = table.env.snapshot().game.position.state.tobytes()
     with pytest.raises(IllegalActionError, match=r"7S.*25.*32.*31.*6H"):
         table.play("d:7S")
-    assert table.env.snapshot().game.states.tobytes() == before
+    assert table.env.snapshot().game.position.state.tobytes() == before
 
 
 def test_h3_who_can_play_must() -> None:
@@ -428,12 +428,12 @@ def test_h10_the_loser_of_a_game_deals_the_next(next_dealer: str) -> None:
     changes = 0
     while not any(env.terminations.values()):
         env.step(rng.choice(sorted(legal(env, env.agent_selection))))
-        if list(env.games) != games and not any(env.terminations.values()):
-            winner = 0 if env.games[0] > games[0] else 1
+        if list(env.game.match_score) != games and not any(env.terminations.values()):
+            winner = 0 if env.game.match_score[0] > games[0] else 1
             assert env.dealer == (winner if next_dealer == "winner" else 1 - winner)
             assert env.scores == (0, 0)
             changes += 1
-        games = list(env.games)
+        games = list(env.game.match_score)
     assert changes > 5
 
 
@@ -444,7 +444,7 @@ def test_h11_skunk_by_more_than_30_counts_two_by_more_than_60_four(loser: int, p
     table = Table(PAIR, scores=(loser, 119), episode="match")
     table.discard()
     table.play("p:2C d:2D")  # 121 at the dealer's first card
-    assert table.env.games == (0, points)
+    assert table.env.game.match_score == (0, points)
     assert not table.over
     assert table.scores == (0, 0)  # the next game, dealt by the loser
     assert table.env.dealer == 0
@@ -457,15 +457,15 @@ def test_h11_the_match_ends_at_seven_game_points() -> None:
         env.reset(seed=seed)
         rng = Random(seed)
         while not any(env.terminations.values()):
-            assert max(env.games) < 7, f"seed {seed}"
-            before = env.games
+            assert max(env.game.match_score) < 7, f"seed {seed}"
+            before = env.game.match_score
             env.step(rng.choice(sorted(legal(env, env.agent_selection))))
-        assert max(env.games) >= 7, f"seed {seed}"
-        winner = 0 if env.games[0] > env.games[1] else 1
-        assert env.games[winner] > before[winner]
+        assert max(env.game.match_score) >= 7, f"seed {seed}"
+        winner = 0 if env.game.match_score[0] > env.game.match_score[1] else 1
+        assert env.game.match_score[winner] > before[winner]
         assert env._cumulative_rewards[AGENTS[winner]] == 1.0
         assert env._cumulative_rewards[AGENTS[1 - winner]] == -1.0
-        won.append(env.games)
+        won.append(env.game.match_score)
     assert len(set(won)) > 1
 
 
@@ -488,10 +488,10 @@ def test_h12_a_third_peg_keeps_the_games() -> None:
     table = Table(PAIR, scores=(60, 119), episode="match")
     table.discard()
     table.play("p:2C d:2D")
-    assert table.env.view(0)["games"].tolist() == [0, 4]
-    assert table.env.view(1)["games"].tolist() == [4, 0]
+    assert table.env.view(0)["match_score"].tolist() == [0, 4]
+    assert table.env.view(1)["match_score"].tolist() == [4, 0]
     observation = table.env.observe("player_1")["observation"]
-    assert observation[LAYOUT["games"]].tolist() == [1, 1, 1, 1, 0, 0, 0]
+    assert observation[LAYOUT["match_score"]].tolist() == [1, 1, 1, 1, 0, 0, 0]
     assert not observation[LAYOUT["other_games"]].any()
 
 

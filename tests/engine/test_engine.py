@@ -94,7 +94,7 @@ def deals_of(env: Any, seed: int, prefer: Any) -> list[list[int]]:
     env.reset(seed=seed, options={"dealer": 0})
     deals, count = [], 0
     while not all(env.terminations.values()):
-        state = env.snapshot().game.states[0]
+        state = env.snapshot().game.position.state[0]
         if state["deals"] != count:
             count = int(state["deals"])
             pone, dealer = (state["dealt"][6 * s : 6 * s + 6].tolist()
@@ -118,7 +118,7 @@ def test_equal_seeds_give_equal_deals_whatever_is_played(seed: int) -> None:
 
 def test_every_card_is_as_likely_in_every_place_of_the_deal() -> None:
     env = crib_env.six_card_v0.vector_env(
-        4096, opponent=lowest_legal(crib_env.six_card_v0.raw_env().family)
+        4096, opponent=lowest_legal(crib_env.six_card_v0.raw_env().game.family)
     )
     env.reset(seed=1)
     assert len(np.unique(env.batch.states["dealt"], axis=0)) == 4096  # lanes are independent
@@ -139,8 +139,11 @@ def digest(name: str) -> str:
     env.reset(seed=17)
     for part in trajectory(env, seed=17, decisions=150):
         total.update(repr(part).encode())
-    total.update(env.snapshot().game.states.tobytes())
-    for opponent in (lowest_legal(env.family), *(n for n in ("greedy",) if n in agent_names())):
+    total.update(env.snapshot().game.position.state.tobytes())
+    for opponent in (
+        lowest_legal(env.game.family),
+        *(n for n in ("greedy",) if n in agent_names()),
+    ):
         batch = module(name).vector_env(3, opponent=opponent, reward="points")
         _, info = batch.reset(seed=18)
         for _ in range(25):
@@ -212,7 +215,7 @@ def test_importing_crib_env_is_quick() -> None:
 @pytest.mark.parametrize("name", sorted(ENVIRONMENTS))
 def test_a_game_takes_at_most_a_kibibyte(name: str) -> None:
     """Of a two-hand game that includes its observation and mask."""
-    family = module(name).raw_env().family
+    family = module(name).raw_env().game.family
     assert family.state.itemsize <= 1024
     if family.name == "two_hand":
         assert family.state.itemsize + family.obs_size + family.actions <= 1024

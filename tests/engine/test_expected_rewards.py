@@ -279,7 +279,7 @@ def play_slots(env: Any, dealt: Deck, slots: list[tuple[int, int]]) -> Any:
         if env.game.over or env.game.seat != seat:
             return None
         card = int(env.game.states[0]["dealt"][HAND * seat + slot])
-        if card not in env.game.legal:
+        if card not in env.game.legal_actions:
             return None
         env.step(card)
         paid.append(paid[-1] + [env.rewards[agent] for agent in env.possible_agents])
@@ -312,7 +312,9 @@ def deals_with_hidden_cards_redrawn(env: Any, seed: int) -> Any:
                     deck_of(first, starter, dealer),
                     deck_of(other, starter, dealer),
                 )
-            slot = int(rng.choice([k for k in range(dealt) if first[seat][k] in game.legal]))
+            slot = int(
+                rng.choice([k for k in range(dealt) if first[seat][k] in game.legal_actions])
+            )
             slots.append((seat, slot))
             env.step(int(first[seat][slot]))
 

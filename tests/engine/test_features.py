@@ -42,7 +42,7 @@ def positions(rules: Rules, n: int, seed: int, players: int = 2) -> Iterator[tup
     """Yield views of random play with what each feature is for each action, by name."""
     games = GameBatch(rules, n, players=players, seed=seed)
     family = games.family
-    games.begin()
+    games.reset()
     lanes = np.arange(n)
     rng = np.random.default_rng(seed)
     agent = find_agent("random")

@@ -79,7 +79,7 @@ def check_end(env: Any, referee: Referee, start: Sequence[int]) -> None:
     for agent in AGENTS:
         assert not env.observe(agent)["action_mask"].any()
     if referee.episode == "match":
-        assert env.games == tuple(referee.games)
+        assert env.game.match_score == tuple(referee.games)
     if referee.winner is not None:
         lead = 1 - 2 * referee.winner
     else:  # a deal by itself goes to who made more points in it

@@ -69,7 +69,7 @@ def test_every_position_of_table_top_comes_back(rules: str, players: int, episod
             assert back[1:] == (game.rules, episode, players)
             if game.over:
                 break
-            game.step(draw.choice(game.legal))
+            game.step(draw.choice(game.legal_actions))
 
 
 @pytest.mark.parametrize("name", ENVIRONMENTS)

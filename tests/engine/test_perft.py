@@ -99,7 +99,7 @@ def count_with_engine(case: Case) -> perft.Tree:
     game = Game(
         case["rules"], episode="round" if table_top else "deal", players=case.get("players", 2)
     )
-    game.begin(decks=[deck_of(case)], dealer=1, scores=case.get("scores"))
+    game.reset(decks=[deck_of(case)], dealer=1, scores=case.get("scores"))
     for action in first_actions(case):
         game.step(action)
     family, lanes_of = game.family, lane_entries(game.family)

@@ -57,7 +57,7 @@ def lines(rules: Rules, episode: str, players: int, seed: int) -> list[str]:
     options: dict[str, Any] = {}
     if draw.random() < 0.3:
         options["scores"] = (draw.randrange(rules.target), draw.randrange(rules.target))
-    games.begin(dealer=draw.randrange(players), **options)
+    games.reset(dealer=draw.randrange(players), **options)
     found = []
     while True:
         line = format_state(games.states, rules, episode)
@@ -120,7 +120,7 @@ def check_sound(position: notation.Position, draw: random.Random) -> None:
     assert again.state.tobytes() == state.tobytes()
     games = GameBatch(rules, 1, players=players, episode=episode, seed=draw.randrange(2**32))
     rng = games.states["rng"].copy()
-    games.begin()
+    games.reset()
     games.states[:] = state
     games.states["rng"] = rng
     check = CHECKS[rules.family]
@@ -278,7 +278,7 @@ def test_a_position_that_cannot_be_is_refused_with_what_is_wrong(
 
 def test_game_points_need_games_that_gave_them() -> None:
     line = PLAYING.replace(" game #2", " match #4")
-    assert parse_state(f"{line} games=4/8".replace("4/8", "4/5")).state["games"].tolist() == [
+    assert parse_state(f"{line} games=4/8".replace("4/8", "4/5")).state["match_score"].tolist() == [
         [4, 5]
     ]
     with pytest.raises(ValueError, match="take 4 games before deal #4"):
@@ -292,10 +292,10 @@ def test_heels_due_at_the_start_of_table_top_are_paid_with_the_first_turn() -> N
     line = f"table_top game #1 d1 m0 p2 turn {jack} ...../...../..JS../...../..... - 0/2"
     assert parse_state(line).state["gain"].tolist() == [[0, 2]]
     env = table_top_v0.raw_env(reward="points")
-    env.from_notation(line)
+    env.set_position(line)
     env.step(7)
     assert env.rewards == {"player_0": -2.0, "player_1": 2.0}
-    env.from_notation(env.notation())  # paid once
+    env.set_position(env.notation())  # paid once
     env.step(6)
     assert env.rewards == {"player_0": 0.0, "player_1": 0.0}
 
@@ -315,21 +315,21 @@ def test_a_phase_environment_refuses_what_it_plays_itself() -> None:
     discarding = played(six_card_v0, 1, episode="deal")
     playing = played(six_card_v0, 6, episode="deal")
     discards = discard_v0.raw_env()
-    discards.from_notation(discarding.notation())
+    discards.set_position(discarding.notation())
     before = canonical(discards.game.states).tobytes()
-    for take in (discards.from_notation, discards.restore):
+    for take in (discards.set_position, discards.restore):
         with pytest.raises(ValueError, match="plays that phase of the deal itself"):
-            take(playing.notation() if take == discards.from_notation else playing.snapshot())
+            take(playing.notation() if take == discards.set_position else playing.snapshot())
     pegging = played(pegging_v0, 0)
     line = pegging.notation()
-    pegging.from_notation(line)
+    pegging.set_position(line)
     hands = line.split()[6].translate(str.maketrans("", "", "()"))
     undiscarded = " ".join([*line.split()[:5], "discard", hands, *line.split()[7:]])
     parse_state(undiscarded)  # the engine can come to it, the environment's seats cannot
     with pytest.raises(ValueError, match="plays that phase of the deal itself"):
-        pegging.from_notation(undiscarded)
+        pegging.set_position(undiscarded)
     with pytest.raises(ValueError, match=r"episode 'deal', not 'pegging'"):
-        pegging.from_notation(discarding.notation())
+        pegging.set_position(discarding.notation())
     assert canonical(discards.game.states).tobytes() == before
 
 

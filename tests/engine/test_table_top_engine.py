@@ -55,7 +55,7 @@ class Round(Game):
         seed: int = 0,
     ) -> None:
         super().__init__(rules, players=players, episode=episode, seed=seed)
-        self.begin(seed=seed, decks=decks, dealer=dealer)
+        self.reset(seed=seed, decks=decks, dealer=dealer)
         set_scores(self.states, scores)
 
     def __getattr__(self, name: str) -> Any:
@@ -64,17 +64,13 @@ class Round(Game):
         value = self.states[0][name]
         return value.tolist() if isinstance(value, np.ndarray) else int(value)
 
-    def observe(self, seat: int) -> Any:
-        self.look(seat)
-        return self.views[0]
-
     def play(self, actions: Sequence[int]) -> None:
         for action in actions:
             self.step(action)
 
     def play_randomly(self, rng: random.Random, turns: int = TURNS) -> None:
         for _ in range(turns):
-            self.step(rng.choice(self.legal))
+            self.step(rng.choice(self.legal_actions))
 
     def logged(self) -> list[tuple[int, ...]]:
         rows = self.log[1 : 1 + 4 * self.log[0]].reshape(-1, 4).tolist()
@@ -137,7 +133,7 @@ def test_t2_a_card_is_seen_in_its_turn_by_its_player_only() -> None:
         mover = game.to_move
         assert int(game.observe(mover)["card"]) == deck[turn]
         assert int(game.observe(1 - mover)["card"]) == NONE
-        game.step(game.legal[0])
+        game.step(game.legal_actions[0])
 
 
 def test_t3_the_starter_lies_in_the_centre() -> None:
@@ -166,7 +162,7 @@ def test_t4_the_left_of_the_dealer_begins_and_28_turns_are_taken(players: int, d
     while not game.over:
         assert len(seats) == game.turn
         seats.append(game.to_move)
-        game.step(game.legal[0])
+        game.step(game.legal_actions[0])
     assert seats == [(dealer + 1 + turn) % players for turn in range(TURNS)]
 
 
@@ -180,8 +176,8 @@ def test_t5_open_cells_of_the_source() -> None:
     game.play([13, 7, 3])
     closed = {cell for cell in range(25) if cell // 5 == 4 or cell % 5 == 0}
     assert len(closed) == 9
-    assert set(game.legal) - {TO_CRIB} == set(range(25)) - closed - {3, 7, 12, 13}
-    assert len(set(game.legal) - {TO_CRIB}) == 12
+    assert set(game.legal_actions) - {TO_CRIB} == set(range(25)) - closed - {3, 7, 12, 13}
+    assert len(set(game.legal_actions) - {TO_CRIB}) == 12
 
 
 def test_t5_cells_touch_by_side_or_corner_and_do_not_wrap_round() -> None:
@@ -218,7 +214,7 @@ def test_t6_every_seat_lays_its_share_and_always_has_an_action(players: int, rul
             seat = game.to_move
             left = len([t for t in range(turn, TURNS) if (game.dealer + 1 + t) % players == seat])
             owed = game.owed[seat]
-            legal = game.legal
+            legal = game.legal_actions
             assert legal, f"seed {seed} turn {turn}"
             assert (TO_CRIB in legal) == (owed > 0)
             assert (legal == [TO_CRIB]) == (owed == left)
@@ -236,7 +232,7 @@ def test_t6_a_share_may_be_laid_first_but_not_exceeded() -> None:
     game = Round(players=2)
     game.play([TO_CRIB, 6, TO_CRIB, 7])
     assert game.owed[:2] == [0, 2]
-    assert TO_CRIB not in game.legal
+    assert TO_CRIB not in game.legal_actions
     assert game.advance(TO_CRIB) == ILLEGAL
 
 
@@ -244,7 +240,7 @@ def test_t7_any_open_cell_is_open_to_either_side() -> None:
     for first in (0, 1):
         game = Round(players=2, dealer=1 - first)
         game.step(TO_CRIB)
-        cells = [cell for cell in game.legal if cell != TO_CRIB]
+        cells = [cell for cell in game.legal_actions if cell != TO_CRIB]
         assert cells == [6, 7, 8, 11, 13, 16, 17, 18]
 
 
@@ -420,9 +416,9 @@ def test_t10_the_lowest_card_drawn_deals_first(players: int, first_dealer: str) 
 
 def test_t11_ship_opens_every_vacant_cell() -> None:
     game = Round("table_top_ship")
-    assert game.legal == [cell for cell in range(26) if cell != CENTRE]
+    assert game.legal_actions == [cell for cell in range(26) if cell != CENTRE]
     game.play([0, 24])
-    assert game.legal == [cell for cell in range(26) if cell not in (0, CENTRE, 24)]
+    assert game.legal_actions == [cell for cell in range(26) if cell not in (0, CENTRE, 24)]
 
 
 @pytest.mark.parametrize(
@@ -494,7 +490,7 @@ def reconcile(game: Round, referee: TableTopReferee, where: str) -> None:
     assert game.dealer == referee.dealer, where
     if not over:
         assert game.to_move == referee.to_move, where
-        assert game.legal == referee.legal(), where
+        assert game.legal_actions == referee.legal(), where
         assert [None if card == NONE else card for card in game.layout] == referee.cells, where
 
 
@@ -551,8 +547,8 @@ def test_t2_t7_hidden_cards_redrawn_leave_a_view_as_it_was(
         game = Round(Rules.preset(rules, partners_confer=confer), players, dealer=0, seed=seed)
         for turn in range(TURNS):
             for seat in range(players):
-                view = game.observe(seat).copy()
-                obs = game.obs.copy()
+                view = game.view(seat)
+                obs = game.observe(seat)[0]
                 known = known_turns(game, seat)
                 deck = game.deck
                 pool = sorted(set(range(52)) - {deck[t] for t in known})
@@ -562,11 +558,11 @@ def test_t2_t7_hidden_cards_redrawn_leave_a_view_as_it_was(
                 for t in range(TURNS):
                     if t not in known:
                         other.states["deck"][0, t] = pool.pop()
-                assert other.observe(seat) == view, f"seed {seed} turn {turn} seat {seat}"
-                assert (other.obs == obs).all(), f"seed {seed} turn {turn} seat {seat}"
+                assert other.view(seat) == view, f"seed {seed} turn {turn} seat {seat}"
+                assert (other.observe(seat)[0] == obs).all(), f"seed {seed} turn {turn} seat {seat}"
                 seen = np.flatnonzero(obs[encode.SEEN : encode.SEEN + 52]).tolist()
                 assert seen == sorted(deck[t] for t in known)
-            game.step(rng.choice(game.legal))
+            game.step(rng.choice(game.legal_actions))
 
 
 @pytest.mark.parametrize(("players", "rules"), VARIANTS)
@@ -576,12 +572,12 @@ def test_observation_tells_the_round_turn_by_turn(players: int, rules: str) -> N
     game = Round(rules, players, dealer=1)
     for turn in range(TURNS + 1):
         for seat in range(players):
-            view = game.observe(seat)
+            view = game.view(seat)
             assert int(view["mover"]) == (
                 NONE if turn == TURNS else (game.to_move - seat) % players
             )
             assert view["scores"].tolist() == [game.scores[seat % 2], game.scores[1 - seat % 2]]
-            obs = game.obs
+            obs = game.observe(seat)[0]
             dealer = int(np.flatnonzero(obs[encode.DEALER : encode.DEALER + 4])[0])
             assert (seat + dealer) % players == game.dealer
             assert np.flatnonzero(obs[encode.TURN : encode.TURN + 29]).tolist() == [turn]
@@ -602,7 +598,7 @@ def test_observation_tells_the_round_turn_by_turn(players: int, rules: str) -> N
             crib = np.flatnonzero(obs[encode.CRIB_TURNS : encode.CRIB_TURNS + TURNS])
             assert crib.tolist() == game.crib[: game.crib_n]
         if turn < TURNS:
-            game.step(rng.choice(game.legal))
+            game.step(rng.choice(game.legal_actions))
 
 
 @pytest.mark.parametrize(("players", "rules"), VARIANTS)
@@ -611,11 +607,11 @@ def test_observation_shows_card_crib_and_table(players: int, rules: str) -> None
     game = Round(rules, players, dealer=0)
 
     def ones(at: int, size: int) -> list[int]:
-        return [int(i) for i in np.flatnonzero(game.obs[at : at + size])]
+        return [int(i) for i in np.flatnonzero(obs[at : at + size])]
 
     for turn in range(TURNS + 1):
         for seat in range(players):
-            view = game.observe(seat)
+            view, obs = game.view(seat), game.observe(seat)[0]
             known = known_turns(game, seat)
             current = [game.deck[turn]] if turn < TURNS and turn in known else []
             assert ones(encode.CARD, 52) == current
@@ -632,7 +628,7 @@ def test_observation_shows_card_crib_and_table(players: int, rules: str) -> None
             assert ones(encode.FOUR, 1) == [0] * (players == 4)
             assert int(view["my_crib"]) == (seat % 2 == game.dealer % 2)
         if turn < TURNS:
-            game.step(rng.choice(game.legal))
+            game.step(rng.choice(game.legal_actions))
 
 
 def test_observation_layout_fills_the_vector() -> None:
@@ -642,9 +638,9 @@ def test_observation_layout_fills_the_vector() -> None:
 
 def test_observation_points_needed() -> None:
     game = Round(episode="game", scores=(0, 100), decks=[DECK], dealer=0)
-    game.observe(1)
-    need = game.obs[encode.NEED_AT : encode.NEED_AT + 30]
-    other = game.obs[encode.OTHER_NEED : encode.OTHER_NEED + 30]
+    obs, _ = game.observe(1)
+    need = obs[encode.NEED_AT : encode.NEED_AT + 30]
+    other = obs[encode.OTHER_NEED : encode.OTHER_NEED + 30]
     assert np.flatnonzero(need).tolist() == [0, 1, 21]  # 21 of 121
     assert np.flatnonzero(other).tolist() == [*range(12), 21]
 
@@ -666,7 +662,7 @@ class Batch(GameBatch):
     def __init__(self, n: int, rules: str, players: int, episode: str) -> None:
         deals, chance = np.random.SeedSequence(1).spawn(2)
         super().__init__(Rules.preset(rules), n, players=players, episode=episode, seed=deals)
-        self.begin()
+        self.reset()
         self.rngs = chance.generate_state(4 * n).reshape(n, 4).astype(np.int64)
         self.seen = np.zeros(1, dtype=FAMILY.view)
         self.log = np.zeros(FAMILY.log_size, dtype=np.int64)
@@ -735,7 +731,7 @@ class CribFirst(CompiledAgent):
 
 def test_games_tally_points_by_side() -> None:
     games = GameBatch(Rules.preset("table_top"), 16, players=4, episode="round", seed=1)
-    games.begin()
+    games.reset()
     heels = games.states["scores"].copy()
     assert sum(len(lanes) for lanes in games.play(Lowest(), np.random.default_rng())) == 16 * TURNS
     assert (games.states["over"] == 1).all()
@@ -749,7 +745,7 @@ def test_games_tally_points_by_side() -> None:
 
 def test_games_name_the_first_illegal_action() -> None:
     games = GameBatch(Rules.preset("table_top"), 4, episode="round", seed=1)
-    games.begin()
+    games.reset()
     assert games.step(np.arange(4), np.array([6, TO_CRIB, 0, 6])) == 2
     assert games.states["turn"].tolist() == [1, 1, 0, 0]
     assert "touches no card" in games.why_illegal(2, 0)
@@ -774,7 +770,7 @@ def test_learners_play_against_opponents_and_with_a_partner(
     batch.seed(3)
     plain = GameBatch(batch.rules, n, players=players, episode="round")
     plain.states[:] = batch.states
-    plain.begin()
+    plain.reset()
     batch.reset()
 
     def others_move() -> None:

@@ -703,7 +703,7 @@ def test_house_rules_that_are_possible_play_to_the_end(
     rng = np.random.default_rng(1)
     for _ in range(400):
         if all(env.terminations.values()):
-            assert max(env.games) >= 7
+            assert max(env.game.match_score) >= 7
             break
         for agent in env.agents:
             assert env.observation_space(agent).contains(env.observe(agent))

@@ -30,6 +30,7 @@ import crib_env
 from aec_walks import gym_id, legal, lowest_legal, module, over, trajectory, walk
 from crib_env import (
     ENVIRONMENTS,
+    EpisodeOverError,
     IllegalActionError,
     agent_names,
     find_agent,
@@ -67,7 +68,7 @@ def _toy() -> Iterator[None]:
 
 
 def opponent_of(name: str) -> Callable[[Any, np.random.Generator], int]:
-    return lowest_legal(module(name).raw_env().family)
+    return lowest_legal(module(name).raw_env().game.family)
 
 
 # ---------------------------------------------------------------- registries, others' tests
@@ -250,6 +251,48 @@ def test_gymnasium_copies_keep_the_game_and_its_generator(name: str) -> None:
         assert go(twin, 2) == expected
 
 
+@every_name
+def test_an_environment_holds_a_game(name: str) -> None:
+    env = module(name).raw_env()
+    with pytest.raises(EpisodeOverError, match=r"reset\(\)"):
+        env.view(0)
+    env.reset(seed=21)
+    game = env.game
+    for _ in walk(env, np.random.default_rng(21), decisions=30):
+        assert env.game is game
+        assert (env.scores, env.dealer, env.events) == (game.scores, game.dealer, game.events)
+        assert env.agent_selection == f"player_{game.seat}"
+        seen = env.observe(env.agent_selection)
+        assert np.flatnonzero(seen["action_mask"]).tolist() == game.legal_actions
+        for seat in range(game.players):  # looking at the game changes nothing
+            assert env.view(seat) == game.view(seat)
+        again = env.observe(env.agent_selection)
+        assert all(np.array_equal(seen[key], again[key]) for key in seen)
+        assert env.notation() == game.notation()
+
+
+@every_name
+def test_the_game_of_a_gymnasium_environment_is_a_copy_to_try_moves_on(name: str) -> None:
+    env = gymnasium.make(gym_id(name), opponent=first_legal_of_view).unwrapped
+    with pytest.raises(EpisodeOverError, match=r"reset\(\)"):
+        _ = env.game
+    env.reset(seed=22)
+    rng = np.random.default_rng(22)
+    for _ in range(10):
+        game = env.game
+        assert game == env.game
+        assert game.notation() == env.notation()
+        assert (game.seat, game.scores, game.events) == (env.seat, env.scores, env.events)
+        assert game.legal_actions == np.flatnonzero(env.action_masks()).tolist()
+        assert game.view(env.seat) == env.view()
+        before = env.notation()
+        while not game.over:
+            game.step(int(rng.choice(game.legal_actions)))
+        assert env.notation() == before
+        if env.step(int(rng.choice(np.flatnonzero(env.action_masks()))))[2]:
+            env.reset()
+
+
 def first_legal_of_view(view: Any, rng: np.random.Generator) -> int:
     """An opponent at module level, so that it can be pickled."""
     legal_bits = int(view["legal"])
@@ -356,18 +399,18 @@ def test_redrawing_hidden_cards_changes_nothing_a_seat_sees(
         everyone = [env.observe(agent)["observation"].tobytes() for agent in env.possible_agents]
         for seat, agent in enumerate(env.possible_agents):
             view, seen = env.view(seat).tobytes(), env.observe(agent)
-            state = taken.game.states[0]
+            state = taken.game.position.state[0]
             known = cards_in(env.view(seat), VIEW_CARDS)
             assert cards_in(state, STATE_CARDS) >= known, f"decision {i}: unknown card fields"
             hidden = sorted(set(range(52)) - known)
             place = np.arange(-1, 52)  # place[card + 1] is the card drawn in its stead
             place[np.array(hidden) + 1] = rng.permutation(hidden)
             changed = copy.deepcopy(taken)
-            states = changed.game.states
+            states = changed.game.position.state
             for field in STATE_CARDS:
                 if field in state.dtype.names:
                     states[field] = place[states[field] + 1]
-            redrawn += states.tobytes() != taken.game.states.tobytes()
+            redrawn += states.tobytes() != taken.game.position.state.tobytes()
             env.restore(changed)
             assert env.view(seat).tobytes() == view, f"decision {i}, {agent}"
             assert data_equivalence(env.observe(agent), seen), f"decision {i}, {agent}"
@@ -708,6 +751,6 @@ def test_every_position_comes_back_from_its_notation(name: str, keywords: dict[s
     env.reset(seed=92)
     for _ in walk(env, np.random.default_rng(92), decisions=60):
         text = env.notation()
-        other.from_notation(text)
+        other.set_position(text)
         assert other.notation() == text
         assert other.agent_selection == env.agent_selection

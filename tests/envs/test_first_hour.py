@@ -26,7 +26,7 @@ from crib_env import (
     six_card_v0,
     table_top_v0,
 )
-from crib_env.engine.cache import SAID
+from crib_env.engine.cache import COMPILING
 from crib_env.notation import parse_rules
 from crib_env.rules import find_rules
 from crib_env.scoring import score_hand
@@ -130,7 +130,7 @@ def test_an_action_is_any_one_whole_number(kind: str) -> None:
     *_, over, _, _ = env.step(made(int(info["action_mask"].argmax())))
     assert not over
     aec.step(made(int(aec.last()[0]["action_mask"].argmax())))
-    game.step(made(game.legal[0]))
+    game.step(made(game.legal_actions[0]))
     assert aec.agents
     assert aec.game.states["discarded"].max() >= 0
     assert game.states["discarded"].max() >= 0
@@ -289,5 +289,5 @@ def compile_with_stderr(cache: Path, terminal: bool) -> str:
 
 def test_the_first_compilation_says_so_once_where_a_terminal_is(tmp_path: Path) -> None:
     assert compile_with_stderr(tmp_path / "a", terminal=False) == ""
-    assert compile_with_stderr(tmp_path / "b", terminal=True).strip() == SAID
+    assert compile_with_stderr(tmp_path / "b", terminal=True).strip() == COMPILING
     assert compile_with_stderr(tmp_path / "b", terminal=True) == ""

@@ -150,7 +150,7 @@ class Rollout:
 
     def __init__(self, episode: str, phase: int) -> None:
         self.games = GameBatch(PRESETS["hoyle"], LANES, episode=episode, seed=11)
-        self.games.begin()
+        self.games.reset()
         family = self.games.family
         self.rngs = np.random.default_rng(11).integers(1 << 32, size=(LANES, 4))
         self.views = np.zeros(1, dtype=family.view)

@@ -245,7 +245,7 @@ def test_t8_a_rounds_count_is_told_before_the_next_round_begins() -> None:
     game = Game("table_top", seed=3)
     while not game.over and game.deals == 1:
         last = game.view(game.seat)
-        game.step(game.legal[0])
+        game.step(game.legal_actions[0])
     placed = last["layout"].copy()
     placed[placed == -1] = last["card"]
     title, layout, calls, rest = game.text().split("\n\n", 3)
@@ -264,7 +264,7 @@ def test_t8_a_rounds_count_is_told_before_the_next_round_begins() -> None:
     assert calls[0].startswith("calls       ")
     assert len(calls) == len([e for e in game.events if e.reason != "heels"])
     assert rest.startswith("table_top, table_top to 121, 2 players, round 2 dealt by")
-    game.step(game.legal[0])
+    game.step(game.legal_actions[0])
     assert "the count" not in game.text()
 
 
@@ -309,7 +309,7 @@ def test_h9_f7_the_board_has_a_hole_for_every_point(target: int, laps: int) -> N
 def test_h12_the_game_peg_is_shown_in_a_match() -> None:
     env = six_card_v0.raw_env(render_mode="ansi", episode="match")
     env.reset(seed=1)
-    env.game.states["games"][0] = (2, 4)
+    env.game.states["match_score"][0] = (2, 4)
     seat = env.possible_agents.index(env.agent_selection)
     mine, theirs = ("player_0", "player_1") if seat == 0 else ("player_1", "player_0")
     points = {"player_0": 2, "player_1": 4}
@@ -424,7 +424,7 @@ def test_t2_no_card_still_to_come_is_shown(rules: str, players: int) -> None:
         to_come = set(deck[int(game.states["turn"][0]) + 1 : 28])
         for seat in range(players):
             assert not to_come & set(re.findall(r"[A2-9TJQK][CDHS]", game.text(seat)))
-        game.step(draw.choice(game.legal))
+        game.step(draw.choice(game.legal_actions))
     columns = table_top.line_values(game.view(0), game.rules)[1]
     if rules == "table_top":  # its crib is the dealer's, so the columns have their lines alone (T8)
         assert game.scores[1] == sum(columns)

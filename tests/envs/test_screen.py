@@ -33,7 +33,7 @@ ID = "crib_env/SixCard-v0"
 @pytest.fixture(autouse=True)
 def _no_display(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SDL_VIDEODRIVER", "dummy")
-    monkeypatch.setattr("crib_env.envs.screen.FPS", 1000)
+    monkeypatch.setattr("crib_env.envs.renderer.FPS", 1000)
 
 
 def first_legal(env: Any) -> None:
@@ -67,7 +67,7 @@ def test_pixels_show_the_drawing_as_resvg_draws_it_whole(page: Any) -> None:
         first_legal(env)
         if turn % 8:
             continue
-        parts = env._screen._parts(env._sight())
+        parts = env._renderer.drawing(env.game, env.game.seat)
         # Cards lie at whole pixels here, so their edges may differ by a shade; nothing else does.
         assert np.abs(pixels(parts) - drawn_whole(parts)).mean() < 3
         bare = [re.sub("<use [^>]*/>", "", part) for part in parts]

@@ -31,7 +31,7 @@ def shown(svg: str) -> list[str]:
 def play(game: Game, draw: random.Random, turns: int) -> None:
     for _ in range(turns):
         if not game.over:
-            game.step(draw.choice(game.legal))
+            game.step(draw.choice(game.legal_actions))
 
 
 @every_game
@@ -101,7 +101,7 @@ def test_h7_cards_out_of_play_are_shadowed() -> None:
 
 
 def test_h12_two_pegs_leap_frog_and_a_third_keeps_the_games() -> None:
-    sides = (Pegs(33, 30, games=2), Pegs(121, 117))
+    sides = (Pegs(33, 30, match_score=2), Pegs(121, 117))
     drawn = "".join(board(sides, 121, match_target=7))
     assert drawn.count('class="side0 peg"') == drawn.count('class="side1 peg"') == 3
     for x, y in (place(0, 33, 121), place(0, 30, 121), place(1, 117, 121), place(0, 121, 121)):
@@ -125,7 +125,7 @@ def test_table_top_shows_lines_values_open_cells_and_the_crib() -> None:
         " ...../..7H../..2C8H./.KC6CAD./..... 4S 20/29"
     )
     svg = game.svg()
-    assert svg.count('class="open"') == len([a for a in game.legal if a != TO_CRIB])
+    assert svg.count('class="open"') == len([a for a in game.legal_actions if a != TO_CRIB])
     assert [int(v) for v in re.findall(r'<text class="side1"[^>]*>(\d+)<', svg)] == [0, 0, 2, 0, 0]
     assert shown(svg).count("back") == 0
     assert shown(game.svg(0)).count("back") == 2  # the other's card in turn, and in the crib

@@ -73,20 +73,22 @@ def test_a_match_goes_on_from_game_to_game() -> None:
     moments = list(frames(session, every_eyes(2, "ab"), "x"))
     won = []
     for before, after in pairwise(moments):
-        assert before.games is not None
-        assert after.games is not None
-        if before.games != after.games:
-            won.append([b - a for a, b in zip(before.games, after.games, strict=True)])
+        assert before.match_score is not None
+        assert after.match_score is not None
+        if before.match_score != after.match_score:
+            won.append([b - a for a, b in zip(before.match_score, after.match_score, strict=True)])
             if after is not moments[-1]:
                 assert after.scores == (0, 0)
     assert len(won) > 2
     assert all(sorted(points) in ([0, 1], [0, 2], [0, 3]) for points in won)
-    assert moments[-1].games == session.game.games
+    assert moments[-1].match_score == session.game.match_score
     assert session.winner is not None
-    assert session.game.games[session.winner] >= 7 > session.game.games[1 - session.winner]
+    assert (
+        session.game.match_score[session.winner] >= 7 > session.game.match_score[1 - session.winner]
+    )
     assert session.result(session.winner).endswith(" game points")
     data = data_of(replay_page(session, "x", judged=False))
-    assert data["frames"][-1]["games"] == list(session.game.games)
+    assert data["frames"][-1]["match_score"] == list(session.game.match_score)
 
 
 @pytest.mark.parametrize("game", ["six", "five", "table-top"])
@@ -143,14 +145,14 @@ def deck_with(dealt: Any, starter: int, dealer: int) -> list[int]:
 def sat_down(rules: str, deck: list[int], scores: tuple[int, int]) -> Session:
     """Return a session of one given deal, seat 0 dealing."""
     game = Game(rules)
-    game.begin(decks=[deck], dealer=0, scores=scores)
+    game.reset(decks=[deck], dealer=0, scores=scores)
     return Session(game, [load_agent("greedy")] * 2, chance=1)
 
 
 def other_deal(session: Session, seat: int, rng: Any) -> list[int]:
     """Return a deck with other cards where the seat has not seen them."""
     game, turns = session.game, session.turns
-    before = turns[-1].before.states[0]
+    before = turns[-1].before.position.state[0]
     dealt = before["dealt"].reshape(2, HAND)[:, : game.rules.dealt].copy()  # type: ignore[attr-defined]
     starter = int(before["starter"])
     seen = {card for turn in turns if turn.phase != "discarding" for card in turn.actions}
@@ -169,7 +171,7 @@ def played_again(session: Session, deck: list[int], scores: tuple[int, int]) -> 
     """Return the same turns with other cards; None where they cannot be taken."""
     again = sat_down(session.game.rules.name, deck, scores)
     first = sat_down(session.game.rules.name, deck, scores)
-    theirs = session.turns[0].before.states[0]["dealt"].reshape(2, HAND)
+    theirs = session.turns[0].before.position.state[0]["dealt"].reshape(2, HAND)
     mine = first.game.states[0]["dealt"].reshape(2, HAND)
     for turn in session.turns:
         slots = [theirs[turn.seat].tolist().index(card) for card in turn.actions]
@@ -219,7 +221,7 @@ def test_a_file_for_one_seat_of_table_top_is_the_same_whatever_cards_it_has_not_
     compared = 0
     for stop in (1, 5, 12, 20, 26):
         games = [Game("table_top", players=players) for _ in range(2)]
-        games[0].begin(seed=stop, dealer=0)
+        games[0].reset(seed=stop, dealer=0)
         start = games[0].snapshot()
         sessions = [Session(games[0], [load_agent("random")] * players, chance=1)]
         for _ in range(stop):

@@ -46,10 +46,10 @@ def test_what_is_called_and_counted_is_what_is_pegged(game: str, seed: int) -> N
     assert board == Counter(dict(enumerate(session.game.scores)))
     won = 0
     while not session.over:
-        games = sum(session.game.games) if game == "match" else 0
+        games = sum(session.game.match_score) if game == "match" else 0
         turn = session.answer()
         board += made(turn, rules)
-        if game == "match" and sum(session.game.games) > games and not session.over:
+        if game == "match" and sum(session.game.match_score) > games and not session.over:
             won += 1
             board = Counter()
         scores = dict(enumerate(session.game.scores))
@@ -100,7 +100,7 @@ def test_a_turn_taken_back_is_as_if_it_had_not_been(game: str) -> None:
     session.go_on()
     for _ in range(12):
         before = session.game.notation(), len(session.turns), session.sight(0)
-        legal = rng.permutation(session.game.legal).tolist()
+        legal = rng.permutation(session.game.legal_actions).tolist()
         session.act(0, legal[: session.to_choose])
         session.go_on()
         after = session.game.notation(), [turn.actions for turn in session.turns]
@@ -124,7 +124,7 @@ def test_a_wrong_turn_changes_nothing() -> None:
     session = sit_down(find_game("six"), 0, "greedy", seed=2)
     session.go_on()
     before = session.game.notation()
-    hand = session.game.legal
+    hand = session.game.legal_actions
     other = next(card for card in range(52) if card not in hand)
     for seat, actions, error in (
         (1, hand[:2], NotYourTurnError),
@@ -213,7 +213,7 @@ def test_mistyped_cards_are_answered_with_those_held(typed: str, said: str) -> N
     hand = parse_cards("5H 5D JC 4S 6S KH")
     deck = [card for card in range(52) if card not in hand]
     dealt = [card for pair in zip(hand, deck[:6], strict=True) for card in pair] + deck[6:]
-    session.game.begin(dealer=1, decks=[dealt])
+    session.game.reset(dealer=1, decks=[dealt])
     view = session.game.view(0)
     with pytest.raises(ValueError, match=said) as error:
         session.family.read(typed, view)
@@ -226,7 +226,7 @@ def test_a_place_is_typed_by_row_and_column_from_one() -> None:
     session = sit_down(find_game("table-top"), 0, "greedy", seed=1)
     session.go_on()
     view = session.game.view(0)
-    open_cell = next(a for a in session.game.legal if a < 25)
+    open_cell = next(a for a in session.game.legal_actions if a < 25)
     row, column = divmod(open_cell, 5)
     assert session.family.read(f"{row + 1} {column + 1}", view) == (open_cell,)
     assert session.family.read("crib", view) == (25,)

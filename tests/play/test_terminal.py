@@ -47,7 +47,7 @@ def first_legal(player: Player) -> Iterator[str]:
     """Type what is legal, after something that is not."""
     session = player.session
     while True:
-        view, legal = session.game.view(session.seat), session.game.legal
+        view, legal = session.game.view(session.seat), session.game.legal_actions
         yield "ZZ"
         if session.family.sides:
             yield "crib" if legal[0] == 25 else f"{legal[0] // 5 + 1}{legal[0] % 5 + 1}"
@@ -84,7 +84,7 @@ def test_commands_at_the_table(
     session = sit_down(find_game("six"), 0, "greedy", seed=3)
     session.go_on()
     player = Player(session, 0, Screen(1), Choices())
-    hand = session.game.legal
+    hand = session.game.legal_actions
     words = ["?", "undo", "hint", "best", "board", "speed 12", "speed x", "speed 5",
              "coach", "keep", format_cards(hand[:2]), "undo"]  # fmt: skip
     typing(monkeypatch, iter(words))
@@ -95,7 +95,7 @@ def test_commands_at_the_table(
                        "saved for next time", "taken back", "You leave the table."):  # fmt: skip
         assert words_said in said
     assert load_choices() == Choices(speed=5, coach=True)
-    assert session.game.legal == hand
+    assert session.game.legal_actions == hand
 
 
 def test_what_is_typed_wrong_is_answered_and_asked_again(

@@ -18,6 +18,8 @@ PACKAGES = [
     for path in ("crib_env", "agents/crib_agents", "play/crib_play", "training/crib_training")
 ]
 MOST_LINES = 300
+# Of modules whose one idea is a class that users meet; such a class stays whole.
+WHOLE_CLASSES = {"crib_env.game": 450, "crib_env.envs.aec": 450}
 FAMILIES = {path.parent.name for path in (ROOT / "crib_env/engine").glob("*/__init__.py")}
 
 MODULES = {
@@ -33,9 +35,9 @@ def tree_of(module: str) -> ast.Module:
 
 
 @every_module
-def test_a_module_has_300_lines_at_most(module: str) -> None:
+def test_a_module_has_300_lines_at_most_unless_it_is_a_class_users_meet(module: str) -> None:
     lines = len(MODULES[module].read_text().splitlines())
-    assert lines <= MOST_LINES, f"{lines} lines: split it by idea"
+    assert lines <= WHOLE_CLASSES.get(module, MOST_LINES), f"{lines} lines: split it by idea"
 
 
 def branches_by_family(tree: ast.AST) -> Iterator[tuple[int, str]]:

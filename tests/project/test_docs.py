@@ -87,7 +87,7 @@ def test_fields_of_views_stay_in_the_ranges_of_the_page(rules: str) -> None:
     assert len(ranges) > 20
     game, rng = Game(rules, seed=3), np.random.default_rng(3)
     while not game.over:
-        game.push(int(rng.choice(game.legal)))
+        game.push(int(rng.choice(game.legal_actions)))
         for seat in range(2):
             view = game.view(seat)
             for field, (low, high) in ranges.items():

@@ -52,10 +52,13 @@ def test_c3_games_are_the_referees(preset: str, heels: int) -> None:
     met = 0
     for dealer in (0, 1, 0, 1):
         decks = decks_with_jacks(preset, 60, rng)
-        game.begin(decks=np.array(decks), dealer=dealer)
+        game.reset(decks=np.array(decks), dealer=dealer)
         referee = Referee(preset, decks, dealer, heels=heels)
         while referee.to_move is not None:
-            assert (game.seat, tuple(game.legal)) == (referee.to_move, tuple(referee.legal()))
+            assert (game.seat, tuple(game.legal_actions)) == (
+                referee.to_move,
+                tuple(referee.legal()),
+            )
             before = len(referee.events)
             card = rng.choice(referee.legal())
             referee.step(card)
@@ -73,7 +76,7 @@ def test_t3_rounds_are_the_referees(preset: str, heels: int) -> None:
     game = Game(Rules.preset(preset, heels=heels))
     for dealer in (0, 1, 0, 1):
         decks = decks_with_jacks(preset, 40, rng)
-        game.begin(decks=np.array(decks), dealer=dealer)
+        game.reset(decks=np.array(decks), dealer=dealer)
         ship = preset == "table_top_ship"
         referee = TableTopReferee(decks, dealer, ship=ship, episode="game", heels=heels)
         while referee.to_move is not None:
@@ -103,7 +106,7 @@ def test_the_expected_reward_pays_their_mean(preset: str, heels: int, reward: st
         dealt = [deck[seat : 2 * rules.dealt : 2] for seat in range(2)]
         events: list[Any] = []
         while not envs[0].game.over:
-            card = rng.choice([int(a) for a in envs[0].game.legal])
+            card = rng.choice([int(a) for a in envs[0].game.legal_actions])
             for i, env in enumerate(envs):
                 env.step(card)
                 paid[i] += env.rewards["player_0"]
@@ -159,7 +162,7 @@ def test_the_luck_of_the_starter_counts_them(heels: int) -> None:
 @values
 def test_deals_are_noted_with_the_score_before_them(heels: int) -> None:
     games = GameBatch(replace(HOYLE, heels=heels), 100, seed=3)
-    games.begin()
+    games.reset()
     log, agent, rng = DealLog(), RuleBasedAgent(), np.random.default_rng(0)
     began: dict[tuple[int, ...], list[int]] = {}
     running = games.running()
@@ -180,12 +183,12 @@ def test_deals_are_noted_with_the_score_before_them(heels: int) -> None:
 @pytest.mark.parametrize("name", ["six", "table-top"])
 def test_the_table_says_what_they_are(name: str, heels: int, said: list[str]) -> None:
     game = Game(Rules.preset(find_game(name).rules, heels=heels))
-    game.begin(decks=np.array(decks_with_jacks(game.rules.name, 2, Random(1))[1:]), dealer=0)
+    game.reset(decks=np.array(decks_with_jacks(game.rules.name, 2, Random(1))[1:]), dealer=0)
     session = Session(game, (None, None), chance=1)
     calls = [call.text for call in session.opening]
     for _ in range(2 if name == "six" else 0):
         seat = session.seat
-        session.act(seat, [int(a) for a in session.game.legal[: session.to_choose]])
+        session.act(seat, [int(a) for a in session.game.legal_actions[: session.to_choose]])
         calls += [call.text for call in session.turns[-1].said]
     assert [text for text in calls if "heels" in text] == said
 

@@ -83,7 +83,7 @@ counted = 0
 game = Game(rules)
 for dealer in (0, 1):
     decks = [rng.sample(range(52), 52) for _ in range(40)]
-    game.begin(decks=np.array(decks), dealer=dealer)
+    game.reset(decks=np.array(decks), dealer=dealer)
     referee = Referee("hoyle", decks, dealer, nob=2)
     while referee.to_move is not None:
         before, card = len(referee.events), rng.choice(referee.legal())
@@ -113,7 +113,7 @@ for _ in range(3):
     for env in envs:
         env.reset(options={"decks": [deck], "dealer": 1})
     while not envs[0].game.over:
-        card = rng.choice([int(action) for action in envs[0].game.legal])
+        card = rng.choice([int(action) for action in envs[0].game.legal_actions])
         for i, env in enumerate(envs):
             env.step(card)
             paid[i] += env.rewards["player_0"]

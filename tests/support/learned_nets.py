@@ -58,7 +58,7 @@ def policy(rules: str | Rules = "hoyle", environment: str = "six_card_v0") -> Po
 def views_of(rules: Rules, players: int, n: int, seed: int) -> np.ndarray[Any, Any]:
     """Return the views of all decisions of n rounds, played by chance."""
     games = GameBatch(rules, n, players=players, episode="round", seed=seed)
-    games.begin()
+    games.reset()
     rng = np.random.default_rng(seed)
     found = []
     running = games.running()

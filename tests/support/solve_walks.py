@@ -39,7 +39,7 @@ def game_with(
     deck[-1] = discarded[4]
     rest = [card for card in range(52) if card not in deck]
     game = Game(rules, episode="pegging", seed=1)
-    game.begin(decks=[deck + rest], dealer=1)
+    game.reset(decks=[deck + rest], dealer=1)
     for card in discarded[:4]:
         game.step(card)
     return game
@@ -78,7 +78,7 @@ def played_out(game: Game, probabilities: np.ndarray, walker: Walker) -> float:
     if game.over:
         return float(game.scores[0] - game.scores[1])
     view = game.view(game.seat)
-    ranks = sorted({card >> 2 for card in game.legal})
+    ranks = sorted({card >> 2 for card in game.legal_actions})
     if len(ranks) > 1 and view["other_n"] > 0:
         likely = probabilities_of(view, probabilities, walker)
         likely = {rank: likely[rank] for rank in ranks}
@@ -87,7 +87,7 @@ def played_out(game: Game, probabilities: np.ndarray, walker: Walker) -> float:
     values = {}
     for rank in ranks:
         branch = copy.deepcopy(game)
-        branch.step(next(card for card in branch.legal if card >> 2 == rank))
+        branch.step(next(card for card in branch.legal_actions if card >> 2 == rank))
         values[rank] = played_out(branch, probabilities, walker)
     if len(ranks) > 1 and view["other_n"] == 0:
         return max(values.values()) if game.seat == 0 else min(values.values())

@@ -146,7 +146,7 @@ class Lanes(GameBatch):
     ) -> None:
         rules = Rules.preset(rules) if isinstance(rules, str) else rules
         super().__init__(rules, n, players=players, episode=episode, seed=seed)
-        self.begin()
+        self.reset()
 
     def step(self, lanes: Array, actions: Array) -> None:
         bad = super().step(lanes, actions)

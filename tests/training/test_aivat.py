@@ -89,7 +89,7 @@ def slow_reference(
                                   strict=True) for card in pair]  # fmt: skip
     rest = [card for card in range(52) if card not in dealt]
     game = Game(replace(rules, target=200, for_last=0), episode="deal")
-    game.begin(decks=np.array([dealt + rest]), dealer=1)
+    game.reset(decks=np.array([dealt + rest]), dealer=1)
     pegs = []
     discarded = [0, 0]
     while not game.over:
@@ -184,7 +184,7 @@ def test_the_chances_are_those_of_games_of_the_reference() -> None:
     wins = win_table(outcomes, HOYLE.target)
     for needs in ((121, 121), (31, 26), (8, 10)):
         play = GameBatch(HOYLE, games, seed=5)
-        play.begin(dealer=1, scores=(HOYLE.target - needs[0], HOYLE.target - needs[1]))
+        play.reset(dealer=1, scores=(HOYLE.target - needs[0], HOYLE.target - needs[1]))
         for _ in play.play(agent, np.random.default_rng(0)):
             pass
         won = estimate(play.states["winner"] == 0)
@@ -212,7 +212,7 @@ def test_the_lay_aways_term_has_mean_zero_over_the_other_hand(rules: TwoHandRule
     discarded = np.repeat(one.discarded, hands, axis=0)
     # The dealer discards as the reference does, so that the term is pone's alone.
     games = GameBatch(rules, hands, episode="deal", seed=1)
-    games.begin(dealer=1)
+    games.reset(dealer=1)
     games.states["dealt"] = dealt
     for _ in range(4):
         lanes = games.running()
@@ -265,7 +265,7 @@ def test_where_both_do_the_same_with_the_same_cards_all_luck_cancels() -> None:
 @both_games
 def test_deals_are_noted_with_the_score_they_began_at(rules: TwoHandRules) -> None:
     games = GameBatch(rules, 300, seed=3)
-    games.begin()
+    games.reset()
     log, agent = DealLog(), RuleBasedAgent()
     began: dict[tuple[int, int], Any] = {}
     running = games.running()

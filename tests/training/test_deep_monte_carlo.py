@@ -257,7 +257,7 @@ def test_the_mean_crib_is_over_the_starters_no_seat_was_dealt() -> None:
     for preset in ("hoyle", "five_card"):
         rules = PRESETS[preset]
         games = GameBatch(rules, 20, episode="deal", seed=9)
-        games.begin()
+        games.reset()
         rng = np.random.default_rng(1)
         for _ in range(4):
             legal = games.views(np.arange(20))["hand"][:, :4]
@@ -287,7 +287,7 @@ def test_house_rules_are_learned_like_any_others(changes: dict[str, Any]) -> Non
     assert torch.isfinite(self_play.loss(samples, rows))
     agent = MonteCarloAgent([self_play.weights(self_play.nets)])
     games = GameBatch(house, 5, seed=1)
-    games.begin()
+    games.reset()
     for _ in games.play(agent, np.random.default_rng(0)):
         pass
     assert games.states["over"].all()

@@ -129,7 +129,7 @@ def test_house_rules_are_learned_like_any_others(players: int) -> None:
         rows = {name: torch.arange(len(group["points"])) for name, group in samples.groups.items()}
         assert torch.isfinite(self_play.loss(samples, rows))
     games = GameBatch(house, 3, players=players, seed=1)
-    games.begin()
+    games.reset()
     for _ in games.play(
         MonteCarloAgent([self_play.weights(self_play.nets)]), np.random.default_rng(0)
     ):

@@ -147,7 +147,7 @@ def test_search_knows_what_is_certain_and_plays_legal_cards(preset: str) -> None
     rules = PRESETS[preset]
     agent = LearnedSearch([drawn_weights(rules)])
     games = GameBatch(rules, 6, episode="game", seed=5)
-    games.begin(scores=(90, 95) if preset == "hoyle" else (40, 45))
+    games.reset(scores=(90, 95) if preset == "hoyle" else (40, 45))
     rng = np.random.default_rng(1)
     seen = []
     running = games.running()

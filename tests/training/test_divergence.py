@@ -86,7 +86,7 @@ def test_agents_play_legally_by_nets_that_are_no_numbers(
         games = GameBatch(rules, n, episode="deal", seed=4) if env != "table_top_v0" else GameBatch(
             rules, n, episode="round", seed=4
         )  # fmt: skip
-        games.begin()
+        games.reset()
         running = games.running()
         while len(running):
             with np.errstate(all="ignore"):
@@ -167,7 +167,7 @@ def test_a_model_of_weights_that_are_not_finite_is_refused(tmp_path: Path) -> No
 
 def test_scores_that_overflowed_still_leave_a_legal_action() -> None:
     games = GameBatch(PRESETS["hoyle"], 30, seed=2)
-    games.begin()
+    games.reset()
     lanes = np.arange(30)
     low = ScoredAgent(lambda seen, masks: np.full(masks.shape, -np.inf), "low")
     assert legal(games, lanes, low.act(games.views(lanes), np.random.default_rng(1)))

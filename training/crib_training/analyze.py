@@ -37,7 +37,7 @@ class Settings:
         rules: a preset; by default hoyle, with layout table_top.
         episode: what is at stake.
         dealer: this seat deals (six and five cards).
-        games: game points won, this seat's and the other's, in a match (six and five cards).
+        match_score: game points won, this seat's and the other's, in a match (six and five cards).
         discarded: in the play, the two cards discarded.
         starter: in the play, the card turned up.
         pile: in the play, the cards played so far, the other seat's in brackets: "5D (TS) 7H".
@@ -55,7 +55,7 @@ class Settings:
     rules: str | None = None
     episode: Literal["deal", "game", "match"] = "game"
     dealer: bool = False
-    games: Pair = (0, 0)
+    match_score: Pair = (0, 0)
     discarded: str | None = None
     starter: str | None = None
     pile: str | None = None
@@ -69,7 +69,7 @@ class Settings:
 
 
 # Settings that belong to one kind of game alone.
-OF_CARDS = ("dealer", "discarded", "starter", "pile", "games")
+OF_CARDS = ("dealer", "discarded", "starter", "pile", "match_score")
 OF_CELLS = ("columns", "crib", "partners_crib", "others_crib", "players")
 DEFAULTS = {field.name: field.default for field in fields(Settings)}
 
@@ -89,8 +89,9 @@ def position(settings: Settings) -> Views:
         return _at_table_top(settings, settings.layout)
     cards = " ".join(settings.cards)  # in quotes or not
     common: dict[str, Any] = {
-        "dealer": settings.dealer, "scores": settings.scores, "games": settings.games,
-        "rules": settings.rules or "hoyle", "episode": settings.episode,
+        "dealer": settings.dealer, "scores": settings.scores,
+        "match_score": settings.match_score, "rules": settings.rules or "hoyle",
+        "episode": settings.episode,
     }  # fmt: skip
     if settings.discarded is None and settings.starter is None and settings.pile is None:
         return discard_view(cards, **common)

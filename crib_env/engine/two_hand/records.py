@@ -59,7 +59,7 @@ TWO_HAND = record(
     "go",  # 1 once this count's go point is pegged (H5)
     ("scores", 2),
     ("rear", 2),  # the rear peg: the score before the last points (H12)
-    ("games", 2),  # game points in the match (H11)
+    ("match_score", 2),  # game points (H11)
     ("start", 2),  # scores at the start of the episode
     ("gain", 2),  # points pegged since the caller last cleared them
     "winner",  # of the present game, or NONE
@@ -89,7 +89,7 @@ VIEW = record(
     "go",
     ("scores", 2),  # mine, theirs
     ("rear", 2),
-    ("games", 2),
+    ("match_score", 2),
     "target",
     "match_target",
     "dealt",  # cards dealt to a seat: 6 or 5

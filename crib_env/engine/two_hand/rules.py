@@ -80,8 +80,8 @@ def begin_episode(s, rules, decks, dealer, log):
         dealer: the seat of the first dealer, or NONE to cut for it.
     """
     log[0] = 0
-    s["games"][0] = 0
-    s["games"][1] = 0
+    s["match_score"][0] = 0
+    s["match_score"][1] = 0
     s["deals"] = 0
     s["over"] = 0
     if dealer == NONE:
@@ -280,9 +280,9 @@ def end_game(s, rules, decks, log):
     """End the episode, or begin the match's next game with the loser dealing (H10, H11)."""
     winner = s["winner"]
     margin = s["scores"][winner] - s["scores"][1 - winner]
-    s["games"][winner] += game_points(rules, margin)
+    s["match_score"][winner] += game_points(rules, margin)
     s["phase"] = OVER
-    if rules["episode"] != MATCH or s["games"][winner] >= rules["match_target"]:
+    if rules["episode"] != MATCH or s["match_score"][winner] >= rules["match_target"]:
         s["over"] = 1
         return
     dealer = winner if rules["winner_deals"] else 1 - winner

@@ -133,7 +133,7 @@ def _ways(ask: Ask, game: Game, turn: Turn, above: float) -> Iterator[Way]:
             return
         position = game.snapshot()
         row = ask(np.array([game.view(turn.seat)]))[0]
-        for action in game.legal:
+        for action in game.legal_actions:
             if row[action] > above:
                 game.step(action)
                 yield from walk([*taken, action], [*said, float(row[action])])

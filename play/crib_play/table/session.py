@@ -9,11 +9,10 @@ from typing import Any
 import numpy as np
 
 from crib_env.errors import EpisodeOverError
-from crib_env.game import Game
+from crib_env.game import Game, Snapshot
 from crib_env.honours import refuse_rules
 from crib_env.notation import format_rules
 from crib_env.policy import Agent, ask_agent
-from crib_env.positions import Snapshot
 from crib_play.table.calls import Call, Counted
 from crib_play.table.families import FAMILIES
 from crib_play.table.family import Done, Sight, TableFamily
@@ -88,7 +87,7 @@ class Session:
         deals, chance = np.random.SeedSequence(seed).spawn(2)
         game = Game(kind.rules, players=kind.players, episode=kind.episode)
         game.seed(deals)
-        game.begin()
+        game.reset()
         return cls(game, seats, _number(chance))
 
     @property
@@ -133,7 +132,7 @@ class Session:
     def result(self, side: int) -> str:
         """Return the score in words, that of ``side`` first; of a match in game points (H11)."""
         is_match = self.game.episode == "match"
-        points = self.game.games if is_match else self.game.scores
+        points = self.game.match_score if is_match else self.game.scores
         return f"{points[side]} to {points[1 - side]}{' game points' if is_match else ''}"
 
     def sight(self, seat: int, turn: int | None = None) -> Sight:

@@ -55,7 +55,7 @@ def sight(view: View, rules: Rules) -> Sight:
         "count": int(view["count"]),
         "scores": _by_seat(me, view["scores"]),
         "rear": _by_seat(me, view["rear"]),
-        "games": _by_seat(me, view["games"]) if view["episode"] == MATCH else None,
+        "match_score": _by_seat(me, view["match_score"]) if view["episode"] == MATCH else None,
         "match_target": int(view["match_target"]),
         "target": int(view["target"]),
     }

@@ -23,8 +23,9 @@ def show_hands(screen: Screen, sight: Sight, names: Names) -> None:
     discarding = sight["phase"] == "discard"
     crib = "your crib" if sight["dealer"] == me else f"the crib of {names[sight['dealer']]}"
     scores = ", ".join(f"{names[seat]} {sight['scores'][seat]}" for seat in (me, other))
-    games = sight["games"] and f", game points {sight['games'][me]} to {sight['games'][other]}"
-    screen.labelled("score", f"{scores} of {sight['target']}{games or ''}; {crib}")
+    match = sight["match_score"]
+    points = f", game points {match[me]} to {match[other]}" if match else ""
+    screen.labelled("score", f"{scores} of {sight['target']}{points}; {crib}")
     if not discarding:
         screen.labelled("starter", screen.card(sight["starter"]))
         played = Text(" ").join(_played(screen, sight, i) for i in range(len(sight["pile"])))

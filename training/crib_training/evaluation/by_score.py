@@ -43,7 +43,7 @@ def dealt_at(rules: TwoHandRules, entropy: np.random.SeedSequence) -> tuple[Arra
     """
     cards, chance = entropy.spawn(2)
     games, rng = GameBatch(rules, GAMES, seed=cards), np.random.default_rng(chance)
-    games.begin()
+    games.reset()
     found, dealt, lanes = [], np.zeros(GAMES, dtype=np.int64), games.running()
     while len(lanes):
         new = lanes[games.states["deals"][lanes] > dealt[lanes]]
@@ -70,7 +70,7 @@ def play_deals(
         float64[N], the first agent's chance of winning when the deal has ended.
     """
     games = GameBatch(rules, len(scores), seed=cards)
-    games.begin(dealer=DEALER)
+    games.reset(dealer=DEALER)
     begun = games.states.copy()
     set_scores(begun, scores)
     games.states[:] = begun

@@ -212,7 +212,7 @@ def play_chunk(
             seed=deals if duplicate or not swapped else others,
         )  # fmt: skip
         # With deals of their own, games have one seat deal first: each agent does in one of a pair.
-        games.begin(dealer=None if duplicate else 0)
+        games.reset(dealer=None if duplicate else 0)
         log = DealLog() if reference and episode in CORRECTED else None
         outcome, failures = _play_half(games, who, rngs[2 * swapped :], swapped, log, finished)
         if reference and log and isinstance(rules, TwoHandRules):
@@ -275,7 +275,7 @@ def _play_half(
         reported = now
     sign = 1 - 2 * swapped
     lost = forfeits[:, 0].astype(np.int64) - forfeits[:, 1]
-    board = games.states["games" if games.episode == "match" else "scores"]
+    board = games.states["match_score" if games.episode == "match" else "scores"]
     outcome = {
         "result": np.where(lost != 0, -lost, games.results() * sign),
         "margin": np.where(lost != 0, 0, (board[:, 0] - board[:, 1]) * sign),

@@ -44,7 +44,9 @@ def figures(
     """
     family = find_family(rules.family)
     whole_games, whole_deals = games.without_forfeits(), deals.without_forfeits()
-    known = episode == "game" and "games" in (family.state.names or ())  # the points they count
+    known = episode == "game" and "match_score" in (
+        family.state.names or ()
+    )  # the points they count
     skunk = getattr(rules, "skunk_margin", 0)
     skunks = games.margin if known else games.margin[:0]
     return {

@@ -151,7 +151,7 @@ def collect(
         labels by the name of the net.
     """
     games = GameBatch(rules, deals, episode="deal", seed=int(rng.integers(1 << 62)))
-    games.begin()
+    games.reset()
     lanes, student, flat = np.arange(deals), MonteCarloAgent([weights]), weights.flat()
     labels = {}
     seats = np.stack([1 - games.states["dealer"], games.states["dealer"]])  # by role

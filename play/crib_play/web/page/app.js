@@ -135,7 +135,7 @@ async function show(found) {
 async function finish() {
   const review = await talk.review(answer.table).catch(() => ({ phases: [], worst: [] }));
   const mine = sight.seat % 2;
-  const [scores, what] = sight.games ? [sight.games, " game points"] : [sight.scores, ""];
+  const [scores, what] = sight.match_score ? [sight.match_score, " game points"] : [sight.scores, ""];
   const result = answer.winner === mine ? "You have won" : "You have lost";
   said.end(`${result}, ${scores[mine]} to ${scores[1 - mine]}${what}`, review, talk.replay(answer.table));
 }

@@ -25,7 +25,7 @@ export function played(sight, frame) {
 
 function seat(table, sight, who) {
   const marks = who === sight.dealer ? ["dealer"] : [];
-  if (sight.games) marks.push(`${sight.games[who]} of ${sight.match_target} game points`);
+  if (sight.match_score) marks.push(`${sight.match_score[who]} of ${sight.match_target} game points`);
   return player(table.names[who], {
     side: who, score: sight.scores[who], turn: sight.mover === who, marks, gain: table.gains[who],
   });

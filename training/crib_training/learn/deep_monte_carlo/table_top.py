@@ -109,7 +109,7 @@ class TableTopSelfPlay(SelfPlay):
         games = GameBatch(
             self.rules, n, players=self.players, episode="round", seed=int(rng.integers(1 << 62))
         )
-        games.begin()
+        games.reset()
         temperature, epsilon = self.exploration(progress)
         turns = []
         for turn in range(TURNS):

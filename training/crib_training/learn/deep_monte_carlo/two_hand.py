@@ -81,7 +81,7 @@ class TwoHandSelfPlay(SelfPlay):
         """Play ``n`` deals."""
         flat = self.weights(self.nets).flat()
         games = GameBatch(self.open_rules, n, episode="deal", seed=int(rng.integers(1 << 62)))
-        games.begin()
+        games.reset()
         lanes = np.arange(n)
         temperature, epsilon = self.exploration(progress)
         seats = np.stack([1 - games.states["dealer"], games.states["dealer"]])  # by role

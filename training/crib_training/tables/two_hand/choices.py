@@ -123,7 +123,7 @@ def choices(
         cards, chance = chunk.spawn(2)
         rng = np.random.default_rng(chance)
         games = GameBatch(rules, min(LANES, max(1, deals // DEALS_A_GAME[rules.dealt])), seed=cards)
-        games.begin()
+        games.reset()
         lanes = games.running()
         while len(lanes):
             seen = games.views(lanes)

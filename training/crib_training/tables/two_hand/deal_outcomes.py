@@ -60,7 +60,7 @@ def measure(
     for chunk in steps(chunks, f"{rules.name}, deals of {agent.name}, in parts"):
         deck, chance = chunk.spawn(2)
         games = GameBatch(rules, min(LANES, deals), episode="deal", seed=deck)
-        games.begin(dealer=DEALER)
+        games.reset(dealer=DEALER)
         before = np.zeros((games.n, 2), dtype=np.int64)
         for lanes in games.play(agent, np.random.default_rng(chance)):
             now = np.minimum(games.tally[lanes, :, 0], MOST_PLAY)
@@ -107,7 +107,7 @@ def dealer_wins(
     start = rules.target - needs[0], rules.target - needs[1]
     deals, chance = np.random.SeedSequence(seed).spawn(2)
     play = GameBatch(rules, games, seed=deals)
-    play.begin(dealer=DEALER, scores=start)
+    play.reset(dealer=DEALER, scores=start)
     for _ in play.play(agent, np.random.default_rng(chance)):
         pass
     return estimate(play.states["winner"] == DEALER)

@@ -65,7 +65,7 @@ def sample(rules: TwoHandRules, agent: Agent, deals: int, entropy: np.random.See
         deck, chance = chunk.spawn(2)
         rng = np.random.default_rng(chance)
         games = GameBatch(rules, LANES, episode="deal", seed=deck)
-        games.begin(dealer=DEALER)
+        games.reset(dealer=DEALER)
         # The seat that discards at random, or NONE.
         wild = rng.choice([NONE, NONE, 0, 1], size=LANES)
         lanes = games.running()

@@ -83,8 +83,8 @@ def group_by_win_table(views: Views) -> Iterator[tuple[Array, npt.NDArray[np.int
     Yields:
         a table of `win_table` and the indices of the views it is for.
     """
-    keys = np.stack([views[field] for field in FIELDS] + [views["games"][:, 0],
-                    views["games"][:, 1]], axis=1)  # fmt: skip
+    keys = np.stack([views[field] for field in FIELDS] + [views["match_score"][:, 0],
+                    views["match_score"][:, 1]], axis=1)  # fmt: skip
     keys[views["episode"] != MATCH, 3:] = 0  # game points matter in a match alone
     distinct, group = np.unique(keys, axis=0, return_inverse=True)
     for i, (dealt, target, episode, match_target, mine, theirs) in enumerate(distinct.tolist()):
