@@ -88,8 +88,9 @@ def _shown_fields(dtype: np.dtype[np.void]) -> _Shown | None:
     """Return what views show of the rules; None of a game that has no preset."""
     for preset in PRESETS.values():
         if find_family(preset.engine).view == dtype:
-            names = [field.name for field in fields(preset) if field.name in (dtype.names or ())]
-            offsets = [(dtype.fields or {})[name][1] for name in names]
+            places = {name: place[1] for name, place in (dtype.fields or {}).items()}
+            names = [field.name for field in fields(preset) if field.name in places]
+            offsets = [places[name] for name in names]
             return _Shown(preset.family, tuple(names), np.array(offsets) // WORD)
     return None
 
