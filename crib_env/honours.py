@@ -89,7 +89,7 @@ def _shown_fields(dtype: np.dtype[np.void]) -> _Shown | None:
     for preset in PRESETS.values():
         if find_family(preset.engine).view == dtype:
             names = [field.name for field in fields(preset) if field.name in (dtype.names or ())]
-            offsets = [(dtype.fields or {})[name][1] for name in names]
+            offsets = [dtype.fields[name][1] for name in names] if dtype.fields else []
             return _Shown(preset.family, tuple(names), np.array(offsets) // WORD)
     return None
 

@@ -13,7 +13,8 @@ import crib_env
 import reference
 
 ROOT = Path(__file__).parents[2]
-TEXT = {"seeds/hoyle.md", "tests/engine/test_clauses_six_card.py", "CHANGELOG.md"}  # which change no play
+# What changes no play.
+TEXT = {"seeds/hoyle.md", "tests/engine/test_clauses_six_card.py", "CHANGELOG.md"}
 
 # By file: what is there and what is put in its place.
 EDITS: dict[str, list[tuple[str, str]]] = {

@@ -18,7 +18,6 @@ torch = pytest.importorskip("torch")
 
 from crib_agents.files import BESIDE  # noqa: E402
 from crib_agents.learned import MonteCarloAgent, Weights  # noqa: E402
-from crib_training.learn.deep_monte_carlo import tasks  # noqa: E402
 from crib_training.learn.deep_monte_carlo.checkpoint import (  # noqa: E402
     FILE,
     Checkpoint,
@@ -29,6 +28,7 @@ from crib_training.learn.deep_monte_carlo.task import Samples  # noqa: E402
 from crib_training.learn.deep_monte_carlo.training import Training, batches  # noqa: E402
 from crib_training.learn.deep_monte_carlo.two_hand import TwoHandTask  # noqa: E402
 
+from crib_env import parts  # noqa: E402
 from crib_env.batch import GameBatch  # noqa: E402
 from crib_env.rules import PRESETS  # noqa: E402
 from self_play import tensors_of  # noqa: E402
@@ -177,8 +177,8 @@ def test_a_run_in_the_folder_is_not_overwritten(tmp_path: Path) -> None:
 
 
 def test_a_game_nothing_learns_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tasks, "TASKS", {})
-    with pytest.raises(ValueError, match="is of the family 'two_hand', and deep Monte Carlo"):
+    monkeypatch.setattr(parts, "_parts", {})
+    with pytest.raises(ValueError, match="the game two_hand has no task for deep Monte Carlo"):
         Training(small(tmp_path))
 
 

@@ -7,9 +7,9 @@ from functools import cache
 import numpy as np
 import numpy.typing as npt
 
-from crib_agents.checks import refuse_other_views
 from crib_agents.data import tables
 from crib_agents.data.tables import RANKS
+from crib_agents.equilibrium.files import FIELDS
 from crib_agents.expert.agent import ExpertAgent
 from crib_agents.expert.honours import HONOURS
 from crib_agents.expert.two_hand.discard import expert
@@ -22,9 +22,8 @@ from crib_agents.expert.two_hand.pegging.transition import POSITION
 from crib_agents.master.choose import discard_views, pegging_views
 from crib_agents.master.strategies import by_rules, packed
 from crib_env.answers import one_or_many
-from crib_env.engine.family import find_family
 from crib_env.engine.show import show_table
-from crib_env.engine.two_hand.records import DISCARD, VIEW
+from crib_env.engine.two_hand.records import DISCARD
 from crib_env.policy import Actions, Views
 
 Array = npt.NDArray[np.float64]
@@ -67,8 +66,7 @@ class Master:
         Raises:
             ValueError: views of another game.
         """
-        refuse_other_views(self.name, views, find_family("two_hand"), find_family("table_top"))
-        if views.dtype != VIEW:
+        if not set(FIELDS) <= set(views.dtype.names or ()):  # no game that strategies are for
             return self._expert.act(views, rng)
         actions = np.empty(len(views), dtype=np.int64)
         for rules, rows in by_rules(views):

@@ -22,7 +22,7 @@ from crib_agents.expert.two_hand.pegging.transition import (
     go_on,
     put,
 )
-from crib_agents.kernels.pair_tables import pair_table_of
+from crib_agents.kernels.pair_tables import game_of, pair_table_of
 from numba import float64, from_dtype, int64, types, void
 
 from crib_env.engine.jit import entry, kernel
@@ -129,7 +129,7 @@ def solve_views(views, hands, weights, kept, positions, nodes, scratch, actions)
     s = scratch[0]
     for i in range(views.shape[0]):
         v = views[i]
-        s["base"] = 0 if v["dealt"] == 6 else SIZE
+        s["base"] = SIZE * game_of(v)
         n = enumerate_hands(
             v, positions[0], s, hands, weights, kept[pair_table_of(v, 1 - v["is_dealer"])]
         )

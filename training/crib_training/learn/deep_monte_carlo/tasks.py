@@ -5,16 +5,11 @@ from __future__ import annotations
 import torch
 
 from crib_env.envs.makers import EnvSpec
+from crib_env.parts import find_part
 from crib_env.rules import Rules
 from crib_training.learn.deep_monte_carlo.settings import Settings
-from crib_training.learn.deep_monte_carlo.table_top import TableTopTask
 from crib_training.learn.deep_monte_carlo.task import Task
-from crib_training.learn.deep_monte_carlo.two_hand import TwoHandTask
 from crib_training.loading import find_game
-
-_TASKS: tuple[type[Task], ...] = (TwoHandTask, TableTopTask)
-TASKS = {task.family.name: task for task in _TASKS}
-"""The task of each family of games; a family of anyone's may be added."""
 
 
 def find_task(settings: Settings) -> tuple[EnvSpec, Rules, int, Task]:
@@ -25,10 +20,8 @@ def find_task(settings: Settings) -> tuple[EnvSpec, Rules, int, Task]:
     """
     maker, rules = find_game(settings.env, settings.rules)
     family = maker.family
-    if family.name not in TASKS:
-        raise ValueError(f"{settings.env} is of the family {family.name!r}, and deep Monte "
-                         f"Carlo learns {', '.join(TASKS)}")  # fmt: skip
+    task: type[Task] = find_part("deep_monte_carlo", family.name)
     players = family.players[0] if settings.players is None else settings.players
     family.rules_record(rules, "game", players)  # it refuses wrong numbers
     torch.manual_seed(settings.seed)
-    return maker, rules, players, TASKS[family.name](rules, players, settings)
+    return maker, rules, players, task(rules, players, settings)

@@ -32,7 +32,7 @@ from crib_agents.expert.two_hand.pegging.rollout_policy import SIZE
 from crib_agents.expert.two_hand.pegging.search import FINDINGS, WIN_VALUE, search_card
 from crib_agents.expert.two_hand.pegging.show import look_ahead
 from crib_agents.expert.two_hand.pegging.transition import POSITION, POSITIONS_T
-from crib_agents.kernels.pair_tables import pair_table_of
+from crib_agents.kernels.pair_tables import game_of, pair_table_of
 from crib_env.answers import one_or_many
 from crib_env.engine.family import find_family
 from crib_env.engine.jit import entry, kernel
@@ -92,7 +92,7 @@ def find(v, hands, weights, keeping_rates, suited, model, win_table, table, posi
         found: float64[RANKS, FINDINGS].
     """
     other = pair_table_of(v, 1 - v["is_dealer"])
-    s["base"] = 0 if v["dealt"] == 6 else SIZE
+    s["base"] = SIZE * game_of(v)
     s["single"] = v["single_count"]
     s["i_deal"] = v["is_dealer"]
     n = enumerate_hands(v, positions[0], s, hands, weights, keeping_rates[other])
