@@ -71,7 +71,7 @@ class TakesWeights:
         sets: the weights.
     """
 
-    honours: ClassVar[frozenset[str] | None] = FOR_POINTS - {"heels"}  # near the end they matter
+    honours: ClassVar[frozenset[str] | None] = FOR_POINTS - {"heels"} | {"table_top.heels"}
     other_rules = "`crib train` makes nets for any rules"
     sets: Sequence[Weights]
 

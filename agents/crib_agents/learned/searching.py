@@ -27,7 +27,7 @@ class LearnedSearch(TakesWeights):
         name: what tables call it.
     """
 
-    honours = HONOURS
+    honours = HONOURS - {"two_hand.heels"}
 
     def __init__(self, sets: Sequence[Weights] | None = None, name: str = "learned_search") -> None:
         self.name = name

@@ -13,7 +13,7 @@ from crib_agents.equilibrium.files import FIELDS
 from crib_agents.expert.agent import ExpertAgent
 from crib_agents.expert.honours import HONOURS
 from crib_agents.expert.two_hand.discard import expert
-from crib_agents.expert.two_hand.judge.model import load as load_model
+from crib_agents.expert.two_hand.judge.model import load_for
 from crib_agents.expert.two_hand.judge.value import group_by_win_table
 from crib_agents.expert.two_hand.pegging import expert as pegging
 from crib_agents.expert.two_hand.pegging.holdings import holdings
@@ -86,7 +86,7 @@ class Master:
     def _discard(self, views: Views, win_table: Array, strategy: Array) -> Actions:
         actions = np.empty(len(views), dtype=np.int64)
         discard_views(
-            views, win_table, load_model(int(views["dealt"][0])), show_table(), expert.NEAR,
+            views, win_table, load_for(views), show_table(), expert.NEAR,
             np.zeros(1, dtype=expert.SCRATCH), np.zeros((expert.PAIRS, expert.COLUMNS)), strategy,
             self.discard_pull * point(win_table), actions,
         )  # fmt: skip
@@ -95,7 +95,7 @@ class Master:
     def _play(self, views: Views, win_table: Array, strategy: Array) -> Actions:
         actions = np.empty(len(views), dtype=np.int64)
         pegging_views(
-            views, holdings(), *read_tables(), load_model(int(views["dealt"][0])), win_table,
+            views, holdings(), *read_tables(), load_for(views), win_table,
             show_table(), np.zeros(pegging.POSITIONS, dtype=POSITION),
             np.zeros(1, dtype=pegging.SCRATCH), np.zeros((RANKS, FINDINGS)), strategy,
             self.play_pull * point(win_table), actions,

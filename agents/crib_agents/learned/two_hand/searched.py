@@ -10,7 +10,7 @@ from crib_agents.adapters.phased import PhasedAgent
 from crib_agents.checks import refuse_other_views
 from crib_agents.data.tables import Array
 from crib_agents.expert.honours import HONOURS
-from crib_agents.expert.two_hand.judge.model import load as load_model
+from crib_agents.expert.two_hand.judge.model import load_for
 from crib_agents.expert.two_hand.judge.value import group_by_win_table
 from crib_agents.expert.two_hand.pegging.expert import (
     POSITIONS,
@@ -86,7 +86,7 @@ class SearchedPlay(TakesWeights):
                 part = np.ascontiguousarray(views[rows[judged]])
                 brings = np.empty((len(part), HAND, FINDINGS))
                 search_views(
-                    part, holdings(), *read_tables(), load_model(int(part["dealt"][0])), win_table,
+                    part, holdings(), *read_tables(), load_for(part), win_table,
                     show_table(), positions, scratch, np.zeros(1, VIEW), nets, self.within, brings,
                 )  # fmt: skip
                 found[rows[judged]] = brings

@@ -16,8 +16,7 @@ from crib_agents.checks import refuse_other_views
 from crib_agents.data import tables
 from crib_agents.data.tables import RANKS
 from crib_agents.expert.honours import HONOURS
-from crib_agents.expert.two_hand.judge.model import MODEL_T
-from crib_agents.expert.two_hand.judge.model import load as load_model
+from crib_agents.expert.two_hand.judge.model import MODEL_T, load_for
 from crib_agents.expert.two_hand.judge.outcomes import COUNT_SIZE
 from crib_agents.expert.two_hand.judge.value import group_by_win_table
 from crib_agents.expert.two_hand.pegging.belief import enumerate_hands, systematic_resample
@@ -219,7 +218,7 @@ class PeggingExpert:
         for win_table, rows in group_by_win_table(views):
             part = found if len(found) == 1 else found[rows]
             cards = np.empty(len(rows), dtype=np.int64)
-            model = load_model(int(views["dealt"][rows[0]]))
+            model = load_for(views[rows])
             pegging_views(
                 np.ascontiguousarray(views[rows]), holdings(), *known, model,
                 win_table, show_table(), positions, scratch, forced, part, cards,
