@@ -223,7 +223,7 @@ def test_a_slope_is_the_gain_of_a_point_also_at_the_edges_of_the_table() -> None
 
 def test_views_are_sorted_by_what_judges_them() -> None:
     views = np.zeros(5, dtype=VIEW)
-    views["dealt"], views["target"], views["match_target"] = 6, 121, 7
+    views["dealt"], views["target"], views["match_target"], views["heels"] = 6, 121, 7, 2
     views["episode"] = (GAME, MATCH, GAME, MATCH, MATCH)
     views["games"] = ((0, 0), (6, 2), (3, 3), (6, 2), (2, 6))
     groups = {tuple(which.tolist()): table for table, which in value.group_by_win_table(views)}
