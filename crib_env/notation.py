@@ -1,45 +1,12 @@
-"""Any position of any game as one line of text that parses back: for tests, replays, bug reports.
-
-The fields of a two-hand game, separated by spaces:
+"""Any position of any game as one line of text that parses back.
 
     hoyle game #3 d1 m0 pegging 5h(6C)7D8S(9C)kd/AC(2C)3C(4C)ts6d JC 5HTSKD6D| 30-34/58-60
-
-| field | meaning |
-|---|---|
-| ``hoyle`` | the preset's name, with what was changed in brackets: ``hoyle[target=91]`` |
-| ``game`` | what an episode is |
-| ``#3`` | deals (in Table Top: rounds) dealt in this episode |
-| ``d1`` | the dealer's seat |
-| ``m0`` | the seat to move |
-| ``pegging`` | the phase: ``discard``, ``pegging`` or ``over`` (the episode is) |
-| hands | seat 0 / seat 1, in the order dealt: held ``7D``, discarded ``(6C)``, played ``5h`` |
-| starter | known to the position from the deal on, though to nobody before it is turned |
-| pile | cards played in order, those before ``|`` out of play; ``-`` for none; ``+go`` once this
-  count's go point has been pegged |
-| pegs | rear-front of seat 0 / of seat 1 |
-
-Of Table Top, where the record knows each card by its turn:
-
     table_top game #2 d0 m0 p2 turn <29 cards> ...../..7H../..2C../.8H.../..... 4S 20/29
 
-| field | meaning |
-|---|---|
-| ``p2`` | players |
-| ``turn`` | ``turn`` or ``over`` (the episode is) |
-| deck | the 28 cards in the order of the turns, then the starter |
-| layout | five rows, cells a card or ``.`` |
-| crib | the cards in the order laid, or ``-`` |
-| scores | side 0 / side 1 |
-
-Then, in any order and only where they differ from what is said here: ``games=2/1`` game points
-(0/0), ``start=5/0`` scores at the start of the episode (0/0), ``winner=1`` (none),
-``rng=1f.2.3.4`` the generator's words in hexadecimal (all 0, which a caller must seed before
-another deal is drawn).
-
-A line says more than it must: who is to move, where the count began and what it pegged all follow
-from the cards. Reading plays the deal over on the engine and refuses a line that says otherwise, so
-that what comes back is a position that a game can come to. Points already paid as rewards are no
-part of it: see `canonical`.
+docs/notation.md lists the fields, with examples. A line says more than it must: who is to move,
+where the count began and what it pegged all follow from the cards. The parser plays the deal over
+on the engine and refuses a line that contradicts it. So every parsed position is one that a game
+can reach. Points already paid as rewards are not part of it: see `canonical`.
 """
 
 from __future__ import annotations

@@ -29,19 +29,19 @@ def test_the_mean_of_a_hand_is_that_of_its_starters() -> None:
     for choice in analyze(discard_view(HAND, dealer=False)):
         assert isinstance(choice, DiscardChoice)
         keep = parse_cards(choice.keep)
-        assert sorted(keep + parse_cards(choice.lay)) == sorted(dealt)
+        assert sorted(keep + parse_cards(choice.discard)) == sorted(dealt)
         starters = [card for card in range(52) if card not in dealt]
         counted = [
             score_show(keep, starter, crib=False, rules_name="hoyle") for starter in starters
         ]
         assert choice.hand == pytest.approx(np.mean(counted))
-        assert choice.points == pytest.approx(choice.hand + choice.crib + choice.play)
+        assert choice.points == pytest.approx(choice.hand + choice.crib + choice.pegging)
         assert choice.crib < 0
 
 
 def test_every_pair_is_listed_the_best_first() -> None:
     choices = analyze(discard_view(HAND, dealer=True, scores=(60, 75)))
-    assert {frozenset(parse_cards(c.lay)) for c in choices} == {
+    assert {frozenset(parse_cards(c.discard)) for c in choices} == {
         frozenset(pair) for pair in combinations(parse_cards(HAND), 2)
     }
     wins = [c.win for c in choices]
@@ -63,7 +63,7 @@ def test_the_first_choice_is_what_the_expert_does(module: ModuleType) -> None:
             action = int(expert.act(view, rng)[0])
             choices = analyze(view)
             if view[0]["phase"] == DISCARD:  # the expert's own judge is a little coarser
-                value = [c.win for c in choices if action in parse_cards(c.lay)]
+                value = [c.win for c in choices if action in parse_cards(c.discard)]
                 assert choices[0].win - max(value) < 0.005
             else:
                 assert parse_card(choices[0].card) == action
@@ -89,7 +89,7 @@ def test_a_view_with_nothing_to_choose_is_refused() -> None:
 def test_the_command_line(capsys: pytest.CaptureFixture[str]) -> None:
     main(["analyze", HAND, "--dealer", "--scores", "60", "75"])
     lines = capsys.readouterr().out.splitlines()
-    assert lines[0].split() == ["lay", "keep", "hand", "crib", "pegging", "points", "win"]
+    assert lines[0].split() == ["discard", "keep", "hand", "crib", "pegging", "points", "win"]
     assert len(lines) == 16
     assert lines[1].startswith("KH JC")
     main(["analyze", "6D 4S 9C", "--discarded", "KC QC", "--starter", "JH", "--dealer", "--pile",

@@ -263,16 +263,20 @@ def changed(path: Path, about: dict[str, Any], tensors: dict[str, Any]) -> Path:
         (
             {"features": {"pegging": 3}},
             {},
-            r"expected nets over the features .* found \{'play': 3\}",
+            r"expected nets over the features .* found \{'pegging': 3\}",
         ),
         ({"rules_fields": None}, {}, "the rules and their fields, found 'hoyle' and None"),
         ({"rules_fields": {"dealt": 6}}, {}, "expected rules with a number 'single_count'"),
-        ({}, {"play.0.bias": None}, "expected the tensors .*play.0.bias.*, found"),
-        ({}, {"play.0.weight": np.zeros((24, 7))}, "layer 0 of the net 'play' to lead from 438"),
-        ({}, {"play.2.weight": np.zeros((5, 10))}, "layer 2 .* from 10 to 2 numbers, found"),
-        ({}, {"play.1.bias": np.full(10, np.nan)}, "'play.1.bias' .* not finite"),
-        ({}, {"play.1.bias": np.full(10, 1e300)}, "'play.1.bias' .* too large for float32"),
-        ({}, {"play.1.bias": np.zeros(10, dtype=np.int64)}, "expected floats, found"),
+        ({}, {"pegging.0.bias": None}, "expected the tensors .*pegging.0.bias.*, found"),
+        (
+            {},
+            {"pegging.0.weight": np.zeros((24, 7))},
+            "layer 0 of the net 'pegging' to lead from 438",
+        ),
+        ({}, {"pegging.2.weight": np.zeros((5, 10))}, "layer 2 .* from 10 to 2 numbers, found"),
+        ({}, {"pegging.1.bias": np.full(10, np.nan)}, "'pegging.1.bias' .* not finite"),
+        ({}, {"pegging.1.bias": np.full(10, 1e300)}, "'pegging.1.bias' .* too large for float32"),
+        ({}, {"pegging.1.bias": np.zeros(10, dtype=np.int64)}, "expected floats, found"),
     ],
 )
 def test_a_file_that_does_not_fit_is_refused(

@@ -240,8 +240,8 @@ def test_a_line_is_sound_as_it_stands() -> None:
     [
         (PLAYING, "m0", "m1", "mover must be m0"),
         (PLAYING, "(9C)kd", "(9C)KD", "must hold the cards that the hands show"),
-        (PLAYING, "5h(6C)7D8S(9C)kd", "5h(6C)7D8S9Ckd", "each seat lays two cards away"),
-        (PLAYING, "5h(6C)7D8S(9C)kd", "5h(6C)(7D)8S(9C)kd", "each seat lays two cards away"),
+        (PLAYING, "5h(6C)7D8S(9C)kd", "5h(6C)7D8S9Ckd", "each seat discards two cards"),
+        (PLAYING, "5h(6C)7D8S(9C)kd", "5h(6C)(7D)8S(9C)kd", "each seat discards two cards"),
         (LAYING, "3HTH6D5CJD7H", "(3H)TH6D5CJD7H", "pone both before the dealer"),
         (PLAYING, "5HTSKD6D|", "TS5HKD6D|", "seat 1 used TS when seat 0 was to move"),
         (PLAYING, "5HTSKD6D|", "5HTSKD6D|+go", "pile must be 5HTSKD6D. after these cards"),
@@ -324,11 +324,11 @@ def test_a_phase_environment_refuses_what_it_plays_itself() -> None:
     line = pegging.notation()
     pegging.from_notation(line)
     hands = line.split()[6].translate(str.maketrans("", "", "()"))
-    undiscarded = " ".join([*line.split()[:5], "lay", hands, *line.split()[7:]])
+    undiscarded = " ".join([*line.split()[:5], "discard", hands, *line.split()[7:]])
     parse_state(undiscarded)  # the engine can come to it, the environment's seats cannot
     with pytest.raises(ValueError, match="plays that phase of the deal itself"):
         pegging.from_notation(undiscarded)
-    with pytest.raises(ValueError, match=r"episode 'deal', not 'play'"):
+    with pytest.raises(ValueError, match=r"episode 'deal', not 'pegging'"):
         pegging.from_notation(discarding.notation())
     assert canonical(discards.game.states).tobytes() == before
 

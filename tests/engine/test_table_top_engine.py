@@ -665,7 +665,7 @@ class Batch(GameBatch):
 
     def __init__(self, n: int, rules: str, players: int, episode: str) -> None:
         deals, chance = np.random.SeedSequence(1).spawn(2)
-        super().__init__(Rules.preset(rules), n, players=players, episode=episode, entropy=deals)
+        super().__init__(Rules.preset(rules), n, players=players, episode=episode, seed=deals)
         self.begin()
         self.rngs = chance.generate_state(4 * n).reshape(n, 4).astype(np.int64)
         self.seen = np.zeros(1, dtype=FAMILY.view)

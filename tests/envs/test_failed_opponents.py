@@ -69,7 +69,7 @@ ROLES = {
     "opponent": (six_card_v0, "opponent"),
     "opponent where a phase is left out": (pegging_v0, "opponent"),
     "pegging_policy": (discard_v0, "pegging_policy"),
-    "keep": (pegging_v0, "keep"),
+    "discard_policy": (pegging_v0, "discard_policy"),
 }
 every_agent = pytest.mark.parametrize("kind", AGENTS)
 
@@ -158,7 +158,7 @@ def test_after_a_partners_failure_nothing_moves_until_the_reset(kind: str) -> No
 
 
 @every_agent
-@pytest.mark.parametrize("role", ["pegging_policy", "keep"])
+@pytest.mark.parametrize("role", ["pegging_policy", "discard_policy"])
 @pytest.mark.parametrize("form", ["raw_env", "env"])
 def test_in_aec_too_nothing_moves_after_a_phase_policys_failure(
     form: str, kind: str, role: str

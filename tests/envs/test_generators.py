@@ -80,7 +80,7 @@ def assert_apart(spies: list[Spy], deals: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    ("module", "keyword"), [(discard_v0, "pegging_policy"), (pegging_v0, "keep")]
+    ("module", "keyword"), [(discard_v0, "pegging_policy"), (pegging_v0, "discard_policy")]
 )
 @pytest.mark.parametrize("form", ["gym", "vector"])
 def test_opponent_and_phase_policy_draw_apart_from_each_other_and_the_deals(
@@ -124,7 +124,7 @@ def test_seeds_of_each_game_are_not_given_away(module: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    ("module", "keyword"), [(discard_v0, "pegging_policy"), (pegging_v0, "keep")]
+    ("module", "keyword"), [(discard_v0, "pegging_policy"), (pegging_v0, "discard_policy")]
 )
 @pytest.mark.parametrize("seed", [7, None])
 def test_the_phase_policy_of_aec_draws_apart_from_the_deals(

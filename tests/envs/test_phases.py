@@ -26,7 +26,7 @@ from crib_env.policy import CompiledAgent
 from crib_env.rules import PRESETS
 from vector_walks import Asked, picture
 
-KEYWORD = {discard_v0: "pegging_policy", pegging_v0: "keep"}
+KEYWORD = {discard_v0: "pegging_policy", pegging_v0: "discard_policy"}
 both = pytest.mark.parametrize("module", [discard_v0, pegging_v0], ids=["discard", "pegging"])
 LANES = 5 if config.DISABLE_JIT else 12
 STEPS = 12 if config.DISABLE_JIT else 80

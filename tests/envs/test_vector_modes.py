@@ -19,7 +19,7 @@ CASES: dict[str, tuple[Any, dict[str, Any]]] = {
     "compiled": (six_card_v0, {"opponent": "random", "episode": "deal", "seat": None}),
     "points": (five_card_v0, {"opponent": "greedy", "episode": "deal", "reward": "points"}),
     "asked": (six_card_v0, {"opponent": lowest, "episode": "deal", "seat": None}),
-    "phased": (pegging_v0, {"opponent": "random", "keep": "random", "seat": None}),
+    "phased": (pegging_v0, {"opponent": "random", "discard_policy": "random", "seat": None}),
     "four": (table_top_v0, {"opponent": "greedy", "players": 4, "episode": "round"}),
 }
 every_case = pytest.mark.parametrize("case", CASES)
@@ -146,10 +146,12 @@ def play_in_child(env: Any, answer: Any) -> None:
 )
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")  # Python 3.12+: this has threads
 @pytest.mark.parametrize(
-    "keywords", [{"opponent": "greedy"}, {"opponent": "greedy", "keep": "greedy"}], ids=str
+    "keywords",
+    [{"opponent": "greedy"}, {"opponent": "greedy", "discard_policy": "greedy"}],
+    ids=str,
 )
 def test_a_fork_after_threads_have_stepped_steps_too(keywords: dict[str, Any]) -> None:
-    module = pegging_v0 if "keep" in keywords else six_card_v0
+    module = pegging_v0 if "discard_policy" in keywords else six_card_v0
     env = module.vector_env(4, threads=2, on_illegal="terminate", **keywords)
     _, info = env.reset(seed=1)
     env.step(info["action_mask"].argmax(axis=1))  # the threads have started

@@ -231,7 +231,7 @@ def test_a_place_is_typed_by_row_and_column_from_one() -> None:
     assert session.family.read(f"{row + 1} {column + 1}", view) == (open_cell,)
     assert session.family.read("crib", view) == (25,)
     card = format_card(int(view["card"]))
-    for typed, said in (("33", "is taken"), ("zz", "is no place"), ("61", "is no place")):
+    for typed, said in (("33", "is taken"), ("zz", "is not a place"), ("61", "is not a place")):
         with pytest.raises(ValueError, match=said) as error:
             session.family.read(typed, view)
         assert f"you hold {card}" in str(error.value)

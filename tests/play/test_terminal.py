@@ -68,7 +68,7 @@ def test_a_whole_game_is_played_and_reviewed(
     won = "won" if session.winner == 0 else "lost"
     assert session.over
     assert f"You have {won}, {first} to {second}." in said
-    assert "Looking back" in said
+    assert "Review: the cost of your decisions" in said
     assert "\x1b" not in said, "a pipe is sent no colours"
     for turn in session.turns:
         for one in turn.counted:
@@ -90,9 +90,9 @@ def test_commands_at_the_table(
     typing(monkeypatch, iter(words))
     player.play()
     said = capsys.readouterr().out
-    for words_said in ("the count speed, 1", "nothing of yours to take back", "expert: discard",
+    for words_said in ("the count speed, 1", "no turn to take back", "expert: discard",
                        "the count speed is 1 (fastest) to 9, got 12", "got 'x'",
-                       "kept for next time", "taken back", "You leave the table."):  # fmt: skip
+                       "saved for next time", "taken back", "You leave the table."):  # fmt: skip
         assert words_said in said
     assert load_choices() == Choices(speed=5, coach=True)
     assert session.game.legal == hand
@@ -128,7 +128,7 @@ def test_watching(game: str, capsys: pytest.CaptureFixture[str]) -> None:
     said = capsys.readouterr().out
     assert (" wins, 7 to " if game == "match" else " wins, ") in said.splitlines()[-1]
     assert said.endswith(" game points.\n") == (game == "match")
-    assert "discard" in said or "lay it in the crib" in said
+    assert "discard" in said or "send it to the crib" in said
 
 
 # --- what is kept ---------------------------------------------------------------------------------
@@ -168,23 +168,21 @@ def crib(*words: str, typed: str = "", **changes: str | None) -> subprocess.Comp
 
 def test_the_command_in_a_pipe_without_a_home() -> None:
     nowhere: dict[str, str | None] = {"HOME": None, "XDG_CONFIG_HOME": "/proc/none", "TERM": "dumb"}
-    done = crib(
-        "pegging", "five", "--opponent", "greedy", "--keep", typed="hint\nkeep\n", **nowhere
-    )
+    done = crib("play", "five", "--opponent", "greedy", "--keep", typed="hint\nkeep\n", **nowhere)
     assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout.count("not kept") == 2
+    assert done.stdout.count("not saved") == 2
     assert "You leave the table." in done.stdout
 
 
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("pegging", "bridge"), "no game is called 'bridge': choose from six"),
-        (("pegging", "six", "--opponent", "exprt"), "did you mean 'expert'?"),
-        (("pegging", "six", "--seat", "2"), "seat must be from 0 to 1"),
-        (("pegging", "six", "--partner", "greedy"), "with two players nobody has a partner"),
-        (("pegging", "six", "--speed", "0"), "--speed: 0 is not a whole number from 1 to 9"),
-        (("drill", "bidding"), "choose from discard, play, table-top"),
+        (("play", "bridge"), "no game is called 'bridge': choose from six"),
+        (("play", "six", "--opponent", "exprt"), "did you mean 'expert'?"),
+        (("play", "six", "--seat", "2"), "seat must be from 0 to 1"),
+        (("play", "six", "--partner", "greedy"), "with two players nobody has a partner"),
+        (("play", "six", "--speed", "0"), "--speed: 0 is not a whole number from 1 to 9"),
+        (("drill", "bidding"), "choose from discard, pegging, table-top"),
         (("drill", "discard", "--game", "table-top"), "no exercises in discarding"),
         (("drill", "discard", "--count", "0"), "--count: 0 is not a whole number from 1 to 1,000"),
         (("watch", "greedy", "nobody"), "no agent is called 'nobody'"),
@@ -241,10 +239,10 @@ def test_a_drill_is_graded_and_the_score_kept(
         typing(monkeypatch, iter(["nonsense", right, wrong, "skip"]))
         drill.run(drill.Settings("discard", count=3, seed=4))
         said = capsys.readouterr().out
-        assert "the best there is" in said
+        assert "the best choice" in said
         assert f"it costs {100 * lost:.1f} %" in said
         assert f"This time: 1 of 2 the best, {50 * lost:.2f} % lost each" in said
-        assert f"All told: {sitting} of {2 * sitting} the best" in said
+        assert f"In all: {sitting} of {2 * sitting} the best" in said
 
 
 def test_a_drill_left_at_once_keeps_no_score(
@@ -252,11 +250,11 @@ def test_a_drill_left_at_once_keeps_no_score(
 ) -> None:
     typing(monkeypatch, iter([]))
     drill.run(drill.Settings("discard", count=1, seed=4))
-    assert capsys.readouterr().out.splitlines()[-1] == "Nothing was answered."
+    assert capsys.readouterr().out.splitlines()[-1] == "No answers."
 
 
 def test_grades() -> None:
     words: Callable[[float], str] = drill.grade
     assert [words(loss) for loss in (0.0, 0.001, 0.01, 0.2)] == [
-        "the best there is", "good", "fair", "poor"
+        "the best choice", "good", "fair", "poor"
     ]  # fmt: skip

@@ -471,5 +471,5 @@ def test_without_a_place_to_keep_them_tables_are_held_in_memory(
     (tmp_path / "file").write_text("no store")
     for path in (tmp_path / "file", tmp_path / "file/below"):
         store = open_store(path)
-        assert "games are not kept" in capsys.readouterr().out
+        assert "games are not saved" in capsys.readouterr().out
         assert store.find("none") is None

@@ -77,7 +77,7 @@ def test_who_opens_their_own_invitation_keeps_their_seat() -> None:
     path = f"/api/tables/{shown['table']}"
     refused = host.post(f"{path}/sit", json={"invitation": shown["invitations"][0]})
     assert refused.status_code == 403
-    assert "you sit at this table already" in refused.json()["error"]
+    assert "you already sit at this table" in refused.json()["error"]
     assert host.get(path).json()["sight"]["seat"] == shown["sight"]["seat"]
     assert host.get(path).json()["invitations"] == shown["invitations"]
 
@@ -100,7 +100,7 @@ def test_people_who_play_each_other_get_no_advice_before_the_end() -> None:
             for browser in browsers.values():
                 advice = browser.get(f"{path}/advice")
                 assert advice.status_code == 403
-                assert "while people play with each other" in advice.json()["error"]
+                assert "while people play each other" in advice.json()["error"]
                 for looking_back in ("review", "replay"):
                     assert browser.get(f"{path}/{looking_back}").status_code == 409
         now = seen[mover]

@@ -36,7 +36,7 @@ from crib_env.settings import (
 )
 
 # Where sources lie, and from where their modules are named.
-SOURCES = {"training": "training", "pegging": "pegging", "docs": "", "benchmarks": ""}
+SOURCES = {"training": "training", "play": "play", "docs": "", "benchmarks": ""}
 # Their values are checked where they are made; the rest of this file is about all others.
 CHECK_THEMSELVES = (
     "crib_training.learn.deep_monte_carlo.settings", "crib_training.learn.ppo",
@@ -252,7 +252,7 @@ main(sys.argv[1:])
 """
 NEED_AN_EXTRA = {
     "train": "train", "teach": "train", "curves": "train", "solve": "train",
-    "pegging": "pegging", "watch": "pegging", "drill": "pegging", "web": "web",
+    "play": "play", "watch": "play", "drill": "play", "web": "web",
 }  # fmt: skip
 
 

@@ -87,7 +87,7 @@ def test_a_page_says_how_it_was_made(tmp_path: Path) -> None:
     assert "| 5-5 opponent |" in page  # a pair that nobody laid in so few deals
     assert "nan" not in page
     figures = json.loads((tmp_path / "six_card.json").read_text())
-    shown = figures["points_a_deal"]["dealer"]["crib"]
+    shown = figures["points_per_deal"]["dealer"]["crib"]
     assert f"{shown['mean']:.3f} ± {shown['half']:.3f}" in page
     for picture in ("six_card_deals.png", "six_card_winning.png"):
         assert picture in page

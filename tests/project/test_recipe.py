@@ -14,7 +14,12 @@ import reference
 
 ROOT = Path(__file__).parents[2]
 # What changes no play.
-TEXT = {"seeds/hoyle.md", "tests/engine/test_clauses_six_card.py", "CHANGELOG.md"}
+TEXT = {
+    "seeds/hoyle.md",
+    "docs/views.md",
+    "tests/engine/test_clauses_six_card.py",
+    "CHANGELOG.md",
+}
 
 # By file: what is there and what is put in its place.
 EDITS: dict[str, list[tuple[str, str]]] = {

@@ -74,7 +74,7 @@ def test_every_number_among_the_settings_has_a_range(kind: type[Any]) -> None:
     [
         (deep.Settings, ["--last-learning-rate", "nan"]),
         (deep.Settings, ["--threads", "100000"]),
-        (deep.Settings, ["--explore", "2"]),
+        (deep.Settings, ["--epsilon", "2"]),
         (deep.Settings, ["--save-seconds", "nan"]),
         (ppo.Settings, ["--learning-rate", "nan"]),
         (teach.Settings, ["--temperature", "-1"]),

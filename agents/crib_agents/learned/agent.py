@@ -123,7 +123,7 @@ class MonteCarloAgent(TakesWeights, CompiledAgent):
 
     @one_or_many
     def action_values(self, views: Views) -> npt.NDArray[np.float64]:
-        """Return what it thinks each action is worth, float64[B, actions]; NaN where illegal.
+        """Return its value of each action, float64[B, actions]; NaN where illegal.
 
         In points, or as a chance to win where it discards near the end. A card discarded first is
         worth what the best pair with it is.

@@ -30,15 +30,16 @@ Array = npt.NDArray[np.float64]
 
 
 class Master:
-    """Weighs the expert's worth of a choice against how likely the equilibrium makes it.
+    """Weighs the expert's value of a choice against how likely the equilibrium makes it.
 
-    In the play the worth is that of the expert's search, which here foresees both seats' cards by
-    what the expert was seen to choose. At games without a solved strategy it plays as `expert`.
-    Like it, it draws nothing.
+    In the pegging the value is that of the expert's search, which here predicts both seats' cards
+    from choices the expert made. Without a solved strategy `master` plays as `expert`. It is
+    deterministic.
 
     Args:
-        discard_pull: how much the equilibrium counts in discarding, in points: a choice that is
-            e times less likely has to be worth that much more. play_pull: the same in the play.
+        discard_pull: the weight of the equilibrium in discarding, in points: a choice that is e
+            times less likely needs a value that much higher.
+        play_pull: the same in the pegging.
 
     Attributes:
         name: what tables call it.
@@ -105,13 +106,13 @@ class Master:
 
 @cache
 def read_tables() -> tuple[Array, Array, Array]:
-    """Return what the expert's search knows by heart, with the tables that foretell its choices."""
+    """Return what the expert's search knows by heart, with the tables that predict its choices."""
     _, rates, suited = pegging.read_tables()
     return tables.load(tables.CHOICES)["tables"].ravel() / pegging.UNIT, rates, suited
 
 
 def point(win_table: Array) -> float:
-    """Return what a point more is worth at the start of a game; see `judge.value.win_table`."""
+    """Return the value of a point more at the start of a game; see `judge.value.win_table`."""
     target = win_table.shape[1] - 1
     swing = min(expert.SWING, target)
     near, far = win_table[1, target, target - swing], win_table[1, target, target]

@@ -78,7 +78,7 @@ def show_points(s, rules, table, slots, flush_size):
     suits = 0
     held = 0
     cards = 0
-    for i in range(2 * HAND):  # without branches: which slots are set cannot be foretold
+    for i in range(2 * HAND):  # branch-free: the branch would be unpredictable
         card = s["dealt"][i]
         one = slots >> i & 1
         key += KEYS[card >> 2] * one

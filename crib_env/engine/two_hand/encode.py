@@ -17,9 +17,9 @@ GAMES = 7
 
 LAYOUT: tuple[tuple[str, int, str], ...] = (
     ("hand", 52, "cards held, by card id"),
-    ("discarded", 52, "cards this seat laid in the crib, by card id"),
+    ("discarded", 52, "cards this seat discarded, by card id"),
     ("starter", 52, "the starter once it is turned, by card id"),
-    ("pile", PILE * SLOT, "cards played this deal in order, 19 bits each: rank 13, suit 4, "
+    ("pile", PILE * SLOT, "cards played in this deal in order, 19 bits each: rank 13, suit 4, "
      "played by me, still in the present count"),
     ("count", 32, "the present count, 0 to 31"),
     ("other_cards", 7, "how many cards the other seat holds, 0 to 6"),
@@ -28,7 +28,7 @@ LAYOUT: tuple[tuple[str, int, str], ...] = (
     ("games", GAMES, "my game points of a match as a thermometer"),
     ("other_games", GAMES, "the other's game points, likewise"),
     ("dealer", 1, "I deal"),
-    ("pegging", 1, "the play has begun (0: discarding)"),
+    ("pegging", 1, "the pegging has begun (0: discarding)"),
     ("go", 1, "this count's go point has been pegged"),
     ("to_move", 1, "it is my turn"),
 )  # fmt: skip

@@ -96,11 +96,11 @@ def read_body(words: Sequence[str], rules: Rules, dealer: int, players: int) -> 
     counts = len(discarded[pone]), len(discarded[dealer])
     if counts not in DISCARDED:
         raise ValueError(
-            "each seat lays two cards away, pone both before the dealer the first: "
+            "each seat discards two cards, pone both before the dealer the first: "
             f"here pone has laid {counts[0]} and the dealer {counts[1]}"
         )
     if shown and counts != DISCARDED[-1]:
-        raise ValueError("each seat lays two cards away before a card is played")
+        raise ValueError("each seat discards two cards before a card is played")
     moves = [Move(seat, card, card) for seat in (pone, dealer) for card in discarded[seat]]
     moves += [Move(played[card], card, card) for card in shown]
     (rear, front), (other_rear, other) = (

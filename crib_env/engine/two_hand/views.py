@@ -32,7 +32,7 @@ def view(s, rules, seat, v):
     legal = 0
     first = NONE
     second = NONE
-    for i in range(HAND):  # without branches: which cards are held cannot be foretold
+    for i in range(HAND):  # branch-free: the branch would be unpredictable
         card = s["dealt"][HAND * seat + i]
         holds = held >> i & 1
         v["hand"][hand_n] = card  # where it is not held, the next card overwrites it

@@ -69,7 +69,7 @@ def self_play(
         scores: what sides 0 and 1 start with; None for the game's own start.
 
     Raises:
-        ValueError: no episodes asked for.
+        ValueError: the number of episodes is 0.
         IllegalActionError: the agent chose an illegal action; the message names it.
     """
     if episodes < 1:

@@ -71,7 +71,7 @@ class Session:
 
     def __init__(self, game: Game, seats: Seats, chance: int) -> None:
         if len(seats) != game.players:
-            raise ValueError(f"{game.players} sit at this table, got {len(seats)}")
+            raise ValueError(f"this table has {game.players} seats, got {len(seats)}")
         for agent in seats:
             refuse_rules(agent, game.rules, game.episode)
         self.game = game
@@ -172,7 +172,7 @@ class Session:
             raise NotYourTurnError(f"seat {self.seat} is to move, not seat {seat}")
         wanted = self.to_choose
         if len(actions) != wanted:
-            raise ValueError(f"{wanted} to choose here, got {len(actions)}")
+            raise ValueError(f"choose {wanted} here, got {len(actions)}")
         before = self.game.snapshot()
         views = [self.game.view(each) for each in range(self.game.players)]
         deals = self.game.deals

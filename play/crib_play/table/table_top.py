@@ -69,14 +69,14 @@ def said(done: Done) -> list[Call]:
     """Return what is said as a card is placed or laid in the crib, and a new starter turned."""
     (action,) = done.actions
     if action == TO_CRIB:
-        calls = [Call(done.seat, "a card laid in the crib")]
+        calls = [Call(done.seat, "a card to the crib")]
     else:
         card = int(done.before[done.seat]["card"])
         calls = [Call(done.seat, f"to {cell_name(action)}", 0, (card,))]
     if done.ended and find_rules(done.rules, TableTopRules).score_difference:  # T13
         more = [event for event in done.events if event.reason == "difference"]
         calls += [Call(event.seat, f"{event.points} more points", event.points) for event in more]
-        calls += [] if more else [Call(done.seat, "both alike: no points")]
+        calls += [] if more else [Call(done.seat, "equal: no points")]
     if done.ended and not done.after["over"]:
         calls += opening(done.after, done.rules)
     return calls
@@ -126,7 +126,7 @@ def cell_name(action: int) -> str:
 def spoken(view: View, actions: Sequence[int]) -> str:
     """Return an action in words."""
     (action,) = actions
-    return f"{'lay it in' if action == TO_CRIB else 'place it on'} {cell_name(action)}"
+    return f"{'send it to' if action == TO_CRIB else 'place it on'} {cell_name(action)}"
 
 
 def read(text: str, view: View) -> tuple[int, ...]:
@@ -143,7 +143,7 @@ def read(text: str, view: View) -> tuple[int, ...]:
         action = SIZE * (int(found[1]) - 1) + int(found[2]) - 1
     else:
         raise ValueError(
-            f"{text.strip()!r} is no place: type row and column, such as 23, or crib; you hold "
+            f"{text.strip()!r} is not a place: type row and column, such as 23, or crib; you hold "
             f"{format_card(int(view['card']))}"
         )
     if not view["legal"] >> action & 1:

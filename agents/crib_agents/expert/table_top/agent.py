@@ -1,4 +1,4 @@
-"""`expert` at Table Top: what every line is worth by learned tables, and search on top of them."""
+"""`expert` at Table Top: the value of every line by learned tables, and search on top of them."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def act_views(
     Args:
         rows: indices of these views.
         analysis: float64[B, ACTIONS, COLUMNS], filled for every legal action unless B is 0,
-            but for its worths.
+            but for its win table.
     """
     for i in rows:
         v = views[i]
@@ -146,7 +146,7 @@ class TableTopExpert:
             float64[26, 4]: my side's points in the count of the round and the other side's, heels
             (T3) not among them; the value of the action, their difference, each side's weighed by
             what it does for winning the game, as the search of this budget finds it, which it runs
-            for every action (at budget 1 it is just that); and the worth of those points, the
+            for every action (at budget 1 it is just that); and the value of those points, the
             chance of winning the game, or the round if there is no more. Rows of illegal actions
             are NaN.
 

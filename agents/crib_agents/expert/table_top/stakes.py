@@ -13,8 +13,8 @@ from crib_env.engine.show import JACK
 from crib_env.engine.table_top.records import GAME
 from crib_env.policy import Views
 
-ALIKE = np.zeros((0, 0, 0))  # no worths: points weigh alike
-# What a table of worths depends on; views alike in these share one.
+ALIKE = np.zeros((0, 0, 0))  # no values: points weigh alike
+# What a win table depends on; views alike in these share one.
 FIELDS = ("episode", "score_difference", "players", "target")
 
 

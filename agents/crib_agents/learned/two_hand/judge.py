@@ -1,4 +1,4 @@
-"""What laying a pair away is worth where a seat may go out soon: the chance of winning the game.
+"""The value of discarding a pair where a seat may go out soon: the chance of winning the game.
 
 As `expert` judges it, in the order of the deal's events: the play, pone's hand, the dealer's hand,
 the crib; the first to the target has won (C5). The hand kept is known exactly. The nets say what

@@ -252,8 +252,8 @@ def search_views(
         views: all judged by ``win_table``.
         spare: one view, no matter what is in it.
         net: begins with the nets.
-        within: how near to going out one seat must be for worths to be asked; else `WIN_VALUE` is
-            the lead in points.
+        within: how near to going out one seat must be for the win table to be used; else
+            `WIN_VALUE` is the lead in points.
         found: float64[B, HAND, FINDINGS], NaN where a card may not be played.
         The others as for `expert`'s search, see `pegging_views`.
     """

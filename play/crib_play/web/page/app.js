@@ -88,7 +88,7 @@ async function act(actions) {
   });
 }
 
-// Asks the server; a table that has changed meanwhile is looked at anew.
+// Asks the server; a table that has changed meanwhile is loaded again.
 async function ask(question, then) {
   if (busy) return;
   busy = true;
@@ -234,7 +234,7 @@ const KEYS = { h: "hint", b: "best", u: "undo", c: "coach" };
 document.addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey || !answer) return;
   if (event.target.matches("select, input") || document.querySelector("dialog[open]")) return;
-  if (event.key === "Enter" && event.target === document.body) byId("felt").querySelector('[data-key="lay"]')?.click();
+  if (event.key === "Enter" && event.target === document.body) byId("felt").querySelector('[data-key="discard"]')?.click();
   else if (KEYS[event.key]) byId(KEYS[event.key]).click();
   else if (!busy && family().key(event.key, byId("felt"))) event.preventDefault();
 });

@@ -2,7 +2,7 @@
 
 The hand is exact over the starters not seen, the crib exact under the other's habit but for a
 measured correction (see `crib`), the play the mean of hands of the kept ranks. Far
-from the end a pair's worth is linear in these; where a seat may go out in this deal or the next, it
+from the end a pair's value is linear in these; where a seat may go out in this deal or the next, it
 is the staged expectation of `ahead`, which knows who counts first.
 """
 
@@ -43,7 +43,7 @@ from crib_env.policy import Actions, Views
 
 PAIRS = 15  # of six cards; ten of five
 # Points to make within which a seat may well go out in this deal or the next. Beyond, choosing by
-# the linear worth costs a hundredth of a percent of a game or less.
+# the linear value costs a hundredth of a percent of a game or less.
 NEAR = 45
 SWING = 10  # points each way over which worth is taken as linear farther from the end
 
@@ -52,7 +52,7 @@ HAND_MEAN = 0  # mean points of the hand kept
 CRIB_MEAN = 1  # mean points of the crib, less than 0 if it is the other's
 OWN_PEGS = 2  # points this seat is expected to peg in the play
 OTHER_PEGS = 3  # points the other is
-WIN_VALUE = 4  # what the pair is worth, 0 to 1; see worth
+WIN_VALUE = 4  # the value of the pair, 0 to 1; see worth
 COLUMNS = 5
 
 SCRATCH = np.dtype(
@@ -133,7 +133,7 @@ def fill_columns(v, win_table, model, table, near, s, columns):
     does not depend on which card has been laid already, nor on the order of the cards.
 
     Args:
-        v: the view, of a seat discarding. worths: the table of `value.win_table`.
+        v: the view, of a seat discarding. win_table: the table of `value.win_table`.
         model: the record of `model`. table: the show table. s: a `SCRATCH` record.
         near: how many points from the target worth is worked out in stages.
     """
@@ -156,7 +156,7 @@ def fill_columns(v, win_table, model, table, near, s, columns):
     other = s["pone_hand"] if i_deal else s["dealer_hand"]
     for points in range(COUNT_SIZE):
         other[points] = model["hand"][1 - i_deal, points]
-    # Where a deal is expected to end, and what a point more is worth there to either seat.
+    # Where a deal is expected to end, and the value of a point more there to either seat.
     heels = v["heels"] * JACK_TURNED
     by_pone = int(model["mean_pegs"][0] + model["mean_hand"][0])
     by_dealer = int(model["mean_pegs"][1] + heels + model["mean_hand"][1] + model["mean_crib"])

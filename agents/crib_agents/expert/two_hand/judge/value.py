@@ -1,9 +1,9 @@
-"""What a score is worth to a seat: the judge of both halves of `expert`.
+"""The value of a score to a seat: the judge of both halves of `expert`.
 
 In a game that is the chance of winning it; in a match the chance of winning the match, so that a
 skunk counts for what it brings there; in a single deal, which has no more than its points, the
 difference in points, scaled into 0 to 1. One table holds it, by what each still has to make when a
-deal has ended, so a search looks worths up and asks nothing of the episode.
+deal has ended, so a search looks values up and asks nothing of the episode.
 
 The kernels follow the count in its order (C5, H8, F6), and name the seats by their roles in the
 deal they are in: ``i_deal`` says which is ours.
@@ -30,7 +30,7 @@ from crib_env.engine.jit import kernel
 from crib_env.engine.two_hand.records import GAME, MATCH
 from crib_env.policy import Views
 
-# What a table of worths depends on; two views alike in these share one.
+# What a win table depends on; two views alike in these share one.
 FIELDS = ("dealt", "target", "heels", "episode", "match_target")
 
 
@@ -59,7 +59,7 @@ def win_table(
     theirs: int = 1,
     heels: int = MEASURED_HEELS,
 ) -> Array:
-    """Return what the end of a deal is worth to a seat.
+    """Return the value of the end of a deal to a seat.
 
     Args:
         dealt: cards dealt to a seat, 6 or 5.
@@ -104,7 +104,7 @@ def group_by_win_table(views: Views) -> Iterator[tuple[Array, npt.NDArray[np.int
 
 @kernel
 def after_deal(win_table, i_deal, pone, dealer):
-    """Return what it is worth that a deal ends with so many points to make; see `win_table`.
+    """Return the value of a deal that ends with so many points to make; see `win_table`.
 
     A seat with none or less has won, at the expense of the other.
     """
@@ -113,7 +113,7 @@ def after_deal(win_table, i_deal, pone, dealer):
 
 @kernel
 def after_hands(win_table, i_deal, pone, dealer, crib):
-    """Return what a score is worth before the crib is counted.
+    """Return the value of a score before the crib is counted.
 
     Args:
         pone: points pone still has to make. dealer: points the dealer has to.
@@ -130,7 +130,7 @@ def after_hands(win_table, i_deal, pone, dealer, crib):
 
 @kernel
 def after_pegging(win_table, i_deal, pone, dealer, pone_hand, dealer_hand, crib):
-    """Return what a score is worth when the play is over and both hands are known.
+    """Return the value of a score when the play is over and both hands are known.
 
     Pone counts first, then the dealer, then the crib; the first to the target has won (C5).
 
@@ -148,7 +148,7 @@ def after_pegging(win_table, i_deal, pone, dealer, pone_hand, dealer_hand, crib)
 
 @kernel
 def slope(win_table, i_deal, pone, dealer, by_dealer, width):
-    """Return what one point more for a seat is worth near a score that is far from the target.
+    """Return the value of one point more for a seat near a score that is far from the target.
 
     The difference over ``width`` points each way, so that one deal's swings are within it.
 

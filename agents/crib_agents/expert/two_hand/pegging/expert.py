@@ -1,4 +1,4 @@
-"""`PeggingExpert`: the pegging half of `expert`, by belief and search, judged by worth.
+"""`PeggingExpert`: the pegging half of `expert`, by belief and search, judged by value.
 
 It lays nothing away: put it together with something that does, as in
 ``PhasedAgent(discard="rule_based", pegging=PeggingExpert())``. It draws nothing: the card depends
@@ -132,7 +132,7 @@ def pegging_views(
     views, hands, weights, keeping_rates, suited, model, win_table, table, positions, scratch,
     forced, found, actions,
 ):  # fmt: skip
-    """Write a card for each view, of equal worth the higher.
+    """Write a card for each view, of equal value the higher.
 
     Args:
         views: all judged by ``win_table``.
