@@ -29,8 +29,9 @@ def refuse_rules(agent: Any, rules: Rules, episode: str | None = None) -> None:
     Args:
         agent: an agent with any of these attributes, all optional.
 
-            - ``honours``, a set of names of fields; None or absent: every field, for who wrote the
-              agent answers for it.
+            - ``honours``, a set of names of fields, ``"target"``, or of one family's alone,
+              ``"two_hand.heels"``; None or absent: every field, for who wrote the agent answers
+              for it.
             - ``known_rules``, the rules by which alone it plays in all other fields; by default the
               presets.
             - ``other_rules``, a few words on what to do under other rules.
@@ -104,7 +105,7 @@ def _refuse(agent: Any, family: str, found: Mapping[str, Any]) -> None:
     known = [rules for rules in everywhere if rules.family == family]
     apart = [
         {name: getattr(rules, name) for name, value in found.items()
-         if name not in honours and getattr(rules, name) != value}
+         if honours.isdisjoint((name, f"{family}.{name}")) and getattr(rules, name) != value}
         for rules in known
     ]  # fmt: skip
     if known and not all(apart):

@@ -7,14 +7,13 @@ game of another family is a subclass with fields of its own, whose preset is put
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, fields, replace
 from typing import Any, ClassVar, Literal, Self, TypeVar, overload
-from urllib.parse import unquote
 
 import numpy as np
 
 from crib_env.errors import nearest
+from crib_env.rule_words import read_changes
 
 FirstDealer = Literal["low_card", "high_card"]
 NextDealer = Literal["loser", "winner"]
@@ -241,28 +240,6 @@ PRESETS: dict[str, Rules] = {
         score_difference=True,
     ),
 }
-
-
-def read_changes(word: str) -> tuple[str, dict[str, Any]]:
-    """Return a preset's name and the changes of a word such as ``hoyle[target=91,for_last=3]``.
-
-    Raises:
-        ValueError: no such word.
-    """
-    if "[" not in word and "]" not in word:
-        return word, {}
-    found = re.fullmatch(r"([^\[\]]+)\[(.*)\]", word)
-    if not found:
-        raise ValueError(f"rules must be a preset with its changes, 'hoyle[target=91]': {word!r}")
-    changes: dict[str, Any] = {}
-    for change in filter(None, found[2].split(",")):
-        field, _, value = change.partition("=")
-        if field in changes:
-            raise ValueError(f"{field!r} is changed twice: {word!r}")
-        changes[field] = unquote(value)
-        if field != "name" and re.fullmatch("True|False|[0-9]{1,9}", value):
-            changes[field] = int(value) if value.isdigit() else value == "True"
-    return found[1], changes
 
 
 def as_rules(rules: str | Rules) -> Rules:

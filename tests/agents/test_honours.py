@@ -10,6 +10,7 @@ import pytest
 from crib_agents.adapters.phased import PhasedAgent
 from crib_agents.adapters.process import ProcessAgent
 from crib_agents.adapters.timed import Timed
+from crib_agents.expert.two_hand.pegging.expert import PeggingExpert
 from crib_play.table.session import Session
 
 from crib_env import discard_v0, six_card_v0
@@ -43,11 +44,11 @@ PLAYED = {
     "random": FOR_POINTS | READ,
     "greedy": FOR_POINTS | READ,
     "rule_based": FOR_POINTS | READ,
-    "learned": FOR_POINTS - {"heels"},
+    "learned": FOR_POINTS - {"heels"} | {"table_top.heels"},
     "equilibrium": FOR_POINTS,
     "learned_search": TO_WIN,
-    "expert": TO_WIN,
-    "master": TO_WIN,
+    "expert": TO_WIN | {"two_hand.heels"},
+    "master": TO_WIN | {"two_hand.heels"},
 }
 every_change = pytest.mark.parametrize(
     ("preset", "field"), [(preset, field) for preset in CHANGED for field in CHANGED[preset]]
@@ -81,7 +82,7 @@ def test_an_agent_plays_by_a_changed_field_or_is_refused(
     if name == "equilibrium" and preset == "table_top":
         with pytest.raises(ValueError, match="equilibrium does not play table_top: it plays"):
             games.ask(agent, games.running(), rng)
-    elif field in PLAYED[name]:
+    elif {field, f"{rules.family}.{field}"} & PLAYED[name]:
         refuse_rules(agent, rules, episode)
         for _ in range(6):
             games.ask(agent, games.running(), rng)
@@ -113,7 +114,8 @@ def test_every_agent_plays_by_every_preset_of_its_games(name: str, preset: str) 
 @pytest.mark.parametrize("name", AGENTS)
 def test_agents_honour_fields_that_there_are(name: str) -> None:
     known = {field.name for rules in PRESETS.values() for field in fields(rules)}
-    assert known >= (find_agent(name).honours or set())  # type: ignore[attr-defined]
+    honours: Any = find_agent(name).honours or ()  # type: ignore[attr-defined]
+    assert known >= {field.rpartition(".")[2] for field in honours}
 
 
 def test_what_decides_a_match_alone_is_no_matter_in_a_game() -> None:
@@ -124,7 +126,7 @@ def test_what_decides_a_match_alone_is_no_matter_in_a_game() -> None:
         refuse_rules(expert, rules, "match")
 
 
-HOUSE = "hoyle[heels=1]"
+HOUSE = "hoyle[flush_size=5]"
 
 
 def sit_down(agent: Any) -> object:
@@ -150,7 +152,7 @@ BOUND = {
 @pytest.mark.parametrize("name", ["expert", "learned"])
 def test_an_environment_refuses_it_when_it_is_bound(form: str, name: str) -> None:
     with pytest.raises(
-        ValueError, match=f"{name} does not play where heels is 1: it plays .*hoyle"
+        ValueError, match=f"{name} does not play where flush_size is 5: it plays .*hoyle"
     ):
         BOUND[form](find_agent(name))
     BOUND[form](find_agent("greedy"))
@@ -158,15 +160,15 @@ def test_an_environment_refuses_it_when_it_is_bound(form: str, name: str) -> Non
 
 def wrapped(kind: str) -> Agent:
     if kind == "phased":
-        return PhasedAgent(discard="greedy", pegging="expert")
+        return PhasedAgent(discard="greedy", pegging=PeggingExpert())
     return Timed(find_agent("expert")) if kind == "timed" else ProcessAgent("expert")
 
 
 @pytest.mark.parametrize("kind", ["phased", "timed", "process"])
 def test_who_asks_another_is_refused_for_it(kind: str) -> None:
-    agent = wrapped(kind)
+    agent, named = wrapped(kind), "play_expert" if kind == "phased" else "expert"
     refuse_rules(agent, PRESETS["hoyle"])
-    with pytest.raises(ValueError, match="expert does not play where heels is 1"):
+    with pytest.raises(ValueError, match=f"{named} does not play where flush_size is 5"):
         refuse_rules(agent, Rules.preset(HOUSE))
 
 
@@ -202,5 +204,5 @@ def test_views_of_several_rules_are_refused_for_the_one_it_does_not_play() -> No
     views = np.array([Game(rules, seed=1).view(0) for rules in ("hoyle", HOUSE)])
     refuse_views(find_agent("expert"), views[:1])
     for asked in (views, views[::-1], views[1:]):
-        with pytest.raises(ValueError, match="heels is 1"):
+        with pytest.raises(ValueError, match="flush_size is 5"):
             refuse_views(find_agent("expert"), asked)

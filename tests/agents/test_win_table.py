@@ -177,7 +177,7 @@ def certain(end_as_pone: int, end_as_dealer: int) -> Array:
 def test_h10_h11_the_loser_deals_and_skunks_count_more(
     table: Array, won: set[tuple[int, int, int]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(win, "probabilities", lambda dealt, target: table)
+    monkeypatch.setattr(win, "probabilities", lambda dealt, target, heels: table)
     found = win.match_win_probabilities.__wrapped__(6, 121)
     for deals in (0, 1):
         for mine in (1, 2, 3):
@@ -223,13 +223,13 @@ def test_a_slope_is_the_gain_of_a_point_also_at_the_edges_of_the_table() -> None
 
 def test_views_are_sorted_by_what_judges_them() -> None:
     views = np.zeros(5, dtype=VIEW)
-    views["dealt"], views["target"], views["match_target"] = 6, 121, 7
+    views["dealt"], views["target"], views["match_target"], views["heels"] = 6, 121, 7, 2
     views["episode"] = (GAME, MATCH, GAME, MATCH, MATCH)
     views["match_score"] = ((0, 0), (6, 2), (3, 3), (6, 2), (2, 6))
     groups = {tuple(which.tolist()): table for table, which in value.group_by_win_table(views)}
     assert set(groups) == {(0, 2), (1, 3), (4,)}
-    assert groups[1, 3] is win_table(6, 121, MATCH, 1, 5)
-    assert groups[(4,)] is win_table(6, 121, MATCH, 5, 1)
+    assert groups[1, 3] is win_table(6, 121, MATCH, 1, 5, 2)
+    assert groups[(4,)] is win_table(6, 121, MATCH, 5, 1, 2)
 
 
 # --- the order of the count ----------------------------------------------------------------------

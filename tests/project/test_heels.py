@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 from crib_agents import RuleBasedAgent
+from crib_agents.expert.two_hand.judge import outcomes
+from crib_agents.expert.two_hand.judge.win import WON, probabilities
 from crib_play.table.games import find_game
 from crib_play.table.session import Session
 from crib_training.evaluation.aivat.course import DEALER_PLAY
@@ -189,7 +191,7 @@ def test_the_table_says_what_they_are(name: str, heels: int, said: list[str]) ->
     for _ in range(2 if name == "six" else 0):
         seat = session.seat
         session.act(seat, [int(a) for a in session.game.legal_actions[: session.to_choose]])
-        calls += [call.text for call in session.turns[-1].said]
+        calls += [call.text for call in session.turns[-1].calls]
     assert [text for text in calls if "heels" in text] == said
 
 
@@ -204,3 +206,34 @@ def test_notation_writes_them() -> None:
 def test_other_values_are_refused(heels: Any) -> None:
     with pytest.raises(ValueError, match="heels must be a whole number from 0 to 9"):
         Rules.preset("hoyle", heels=heels)
+
+
+@pytest.mark.parametrize("dealt", [6, 5])
+@pytest.mark.parametrize("heels", [0, 1, 3, 5])
+def test_the_judge_puts_them_into_what_was_measured(dealt: int, heels: int) -> None:
+    """The dealer pegs a thirteenth of the difference more, and pone what it did."""
+    measured, found = outcomes.load(dealt), outcomes.load(dealt, heels)
+    points = np.arange(outcomes.PLAY_SIZE)
+    assert found.pegging.min() >= 0.0
+    assert found.pegging.sum() == pytest.approx(1.0)
+    assert found.pegging.sum(axis=1) == pytest.approx(measured.pegging.sum(axis=1), abs=1e-3)
+    more = (found.pegging - measured.pegging).sum(axis=0) @ points
+    assert more == pytest.approx((heels - 2) / 13, abs=0.002)
+    # With one hole more to make than they peg they do not win, with as many they do.
+    chance = [probabilities(dealt, 61, n)[1, heels + 1, 10, WON].sum() for n in (heels, heels + 1)]
+    assert chance[0] < chance[1]
+
+
+def test_the_judges_play_with_other_heels_is_what_is_then_played() -> None:
+    """Measured anew, with heels of five: how often the dealer pegs so many points or more."""
+    n = 20_000
+    games = GameBatch(replace(HOYLE, heels=5, target=209), n, episode="deal", seed=5)
+    games.begin(dealer=1)
+    for _ in games.play(RuleBasedAgent(), np.random.default_rng(0)):
+        pass
+    pegged = games.tally[:, 1, 0]
+    played = np.array([(pegged >= points).mean() for points in range(16)])
+    expected = outcomes.load(6, 5).pegging.sum(axis=0)[::-1].cumsum()[::-1]
+    assert np.abs(played - expected).max() < 0.03  # the expert pegs a little otherwise
+    unchanged = outcomes.load(6).pegging.sum(axis=0)[::-1].cumsum()[::-1]
+    assert np.abs(played - expected).max() < np.abs(played - unchanged).max()

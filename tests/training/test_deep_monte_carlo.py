@@ -19,7 +19,6 @@ torch = pytest.importorskip("torch")
 from crib_agents.files import BESIDE  # noqa: E402
 from crib_agents.learned import MonteCarloAgent, Weights  # noqa: E402
 from crib_training.interrupts import Stopped  # noqa: E402
-from crib_training.learn.deep_monte_carlo import games  # noqa: E402
 from crib_training.learn.deep_monte_carlo.algorithm import Samples, batches  # noqa: E402
 from crib_training.learn.deep_monte_carlo.checkpoint import (  # noqa: E402
     FILE,
@@ -30,6 +29,7 @@ from crib_training.learn.deep_monte_carlo.settings import Settings, command  # n
 from crib_training.learn.deep_monte_carlo.training import Training  # noqa: E402
 from crib_training.learn.deep_monte_carlo.two_hand import TwoHandSelfPlay  # noqa: E402
 
+from crib_env import parts  # noqa: E402
 from crib_env.batch import GameBatch  # noqa: E402
 from crib_env.rules import PRESETS  # noqa: E402
 from self_play import tensors_of  # noqa: E402
@@ -178,8 +178,8 @@ def test_a_run_in_the_folder_is_not_overwritten(tmp_path: Path) -> None:
 
 
 def test_a_game_nothing_learns_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(games, "GAMES", {})
-    with pytest.raises(ValueError, match="is of the family 'two_hand', and deep Monte Carlo"):
+    monkeypatch.setattr(parts, "_parts", {})
+    with pytest.raises(ValueError, match="the game two_hand has no self-play for deep Monte Carlo"):
         Training(small(tmp_path))
 
 

@@ -14,8 +14,10 @@ from crib_agents.expert.two_hand.discard import expert
 from crib_agents.expert.two_hand.pegging import search
 from crib_agents.expert.two_hand.pegging.expert import PeggingExpert
 from crib_env.cards import format_card, format_cards
+from crib_env.encoding import family_of
 from crib_env.engine.table_top import format_cell
-from crib_env.engine.two_hand.records import DISCARD, VIEW
+from crib_env.engine.two_hand.records import DISCARD
+from crib_env.parts import find_part
 from crib_env.policy import Views
 from crib_env.rules import LARGEST_TARGET
 
@@ -88,9 +90,10 @@ class CellChoice:
 
 
 Choice = DiscardChoice | CardChoice | CellChoice
+Choices = list[DiscardChoice] | list[CardChoice] | list[CellChoice]
 
 
-def analyze(views: Views) -> list[DiscardChoice] | list[CardChoice] | list[CellChoice]:
+def analyze(views: Views) -> Choices:
     """Return every choice in a position, the best first.
 
     The first is what ``expert`` does, but that far from the end ``expert`` takes the value of a
@@ -102,16 +105,21 @@ def analyze(views: Views) -> list[DiscardChoice] | list[CardChoice] | list[CellC
             `layout_view` make, or ``np.array([env.unwrapped.view(seat)])``.
 
     Raises:
-        ValueError: more than one view, or one of a seat that is not to move.
+        ValueError: more than one view, one of a seat that is not to move, or of a game whose
+            choices are not analysed.
     """
     if views.shape != (1,):
         raise ValueError(f"analyze takes one view, records [1], got an array of {views.shape}")
     view = views[0]
     if not view["to_move"]:
         raise ValueError("the view is of a seat that is not to move: it has nothing to choose")
-    if views.dtype != VIEW:
-        return cells(views)
-    return discards(views) if view["phase"] == DISCARD else cards(views)
+    choices: Choices = find_part("analysis", family_of(views).name)(views)
+    return choices
+
+
+def pairs_or_cards(views: Views) -> Choices:
+    """Return every pair to discard or every card to play, the best first."""
+    return discards(views) if views["phase"][0] == DISCARD else cards(views)
 
 
 def discards(views: Views) -> list[DiscardChoice]:

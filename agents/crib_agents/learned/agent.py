@@ -12,7 +12,6 @@ import numpy.typing as npt
 
 from crib_agents.checks import FOR_POINTS
 from crib_agents.data.tables import FOLDER
-from crib_agents.learned.families import FAMILIES
 from crib_agents.learned.family import LearnedFamily
 from crib_agents.learned.values import values_entry
 from crib_agents.learned.weights import Weights, join
@@ -20,6 +19,7 @@ from crib_env.answers import one_or_many
 from crib_env.engine.family import Family
 from crib_env.engine.show import show_table
 from crib_env.honours import refuse_views
+from crib_env.parts import families_with, find_part
 from crib_env.policy import Act, Actions, CompiledAgent, Views, compile_policy
 from crib_env.rules import Rules
 
@@ -71,7 +71,7 @@ class TakesWeights:
         sets: the weights.
     """
 
-    honours: ClassVar[frozenset[str] | None] = FOR_POINTS - {"heels"}  # near the end they matter
+    honours: ClassVar[frozenset[str] | None] = FOR_POINTS - {"heels"} | {"table_top.heels"}
     other_rules = "`crib train` makes nets for any rules"
     sets: Sequence[Weights]
 
@@ -93,7 +93,9 @@ class MonteCarloAgent(TakesWeights, CompiledAgent):
     """
 
     name = "learned"
-    acts: ClassVar[dict[str, Act]] = {name: known.act for name, known in FAMILIES.items()}
+    acts: ClassVar[dict[str, Act]] = {
+        family: find_part("learned", family).act for family in families_with("learned")
+    }
 
     def __init__(self, sets: Sequence[Weights] | None = None, name: str = "learned") -> None:
         self.sets = shipped() if sets is None else tuple(sets)

@@ -17,10 +17,10 @@ import numpy.typing as npt
 
 from crib_agents.checks import read_rules
 from crib_agents.files import check_format, read_header, shown, to_bytes, write_whole
-from crib_agents.learned.families import FAMILIES
 from crib_agents.learned.family import LearnedFamily, Net
 from crib_agents.learned.network import LAYERS, WIDEST, Layers, flatten
 from crib_env.engine.family import find_family
+from crib_env.parts import families_with, find_part
 from crib_env.rules import Rules
 
 FORMAT = "crib_env values"
@@ -189,10 +189,12 @@ def find_learned(family: object) -> LearnedFamily:
     Raises:
         ValueError: the learned agent does not play it.
     """
-    if not isinstance(family, str) or family not in FAMILIES:
-        raise ValueError(f"expected a family that the learned agent plays ({', '.join(FAMILIES)}), "
+    known = families_with("learned")
+    if not isinstance(family, str) or family not in known:
+        raise ValueError(f"expected a family that the learned agent plays ({', '.join(known)}), "
                          f"found {shown(family)}")  # fmt: skip
-    return FAMILIES[family]
+    part: LearnedFamily = find_part("learned", family)
+    return part
 
 
 def _behind_their_places(parts: Sequence[npt.NDArray[np.float64]]) -> npt.NDArray[np.float64]:

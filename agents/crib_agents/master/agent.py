@@ -7,13 +7,13 @@ from functools import cache
 import numpy as np
 import numpy.typing as npt
 
-from crib_agents.checks import refuse_other_views
 from crib_agents.data import tables
 from crib_agents.data.tables import RANKS
+from crib_agents.equilibrium.files import FIELDS
 from crib_agents.expert.agent import ExpertAgent
 from crib_agents.expert.honours import HONOURS
 from crib_agents.expert.two_hand.discard import expert
-from crib_agents.expert.two_hand.judge.model import load as load_model
+from crib_agents.expert.two_hand.judge.model import load_for
 from crib_agents.expert.two_hand.judge.value import group_by_win_table
 from crib_agents.expert.two_hand.pegging import expert as pegging
 from crib_agents.expert.two_hand.pegging.holdings import holdings
@@ -22,9 +22,8 @@ from crib_agents.expert.two_hand.pegging.transition import POSITION
 from crib_agents.master.choose import discard_views, pegging_views
 from crib_agents.master.strategies import by_rules, packed
 from crib_env.answers import one_or_many
-from crib_env.engine.family import find_family
 from crib_env.engine.show import show_table
-from crib_env.engine.two_hand.records import DISCARD, VIEW
+from crib_env.engine.two_hand.records import DISCARD
 from crib_env.policy import Actions, Views
 
 Array = npt.NDArray[np.float64]
@@ -68,8 +67,7 @@ class Master:
         Raises:
             ValueError: views of another game.
         """
-        refuse_other_views(self.name, views, find_family("two_hand"), find_family("table_top"))
-        if views.dtype != VIEW:
+        if not set(FIELDS) <= set(views.dtype.names or ()):  # no game that strategies are for
             return self._expert.act(views, rng)
         actions = np.empty(len(views), dtype=np.int64)
         for rules, rows in by_rules(views):
@@ -89,7 +87,7 @@ class Master:
     def _discard(self, views: Views, win_table: Array, strategy: Array) -> Actions:
         actions = np.empty(len(views), dtype=np.int64)
         discard_views(
-            views, win_table, load_model(int(views["dealt"][0])), show_table(), expert.NEAR,
+            views, win_table, load_for(views), show_table(), expert.NEAR,
             np.zeros(1, dtype=expert.SCRATCH), np.zeros((expert.PAIRS, expert.COLUMNS)), strategy,
             self.discard_pull * point(win_table), actions,
         )  # fmt: skip
@@ -98,7 +96,7 @@ class Master:
     def _play(self, views: Views, win_table: Array, strategy: Array) -> Actions:
         actions = np.empty(len(views), dtype=np.int64)
         pegging_views(
-            views, holdings(), *read_tables(), load_model(int(views["dealt"][0])), win_table,
+            views, holdings(), *read_tables(), load_for(views), win_table,
             show_table(), np.zeros(pegging.POSITIONS, dtype=POSITION),
             np.zeros(1, dtype=pegging.SCRATCH), np.zeros((RANKS, FINDINGS)), strategy,
             self.play_pull * point(win_table), actions,

@@ -80,14 +80,13 @@ def begin_episode(s, rules, decks, dealer, log):
         dealer: the seat of the first dealer, or NONE to cut for it.
     """
     log[0] = 0
-    s["match_score"][0] = 0
-    s["match_score"][1] = 0
     s["deals"] = 0
     s["over"] = 0
     if dealer == NONE:
         dealer = cut_for_deal(s, rules)
     begin_game(s, rules, dealer, log)
     for seat in range(2):
+        s["match_score"][seat] = 0
         s["start"][seat] = s["scores"][seat]
         s["gain"][seat] = 0
     deal(s, rules, decks)
@@ -249,8 +248,7 @@ def show(s, rules, table, log):
         return
     dealer = s["dealer"]
     note_cards(log, dealer, 0, HEELS, 1 << s["starter"])
-    for turn in range(2):
-        seat = 1 - dealer if turn == 0 else dealer
+    for seat in (1 - dealer, dealer):
         points, cards = hand_points(s, rules, table, seat)
         count_cards(s, rules, log, seat, points, SHOW, cards)
     points, cards = crib_points(s, rules, table)
@@ -285,8 +283,7 @@ def end_game(s, rules, decks, log):
     if rules["episode"] != MATCH or s["match_score"][winner] >= rules["match_target"]:
         s["over"] = 1
         return
-    dealer = winner if rules["winner_deals"] else 1 - winner
-    begin_game(s, rules, dealer, log)
+    begin_game(s, rules, winner if rules["winner_deals"] else 1 - winner, log)
     deal(s, rules, decks)
 
 

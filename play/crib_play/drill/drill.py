@@ -20,7 +20,7 @@ from crib_play.drill.positions import Exercise, exercises, find_kind
 from crib_play.preferences import FASTEST, data_file, load, save
 from crib_play.table import actions_of, in_words
 from crib_play.table.names import names
-from crib_play.terminal.boards import TABLES
+from crib_play.terminal.boards import boards_of
 from crib_play.terminal.screen import Screen
 
 GRADES = ((0.0, "the best choice"), (0.005, "good"), (0.02, "fair"), (1.0, "poor"))
@@ -78,7 +78,7 @@ def grade(loss: float) -> str:
 def ask(exercise: Exercise, screen: Screen) -> float | None:
     """Ask what to do and grade the answer; return its cost, None where it was left out."""
     session, seat = exercise.session, exercise.seat
-    TABLES[session.family.name](screen, session.sight(seat), names(session, seat))
+    boards_of(session).table(screen, session.sight(seat), names(session, seat))
     view = session.game.view(seat)
     spoken = session.family.spoken
     while True:

@@ -12,9 +12,9 @@ from crib_env.errors import EpisodeOverError
 from crib_env.game import Game, Snapshot
 from crib_env.honours import refuse_rules
 from crib_env.notation import format_rules
+from crib_env.parts import find_part
 from crib_env.policy import Agent, ask_agent
 from crib_play.table.calls import Call, Counted
-from crib_play.table.families import FAMILIES
 from crib_play.table.family import Done, Sight, TableFamily
 from crib_play.table.games import TableGame
 
@@ -76,7 +76,7 @@ class Session:
         self.game = game
         self.seats = tuple(seats)
         self.chance = chance
-        self.family: TableFamily = FAMILIES[game.family.name]
+        self.family: TableFamily = find_part("table", game.family.name)
         self.start = game.notation()
         self.opening = tuple(self.family.opening(game.view(0), game.rules))
         self.turns: list[Turn] = []

@@ -20,7 +20,7 @@ from crib_play.table import Session, find_game, review
 from crib_play.table.advice import actions_of, choices, in_words, look_back
 from crib_play.table.names import names
 from crib_play.table.seating import sit_down
-from crib_play.terminal.boards import BOARDS, TABLES
+from crib_play.terminal.boards import boards_of
 from crib_play.terminal.screen import Screen
 
 HELP = """
@@ -120,7 +120,7 @@ class Player:
         """Ask until the person has taken a turn or done something else."""
         sight = self.session.sight(self.seat)
         self.screen.line("")
-        TABLES[self.session.family.name](self.screen, sight, self.names)
+        boards_of(self.session).table(self.screen, sight, self.names)
         view = self.session.game.view(self.seat)
         while True:
             typed = input(f"{self.session.family.ask(view)}> ").strip()
@@ -178,7 +178,7 @@ class Player:
 
     def board(self) -> None:
         """Show the board."""
-        BOARDS[self.session.family.name](self.screen, self.session.sight(self.seat), self.names)
+        boards_of(self.session).score(self.screen, self.session.sight(self.seat), self.names)
 
     def coach(self) -> None:
         """Turn the coach on or off."""

@@ -11,7 +11,7 @@ from crib_play.preferences import Speed, check_speed, load_choices
 from crib_play.table import find_game
 from crib_play.table.names import names
 from crib_play.table.seating import sit_down
-from crib_play.terminal.boards import BOARDS
+from crib_play.terminal.boards import boards_of
 from crib_play.terminal.screen import Screen
 
 
@@ -54,7 +54,7 @@ def run(settings: Settings) -> None:
                 screen.line(f"  {called[turn.seat]}: {spoken}", style="dim")
             screen.calls(session, turn, called)
             if turn.counted:
-                BOARDS[session.family.name](screen, session.sight(0), called)
+                boards_of(session).score(screen, session.sight(0), called)
     except KeyboardInterrupt:
         screen.line("")
         screen.line("You stop watching.")

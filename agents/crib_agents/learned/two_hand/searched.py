@@ -6,10 +6,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from crib_agents.adapters.phased import PhasedAgent
 from crib_agents.checks import refuse_other_views
 from crib_agents.data.tables import Array
 from crib_agents.expert.honours import HONOURS
-from crib_agents.expert.two_hand.judge.model import load as load_model
+from crib_agents.expert.two_hand.judge.model import load_for
 from crib_agents.expert.two_hand.judge.value import group_by_win_table
 from crib_agents.expert.two_hand.pegging.expert import (
     POSITIONS,
@@ -20,7 +21,7 @@ from crib_agents.expert.two_hand.pegging.expert import (
 from crib_agents.expert.two_hand.pegging.holdings import holdings
 from crib_agents.expert.two_hand.pegging.search import FINDINGS, WIN_VALUE
 from crib_agents.expert.two_hand.pegging.transition import POSITION
-from crib_agents.learned.agent import TakesWeights, by_rules, self_play, shipped
+from crib_agents.learned.agent import MonteCarloAgent, TakesWeights, by_rules, self_play, shipped
 from crib_agents.learned.two_hand import FAMILY
 from crib_agents.learned.two_hand.search import search_views
 from crib_agents.learned.weights import Weights
@@ -85,7 +86,7 @@ class SearchedPlay(TakesWeights):
                 part = np.ascontiguousarray(views[rows[judged]])
                 brings = np.empty((len(part), HAND, FINDINGS))
                 search_views(
-                    part, holdings(), *read_tables(), load_model(int(part["dealt"][0])), win_table,
+                    part, holdings(), *read_tables(), load_for(part), win_table,
                     show_table(), positions, scratch, np.zeros(1, VIEW), nets, self.within, brings,
                 )  # fmt: skip
                 found[rows[judged]] = brings
@@ -94,3 +95,12 @@ class SearchedPlay(TakesWeights):
             said = PeggingExpert().findings(views[near])[:, :, WIN_VALUE]
             found[near, :, WIN_VALUE] = (found[near, :, WIN_VALUE] + said) / 2.0
         return found
+
+
+def search_over(sets: Sequence[Weights] | None = None) -> PhasedAgent:
+    """Return who discards as ``learned`` does and plays the cards by search.
+
+    Args:
+        sets: the weights of both, by default those that come with the package.
+    """
+    return PhasedAgent(MonteCarloAgent(sets), SearchedPlay(sets))

@@ -28,8 +28,8 @@ from crib_agents.expert.two_hand.discard.expected_win import (
     TOTAL_SIZE,
     expected_win,
 )
-from crib_agents.expert.two_hand.judge.model import HEELS, MODEL_T, kept_index, load
-from crib_agents.expert.two_hand.judge.outcomes import COUNT_SIZE
+from crib_agents.expert.two_hand.judge.model import MODEL_T, kept_index, load_for
+from crib_agents.expert.two_hand.judge.outcomes import COUNT_SIZE, JACK_TURNED
 from crib_agents.expert.two_hand.judge.value import after_deal, group_by_win_table, slope
 from crib_agents.kernels.discard import card_of
 from crib_agents.kernels.pair_tables import cell
@@ -157,8 +157,9 @@ def fill_columns(v, win_table, model, table, near, s, columns):
     for points in range(COUNT_SIZE):
         other[points] = model["hand"][1 - i_deal, points]
     # Where a deal is expected to end, and the value of a point more there to either seat.
+    heels = v["heels"] * JACK_TURNED
     by_pone = int(model["mean_pegs"][0] + model["mean_hand"][0])
-    by_dealer = int(model["mean_pegs"][1] + HEELS + model["mean_hand"][1] + model["mean_crib"])
+    by_dealer = int(model["mean_pegs"][1] + heels + model["mean_hand"][1] + model["mean_crib"])
     level = after_deal(win_table, i_deal, pone - by_pone, dealer - by_dealer)
     pone_point = slope(win_table, i_deal, pone - by_pone, dealer - by_dealer, 0, SWING)
     dealer_point = slope(win_table, i_deal, pone - by_pone, dealer - by_dealer, 1, SWING)
@@ -190,7 +191,7 @@ def fill_columns(v, win_table, model, table, near, s, columns):
                 own = row[HAND_MEAN] + row[OWN_PEGS]
                 others = model["mean_hand"][1 - i_deal] + row[OTHER_PEGS]
                 pone_more = (others if i_deal else own) - by_pone
-                dealer_more = (own if i_deal else others) + HEELS + crib - by_dealer
+                dealer_more = (own if i_deal else others) + heels + crib - by_dealer
                 row[WIN_VALUE] = level + pone_point * pone_more + dealer_point * dealer_more
     return k
 
@@ -264,7 +265,7 @@ def rank_discards(views: Views, near: int = NEAR) -> tuple[Actions, npt.NDArray[
     columns = np.zeros((len(views), PAIRS, COLUMNS))
     scratch = np.zeros(1, dtype=SCRATCH)
     for judge, rows in group_by_win_table(views):
-        model = load(int(views["dealt"][rows[0]]))
+        model = load_for(views[rows])
         discard_views(views, rows, judge, model, show_table(), near, scratch, columns, actions)
     return actions, columns
 

@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from crib_agents.data.tables import Array
-from crib_agents.expert.two_hand.judge.outcomes import COUNT_SIZE
+from crib_agents.expert.two_hand.judge.outcomes import COUNT_SIZE, MEASURED_HEELS
 from crib_agents.expert.two_hand.judge.win import (
     LARGEST_MATCH,
     WON,
@@ -31,10 +31,10 @@ from crib_env.engine.two_hand.records import GAME, MATCH
 from crib_env.policy import Views
 
 # What a win table depends on; two views alike in these share one.
-FIELDS = ("dealt", "target", "episode", "match_target")
+FIELDS = ("dealt", "target", "heels", "episode", "match_target")
 
 
-def stakes(dealt: int, target: int, mine: int, theirs: int) -> Array:
+def stakes(dealt: int, target: int, mine: int, theirs: int, heels: int = MEASURED_HEELS) -> Array:
     """Return what the six ends of a game (see `win`) are worth in a match.
 
     Args:
@@ -42,15 +42,23 @@ def stakes(dealt: int, target: int, mine: int, theirs: int) -> Array:
         target: points that win a game.
         mine: game points this seat still has to win.
         theirs: those of the other.
+        heels: what a jack turned up pegs.
 
     Returns:
         float64[6], chances of winning the match.
     """
-    return match_stakes(match_win_probabilities(dealt, target), mine, theirs)
+    return match_stakes(match_win_probabilities(dealt, target, heels), mine, theirs)
 
 
 @lru_cache(maxsize=128)
-def win_table(dealt: int, target: int, episode: int, mine: int = 1, theirs: int = 1) -> Array:
+def win_table(
+    dealt: int,
+    target: int,
+    episode: int,
+    mine: int = 1,
+    theirs: int = 1,
+    heels: int = MEASURED_HEELS,
+) -> Array:
     """Return the value of the end of a deal to a seat.
 
     Args:
@@ -59,6 +67,7 @@ def win_table(dealt: int, target: int, episode: int, mine: int = 1, theirs: int 
         episode: DEAL, GAME, MATCH or PEGGING_ONLY.
         mine: in a match, game points this seat still has to win.
         theirs: those of the other.
+        heels: what a jack turned up pegs.
 
     Returns:
         float64[2, target + 1, target + 1], 0 to 1, by whether this seat dealt the deal that has
@@ -68,9 +77,9 @@ def win_table(dealt: int, target: int, episode: int, mine: int = 1, theirs: int 
         left = np.arange(target + 1)
         dealt_it = (target + left[:, None] - left[None, :]) / (2.0 * target)
         return np.ascontiguousarray(np.stack([1.0 - dealt_it, dealt_it]))
-    table = probabilities(dealt, target)
+    table = probabilities(dealt, target, heels)
     if episode == MATCH:
-        valued = table @ stakes(dealt, target, mine, theirs)
+        valued = table @ stakes(dealt, target, mine, theirs, heels)
     else:
         valued = table[..., WON].sum(axis=3)
     # Pone now deals the next deal, and where the dealer is this seat, pone is the other.
@@ -85,11 +94,12 @@ def group_by_win_table(views: Views) -> Iterator[tuple[Array, npt.NDArray[np.int
     """
     keys = np.stack([views[field] for field in FIELDS] + [views["match_score"][:, 0],
                     views["match_score"][:, 1]], axis=1)  # fmt: skip
-    keys[views["episode"] != MATCH, 3:] = 0  # game points matter in a match alone
+    keys[views["episode"] != MATCH, len(FIELDS) - 1 :] = 0  # game points matter in a match alone
     distinct, group = np.unique(keys, axis=0, return_inverse=True)
-    for i, (dealt, target, episode, match_target, mine, theirs) in enumerate(distinct.tolist()):
+    for i, key in enumerate(distinct.tolist()):
+        dealt, target, heels, episode, match_target, mine, theirs = key
         left = [min(max(1, match_target - won), LARGEST_MATCH) for won in (mine, theirs)]
-        yield win_table(dealt, target, episode, *left), np.flatnonzero(group.ravel() == i)
+        yield win_table(dealt, target, episode, *left, heels), np.flatnonzero(group.ravel() == i)
 
 
 @kernel

@@ -16,8 +16,7 @@ from crib_agents.checks import refuse_other_views
 from crib_agents.data import tables
 from crib_agents.data.tables import RANKS
 from crib_agents.expert.honours import HONOURS
-from crib_agents.expert.two_hand.judge.model import MODEL_T
-from crib_agents.expert.two_hand.judge.model import load as load_model
+from crib_agents.expert.two_hand.judge.model import MODEL_T, load_for
 from crib_agents.expert.two_hand.judge.outcomes import COUNT_SIZE
 from crib_agents.expert.two_hand.judge.value import group_by_win_table
 from crib_agents.expert.two_hand.pegging.belief import enumerate_hands, systematic_resample
@@ -32,7 +31,7 @@ from crib_agents.expert.two_hand.pegging.rollout_policy import SIZE
 from crib_agents.expert.two_hand.pegging.search import FINDINGS, WIN_VALUE, search_card
 from crib_agents.expert.two_hand.pegging.show import look_ahead
 from crib_agents.expert.two_hand.pegging.transition import POSITION, POSITIONS_T
-from crib_agents.kernels.pair_tables import pair_table_of
+from crib_agents.kernels.pair_tables import game_of, pair_table_of
 from crib_env.answers import one_or_many
 from crib_env.engine.family import find_family
 from crib_env.engine.jit import entry, kernel
@@ -92,7 +91,7 @@ def find(v, hands, weights, keeping_rates, suited, model, win_table, table, posi
         found: float64[RANKS, FINDINGS].
     """
     other = pair_table_of(v, 1 - v["is_dealer"])
-    s["base"] = 0 if v["dealt"] == 6 else SIZE
+    s["base"] = SIZE * game_of(v)
     s["single"] = v["single_count"]
     s["i_deal"] = v["is_dealer"]
     n = enumerate_hands(v, positions[0], s, hands, weights, keeping_rates[other])
@@ -219,7 +218,7 @@ class PeggingExpert:
         for win_table, rows in group_by_win_table(views):
             part = found if len(found) == 1 else found[rows]
             cards = np.empty(len(rows), dtype=np.int64)
-            model = load_model(int(views["dealt"][rows[0]]))
+            model = load_for(views[rows])
             pegging_views(
                 np.ascontiguousarray(views[rows]), holdings(), *known, model,
                 win_table, show_table(), positions, scratch, forced, part, cards,
