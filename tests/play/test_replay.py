@@ -280,7 +280,7 @@ def test_opinions_say_what_a_choice_cost_and_how_likely_the_agent_was_to_make_it
     session.turns = session.turns[:4]  # two discard, two play
     found = opinions(session)
     for turn, opinion in zip(session.turns, found, strict=True):
-        win_table = [option.value for option in opinion.options]
+        win_table = [option.win_value for option in opinion.options]
         assert win_table == sorted(win_table, reverse=True)
         assert opinion.loss == win_table[0] - win_table[opinion.taken] >= 0
         assert opinion.chance == win_table[0]
@@ -315,7 +315,7 @@ def test_opinions_say_what_the_agent_thought_a_choice_worth() -> None:
     aces = 0
     for opinion in opinions(session):
         for option in opinion.options:
-            cards = parse_cards(option.label.removeprefix("discard ").removeprefix("play "))
+            cards = parse_cards(option.label.removeprefix("discard ").removeprefix("pegging "))
             aces += min(cards) < 4
             assert option.probability is None
             assert option.value == (None if min(cards) < 4 else sum(cards))
