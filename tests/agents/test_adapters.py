@@ -346,7 +346,7 @@ def test_every_command_that_takes_agents_takes_trust(command: str) -> None:
     settings = [getattr(module, "Settings", None)]
     settings += [import_module(one).Settings for one in getattr(module, "METHODS", {}).values()]
     for one in filter(None, settings):
-        named = {"agent", "agents", "first", "second", "opponent", "partner", "like"}
+        named = {"agent", "agents", "first", "second", "opponent", "partner", "fallback"}
         if named & {field.name for field in fields(one)}:
             assert issubclass(one, TakesAgents), one
 

@@ -7,7 +7,7 @@ Python, and the course of the play with the engine.
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import replace
+from dataclasses import fields, replace
 from functools import cache
 from itertools import chain, combinations, product
 from typing import Any
@@ -473,6 +473,8 @@ def test_the_card_played_is_the_one_found_best() -> None:
 def test_what_it_does_not_play_is_refused() -> None:
     discarding = np.zeros(1, dtype=VIEW)
     discarding["phase"] = DISCARD
+    for field in set(VIEW.names) & {one.name for one in fields(PRESETS["hoyle"])}:
+        discarding[field] = getattr(PRESETS["hoyle"], field)
     with pytest.raises(ValueError, match=r"plays cards and lays none away.*PhasedAgent"):
         PeggingExpert().act(discarding, np.random.default_rng(0))
     with pytest.raises(ValueError, match=r"plays two_hand alone, got views of fields cell"):

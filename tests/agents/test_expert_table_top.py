@@ -34,10 +34,10 @@ from crib_training.tables.table_top.weights import FITTED, fit
 from checkout import python
 from compiled import compiled_alone
 from crib_env import find_agent
-from crib_env.engine.family import find_family
+from crib_env.batch import GameBatch
 from crib_env.engine.record import NONE
 from crib_env.engine.show import show_table
-from crib_env.engine.table_top.records import CENTRE, TABLE_VIEW, TO_CRIB, TURNS
+from crib_env.engine.table_top.records import CENTRE, TO_CRIB, TURNS
 from crib_env.rules import PRESETS
 from hidden import redraw_turns
 from reference import scoring
@@ -319,10 +319,15 @@ def test_a_budget_it_has_not_is_refused(budget: Any) -> None:
 
 
 def test_views_it_cannot_play_are_refused() -> None:
+    game = GameBatch("hoyle", 1, seed=1)
+    game.reset()
     with pytest.raises(ValueError, match="plays table_top alone, got views of fields seat"):
-        TableTopExpert().act(np.zeros(1, find_family("two_hand").view), np.random.default_rng(0))
-    with pytest.raises(ValueError, match="view 0 of seat 0, which is not to move"):
-        TableTopExpert().act(np.zeros(1, TABLE_VIEW), np.random.default_rng(0))
+        TableTopExpert().act(game.views(np.zeros(1, dtype=np.int64)), np.random.default_rng(0))
+    table = GameBatch("table_top", 1, seed=1)
+    table.reset()
+    waiting = table.views(np.zeros(1, dtype=np.int64), 1 - table.states["to_move"])
+    with pytest.raises(ValueError, match=r"view 0 of seat \d, which is not to move"):
+        TableTopExpert().act(waiting, np.random.default_rng(0))
 
 
 # --- learning and strength -----------------------------------------------------------------------

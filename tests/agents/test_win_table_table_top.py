@@ -132,6 +132,8 @@ def in_game(preset: str, mine: int, theirs: int) -> Any:
     view, rules = position(OPEN, "6H", crib=1), PRESETS[preset]
     view["episode"], view["turn"], view["target"] = GAME, 11, rules.target
     view["flush_size"], view["score_difference"] = rules.flush_size, rules.score_difference
+    view["crib_flush_size"], view["adjacency"] = rules.crib_flush_size, rules.adjacency
+    view["heels"] = rules.heels
     view["scores"] = mine, theirs
     return view
 

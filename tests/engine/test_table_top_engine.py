@@ -113,7 +113,7 @@ def deck_with_starter(starter: str) -> list[int]:
 def test_t1_side_0_scores_the_rows_side_1_the_columns() -> None:
     for players in (2, 4):
         game = Round(players=players, decks=[deck_of(LAYOUT, CRIB_CARDS)])
-        assert [int(game.observe(seat)["scores_rows"]) for seat in range(players)] == (
+        assert [int(game.view(seat)["scores_rows"]) for seat in range(players)] == (
             [1, 0] * (players // 2)
         )
         game.play(IN_ORDER)
@@ -131,8 +131,8 @@ def test_t2_a_card_is_seen_in_its_turn_by_its_player_only() -> None:
     game = Round(players=2, decks=[deck])
     for turn in range(TURNS):
         mover = game.to_move
-        assert int(game.observe(mover)["card"]) == deck[turn]
-        assert int(game.observe(1 - mover)["card"]) == NONE
+        assert int(game.view(mover)["card"]) == deck[turn]
+        assert int(game.view(1 - mover)["card"]) == NONE
         game.step(game.legal_actions[0])
 
 
@@ -251,7 +251,7 @@ def test_t7_partners_see_each_others_card_and_crib_cards(confer: bool) -> None:
     game = Round(rules, 4, [deck], dealer=3)
     for turn in range(4):
         for seat in range(4):
-            v = game.observe(seat)
+            v = game.view(seat)
             own, partners = seat == turn, seat == (turn + 2) % 4
             assert int(v["card"]) == (deck[turn] if own else NONE)
             assert int(v["partner_card"]) == (deck[turn] if partners and confer else NONE)

@@ -49,6 +49,8 @@ def same(one: Any, other: Any) -> bool:
         return same(one.bit_generator.state, other.bit_generator.state)
     if is_dataclass(one) and type(one) is type(other):
         return same(vars(one), vars(other))
+    if isinstance(one, tuple):
+        return type(one) is type(other) and all(map(same, one, other))
     if isinstance(one, dict):
         return one.keys() == other.keys() and all(same(one[key], other[key]) for key in one)
     return type(one) is type(other) and one == other

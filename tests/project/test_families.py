@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +13,8 @@ from crib_agents.learned.weights import find_learned
 from crib_play.replay import write_replay
 from crib_play.table.session import Session
 from crib_training.command_line import main
+from crib_training.learn.deep_monte_carlo.games import find_self_play
 from crib_training.learn.deep_monte_carlo.settings import Settings
-from crib_training.learn.deep_monte_carlo.tasks import find_task
 
 import crib_env
 from crib_env import parts
@@ -24,8 +25,15 @@ from crib_env.rules import PRESETS
 from toy import toy_v0
 from toy.agents import HighCard
 
-crib_env.register_environment("toy.toy_v0", "Toy-v0")
 RNG = np.random.default_rng(1)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _toy() -> Iterator[None]:
+    """Register the toy game, for these tests alone."""
+    crib_env.register_environment("toy.toy_v0", "Toy-v0")
+    yield
+    del crib_env.ENVIRONMENTS["toy_v0"]
 
 
 def views() -> Any:
@@ -54,7 +62,9 @@ LACKING = {
     "greedy": (lambda: find_agent("greedy").act(views(), RNG), "greedy plays two_hand, table_top"),
     "analysis": (lambda: analyze(views()), "the game toy has no analysis"),
     "weights": (lambda: find_learned("toy"), "that the learned agent plays .two_hand, table_top."),
-    "deep_monte_carlo": (lambda: find_task(Settings(env="toy_v0", out=Path("x"))), "--method ppo"),
+    "deep_monte_carlo": (
+        lambda: find_self_play(Settings(env="toy_v0", out=Path("x"))), "--method ppo"
+    ),
     "features": (lambda: toy_v0.gym_env(opponent=HighCard(), features=True), "have no features"),
     "expected": (
         lambda: toy_v0.gym_env(opponent=HighCard(), reward="expected"), "not for toy: its points"

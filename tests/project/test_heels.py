@@ -228,7 +228,7 @@ def test_the_judges_play_with_other_heels_is_what_is_then_played() -> None:
     """Measured anew, with heels of five: how often the dealer pegs so many points or more."""
     n = 20_000
     games = GameBatch(replace(HOYLE, heels=5, target=209), n, episode="deal", seed=5)
-    games.begin(dealer=1)
+    games.reset(dealer=1)
     for _ in games.play(RuleBasedAgent(), np.random.default_rng(0)):
         pass
     pegged = games.tally[:, 1, 0]

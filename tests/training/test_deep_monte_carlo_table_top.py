@@ -20,7 +20,7 @@ from crib_training.learn.deep_monte_carlo.settings import Settings  # noqa: E402
 from crib_training.learn.deep_monte_carlo.table_top import (  # noqa: E402
     TRACE,
     TableTopSelfPlay,
-    Turn,
+    TurnResult,
     side_sums,
     traced,
 )
@@ -69,7 +69,7 @@ def test_sides_learn_from_values_on_the_way() -> None:
     came_to = rng.normal(size=(3, 2))
     none = np.empty(0)
     played = [
-        Turn(
+        TurnResult(
             none, rng.normal(size=(3, LINES)), rng.integers(9, size=(3, 2)), none, none, none, none
         )
         for _ in range(turns)

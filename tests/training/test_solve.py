@@ -179,7 +179,7 @@ def test_a_command_says_how_much_memory_it_held_at_most(
     run.run(run.Settings(out=tmp_path))
     assert f"; {peak_memory()}" in capsys.readouterr().out
     monkeypatch.setitem(sys.modules, "resource", None)  # as on Windows
-    assert "not known on this system" in peak_memory()
+    assert "unknown on this system" in peak_memory()
 
 
 @pytest.mark.slow

@@ -28,14 +28,14 @@ class Settings:
         runs: folders of runs, which are one line; or several lines, each written
             NAME=FOLDER,FOLDER.
         what: the share of games won, or points a deal.
-        opponent: who they were measured against; by default the first.
+        eval_opponent: who they were measured against; by default the first.
         title: above the picture; by default the runs' own, if they have the same.
         out: the picture, PNG.
     """
 
     runs: Positional[tuple[str, ...]]
     what: What = "won"
-    opponent: str | None = None
+    eval_opponent: str | None = None
     title: str | None = None
     out: NewFile = Path("curves.png")
 
@@ -81,7 +81,7 @@ def run(settings: Settings) -> None:
     """Draw, and say where the picture is."""
     groups = groups_of(settings.runs)
     first = next(iter(groups.values()))[0]
-    opponent = settings.opponent or next((p.opponent for p in read_points(first)), "")
+    opponent = settings.eval_opponent or next((p.opponent for p in read_points(first)), "")
     lines = [line_of(name, folders, opponent, settings.what) for name, folders in groups.items()]
     words = [read_words(folder) for folders in groups.values() for folder in folders]
     levels = {opponent: 0.0}

@@ -7,3 +7,11 @@
 - `actors`, `cluster`: self-play in other processes, and on a Ray cluster.
 - `loop`: the command.
 """
+
+from crib_env.parts import add_parts
+
+add_parts(
+    "deep_monte_carlo",
+    two_hand="crib_training.learn.deep_monte_carlo.two_hand:TwoHandSelfPlay",
+    table_top="crib_training.learn.deep_monte_carlo.table_top:TableTopSelfPlay",
+)
