@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from crib_agents.adapters.canonical import CanonicalAgent
+from crib_agents.adapters.scored import ScoredAgent
 
 from crib_env import Rules
 from crib_env.batch import GameBatch
 from crib_env.encoding import canonical_views, encode
 from crib_env.engine.family import family_for, find_family
-from crib_env.policy import find_agent
 
 GAMES = ("five_card", "hoyle")
 
@@ -109,15 +108,17 @@ def test_a_game_in_canonical_suits_is_the_game(rules: str) -> None:
     real = GameBatch(rules, 200, episode="deal", seed=7)
     family = family_for(Rules.preset(rules).engine, "points", "canonical")
     shown = GameBatch(rules, 200, episode="deal", seed=7, family=family)
-    agent = CanonicalAgent(find_agent("rule_based"))
+    weights = np.random.default_rng(0).normal(size=(family.obs_size, family.actions))
+    plays_real = ScoredAgent(lambda obs, masks: obs @ weights, "real", suits="canonical")
+    plays_shown = ScoredAgent(lambda obs, masks: obs @ weights, "shown")
     for batch in (real, shown):
         batch.begin()
     rng = np.random.default_rng(8)
     lanes = real.running()
     while len(lanes):
         np.testing.assert_array_equal(canonical_views(real.views(lanes)), shown.views(lanes))
-        real.ask(agent, lanes, rng)
-        shown.ask(agent.agent, lanes, rng)
+        real.ask(plays_real, lanes, rng)
+        shown.ask(plays_shown, lanes, rng)
         lanes = real.running(lanes)
         np.testing.assert_array_equal(lanes, shown.running())
     np.testing.assert_array_equal(real.states["scores"], shown.states["scores"])
@@ -139,24 +140,17 @@ def test_only_canonical_cards_are_legal_and_the_others_change_nothing() -> None:
 def test_probabilities_are_given_to_the_cards_that_stand_for_them() -> None:
     views = views_met("five_card", 100, 9)
 
-    class Mixing:
-        name = "mixing"
+    weights = np.random.default_rng(0).normal(size=(425, 52)) / 5
 
-        def act(self, views: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-            return views["hand"][:, 0]
+    def score(obs: np.ndarray, masks: np.ndarray) -> np.ndarray:
+        return obs @ weights
 
-        def action_probabilities(self, views: np.ndarray) -> np.ndarray:
-            masks = encode(views)[1].astype(float)
-            weights = masks * (1 + np.arange(52))
-            return weights / weights.sum(axis=1, keepdims=True)
-
-    found = CanonicalAgent(Mixing()).action_probabilities(views)
+    found = ScoredAgent(score, "n", sample=True, suits="canonical").action_probabilities(views)
     np.testing.assert_allclose(found.sum(axis=1), 1)
     assert (found[encode(views)[1] == 0] == 0).all()
-    seen = Mixing().action_probabilities(canonical_views(views))
-    np.testing.assert_allclose(
-        found.reshape(-1, 13, 4).sum(axis=2), seen.reshape(-1, 13, 4).sum(axis=2)
-    )
+    seen = ScoredAgent(score, "n", sample=True).action_probabilities(canonical_views(views))
+    by_rank, expected = (p.reshape(-1, 13, 4).sum(axis=2) for p in (found, seen))
+    np.testing.assert_allclose(by_rank, expected)
 
 
 def test_games_whose_suits_count_in_full_have_no_canonical_cards() -> None:
