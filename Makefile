@@ -45,7 +45,7 @@ check-long: $(INSTALLED) ## Run all tests, the slow ones too, on every core *
 	@$(PY) -m pytest -m "slow or not slow" $(PARALLEL) $(ARGS)
 
 check-ray: $(RAY_INSTALLED) ## Run tournaments and self-play on a local Ray cluster of two nodes *
-	@$(RAY_VENV)/bin/python -m pytest -m slow tests/test_ray.py $(ARGS)
+	@$(RAY_VENV)/bin/python -m pytest -m slow tests/training/test_ray.py $(ARGS)
 
 check-libraries: $(INSTALLED) ## Run the examples of other libraries, each in an environment of its own *
 	@for needs in examples/libraries/requirements/$(LIBRARY).txt; do \
@@ -57,11 +57,11 @@ check-libraries: $(INSTALLED) ## Run the examples of other libraries, each in an
 				&& touch $$home/.installed || exit 1; \
 		fi; \
 		CHECKED_LIBRARY=$$name $$home/bin/python -m pytest -m "slow or not slow" -k $$name \
-			tests/test_libraries.py $(ARGS) || exit 1; \
+			tests/project/test_libraries.py $(ARGS) || exit 1; \
 	done
 
 check-page: $(INSTALLED) ## Play whole games through the page of crib web in Chromium *
-	@$(PY) -m pytest -m slow tests/test_page.py $(ARGS)
+	@$(PY) -m pytest -m slow tests/play/test_page.py $(ARGS)
 
 lint: $(INSTALLED) ## Check style, formatting and which way imports go
 	@$(PY) -m ruff check .

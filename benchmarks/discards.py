@@ -26,7 +26,7 @@ def choosing(game: str, left: int | None, at_once: int) -> Callable[[], int]:
     rules = PRESETS[game]
     scores = None if left is None else (rules.target - left, rules.target - left)
     deals = GameBatch(rules, at_once, seed=np.random.SeedSequence(1).spawn(1)[0])
-    deals.begin(dealer=0, scores=scores)
+    deals.reset(dealer=0, scores=scores)
     views = deals.views(deals.running())
 
     def piece() -> int:

@@ -24,7 +24,7 @@ class Lanes:
         rules: the name of a preset.
         n: the number of games.
         threads: how many Python threads share them, each a range of lanes.
-        episode: what one episode is; ended ones begin anew.
+        episode: what one episode is; finished ones reset.
         players: seats in a game.
         phase: the phase that a policy plays at random, uncounted, if any.
         steps: decisions in each lane between two looks at the clock.
@@ -42,7 +42,7 @@ class Lanes:
         steps: int | None = None,
     ) -> None:
         self.games = GameBatch(PRESETS[rules], n, players=players, episode=episode, seed=1)
-        self.games.begin()
+        self.games.reset()
         family = self.games.family
         self.obs = np.zeros((n, family.obs_size), dtype=np.uint8)
         self.masks = np.zeros((n, family.actions), dtype=np.int8)

@@ -35,7 +35,7 @@ def answering(game: str, at_once: int) -> Rate:
         decided, spent = 0, 0.0
         while spent <= seconds:
             games = GameBatch(PRESETS[game], at_once, episode=episode, seed=next(seeds))
-            games.begin()
+            games.reset()
             running = games.running()
             while len(running):
                 views = games.views(running)

@@ -89,7 +89,7 @@ def rlcard_game(name: str) -> Callable[[], int]:
 
 
 def pgx_game(name: str) -> Callable[[], int]:
-    """Return a piece of a pgx game on the CPU: compiled random play, episodes begun anew."""
+    """Return a piece of a pgx game on the CPU: compiled random play, finished episodes reset."""
     jax = import_module("jax")
     pgx = import_module("pgx")
     env = pgx.make(name)

@@ -73,7 +73,7 @@ def times() -> dict[str, float]:
         "rollout table_top": Lanes("table_top", LANES, steps=50).play,
         "vector step six_card": vector(six_card_v0),
         "vector step discard": vector(discard_v0, pegging_policy="random"),
-        "vector step pegging": vector(pegging_v0, keep="random"),
+        "vector step pegging": vector(pegging_v0, discard_policy="random"),
         "AEC step six_card": aec(),
     }
     found: dict[str, list[float]] = {name: [] for name in works}

@@ -21,7 +21,8 @@ from benchmarks.timing import FULL, Contender, Findings, Rate, Settings, race, r
 from crib_env.registration import ENVIRONMENTS
 
 AGENTS = ("random", "greedy", "rule_based")
-POLICIES = {"Discard-v0": "pegging_policy", "Pegging-v0": "keep"}  # the keyword of the phase policy
+# The keyword of the phase policy.
+POLICIES = {"Discard-v0": "pegging_policy", "Pegging-v0": "discard_policy"}
 
 
 def rate_of_steps(env: Any) -> Rate:

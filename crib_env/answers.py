@@ -23,15 +23,20 @@ F = TypeVar("F", bound=Callable[..., Any])
 def one_or_many(method: F) -> F:
     """Let a method that answers a batch of views answer one view too, by what it says of that one.
 
-    It decorates whatever takes views after ``self`` and returns an array with a row for each.
+    It decorates whatever takes views after ``self`` and returns an array with a row for each. Views
+    of rules that the agent does not honour are refused first; see `crib_env.honours`.
 
     Raises:
-        ValueError: what is given holds no views.
+        ValueError: what is given holds no views, or views of rules that the agent does not play.
     """
 
     @wraps(method)
     def answer(agent: Any, views: Any, *args: Any, **kwargs: Any) -> Any:
         if isinstance(views, np.ndarray) and views.ndim == 1 and views.dtype.names:
+            if getattr(agent, "honours", None) is not None:
+                from crib_env.honours import refuse_views
+
+                refuse_views(agent, views)
             return method(agent, views, *args, **kwargs)
         dtype = getattr(views, "dtype", None)
         if getattr(dtype, "names", None) is None or np.ndim(views):
@@ -40,7 +45,7 @@ def one_or_many(method: F) -> F:
                 "views are records of what a seat may know: one, as env.unwrapped.view() returns "
                 f"it, or an array [B] of them; got {type(views).__name__}{shape}"
             )
-        return method(agent, np.array(views).reshape(1), *args, **kwargs)[0]
+        return answer(agent, np.array(views).reshape(1), *args, **kwargs)[0]
 
     return cast(F, answer)
 

@@ -18,6 +18,7 @@ from crib_env.engine.record import NO_DECKS, NONE
 from crib_env.engine.rng import seed_states
 from crib_env.engine.show import show_table
 from crib_env.errors import IllegalActionError
+from crib_env.honours import refuse_rules
 from crib_env.options import ResetOptions, set_scores
 from crib_env.policy import Actions, Agent, Views, ask_agent
 from crib_env.rules import Rules, as_rules
@@ -66,15 +67,16 @@ class GameBatch:
         self.tally = np.zeros((n, 2, len(self.family.phases)), dtype=np.int64)
         self.log = np.zeros(self.family.log_size, dtype=np.int64)
         self.decks = NO_DECKS
+        self._playing: dict[int, Agent] = {}  # who was asked, and plays by the rules
         self.seed(seed)
 
     def seed(self, seed: int | np.random.SeedSequence | None) -> None:
-        """Start the generator of every lane anew, without beginning an episode."""
+        """Seed the generator of every lane, without beginning an episode."""
         if not isinstance(seed, np.random.SeedSequence):
             seed = np.random.SeedSequence(seed)
         seed_states(self.states, seed)
 
-    def begin(
+    def reset(
         self,
         lanes: Array | None = None,
         *,
@@ -91,7 +93,7 @@ class GameBatch:
             scores: where sides 0 and 1 start, if not where the rules have them start.
         """
         if decks is not None:
-            self.begin_each([ResetOptions(decks, dealer, scores)] * self.n)
+            self.reset_each([ResetOptions(decks, dealer, scores)] * self.n)
             return
         if lanes is None:
             lanes = np.arange(self.n)
@@ -101,7 +103,7 @@ class GameBatch:
         if scores is not None:
             self._set_scores(lanes, scores)
 
-    def begin_each(self, options: Sequence[ResetOptions]) -> None:
+    def reset_each(self, options: Sequence[ResetOptions]) -> None:
         """Begin an episode in every lane, lane i with ``options[i]``."""
         decks: dict[int, Array] = {id(one.decks): one.decks for one in options}
         ends = np.cumsum([len(given) for given in decks.values()])
@@ -173,11 +175,15 @@ class GameBatch:
         """Let ``agent`` act for the seat to move in each lane.
 
         Raises:
-            ValueError: it did not answer with one whole number for each view.
+            ValueError: it does not play by the rules of these games, or did not answer with one
+                whole number for each view.
             IllegalActionError: one of its actions is illegal. Both name the agent.
         """
         if not len(lanes):
             return
+        if self._playing.get(id(agent)) is not agent:
+            refuse_rules(agent, self.rules, self.episode)
+            self._playing[id(agent)] = agent
         actions = ask_agent(agent, self.views(lanes), rng)
         bad = self.step(lanes, actions)
         if bad is not None:

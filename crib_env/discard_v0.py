@@ -1,13 +1,12 @@
 """Discarding alone: the discard phase of six- or five-card cribbage (clauses H1 and F2 in seeds).
 
-Both seats discard; a built-in policy plays out the rest of the deal for both, and the deal's
-points decide the reward.
+Both seats discard. A policy then pegs for both seats, and the deal's points decide the reward.
 
 ## Usage
 
     from crib_env import discard_v0
 
-    env = discard_v0.env(playout="greedy", reward="points")
+    env = discard_v0.env(pegging_policy="greedy", reward="points")
     env.reset(seed=7)
     for agent in env.agent_iter():
         observation, reward, termination, truncation, info = env.last()
@@ -29,7 +28,7 @@ points decide the reward.
 
 | keyword | values | default |
 |---|---|---|
-| ``pegging_policy`` | who pegs for both seats: a name, an agent, a function | ``"greedy"`` |
+| ``pegging_policy`` | the policy that pegs: a name, an agent, a function | ``"greedy"`` |
 | ``rules`` | ``"hoyle"``, ``"five_card"`` or a `Rules` | ``"hoyle"`` |
 | ``episode`` | ``"deal"``, ``"game"``, ``"match"`` | ``"deal"`` |
 | ``reward`` | ``"win"``, ``"points"``, ``"expected"``, ``"expected_at_show"`` | ``"win"`` |
@@ -37,27 +36,30 @@ points decide the reward.
 The Gymnasium, vector and SB3 forms also take ``features`` (``True``, ``"lookahead"``, ``"reply"``):
 see docs/features.md.
 
-Their ``opponent`` is a name, an agent, a function of a view, or several with their shares,
-``[("greedy", 1), ("expert", 3)]``, one drawn for each episode; ``set_opponent`` puts another in its
-place. ``mask_in_observation=True`` (``"rllib"``, ``"tianshou"``, ``"torchrl"``) observes the mask
-too, in a dictionary; the vector form and the single one take it.
+Their ``opponent`` is a name, an agent, a function of a view, or several with their weights,
+``[("greedy", 1), ("expert", 3)]``: each episode draws one. ``set_opponent`` replaces it. With
+``mask_in_observation=True`` (``"rllib"``, ``"tianshou"``, ``"torchrl"``) the observation is a
+dictionary that also holds the mask; the Gymnasium and the vector form take it.
 
-The others are as in ``six_card_v0``.
+The other keywords are as in ``six_card_v0``.
 
 ## Observation
 
-That of ``six_card_v0``, so that what is trained here plays there: ``agents.PhasedAgent`` puts a
-discard agent and a pegging agent together.
+The same as in ``six_card_v0``, so an agent trained here plays there. ``crib_agents.PhasedAgent``
+joins a discard agent and a pegging agent.
 
 ## Actions
 
-Two single cards by each seat, non-dealer first, without either learning the other's.
+Each seat discards two single cards, non-dealer first. Neither learns the other's.
 
 ## Rewards
 
-``"points"``: what a seat's side pegged in the whole deal, played out, less the other's.
-``"win"``: +1 to who made more points in the deal, 0 if both made as many; a game by who won it.
-``"expected"`` and ``"expected_at_show"``: as in six_card_v0.
+``"points"``: the seat's points in the whole deal minus the other's.
+
+``"win"``: +1 for who made more points in the deal and -1 for the other, 0 if equal; a game by who
+won it.
+
+``"expected"`` and ``"expected_at_show"``: as in ``six_card_v0``.
 
 ## Version history
 

@@ -43,7 +43,7 @@ def read_log(log: npt.NDArray[np.int64], *, include_zero: bool = False) -> list[
 
     Args:
         log: int64[L]; see `crib_env.engine.log`.
-        pointless: also what made no points: hands, cribs and lines that were counted, and before
+        include_zero: also what made no points: hands, cribs and lines that were counted, and before
             hands the starter, as heels of its dealer.
     """
     events = []

@@ -2,24 +2,27 @@
 
     >>> from crib_env import Game
     >>> game = Game("five_card", seed=3)
-    >>> game.seat, len(game.legal)
+    >>> game.seat, len(game.legal_actions)
     (0, 5)
-    >>> game.step(game.legal[0])
+    >>> game.step(game.legal_actions[0])
     []
     >>> while not game.over:
-    ...     pegged = game.step(game.legal[0])
+    ...     pegged = game.step(game.legal_actions[0])
     >>> max(game.scores)
     61
+    >>> Game.from_notation(game.notation()) == game
+    True
 
-Moves are made and taken back by `push` and `pop`; a position is one line of text by `notation`, a
-drawing by `svg`, which a notebook shows by itself.
+`push` makes a move and `pop` takes it back. `notation` writes the position as one line of text,
+`svg` draws it; a notebook shows the drawing by itself.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import copy
+from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -33,29 +36,46 @@ from crib_env.engine.show import show_table
 from crib_env.engine.single import ILLEGAL, single_entries
 from crib_env.errors import EpisodeOverError, IllegalActionError
 from crib_env.events import Event, read_log
-from crib_env.notation import parse_state
+from crib_env.notation import Position, canonical, format_state, parse_state
 from crib_env.options import ResetOptions, check_seed, read_options, set_scores
-from crib_env.pictures import Pictures
-from crib_env.positions import Positions
+from crib_env.render.svg.document import document, framed
+from crib_env.render.svg.scene import Scene
 from crib_env.rules import Rules, as_rules
 
 Array = npt.NDArray[Any]
 
 
-class Game(Positions, Pictures):
+class Snapshot(NamedTuple):
+    """A position of a game for `Game.restore`, with the log of its last action and given decks."""
+
+    position: Position
+    log: Array
+    decks: Array
+
+
+class Game:
     """One game.
+
+    Two games are equal if their rules, episode, players and positions are, generators included.
+    ``repr(game)`` is a call that rebuilds the position. Neither looks at what is left of given
+    decks, at the moves that `pop` would take back, or at points not yet paid as rewards.
 
     Args:
         rules: the name of a preset, such as ``"hoyle"`` or ``"hoyle[target=91]"``, or `Rules`.
         players: seats; by default the fewest the rules allow.
         episode: what one episode is: a name the family knows, such as ``"game"`` or ``"deal"``.
-        seed: starts the generator of all deals and cuts; None takes fresh entropy.
+        seed: seeds the generator of all deals and cuts; None takes fresh entropy.
         family: the engine to play it, if not the rules' own.
 
     Attributes:
-        family: the engine that plays it.
-        advance: the compiled step, ``advance(action) -> code``; see `crib_env.engine.single`. It
-            leaves view, observation and mask of the seat then to move in `views`, `obs` and `mask`.
+        rules, players, episode, family: as given.
+        record: the rules as the family's record, shape [1].
+        states: the full state as the family's record, shape [1].
+        log: what the last action pegged; see `crib_env.engine.log`.
+        decks: int64[D, 52], the decks given to `reset`.
+        advance: the compiled step, ``advance(action) -> code``; see `crib_env.engine.single`.
+        obs, mask: uint8[obs_size] and int8[actions], the observation of the seat to move and its
+            legal actions. `advance` overwrites them.
     """
 
     advance: Callable[[int], int]
@@ -76,67 +96,89 @@ class Game(Positions, Pictures):
         self.record = self.family.rules_record(self.rules, self.episode, self.players)
         self.players = int(self.players)
         self.states = np.zeros(1, dtype=self.family.state)
-        self.views = np.zeros(1, dtype=self.family.view)
         self.log = np.zeros(self.family.log_size, dtype=np.int64)
         self.obs = np.zeros(self.family.obs_size, dtype=np.uint8)
         self.mask = np.zeros(self.family.actions, dtype=np.int8)
-        self.decks = NO_DECKS
-        self._taken = []
+        self.decks: Array = NO_DECKS
+        self._views = np.zeros(1, dtype=self.family.view)  # receives what `obs` is made of
+        self._before_moves: list[Snapshot] = []  # positions before the moves that pop takes back
         self._bind()
-        check_seed(seed)
-        self.seed(np.random.SeedSequence(seed))
-        self.start(ResetOptions())
+        self.seed(np.random.SeedSequence(check_seed(seed)))
+        self._reset(ResetOptions())
 
     def _bind(self) -> None:
-        """Take hold of the compiled entries, which neither copies nor pickles carry."""
-        single = single_entries(self.family)
-        self._begin, self._observe = single.begin.unchecked, single.observe.unchecked
+        """Bind the compiled step to the arrays. Neither copies nor pickles carry it."""
         self.advance = partial(
-            single.step.unchecked, self.states, self.record, self.decks, show_table(), self.log,
-            self.views, self.obs, self.mask,
+            single_entries(self.family).step.unchecked, self.states, self.record, self.decks,
+            show_table(), self.log, self._views, self.obs, self.mask,
         )  # fmt: skip
 
     def __getstate__(self) -> dict[str, Any]:
         state = self.__dict__.copy()
-        for name in ("_begin", "_observe", "advance"):
-            del state[name]
+        del state["advance"]
         return state
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
         self._bind()
 
+    def __repr__(self) -> str:
+        line = format_state(self.states, self.rules, self.episode, check=False)
+        return f"{type(self).__name__}.from_notation({line!r})"
+
+    def __str__(self) -> str:
+        return self.text()
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Game):
+            return NotImplemented
+        ours, theirs = (
+            (game.rules, game.episode, game.players, canonical(game.states).tobytes())
+            for game in (self, other)
+        )
+        return ours == theirs
+
+    # --- episodes -------------------------------------------------------------------------------
+
     def seed(self, entropy: np.random.SeedSequence) -> None:
-        """Start the generator of all deals and cuts anew, without beginning an episode."""
+        """Seed the generator of all deals and cuts, without beginning an episode."""
         seed_states(self.states, entropy)
 
-    def begin(self, *, seed: int | None = None, **options: Any) -> None:
+    def reset(self, *, seed: int | None = None, **options: Any) -> None:
         """Begin an episode.
 
         Args:
-            seed: starts the generator of all deals and cuts; None goes on with it.
+            seed: seeds the generator of all deals and cuts; None goes on with it.
             options: ``decks``, ``dealer`` and ``scores``: see `crib_env.options.read_options`.
 
         Raises:
             ValueError: a seed or an option that does not fit; nothing has changed then.
         """
-        check_seed(seed)
+        seed = check_seed(seed)
         chosen = read_options(options, self.players, self.rules.target)
         if seed is not None:
             self.seed(np.random.SeedSequence(seed))
-        self.start(chosen)
+        self._reset(chosen)
 
-    def start(self, chosen: ResetOptions) -> None:
+    def _reset(self, chosen: ResetOptions) -> None:
         """Begin an episode with options that have been checked."""
-        self._use(chosen.decks)
         self.states["given"], self.states["given_end"] = 0, len(chosen.decks)
         dealer = NONE if chosen.dealer is None else chosen.dealer
-        self._begin(self.states, self.record, self.decks, dealer, self.log)
+        begin = single_entries(self.family).begin.unchecked
+        begin(self.states, self.record, chosen.decks, dealer, self.log)
         if chosen.scores is not None:
             set_scores(self.states, chosen.scores)
-            if self.log[0] and self.log[3] == FOR_LAST:
-                self.log[0] = 0  # three for last (F1) are not pegged on top of given scores
-        self._taken.clear()
+            self.log[0] -= self.log[3] == FOR_LAST  # not pegged on top of given scores (F1)
+        self._before_moves.clear()
+        self._go_on(self.log, chosen.decks)
+
+    def _go_on(self, log: Array, decks: Array) -> None:
+        """Go on from a position that has just been set, dealing from ``decks``."""
+        if log is not self.log or decks is not self.decks:
+            self.log, self.decks = log, decks
+            self._bind()
+        observe = single_entries(self.family).observe.unchecked
+        observe(self.states, self.record, self.seat, self._views, self.obs, self.mask)
 
     # --- what there is to see -------------------------------------------------------------------
 
@@ -151,12 +193,10 @@ class Game(Positions, Pictures):
         return int(self.states["to_move"][0])
 
     @property
-    def legal(self) -> list[int]:
+    def legal_actions(self) -> list[int]:
         """The legal actions of the seat to move, ascending; none after the end."""
-        if self.over:
-            return []
-        self.look(self.seat)
-        return [int(action) for action in self.mask.nonzero()[0]]
+        legal: list[int] = [] if self.over else self.mask.nonzero()[0].tolist()
+        return legal
 
     @property
     def scores(self) -> tuple[int, int]:
@@ -165,15 +205,11 @@ class Game(Positions, Pictures):
         return int(first), int(second)
 
     @property
-    def games(self) -> tuple[int, int]:
-        """The game points of the match, by side (H11).
-
-        Raises:
-            AttributeError: a game of a family that has no matches.
-        """
-        if "games" not in (self.states.dtype.names or ()):
+    def match_score(self) -> tuple[int, int]:
+        """The game points of the match, by side (H11); an AttributeError where there are none."""
+        if "match_score" not in (self.states.dtype.names or ()):
             raise AttributeError(f"{self.rules.name} has no matches and so no game points")
-        first, second = self.states["games"][0]
+        first, second = self.states["match_score"][0]
         return int(first), int(second)
 
     @property
@@ -196,27 +232,105 @@ class Game(Positions, Pictures):
         """What was pegged by the last action, in order."""
         return read_log(self.log)
 
-    def look(self, seat: int) -> None:
-        """Write what ``seat`` may know into `views`, `obs` and `mask`."""
-        self._observe(self.states, self.record, seat, self.views, self.obs, self.mask)
-
     def view(self, seat: int) -> np.void:
-        """Return a copy of what ``seat`` may know, as a view record.
+        """Return what ``seat`` may know, as a view record.
+
+        Raises:
+            ValueError: no such seat.
+        """
+        self.observe(seat)
+        view: np.void = self._views.copy()[0]
+        return view
+
+    def observe(self, seat: int) -> tuple[Array, Array]:
+        """Return the observation of ``seat`` and the mask of its legal actions, new arrays.
+
+        Returns:
+            uint8[obs_size], then int8[actions], all zeros unless the seat is to move.
 
         Raises:
             ValueError: no such seat.
         """
         if seat not in range(self.players):
             raise ValueError(f"seat must be from 0 to {self.players - 1}, got {seat!r}")
-        self.look(seat)
-        record: np.void = self.views.copy()[0]
-        return record
+        obs, mask = self.obs.copy(), self.mask.copy()  # overwritten
+        observe = single_entries(self.family).observe.unchecked
+        observe(self.states, self.record, seat, self._views, obs, mask)
+        return obs, mask
+
+    def hand(self, view: np.void) -> list[int]:
+        """Return the ids of the cards that the seat of a view holds.
+
+        In Table Top that is the card in turn, and nothing while another seat is to move.
+        """
+        return self.family.hand(view)
 
     def text(self, seat: int | None = None, name: str | None = None) -> str:
         """Return the game as text, as ``seat`` (by default the seat to move) may see it."""
         view = self.view(self.seat if seat is None else seat)
-        told = read_log(self.log, include_zero=True)
-        return self.family.text(view, self.rules, name or self.rules.name, self.deals, told)
+        events = read_log(self.log, include_zero=True)
+        return self.family.text(view, self.rules, name or self.rules.name, self.deals, events)
+
+    def svg(
+        self,
+        seat: int | None = None,
+        *,
+        knows: str = "seat",
+        theme: str = "auto",
+        names: Sequence[str] | None = None,
+        title: str | None = None,
+    ) -> str:
+        """Return the game as an SVG that needs nothing else.
+
+        Args:
+            seat: who sits below; by default the seat to move.
+            knows: what is shown: ``"seat"``, what this seat may know; ``"seats"``, what all seats
+                know between them; ``"all"``, for a spectator, also the starter before it is turned.
+            theme: ``"light"``, ``"dark"`` or ``"auto"``, which follows the reader's system.
+            names: the players', by seat; by default ``player_0`` and so on.
+            title: what is played; by default the rules' name.
+
+        Raises:
+            ValueError: no such seat, knowledge or theme, or not a name for each seat.
+        """
+        parts = self.drawing(seat, knows=knows, names=names, title=title)
+        return document(parts, title or self.rules.name, theme)
+
+    def drawing(
+        self,
+        seat: int | None = None,
+        *,
+        knows: str = "seat",
+        names: Sequence[str] | None = None,
+        title: str | None = None,
+        events: Sequence[Event] | None = None,
+    ) -> list[str]:
+        """Return the parts of the drawing, as `crib_env.render.svg.document` puts them together.
+
+        Args:
+            seat, knows, names, title: as for `svg`.
+            events: what is called; by default what was pegged by the last action.
+        """
+        if knows not in ("seat", "seats", "all"):
+            raise ValueError(f"knows must be one of 'seat', 'seats', 'all', got {knows!r}")
+        names = [f"player_{p}" for p in range(self.players)] if names is None else names
+        if len(names) != self.players:
+            raise ValueError(f"names must be {self.players}, one a seat, got {names!r}")
+        seat = self.seat if seat is None else seat
+        others = [p for p in range(self.players) if p != seat] if knows != "seat" else []
+        hidden = self.family.hidden_card(self.states[0]) if knows == "all" else NONE
+        scene = Scene(
+            self.rules, title or self.rules.name, self.deals, tuple(names),
+            tuple(self.events if events is None else events),
+            hidden=None if hidden == NONE else hidden,
+        )  # fmt: skip
+        return self.family.draw([self.view(p) for p in (seat, *others)], scene)
+
+    def _repr_svg_(self) -> str:
+        return self.svg()
+
+    def _repr_html_(self) -> str:
+        return framed(self.svg())
 
     # --- moves ----------------------------------------------------------------------------------
 
@@ -231,7 +345,7 @@ class Game(Positions, Pictures):
             IllegalActionError: an illegal action; nothing has changed.
         """
         if self.over:
-            raise EpisodeOverError("the episode is over: begin() starts another")
+            raise EpisodeOverError("the episode is over: reset() starts another")
         if type(action) is not int:
             action = whole_action(action, self.family.actions)
         try:
@@ -242,8 +356,55 @@ class Game(Positions, Pictures):
             raise IllegalActionError(self.family.why_illegal(self.view(self.seat), int(action)))
         return self.events
 
+    def push(self, action: int) -> None:
+        """Make a move that `pop` takes back: for search, as in python-chess.
+
+        Raises:
+            EpisodeOverError, IllegalActionError: as `step`.
+        """
+        before = self.snapshot()
+        self.step(action)
+        self._before_moves.append(before)
+
+    def pop(self) -> None:
+        """Take back the last move made by `push`.
+
+        Raises:
+            IndexError: there is none since the beginning of the episode.
+        """
+        if not self._before_moves:
+            raise IndexError("there is no move to take back: push() makes one")
+        self.restore(self._before_moves.pop())
+
+    # --- positions ------------------------------------------------------------------------------
+
+    def copy(self) -> Self:
+        """Return a game that goes on as this one would, its generator included."""
+        return copy.deepcopy(self)
+
+    def snapshot(self) -> Snapshot:
+        """Return the position, its generator included, for `restore`; later play leaves it be."""
+        position = Position(self.states.copy(), self.rules, self.episode, self.players)
+        return Snapshot(position, self.log.copy(), self.decks)
+
+    def restore(self, snapshot: Snapshot) -> None:
+        """Go back to a position taken by `snapshot`.
+
+        Raises:
+            ValueError: of another game, by rules, episode or players; nothing has changed then.
+        """
+        if not isinstance(snapshot, Snapshot):
+            raise ValueError(f"restore() takes what snapshot() returned, got {snapshot!r}")
+        self._check_game(snapshot.position)
+        self.states[:] = snapshot.position.state
+        self._go_on(snapshot.log.copy(), snapshot.decks)
+
+    def notation(self) -> str:
+        """Return the position as one line of text; see `crib_env.notation`."""
+        return format_state(self.states, self.rules, self.episode)
+
     @classmethod
-    def from_notation(cls, text: str) -> Game:
+    def from_notation(cls, text: str) -> Self:
         """Return the game of a position written by `notation`.
 
         Raises:
@@ -251,5 +412,38 @@ class Game(Positions, Pictures):
         """
         position = parse_state(text)
         game = cls(position.rules, players=position.players, episode=position.episode)
-        game.take(text)
+        game.set_position(text)
         return game
+
+    def parse(self, text: str) -> Snapshot:
+        """Return a position written by `notation`, for `restore`; given decks are not part of it.
+
+        A text without a generator goes on with this game's.
+
+        Raises:
+            ValueError: text that is no position, or one of another game.
+        """
+        position = parse_state(text)
+        self._check_game(position)
+        if not position.state["rng"].any():
+            position.state["rng"] = self.states["rng"]
+        return Snapshot(position, np.zeros_like(self.log), NO_DECKS)
+
+    def set_position(self, text: str) -> None:
+        """Set a position of this game, as `parse` returns it.
+
+        Raises:
+            ValueError: text that is no position, or one of another game; nothing has changed then.
+        """
+        self.restore(self.parse(text))
+        self._before_moves.clear()
+
+    def _check_game(self, other: Position) -> None:
+        """Raise a ValueError unless a position is one of this game."""
+        differing = [
+            f"{name} {getattr(other, name)!r}, not {getattr(self, name)!r}"
+            for name in ("rules", "episode", "players")
+            if getattr(other, name) != getattr(self, name)
+        ]
+        if differing:
+            raise ValueError(f"the position is of another game: {'; '.join(differing)}")

@@ -1,45 +1,12 @@
-"""Any position of any game as one line of text that parses back: for tests, replays, bug reports.
+"""Any position of any game as one line of text that parses back.
 
-The fields of a two-hand game, separated by spaces:
-
-    hoyle game #3 d1 m0 play 5h(6C)7D8S(9C)kd/AC(2C)3C(4C)ts6d JC 5HTSKD6D| 30-34/58-60 rng=1f.2.3.4
-
-| field | meaning |
-|---|---|
-| ``hoyle`` | the preset's name, with what was changed in brackets: ``hoyle[target=91]`` |
-| ``game`` | what an episode is |
-| ``#3`` | deals (in Table Top: rounds) dealt in this episode |
-| ``d1`` | the dealer's seat |
-| ``m0`` | the seat to move |
-| ``play`` | ``lay`` (discarding), ``play`` or ``over`` (the episode is) |
-| hands | seat 0 / seat 1, in the order dealt: held ``7D``, discarded ``(6C)``, played ``5h`` |
-| starter | known to the position from the deal on, though to nobody before it is turned |
-| pile | cards played in order, those before ``|`` out of play; ``-`` for none; ``+go`` once this
-  count's go point has been pegged |
-| pegs | rear-front of seat 0 / of seat 1 |
-
-Of Table Top, where the record knows each card by its turn:
-
+    hoyle game #3 d1 m0 pegging 5h(6C)7D8S(9C)kd/AC(2C)3C(4C)ts6d JC 5HTSKD6D| 30-34/58-60
     table_top game #2 d0 m0 p2 turn <29 cards> ...../..7H../..2C../.8H.../..... 4S 20/29
 
-| field | meaning |
-|---|---|
-| ``p2`` | players |
-| ``turn`` | ``turn`` or ``over`` (the episode is) |
-| deck | the 28 cards in the order of the turns, then the starter |
-| layout | five rows, cells a card or ``.`` |
-| crib | the cards in the order laid, or ``-`` |
-| scores | side 0 / side 1 |
-
-Then, in any order and only where they differ from what is said here: ``games=2/1`` game points
-(0/0), ``start=5/0`` scores at the start of the episode (0/0), ``winner=1`` (none),
-``rng=1f.2.3.4`` the generator's words in hexadecimal (all 0, which a caller must seed before
-another deal is drawn).
-
-A line says more than it must: who is to move, where the count began and what it pegged all follow
-from the cards. Reading plays the deal over on the engine and refuses a line that says otherwise, so
-that what comes back is a position that a game can come to. Points already paid as rewards are no
-part of it: see `canonical`.
+docs/notation.md lists the fields, with examples. A line says more than it must: who is to move,
+where the count began and what it pegged all follow from the cards. The parser plays the deal over
+on the engine and refuses a line that contradicts it. So every parsed position is one that a game
+can reach. Points already paid as rewards are not part of it: see `canonical`.
 """
 
 from __future__ import annotations
@@ -79,13 +46,14 @@ class Position(NamedTuple):
     players: int
 
 
-def format_state(state: State, rules: Rules, episode: str) -> str:
+def format_state(state: State, rules: Rules, episode: str, *, check: bool = True) -> str:
     """Return the notation of a position.
 
     Args:
         state: the engine's record, shape [1].
         rules: the rules it is played by.
         episode: what an episode is.
+        check: read the text back and compare, which plays the deal over.
 
     Raises:
         ValueError: a record that no game reaches, such as one without a deal; the message says
@@ -99,11 +67,13 @@ def format_state(state: State, rules: Rules, episode: str) -> str:
         raise ValueError("the state holds no deal yet: begin an episode first")
     try:
         text = " ".join([format_rules(rules), *_words(state, rules, episode)])
+        if not check:
+            return text
         back = canonical(parse_state(text).state)[0]
     except ValueError as error:
         raise ValueError(f"the state is no position of a game: {error}") from error
-    kept = canonical(state)[0]
-    lost = [name for name in family.state.names or () if np.any(back[name] != kept[name])]
+    given = canonical(state)[0]
+    lost = [name for name in family.state.names or () if np.any(back[name] != given[name])]
     if lost:
         raise ValueError(f"the state is no position of a game: see its {', '.join(lost)}")
     return text
@@ -137,7 +107,8 @@ def parse_state(text: str) -> Position:
     read_number("mover", words[4], "m", 0, players - 1)
     rng = extras.pop("rng", (0, 0, 0, 0))
     deal = notation.read_body(body, rules, dealer, players)
-    line = Line(rules, episode, players, number, dealer, deal, **extras)
+    match_score = extras.pop("games", (0, 0))
+    line = Line(rules, episode, players, number, dealer, deal, match_score=match_score, **extras)
     state = play_over(line, notation)
     state["rng"] = rng
     names = HEAD[1:] + notation.fields
@@ -171,9 +142,9 @@ def _words(state: State, rules: Rules, episode: str) -> list[str]:
     s, notation = state[0], find_family(rules.engine).notation
     head = [episode, f"#{s['deals']}", f"d{s['dealer']}", f"m{s['to_move']}"]
     tail = [
-        f"{name}={format_pair(s[name])}"
-        for name in ("games", "start")
-        if name in notation.extras and any(s[name])
+        f"{name}={format_pair(s[field])}"
+        for name, field in (("games", "match_score"), ("start", "start"))
+        if name in notation.extras and any(s[field])
     ]
     if s["winner"] != NONE:
         tail.append(f"winner={s['winner']}")

@@ -1,13 +1,13 @@
-"""The play alone: the pegging of six- or five-card cribbage (clauses H3-H7, F4 and F5 in seeds).
+"""Pegging alone: this phase of six- or five-card cribbage (clauses H3-H7, F4 and F5 in seeds).
 
-A built-in policy keeps the hands for both seats; both play them, and what is pegged in the play
-decides the reward. Hands and crib are not counted.
+A policy discards for both seats. Both seats then peg, and the pegged points decide the reward.
+Hands and crib are not counted.
 
 ## Usage
 
     from crib_env import pegging_v0
 
-    env = pegging_v0.env(keep="rule_based", reward="points")
+    env = pegging_v0.env(discard_policy="rule_based", reward="points")
     env.reset(seed=7)
     for agent in env.agent_iter():
         observation, reward, termination, truncation, info = env.last()
@@ -29,7 +29,7 @@ decides the reward. Hands and crib are not counted.
 
 | keyword | values | default |
 |---|---|---|
-| ``keep`` | who discards for both seats: a name, an agent, a function | ``"rule_based"`` |
+| ``discard_policy`` | the policy that discards: a name, an agent, a function | ``"rule_based"`` |
 | ``rules`` | ``"hoyle"``, ``"five_card"`` or a `Rules` | ``"hoyle"`` |
 | ``episode`` | ``"deal"`` | ``"deal"`` |
 | ``reward`` | ``"win"``, ``"points"``, ``"expected"``, ``"expected_at_show"`` | ``"win"`` |
@@ -37,27 +37,30 @@ decides the reward. Hands and crib are not counted.
 The Gymnasium, vector and SB3 forms also take ``features`` (``True``, ``"lookahead"``, ``"reply"``):
 see docs/features.md.
 
-Their ``opponent`` is a name, an agent, a function of a view, or several with their shares,
-``[("greedy", 1), ("expert", 3)]``, one drawn for each episode; ``set_opponent`` puts another in its
-place. ``mask_in_observation=True`` (``"rllib"``, ``"tianshou"``, ``"torchrl"``) observes the mask
-too, in a dictionary; the vector form and the single one take it.
+Their ``opponent`` is a name, an agent, a function of a view, or several with their weights,
+``[("greedy", 1), ("expert", 3)]``: each episode draws one. ``set_opponent`` replaces it. With
+``mask_in_observation=True`` (``"rllib"``, ``"tianshou"``, ``"torchrl"``) the observation is a
+dictionary that also holds the mask; the Gymnasium and the vector form take it.
 
-The others are as in ``six_card_v0``.
+The other keywords are as in ``six_card_v0``.
 
 ## Observation
 
-That of ``six_card_v0``, the cards discarded included, so that what is trained here plays there:
-``agents.PhasedAgent`` puts a discard agent and a pegging agent together.
+The same as in ``six_card_v0``, the discarded cards included, so an agent trained here plays there.
+``crib_agents.PhasedAgent`` joins a discard agent and a pegging agent.
 
 ## Actions
 
-The card to play. "Go" is automatic, so a seat may act twice running.
+An action is the card to play. "Go" is automatic, so a seat may act twice running.
 
 ## Rewards
 
-``"points"``: what a seat pegged in the play less what the other did. ``"win"``: +1 to who pegged
-more, 0 if both pegged as much. His heels are no part of the play: they are not pegged.
-``"expected"`` and ``"expected_at_show"`` are ``"points"`` here: there is no show.
+``"points"``: the seat's pegged points minus the other's.
+
+``"win"``: +1 for who pegged more and -1 for the other, 0 if equal.
+
+His heels are not part of the pegging and do not count. ``"expected"`` and ``"expected_at_show"``
+equal ``"points"``, since there is no show.
 
 ## Version history
 
@@ -75,7 +78,7 @@ maker = EnvSpec(
     FAMILY,
     "hoyle",
     episodes={"deal": "pegging"},
-    phase=PhasePolicySpec("keep", DISCARD, "rule_based"),
+    phase=PhasePolicySpec("discard_policy", DISCARD, "rule_based"),
 )
 
 env = maker.env

@@ -86,7 +86,7 @@ def _games(line: Line, rules: Rules, episode: str, scores: Pair) -> GameBatch:
     known = line.deal.deck
     deck = known + [card for card in range(DECK_SIZE) if card not in known]
     games = GameBatch(rules, 1, players=line.players, episode=episode, seed=0)
-    games.begin(dealer=line.dealer, decks=np.array([deck], dtype=np.int64), scores=scores)
+    games.reset(dealer=line.dealer, decks=np.array([deck], dtype=np.int64), scores=scores)
     return games
 
 

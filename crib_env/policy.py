@@ -38,6 +38,12 @@ Act = Callable[..., Any]
 class Agent(Protocol):
     """Anything that plays.
 
+    An agent that plays by some rules alone says so in ``honours``, the fields of the rules by which
+    it plays whatever their values. In all others the rules must be as in a preset, or as in its
+    ``known_rules``, else whatever binds it refuses it: an environment, a batch, a table, and a
+    batch of views. An agent without ``honours`` is taken to honour every field; see
+    `crib_env.honours`.
+
     Attributes:
         name: what tables call it.
     """
@@ -103,12 +109,14 @@ class CompiledAgent:
         name: what tables call it.
         acts: its function for each family of games that it plays, by the family's name; of a family
             that is not built in, by the import path of its package.
+        honours: the fields of the rules that it plays by whatever their values; None for all.
         draws: whether its choice uses chance; if not, `act` leaves the generator alone.
         weights: float64[K], what its functions read.
     """
 
     name: str
     acts: ClassVar[Mapping[str, Act]]
+    honours: ClassVar[frozenset[str] | None] = None
     draws: ClassVar[bool] = False
 
     def __init__(self, weights: npt.ArrayLike = ()) -> None:

@@ -7,14 +7,13 @@ game of another family is a subclass with fields of its own, whose preset is put
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, fields, replace
 from typing import Any, ClassVar, Literal, Self, TypeVar, overload
-from urllib.parse import unquote
 
 import numpy as np
 
 from crib_env.errors import nearest
+from crib_env.rule_words import read_changes
 
 FirstDealer = Literal["low_card", "high_card"]
 NextDealer = Literal["loser", "winner"]
@@ -38,16 +37,21 @@ class Rules:
         crib_flush_size: the same for the crib with the starter (H8, F6).
         first_dealer: who deals first, by the cards cut: ``"low_card"`` (H10, F1, T10) or
             ``"high_card"``.
+        heels: points that the dealer's side makes when the starter is a jack (C3, T3), 0 to 9.
     """
 
     family: ClassVar[str]
     engine: ClassVar[str]
+    # No decision depends on these; and on those of a match none in a game or a deal by itself.
+    of_no_decision: ClassVar[frozenset[str]] = frozenset({"name", "first_dealer"})
+    of_a_match: ClassVar[frozenset[str]] = frozenset()
 
     name: str
     target: int = 121
     flush_size: int = 4
     crib_flush_size: int = 5
     first_dealer: FirstDealer = "low_card"
+    heels: int = 2
 
     def __new__(cls, *args: object, **changes: object) -> Self:
         """Refuse to make rules of no game."""
@@ -66,11 +70,18 @@ class Rules:
         self.check_whole("flush_size", 3, 5)
         self.check_whole("crib_flush_size", 4, 5)
         self.check_choice("first_dealer", "low_card", "high_card")
+        self.check_whole("heels", 0, 9)
 
     @property
     def high_card_deals(self) -> bool:
         """Whether the higher card cut deals first."""
         return self.first_dealer == "high_card"
+
+    @classmethod
+    def decisive_fields(cls, episode: str | None = None) -> list[str]:
+        """Return the fields on which a decision can depend, in an episode if it is given."""
+        without = cls.of_no_decision | (cls.of_a_match if episode not in (None, "match") else set())
+        return [field.name for field in fields(cls) if field.name not in without]
 
     def skunks(self, margin: Any) -> Any:
         """Return 1 if a game won by ``margin`` is a skunk, 2 if a double one; of arrays, each.
@@ -147,6 +158,10 @@ class TwoHandRules(Rules):
 
     family: ClassVar[str] = "two_hand"
     engine: ClassVar[str] = "crib_env.engine.two_hand"
+    of_a_match: ClassVar[frozenset[str]] = frozenset({
+        "for_last", "match_target", "skunk_margin", "skunk_points", "double_skunk_margin",
+        "double_skunk_points", "next_dealer",
+    })  # fmt: skip
 
     dealt: int = 6
     single_count: bool = False
@@ -225,28 +240,6 @@ PRESETS: dict[str, Rules] = {
         score_difference=True,
     ),
 }
-
-
-def read_changes(word: str) -> tuple[str, dict[str, Any]]:
-    """Return a preset's name and the changes of a word such as ``hoyle[target=91,for_last=3]``.
-
-    Raises:
-        ValueError: no such word.
-    """
-    if "[" not in word and "]" not in word:
-        return word, {}
-    found = re.fullmatch(r"([^\[\]]+)\[(.*)\]", word)
-    if not found:
-        raise ValueError(f"rules must be a preset with its changes, 'hoyle[target=91]': {word!r}")
-    changes: dict[str, Any] = {}
-    for change in filter(None, found[2].split(",")):
-        field, _, value = change.partition("=")
-        if field in changes:
-            raise ValueError(f"{field!r} is changed twice: {word!r}")
-        changes[field] = unquote(value)
-        if field != "name" and re.fullmatch("True|False|[0-9]{1,9}", value):
-            changes[field] = int(value) if value.isdigit() else value == "True"
-    return found[1], changes
 
 
 def as_rules(rules: str | Rules) -> Rules:

@@ -195,18 +195,28 @@ def check_numbers(settings: Any) -> None:
         ValueError: one is not; the message names the field.
     """
     for name, hint in get_type_hints(type(settings), include_extras=True).items():
-        optional = get_origin(hint) in (Union, types.UnionType)
-        one = without_none(hint) if optional and type(None) in get_args(hint) else hint
-        if get_origin(one) is not Annotated:
-            continue
-        kind, value = get_args(one)[0], getattr(settings, name)
-        whole = kind is int
-        for test in one.__metadata__:
-            if not isinstance(test, Between) or (optional and value is None):
-                continue
+        for test, whole, value in _ranges(name, hint, getattr(settings, name)):
             right = isinstance(value, int if whole else (int, float)) and value is not True
             if not right or value is False or not test.holds(value):
                 raise ValueError(f"{name} must be {test.words(whole)}, got {value!r}")
+
+
+def _ranges(name: str, hint: Any, value: Any) -> Iterator[tuple[Between, bool, Any]]:
+    """Yield the ranges that a type declares, whether of whole numbers, and the number in each."""
+    kind, parts = get_origin(hint), get_args(hint)
+    if kind is Annotated:
+        ranges = (test for test in hint.__metadata__ if isinstance(test, Between))
+        yield from ((test, parts[0] is int, value) for test in ranges)
+    elif kind in (Union, types.UnionType) and type(None) in parts:
+        if value is not None:
+            yield from _ranges(name, without_none(hint), value)
+    elif kind is tuple:
+        if not isinstance(value, tuple) or (parts[-1] is not ... and len(value) != len(parts)):
+            many = "" if parts[-1] is ... else f" of {len(parts)}"
+            raise ValueError(f"{name} must be a tuple{many}, got {value!r}")
+        hints = parts[:1] * len(value) if parts[-1] is ... else parts
+        for one, part in zip(hints, value, strict=True):
+            yield from _ranges(name, one, part)
 
 
 def checks(hint: Any, value: Any) -> Iterator[tuple[Callable[[Any], None], Any]]:

@@ -14,8 +14,8 @@
             action = env.action_space(agent).sample(observation["action_mask"])
         env.step(action)
 
-As Gymnasium environments, a learner against an opponent: ``gymnasium.make("crib_env/SixCard-v0",
-opponent="rule_based")``, ``gymnasium.make_vec(..., num_envs=1024)``; for Stable-Baselines3
+In the Gymnasium forms a learner plays an opponent: ``gymnasium.make("crib_env/SixCard-v0",
+opponent="rule_based")`` and ``gymnasium.make_vec(..., num_envs=1024)``. For Stable-Baselines3 use
 ``six_card_v0.sb3_env(1024)``.
 
 | | |
@@ -35,42 +35,46 @@ opponent="rule_based")``, ``gymnasium.make_vec(..., num_envs=1024)``; for Stable
 | ``reward`` | ``"win"``, ``"points"``, ``"expected"``, ``"expected_at_show"`` | ``"win"`` |
 | ``on_illegal`` | ``"terminate"``, ``"raise"`` | ``env``: terminate, ``raw_env``: raise |
 | ``render_mode`` | ``None``, ``"ansi"``, ``"svg"``, ``"rgb_array"``, ``"human"`` | ``None`` |
-| ``viewer`` | whose knowledge is rendered: a seat, ``"all"``; ``None`` who acts | ``None`` |
+| ``viewer`` | whose knowledge is shown: a seat, ``"all"``; ``None``: who acts | ``None`` |
 
 The Gymnasium, vector and SB3 forms also take ``features`` (``True``, ``"lookahead"``, ``"reply"``):
 see docs/features.md.
 
-Their ``opponent`` is a name, an agent, a function of a view, or several with their shares,
-``[("greedy", 1), ("expert", 3)]``, one drawn for each episode; ``set_opponent`` puts another in its
-place. ``mask_in_observation=True`` (``"rllib"``, ``"tianshou"``, ``"torchrl"``) observes the mask
-too, in a dictionary; the vector form and the single one take it.
+Their ``opponent`` is a name, an agent, a function of a view, or several with their weights,
+``[("greedy", 1), ("expert", 3)]``: each episode draws one. ``set_opponent`` replaces it. With
+``mask_in_observation=True`` (``"rllib"``, ``"tianshou"``, ``"torchrl"``) the observation is a
+dictionary that also holds the mask; the Gymnasium and the vector form take it.
 
-``reset(options=...)`` takes ``decks`` (52-card permutations, one for each deal in order),
-``dealer`` (the seat of the first) and ``scores``.
+``reset(options=...)`` takes ``decks`` (52-card permutations, one per deal, in order), ``dealer``
+(the first dealer's seat) and ``scores``.
 
 ## Observation
 
 Bits, named by ``crib_env.observation_layout("six_card_v0")``: the cards held and discarded, the
 starter, the pile in order with who played what and what is still in the count, the count, how many
 cards the other seat holds, the points both still need, the game points, and whose turn and deal it
-is. Within a deal it holds all the seat has seen and done. A seat never sees the other's cards
+is. It holds everything the seat has seen and done in this deal. A seat never sees the other's cards
 before they are played, nor the starter before it is turned.
 
 ## Actions
 
-The card: its id is ``4 * rank + suit`` (ace 0, suits C D H S). A deal starts with two single-card
-discards by each seat, non-dealer first, then the play. "Go" is automatic: a seat without a legal
-card is skipped, so a seat may act twice running.
+An action is a card. Its id is ``4 * rank + suit`` (ace 0, suits C D H S). A deal starts with two
+single-card discards by each seat, non-dealer first. Then the seats peg. "Go" is automatic: a seat
+without a legal card is skipped, so a seat may act twice running.
 
 ## Rewards
 
-``"win"``: +1 and -1 at the episode's end: who reached 121; who won the match; who made more points
-in the deal (0 if both made as many). ``"points"``: at each step seat 0's points less seat 1's, and
-the opposite for seat 1; a seat's reward in ``last()`` is their sum since it last acted.
-``"expected"`` is ``"points"`` without the luck of the starter: hands, crib and heels are paid as
-their mean when both seats have discarded, which depends on the other seat's hidden cards.
-``"expected_at_show"`` pays that mean when the hands are shown: the same in sum, and it tells a
-seat nothing that it has not seen.
+``"win"``: +1 for the winner and -1 for the loser at the episode's end. A game is won by who reaches
+121, a match by who wins it, a deal by who made more points (0 if equal).
+
+``"points"``: at each step seat 0's points minus seat 1's, and the opposite for seat 1. A seat's
+reward in ``last()`` is their sum since it last acted.
+
+``"expected"``: ``"points"`` without the luck of the starter. Hands, crib and heels are paid as
+their mean when both seats have discarded. That mean depends on the other seat's hidden cards.
+
+``"expected_at_show"``: pays that mean when the hands are shown. The sum is the same, and it reveals
+nothing that the seat has not seen.
 
 ## Version history
 

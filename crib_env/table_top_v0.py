@@ -33,38 +33,43 @@
 | ``reward`` | ``"win"``, ``"points"`` | ``"win"`` |
 | ``on_illegal`` | ``"terminate"``, ``"raise"`` | ``env``: terminate, ``raw_env``: raise |
 | ``render_mode`` | ``None``, ``"ansi"``, ``"svg"``, ``"rgb_array"``, ``"human"`` | ``None`` |
-| ``viewer`` | whose knowledge is rendered: a seat, ``"all"``; ``None`` who acts | ``None`` |
+| ``viewer`` | whose knowledge is shown: a seat, ``"all"``; ``None``: who acts | ``None`` |
 
 The Gymnasium, vector and SB3 forms also take ``features`` (``True``, ``"lookahead"``, ``"reply"``):
 see docs/features.md.
 
-Their ``opponent`` is a name, an agent, a function of a view, or several with their shares,
-``[("greedy", 1), ("expert", 3)]``, one drawn for each episode; ``set_opponent`` puts another in its
-place. ``mask_in_observation=True`` (``"rllib"``, ``"tianshou"``, ``"torchrl"``) observes the mask
-too, in a dictionary; the vector form and the single one take it.
+Their ``opponent`` is a name, an agent, a function of a view, or several with their weights,
+``[("greedy", 1), ("expert", 3)]``: each episode draws one. ``set_opponent`` replaces it. With
+``mask_in_observation=True`` (``"rllib"``, ``"tianshou"``, ``"torchrl"``) the observation is a
+dictionary that also holds the mask; the Gymnasium and the vector form take it.
 
-The Gymnasium form has one learner; ``opponent=`` plays the other side and ``partner=`` the
-learner's partner (by default the opponent's like). ``reset(options=...)`` takes ``decks`` (the card
-of turn t is ``deck[t]``, the starter ``deck[28]``), ``dealer`` (a seat) and ``scores`` (by side).
+The Gymnasium form has one learner. ``opponent=`` plays the other side, and ``partner=`` the
+learner's partner (by default the same agent as the opponent).
+
+``reset(options=...)`` takes ``decks`` (the card of turn t is ``deck[t]``, the starter
+``deck[28]``), ``dealer`` (a seat) and ``scores`` (by side).
 
 ## Observation
 
 Bits, named by ``crib_env.observation_layout("table_top_v0")``: every cell with its card, who placed
-it and when; the card in turn if it is the seat's own (or its partner's, who confer: T7); the crib
-cards it may know; all cards seen; the turn, mover, dealer, cards owed to the crib and the points
-both sides need. Cells are absolute, as the actions are; one bit says which side scores the rows.
+it and when; the card in turn, if it is the seat's own or that of a partner who confers (T7); the
+cards in the crib that it may know; all cards seen; the turn, mover, dealer, cards owed to the crib
+and the points both sides need. Cells are absolute, as the actions are. One bit says which side
+scores the rows.
 
 ## Actions
 
-``5 * row + column`` places the card in turn on that cell; 25 lays it in the dealer's crib. The mask
-holds adjacency (T5) and what each seat owes the crib (T6).
+``5 * row + column`` places the card in turn on that cell; 25 sends it to the dealer's crib. The
+mask enforces adjacency (T5) and the cards that each seat owes the crib (T6).
 
 ## Rewards
 
-``"win"``: +1 to the seats of the winning side and -1 to the others' at the episode's end; a round
-by who scored more in it (0 if both as much). ``"points"``: at each step side 0's points less side
-1's, and the opposite; points are made when a round is counted, and by his heels:
-those turned at an episode's start are paid with its first step.
+``"win"``: +1 for the seats of the winning side and -1 for the others at the episode's end. A round
+is won by the side that scored more in it (0 if equal).
+
+``"points"``: at each step side 0's points minus side 1's, and the opposite for side 1. A side
+scores when a round is counted, and by his heels. Heels turned at an episode's start are paid with
+its first step.
 
 ## Version history
 

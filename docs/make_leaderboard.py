@@ -43,14 +43,16 @@ PAGE = Path(__file__).with_name("leaderboard.md")
 LEAST_PAIRS = 200
 HEAD = f"""# Leaderboard
 
-How strong agents are, by duplicate games against the built-in ones: Elo (Bradley-Terry), 95 %
-intervals by a bootstrap over pairs, `rule_based` at 0; beside it the games won from each of them in
-per cent. [Rate your agent](rate.md) says how a row comes about and how to send one in. This page is
-made by `python -m docs.make_leaderboard` of the folder `leaderboard/`, whose files are made by
-`crib rate` with `--env ENV --pairs N --seed S --out leaderboard/NAME`; N, S and versions are in
-each (the built-in agents': {PAIRS} and {SEED}). Results of fewer than {LEAST_PAIRS} pairs are not
-taken. The agents that come with the package are rated where they have a play of their own, by
-`python -m docs.make_leaderboard --measure`.
+How strong are the agents? This page rates them by duplicate games against the built-in ones.
+Ratings are Elo (Bradley-Terry) with `rule_based` at 0 and 95 % intervals by a bootstrap over
+pairs. The other columns give the games won against each built-in agent in per cent. [Rate your
+agent](rate.md) explains how to add a row.
+
+`python -m docs.make_leaderboard` makes this page from the folder `leaderboard/`. `crib rate` with
+`--env ENV --pairs N --seed S --out leaderboard/NAME` makes its files. Each file names N, S and
+the versions (for the built-in agents {PAIRS} and {SEED}). Results of fewer than {LEAST_PAIRS}
+pairs are not accepted. `python -m docs.make_leaderboard --measure` rates the agents of the
+package, each in the games that it plays in its own way.
 """
 
 

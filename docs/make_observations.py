@@ -13,8 +13,8 @@ from crib_env.registration import env_module
 PAGE = Path(__file__).with_name("observations.md")
 HEAD = """# Observations
 
-What every entry of an observation means: `observation_layout` names the slices, and printed it is
-the table below. This page is made by `python -m docs.make_observations`.
+This page lists what every entry of an observation means. `observation_layout` names the slices;
+printed, it is the table below.
 
 ```python
 >>> import crib_env
@@ -24,8 +24,9 @@ the table below. This page is made by `python -m docs.make_observations`.
 
 ```
 
-`crib_env.encode(views)` writes the same observations, and the masks, of views: of those an agent is
-asked with, or of a position of your own. So a network plays anywhere, not in an environment alone:
+`crib_env.encode(views)` computes the same observations and masks from [views](views.md): those that
+an agent gets, or those of your own positions. So a network plays anywhere, not only in an
+environment:
 
 ```python
 >>> from crib_env import Game, encode
@@ -38,8 +39,10 @@ asked with, or of a position of your own. So a network plays anywhere, not in an
 
 ```
 
-Entries without features are 0 or 1. Features follow them, one block each with a number for every
-action, 0 where it is not legal: see [features](features.md).
+The entries are 0 or 1. [Features](features.md), if you turn them on, follow: one block each, with
+one number per action, 0 where the action is illegal.
+
+`python -m docs.make_observations` makes this page.
 """
 
 

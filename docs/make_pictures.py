@@ -43,7 +43,7 @@ def drawings() -> dict[str, str]:
         episode = "match" if rules == "hoyle" else "game"
         game = Game(rules, players=players, episode=episode, seed=5)
         for _ in range(moves):
-            game.step(game.legal[len(game.legal) // 2])
+            game.step(game.legal_actions[len(game.legal_actions) // 2])
         shown[name] = game.svg(theme=theme)
     return shown
 

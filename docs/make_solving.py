@@ -92,7 +92,7 @@ def draw(points: list[dict[str, Any]], path: Path) -> None:
     axes.xaxis.set_minor_formatter(NullFormatter())
     axes.set_ylim(bottom=0.0)
     axes.set_xlabel("CPU seconds")
-    axes.set_ylabel("a perfect opponent gains, points a deal")
+    axes.set_ylabel("a perfect opponent gains, points per deal")
     axes.set_title("Five cards, by iterations")
     axes.grid(alpha=0.3)
     axes.legend()
@@ -119,8 +119,8 @@ class Settings:
 def run(chosen: Settings) -> None:
     """Make the points, the file and the picture."""
     chosen.out.mkdir(parents=True, exist_ok=True)
-    kept = chosen.out / "points.json"
-    points = json.loads(kept.read_text()) if kept.exists() else []
+    stored = chosen.out / "points.json"
+    points = json.loads(stored.read_text()) if stored.exists() else []
     known = {(point["kind"], point["iterations"]) for point in points}
     before = None
     for kind, iterations in (
@@ -137,7 +137,7 @@ def run(chosen: Settings) -> None:
         found = measure(strategy, coarse=int(kind == "basic"))  # whose play knows no pairs
         points.append({"kind": kind, "iterations": iterations, "cpu_seconds": took,
                        "hands": HANDS, **found})  # fmt: skip
-        write_whole(kept, (json.dumps(points, indent=2) + "\n").encode())
+        write_whole(stored, (json.dumps(points, indent=2) + "\n").encode())
         print(points[-1], flush=True)
     NUMBERS.write_text(json.dumps(points, indent=2) + "\n")
     draw(points, PICTURE)

@@ -5,6 +5,7 @@ five-card cribbage by one function, Table Top by another. Each is a class whose 
 arguments; ``crib_env.find_agent("rule_based")`` makes one.
 """
 
+from crib_agents import families  # isort: skip
 from crib_agents.adapters.learned import PolicyNetAgent
 from crib_agents.adapters.nets import from_onnx, from_torch
 from crib_agents.adapters.phased import PhasedAgent
@@ -25,6 +26,7 @@ __all__ = [
     "RandomAgent",
     "RuleBasedAgent",
     "ScoredAgent",
+    "families",
     "from_onnx",
     "from_sb3",
     "from_torch",

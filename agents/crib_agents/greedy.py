@@ -1,10 +1,10 @@
 """`greedy`: the best immediate points, and no thought of the other seat.
 
-In play it takes the card that pegs most now, of equals the higher. It keeps the hand that scores
-most as it stands, without the starter; the crib, whoever's, is ignored.
+It plays the card that pegs most now, and the higher one of equals. It keeps the hand that scores
+most as it stands, without the starter. It ignores the crib, whoever owns it.
 
 At Table Top each cell lies in a row and a column, one of each side. The card goes where it adds
-most to its own side's line less what it adds to the other's, of equals to the first cell; where
+most to its own side's line minus what it adds to the other's, and to the first cell of equals. If
 every cell would add nothing or less, it goes to the crib, if that is open.
 """
 
@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+from crib_agents.checks import FOR_POINTS
 from crib_agents.kernels.discard import discard_by, kept_points
 from crib_env.engine.jit import kernel
 from crib_env.engine.record import NONE
@@ -89,3 +90,5 @@ class GreedyAgent(CompiledAgent):
 
     name = "greedy"
     acts: ClassVar[dict[str, Act]] = {"two_hand": choose_card, "table_top": choose_cell}
+    # The crib it ignores, and with it how long a flush there must be.
+    honours = FOR_POINTS | {"dealt", "single_count", "flush_size", "crib_flush_size", "adjacency"}

@@ -13,6 +13,7 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 
+from crib_agents.checks import FOR_POINTS
 from crib_agents.data.tables import CRIB_TABLES, load
 from crib_agents.kernels.discard import discard_by
 from crib_agents.kernels.pair_tables import CELLS, cell, pair_table_of
@@ -60,6 +61,8 @@ class RuleBasedAgent(CompiledAgent):
 
     name = "rule_based"
     acts: ClassVar[dict[str, Act]] = {"two_hand": choose_card, "table_top": choose_cell}
+    # Its crib charts go by ranks: they know no flush, however long one must be.
+    honours = FOR_POINTS | {"dealt", "single_count", "flush_size", "crib_flush_size", "adjacency"}
 
     def __init__(self) -> None:
         super().__init__(default_weights())

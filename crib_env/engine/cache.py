@@ -50,17 +50,17 @@ _NUMBER = re.compile(r"B\d+v(\d+)")  # in the symbol of a function
 _logger = logging.getLogger(__name__)
 
 
-SAID = (
+COMPILING = (
     "crib-env: compiling for the first use, 10 to 50 s of one core "
     "(`crib warmup` compiles everything ahead)"
 )
 
 
 @cache
-def say_compiling() -> None:
-    """Say once that compiling takes a while, if somebody may be waiting at a terminal."""
+def announce_compiling() -> None:
+    """Print once that compiling takes a while, if somebody may be waiting at a terminal."""
     if multiprocessing.parent_process() is None and sys.stderr and sys.stderr.isatty():
-        print(SAID, file=sys.stderr, flush=True)
+        print(COMPILING, file=sys.stderr, flush=True)
 
 
 def _folders() -> Iterator[Path]:
@@ -180,7 +180,7 @@ class KernelCache(NullCache):
         """Return the compiled code if it is kept, whole and readable; else None."""
         kept = self._load(target_context)
         if kept is None:
-            say_compiling()
+            announce_compiling()
         return kept
 
     def _load(self, target_context: Any) -> Any:
@@ -195,7 +195,7 @@ class KernelCache(NullCache):
             return self._pack.rebuild(target_context, pickle.loads(data[SEAL:]))
         except FileNotFoundError:
             return None
-        except Exception:  # whatever is wrong with what is kept: compile anew
+        except Exception:  # whatever is wrong with what is kept: compile again
             return None
 
     def save_overload(self, sig: Any, data: Any) -> None:

@@ -148,7 +148,7 @@ def entries(family: Family) -> Entries:
 class CudaBatch:
     """N games in the memory of the current CUDA device, every seat played by the caller.
 
-    Equal seeds give the deals that the vector environments give. Every array is written anew by
+    Equal seeds give the deals that the vector environments give. Every array is overwritten by
     each call and keeps its place in memory, so that what a framework wraps once stays current:
     ``torch.as_tensor(batch.obs, device="cuda")`` copies nothing.
 
@@ -227,7 +227,7 @@ class CudaBatch:
         self._rngs.copy_to_device(words.reshape(-1, WORDS).astype(np.int64))
 
     def reset(self, seed: int | None = None) -> None:
-        """Begin an episode in every game; a ``seed`` starts the generators anew first."""
+        """Begin an episode in every game; a ``seed`` seeds the generators first."""
         if seed is not None:
             self.seed(seed)
         self._entries.reset[self._grid](
@@ -270,7 +270,7 @@ class CudaBatch:
     def rollout(self, steps: int) -> int:
         """Play ``steps`` random decisions in every game in one launch, as the CPU's `rollout` does.
 
-        An observation and a mask are written at every decision, and episodes that end begin anew;
+        An observation and a mask are written at every decision, and finished episodes reset;
         `rewards` and `dones` are left as they were.
 
         Returns:

@@ -132,6 +132,7 @@ class Family:
         layout: the observation's slices: name, size, meaning.
         log_size: the length of an event log.
         phases: the three kinds of points that a tally keeps apart.
+        hand: of a view, the ids of the cards that its seat may use.
         hidden_card: of a state, a card that no seat, or only one, knows: the starter; the card in
             turn.
         why_illegal: of a view and an action that is not legal for its seat: why, as a sentence.
@@ -159,6 +160,7 @@ class Family:
     layout: Layout
     log_size: int
     phases: tuple[str, str, str]
+    hand: Callable[[Any], list[int]]
     hidden_card: Callable[[Any], int]
     why_illegal: Callable[[Any, int], str]
     text: Callable[..., str]

@@ -74,7 +74,7 @@ def fingerprint(function: Callable[..., Any], *more: object) -> str:
     for reached in walk.functions:  # which grows as they are gone through
         walk.function(reached)
     if extension := find_extension(walk.names, walk.outside):
-        raise CannotFingerprint(f"{extension.home} extends {_say(extension.key)} in Numba")
+        raise CannotFingerprint(f"{extension.home} extends {_describe(extension.key)} in Numba")
     return walk.result()
 
 
@@ -180,22 +180,24 @@ class _Walk:
             self.class_(kind)
             self.value(tuple(value))
         else:
-            raise CannotFingerprint(f"{self.where} reads {_say(value)}")
+            raise CannotFingerprint(f"{self.where} reads {_describe(value)}")
 
     def dispatcher(self, value: Any) -> None:
         """Note a compiled helper: its function, and what it is compiled with."""
         options = value.targetoptions
         for name, ours in INHERITED.items():
             if options.get(name, ours) != ours:
-                raise CannotFingerprint(f"{_say(value)} is compiled with {name}={options[name]!r}")
+                raise CannotFingerprint(
+                    f"{_describe(value)} is compiled with {name}={options[name]!r}"
+                )
         if unknown := ", ".join(sorted(options.keys() - OPTIONS)):
-            raise CannotFingerprint(f"{_say(value)} is compiled with {unknown}")
+            raise CannotFingerprint(f"{_describe(value)} is compiled with {unknown}")
         if value.locals or value._compiler.pipeline_class is not Compiler:
-            raise CannotFingerprint(f"{_say(value)} is compiled in a way of its own")
+            raise CannotFingerprint(f"{_describe(value)} is compiled in a way of its own")
         if type(value._cache) is not NullCache:  # which does not see its helpers' edits
-            raise CannotFingerprint(f"{_say(value)} is kept in Numba's own cache")
+            raise CannotFingerprint(f"{_describe(value)} is kept in Numba's own cache")
         if not value._can_compile:  # for given signatures, when it was defined
-            raise CannotFingerprint(f"{_say(value)} is compiled before it is called")
+            raise CannotFingerprint(f"{_describe(value)} is compiled before it is called")
         self.facts.append("compiled")
         self.value(tuple(sorted(options.items())))
         self.number(value.py_func)
@@ -203,7 +205,7 @@ class _Walk:
     def numpy(self, value: Any) -> None:
         dtype = value if isinstance(value, np.dtype) else value.dtype
         if dtype.hasobject or dtype.kind not in DTYPES:
-            raise CannotFingerprint(f"{self.where} reads {_say(value)}")
+            raise CannotFingerprint(f"{self.where} reads {_describe(value)}")
         self.facts += (type(dtype).__name__, repr(dtype))
         if type(value) is np.ndarray:
             flags = value.flags
@@ -211,7 +213,7 @@ class _Walk:
         elif isinstance(value, np.generic):
             self.facts += ("scalar", value.tobytes())
         elif value is not dtype:
-            raise CannotFingerprint(f"{self.where} reads {_say(value)}")
+            raise CannotFingerprint(f"{self.where} reads {_describe(value)}")
 
     def type(self, value: Any) -> None:
         kind = type(value)
@@ -225,7 +227,7 @@ class _Walk:
             for field in value.members:
                 self.type(field[1])
         elif kind not in SPOKEN:
-            raise CannotFingerprint(f"{self.where} reads {_say(value)}")
+            raise CannotFingerprint(f"{self.where} reads {_describe(value)}")
 
     def class_(self, value: Any) -> None:
         """Note an enumeration with its members, or a named tuple with its fields."""
@@ -237,7 +239,7 @@ class _Walk:
         elif hasattr(value, "_fields"):
             self.value((value._fields, tuple(value._field_defaults.items())))
         else:
-            raise CannotFingerprint(f"{self.where} reads {_say(value)}")
+            raise CannotFingerprint(f"{self.where} reads {_describe(value)}")
 
 
 def _outside(value: Any) -> str | None:
@@ -254,6 +256,6 @@ def _outside(value: Any) -> str | None:
     return f"{module}.{name}" if found is value else None
 
 
-def _say(value: Any) -> str:
+def _describe(value: Any) -> str:
     name = getattr(value, "__qualname__", None)
     return f"{name} (a {type(value).__name__})" if name else f"a {type(value).__name__}"

@@ -138,7 +138,7 @@ def lane_entries(family: Family) -> Lanes:
     def rollout(states, rules, decks, table, rngs, views, log, lo, hi, steps, obs, masks):
         """Play ``steps`` random decisions in each lane, observing before every one.
 
-        Ended episodes begin anew.
+        Finished episodes reset.
 
         Returns:
             the number of decisions.

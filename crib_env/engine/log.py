@@ -56,7 +56,7 @@ def note(log, seat, points, reason, cards):
 
 @kernel
 def note_cards(log, seat, points, reason, cards):
-    """Log points or none, unless the log is full; of none there is no `Event`, but it is told."""
+    """Log points, also 0 (an event with `include_zero` alone), unless the log is full."""
     row = 1 + LOG_WIDTH * log[0]
     if row + LOG_WIDTH <= log.shape[0]:
         log[row] = seat

@@ -58,7 +58,7 @@ class Line:
         dealer: the dealer's seat.
         deal: what was dealt and done.
         start: the scores at the start of the episode.
-        games: game points of a match.
+        match_score: game points of a match.
         winner: the side that has won the game, or None.
     """
 
@@ -69,7 +69,7 @@ class Line:
     dealer: int
     deal: Deal
     start: Pair = (0, 0)
-    games: Pair = (0, 0)
+    match_score: Pair = (0, 0)
     winner: int | None = None
 
 

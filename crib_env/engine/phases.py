@@ -137,7 +137,7 @@ def phase_entries(family: Family) -> Phases:
         `crib_env.engine.learners`.
 
         Returns:
-            how many of the lanes begun anew wait for others.
+            how many of the lanes reset wait for others.
         """
         r = rules[0]
         v = views[0]
@@ -188,7 +188,7 @@ def phase_entries(family: Family) -> Phases:
     def rollout(states, rules, decks, table, rngs, views, log, lo, hi, phase, steps, obs, masks):
         """Play ``steps`` random decisions in each lane, observing before every one.
 
-        The phase policy's are drawn too, and not counted. Ended episodes begin anew.
+        The phase policy's are drawn too, and not counted. Finished episodes reset.
 
         Returns:
             the number of decisions.

@@ -21,9 +21,9 @@ RESULT = 2
 ILLEGAL = 3
 SEAT = 4
 
-# What is said of it: both sides' scores, the side that won, by how much, the learner's seat, and
+# A summary of it: both sides' scores, the side that won, by how much, the learner's seat, and
 # the illegal action that ended it: NONE if none did, BELOW for any below 0.
-SAID = 6
+SUMMARY = 6
 WINNER = 2
 MARGIN = 3
 BELOW = -2
@@ -65,14 +65,14 @@ def ending_kernel(family: Family) -> Callable[..., None]:
 
 
 @entry(int64(FLAGS_T, ENDINGS_T, int64[::1], int64, ENDINGS_T))
-def summarize_episodes(dones, endings, actions, target, said):
-    """Write what is said of the episodes that have just ended.
+def summarize_episodes(dones, endings, actions, target, summary):
+    """Summarise the episodes that have just ended.
 
     Args:
         dones: bool[N]. endings: int64[N, ENDING]. actions: int64[N], the learners' last.
         target: points that win a game.
-        said: int64[N, SAID], written where ``dones``; the winner is NONE if neither side won, the
-            margin 0 unless a game was won.
+        summary: int64[N, SUMMARY], written where ``dones``; the winner is NONE if neither side won,
+            the margin 0 unless a game was won.
 
     Returns:
         How many of them were ended by an illegal action.
@@ -82,15 +82,15 @@ def summarize_episodes(dones, endings, actions, target, said):
         if not dones[i]:
             continue
         first, second, result = endings[i, 0], endings[i, 1], endings[i, RESULT]
-        said[i, 0] = first
-        said[i, 1] = second
-        said[i, WINNER] = NONE if result == 0 else (1 - result) // 2
+        summary[i, 0] = first
+        summary[i, 1] = second
+        summary[i, WINNER] = NONE if result == 0 else (1 - result) // 2
         if endings[i, ILLEGAL]:
             illegal += 1
-            said[i, SAID - 1] = actions[i] if actions[i] >= 0 else BELOW
+            summary[i, SUMMARY - 1] = actions[i] if actions[i] >= 0 else BELOW
         else:
-            said[i, SAID - 1] = NONE
+            summary[i, SUMMARY - 1] = NONE
             if max(first, second) >= target:
-                said[i, MARGIN] = abs(first - second)
-        said[i, SEAT] = endings[i, SEAT]
+                summary[i, MARGIN] = abs(first - second)
+        summary[i, SEAT] = endings[i, SEAT]
     return illegal

@@ -1,4 +1,4 @@
-"""The PettingZoo shell: one class that plays any game of a `Family`.
+"""The PettingZoo environment: one class that plays any game of a `Family`.
 
 It checks order and legality itself, so no wrapper is needed: the usual ones cost several times what
 the game does.
@@ -6,41 +6,70 @@ the game does.
 
 from __future__ import annotations
 
-from typing import Any
+import copy
+from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 from gymnasium import spaces
+from pettingzoo import AECEnv
+from pettingzoo.utils.env_logger import EnvLogger
 
 from crib_env.answers import whole_action
-from crib_env.engine.record import NONE
 from crib_env.engine.single import ILLEGAL, single_entries, unpack
-from crib_env.envs.access import EnvSnapshot, GameAccess
 from crib_env.envs.arrays import note_rules
-from crib_env.envs.books import Books
-from crib_env.envs.checks import check_choice, choose_render_mode
-from crib_env.envs.phase_policy import PhasePolicy
-from crib_env.envs.screen import FPS, MODES, Screen, Shows, Sight, Viewer
+from crib_env.envs.checks import ILLEGAL_REWARD, check_choice, choose_render_mode
+from crib_env.envs.phase_policy import PhasePolicy, check_phase
+from crib_env.envs.renderer import FPS, MODES, Renderer, Shown, Viewer
 from crib_env.envs.settings import Setting
 from crib_env.errors import EpisodeOverError, IllegalActionError
-from crib_env.events import read_log
-from crib_env.game import Game
+from crib_env.events import Event
+from crib_env.game import Game, Snapshot
 from crib_env.options import check_seed, read_options
 
+Observation = dict[str, npt.NDArray[Any]]
 
-class CribbageAEC(Shows, GameAccess, Books):
-    """A card game as an agent-environment cycle.
+# The attributes of an episode, which a snapshot holds besides the game's position.
+EPISODE = (
+    "agents", "agent_selection", "rewards", "_cumulative_rewards", "terminations", "truncations",
+    "infos", "_skip_agent_selection", "_over", "_begun",
+)  # fmt: skip
+
+
+class EnvSnapshot(NamedTuple):
+    """A position of an environment.
+
+    Attributes:
+        game: the game's part.
+        episode: the attributes of PettingZoo, by name.
+        phase_rng: the generator of the policy that plays a phase.
+    """
+
+    game: Snapshot
+    episode: dict[str, Any]
+    phase_rng: np.random.Generator
+
+
+class CribbageAEC(AECEnv[str, Observation, "int | None"]):
+    """A card game as an agent-environment cycle of ``player_0``, ``player_1`` and so on.
+
+    Rewards are zero-sum between the sides; a side is ``seat % 2``.
 
     Args:
         game: the game that is played, by the family of the reward (`family_for`).
         name: the environment's name with its version, such as ``"six_card_v0"``.
         reward: ``"win"``, +1 or -1 at the episode's end; or ``"points"``, at every step the
-            acting side's points less the other's (zero-sum); or in the two-hand games
-            ``"expected"`` or ``"expected_at_show"``, see `CribbageEnv`.
+            acting side's points less the other's; or in the two-hand games ``"expected"`` or
+            ``"expected_at_show"``, see `CribbageEnv`.
         render_mode: None or one of ``metadata["render_modes"]``.
         viewer: whose knowledge is rendered: a seat, ``"all"``, or None for the seat to move.
         on_illegal: ``"terminate"`` ends the episode at reward -1 for the seat that acted, as
             PettingZoo's TerminateIllegalWrapper does; ``"raise"`` an `IllegalActionError`.
         phase_policy: who makes the decisions that this environment leaves out, if any.
+
+    Attributes:
+        game: the `Game`, to be looked at. Moves and positions that are set on it, rather than by
+            the environment's methods, are not seen by the environment.
     """
 
     rules = Setting("game.rules")
@@ -59,9 +88,7 @@ class CribbageAEC(Shows, GameAccess, Books):
         on_illegal: str = "terminate",
         phase_policy: PhasePolicy | None = None,
     ) -> None:
-        super().__init__(game.players, game.family.obs_size, game.family.actions)
-        for space in self.observation_spaces.values():
-            note_rules(space["observation"], game.rules)
+        super().__init__()
         self.metadata: dict[str, Any] = {
             "name": name,
             "render_modes": list(MODES),
@@ -70,28 +97,48 @@ class CribbageAEC(Shows, GameAccess, Books):
         }
         check_choice("on_illegal", on_illegal, ("terminate", "raise"))
         self.game = game
-        self.family = game.family
         self.render_mode = choose_render_mode(render_mode, self.metadata["render_modes"])
-        self._screen = Screen(game.family, game.rules, game.players, name, viewer)
+        self._renderer = Renderer(name, game.players, viewer)
         self.on_illegal = on_illegal
         self.phase_policy = phase_policy
-        size = game.players * game.family.obs_size + 52
-        self.state_space = spaces.Box(0, 1, (size,), np.uint8)
-        self._chance = None
-        self._observed = NONE  # the seat whose observation the game's arrays hold
-        self._seeded = False
-        self._taken: list[EnvSnapshot] = []
+        self.possible_agents = [f"player_{seat}" for seat in range(game.players)]
+        self._seat_of = {agent: seat for seat, agent in enumerate(self.possible_agents)}
+        self.agents: list[str] = []
+        self.agent_selection = self.possible_agents[0]  # until the first reset
+        size, actions = game.family.obs_size, game.family.actions
+        space = spaces.Dict(
+            {
+                "observation": spaces.Box(0, 1, (size,), np.uint8),
+                "action_mask": spaces.Box(0, 1, (actions,), np.int8),
+            }
+        )
+        note_rules(space["observation"], game.rules)
+        self.observation_spaces = {agent: copy.deepcopy(space) for agent in self.possible_agents}
+        self.action_spaces = {agent: spaces.Discrete(actions) for agent in self.possible_agents}
+        self.state_space = spaces.Box(0, 1, (game.players * size + 52,), np.uint8)
         self._reward = reward
         self._points = reward != "win"
         self._unit = int(single_entries(game.family).unit(game.record))  # of gain, to a point
+        self._phase_rng = np.random.default_rng()
+        self._begun = False
+        self._over = True
+        self._before_moves: list[EnvSnapshot] = []  # positions that pop goes back to
 
     # --- PettingZoo's interface -----------------------------------------------------------------
+
+    def observation_space(self, agent: str) -> spaces.Space[Any]:
+        """Return the space of ``agent``'s observations."""
+        return self.observation_spaces[agent]
+
+    def action_space(self, agent: str) -> spaces.Space[Any]:
+        """Return the space of ``agent``'s actions."""
+        return self.action_spaces[agent]
 
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
         """Begin an episode.
 
         Args:
-            seed: starts the generator of all deals and cuts; None goes on with it.
+            seed: seeds the generator of all deals and cuts; None goes on with it.
             options: ``decks``, ``dealer`` and ``scores``: see `crib_env.options.read_options`.
 
         Raises:
@@ -99,26 +146,13 @@ class CribbageAEC(Shows, GameAccess, Books):
         """
         seed = check_seed(seed)
         chosen = read_options(options, self.players, self.rules.target)
-        if seed is not None or not self._seeded:
+        if seed is not None or not self._begun:  # copies of an env not begun yet deal differently
             entropy = np.random.SeedSequence(seed)
             self.game.seed(entropy)
             # Seeded by words: a generator tells what sequence it came of, and so of the deals.
-            self._chance = np.random.default_rng(entropy.spawn(1)[0].generate_state(4))
-            self._seeded = True
-        self.game.start(chosen)
-        self._resume()
-
-    def _resume(self) -> None:
-        self._taken.clear()
-        self.agents = []  # until the phase policy has done its part
-        self._play_phase()
-        self._open_books()
-        self._look(self.game.seat)
-        self.agent_selection = self.possible_agents[self._observed]
-        if self.game.over:  # a position of an ended game
-            self._finish(0)
-        if self.render_mode == "human":
-            self.render()
+            self._phase_rng = np.random.default_rng(entropy.spawn(1)[0].generate_state(4))
+        self.game._reset(chosen)
+        self._begin_episode()
 
     def step(self, action: int | None) -> None:
         """Act for ``agent_selection``; a finished agent steps with None, as in any AEC environment.
@@ -140,57 +174,246 @@ class CribbageAEC(Shows, GameAccess, Books):
                 )
             self._was_dead_step(None)
             return
+        game = self.game
         if type(action) is not int:
-            action = whole_action(action, self.family.actions)
+            action = whole_action(action, game.family.actions)
         try:
-            code = self.game.advance(action)
+            code = game.advance(action)
         except OverflowError:  # a number that no 64 bits hold is no action either
             code = ILLEGAL
         if code < 0:
             if self.on_illegal == "raise":
-                view = self.view(self._seat_of[agent])
-                raise IllegalActionError(self.family.why_illegal(view, action))
-            self._punish(agent)
-            self._observed = NONE
+                raise IllegalActionError(game.family.why_illegal(game.view(game.seat), action))
+            self._terminate_illegal(agent)
             return
         self._cumulative_rewards[agent] = 0.0
         seat, over, gain = unpack(code)
         if self.phase_policy is not None and not over:
-            gain += self._play_phase()
-            seat, over = self.game.seat, self.game.over
-        self._observed = seat
+            gain += self._play_phase(self.phase_policy)
+            seat, over = game.seat, game.over
         self.agent_selection = self.possible_agents[seat]
         if over:
-            self._finish(gain)
+            self._end_game(gain)
         elif self._points:
-            self._pay(gain / self._unit)
+            self._add_rewards(gain / self._unit)
         if self.render_mode == "human":
             self.render()
 
+    def observe(self, agent: str) -> Observation:
+        """Return ``{"observation": uint8[obs_size], "action_mask": int8[actions]}``, new arrays.
+
+        The mask is all zeros for a seat not to move.
+        """
+        game = self.game
+        if agent == self.agent_selection and not self._over:
+            return {"observation": game.obs.copy(), "action_mask": game.mask.copy()}
+        self._check_begun()
+        observation, mask = game.observe(self._seat_of[agent])
+        if self._over:
+            mask[:] = 0  # also where an illegal action ended the episode
+        return {"observation": observation, "action_mask": mask}
+
+    def last(
+        self, observe: bool = True
+    ) -> tuple[Observation | None, float, bool, bool, dict[str, Any]]:
+        """Return observation, reward since it last acted, ends and info of ``agent_selection``."""
+        if not self.agents:
+            raise EpisodeOverError("last() without a running episode: call reset() first")
+        agent = self.agent_selection
+        return (
+            self.observe(agent) if observe else None,
+            self._cumulative_rewards[agent],
+            self.terminations[agent],
+            self.truncations[agent],
+            self.infos[agent],
+        )
+
+    def state(self) -> npt.NDArray[np.uint8]:
+        """Return everything, for centralised critics.
+
+        That is every seat's observation, then a card by id: the starter, turned or not; in Table
+        Top the card in turn.
+
+        Returns:
+            uint8[players * obs_size + 52].
+        """
+        parts = [self.observe(agent)["observation"] for agent in self.possible_agents]
+        hidden = np.zeros(52, dtype=np.uint8)
+        hidden[self.game.family.hidden_card(self.game.states[0])] = 1
+        return np.concatenate([*parts, hidden])
+
+    def render(self) -> Shown:
+        """Return or show the game as ``render_mode`` says, for the seat to move or the viewer.
+
+        Raises:
+            EpisodeOverError: before the first reset.
+            DependencyNotInstalled: pixels are wanted without the extra ``render``.
+        """
+        self._check_begun()
+        return self._renderer.render(self.render_mode, self.game, self._seat)
+
+    def close(self) -> None:
+        """Close the window, if there is one."""
+        self._renderer.window.close()
+
+    def _repr_svg_(self) -> str | None:
+        return self._renderer.svg(self.game, self._seat) if self._begun else None
+
+    def _repr_html_(self) -> str | None:
+        return self._renderer.html(self.game, self._seat) if self._begun else None
+
+    # --- the game -------------------------------------------------------------------------------
+
+    @property
+    def scores(self) -> tuple[int, int]:
+        """The scores of the present game, by side."""
+        return self.game.scores
+
+    @property
+    def dealer(self) -> int:
+        """The seat that deals."""
+        return self.game.dealer
+
+    @property
+    def events(self) -> list[Event]:
+        """What was pegged since the last decision, in order."""
+        return self.game.events
+
+    def view(self, seat: int) -> np.void:
+        """Return what ``seat`` may know, as a view record.
+
+        Raises:
+            ValueError: no such seat.
+            EpisodeOverError: before the first reset.
+        """
+        self._check_begun()
+        return self.game.view(seat)
+
+    def snapshot(self) -> EnvSnapshot:
+        """Return the position, its generator included, for `restore`; later play leaves it be."""
+        episode = {name: getattr(self, name) for name in EPISODE if hasattr(self, name)}
+        return EnvSnapshot(self.game.snapshot(), *copy.deepcopy((episode, self._phase_rng)))
+
+    def restore(self, snapshot: EnvSnapshot) -> None:
+        """Go back to a position taken by `snapshot` of an environment of the same game.
+
+        Raises:
+            ValueError: no snapshot, or one of another game; nothing has changed then.
+        """
+        if not isinstance(snapshot, EnvSnapshot):
+            raise ValueError(f"restore() takes what snapshot() returned, got {snapshot!r}")
+        check_phase(self.phase_policy, snapshot.game.position.state[0])
+        self.game.restore(snapshot.game)
+        episode, self._phase_rng = copy.deepcopy((snapshot.episode, snapshot.phase_rng))
+        self.__dict__.update(episode)
+
+    def push(self, action: int) -> None:
+        """Make a move that `pop` takes back: for search, as in python-chess.
+
+        Raises:
+            IllegalActionError: an illegal action, whatever ``on_illegal`` says; nothing changed.
+        """
+        game = self.game
+        action = whole_action(action, game.family.actions)
+        if self._over or action not in game.legal_actions:
+            raise IllegalActionError(game.family.why_illegal(game.view(game.seat), action))
+        self._before_moves.append(self.snapshot())
+        self.step(action)
+
+    def pop(self) -> None:
+        """Take back the last move made by `push`.
+
+        Raises:
+            IndexError: there is none since the reset.
+        """
+        if not self._before_moves:
+            raise IndexError("there is no move to take back: push() makes one")
+        self.restore(self._before_moves.pop())
+
+    def notation(self) -> str:
+        """Return the position as one line of text; see `crib_env.notation`."""
+        self._check_begun()
+        return self.game.notation()
+
+    def set_position(self, text: str) -> None:
+        """Set a position written by `notation`; given decks are not part of it.
+
+        Raises:
+            ValueError: text that is no position, or one of another game than this environment's;
+                nothing has changed then.
+        """
+        position = self.game.parse(text)
+        check_phase(self.phase_policy, position.position.state[0])
+        self.game.restore(position)
+        self._begin_episode()
+
     # --- inside ---------------------------------------------------------------------------------
 
-    def _sight(self) -> Sight | None:
-        if not self._seeded:
-            return None
-        seat = self._seat_of[self.agent_selection]
-        told = read_log(self.game.log, include_zero=True)
-        return Sight(self.view, seat, self.game.deals, told)
+    @property
+    def _seat(self) -> int:
+        return self._seat_of[self.agent_selection]
 
-    def _finish(self, gain: float) -> None:
-        self._pay(gain / self._unit if self._points else float(self.game.result))
-        self._observed = NONE
-        self._close_books(truncated=False)
+    def _check_begun(self) -> None:
+        if not self._begun:
+            raise EpisodeOverError("there is no game before the first reset(): call it")
 
-    def _play_phase(self) -> int:
+    def _begin_episode(self) -> None:
+        """Go on from the position that the game has been given, with no rewards yet."""
+        self._begun = True
+        self._before_moves.clear()
+        self.agents = []  # until the phase policy has made its decisions
+        if self.phase_policy is not None:
+            self._play_phase(self.phase_policy)
+        self.agents = self.possible_agents[:]
+        self.agent_selection = self.agents[self.game.seat]
+        self.rewards = dict.fromkeys(self.agents, 0.0)
+        self._cumulative_rewards = dict.fromkeys(self.agents, 0.0)
+        self.terminations = dict.fromkeys(self.agents, False)
+        self.truncations = dict.fromkeys(self.agents, False)
+        self.infos: dict[str, dict[str, Any]] = {agent: {} for agent in self.agents}
+        self._skip_agent_selection: str | None = None
+        self._over = False
+        if self.game.over:  # a position of an ended game
+            self._end_game(0)
+        if self.render_mode == "human":
+            self.render()
+
+    def _play_phase(self, policy: PhasePolicy) -> int:
         """Let the phase policy make its decisions; return side 0's points of them less side 1's.
 
         In units of a point. Where it fails the episode is over: no seat has an action until the
         next reset.
         """
-        if self.phase_policy is None:
-            return 0
-        assert self._chance is not None
         agents, self.agents = self.agents, []
-        gain = self.phase_policy.play(self.game, self._chance)
+        gain = policy.play(self.game, self._phase_rng)
         self.agents = agents
         return gain
+
+    def _add_rewards(self, gain: float) -> None:
+        """Reward every agent with the points or the result, given as side 0 sees them."""
+        rewards, total = self.rewards, self._cumulative_rewards
+        for seat, agent in enumerate(self.agents):
+            reward = gain if seat % 2 == 0 else -gain
+            rewards[agent] = reward
+            total[agent] += reward
+
+    def _end_game(self, gain: float) -> None:
+        """End the episode with the game."""
+        self._add_rewards(gain / self._unit if self._points else float(self.game.result))
+        self._end_episode(truncated=False)
+
+    def _end_episode(self, *, truncated: bool) -> None:
+        """End the episode for every agent."""
+        self._over = True
+        self.terminations = dict.fromkeys(self.agents, True)
+        self.truncations = dict.fromkeys(self.agents, truncated)
+        self._deads_step_first()
+
+    def _terminate_illegal(self, agent: str) -> None:
+        """End the episode at reward -1 for an agent whose action was illegal, 0 for the others."""
+        EnvLogger.warn_on_illegal_move()
+        self._cumulative_rewards[agent] = 0.0
+        self.rewards = dict.fromkeys(self.agents, 0.0)
+        self.rewards[agent] = ILLEGAL_REWARD
+        self._accumulate_rewards()
+        self._end_episode(truncated=True)

@@ -30,7 +30,7 @@ MOST_PEGGED = 64  # rows of what is kept between two decisions of a learner: mor
 
 
 class LearnerArrays:
-    """N games of learners, who plays in them, and the arrays that every step writes anew.
+    """N games of learners, who plays in them, and the arrays that every step overwrites.
 
     Args:
         n: how many games. family: theirs. seat: the learner's in each, at first.
@@ -114,7 +114,7 @@ class LearnerArrays:
     def autoreset_lanes(self, lanes: Array) -> None:
         """Begin another episode in each lane; given decks were for the first."""
         self.states["given"][lanes] = self.states["given_end"][lanes]
-        self.games.begin(lanes)
+        self.games.reset(lanes)
         self.draw_seats(lanes)
         self.opponents.draw(self.chance.share_rngs, lanes)
 
@@ -138,7 +138,9 @@ def note_rules(space: spaces.Space[Any], rules: Rules) -> None:
     Stable-Baselines3 does, and games of other rules have observations of the same shape.
     """
     fields = asdict(rules)
-    vars(space)[RULES] = {"rules": fields.pop("name"), "rules_fields": fields}
+    vars(space)[RULES] = {
+        "family": rules.family, "rules": fields.pop("name"), "rules_fields": fields
+    }  # fmt: skip
 
 
 def observation_space(family: Family, level: int) -> spaces.Box:

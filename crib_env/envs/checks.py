@@ -42,10 +42,10 @@ def choose_render_mode(wanted: str | None, modes: Sequence[str]) -> str | None:
     if wanted is None or wanted in modes:
         missing = [one for one in NEEDED.get(wanted or "", ()) if find_spec(one) is None]
         if missing:
-            said = f"render_mode={wanted!r} needs {', '.join(missing)}, not installed: {INSTALL}"
+            message = f"render_mode={wanted!r} needs {', '.join(missing)}, not installed: {INSTALL}"
             if wanted == "human":
-                raise DependencyNotInstalled(said)
-            warnings.warn(said, stacklevel=4)
+                raise DependencyNotInstalled(message)
+            warnings.warn(message, stacklevel=4)
         return wanted
     if wanted not in COMMON_MODES:
         check_choice("render_mode", wanted, tuple(modes))

@@ -1,4 +1,4 @@
-"""What a learner is told of an episode that has ended, and of a mask that it seems to forget."""
+"""The info of an episode that has ended, and the warning of a mask that seems forgotten."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from crib_env.engine.rewards import (
     BELOW,
     MARGIN,
     RESULT,
-    SAID,
     SEAT,
+    SUMMARY,
     WINNER,
     summarize_episodes,
 )
@@ -23,10 +23,10 @@ from crib_env.rules import Rules
 
 Array = npt.NDArray[Any]
 
-# What is said at every step and reset, and what there is to say of a game that has not ended.
+# The info of a game that has not ended.
 UNDECIDED = {"winner": np.int64(NONE), "skunk": np.int64(0), "illegal_action": np.int64(NONE)}
 
-ENOUGH = 20  # episodes ended by illegal actions, before anything is said of it
+ENOUGH = 20  # episodes ended by illegal actions, before a warning
 FORGOTTEN = (
     "{illegal} of {ended} episodes have ended at an illegal action (reward -1, often at the first "
     "step): has the mask been forgotten? The legal actions are in info['action_mask'] and in "
@@ -36,7 +36,7 @@ FORGOTTEN = (
 
 
 def endings(batch: LearnerArrays, rules: Rules, actions: Array) -> tuple[dict[str, Array], int]:
-    """Return what there is to say of the episodes that have just ended, an array [N] each.
+    """Return the info of the episodes that have just ended, an array [N] each.
 
     Where ``dones`` is False it is 0.
 
@@ -52,22 +52,22 @@ def endings(batch: LearnerArrays, rules: Rules, actions: Array) -> tuple[dict[st
         how many an illegal action ended.
     """
     dones = batch.dones
-    table = np.zeros((len(dones), SAID), dtype=np.int64)  # its columns are what is said
+    summary = np.zeros((len(dones), SUMMARY), dtype=np.int64)
     illegal = summarize_episodes.unchecked(
-        dones, batch.endings, np.ascontiguousarray(actions, dtype=np.int64), rules.target, table
+        dones, batch.endings, np.ascontiguousarray(actions, dtype=np.int64), rules.target, summary
     )
     return {
-        "scores": table[:, :2],
-        "winner": table[:, WINNER],
-        "skunk": rules.skunks(table[:, MARGIN]),
-        "seat": table[:, SEAT],
+        "scores": summary[:, :2],
+        "winner": summary[:, WINNER],
+        "skunk": rules.skunks(summary[:, MARGIN]),
+        "seat": summary[:, SEAT],
         "opponent": np.where(dones, batch.final_opponents, 0),
-        "illegal_action": table[:, SAID - 1],
+        "illegal_action": summary[:, SUMMARY - 1],
     }, illegal
 
 
 def ending_of(batch: LearnerArrays, rules: Rules, lane: int, action: int) -> dict[str, Any]:
-    """Return what `endings` says of one game that has ended, in scalars of NumPy."""
+    """Return the info of one game that has ended, as `endings` does, in scalars of NumPy."""
     first, second, result, illegal, seat = batch.endings[lane].tolist()
     decided = max(first, second) >= rules.target and not illegal
     return {
@@ -76,12 +76,12 @@ def ending_of(batch: LearnerArrays, rules: Rules, lane: int, action: int) -> dic
         "skunk": np.int64(rules.skunks(abs(first - second)) if decided else 0),
         "seat": np.int64(seat),
         "opponent": batch.final_opponents[lane],
-        "illegal_action": np.int64(_said(int(action)) if illegal else NONE),
+        "illegal_action": np.int64(_shown(int(action)) if illegal else NONE),
     }
 
 
-def _said(action: int) -> int:
-    """Return what is said of an illegal action: any below 0 is one, and 64 bits hold no more."""
+def _shown(action: int) -> int:
+    """Return an illegal action as the info shows it: one number for all below 0, in 64 bits."""
     return BELOW if action < 0 else min(action, np.iinfo(np.int64).max)
 
 
@@ -90,12 +90,12 @@ class MaskReminder:
 
     def __init__(self) -> None:
         self._ended = self._illegal = 0
-        self._said = False
+        self._warned = False
 
     def note(self, ended: int, illegal: int) -> None:
-        """Take notice of episodes that have ended, ``illegal`` of them by an illegal action."""
+        """Count episodes that have ended, ``illegal`` of them by an illegal action."""
         self._ended += ended
         self._illegal += illegal
-        if not self._said and self._illegal >= ENOUGH and 2 * self._illegal >= self._ended:
-            self._said = True
+        if not self._warned and self._illegal >= ENOUGH and 2 * self._illegal >= self._ended:
+            self._warned = True
             warnings.warn(FORGOTTEN.format(illegal=self._illegal, ended=self._ended), stacklevel=2)

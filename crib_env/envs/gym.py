@@ -1,4 +1,4 @@
-"""The Gymnasium shell: one learner against an opponent."""
+"""The Gymnasium environment: one learner against an opponent."""
 
 from __future__ import annotations
 
@@ -17,17 +17,18 @@ from crib_env.envs.learner import LearnerBatch
 from crib_env.envs.masked import Masking, Observation
 from crib_env.envs.opponents import OpponentSpec
 from crib_env.envs.phase_policy import PhasePolicy
-from crib_env.envs.screen import FPS, MODES, Screen, Shows, Sight, Viewer
+from crib_env.envs.renderer import FPS, MODES, Renderer, Shown, Viewer
 from crib_env.envs.settings import LearnerSettings, Setting
 from crib_env.errors import EpisodeOverError, IllegalActionError
 from crib_env.events import Event
-from crib_env.notation import format_state
+from crib_env.game import Game, Snapshot
+from crib_env.notation import Position
 from crib_env.options import check_seed, read_options
 from crib_env.policy import Agent, Opponent
 from crib_env.rules import Rules
 
 
-class CribbageEnv(LearnerSettings, Shows, gymnasium.Env[Observation, np.int64]):
+class CribbageEnv(LearnerSettings, gymnasium.Env[Observation, np.int64]):
     """One game for a learner; an opponent plays the other seat inside ``step``.
 
     The observation is flat; the legal actions are in ``info["action_mask"]`` (int8) and
@@ -99,7 +100,7 @@ class CribbageEnv(LearnerSettings, Shows, gymnasium.Env[Observation, np.int64]):
             opponent=opponent, partner=partner, seat=seat, on_illegal=on_illegal, autoreset=False,
             threads=1, phase_policy=phase_policy, keeps_events=True,
         )  # fmt: skip
-        self._screen = Screen(batch.family, rules, batch.players, name, viewer)
+        self._renderer = Renderer(name, batch.players, viewer)
         self._masking = Masking(mask_in_observation, batch.space, batch.family.actions)
         self.observation_space = self._masking.space
         self.action_space = spaces.Discrete(batch.family.actions)
@@ -126,7 +127,7 @@ class CribbageEnv(LearnerSettings, Shows, gymnasium.Env[Observation, np.int64]):
         self._over = True  # until the opponent's first moves are made
         self.batch.reset([chosen] if options else None)
         self._over = False
-        self._said = UNDECIDED | {"seat": self.batch.seats[0]}
+        self._ending = UNDECIDED | {"seat": self.batch.seats[0]}
         if self.render_mode == "human":
             self.render()
         return self._observation(), self._info()
@@ -164,16 +165,40 @@ class CribbageEnv(LearnerSettings, Shows, gymnasium.Env[Observation, np.int64]):
         legal: npt.NDArray[np.bool_] = self.batch.masks[0].astype(np.bool_)
         return legal
 
-    def _sight(self) -> Sight | None:
+    @property
+    def game(self) -> Game:
+        """A copy of the game as it stands: for positions, drawings and moves tried out.
+
+        Its events are what was pegged since the learner's last decision.
+
+        Raises:
+            EpisodeOverError: before the first reset.
+        """
+        self._check_begun()
         batch = self.batch
-        if not batch.begun:
-            return None
+        game = Game(self.rules, players=self.players, episode=self.episode, family=batch.family)
+        position = Position(batch.states, game.rules, game.episode, game.players)
+        game.restore(Snapshot(position, batch.history, batch.games.decks))
+        return game
 
-        def view(seat: int) -> np.void:
-            seen: np.void = batch.games.views(batch.lanes, np.array([seat]))[0]
-            return seen
+    def render(self) -> Shown:
+        """Return or show the game as ``render_mode`` says, for the learner or the viewer.
 
-        return Sight(view, self.seat, int(batch.states["deals"][0]), batch.told)
+        Raises:
+            EpisodeOverError: before the first reset.
+            DependencyNotInstalled: pixels are wanted without the extra ``render``.
+        """
+        return self._renderer.render(self.render_mode, self.game, self.seat)
+
+    def close(self) -> None:
+        """Close the window, if there is one."""
+        self._renderer.window.close()
+
+    def _repr_svg_(self) -> str | None:
+        return self._renderer.svg(self.game, self.seat) if self.batch.begun else None
+
+    def _repr_html_(self) -> str | None:
+        return self._renderer.html(self.game, self.seat) if self.batch.begun else None
 
     def set_opponent(self, opponent: OpponentSpec) -> None:
         """Let another opponent play, at once, also in a game under way; for leagues and curricula.
@@ -201,8 +226,7 @@ class CribbageEnv(LearnerSettings, Shows, gymnasium.Env[Observation, np.int64]):
         Raises:
             EpisodeOverError: before the first reset.
         """
-        self._check_begun()
-        return format_state(self.batch.states, self.rules, self.batch.games.episode)
+        return self.game.notation()
 
     @property
     def _seat(self) -> int:
@@ -210,7 +234,7 @@ class CribbageEnv(LearnerSettings, Shows, gymnasium.Env[Observation, np.int64]):
 
     def _check_begun(self) -> None:
         if not self.batch.begun:
-            raise EpisodeOverError("there is no position before the first reset(): call it")
+            raise EpisodeOverError("there is no game before the first reset(): call it")
 
     def _observation(self) -> Observation:
         observation: npt.NDArray[Any] = self.batch.observations[0].copy()
@@ -224,7 +248,7 @@ class CribbageEnv(LearnerSettings, Shows, gymnasium.Env[Observation, np.int64]):
             "action_mask": batch.masks[0].copy(),
             "scores": batch.scores[0].copy(),
             "opponent": batch.opponents.playing[0],
-            **self._said,
+            **self._ending,
         }
 
     def _opponents(self) -> Agent:

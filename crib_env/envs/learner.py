@@ -21,12 +21,13 @@ from crib_env.envs.arrays import Array, LearnerArrays, note_rules
 from crib_env.envs.checks import check_choice, whole_number
 from crib_env.envs.compiled import choose_threads, compiled_stepper
 from crib_env.envs.endings import MaskReminder
-from crib_env.envs.opponents import Opponents, OpponentSpec
+from crib_env.envs.opponents import Opponents, OpponentSpec, parse_opponents
 from crib_env.envs.phase_policy import PhasePolicy
 from crib_env.envs.python_opponents import step_python
 from crib_env.envs.rng_streams import RngStreams
 from crib_env.errors import EpisodeOverError, IllegalActionError
 from crib_env.events import Event, read_log
+from crib_env.honours import refuse_rules
 from crib_env.options import ResetOptions
 from crib_env.policy import Opponent, find_agent
 from crib_env.rules import Rules
@@ -52,7 +53,7 @@ class LearnerBatch(LearnerArrays):
         autoreset: begin a new episode at once where one ended.
         threads: how many threads step the games; None chooses by N and the machine's cores.
         phase_policy: who makes the decisions that the environment leaves out, if any.
-        keeps_events: keep what is pegged between decisions, for `events`; of one game alone.
+        keeps_events: log what is pegged between decisions, for `events`; of one game alone.
     """
 
     def __init__(
@@ -89,6 +90,8 @@ class LearnerBatch(LearnerArrays):
         self.rules = rules
         self.opponents = Opponents(n, opponent)
         self.partner = None if partner is None else find_agent(partner)
+        for agent in (*self.opponents.agents, self.partner):
+            refuse_rules(agent, rules, episode)
         self.seat = None if seat is None else int(seat)
         self.on_illegal = on_illegal
         self.phase_policy = phase_policy
@@ -113,7 +116,7 @@ class LearnerBatch(LearnerArrays):
         """Take hold of what neither copies nor pickles carry."""
         self.games.log = self.logs[0]
         self.scores = self.states["scores"]
-        self._history = self.logs[0, self.family.log_size :]
+        self.history = self.logs[0, self.family.log_size :]
         self._compiled = None
         if self.partner is None:
             self._compiled = compiled_stepper(
@@ -122,7 +125,7 @@ class LearnerBatch(LearnerArrays):
 
     def __getstate__(self) -> dict[str, Any]:
         state = self.__dict__.copy()
-        del state["_compiled"], state["_history"], state["scores"]
+        del state["_compiled"], state["history"], state["scores"]
         return state
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -157,24 +160,24 @@ class LearnerBatch(LearnerArrays):
         if not self._seeded:
             self.seed(None)
         self._running = False
-        self._history[:1] = 0
+        self.history[:1] = 0
         if options is None:
-            self.games.begin()
+            self.games.reset()
         else:
-            self.games.begin_each(options)
+            self.games.reset_each(options)
             if options[0].scores is not None and self.keeps_events:
-                self._history[0] -= self.logs[0, 3] == FOR_LAST  # as in Game
+                self.history[0] -= self.logs[0, 3] == FOR_LAST  # as in Game
         self.draw_seats(self.lanes)
         self.opponents.draw(self.chance.share_rngs, self.lanes)
         self._run(np.full(self.num_envs, CONTINUE, dtype=np.int64))
         self.dones[:] = False
 
-    def step(self, actions: Array, anew: npt.NDArray[np.bool_] | None = None) -> None:
+    def step(self, actions: Array, resets: npt.NDArray[np.bool_] | None = None) -> None:
         """Act for every learner; the results are in the attributes.
 
         Args:
             actions: int[N].
-            anew: bool[N], in which games to begin a new episode instead.
+            resets: bool[N], which games to reset instead.
 
         Raises:
             ValueError: actions of another shape, or an agent's answer is no action.
@@ -190,20 +193,20 @@ class LearnerBatch(LearnerArrays):
                 f"actions must be {self.num_envs} whole numbers, one a game, got shape "
                 f"{given.shape} of {given.dtype}"
             )
-        anew = self._nowhere if anew is None else anew
+        resets = self._nowhere if resets is None else resets
         if self.on_illegal == "raise":
-            legal = self.legal(given) | anew
+            legal = self.legal(given) | resets
             if not legal.all():
                 lane = int(np.flatnonzero(~legal)[0])
                 why = self.family.why_illegal(self.view(lane), int(given[lane]))
                 raise IllegalActionError(why if self.num_envs == 1 else f"game {lane}: {why}")
         # Any number below 0 is as illegal as -1; CONTINUE, which is one, is not for callers.
         given = np.maximum(given, -1, dtype=np.int64)
-        if anew.any():
-            self.autoreset_lanes(self.lanes[anew])
-            given[anew] = CONTINUE
+        if resets.any():
+            self.autoreset_lanes(self.lanes[resets])
+            given[resets] = CONTINUE
         if self.keeps_events:
-            self._history[0] = 0
+            self.history[0] = 0
         if len(self.opponents.agents) > 1:
             self.final_opponents[:] = self.opponents.playing
         self._run(given)
@@ -226,12 +229,7 @@ class LearnerBatch(LearnerArrays):
     @property
     def events(self) -> list[Event]:
         """What was pegged since the learner's last decision, in order, if that is kept."""
-        return read_log(self._history)
-
-    @property
-    def told(self) -> list[Event]:
-        """What was pegged and counted in the first game, also what made no points."""
-        return read_log(self._history, include_zero=True)
+        return read_log(self.history)
 
     def set_opponent(self, opponent: OpponentSpec, lanes: Array | None = None) -> None:
         """Let another opponent play, at once, also in games under way.
@@ -243,6 +241,8 @@ class LearnerBatch(LearnerArrays):
             ValueError, TypeError: no such opponent, or no such shares; nothing has changed.
         """
         chosen = self.lanes if lanes is None else lanes
+        for agent, _ in parse_opponents(opponent):
+            refuse_rules(agent, self.rules, self.games.episode)
         self.opponents.put(opponent, chosen)
         self.opponents.draw(self.chance.share_rngs, chosen)
         self.final_opponents[:] = self.opponents.playing

@@ -14,6 +14,7 @@ from crib_env.envs.phase_policy import PhasePolicy
 from crib_env.envs.vector import CribbageVectorEnv
 from crib_env.errors import comes_with
 from crib_env.game import Game
+from crib_env.honours import refuse_rules
 from crib_env.policy import find_agent
 from crib_env.rules import Rules, find_rules
 
@@ -28,7 +29,7 @@ class PhasePolicySpec:
     Attributes:
         name: the keyword.
         phase: the phase of a deal that the policy plays for both seats.
-        default: the agent it is unless told otherwise.
+        default: the agent that it is by default.
     """
 
     name: str
@@ -43,7 +44,7 @@ class EnvSpec:
     Attributes:
         name: the environment's name with its version.
         family: the games it plays.
-        rules: the preset it plays unless told otherwise.
+        rules: the preset that it plays by default.
         episodes: what one episode can be, with the engine's name for it; the first is the default.
         phase: the keyword for the policy that plays the rest of the deal, in a phase environment.
     """
@@ -145,10 +146,9 @@ class EnvSpec:
         check_choice("episode", episode, tuple(self.episodes))
         if "players" in settled:
             self.check_players(settled["players"])
+        rules = find_rules(self.rules if rules is None else rules, self.family.name)
         if self.phase is not None:
             agent = find_agent(settled.pop(self.phase.name, self.phase.default))
+            refuse_rules(agent, rules, self.episodes[episode])
             settled["phase_policy"] = PhasePolicy(agent, self.phase.phase)
-        return settled | {
-            "rules": find_rules(self.rules if rules is None else rules, self.family.name),
-            "episode": self.episodes[episode],
-        }
+        return settled | {"rules": rules, "episode": self.episodes[episode]}

@@ -33,13 +33,13 @@ class RngStreams:
 
     def seed(self, seed: int | None) -> Entropy:
         """Start every generator from ``seed``; return the entropy of the deals."""
-        deals, players, asked = Entropy(seed).spawn(3)
+        deals, players, python = Entropy(seed).spawn(3)
         n = len(self.rngs)
         phase, share = players.spawn(2)
         self.rngs[:] = _words(players, n)
         self.phase_rngs[:] = _words(phase, n)
         self.share_rngs[:] = _words(share, n)
-        self._seed_asked(asked)
+        self._seed_python(python)
         return deals
 
     def seed_each(self, seeds: Sequence[int | None], states: npt.NDArray[np.void]) -> None:
@@ -49,16 +49,16 @@ class RngStreams:
         """
         for lane, seed in enumerate(seeds):
             if seed is not None:
-                deals, players, asked = Entropy(int(seed)).spawn(3)
+                deals, players, python = Entropy(int(seed)).spawn(3)
                 seed_states(states[lane : lane + 1], deals)
                 phase, share = players.spawn(2)
                 self.rngs[lane] = _words(players, 1)
                 self.phase_rngs[lane] = _words(phase, 1)
                 self.share_rngs[lane] = _words(share, 1)
                 if lane == 0:
-                    self._seed_asked(asked)
+                    self._seed_python(python)
 
-    def _seed_asked(self, entropy: Entropy) -> None:
+    def _seed_python(self, entropy: Entropy) -> None:
         self.opponent, self.partner, self.phase_policy = (
             np.random.default_rng(one.generate_state(4)) for one in (entropy, *entropy.spawn(2))
         )

@@ -1,4 +1,4 @@
-"""What can be read of an environment's settings, and what is said to who would set one."""
+"""The settings of an environment: readable, and an error for whoever sets one later."""
 
 from __future__ import annotations
 

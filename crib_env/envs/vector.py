@@ -26,7 +26,7 @@ MODES = (AutoresetMode.SAME_STEP, AutoresetMode.NEXT_STEP)
 class CribbageVectorEnv(LearnerSettings, VectorEnv[Observation, Array, Array]):
     """N games for N learners, stepped in compiled code.
 
-    By default ended episodes begin anew in the same step: the observation returned is the new
+    By default finished episodes reset in the same step: the observation returned is the new
     episode's, the ended one's is in ``info["final_obs"]`` and its info in ``info["final_info"]``.
     With ``AutoresetMode.NEXT_STEP``, which Gymnasium's own vector wrappers ask for, the observation
     returned is the ended episode's; the next step takes no notice of that game's action and returns
@@ -122,7 +122,7 @@ class CribbageVectorEnv(LearnerSettings, VectorEnv[Observation, Array, Array]):
 
         Returns:
             observations [N, size], rewards float64[N], terminations bool[N], truncations bool[N]
-            (never), and info: ``action_mask``; where episodes ended and began anew
+            (never), and info: ``action_mask``; where episodes ended
             ``final_obs`` (object[N], None where none ended) and ``final_info``, each with a bool[N]
             of the same name after ``_``.
         """
@@ -134,9 +134,9 @@ class CribbageVectorEnv(LearnerSettings, VectorEnv[Observation, Array, Array]):
             self._ended = ended.copy()
             info["action_mask"][ended] = 1
             if ended.any():
-                said = self._endings(actions)
+                ending = self._endings(actions)
                 for name in UNDECIDED:
-                    info[name] = np.where(ended, said[name], UNDECIDED[name])
+                    info[name] = np.where(ended, ending[name], UNDECIDED[name])
         elif ended.any():
             info |= self._final(actions)
         truncations = self._own(self._no_truncations)
@@ -145,7 +145,7 @@ class CribbageVectorEnv(LearnerSettings, VectorEnv[Observation, Array, Array]):
         )  # fmt: skip
 
     def _final(self, actions: Array) -> dict[str, Any]:
-        """Return what the info says of episodes that ended and were followed by new ones."""
+        """Return the info of episodes that ended and were followed by new ones."""
         batch, about = self.batch, self._endings(actions)
         flags = about["_scores"]
         lanes = flags.nonzero()[0]
@@ -163,12 +163,12 @@ class CribbageVectorEnv(LearnerSettings, VectorEnv[Observation, Array, Array]):
         return {"final_obs": final, "_final_obs": flags, "final_info": about, "_final_info": flags}
 
     def _endings(self, actions: Array) -> dict[str, Any]:
-        """Return what there is to say of the episodes that have ended."""
+        """Return the info of the episodes that have ended."""
         batch, ended = self.batch, self.batch.dones.copy()
-        said, illegal = endings(batch, self.rules, actions)
-        flags = {f"_{name}": ended for name in said}
+        ending, illegal = endings(batch, self.rules, actions)
+        flags = {f"_{name}": ended for name in ending}
         batch.reminder.note(int(np.count_nonzero(ended)), illegal)
-        return said | flags
+        return ending | flags
 
     def set_opponent(self, opponent: OpponentSpec, lanes: Sequence[int] | None = None) -> None:
         """Let another opponent play, at once, also in games under way; for leagues and curricula.

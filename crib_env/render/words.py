@@ -53,25 +53,25 @@ def spoken(parts: Iterable[tuple[str, int]], count: int | None = None) -> str:
         parts: name and points of what scores, in order.
         count: in play, the count that the last card made; None in a show.
     """
-    said: list[str] = []
+    words: list[str] = []
     names = set()
     total = 0
     for name, same in groupby(parts, lambda part: part[0]):
         names.add(name)
         each = [points for _, points in same]
         if name == "fifteen" and count is None:
-            said += [f"fifteen {in_words(total + sum(each[: i + 1]))}" for i in range(len(each))]
+            words += [f"fifteen {in_words(total + sum(each[: i + 1]))}" for i in range(len(each))]
         else:
-            said.append(_item(name, len(each), total + sum(each), first=total == 0))
+            words.append(_item(name, len(each), total + sum(each), first=total == 0))
         total += sum(each)
     if count is not None and not names & {"fifteen", "thirty-one"}:
-        return ", ".join([in_words(count), _join(said)] if said else [in_words(count)])
-    return _join(said) or "nothing"
+        return ", ".join([in_words(count), _join(words)] if words else [in_words(count)])
+    return _join(words) or "nothing"
 
 
 def _item(name: str, times: int, total: int, *, first: bool) -> str:
     if name == "his nob":
-        return "one for his nob" if first else f"his nob {in_words(total)}"
+        return f"{in_words(total)} for his nob" if first else f"his nob {in_words(total)}"
     if name not in ("fifteen", "thirty-one"):
         plural = name.replace("pair", "pairs", 1).replace("run", "runs", 1)
         name = f"a {name}" if times == 1 else f"{in_words(times)} {plural}"
@@ -79,7 +79,7 @@ def _item(name: str, times: int, total: int, *, first: bool) -> str:
     return f"{name} {verb} {in_words(total)}"
 
 
-def _join(said: Sequence[str]) -> str:
-    if len(said) < 2 or said[-1].startswith("fifteen"):
-        return ", ".join(said)
-    return ", ".join(said[:-1]) + (", and " if len(said) > 2 else " and ") + said[-1]
+def _join(words: Sequence[str]) -> str:
+    if len(words) < 2 or words[-1].startswith("fifteen"):
+        return ", ".join(words)
+    return ", ".join(words[:-1]) + (", and " if len(words) > 2 else " and ") + words[-1]

@@ -5,7 +5,7 @@
 
 All of the algorithm is here to be read and changed: rollouts with masks, generalised advantages,
 the clipped loss. The environments are the native batch, which `make_vec` finds by itself. Ended
-episodes begin anew in the step that ends them, so the observation after a `done` is the next one's.
+episodes reset in the step that ends them, so the observation after a `done` is the next one's.
 """
 
 from __future__ import annotations

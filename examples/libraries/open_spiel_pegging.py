@@ -63,7 +63,7 @@ def discarded(seed: int) -> Game:
     """Return a deal from a seed in which each seat has discarded the first cards it holds."""
     game = Game("five_card", episode="pegging", seed=seed)
     while game.view(game.seat)["hand_n"] > KEPT:
-        game.push(game.legal[0])
+        game.push(game.legal_actions[0])
     return game
 
 
@@ -103,7 +103,7 @@ class PlayState(pyspiel.State):  # type: ignore[misc]
 
     def _legal_actions(self, player: int) -> list[int]:
         assert self.game is not None
-        return sorted(self.game.legal)
+        return sorted(self.game.legal_actions)
 
     def _apply_action(self, action: int) -> None:
         if self.game is None:

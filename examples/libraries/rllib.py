@@ -5,7 +5,7 @@
 
 Both seats play one module. RLlib's masking module wants the observation as
 ``{"observations", "action_mask"}``, and each seat's reward when it is made, its turn or not: the
-environment below says both in a page. Env runners that die are started anew, and lose their own
+environment below says both in a page. Env runners that die are restarted, and lose their own
 samples only.
 """
 

@@ -35,7 +35,7 @@ OPTIONS: dict[str, Any] = {"opponent": "rule_based", "episode": "deal", "reward"
 class CribbageEnv(EnvBase):  # type: ignore[misc]
     """N games of one learner each as a TorchRL environment of batch size [N].
 
-    Ended games have begun anew by the time `_step` returns: it gives the ended game's last
+    Finished games have been reset by the time `_step` returns: it gives the ended game's last
     observation, and `_reset` hands out the new game's first.
 
     Args:

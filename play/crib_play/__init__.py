@@ -2,3 +2,16 @@
 
 What is shown is drawn in `crib_env.render` and decided by `crib_agents`; nothing here trains.
 """
+
+from crib_env.parts import add_parts
+
+add_parts(
+    "table",
+    two_hand="crib_play.table.two_hand:FAMILY",
+    table_top="crib_play.table.table_top:FAMILY",
+)
+add_parts(
+    "terminal",
+    two_hand="crib_play.terminal.boards:TWO_HAND",
+    table_top="crib_play.terminal.boards:TABLE_TOP",
+)

@@ -116,7 +116,7 @@ class Pegging:
         tables: its learned tables, one after the other.
         kept: how often the other seat's role keeps a holding, by number.
         temperature, floor, unlikely: how the other seat is taken to play.
-        worth: what an end of the play is worth, given the other seat's whole hand.
+        end_value: the value of an end of the pegging, given the other seat's whole hand.
     """
 
     tables: Any
@@ -124,7 +124,7 @@ class Pegging:
     temperature: float
     floor: float
     unlikely: float
-    value: Callable[[Position, Holding], float]
+    end_value: Callable[[Position, Holding], float]
     parts: list[Any] = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -205,7 +205,7 @@ class Pegging:
     def findings(
         self, hypotheses: Sequence[tuple[float, Position]], rank: int, played: Holding
     ) -> tuple[float, float, float, float]:
-        """Return the worth of a rank, its points now, and both seats' points after it.
+        """Return the value of a rank, its points now, and both seats' points after it.
 
         Args:
             hypotheses: of `belief`, with what both need to go out.
@@ -224,7 +224,7 @@ class Pegging:
             for p, reply in replies:
                 end = self.ends(reply)
                 likely = p * weight / total
-                value += likely * self.value(end, tuple(sorted(before.held[THEM] + played)))
+                value += likely * self.end_value(end, tuple(sorted(before.held[THEM] + played)))
                 mine += likely * (before.needs[ME] - now - max(end.needs[ME], 0))
                 theirs += likely * (before.needs[THEM] - max(end.needs[THEM], 0))
         return value, now, mine, theirs

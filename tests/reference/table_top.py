@@ -42,6 +42,7 @@ class TableTopReferee:
         episode: str = "round",
         scores: Sequence[int] = (0, 0),
         target: int | None = None,
+        heels: int = 2,
     ) -> None:
         """Start an episode with its first round.
 
@@ -54,6 +55,7 @@ class TableTopReferee:
             episode: "round" or "game".
             scores: starting scores by side.
             target: the score that ends a game; None means 121, or 31 in Ship's variation.
+            heels: what a jack turned up makes for the dealer's side (C3).
 
         Raises:
             IndexError: here or in `step`, when a round begins and no deck is left.
@@ -72,6 +74,7 @@ class TableTopReferee:
         self.ship = ship
         self.episode = episode
         self.target = (31 if ship else 121) if target is None else target
+        self.heels = heels
         self.scores = list(scores)
         self.rounds = 0
         self.hand_points: list[tuple[int, int]] = []
@@ -149,7 +152,7 @@ class TableTopReferee:
         # the difference after the round, so there they wait with the other hand points.
         self._heels = [0, 0]
         if rank(self.starter) == JACK:
-            self._heels[self.dealer % 2] = 2
+            self._heels[self.dealer % 2] = self.heels
         if not self.ship:
             self._add(self._heels)
 

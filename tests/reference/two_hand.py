@@ -56,6 +56,7 @@ class Referee:
         dealer: int,
         episode: str = "game",
         scores: Sequence[int] | None = None,
+        heels: int = 2,
     ) -> None:
         """Start an episode with its first deal.
 
@@ -66,6 +67,7 @@ class Referee:
             episode: "deal", "game" or "match" (only hoyle has matches, H11).
             scores: starting scores, taken as they are; None starts at 0-0, with F1's three points
                 for the non-dealer in five_card.
+            heels: what a jack turned up pegs the dealer (C3).
 
         Raises:
             IndexError: here or in `step`, when a deal begins and no deck is left.
@@ -78,6 +80,7 @@ class Referee:
             raise ValueError(f"dealer is 0 or 1, not {dealer}")
         self.game = game
         self.target = TARGET[game]
+        self.heels = heels
         self.decks = decks
         self.dealer = dealer
         self.episode = episode
@@ -160,7 +163,7 @@ class Referee:
             self.kept = [sorted(hand) for hand in self.hands]
             self.starter = self._next_card  # H2, F3
             if rank(self.starter) == JACK:
-                self._peg(self.dealer, 2, "heels", [self.starter])  # C3
+                self._peg(self.dealer, self.heels, "heels", [self.starter])  # C3
             self.to_move = pone  # H3
 
     def _new_count(self) -> None:

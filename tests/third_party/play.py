@@ -21,7 +21,7 @@ with event.install_recorder("numba:compile") as recorder:
         digest.update(observations.tobytes())
         observations, *_, info = envs.step(info["action_mask"].argmax(axis=1))
     games = GameBatch(crib_env.Rules.preset("hoyle"), 8, seed=1)
-    games.begin()
+    games.reset()
     views = games.views(games.running())
     chosen = crib_env.find_agent(name).act(views, np.random.default_rng(1))
 print(json.dumps({

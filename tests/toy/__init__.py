@@ -1,6 +1,6 @@
 """A toy game as a family of anyone's would be added: this package, a page and a line.
 
-Nothing in crib_env knows of it; `tests/test_contract.py` registers and plays it like the others.
+Nothing in crib_env knows of it; `tests/envs/test_contract.py` registers it and plays it too.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from toy import records
 from toy.encode import ACTIONS, LAYOUT, encode, encode_mask
 from toy.notation import NOTATION
 from toy.rules import begin_episode, card_in, draw_slot, phase_of, result, slot_of, step
-from toy.text import render, why_illegal
+from toy.text import hand_of, render, why_illegal
 from toy.views import view
 
 FAMILY = Family(
@@ -36,6 +36,7 @@ FAMILY = Family(
     layout=LAYOUT,
     log_size=records.LOG_SIZE,
     phases=("starter", "discarded", "kept"),
+    hand=hand_of,
     hidden_card=lambda state: int(state["starter"]),
     why_illegal=why_illegal,
     text=render,

@@ -12,10 +12,15 @@ from crib_env.render.words import pegged
 from crib_env.rules import Rules
 
 
+def hand_of(view: Any) -> list[int]:
+    """Return the cards that the seat of a view holds."""
+    return _cards(view["hand"])
+
+
 def why_illegal(view: Any, card: int) -> str:
     """Return why ``card`` may not be laid by the seat of a view."""
     name = format_card(card) if 0 <= card < 52 else "no card"
-    held = format_cards(_cards(view["hand"]))
+    held = format_cards(hand_of(view))
     return f"{name} (action {card}) is not held: player_{int(view['seat'])} holds {held}"
 
 
@@ -25,7 +30,7 @@ def render(view: Any, rules: Rules, name: str, deals: int, events: Sequence[Even
     lines = [
         f"{name}, {rules.name} to {rules.target}, deal {deals}",
         f"player_{me}{' deals' if view['is_dealer'] else ''} and holds "
-        f"{format_cards(_cards(view['hand'])) or 'nothing'}",
+        f"{format_cards(hand_of(view)) or 'nothing'}",
         f"laid {format_cards(_cards(view['pile'])) or 'nothing'}",
         f"scores {int(view['scores'][0])}, {int(view['scores'][1])}",
         f"player_{me if view['to_move'] else 1 - me} to move",

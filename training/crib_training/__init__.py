@@ -8,3 +8,11 @@
 - `loading`: from names to environments and agents.
 - `warmup`: everything compiled before it is needed.
 """
+
+from crib_env.parts import add_parts
+
+add_parts(
+    "deep_monte_carlo",
+    two_hand="crib_training.learn.deep_monte_carlo.two_hand:TwoHandSelfPlay",
+    table_top="crib_training.learn.deep_monte_carlo.table_top:TableTopSelfPlay",
+)

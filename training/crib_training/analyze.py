@@ -1,4 +1,4 @@
-r"""What every choice in a position is worth, best first.
+r"""The value of every choice in a position, best first.
 
     crib analyze "5H 5D JC 4S 6S KH" --dealer --scores 60 75
     crib analyze "6D 4S 9C" --discarded "KC QC" --starter JH --dealer --pile "(TS) 5D (7H)"
@@ -29,7 +29,7 @@ Pair = tuple[CountOrNone, CountOrNone]
 
 @dataclass(frozen=True)
 class Settings:
-    """Say what every choice in a position is worth, best first.
+    """Show the value of every choice in a position, best first.
 
     Attributes:
         cards: the cards held, such as "5H 5D JC 4S 6S KH"; at Table Top the card in turn.
@@ -37,8 +37,8 @@ class Settings:
         rules: a preset; by default hoyle, with layout table_top.
         episode: what is at stake.
         dealer: this seat deals (six and five cards).
-        games: game points won, this seat's and the other's, in a match (six and five cards).
-        laid: in the play, the two cards discarded.
+        match_score: game points won, this seat's and the other's, in a match (six and five cards).
+        discarded: in the play, the two cards discarded.
         starter: in the play, the card turned up.
         pile: in the play, the cards played so far, the other seat's in brackets: "5D (TS) 7H".
         layout: at Table Top, five rows with / between them, a cell a card or ".".
@@ -55,7 +55,7 @@ class Settings:
     rules: str | None = None
     episode: Literal["deal", "game", "match"] = "game"
     dealer: bool = False
-    games: Pair = (0, 0)
+    match_score: Pair = (0, 0)
     discarded: str | None = None
     starter: str | None = None
     pile: str | None = None
@@ -69,7 +69,7 @@ class Settings:
 
 
 # Settings that belong to one kind of game alone.
-OF_CARDS = ("dealer", "discarded", "starter", "pile", "games")
+OF_CARDS = ("dealer", "discarded", "starter", "pile", "match_score")
 OF_CELLS = ("columns", "crib", "partners_crib", "others_crib", "players")
 DEFAULTS = {field.name: field.default for field in fields(Settings)}
 
@@ -89,8 +89,9 @@ def position(settings: Settings) -> Views:
         return _at_table_top(settings, settings.layout)
     cards = " ".join(settings.cards)  # in quotes or not
     common: dict[str, Any] = {
-        "dealer": settings.dealer, "scores": settings.scores, "games": settings.games,
-        "rules": settings.rules or "hoyle", "episode": settings.episode,
+        "dealer": settings.dealer, "scores": settings.scores,
+        "match_score": settings.match_score, "rules": settings.rules or "hoyle",
+        "episode": settings.episode,
     }  # fmt: skip
     if settings.discarded is None and settings.starter is None and settings.pile is None:
         return discard_view(cards, **common)
@@ -115,7 +116,7 @@ def _at_table_top(settings: Settings, layout: str) -> Views:
 
 
 def in_columns(choices: Sequence[Choice]) -> str:
-    """Return choices in columns: points to two places, what they are worth in per cent."""
+    """Return choices in columns: points to two places, chances of winning in per cent."""
     rows = [[shown(name, value) for name, value in asdict(choice).items()] for choice in choices]
     first = asdict(choices[0])
     left = [isinstance(value, str) for value in first.values()]

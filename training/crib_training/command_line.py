@@ -1,7 +1,7 @@
 """The command `crib`, and what every script's command line does alike.
 
 A subcommand is a module with ``Settings``, a frozen dataclass whose documentation is the help, and
-``run(settings)``. Its module is imported when it is asked for, so that `crib --help` comes at once.
+``run(settings)``. Its module is imported when it is needed, so that `crib --help` comes at once.
 
 Exit status: 0, 2 for a wrong call, 1 for a failure; an error is one line on stderr.
 """
@@ -23,16 +23,16 @@ if TYPE_CHECKING:
 # Name, module, and what it does.
 COMMANDS = {
     "train": ("crib_training.learn.train", "train an agent, by self-play or against an opponent"),
-    "teach": ("crib_training.learn.distill", "teach a learned agent what the expert expects"),
+    "distill": ("crib_training.learn.distill", "distil the expert into a learned agent (DAgger)"),
     "curves": ("crib_training.learn.curves", "draw the learning curves of several runs into one"),
     "evaluate": ("crib_training.evaluation.evaluate", "compare two agents on duplicate deals"),
     "rate": ("crib_training.rating", "rate an agent beside the built-in ones"),
     "tournament": ("crib_training.tournament.run", "rate agents by a round-robin"),
     "solve": ("crib_training.solve.run", "solve a deal: near-perfect play for points"),
-    "exploit": ("crib_training.exploit.run", "say how much a perfect opponent gains on an agent"),
-    "analyze": ("crib_training.analyze", "say what every choice in a position is worth"),
+    "exploit": ("crib_training.exploit.run", "find how much a perfect opponent gains on an agent"),
+    "analyze": ("crib_training.analyze", "show the value of every choice in a position"),
     "play": ("crib_play.terminal.play", "play against any agent, in the terminal"),
-    "watch": ("crib_play.terminal.watch", "look on as two agents play"),
+    "watch": ("crib_play.terminal.watch", "watch two agents play"),
     "web": ("crib_play.web.serve", "play in a browser"),
     "drill": ("crib_play.drill.drill", "practise: positions where choices differ much, graded"),
     "tables": ("crib_training.tables.__main__", "make the tables that the agents read"),
@@ -111,14 +111,32 @@ def read(settings: type[S], words: Sequence[str] | None, program: str) -> S:
         return read_settings(settings, sys.argv[1:] if words is None else words, program)
 
 
-def command(program: str, settings: Any, leave_out: Collection[str] = ()) -> str:
-    """Return the command line of settings, a dataclass, but for the fields to leave out."""
+def command(
+    program: str,
+    settings: Any,
+    leave_out: Collection[str] = (),
+    with_defaults: Collection[str] | None = None,
+) -> str:
+    """Return the command line of settings.
+
+    Args:
+        program: its first words.
+        settings: a dataclass.
+        leave_out: names of fields that are not written.
+        with_defaults: names of fields that are written even where they have their default; None
+            for all.
+    """
     words = [program]
     for field in fields(settings):
-        if field.name not in leave_out:
-            value = getattr(settings, field.name)
-            option = "--" + field.name.replace("_", "-")
-            words.append(option if value is True else f"{option} {value}")
+        value, name = getattr(settings, field.name), field.name.replace("_", "-")
+        usual = value == field.default and with_defaults is not None
+        if field.name in leave_out or (usual and field.name not in (with_defaults or ())):
+            continue
+        if isinstance(value, bool):
+            words.append(f"--{name}" if value else f"--no-{name}")
+        else:
+            words.append(f"--{name} {' '.join(map(str, value))}" if isinstance(value, tuple)
+                         else f"--{name} {value}")  # fmt: skip
     return " ".join(words)
 
 
@@ -142,10 +160,10 @@ def one_line(extra: str = "train", about: str | None = None) -> Iterator[None]:
         package = error.name.partition(".")[0]
         cure = CHECKOUT if package == "benchmarks" else INSTALL.format(extra)
         known = INSTALL.partition("{")[0] in str(error)  # the error says itself what to install
-        said = str(error) if known else f"{package} is not installed: {cure}"
+        message = str(error) if known else f"{package} is not installed: {cure}"
         if about is None:
-            _end(f"error: {said}", 1)
-        print(f"{about}\n\n{said}")
+            _end(f"error: {message}", 1)
+        print(f"{about}\n\n{message}")
     except ValueError as error:
         _end(f"error: {error}", 1 if isinstance(error, IllegalActionError) else 2)
     except BrokenPipeError:  # who read what is printed, `head` say, has had enough
@@ -159,8 +177,8 @@ def one_line(extra: str = "train", about: str | None = None) -> Iterator[None]:
         _end(f"error: {type(error).__name__}: {error} ({TRACEBACK}=1 shows where)", 1)
 
 
-def _end(said: str, status: int) -> None:
-    print(" ".join(said.split()), file=sys.stderr)
+def _end(message: str, status: int) -> None:
+    print(" ".join(message.split()), file=sys.stderr)
     sys.exit(status)
 
 

@@ -8,18 +8,22 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, fields
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from crib_agents.files import BESIDE
+from crib_agents.files import BESIDE, write_whole
 
 from crib_env.settings import check_folder
 
-CHECKPOINT = "checkpoint.safetensors"  # of deep Monte Carlo, of `crib teach` and of `crib solve`
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+CHECKPOINT = "checkpoint.safetensors"  # of deep Monte Carlo, of `crib distill` and of `crib solve`
 MODEL = "model.zip"  # of MaskablePPO
 RUNS = (CHECKPOINT, MODEL)
 LOCK = ".lock"
@@ -64,7 +68,8 @@ def run_folder(out: Path, resume: Path | None) -> Iterator[None]:
     """Claim the folder of a run that learns or solves; see `claimed`.
 
     Args:
-        out: the folder. resume: that of the run to go on with, if any; only that may lie in it.
+        out: the folder.
+        resume: the folder of the run to go on with, if any; only that run may lie in ``out``.
 
     Raises:
         ValueError: it holds a run that would be overwritten.
@@ -81,7 +86,7 @@ def run_folder(out: Path, resume: Path | None) -> Iterator[None]:
 
 
 def remove_run(out: Path) -> None:
-    """Remove what would keep a run of another command from beginning anew in a folder.
+    """Remove what would keep another command from starting a run in a folder.
 
     Raises:
         FolderInUseError, OSError: see `claimed`.
@@ -100,12 +105,32 @@ def csv_table(kind: type[Any], rows: Sequence[Any]) -> bytes:
     return text.getvalue().encode()
 
 
+def write_json(path: Path, result: Any) -> None:
+    """Write a result as JSON: a file whole or not at all, and a pipe or terminal as it is.
+
+    Raises:
+        OSError: it cannot be written.
+    """
+    text = json.dumps(result, indent=2) + "\n"
+    if path.exists() and not path.is_file():
+        path.write_text(text)
+    else:
+        write_whole(path, text.encode())
+
+
+def as_png(figure: Figure) -> bytes:
+    """Return a picture of matplotlib as PNG."""
+    image = io.BytesIO()
+    figure.savefig(image, format="png", dpi=120)
+    return image.getvalue()
+
+
 def peak_memory() -> str:
     """Return the most memory that this process has held so far, in words."""
     try:
         import resource
     except ModuleNotFoundError:  # on Windows
-        return "how much memory was held at most is not known on this system"
-    held = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    held *= 1 if sys.platform == "darwin" else 1024  # bytes there, KiB elsewhere
-    return f"{held / 1e9:.2f} GB of memory held at most"
+        return "the peak of memory is unknown on this system"
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    peak *= 1 if sys.platform == "darwin" else 1024  # bytes there, KiB elsewhere
+    return f"{peak / 1e9:.2f} GB of memory held at most"

@@ -88,7 +88,7 @@ class ProcessPool:
         except (EOFError, OSError):
             raise ProcessDiedError("a process died") from None
         finally:
-            self._free.put(pipe)  # a dead one too: who takes it is told
+            self._free.put(pipe)  # a dead one too: who takes it gets the error
         if error is not None:
             raise error
         return answer  # type: ignore[no-any-return]

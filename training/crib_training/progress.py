@@ -1,7 +1,8 @@
 """How far a command is: a bar with the total and the time left in a terminal, lines elsewhere.
 
-Shown on stderr. A bar goes when its task is done; lines come once a task has taken a while. The
-time left follows from what was done after the first result: before it, kernels are compiled.
+Shown on stderr. The bar goes when its task is done; without a terminal a line comes every half
+minute. The time left follows from what was done after the first result: before it, kernels compile.
+What a command has found is printed on stdout, above the bar.
 """
 
 from __future__ import annotations
@@ -10,12 +11,14 @@ import sys
 import time
 from collections.abc import Collection, Iterator
 from types import TracebackType
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Self, TypeVar
 
 if TYPE_CHECKING:
+    from typing import Self
+
     from rich.progress import Progress as Bars
 
-SAID_EVERY = 30.0  # seconds between two lines where stderr is no terminal
+LINE_SECONDS = 30.0  # between two lines where stderr is no terminal
 
 T = TypeVar("T")
 
@@ -35,20 +38,24 @@ class Progress:
         what: the task, in a few words.
         total: how much there is to do.
         done: how much of it was done before.
+        shown: False shows and prints nothing.
     """
 
-    def __init__(self, what: str, total: int, done: int = 0) -> None:
+    def __init__(self, what: str, total: int, done: float = 0, *, shown: bool = True) -> None:
         self.what = what
         self.total = total
-        self.done: float = done
+        self.done = done
+        self.shown = shown
         self._first: tuple[float, float] | None = None  # when, and how much was done by then
-        self._began = self._said = time.monotonic()
+        self._began = self._last_line = time.monotonic()
         self._bars: Bars | None = None
 
-    def __enter__(self) -> Progress:
-        self._bars = bars(self)
+    def __enter__(self) -> Self:
+        self._bars = bars(self) if self.shown else None
         if self._bars is not None:
-            self._task = self._bars.add_task(self.what, total=self.total, completed=int(self.done))
+            self._task = self._bars.add_task(
+                self.what, total=self.total, completed=int(self.done), note=""
+            )
             self._bars.start()
         return self
 
@@ -65,27 +72,34 @@ class Progress:
         """Note that so much more is done."""
         self.move_to(self.done + by)
 
-    def move_to(self, done: float) -> None:
-        """Note how much is done by now."""
+    def move_to(self, done: float, note: str = "") -> None:
+        """Note how much is done by now, and show a few words beside it."""
         now = time.monotonic()
         if self._first is None and done > self.done:
             self._first = now, done
         self.done = done
         if self._bars is not None:
-            self._bars.update(self._task, completed=done)
-        elif now - self._said >= SAID_EVERY:
-            self._said = now
-            print(self.line(), file=sys.stderr, flush=True)
+            self._bars.update(self._task, completed=done, note=note)
+        elif self.shown and now - self._last_line >= LINE_SECONDS:
+            self._last_line = now
+            print(self.line() + f", {note}" * bool(note), file=sys.stderr, flush=True)
+
+    def say(self, text: str) -> None:
+        """Print a line on stdout."""
+        if self._bars is not None and sys.stdout.isatty():
+            self._bars.console.print(text, soft_wrap=True, markup=False, highlight=False)
+        elif self.shown:
+            print(text, flush=True)
 
     def line(self) -> str:
         """Return how far the task is, as a line."""
         left = self.left()
-        said = f", {left} left" if left else ""
+        rest = f", {left} left" if left else ""
         spent = clock(time.monotonic() - self._began)
-        return f"{self.what}: {self.done:,.0f} of {self.total:,} in {spent}{said}"
+        return f"{self.what}: {self.done:,.0f} of {self.total:,} in {spent}{rest}"
 
     def left(self) -> str:
-        """Return the time left; nothing where it cannot be told yet."""
+        """Return the time left; nothing while it is unknown."""
         if self._first is None or self.done < self._first[1] + 1:
             return ""
         since, before = self._first
@@ -109,8 +123,9 @@ def bars(progress: Progress) -> Bars | None:
     console = Console(stderr=True)
     if not console.is_terminal:
         return None
-    columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), Left()
-    return Bars(*columns, console=console, transient=True)
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), Left(),
+               TextColumn("{task.fields[note]}"))  # fmt: skip
+    return Bars(*columns, console=console, transient=True, redirect_stdout=sys.stdout.isatty())
 
 
 def clock(seconds: float) -> str:

@@ -25,10 +25,11 @@ from crib_env.settings import Count, NewFolder, Players, Positional, Seed
 from crib_training.command_line import start
 from crib_training.evaluation.duplicate import estimate, play_pairs
 from crib_training.evaluation.evaluate import versions
-from crib_training.evaluation.figures import shares_won
+from crib_training.evaluation.figures import as_json, shares_won, shown
 from crib_training.evaluation.markdown import table
 from crib_training.evaluation.ratings import rate
 from crib_training.loading import find_game, in_phase
+from crib_training.outputs import write_json
 from crib_training.progress import Progress
 
 BUILT_IN = ("expert", "learned", "rule_based", "greedy", "random")
@@ -175,8 +176,8 @@ def _share(
     if other is None or (min(one, other), max(one, other)) not in scores:
         return ""
     won = scores[min(one, other), max(one, other)]
-    share = estimate((won if one < other else 2 - won) / 2)
-    return f"{100 * share.mean:.1f} ± {100 * share.half:.1f}"
+    share = as_json(estimate((won if one < other else 2 - won) / 2))
+    return shown(share, 100, 1, "")
 
 
 def card(results: Results) -> str:
@@ -202,7 +203,7 @@ def run(settings: Settings) -> None:
     )
     if settings.out:
         settings.out.mkdir(parents=True, exist_ok=True)
-        (settings.out / results.file).write_text(json.dumps(asdict(results), indent=1) + "\n")
+        write_json(settings.out / results.file, asdict(results))
         if not (settings.out / CARD).exists():
             (settings.out / CARD).write_text(card(results))
         print(f"In {settings.out}: {results.file}, {CARD}")

@@ -127,7 +127,7 @@ class AsTuple(argparse.Action):
 
 
 def plain(hint: Any, keep_none: bool = False) -> Any:
-    """Return a type without what is declared beside it, and without None unless that is kept."""
+    """Return a type without what is declared beside it, and unless ``keep_none`` without None."""
     if get_origin(hint) is Annotated:
         return plain(get_args(hint)[0], keep_none)
     if get_origin(hint) in (Union, types.UnionType) and not keep_none:

@@ -2,7 +2,7 @@
 
     crib warmup
 
-Machine code is kept on disk, by what it was made from; where it is there already this only reads
+Machine code is stored on disk, by what it was made from; where it is there already this only reads
 it. For an image of a container, or before many processes start at once.
 """
 
@@ -20,7 +20,7 @@ from crib_training.command_line import start
 from crib_training.evaluation.duplicate import play_pairs
 from crib_training.loading import find_env, find_game, in_phase, shortest_episode
 
-LANES = 2  # the least with which a batch is one
+NUM_ENVS = 2  # the least that makes a batch
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ def batches(name: str, agents: tuple[str, ...]) -> None:
     """Take a step of a batch against each agent, and play duplicate deals with it."""
     maker, rules = find_game(name)
     for agent in agents:
-        envs = maker.vector_env(LANES, opponent=agent)
+        envs = maker.vector_env(NUM_ENVS, opponent=agent)
         _, info = envs.reset(seed=1)
         envs.step(np.argmax(info["action_mask"], axis=1))
         envs.close()
@@ -65,7 +65,7 @@ def run(settings: Settings) -> None:
         if name not in ENVIRONMENTS:
             raise unknown("environment", name, ENVIRONMENTS)
     for name in settings.agents:
-        find_agent(name)  # one that is not there is said before anything is compiled
+        find_agent(name)  # a wrong name is found before anything is compiled
     for name in settings.envs:
         began = time.perf_counter()
         one_game(name)

@@ -82,6 +82,8 @@ class PolicyNetAgent(ScoredAgent):
             the layers do not fit it or each other.
     """
 
+    other_rules = "`crib train` makes policies for any rules"
+
     def __init__(
         self,
         layers: Layers,
@@ -100,7 +102,7 @@ class PolicyNetAgent(ScoredAgent):
             name,
             features=about.get("features"),
             sample=about.get("sample") is True if sample is None else sample,
-            rules=(str(about.get("rules")), asdict(rules)),
+            rules=rules,
             suits=str(about.get("suits", "real")),
         )
         self._features = len(self._family.features_at(self._level))

@@ -10,6 +10,7 @@ from crib_env.answers import one_or_many
 from crib_env.engine.family import find_family
 from crib_env.engine.two_hand.encode import ACTIONS
 from crib_env.engine.two_hand.records import DISCARD
+from crib_env.honours import refuse_rules
 from crib_env.policy import (
     Actions,
     Opponent,
@@ -18,6 +19,7 @@ from crib_env.policy import (
     check_actions,
     find_agent,
 )
+from crib_env.rules import Rules
 
 
 class PhasedAgent:
@@ -33,6 +35,11 @@ class PhasedAgent:
         self.discard = find_agent(discard)
         self.pegging = find_agent(pegging)
         self.name = name or f"{self.discard.name}/{self.pegging.name}"
+
+    def refuse_rules(self, rules: Rules, episode: str | None = None) -> None:
+        """Raise a ValueError unless both play by these rules; see `crib_env.honours`."""
+        for agent in (self.discard, self.pegging):
+            refuse_rules(agent, rules, episode)
 
     @one_or_many
     def act(self, views: Views, rng: np.random.Generator) -> Actions:

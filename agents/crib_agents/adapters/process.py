@@ -28,7 +28,9 @@ from typing import NoReturn
 import numpy as np
 
 from crib_env.answers import one_or_many
+from crib_env.honours import refuse_rules
 from crib_env.policy import Actions, Agent, Views, find_agent
+from crib_env.rules import Rules
 
 AT_ONCE = 64
 START_SECONDS = 60.0  # for a child to import and make its agent; for its first call, to compile
@@ -95,6 +97,17 @@ class ProcessAgent:
             for at in range(0, len(views), self.at_once)
         ]
         return np.concatenate(parts)
+
+    def refuse_rules(self, rules: Rules, episode: str | None = None) -> None:
+        """Raise a ValueError unless the child's agent plays by these rules."""
+        if self._child is None:
+            self._start()
+        self._asked += 1
+        with contextlib.suppress(ConnectionError):  # a dead child is noticed at the answer
+            self._pipe.send((self._asked, (rules, episode), 0))
+        kind, answer = self._answer(START_SECONDS)
+        if kind == "raised":
+            raise ValueError(answer)
 
     def close(self) -> None:
         """End the child and all that it started."""
@@ -214,11 +227,15 @@ def serve(pipe: Connection, name: str, load: Callable[[str], Agent]) -> None:
     say(0, "ready", said)
     while True:
         try:
-            number, views, seed = pipe.recv()
+            number, asked, seed = pipe.recv()
         except (EOFError, ConnectionError):
             _end_group()  # here too: the process may end before its watching thread has a turn
         try:
-            actions = agent.act(views, np.random.default_rng(seed))
+            if isinstance(asked, tuple):
+                refuse_rules(agent, *asked)
+                say(number, "plays", None)
+                continue
+            actions = agent.act(asked, np.random.default_rng(seed))
             say(number, "actions", np.asarray(actions).tolist())
         except BaseException as error:
             say(number, "raised", f"{type(error).__name__}: {error}")

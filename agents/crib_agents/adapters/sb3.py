@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from crib_agents.adapters.scored import ScoredAgent
+from crib_agents.checks import read_rules
 from crib_env.envs.arrays import RULES
 from crib_env.errors import comes_with
 
@@ -78,9 +79,11 @@ def from_sb3(
 
     name = name or type(model).__name__
     noted = vars(space).get(RULES)
+    rules = None
     if noted is None:
         warnings.warn(UNKNOWN.format(name), stacklevel=2)
-    rules = None if noted is None else (noted["rules"], noted["rules_fields"])
+    else:
+        rules = read_rules(*(noted.get(key) for key in ("family", "rules", "rules_fields")))
     return ScoredAgent(score, name, size=int(space.shape[0]), sample=sample, rules=rules)
 
 

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from crib_agents.checks import refuse_other_rules
 from crib_env.answers import one_or_many
 from crib_env.encoding import canonical_views, encode, family_of
 from crib_env.engine.family import SUITS, Family
 from crib_env.policy import Actions, Views
+from crib_env.rules import Rules
 from crib_env.sampling import check_rng
 
 Array = npt.NDArray[Any]
@@ -32,8 +32,8 @@ class ScoredAgent:
         size: the length of the observations that it reads; if given, the features are those that
             make an observation as long.
         sample: draw.
-        rules: what the rules are called that it was trained under, and what they say by field; it
-            plays no others. None where that is not known.
+        rules: the rules that it was trained under; it plays no others. None where they are not
+            known: it is taken to play any.
         suits: ``"canonical"`` if it was trained in games made with that.
     """
 
@@ -45,7 +45,7 @@ class ScoredAgent:
         features: bool | str | None = None,
         size: int | None = None,
         sample: bool = False,
-        rules: tuple[str, Mapping[str, Any]] | None = None,
+        rules: Rules | None = None,
         suits: str = "real",
     ) -> None:
         if suits not in SUITS:
@@ -56,7 +56,8 @@ class ScoredAgent:
         self.features = features
         self.size = size
         self.sample = sample
-        self.rules = rules
+        self.honours: frozenset[str] | None = None if rules is None else frozenset()
+        self.known_rules = () if rules is None else (rules,)
 
     @one_or_many
     def act(self, views: Views, rng: np.random.Generator) -> Actions:
@@ -95,8 +96,6 @@ class ScoredAgent:
         """Return the scores, float64[B, actions], of illegal actions -inf."""
         family = family_of(views)
         features = self.features if self.size is None else self._features_of(family, self.size)
-        if self.rules is not None:
-            refuse_other_rules(self.name, views, *self.rules)
         seen = canonical_views(views) if self.suits == "canonical" else views
         observations, masks = encode(seen, features)
         if not len(views):

@@ -7,7 +7,9 @@ import time
 import numpy as np
 
 from crib_env.answers import one_or_many
+from crib_env.honours import refuse_rules
 from crib_env.policy import Actions, Agent, Views
+from crib_env.rules import Rules
 
 
 class Timed:
@@ -24,6 +26,10 @@ class Timed:
         self.name = agent.name
         self.decisions = 0
         self.seconds = 0.0
+
+    def refuse_rules(self, rules: Rules, episode: str | None = None) -> None:
+        """Raise a ValueError unless the agent plays by these rules; see `crib_env.honours`."""
+        refuse_rules(self.agent, rules, episode)
 
     @one_or_many
     def act(self, views: Views, rng: np.random.Generator) -> Actions:

@@ -1,4 +1,4 @@
-"""The expert as a teacher: every choice in a position, best first, with what each is worth.
+"""The expert as a teacher: every choice in a position, best first, with its value.
 
 `analyze` takes a seat's view; `discard_view`, `pegging_view` and, for Table Top, `layout_view`
 make one from cards written as text.

@@ -1,4 +1,4 @@
-"""What every choice in a position is worth, as `expert` sees it."""
+"""The value of every choice in a position, as `expert` sees it."""
 
 from __future__ import annotations
 
@@ -14,47 +14,49 @@ from crib_agents.expert.two_hand.discard import expert
 from crib_agents.expert.two_hand.pegging import search
 from crib_agents.expert.two_hand.pegging.expert import PeggingExpert
 from crib_env.cards import format_card, format_cards
+from crib_env.encoding import family_of
 from crib_env.engine.table_top import format_cell
-from crib_env.engine.two_hand.records import DISCARD, VIEW
+from crib_env.engine.two_hand.records import DISCARD
+from crib_env.parts import find_part
 from crib_env.policy import Views
 from crib_env.rules import LARGEST_TARGET
 
 
 @dataclass(frozen=True)
 class DiscardChoice:
-    """A pair to discard, and what it brings.
+    """A pair to discard, and its value.
 
     Attributes:
-        lay: the pair, such as ``"KH 6S"``.
-        keep: the hand kept.
+        discard: the pair, such as ``"KH 6S"``.
+        keep: the kept hand.
         hand: mean points of the hand over the starters.
-        crib: mean points of the crib, less than 0 if it is the other seat's.
-        play: points expected to be pegged in the play, less those the other seat pegs.
+        crib: mean points of the crib, negative if it is the other seat's.
+        pegging: expected pegged points, minus those of the other seat.
         points: the sum of the three.
-        win: what it is worth, 0 to 1: the chance of winning the game, or the match; in a single
-            deal the difference in points, scaled.
+        win: the value, 0 to 1: the probability of winning the game, or the match; in a single deal
+            the difference in points, scaled.
     """
 
-    lay: str
+    discard: str
     keep: str
     hand: float
     crib: float
-    play: float
+    pegging: float
     points: float
     win: float
 
 
 @dataclass(frozen=True)
 class CardChoice:
-    """A card to play, and what it brings.
+    """A card to play, and its value.
 
     Attributes:
         card: the card.
         now: points it makes at once.
-        mine: points expected to be pegged in the rest of the play.
-        theirs: points the other seat is expected to peg in it.
-        points: ``now`` and ``mine`` less ``theirs``.
-        win: what it is worth, 0 to 1; see `DiscardChoice`.
+        mine: points this seat should peg in the rest of the deal's pegging.
+        theirs: points the other seat should peg in it.
+        points: ``now`` plus ``mine`` minus ``theirs``.
+        win: the value, 0 to 1; see `DiscardChoice`.
     """
 
     card: str
@@ -88,12 +90,13 @@ class CellChoice:
 
 
 Choice = DiscardChoice | CardChoice | CellChoice
+Choices = list[DiscardChoice] | list[CardChoice] | list[CellChoice]
 
 
-def analyze(views: Views) -> list[DiscardChoice] | list[CardChoice] | list[CellChoice]:
+def analyze(views: Views) -> Choices:
     """Return every choice in a position, the best first.
 
-    The first is what ``expert`` does, but that far from the end ``expert`` takes the worth of a
+    The first is what ``expert`` does, but that far from the end ``expert`` takes the value of a
     pair to discard as linear in points, to save time, and here it never is. The records
     are dataclasses, so that ``pandas.DataFrame(analyze(views))`` is a table of them.
 
@@ -102,16 +105,21 @@ def analyze(views: Views) -> list[DiscardChoice] | list[CardChoice] | list[CellC
             `layout_view` make, or ``np.array([env.unwrapped.view(seat)])``.
 
     Raises:
-        ValueError: more than one view, or one of a seat that is not to move.
+        ValueError: more than one view, one of a seat that is not to move, or of a game whose
+            choices are not analysed.
     """
     if views.shape != (1,):
         raise ValueError(f"analyze takes one view, records [1], got an array of {views.shape}")
     view = views[0]
     if not view["to_move"]:
         raise ValueError("the view is of a seat that is not to move: it has nothing to choose")
-    if views.dtype != VIEW:
-        return cells(views)
-    return discards(views) if view["phase"] == DISCARD else cards(views)
+    choices: Choices = find_part("analysis", family_of(views).name)(views)
+    return choices
+
+
+def pairs_or_cards(views: Views) -> Choices:
+    """Return every pair to discard or every card to play, the best first."""
+    return discards(views) if views["phase"][0] == DISCARD else cards(views)
 
 
 def discards(views: Views) -> list[DiscardChoice]:
@@ -133,11 +141,11 @@ def discards(views: Views) -> list[DiscardChoice]:
             (
                 (float(row[expert.WIN_VALUE]), pair[::-1]),
                 DiscardChoice(
-                    lay=format_cards(pair[::-1]),
+                    discard=format_cards(pair[::-1]),
                     keep=format_cards(card for card in reversed(dealt) if card not in pair),
                     hand=hand,
                     crib=crib,
-                    play=pegs,
+                    pegging=pegs,
                     points=hand + crib + pegs,
                     win=float(row[expert.WIN_VALUE]),
                 ),

@@ -29,7 +29,7 @@ def discard_view(
     *,
     dealer: bool,
     scores: tuple[int, int] = (0, 0),
-    games: tuple[int, int] = (0, 0),
+    match_score: tuple[int, int] = (0, 0),
     rules: str | Rules = "hoyle",
     episode: str = "game",
 ) -> Views:
@@ -39,7 +39,7 @@ def discard_view(
         hand: the cards dealt to it, such as ``"5H 5D JC 4S 6S KH"``.
         dealer: whether it deals, so that the crib is its own.
         scores: its score and the other's.
-        games: its game points in the match and the other's, where ``episode`` is ``"match"``.
+        match_score: its game points and the other's, where ``episode`` is ``"match"``.
         rules: a preset's name, or `Rules`, of a two-hand game.
         episode: what is at stake: ``"game"``, ``"match"`` or, for points alone, ``"deal"``.
 
@@ -57,10 +57,10 @@ def discard_view(
     hidden = _hidden(mine)
     deal = _OpenDeal(chosen, episode, mine, hidden[: chosen.dealt], hidden[-1], dealer)
     if not dealer:
-        return deal.seen(scores, games)
+        return deal.seen(scores, match_score)
     for card in hidden[:DISCARDED]:
         deal.step(OTHER, card)
-    return deal.seen(scores, games)
+    return deal.seen(scores, match_score)
 
 
 def pegging_view(
@@ -71,7 +71,7 @@ def pegging_view(
     dealer: bool,
     pile: str = "",
     scores: tuple[int, int] = (0, 0),
-    games: tuple[int, int] = (0, 0),
+    match_score: tuple[int, int] = (0, 0),
     rules: str | Rules = "hoyle",
     episode: str = "game",
 ) -> Views:
@@ -85,7 +85,7 @@ def pegging_view(
         pile: the cards played in this deal in order, the other seat's in brackets:
             ``"5D (TS) 7H (9C)"``. Where a count ends follows from them.
         scores: its score and the other's, as they stand now.
-        games: its game points in the match and the other's, where ``episode`` is ``"match"``.
+        match_score: its game points and the other's, where ``episode`` is ``"match"``.
         rules: a preset's name, or `Rules`, of a two-hand game.
         episode: what is at stake: ``"game"``, ``"match"`` or, for points alone, ``"deal"``.
 
@@ -127,7 +127,7 @@ def pegging_view(
         deal.step(seat, card)
     for seat, card in played:
         deal.play(seat, card)
-    return deal.seen(scores, games)
+    return deal.seen(scores, match_score)
 
 
 class _OpenDeal:
@@ -153,7 +153,7 @@ class _OpenDeal:
         pone, deals = (theirs, mine) if dealer else (mine, theirs)
         known = [card for pair in zip(pone, deals, strict=True) for card in pair] + [starter]
         deck = np.array([known + [c for c in range(DECK_SIZE) if c not in known]], dtype=np.int64)
-        self.games.begin(dealer=ME if dealer else OTHER, decks=deck)
+        self.games.reset(dealer=ME if dealer else OTHER, decks=deck)
 
     @property
     def state(self) -> Any:
@@ -184,7 +184,7 @@ class _OpenDeal:
                              "another card fitted")  # fmt: skip
         self.step(seat, card)
 
-    def seen(self, scores: tuple[int, int], games: tuple[int, int]) -> Views:
+    def seen(self, scores: tuple[int, int], match_score: tuple[int, int]) -> Views:
         """Return the view of seat 0, to move, at these scores.
 
         Raises:
@@ -195,11 +195,11 @@ class _OpenDeal:
         rules, states = find_rules(self.games.rules, TwoHandRules), self.games.states
         for name, pair, end in (
             ("scores", scores, rules.target),
-            ("games", games, rules.match_target),
+            ("match_score", match_score, rules.match_target),
         ):
             if not all(0 <= x < end for x in pair):
                 raise ValueError(f"{name} must be two numbers from 0 to {end - 1}, got {pair!r}")
-        for field, pair in (("scores", scores), ("rear", scores), ("games", games)):
+        for field, pair in (("scores", scores), ("rear", scores), ("match_score", match_score)):
             states[field] = pair
         return self.games.views(LANE, np.array([ME]))
 

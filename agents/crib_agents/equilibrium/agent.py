@@ -11,10 +11,11 @@ import numpy as np
 import numpy.typing as npt
 from numba import float64, void
 
+from crib_agents.checks import FOR_POINTS
 from crib_agents.data.tables import FOLDER
 from crib_agents.equilibrium.act import act, card_probabilities
 from crib_agents.equilibrium.classes import HAND
-from crib_agents.equilibrium.files import FIELDS, Solved
+from crib_agents.equilibrium.files import Solved
 from crib_agents.equilibrium.packed import join, pack
 from crib_env.answers import one_or_many
 from crib_env.engine import stack
@@ -23,6 +24,7 @@ from crib_env.engine.jit import entry
 from crib_env.engine.record import WEIGHTS_T, array_of
 from crib_env.engine.two_hand.records import VIEW
 from crib_env.policy import Act, Actions, CompiledAgent, Views, compile_policy
+from crib_env.rules import Rules
 
 if TYPE_CHECKING:
     from crib_env.engine.learners import AgentEntries
@@ -62,11 +64,18 @@ class Equilibrium(CompiledAgent):
     name = "equilibrium"
     acts: ClassVar[dict[str, Act]] = {FAMILY: act}
     draws: ClassVar[bool] = True
+    honours = FOR_POINTS
+    other_rules = "`crib solve` makes strategies for other rules"
 
     def __init__(self, solved: Sequence[Solved] | None = None, name: str = "equilibrium") -> None:
         self.solved = shipped() if solved is None else tuple(solved)
         self.name = name
         super().__init__(_joined(self.solved))
+
+    @property
+    def known_rules(self) -> tuple[Rules, ...]:
+        """The rules that its strategies are for."""
+        return tuple(one.solved_rules for one in self.solved)
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave out what every process has or can make for itself."""
@@ -99,10 +108,7 @@ class Equilibrium(CompiledAgent):
                 which it has.
         """
         self._check(views)
-        actions = super().act(views, rng)
-        if (actions < 0).any():
-            self._refuse(views[actions < 0])
-        return actions
+        return super().act(views, rng)
 
     @one_or_many
     def action_probabilities(self, views: Views) -> npt.NDArray[np.float64]:
@@ -114,9 +120,6 @@ class Equilibrium(CompiledAgent):
         self._check(views)
         probabilities = np.zeros((len(views), find_family(FAMILY).actions))
         write_probabilities(np.ascontiguousarray(views), self.weights, probabilities)
-        unknown = probabilities.sum(axis=1) == 0.0
-        if unknown.any():
-            self._refuse(views[unknown])
         return probabilities
 
     def entries_for(self, family: Family) -> AgentEntries | None:
@@ -129,18 +132,6 @@ class Equilibrium(CompiledAgent):
         if views.dtype != VIEW:
             raise ValueError(f"{self.name} plays {FAMILY} games alone, those with a crib of two "
                              f"cards from each hand")  # fmt: skip
-
-    def _refuse(self, views: Views) -> None:
-        """Raise a ValueError that says which rules the first view has and which are solved."""
-        known = [f"{one.rules} ({_said(one.rules_fields)})" for one in self.solved]
-        raise ValueError(
-            f"{self.name} has no strategy for {_said({f: views[f][0] for f in FIELDS})}: it has "
-            f"{', '.join(known) or 'none'}; `crib solve` makes them"
-        )
-
-
-def _said(fields: Any) -> str:
-    return ", ".join(f"{field} {int(fields[field])}" for field in FIELDS)
 
 
 @cache

@@ -24,7 +24,7 @@ from crib_agents.equilibrium.tree import PAIRS, public_tree
 from crib_agents.files import check_format, inflate, read_header, shown, to_bytes
 from crib_agents.learned.two_hand.act import rules_key
 from crib_env.engine.two_hand.records import VIEW
-from crib_env.rules import TwoHandRules
+from crib_env.rules import Rules, TwoHandRules
 
 FORMAT = "crib_env strategy"
 FORMAT_VERSION = 1
@@ -48,6 +48,11 @@ class Solved:
     strategy: Strategy
     about: Mapping[str, Any]
     made_by: str = ""
+
+    @cached_property
+    def solved_rules(self) -> Rules:
+        """The rules that the strategy is for."""
+        return read_rules(TwoHandRules.family, self.rules, dict(self.rules_fields))
 
     def key(self) -> int:
         """Return the number by which kernels tell these rules from others."""

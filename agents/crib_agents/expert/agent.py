@@ -4,15 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from crib_agents.adapters.phased import PhasedAgent
-from crib_agents.checks import refuse_other_views
-from crib_agents.expert.table_top import TableTopExpert
-from crib_agents.expert.two_hand.discard.expert import DiscardExpert
-from crib_agents.expert.two_hand.pegging.expert import PeggingExpert
+from crib_agents.expert.honours import HONOURS
 from crib_env.answers import one_or_many
-from crib_env.engine.family import find_family
-from crib_env.engine.two_hand.records import VIEW
-from crib_env.policy import Actions, Views
+from crib_env.encoding import family_of
+from crib_env.parts import find_part
+from crib_env.policy import Actions, Agent, Views
 
 
 class ExpertAgent:
@@ -23,10 +19,10 @@ class ExpertAgent:
     """
 
     name = "expert"
+    honours = HONOURS
 
     def __init__(self) -> None:
-        self._two_hand = PhasedAgent(DiscardExpert(), PeggingExpert())
-        self._table_top = TableTopExpert()
+        self._players: dict[str, Agent] = {}
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}()"
@@ -40,8 +36,9 @@ class ExpertAgent:
             rng: left alone, for the expert's choices have no chance in them.
 
         Raises:
-            ValueError: views of another game.
+            ValueError: views of a game that it does not play.
         """
-        refuse_other_views(self.name, views, find_family("two_hand"), find_family("table_top"))
-        player = self._two_hand if views.dtype == VIEW else self._table_top
-        return player.act(views, rng)
+        family = family_of(views).name
+        if family not in self._players:
+            self._players[family] = find_part("expert", family)()
+        return self._players[family].act(views, rng)

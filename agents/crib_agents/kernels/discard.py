@@ -22,7 +22,7 @@ __all__ = [
 
 
 def choose_pair(pair_value):
-    """Return a kernel ``best_pair(view, table, weights)`` by what a pair is worth to discard.
+    """Return a kernel ``best_pair(view, table, weights)`` by the value of a pair to discard.
 
     It returns ``64 * higher + lower`` card id; of equals the pair of the higher cards.
 

@@ -14,9 +14,15 @@ CHARTS = len(DEALT) * len(ROLES)
 
 
 @kernel
+def game_of(v):
+    """Return the place of the game of the view ``v`` in `DEALT`, in which tables have games."""
+    return DEALT[0] - v["dealt"]
+
+
+@kernel
 def pair_table_of(v, is_dealer):
     """Return which chart is a role's in the game of the view ``v``: six-card pone's is 0."""
-    return (0 if v["dealt"] == 6 else 2) + is_dealer
+    return len(ROLES) * game_of(v) + is_dealer
 
 
 @kernel

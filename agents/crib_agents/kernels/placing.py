@@ -1,15 +1,15 @@
 """Where `rule_based` places a card: what each line is likely to come to, its own and the other's.
 
-A line is worth the points that lie in it, what its cards may make with those to come, and what
-those make among themselves. For the second it takes what the next card adds in the mean, exactly,
-over every card the seat has not seen, flushes and his nob included, times a weight for how many
-are to come. Each cell is worth what the card there makes of its own side's line, less what it
-makes of the other's: a card that spoils is as good as one that helps. The crib takes the cards
+The value of a line is the points that lie in it, what its cards may make with those to come, and
+what those make among themselves. For the second it takes what the next card adds in the mean,
+exactly, over every card the seat has not seen, flushes and his nob included, times a weight for how
+many are to come. The value of a cell is what the card there adds to its own side's line, minus what
+it adds to the other's: a card that spoils is as good as one that helps. The crib takes the cards
 that do neither, and is counted for or against its side as a sixth line. It does not play to the
 score.
 
 `HEURISTICS` weighs the parts. Those of the lines are least-squares fits, rounded, of what lines
-came to in 6,000 rounds it played against itself, fitted and played anew until they stood still.
+came to in 6,000 rounds it played against itself, fitted and replayed until convergence.
 """
 
 from __future__ import annotations
@@ -103,7 +103,7 @@ def line_gain(v, table, weights, unseen, cell, rows):
 
 @kernel
 def crib_value(v, table, weights, cards, unseen):
-    """Return what a crib of which these cards are known is worth, but for the unknown ones."""
+    """Return the value of a crib of which these cards are known, but for the unknown ones."""
     nob = nob_of(v)
     value = float(points_so_far(table, cards, v["crib_flush_size"], nob))
     if bit_count(cards) < SIZE:
@@ -114,7 +114,7 @@ def crib_value(v, table, weights, cards, unseen):
 
 @kernel
 def crib_gain(v, table, weights, unseen):
-    """Return what it is worth to lay the card in turn in the crib."""
+    """Return the value of sending the card in turn to the crib."""
     crib = crib_known(v)
     longer = crib | 1 << v["card"]
     gain = crib_value(v, table, weights, longer, unseen) - crib_value(

@@ -1,4 +1,4 @@
-"""What the lines of a layout are worth as they lie: one side's less the other's."""
+"""The value of the lines of a layout as they lie: one side's less the other's."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from crib_env.engine.table_top.records import SIZE, VIEWS_T
 
 
 @entry(void(VIEWS_T, TABLE_T, int64[::1]))
-def lines_so_far(views, table, diff_settings):
+def lines_so_far(views, table, differences):
     """Write for each view what its side's five lines score as they lie, less the other side's."""
     for k in range(views.shape[0]):
         v = views[k]
@@ -23,4 +23,4 @@ def lines_so_far(views, table, diff_settings):
                 nob = nob_through(v, cell, rows)
                 points = points_so_far(table, cards, v["flush_size"], nob)
                 total += points if rows == v["scores_rows"] else -points
-        diff_settings[k] = total
+        differences[k] = total

@@ -97,7 +97,7 @@ def add_layer(hidden, wide, weights, at, outputs):
     """Write a layer's outputs: the biases, and a row for each unit before it that is above 0."""
     places = stack.ints(WIDEST)
     n = 0
-    for i in range(wide):  # without branches: which are above 0 cannot be foretold
+    for i in range(wide):  # branch-free: the branch would be unpredictable
         places[n] = i
         hidden[n] = hidden[i]
         n += hidden[i] > 0.0

@@ -7,20 +7,16 @@ from pathlib import Path
 
 import numpy as np
 
-from crib_agents.adapters.phased import PhasedAgent
-from crib_agents.checks import refuse_other_views
-from crib_agents.learned.agent import MonteCarloAgent
-from crib_agents.learned.families import FAMILIES
-from crib_agents.learned.table_top.searched import SearchedTable
-from crib_agents.learned.two_hand.searched import SearchedPlay
+from crib_agents.expert.honours import HONOURS
+from crib_agents.learned.agent import TakesWeights, shipped
 from crib_agents.learned.weights import Weights
 from crib_env.answers import one_or_many
-from crib_env.engine.family import find_family
-from crib_env.engine.two_hand.records import VIEW
-from crib_env.policy import Actions, Views
+from crib_env.encoding import family_of
+from crib_env.parts import find_part
+from crib_env.policy import Actions, Agent, Views
 
 
-class LearnedSearch:
+class LearnedSearch(TakesWeights):
     """Searches over what nets expect, at every game that they are there for.
 
     In two-hand games it discards as ``learned`` does and plays the cards by search. It is not
@@ -31,10 +27,13 @@ class LearnedSearch:
         name: what tables call it.
     """
 
+    honours = HONOURS - {"two_hand.heels"}
+
     def __init__(self, sets: Sequence[Weights] | None = None, name: str = "learned_search") -> None:
         self.name = name
-        self._two_hand = PhasedAgent(MonteCarloAgent(sets), SearchedPlay(sets))
-        self._table_top = SearchedTable(sets)
+        self.sets = shipped() if sets is None else sets
+        self._given = sets
+        self._players: dict[str, Agent] = {}
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}()"
@@ -55,6 +54,7 @@ class LearnedSearch:
         Raises:
             ValueError: views of another game, or of rules that it has no nets for.
         """
-        refuse_other_views(self.name, views, *(find_family(name) for name in FAMILIES))
-        player = self._two_hand if views.dtype == VIEW else self._table_top
-        return player.act(views, rng)
+        family = family_of(views).name
+        if family not in self._players:
+            self._players[family] = find_part("learned_search", family)(self._given)
+        return self._players[family].act(views, rng)

@@ -6,17 +6,17 @@ from functools import cache
 
 from numba import float64, void
 
-from crib_agents.learned.families import FAMILIES
 from crib_agents.learned.network import find_nets
 from crib_env.engine.family import find_family
 from crib_env.engine.jit import Entry, entry
 from crib_env.engine.record import NONE, TABLE_T, WEIGHTS_T, array_of
+from crib_env.parts import find_part
 
 
 @cache
 def values_entry(name: str) -> Entry:
     """Return what writes the values of the actions of views of a family, by its name."""
-    known = FAMILIES[name]
+    known = find_part("learned", name)
     key, write_values = known.rules_key, known.values
 
     @entry(

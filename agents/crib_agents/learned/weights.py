@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -16,10 +17,10 @@ import numpy.typing as npt
 
 from crib_agents.checks import read_rules
 from crib_agents.files import check_format, read_header, shown, to_bytes, write_whole
-from crib_agents.learned.families import FAMILIES
 from crib_agents.learned.family import LearnedFamily, Net
 from crib_agents.learned.network import LAYERS, WIDEST, Layers, flatten
 from crib_env.engine.family import find_family
+from crib_env.parts import families_with, find_part
 from crib_env.rules import Rules
 
 FORMAT = "crib_env values"
@@ -133,6 +134,11 @@ class Weights:
         made.key()
         return made
 
+    @cached_property
+    def trained_rules(self) -> Rules:
+        """The rules that the nets were trained under."""
+        return read_rules(self.family, self.rules, dict(self.rules_fields))
+
     def key(self) -> int:
         """Return the number by which kernels tell these rules from others.
 
@@ -183,10 +189,12 @@ def find_learned(family: object) -> LearnedFamily:
     Raises:
         ValueError: the learned agent does not play it.
     """
-    if not isinstance(family, str) or family not in FAMILIES:
-        raise ValueError(f"expected a family that the learned agent plays ({', '.join(FAMILIES)}), "
+    known = families_with("learned")
+    if not isinstance(family, str) or family not in known:
+        raise ValueError(f"expected a family that the learned agent plays ({', '.join(known)}), "
                          f"found {shown(family)}")  # fmt: skip
-    return FAMILIES[family]
+    part: LearnedFamily = find_part("learned", family)
+    return part
 
 
 def _behind_their_places(parts: Sequence[npt.NDArray[np.float64]]) -> npt.NDArray[np.float64]:

@@ -7,12 +7,13 @@ from functools import cache
 import numpy as np
 import numpy.typing as npt
 
-from crib_agents.checks import refuse_other_views
 from crib_agents.data import tables
 from crib_agents.data.tables import RANKS
+from crib_agents.equilibrium.files import FIELDS
 from crib_agents.expert.agent import ExpertAgent
+from crib_agents.expert.honours import HONOURS
 from crib_agents.expert.two_hand.discard import expert
-from crib_agents.expert.two_hand.judge.model import load as load_model
+from crib_agents.expert.two_hand.judge.model import load_for
 from crib_agents.expert.two_hand.judge.value import group_by_win_table
 from crib_agents.expert.two_hand.pegging import expert as pegging
 from crib_agents.expert.two_hand.pegging.holdings import holdings
@@ -21,30 +22,31 @@ from crib_agents.expert.two_hand.pegging.transition import POSITION
 from crib_agents.master.choose import discard_views, pegging_views
 from crib_agents.master.strategies import by_rules, packed
 from crib_env.answers import one_or_many
-from crib_env.engine.family import find_family
 from crib_env.engine.show import show_table
-from crib_env.engine.two_hand.records import DISCARD, VIEW
+from crib_env.engine.two_hand.records import DISCARD
 from crib_env.policy import Actions, Views
 
 Array = npt.NDArray[np.float64]
 
 
 class Master:
-    """Weighs the expert's worth of a choice against how likely the equilibrium makes it.
+    """Weighs the expert's value of a choice against how likely the equilibrium makes it.
 
-    In the play the worth is that of the expert's search, which here foresees both seats' cards by
-    what the expert was seen to choose. At games without a solved strategy it plays as `expert`.
-    Like it, it draws nothing.
+    In the pegging the value is that of the expert's search, which here predicts both seats' cards
+    from choices the expert made. Without a solved strategy `master` plays as `expert`. It is
+    deterministic.
 
     Args:
-        discard_pull: how much the equilibrium counts in discarding, in points: a choice that is
-            e times less likely has to be worth that much more. play_pull: the same in the play.
+        discard_pull: the weight of the equilibrium in discarding, in points: a choice that is e
+            times less likely needs a value that much higher.
+        play_pull: the same in the pegging.
 
     Attributes:
         name: what tables call it.
     """
 
     name = "master"
+    honours = HONOURS
 
     def __init__(self, discard_pull: float = 0.05, play_pull: float = 0.1) -> None:
         self.discard_pull = discard_pull
@@ -65,8 +67,7 @@ class Master:
         Raises:
             ValueError: views of another game.
         """
-        refuse_other_views(self.name, views, find_family("two_hand"), find_family("table_top"))
-        if views.dtype != VIEW:
+        if not set(FIELDS) <= set(views.dtype.names or ()):  # no game that strategies are for
             return self._expert.act(views, rng)
         actions = np.empty(len(views), dtype=np.int64)
         for rules, rows in by_rules(views):
@@ -86,7 +87,7 @@ class Master:
     def _discard(self, views: Views, win_table: Array, strategy: Array) -> Actions:
         actions = np.empty(len(views), dtype=np.int64)
         discard_views(
-            views, win_table, load_model(int(views["dealt"][0])), show_table(), expert.NEAR,
+            views, win_table, load_for(views), show_table(), expert.NEAR,
             np.zeros(1, dtype=expert.SCRATCH), np.zeros((expert.PAIRS, expert.COLUMNS)), strategy,
             self.discard_pull * point(win_table), actions,
         )  # fmt: skip
@@ -95,7 +96,7 @@ class Master:
     def _play(self, views: Views, win_table: Array, strategy: Array) -> Actions:
         actions = np.empty(len(views), dtype=np.int64)
         pegging_views(
-            views, holdings(), *read_tables(), load_model(int(views["dealt"][0])), win_table,
+            views, holdings(), *read_tables(), load_for(views), win_table,
             show_table(), np.zeros(pegging.POSITIONS, dtype=POSITION),
             np.zeros(1, dtype=pegging.SCRATCH), np.zeros((RANKS, FINDINGS)), strategy,
             self.play_pull * point(win_table), actions,
@@ -105,13 +106,13 @@ class Master:
 
 @cache
 def read_tables() -> tuple[Array, Array, Array]:
-    """Return what the expert's search knows by heart, with the tables that foretell its choices."""
+    """Return what the expert's search knows by heart, with the tables that predict its choices."""
     _, rates, suited = pegging.read_tables()
     return tables.load(tables.CHOICES)["tables"].ravel() / pegging.UNIT, rates, suited
 
 
 def point(win_table: Array) -> float:
-    """Return what a point more is worth at the start of a game; see `judge.value.win_table`."""
+    """Return the value of a point more at the start of a game; see `judge.value.win_table`."""
     target = win_table.shape[1] - 1
     swing = min(expert.SWING, target)
     near, far = win_table[1, target, target - swing], win_table[1, target, target]

@@ -1,12 +1,13 @@
-"""What is chosen: the most worth, drawn towards what the equilibrium does.
+"""KL-regularised search: the expert's value plus the log of the equilibrium's probability.
 
-A choice has a worth by the expert's search and a chance by the equilibrium. Taken is the most of
+The expert's search gives each choice a value, and the equilibrium gives it a probability. `master`
+takes the choice with the highest
 
-    worth + pull * log(chance)
+    value + pull * log(probability)
 
-Far from the end worths lie close together and the chances decide among them; near it a point may
-be the game, the worths lie far apart and decide. (Search drawn towards a policy: Jacob et al.,
-*Modeling Strong and Human-Like Gameplay with KL-Regularized Search*, 2022; there it is people's.)
+Early in a game values are nearly equal and the probabilities decide. Near the end one point can
+decide the game, values differ widely, and they decide. (Jacob et al., *Modeling Strong and
+Human-Like Gameplay with KL-Regularized Search*, 2022, where the policy is people's.)
 """
 
 from __future__ import annotations
@@ -36,12 +37,12 @@ from crib_env.engine.jit import entry, kernel
 from crib_env.engine.record import NONE, TABLE_T, WEIGHTS_T
 from crib_env.engine.two_hand.records import HAND, VIEWS_T
 
-LEAST = 1 / 255  # a chance is taken to be this at least: the steps of a strategy's
+LEAST = 1 / 255  # the least probability: the resolution of a strategy's
 
 
 @kernel
 def drawn(chance, pull):
-    """Return what a chance adds to a worth."""
+    """Return what a probability adds to a value."""
     return pull * math.log(max(chance, LEAST))
 
 
@@ -101,7 +102,7 @@ def pegging_views(
     views, hands, weights, keeping_rates, suited, model, win_table, table, positions, scratch,
     found, strategy, pull, actions,
 ):  # fmt: skip
-    """Choose a card to play for each view, of equal worth the higher; as `discard_views`.
+    """Choose a card to play for each view, of equal value the higher; as `discard_views`.
 
     Args:
         hands, weights, keeping_rates, suited, positions, scratch: see `pegging.pegging_views`.

@@ -2,7 +2,7 @@
 
 `records` holds the state and the view, `cells` the geometry of the 5x5 layout, `count` the points
 of lines and crib, `rules` the turns, `views` the only gate to what a seat may know, `encode` the
-observation, `features` what a learner may be told besides, `lines` what a view's cards make,
+observation, `features` what a learner may observe besides, `lines` what a view's cards make,
 `notation` and `text` the game in writing, `picture` as a drawing.
 """
 
@@ -81,6 +81,7 @@ FAMILY = Family(
     layout=LAYOUT,
     log_size=records.LOG_SIZE,
     phases=("heels", "lines", "crib"),
+    hand=lambda view: [] if view["card"] == NONE else [int(view["card"])],
     hidden_card=lambda state: int(state["deck"][min(int(state["turn"]), TURNS - 1)]),
     why_illegal=why_illegal,
     text=render,

@@ -20,12 +20,12 @@ DISCARDED = 17  # of a crib card: rank 13, suit 4
 
 LAYOUT: tuple[tuple[str, int, str], ...] = (
     ("layout", CELLS * CELL, "the cells row by row, 28 bits each: rank 13, suit 4, who placed the "
-     "card 4 (of four the seat, counted to the left from mine; of two even me, odd the other), "
-     "in which four turns of the round 7; the starter has only rank and suit"),
+     "card 4 (four players: the seat, counted to the left from mine; two players: even me, odd "
+     "the other), in which four turns of the round 7; the starter has only rank and suit"),
     ("card", 52, "the card in turn, by card id, if it is mine to see"),
-    ("crib", CRIB_CARDS * DISCARDED, "cards laid in the crib in order, 17 bits each: rank 13, "
-     "suit 4; none if secret from me"),
-    ("crib_turns", TURNS, "the turns that laid a card in the crib"),
+    ("crib", CRIB_CARDS * DISCARDED, "cards sent to the crib in order, 17 bits each: rank 13, "
+     "suit 4; 0 where secret from me"),
+    ("crib_turns", TURNS, "the turns that sent a card to the crib"),
     ("seen", 52, "every card I have seen this round, by card id"),
     ("turn", TURNS + 1, "the turn, 0 to 27; 28 once the episode is over"),
     ("mover", SEATS, "the seat to move, counted to the left from mine"),
@@ -34,7 +34,7 @@ LAYOUT: tuple[tuple[str, int, str], ...] = (
     ("need", NEED, "points my side still needs: a thermometer of tens, then the units one-hot"),
     ("other_need", NEED, "points the other side still needs, likewise"),
     ("rows", 1, "my side scores the rows (0: the columns)"),
-    ("four", 1, "four play (0: two)"),
+    ("four", 1, "four players (0: two)"),
 )  # fmt: skip
 
 
@@ -83,7 +83,7 @@ def encode_layout(v, obs):
 @kernel
 def encode_crib(v, obs):
     """Write what the seat knows of the crib: all the turns, its own cards and its partner's."""
-    for i in range(CRIB_CARDS):  # without branches: what is laid and known cannot be foretold
+    for i in range(CRIB_CARDS):  # branch-free: the branch would be unpredictable
         turn = v["crib_turns"][i]
         card = v["crib"][i]
         known = 1 if card != NONE else 0

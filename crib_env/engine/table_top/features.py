@@ -1,4 +1,4 @@
-"""What a learner needs and the rules alone can tell it, for each place the card in turn may go.
+"""Features that follow from the rules alone, for each place the card in turn may go.
 
 A cell lies in a row and a column, one of each side: *own* is the line of the seat's side, *other*
 the line of the other's. Laid in the crib, the card goes to the crib with the starter, which is own
@@ -28,16 +28,17 @@ MOST = 29  # points of a line
 
 FEATURES: dict[str, tuple[Feature, ...]] = {
     "lookahead": (
-        Feature("own_now", 0, MOST, "what the card adds to its own line as it lies"),
+        Feature("own_now", 0, MOST, "what the card adds to its own line as it stands"),
         Feature("other_now", 0, MOST, "what it adds to the other side's line"),
-        Feature("own_cards", 0, SIZE - 1, "the cards that lie in its own line, known in the crib"),
-        Feature("other_cards", 0, SIZE - 1, "the cards that lie in the other side's line"),
+        Feature("own_cards", 0, SIZE - 1, "the cards already in its own line; in the crib, "
+                "those known"),
+        Feature("other_cards", 0, SIZE - 1, "the cards already in the other side's line"),
     ),
     "reply": (
         Feature("own_next", -MOST, MOST, "how much more the next card would add to its own line, "
                 "in the mean over every unseen card, with this card in the line than without; 0 "
                 "is added to a full line"),
-        Feature("other_next", -MOST, MOST, "the same of the other side's line"),
+        Feature("other_next", -MOST, MOST, "the same for the other side's line"),
     ),
 }  # fmt: skip
 

@@ -33,6 +33,7 @@ TABLE_RULES = record(
     "crib_flush_size",
     "score_difference",
     "partners_confer",
+    "heels",
     "high_card_deals",
     "episode",
 )
@@ -88,6 +89,7 @@ TABLE_VIEW = record(
     "crib_flush_size",
     "score_difference",
     "partners_confer",
+    "heels",  # what the dealer's side makes for a jack turned up (T3)
     "episode",
 )
 

@@ -99,10 +99,17 @@ def deal(s, rules, decks, log):
     starter = s["deck"][TURNS]
     s["layout"][CENTRE] = starter
     s["placed"] = 1 << CENTRE
-    if starter >> 2 == JACK:  # T3; where only the difference scores, the count adds it (T13)
-        note(log, s["dealer"] & 1, 2, HEELS, 1 << starter)
+    points = heels_points(rules, starter)
+    if points:  # T3; where only the difference scores, the count adds it (T13)
+        note(log, s["dealer"] & 1, points, HEELS, 1 << starter)
         if not rules["score_difference"]:
-            score(s, s["dealer"] & 1, 2)
+            score(s, s["dealer"] & 1, points)
+
+
+@kernel
+def heels_points(rules, starter):
+    """Return what a starter makes for the dealer's side as it is turned up (T3)."""
+    return rules["heels"] if starter >> 2 == JACK else 0
 
 
 @kernel
@@ -186,8 +193,7 @@ def end_round(s, rules, decks, table, log):
     columns = count_lines(s, rules, table, 1, log)
     extra = count_crib(s, rules, table, log)
     if rules["score_difference"]:
-        if s["deck"][TURNS] >> 2 == JACK:
-            extra += 2
+        extra += heels_points(rules, s["deck"][TURNS])
         margin = rows - columns + (extra if s["dealer"] & 1 == 0 else -extra)
         side = 0 if margin > 0 else 1
         score(s, side, abs(margin))

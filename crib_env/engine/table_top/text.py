@@ -68,9 +68,9 @@ def _count(events: Sequence[Event], view: View, deals: int) -> list[str]:
         view: a `TABLE_VIEW` record.
         deals: rounds dealt in this episode.
     """
-    said = _calls([one for one in events if one.points])
+    calls = _calls([one for one in events if one.points])
     if view["over"]:
-        return [f"the count of round {deals}", *said, ""]
+        return [f"the count of round {deals}", *calls, ""]
     rows, columns = ([one for one in events if one.reason == "line" and one.seat == side]
                      for side in range(2))  # fmt: skip
     cards = [set(row.cards) & set(column.cards) for row in rows for column in columns]
@@ -83,7 +83,7 @@ def _count(events: Sequence[Event], view: View, deals: int) -> list[str]:
         *_grid([format_cards(one) for one in cards], *points),
         "",
         f"{'crib':<{LABEL}}{format_cards(laid)}  of the {SIDES[crib.seat]}",
-        *said,
+        *calls,
         "",
     ]
 

@@ -42,7 +42,7 @@ def view(s, rules, seat, v):
         v["layout"][cell] = s["layout"][cell]
         v["turns"][cell] = s["turns"][cell]
     v["placed"] = s["placed"]
-    for i in range(CRIB_CARDS):  # without branches: who laid what when cannot be foretold
+    for i in range(CRIB_CARDS):  # branch-free: the branch would be unpredictable
         laid = s["crib"][i]
         by = (dealer + 1 + laid) & last
         known = (laid != NONE) & ((by == 0) | (by == partner))
@@ -60,4 +60,5 @@ def view(s, rules, seat, v):
     v["crib_flush_size"] = rules["crib_flush_size"]
     v["score_difference"] = rules["score_difference"]
     v["partners_confer"] = rules["partners_confer"]
+    v["heels"] = rules["heels"]
     v["episode"] = rules["episode"]

@@ -2,7 +2,7 @@
 
 `records` holds the state and the view, `rules` the play, `views` the only gate to what a seat may
 know, `counting` what a view's cards make, `encode` the observation, `features` what a learner may
-be told besides, `expected` points without the luck of the show, `notation` and `text` the game in
+observe besides, `expected` points without the luck of the show, `notation` and `text` the game in
 writing, `picture` as a drawing.
 """
 
@@ -30,11 +30,16 @@ from crib_env.engine.two_hand.text import render
 from crib_env.engine.two_hand.views import view
 
 
+def hand_of(view: Any) -> list[int]:
+    """Return the cards that the seat of a view holds."""
+    return [int(card) for card in view["hand"][: view["hand_n"]]]
+
+
 def why_illegal(view: Any, card: int) -> str:
     """Return why ``card`` may not be used by the seat of a view (H3)."""
     if not 0 <= card < ACTIONS:
         return f"{card} is no action: actions are the card ids 0 to 51"
-    hand = [int(c) for c in view["hand"][: view["hand_n"]]]
+    hand = hand_of(view)
     name = f"{format_card(card)} (action {card})"
     holds = f"player_{int(view['seat'])} holds {format_cards(hand)}"
     if card not in hand:
@@ -78,6 +83,7 @@ FAMILY = Family(
     layout=LAYOUT,
     log_size=records.LOG_SIZE,
     phases=("pegging", "hand", "crib"),
+    hand=hand_of,
     hidden_card=lambda state: int(state["starter"]),
     why_illegal=why_illegal,
     text=render,

@@ -49,16 +49,36 @@ def run_length(s):
 
 
 @kernel
-def show_points(s, table, first, second, flush_size):
-    """Return the points of the cards in these slots of each seat, and the cards as a mask."""
+def heels_points(s, rules):
+    """Return what the starter pegs the dealer as it is turned up (C3)."""
+    return rules["heels"] if s["starter"] >> 2 == JACK else 0
+
+
+@kernel
+def hand_points(s, rules, table, seat):
+    """Return the points of the hand that a seat kept, with the starter, and its cards as a mask."""
+    kept = ((1 << rules["dealt"]) - 1) & ~s["discarded"][seat]
+    slots = kept if seat == 0 else kept << HAND
+    return show_points(s, rules, table, slots, rules["flush_size"])
+
+
+@kernel
+def crib_points(s, rules, table):
+    """Return the points of the crib with the starter, and its cards as a mask."""
+    slots = s["discarded"][0] | s["discarded"][1] << HAND
+    return show_points(s, rules, table, slots, rules["crib_flush_size"])
+
+
+@kernel
+def show_points(s, rules, table, slots, flush_size):
+    """Return the points of the cards in these slots with the starter, and the cards as a mask."""
     starter = s["starter"]
     key = KEYS[starter >> 2]
     nob_card = 4 * JACK + (starter & 3)
-    slots = first | second << HAND
     suits = 0
     held = 0
     cards = 0
-    for i in range(2 * HAND):  # without branches: which slots are set cannot be foretold
+    for i in range(2 * HAND):  # branch-free: the branch would be unpredictable
         card = s["dealt"][i]
         one = slots >> i & 1
         key += KEYS[card >> 2] * one

@@ -17,18 +17,18 @@ GAMES = 7
 
 LAYOUT: tuple[tuple[str, int, str], ...] = (
     ("hand", 52, "cards held, by card id"),
-    ("discarded", 52, "cards this seat laid in the crib, by card id"),
+    ("discarded", 52, "cards this seat discarded, by card id"),
     ("starter", 52, "the starter once it is turned, by card id"),
-    ("pile", PILE * SLOT, "cards played this deal in order, 19 bits each: rank 13, suit 4, "
+    ("pile", PILE * SLOT, "cards played in this deal in order, 19 bits each: rank 13, suit 4, "
      "played by me, still in the present count"),
     ("count", 32, "the present count, 0 to 31"),
     ("other_cards", 7, "how many cards the other seat holds, 0 to 6"),
     ("need", NEED, "points I still need: a thermometer of tens, then the units one-hot"),
     ("other_need", NEED, "points the other seat still needs, likewise"),
-    ("games", GAMES, "my game points of a match as a thermometer"),
+    ("match_score", GAMES, "my game points of a match as a thermometer"),
     ("other_games", GAMES, "the other's game points, likewise"),
     ("dealer", 1, "I deal"),
-    ("pegging", 1, "the play has begun (0: discarding)"),
+    ("pegging", 1, "the pegging has begun (0: discarding)"),
     ("go", 1, "this count's go point has been pegged"),
     ("to_move", 1, "it is my turn"),
 )  # fmt: skip
@@ -43,7 +43,7 @@ COUNT = _AT["count"]
 OTHER_N = _AT["other_cards"]
 NEED_AT = _AT["need"]
 OTHER_NEED = _AT["other_need"]
-GAMES_AT = _AT["games"]
+GAMES_AT = _AT["match_score"]
 OTHER_GAMES = _AT["other_games"]
 DEALER = _AT["dealer"]
 IN_PEGGING = _AT["pegging"]
@@ -73,9 +73,9 @@ def encode(v, obs):
     encode_need(obs, NEED_AT, v["target"] - v["scores"][0])
     encode_need(obs, OTHER_NEED, v["target"] - v["scores"][1])
     if v["episode"] == MATCH:
-        for i in range(min(v["games"][0], GAMES)):
+        for i in range(min(v["match_score"][0], GAMES)):
             obs[GAMES_AT + i] = 1
-        for i in range(min(v["games"][1], GAMES)):
+        for i in range(min(v["match_score"][1], GAMES)):
             obs[OTHER_GAMES + i] = 1
     obs[DEALER] = v["is_dealer"]
     obs[IN_PEGGING] = 1 if v["phase"] == PEGGING else 0

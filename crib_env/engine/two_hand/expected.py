@@ -15,8 +15,7 @@ from __future__ import annotations
 from crib_env.engine.jit import kernel
 from crib_env.engine.log import CRIB, HEELS, LOG_WIDTH, SHOW
 from crib_env.engine.record import NONE
-from crib_env.engine.show import JACK
-from crib_env.engine.two_hand.count import show_points
+from crib_env.engine.two_hand.count import crib_points, hand_points, heels_points
 from crib_env.engine.two_hand.counting import DECK
 from crib_env.engine.two_hand.records import DISCARD, HAND, OVER, PEGGING_ONLY
 from crib_env.engine.two_hand.rules import go_on, use_card
@@ -32,7 +31,6 @@ def undealt(rules):
 def gain_means(s, rules, table):
     """Add hands, crib and heels of a deal in which all is discarded, over every starter."""
     dealer = s["dealer"]
-    everything = (1 << rules["dealt"]) - 1
     dealt = 0
     for seat in range(2):
         for i in range(rules["dealt"]):
@@ -42,14 +40,9 @@ def gain_means(s, rules, table):
         if dealt >> card & 1:
             continue
         s["starter"] = card
-        first = everything & ~s["discarded"][0]
-        second = everything & ~s["discarded"][1]
-        s["gain"][0] += show_points(s, table, first, 0, rules["flush_size"])[0]
-        s["gain"][1] += show_points(s, table, 0, second, rules["flush_size"])[0]
-        crib = show_points(
-            s, table, s["discarded"][0], s["discarded"][1], rules["crib_flush_size"]
-        )[0]
-        s["gain"][dealer] += crib + (2 if card >> 2 == JACK else 0)
+        for seat in range(2):
+            s["gain"][seat] += hand_points(s, rules, table, seat)[0]
+        s["gain"][dealer] += crib_points(s, rules, table)[0] + heels_points(s, rules)
     s["starter"] = turned
 
 

@@ -1,4 +1,4 @@
-"""What a learner needs and the rules alone can tell it, for each card it may use now.
+"""Features that follow from the rules alone, for each card a learner may use now.
 
 All of it follows from the view. What the other seat holds or discards is taken as drawn from the
 cards unseen, each as likely, less those it has shown it does not hold; nothing is assumed of how it
@@ -34,23 +34,23 @@ PEGGED = 15  # more than any card pegs
 
 FEATURES: dict[str, tuple[Feature, ...]] = {
     "lookahead": (
-        Feature("mean_hand", 0, MOST, "discarding: the exact mean of the hand kept, over every "
+        Feature("mean_hand", 0, MOST, "discarding: the exact mean of the kept hand, over every "
                 "unseen starter, for the best pair with this card: the pair of the highest mean "
-                "hand and mean crib, the crib counted against its seat if it is the other's"),
+                "hand plus mean crib, or minus the crib if it is the other's"),
         Feature("mean_crib", -MOST, MOST, "discarding: the exact mean of the crib with that pair "
-                "over every two cards the other may lay and every starter, all drawn from the "
-                "unseen; negative if the crib is the other's"),
-        Feature("points_now", 0, PEGGED, "the play: what the card is sure to peg at once"),
+                "over every two cards the other may discard and every starter, all drawn from "
+                "the unseen; negative if the crib is the other's"),
+        Feature("points_now", 0, PEGGED, "pegging: what the card is sure to peg at once"),
     ),
     "reply": (
-        Feature("reply", 0, PEGGED, "the play: the mean of the most the other can peg with its "
+        Feature("reply", 0, PEGGED, "pegging: the mean of the most the other can peg with its "
                 "next card in this count, its cards drawn from the unseen"),
-        Feature("reply_most", 0, PEGGED, "the most that any unseen card would peg so"),
-        Feature("answer", 0, PEGGED, "the mean, over the unseen cards that fit, of the most this "
-                "seat can peg after them; where the other is out of the count, the most it can "
-                "peg next"),
-        Feature("no_reply", 0, 1, "the chance that none of the other's cards fits; 0 if it is out "
-                "of the count already, or the count is 31"),
+        Feature("reply_most", 0, PEGGED, "pegging: the most that any unseen card would peg next"),
+        Feature("answer", 0, PEGGED, "pegging: the mean, over the unseen cards that fit, of the "
+                "most this seat can peg after them; where the other is out of the count, the most "
+                "it can peg next"),
+        Feature("no_reply", 0, 1, "pegging: the probability that none of the other's cards fits; 0 "
+                "if it is out of the count already, or the count is 31"),
     ),
 }  # fmt: skip
 

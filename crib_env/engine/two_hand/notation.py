@@ -96,11 +96,11 @@ def read_body(words: Sequence[str], rules: Rules, dealer: int, players: int) -> 
     counts = len(discarded[pone]), len(discarded[dealer])
     if counts not in DISCARDED:
         raise ValueError(
-            "each seat lays two cards away, pone both before the dealer the first: "
+            "each seat discards two cards, pone both before the dealer the first: "
             f"here pone has laid {counts[0]} and the dealer {counts[1]}"
         )
     if shown and counts != DISCARDED[-1]:
-        raise ValueError("each seat lays two cards away before a card is played")
+        raise ValueError("each seat discards two cards before a card is played")
     moves = [Move(seat, card, card) for seat in (pone, dealer) for card in discarded[seat]]
     moves += [Move(played[card], card, card) for card in shown]
     (rear, front), (other_rear, other) = (
@@ -133,22 +133,22 @@ def read_before(line: Line, before: Pair) -> dict[str, Pair]:
         ValueError: no game comes to that.
     """
     rules = find_rules(line.rules, TwoHandRules)
-    games = _games_before(line, rules)
+    match_score = _match_score_before(line, rules)
     if not all(0 <= x < rules.target for x in (*before, *line.start)):
         raise ValueError(
             f"a game goes on below {rules.target} points: here the scores were "
             f"{format_pair(before)} before the deal and {format_pair(line.start)} at the start"
         )
-    if games == (0, 0) and not all(map(ge, before, line.start)):
+    if match_score == (0, 0) and not all(map(ge, before, line.start)):
         raise ValueError(f"the scores {format_pair(before)} before the deal are below the "
                          f"episode's start {format_pair(line.start)}")  # fmt: skip
     # A finished game took a deal at least, and counted at most what a double skunk does.
-    finished = sum(-(-points // rules.double_skunk_points) for points in games)
+    finished = sum(-(-points // rules.double_skunk_points) for points in match_score)
     if line.number <= finished:
-        raise ValueError(f"game points {format_pair(games)} take {finished} games before deal "
-                         f"#{line.number}")  # fmt: skip
+        raise ValueError(f"game points {format_pair(match_score)} take {finished} games before "
+                         f"deal #{line.number}")  # fmt: skip
     rear = [_rear_before(line, rules, seat, before[seat]) for seat in range(2)]
-    return {"games": games, "rear": (rear[0], rear[1])}
+    return {"match_score": match_score, "rear": (rear[0], rear[1])}
 
 
 def _rear_before(line: Line, rules: TwoHandRules, seat: int, score: int) -> int:
@@ -159,22 +159,22 @@ def _rear_before(line: Line, rules: TwoHandRules, seat: int, score: int) -> int:
     return min(max(peg, score - max(MOST, rules.for_last)), score)
 
 
-def _games_before(line: Line, rules: TwoHandRules) -> Pair:
+def _match_score_before(line: Line, rules: TwoHandRules) -> Pair:
     """Return the game points before the deal: what its end counted taken off (H11)."""
-    games = list(line.games)
+    score = list(line.match_score)
     if line.winner is not None:
         margin = abs(line.deal.scores[0] - line.deal.scores[1])
         skunk = rules.skunk_points if margin > rules.skunk_margin else 1
         double = margin > rules.double_skunk_margin
-        games[line.winner] -= rules.double_skunk_points if double else skunk
+        score[line.winner] -= rules.double_skunk_points if double else skunk
     most = rules.match_target - 1 if line.episode == "match" else 0
-    if not all(0 <= points <= most for points in games):
+    if not all(0 <= points <= most for points in score):
         raise ValueError(
-            f"games={format_pair(line.games)} are not game points of "
+            f"games={format_pair(line.match_score)} are not game points of "
             f"{'a match to ' + str(rules.match_target) if most else 'an episode of one game'} "
             f"that {'goes on' if line.winner is None else 'ends so'}"
         )
-    return games[0], games[1]
+    return score[0], score[1]
 
 
 NOTATION = Notation(

@@ -91,7 +91,8 @@ def _dealer(view: View) -> int:
 
 def _pegs(view: View) -> list[Pegs]:
     sides = [
-        Pegs(int(view["scores"][i]), int(view["rear"][i]), int(view["games"][i])) for i in range(2)
+        Pegs(int(view["scores"][i]), int(view["rear"][i]), int(view["match_score"][i]))
+        for i in range(2)
     ]
     return sides if view["seat"] == 0 else sides[::-1]
 

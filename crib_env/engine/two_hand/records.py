@@ -36,6 +36,7 @@ RULES = record(
     "skunk_points",
     "double_skunk_margin",
     "double_skunk_points",
+    "heels",
     "high_card_deals",
     "winner_deals",
     "episode",
@@ -58,7 +59,7 @@ TWO_HAND = record(
     "go",  # 1 once this count's go point is pegged (H5)
     ("scores", 2),
     ("rear", 2),  # the rear peg: the score before the last points (H12)
-    ("games", 2),  # game points in the match (H11)
+    ("match_score", 2),  # game points (H11)
     ("start", 2),  # scores at the start of the episode
     ("gain", 2),  # points pegged since the caller last cleared them
     "winner",  # of the present game, or NONE
@@ -88,13 +89,14 @@ VIEW = record(
     "go",
     ("scores", 2),  # mine, theirs
     ("rear", 2),
-    ("games", 2),
+    ("match_score", 2),
     "target",
     "match_target",
     "dealt",  # cards dealt to a seat: 6 or 5
     "single_count",
     "flush_size",
     "crib_flush_size",
+    "heels",  # what the dealer pegs for a jack turned up (C3)
     "episode",
     "deals",  # the number of this deal in the episode, from 1
 )

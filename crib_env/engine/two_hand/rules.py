@@ -25,8 +25,15 @@ from crib_env.engine.log import (
 )
 from crib_env.engine.record import NONE
 from crib_env.engine.rng import below
-from crib_env.engine.show import JACK, pip
-from crib_env.engine.two_hand.count import paired, pile_cards, run_length, show_points
+from crib_env.engine.show import pip
+from crib_env.engine.two_hand.count import (
+    crib_points,
+    hand_points,
+    heels_points,
+    paired,
+    pile_cards,
+    run_length,
+)
 from crib_env.engine.two_hand.records import (
     DEAL,
     DISCARD,
@@ -73,14 +80,13 @@ def begin_episode(s, rules, decks, dealer, log):
         dealer: the seat of the first dealer, or NONE to cut for it.
     """
     log[0] = 0
-    s["games"][0] = 0
-    s["games"][1] = 0
     s["deals"] = 0
     s["over"] = 0
     if dealer == NONE:
         dealer = cut_for_deal(s, rules)
     begin_game(s, rules, dealer, log)
     for seat in range(2):
+        s["match_score"][seat] = 0
         s["start"][seat] = s["scores"][seat]
         s["gain"][seat] = 0
     deal(s, rules, decks)
@@ -182,8 +188,8 @@ def discard(s, rules, seat, slot, log):
         return
     s["phase"] = PEGGING
     s["to_move"] = 1 - s["dealer"]
-    if s["starter"] >> 2 == JACK and rules["episode"] != PEGGING_ONLY:
-        peg(s, rules, log, s["dealer"], 2, HEELS, 1 << s["starter"])  # C3
+    if rules["episode"] != PEGGING_ONLY:
+        peg(s, rules, log, s["dealer"], heels_points(s, rules), HEELS, 1 << s["starter"])
 
 
 @kernel
@@ -242,17 +248,10 @@ def show(s, rules, table, log):
         return
     dealer = s["dealer"]
     note_cards(log, dealer, 0, HEELS, 1 << s["starter"])
-    everything = (1 << rules["dealt"]) - 1
-    for turn in range(2):
-        seat = 1 - dealer if turn == 0 else dealer
-        kept = everything & ~s["discarded"][seat]
-        mine = kept if seat == 0 else 0
-        theirs = kept if seat == 1 else 0
-        points, cards = show_points(s, table, mine, theirs, rules["flush_size"])
+    for seat in (1 - dealer, dealer):
+        points, cards = hand_points(s, rules, table, seat)
         count_cards(s, rules, log, seat, points, SHOW, cards)
-    points, cards = show_points(
-        s, table, s["discarded"][0], s["discarded"][1], rules["crib_flush_size"]
-    )
+    points, cards = crib_points(s, rules, table)
     count_cards(s, rules, log, dealer, points, CRIB, cards)
 
 
@@ -279,13 +278,12 @@ def end_game(s, rules, decks, log):
     """End the episode, or begin the match's next game with the loser dealing (H10, H11)."""
     winner = s["winner"]
     margin = s["scores"][winner] - s["scores"][1 - winner]
-    s["games"][winner] += game_points(rules, margin)
+    s["match_score"][winner] += game_points(rules, margin)
     s["phase"] = OVER
-    if rules["episode"] != MATCH or s["games"][winner] >= rules["match_target"]:
+    if rules["episode"] != MATCH or s["match_score"][winner] >= rules["match_target"]:
         s["over"] = 1
         return
-    dealer = winner if rules["winner_deals"] else 1 - winner
-    begin_game(s, rules, dealer, log)
+    begin_game(s, rules, winner if rules["winner_deals"] else 1 - winner, log)
     deal(s, rules, decks)
 
 

@@ -28,7 +28,7 @@ def legal_slots(s, seat):
     if room >= 10:
         return held
     fitting = 0
-    for i in range(HAND):  # without branches: which cards fit cannot be foretold
+    for i in range(HAND):  # branch-free: the branch would be unpredictable
         fitting |= (pip(s["dealt"][HAND * seat + i]) <= room) << i
     return held & fitting
 
@@ -39,7 +39,7 @@ def slot_of(s, rules, card):
     seat = s["to_move"]
     slots = legal_slots(s, seat)
     slot = NONE
-    for i in range(HAND):  # without branches: where the card lies cannot be foretold
+    for i in range(HAND):  # branch-free: the branch would be unpredictable
         slot = i if (s["dealt"][HAND * seat + i] == card) & (slots >> i & 1) else slot
     return slot
 

@@ -126,9 +126,9 @@ def _show(events: Sequence[Event], rules: Rules, deal: int) -> list[str]:
             pegs = f" (pegs {one.points} to win)" if one.points < score.points else ""
             label = "crib" if crib else f"player_{one.seat}"
             cards = f"{format_cards(one.cards)}  "
-            said = wrap(score.call + pegs, WIDTH - LABEL - len(cards))
-            lines.append(_line(label, cards + said[0]))
-            lines += [_line("", " " * len(cards) + more) for more in said[1:]]
+            words = wrap(score.call + pegs, WIDTH - LABEL - len(cards))
+            lines.append(_line(label, cards + words[0]))
+            lines += [_line("", " " * len(cards) + more) for more in words[1:]]
     return [*lines, ""]
 
 
@@ -138,5 +138,5 @@ def _board(view: View, me: int, whose: int) -> list[str]:
     target = int(view["target"])
     head = f"player_{1 - me if whose else me}  {score} (rear peg {rear}), needs {target - score}"
     if view["episode"] == MATCH:
-        head += f", game points {int(view['games'][whose])} of {int(view['match_target'])}"
+        head += f", game points {int(view['match_score'][whose])} of {int(view['match_target'])}"
     return [head, *track(score, rear, target)]

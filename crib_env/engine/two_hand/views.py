@@ -32,7 +32,7 @@ def view(s, rules, seat, v):
     legal = 0
     first = NONE
     second = NONE
-    for i in range(HAND):  # without branches: which cards are held cannot be foretold
+    for i in range(HAND):  # branch-free: the branch would be unpredictable
         card = s["dealt"][HAND * seat + i]
         holds = held >> i & 1
         v["hand"][hand_n] = card  # where it is not held, the next card overwrites it
@@ -68,13 +68,14 @@ def view(s, rules, seat, v):
     v["scores"][1] = s["scores"][other]
     v["rear"][0] = s["rear"][seat]
     v["rear"][1] = s["rear"][other]
-    v["games"][0] = s["games"][seat]
-    v["games"][1] = s["games"][other]
+    v["match_score"][0] = s["match_score"][seat]
+    v["match_score"][1] = s["match_score"][other]
     v["target"] = rules["target"]
     v["match_target"] = rules["match_target"]
     v["dealt"] = rules["dealt"]
     v["single_count"] = rules["single_count"]
     v["flush_size"] = rules["flush_size"]
     v["crib_flush_size"] = rules["crib_flush_size"]
+    v["heels"] = rules["heels"]
     v["episode"] = rules["episode"]
     v["deals"] = s["deals"]

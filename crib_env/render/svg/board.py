@@ -33,12 +33,12 @@ class Pegs:
     Attributes:
         score: the front peg's hole; 0 before the start.
         rear: the rear peg's: the score before the last points. None where there is none.
-        games: the game peg's, in a match.
+        match_score: the game peg's, in a match.
     """
 
     score: int
     rear: int | None = None
-    games: int = 0
+    match_score: int = 0
 
 
 def board(
@@ -59,7 +59,7 @@ def board(
         pegs.append(_peg(place(side, at.score, target), side))
         if match_target:
             pegs.append(
-                _peg(_game_place(side, min(at.games, match_target), target), side, size=4.6)
+                _peg(_game_place(side, min(at.match_score, match_target), target), side, size=4.6)
             )
     return wood(target, match_target, tuple(marks)), "".join(pegs)
 
@@ -161,9 +161,9 @@ def _groove(side: int, target: int) -> str:
     return line
 
 
-def _game_place(side: int, games: int, target: int) -> Place:
+def _game_place(side: int, points: int, target: int) -> Place:
     y = BOTTOM - (22 if _laps(target) == 1 else _height(target) / 2 + 7)
-    return X + WIDTH / 2 - 36 + games * GAMES_STEP, y + 13 * side
+    return X + WIDTH / 2 - 36 + points * GAMES_STEP, y + 13 * side
 
 
 def _number(n: int, target: int) -> str:

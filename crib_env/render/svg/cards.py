@@ -50,8 +50,8 @@ def card(
     name = BACK if card is None else format_card(card)
     place = f'x="{x:g}" y="{y:g}" width="{width:g}" height="{width * TALL:g}"'
     over = f'{place} rx="{0.08 * width:g}"'
-    said = "face down" if card is None else card_name(card)
-    shown = f'<use href="#crib-{name}" {place} role="img" aria-label="{said}"/>'
+    label = "face down" if card is None else card_name(card)
+    shown = f'<use href="#crib-{name}" {place} role="img" aria-label="{label}"/>'
     if dim:
         shown += f'<rect class="shadow" {over} fill-opacity="0.62"/>'
     if open:

@@ -19,7 +19,7 @@ class Scene:
         deals: deals dealt in this episode.
         names: the players', by seat.
         events: what was pegged last, to be called.
-        calls: what is said, as side and words, where it is not what was pegged.
+        calls: what is called, as side and words, where it is not what was pegged.
         says: a line in place of whose turn it is.
         marked: cards to be outlined, where nobody is to move.
         hidden: a card that no seat knows, where it may be shown: the starter before it is turned.

@@ -51,16 +51,16 @@ def arrow(x: float, y: float) -> str:
     return f'<polygon class="good" points="{corners}"/>'
 
 
-def calls(said: Sequence[tuple[int, str]], x: float, y: float, width: float) -> str:
+def calls(lines: Sequence[tuple[int, str]], x: float, y: float, width: float) -> str:
     """Return what was called last, each call in the colour of its side.
 
     Args:
-        said: side and words of each call; the last five are shown.
+        lines: side and words of each call; the last five are shown.
         x, y: the lower left corner of the last; those before stand above it.
         width: how wide they are; long calls take several lines.
     """
     shown = []
-    for side, words in reversed(said[-MOST_CALLS:]):
+    for side, words in reversed(lines[-MOST_CALLS:]):
         rows = wrap(shortened(words, LONGEST_CALL), int((width - 38) / LETTER))
         height = 7 + LINE * len(rows)
         y -= height
@@ -77,16 +77,16 @@ def called(scene: Scene, names: Sequence[str]) -> list[tuple[int, str]]:
     """Return what is called: side and words, what one side makes at once in one line.
 
     Args:
-        scene: what was pegged, or is said instead.
+        scene: what was pegged, or is called instead.
         names: of who calls, by side.
     """
     if scene.calls is not None:
         return list(scene.calls)
-    said = []
+    lines = []
     for side, same in groupby(scene.events, key=lambda event: event.seat):
         events = list(same)
         words = ", ".join(pegged(e.reason, e.points, len(e.cards)) for e in events)
         if len(events) == 1 and events[0].cards:
             words += f" ({format_cards(events[0].cards)})"
-        said.append((side, f"{names[side]}: {words}"))
-    return said
+        lines.append((side, f"{names[side]}: {words}"))
+    return lines

@@ -55,7 +55,7 @@ class Settings(TakesAgents):
         seed: fixes everything.
         workers: threads; they change no figure.
         out: the folder for the pages.
-        runs: where tournaments, and what was found of exploitability, are kept.
+        runs: the folder of the tournaments and of the results on exploitability.
     """
 
     pages: Positional[tuple[str, ...]] = ()

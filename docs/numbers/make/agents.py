@@ -73,12 +73,12 @@ def page(pairs: int, seed: int, folder: Path, runs: Path) -> tuple[str, dict[str
         data[table.title] = results
         texts.append(
             f"## {table.title}\n\n{conditions(results)}\n\n{ratings_table(results)}\n\n"
-            f"Games won in per cent, by the agent of the row from that of the column:\n\n"
+            f"Games in per cent that the agent of the row won against the agent of the column:\n\n"
             f"{cross_table(results)}\n\n![Ratings](agents_{name}.png)\n"
         )
     head = (
-        "Bradley-Terry ratings on the Elo scale with a mean of 0, from duplicate pairs of games "
-        "(same cards, seats swapped) between every two agents; intervals by a bootstrap over "
+        "Every two agents meet in duplicate pairs of games (same cards, seats swapped). Ratings "
+        "are Bradley-Terry on the Elo scale with a mean of 0; intervals are a bootstrap over "
         "pairs. `equilibrium` is solved for six and five cards alone, and at Table Top `master` "
         "plays as `expert`. `magmacrunch` is a published bot (`magmacrunch-cribbage` on PyPI).\n"
     )

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from crib_agents.data.tables import CRIB_TABLES, RANKS, load
 from crib_agents.expert.two_hand.judge.model import discard_rates
 from crib_training.evaluation.markdown import table
-from crib_training.tables.two_hand.discarded import Round, sample_round
+from crib_training.tables.two_hand.discarded import DiscardRound, sample_round
 from crib_training.tables.two_hand.schell import SCHELL, TEXT
 
 from crib_env.rules import TwoHandRules
@@ -76,18 +76,18 @@ def pair_tables(mean: Array) -> str:
     return "\n\n".join(texts)
 
 
-def beside_schell(found: Round) -> tuple[str, dict[str, Any]]:
+def beside_schell(found: DiscardRound) -> tuple[str, dict[str, Any]]:
     """Return our means beside Schell's published averages."""
     mean, half = by_rank_pairs(found.cribs)
     discarded, discarded_half = by_rank_pairs(found.discarded_cribs)
     rows = []
-    diff_settings = {}
+    differences = {}
     discards_apart = []
     for pair, published in SCHELL.items():
         a, b = (TEXT.index(rank) for rank in pair)
         for role, theirs in zip((DEALER, PONE), published, strict=True):
             difference = float(mean[role, a, b] - theirs)
-            diff_settings[f"{pair} {'own' if role else 'opponent'}"] = difference
+            differences[f"{pair} {'own' if role else 'opponent'}"] = difference
             discards_apart.append(discarded[role, a, b] - theirs)
             mark = "**" if abs(difference) > APART else ""
             rows.append(
@@ -99,33 +99,34 @@ def beside_schell(found: Round) -> tuple[str, dict[str, Any]]:
                     *beside(discarded[role, a, b], discarded_half[role, a, b], theirs),
                 ]
             )
-    apart = np.array(list(diff_settings.values()))
+    apart = np.array(list(differences.values()))
     plain = np.abs(without_play() - np.array(list(SCHELL.values()))).mean()
-    head = ["pair, crib", "whenever dealt", "Schell", "difference", "when laid", "difference"]
+    head = ["pair, crib", "whenever dealt", "Schell", "difference", "when discarded", "difference"]
     text = f"""### Beside Schell's averages
 
-Ours are means over every deal in which a seat was dealt the pair, whether it would lay it or not,
-with what the other seat did lay; "when laid" are those in which `expert` lays it itself, from hands
-that are then known not to hold better. The mean difference from Schell's averages is
-{apart.mean():+.3f}, the mean absolute difference {np.abs(apart).mean():.3f} (when laid
-{np.nanmean(discards_apart):+.3f} and {np.nanmean(np.abs(discards_apart)):.3f}); more than {APART}
-apart in bold.
+"Whenever dealt" is the mean over every deal in which a seat was dealt the pair, whether or not it
+would discard it, with the other seat's actual discard. "When discarded" is the mean over deals in
+which `expert` discards the pair, so from hands with no better choice. The mean difference from
+Schell's averages is {apart.mean():+.3f}, the mean absolute difference {np.abs(apart).mean():.3f}
+(when discarded {np.nanmean(discards_apart):+.3f} and {np.nanmean(np.abs(discards_apart)):.3f}).
+Differences above {APART} are in bold.
 
-Charts found in the same way by seats that weigh hand and crib alone (`crib tables crib_tables`)
-lie {plain:.3f} from Schell's on average. So what sets ours apart is that both seats also keep cards
-for the play: the dealer keeps low cards and lays tens and court cards, which raises what pone's
-tens and court cards make in its crib and lowers what the rest do.
-How often a card that was dealt is discarded, in per cent:
+Crib tables computed in the same way for seats that weigh only hand and crib
+(`crib tables crib_tables`) differ from Schell's by {plain:.3f} on average. So our difference comes
+from pegging: both seats also keep cards for it. The dealer keeps low cards and discards tens and
+court cards. This raises the crib of pone's tens and court cards and lowers that of the rest.
+
+How often a dealt card is discarded, in per cent:
 
 {table(["", *TEXT], discard_rows(found), numbers=True)}
 
 {table(head, rows, numbers=True)}
 """
-    return text, {"differences_from_schell": diff_settings,
+    return text, {"differences_from_schell": differences,
                   "mean_absolute_difference": float(np.abs(apart).mean())}  # fmt: skip
 
 
-def discard_rows(found: Round) -> list[list[str]]:
+def discard_rows(found: DiscardRound) -> list[list[str]]:
     """Return how often a card is laid, by role and rank, here and by hand and crib alone."""
     pairs = found.discarded_cribs[:, :, 0].reshape(2, RANKS, RANKS)
     cards = pairs.sum(axis=1) + pairs.sum(axis=2)
@@ -176,13 +177,13 @@ def section(
     draw(mean, picture)
     text = f"""## Cribs
 
-What a pair makes in the crib on average, over {deals:,} deals in which both seats discard as
-`expert` does for points. Intervals are ± {np.nanmedian(half):.3f} in the middle of the chart,
-± {np.nanmax(half):.3f} at most.
+The mean crib of each pair, over {deals:,} deals in which both seats discard as
+`expert` does for points. The median interval is
+± {np.nanmedian(half):.3f}, the widest ± {np.nanmax(half):.3f}.
 
 {pair_tables(mean)}
 
-![Mean points of the crib by the pair discarded]({picture.name})
+![Mean points of the crib by discarded pair]({picture.name})
 """
     data: dict[str, Any] = {
         "crib_deals": deals,

@@ -69,7 +69,7 @@ def self_play(
         scores: what sides 0 and 1 start with; None for the game's own start.
 
     Raises:
-        ValueError: no episodes asked for.
+        ValueError: the number of episodes is 0.
         IllegalActionError: the agent chose an illegal action; the message names it.
     """
     if episodes < 1:
@@ -79,7 +79,7 @@ def self_play(
         deals, chance = np.random.SeedSequence(seed, spawn_key=(k,)).spawn(2)
         n = min(AT_ONCE, episodes - k * AT_ONCE)
         games = GameBatch(rules, n, players=players, episode=episode, seed=deals)
-        games.begin(dealer=first_dealer, scores=scores)
+        games.reset(dealer=first_dealer, scores=scores)
         return _played(games, agent, np.random.default_rng(chance))
 
     chunks = range(math.ceil(episodes / AT_ONCE))

@@ -1,4 +1,4 @@
-"""The page of Table Top: lines, sides, cribs and rounds a game, by self-play."""
+"""The page of Table Top: lines, sides, cribs and rounds per game, by self-play."""
 
 from __future__ import annotations
 
@@ -81,21 +81,23 @@ def section(preset: str, players: int, run: Run, counted: int) -> tuple[str, dic
     whole = estimate(difference[:, 1] + difference[:, 2])
     rows = [[side, *map(points, shown.values())] for side, shown in sides.items()]
     facts = {
-        "rounds a game": estimate(games.deals),
+        "rounds per game": estimate(games.deals),
         "games won by the first dealer's side": estimate(winner == games.first_dealer),
-        "rounds in which the dealer's side makes more": estimate(difference[:, 1:].sum(axis=1) > 0),
+        "rounds in which the dealer's side scores more": estimate(
+            difference[:, 1:].sum(axis=1) > 0
+        ),
     }
-    shown = [percent(v) if "a game" not in name else points(v) for name, v in facts.items()]
+    shown = [percent(v) if "per game" not in name else points(v) for name, v in facts.items()]
     text = f"""## {TITLES[preset]}, {players} players
 
 {len(made):,} rounds, {len(winner):,} games to {rules.target}; lines counted one by one in
 {len(lines):,} rounds.
 
-{table(["points a line of the side", *LINES, "all", "five lines", "crib"], rows, numbers=True)}
+{table(["points per line of the side", *LINES, "all", "five lines", "crib"], rows, numbers=True)}
 
-The dealer's side moves last of all and has the crib, to which it can send good cards and the other
-side has to send bad ones. What its five lines make less the other side's, moving last against the
-cards sent away, is {points(last)} points a round; with the crib {points(whole)}.
+The dealer's side moves last and owns the crib. So it can send good cards there, and the other side
+must send bad ones. The dealer's five lines score {points(last)} points per round more than the
+other side's; with the crib {points(whole)} more.
 
 {table(["", "mean"], list(zip(facts, shown, strict=True)), numbers=True)}
 """

@@ -40,24 +40,24 @@ def by_role(deals: Episodes) -> Array:
 def deals_section(deals: Episodes, picture: Path) -> tuple[str, dict[str, Any]]:
     """Return the text and the figures on single deals, and draw their distribution."""
     made = by_role(deals)
-    data: dict[str, Any] = {"deals": len(made), "points_a_deal": {}}
+    data: dict[str, Any] = {"deals": len(made), "points_per_deal": {}}
     rows = []
     for i, role in enumerate(ROLES):
         shown = {phase: estimate(made[:, i, k]) for k, phase in enumerate(PHASES)}
         shown["all"] = estimate(made[:, i].sum(axis=1))
-        data["points_a_deal"][role] = shown
+        data["points_per_deal"][role] = shown
         rows.append([role, *map(points, shown.values())])
     more = estimate(made[:, 1].sum(axis=1) - made[:, 0].sum(axis=1))
     data["dealer_more"] = more
     draw_deals(made, picture)
-    text = f"""## Points a deal
+    text = f"""## Points per deal
 
-{len(made):,} deals from 0-0, every one played to its end. The dealer's play has the two for his
-heels in it. The dealer makes {points(more)} points a deal more than pone.
+{len(made):,} deals from 0-0, each played to its end. The dealer's pegging includes the two for his
+heels. The dealer makes {points(more)} points per deal more than pone.
 
 {table(["role", *PHASES, "all"], rows, numbers=True)}
 
-![How many points a deal brings, by role and phase]({picture.name})
+![Points per deal, by role and phase]({picture.name})
 """
     return text, data
 
@@ -102,7 +102,7 @@ def games_section(rules: TwoHandRules, games: Episodes) -> tuple[str, dict[str, 
     }
     plain = {
         "winner's margin": estimate(margin),
-        "deals a game": estimate(games.deals),
+        "deals per game": estimate(games.deals),
     }
     rows = [[name, percent(value)] for name, value in shown.items()]
     rows += [[name, points(value)] for name, value in plain.items()]

@@ -92,8 +92,8 @@ def matches_section(rules: TwoHandRules) -> tuple[str, dict[str, Any]]:
     ]
     text = f"""## Matches
 
-The first dealer's chance in per cent of winning a match to {rules.match_target} game points, by its
-own game points (rows) and the other's (columns), at the start of a game:
+The first dealer's probability, in per cent, of winning a match to {rules.match_target} game points,
+by its own game points (rows) and the other's (columns), at the start of a game:
 
 {table(["", *won], rows, numbers=True)}
 """
@@ -115,21 +115,21 @@ def section(rules: TwoHandRules, run: Run, picture: Path) -> tuple[str, dict[str
     draw(rules, picture)
     text = f"""## Winning, by score and dealer
 
-The chance of winning at the start of a deal, solved backwards from the target from what a deal
-brings (`crib tables deal_outcomes`). Beside games played from the same scores, in which the agent
-plays to the score, while a deal of the table is an average one:
+*Solved* is the probability of winning at the start of a deal, solved backwards from the target with
+the distribution of a deal's points (`crib tables deal_outcomes`). *Played* is the share of games
+won from the same scores. There the agent plays to the score, whereas *solved* takes average deals:
 
 {compared}
 
-The dealer's chance in per cent, by its own score (rows) and pone's (columns):
+The dealer's probability of winning in per cent, by its own score (rows) and pone's (columns):
 
 {pair_tables[0]}
 
-Pone's chance in per cent, by its own score (rows) and the dealer's (columns):
+Pone's probability of winning in per cent, by its own score (rows) and the dealer's (columns):
 
 {pair_tables[1]}
 
-![The chance of winning at every score]({picture.name})
+![The probability of winning at every score]({picture.name})
 """
     data = {
         "solved_and_played": check,

@@ -1,10 +1,10 @@
 """Practise decisions that matter: `crib drill`.
 
     crib drill discard              what to discard, six cards
-    crib drill play --game five     which card to play, five cards
+    crib drill pegging --game five  which card to play, five cards
     crib drill table-top --seed 7   where to place a card; the same ten for the same seed
 
-An answer is graded by what it costs in chances of winning; scores are kept in the data folder.
+Each answer is graded by its cost in probability of winning. Scores are saved in the data folder.
 """
 
 from __future__ import annotations
@@ -20,23 +20,23 @@ from crib_play.drill.positions import Exercise, exercises, find_kind
 from crib_play.preferences import FASTEST, data_file, load, save
 from crib_play.table import actions_of, in_words
 from crib_play.table.names import names
-from crib_play.terminal.boards import TABLES
+from crib_play.terminal.boards import boards_of
 from crib_play.terminal.screen import Screen
 
-GRADES = ((0.0, "the best there is"), (0.005, "good"), (0.02, "fair"), (1.0, "poor"))
+GRADES = ((0.0, "the best choice"), (0.005, "good"), (0.02, "fair"), (1.0, "poor"))
 SHOWN = 3  # of the best choices, after an answer
 MOST = 1000
 
 
 @dataclass(frozen=True)
 class Settings:
-    """Choose in positions where it matters; each answer is graded.
+    """Practise positions where the choice matters; each answer is graded.
 
     Attributes:
-        kind: discard, play or table-top.
+        kind: discard, pegging or table-top.
         game: another game of the same family: five, partners, ship and so on.
-        count: how many positions, 1 to 1000.
-        seed: the same positions for the same seed; by default others each time.
+        count: the number of positions, 1 to 1000.
+        seed: the same seed gives the same positions; by default they differ each time.
     """
 
     kind: Positional[str]
@@ -47,11 +47,12 @@ class Settings:
 
 @dataclass
 class Score:
-    """How well answers were.
+    """The score of a set of answers.
 
     Attributes:
-        asked: how many positions. best: in how many the answer was the best there is.
-        loss: what all answers together cost, in chances of winning.
+        asked: the number of positions.
+        best: the number of positions in which the answer was the best.
+        loss: the total cost of the answers, in probability of winning.
     """
 
     asked: int = 0
@@ -59,7 +60,7 @@ class Score:
     loss: float = 0.0
 
     def note(self, loss: float) -> None:
-        """Note what an answer cost."""
+        """Add the cost of an answer."""
         self.asked += 1
         self.best += loss == 0
         self.loss += loss
@@ -77,7 +78,7 @@ def grade(loss: float) -> str:
 def ask(exercise: Exercise, screen: Screen) -> float | None:
     """Ask what to do and grade the answer; return its cost, None where it was left out."""
     session, seat = exercise.session, exercise.seat
-    TABLES[session.family.name](screen, session.sight(seat), names(session, seat))
+    boards_of(session).table(screen, session.sight(seat), names(session, seat))
     view = session.game.view(seat)
     spoken = session.family.spoken
     while True:
@@ -134,8 +135,8 @@ def run(settings: Settings) -> None:
     except (EOFError, KeyboardInterrupt):
         screen.line("")
     if not done.asked:
-        screen.title("Nothing was answered.")
+        screen.title("No answers.")
     else:
         screen.title(f"This time: {done}")
         total, problem = keep(settings.kind, done)
-        screen.line(f"not kept: {problem}" if problem else f"All told: {total}")
+        screen.line(f"not saved: {problem}" if problem else f"In all: {total}")

@@ -1,7 +1,7 @@
-"""Where a simple player goes wrong: positions worth asking about, the same for the same seed.
+"""Positions where a simple player goes wrong; the same seed gives the same ones.
 
-The games are played by ``rule_based`` at both sides. A decision of theirs is worth asking about if
-what ``greedy`` would do there costs a good deal, and so does what is second best to the expert.
+``rule_based`` plays both sides of the games. A decision becomes an exercise if ``greedy``'s choice
+costs a good deal, and the expert's second choice does, too.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from crib_play.table import Session, TableGame, actions_of, find_game
 from crib_play.table.advice import choices
 
 PLAYS = "rule_based"  # whose games the positions are of
-ERRS = "greedy"  # whose mistakes are worth avoiding
-MISTAKE = 0.01  # what its choice must cost at least, in chances of winning
+ERRS = "greedy"  # whose mistakes the exercises teach to avoid
+MISTAKE = 0.01  # the least cost of its choice, in probability of winning
 SECOND = 0.004  # and the second best
 
 
@@ -29,7 +29,8 @@ class Kind:
     """A kind of exercise.
 
     Attributes:
-        game: the game it is of, unless another is named. phase: the decision's name.
+        game: the default game.
+        phase: the name of the decision.
     """
 
     game: str
@@ -48,8 +49,9 @@ class Exercise:
     """A position to choose in.
 
     Attributes:
-        session: the table as it stands. seat: who is to choose.
-        choices: what every choice is worth, the best first.
+        session: the table as it stands.
+        seat: the seat to choose.
+        choices: every choice with its value, the best first.
     """
 
     session: Session
@@ -57,7 +59,7 @@ class Exercise:
     choices: list[Choice]
 
     def loss(self, actions: frozenset[int]) -> float:
-        """Return what an answer costs, in chances of winning."""
+        """Return the cost of an answer, in probability of winning."""
         taken = next(choice for choice in self.choices if actions_of(choice) == actions)
         return max(0.0, self.choices[0].win - taken.win)
 
@@ -91,7 +93,7 @@ def exercises(kind: Kind, seed: int, game: str | None = None) -> Iterator[Exerci
 
 
 def _of_a_game(played: TableGame, phase: str, entropy: np.random.SeedSequence) -> Exercise | None:
-    """Return one of the decisions of a game that are worth asking about, if it has any."""
+    """Return one of the decisions of a game that make an exercise, if it has any."""
     agents = [load_agent(PLAYS)] * played.players
     session = Session.begin(played, agents, int(entropy.generate_state(1)[0]))
     session.go_on()
@@ -102,7 +104,7 @@ def _of_a_game(played: TableGame, phase: str, entropy: np.random.SeedSequence) -
 
 
 def _worth_asking(session: Session, at: int) -> list[Choice]:
-    """Return the choices of a turn if it is worth asking about, else none."""
+    """Return the choices of a turn if it makes an exercise, else none."""
     view = session.turns[at].view
     found = choices(view)
     if len(found) < 3 or found[0].win - found[1].win < SECOND:

@@ -37,14 +37,14 @@ class Frame:
         drawings: the parts of its drawing for each pair of eyes.
         calls: what has just been said: side and words.
         scores: by side.
-        games: game points by side in a match, else None.
+        match_score: game points by side in a match, else None.
         turn: the number of the turn that is taken next, None while cards are counted.
     """
 
     drawings: Drawings
     calls: Calls
     scores: tuple[int, int]
-    games: tuple[int, int] | None
+    match_score: tuple[int, int] | None
     turn: int | None
 
 
@@ -134,8 +134,8 @@ class _Drawer:
     def _frame(
         self, drawn: Drawings, calls: Calls, scores: Sequence[int], turn: int | None = None
     ) -> Frame:
-        games = self.game.games if self.is_match else None
-        return Frame(drawn, calls, (scores[0], scores[1]), games, turn)
+        match_score = self.game.match_score if self.is_match else None
+        return Frame(drawn, calls, (scores[0], scores[1]), match_score, turn)
 
     def _draw(
         self,

@@ -33,7 +33,7 @@ class Option:
         why: what it brings, in points.
         worth: the chance of winning with it, 0 to 1; in a single deal the points it brings.
         probability: how likely the agent was to make it, None where it does not say.
-        value: what the agent thought it worth, None where it does not say.
+        value: the agent's value of it, None where it does not say.
     """
 
     label: str
@@ -45,7 +45,7 @@ class Option:
 
 @dataclass(frozen=True)
 class Opinion:
-    """What a turn was worth.
+    """The value of a turn.
 
     Attributes:
         options: every choice, the best first.
@@ -113,7 +113,7 @@ def _probabilities(agent: Any, game: Game, turn: Turn) -> Numbers | None:
 
 
 def _values(agent: Any, game: Game, turn: Turn) -> Numbers | None:
-    """Return what an agent thought each set of actions worth; None where it does not say."""
+    """Return an agent's value of each set of actions; None where it does not say."""
     if not hasattr(agent, "action_values"):
         return None
     ways = _ways(agent.action_values, game, turn, above=-inf)
@@ -133,7 +133,7 @@ def _ways(ask: Ask, game: Game, turn: Turn, above: float) -> Iterator[Way]:
             return
         position = game.snapshot()
         row = ask(np.array([game.view(turn.seat)]))[0]
-        for action in game.legal:
+        for action in game.legal_actions:
             if row[action] > above:
                 game.step(action)
                 yield from walk([*taken, action], [*said, float(row[action])])

@@ -57,7 +57,7 @@ def write_replay(
     deals, chance = np.random.SeedSequence(seed).spawn(2)
     game = Game(rules, players=players, episode=episode)
     game.seed(deals)
-    game.begin()
+    game.reset()
     seats = [agents[seat % 2] for seat in range(game.players)]
     session = Session(game, seats, int(chance.generate_state(1)[0]))
     while not session.over:
@@ -145,7 +145,7 @@ def _packed(moments: Sequence[Frame]) -> dict[str, Any]:
             ],
             "calls": frame.calls,
             "scores": frame.scores,
-            "games": frame.games,
+            "match_score": frame.match_score,
             "turn": frame.turn,
         }
         for frame in moments

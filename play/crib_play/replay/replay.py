@@ -17,18 +17,17 @@ OPEN_SEED = 1  # of a game in which every card is shown
 
 @dataclass(frozen=True)
 class Settings(TakesAgents):
-    """Write a game between two agents as one HTML file: step through it with the expert's opinion.
+    """Write a game between two agents as one HTML file, with the expert's value of every choice.
 
     Attributes:
         first: the agent of side 0: its name, a file of weights, or package.module:Class.
         second: the agent of side 1.
         game: six, match, five, table-top, partners, ship or ship-partners.
-        seed: deals these cards; by default 1, and with seats others each time: who can guess the
+        seed: the seed of the deals; by default 1, and with seats random: anyone who guesses the
             seed of a game can play it again and see every card.
         out: the file.
-        opinions: with the expert's opinion of every choice, which takes some seconds.
-        seats: whose knowledge the file holds, and nothing from which more follows; by default
-            everybody's.
+        opinions: add the expert's value of every choice, which takes some seconds.
+        seats: the file holds only what these seats knew; by default everything.
     """
 
     first: Positional[str]

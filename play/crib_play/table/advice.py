@@ -18,20 +18,20 @@ WORST = 3
 
 
 def actions_of(choice: Choice) -> frozenset[int]:
-    """Return the actions that a choice is."""
+    """Return the actions of a choice."""
     if isinstance(choice, DiscardChoice):
-        return frozenset(parse_cards(choice.lay))
+        return frozenset(parse_cards(choice.discard))
     return frozenset(
         (parse_card(choice.card),) if isinstance(choice, CardChoice) else (choice.action,)
     )
 
 
 def in_words(choice: Choice) -> str:
-    """Return why: what a choice brings, in points."""
+    """Return the reason for a choice, in points."""
     if isinstance(choice, DiscardChoice):
         return (
             f"keeps {choice.keep}: hand {choice.hand:.1f}, crib {choice.crib:+.1f}, "
-            f"play {choice.play:+.1f}"
+            f"pegging {choice.pegging:+.1f}"
         )
     if isinstance(choice, CardChoice):
         return f"{choice.now:g} now, then {choice.mine:.1f} to {choice.theirs:.1f}"
@@ -40,20 +40,21 @@ def in_words(choice: Choice) -> str:
 
 
 def choices(view: View) -> list[Choice]:
-    """Return every choice of a seat to move, the best first by what it is worth."""
+    """Return every choice of the seat to move, the highest value first."""
     return sorted(analyze(np.array([view])), key=lambda choice: -choice.win)
 
 
 @dataclass(frozen=True)
 class Decision:
-    """A decision looked at again.
+    """A decision and its cost.
 
     Attributes:
         turn: its place among the turns.
-        phase: what it is called.
-        did: what was done. best: what was worth most, in words.
-        why: what that would have brought.
-        loss: what it cost, 0 to 1: the chance of winning, or what stands for it.
+        phase: the phase of the deal.
+        did: the choice made, in words.
+        best: the best choice, in words.
+        why: the reason for the best choice, in points.
+        loss: the cost, 0 to 1: the probability of winning, or the value that stands for it.
     """
 
     turn: int
@@ -66,17 +67,17 @@ class Decision:
 
 @dataclass(frozen=True)
 class Review:
-    """What a seat's decisions were worth.
+    """The cost of a seat's decisions.
 
     Attributes:
-        decisions: those in which there was a choice, in order.
+        decisions: the decisions that had a choice, in order.
     """
 
     decisions: tuple[Decision, ...]
 
     @property
     def by_phase(self) -> dict[str, tuple[int, float]]:
-        """Of each phase how many decisions, and the mean loss of one."""
+        """The number of decisions in each phase, and their mean loss."""
         found: dict[str, list[float]] = {}
         for one in self.decisions:
             found.setdefault(one.phase, []).append(one.loss)
@@ -84,13 +85,13 @@ class Review:
 
     @property
     def worst(self) -> tuple[Decision, ...]:
-        """The three that cost most, but none that cost nothing."""
+        """The three costliest decisions; none that cost nothing."""
         costly = [one for one in self.decisions if one.loss > 0]
         return tuple(sorted(costly, key=lambda one: -one.loss)[:WORST])
 
 
 def look_back(session: Session, at: int) -> Decision | None:
-    """Return what a turn was worth; None where there was nothing to choose."""
+    """Return the cost of a turn; None where there was nothing to choose."""
     turn: Turn = session.turns[at]
     found = choices(turn.view)
     if len(found) < 2:
@@ -109,6 +110,6 @@ def look_back(session: Session, at: int) -> Decision | None:
 
 
 def review(session: Session, seat: int) -> Review:
-    """Return what the decisions of a seat were worth."""
+    """Return the cost of a seat's decisions."""
     looked = [look_back(session, i) for i, turn in enumerate(session.turns) if turn.seat == seat]
     return Review(tuple(one for one in looked if one is not None))

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from crib_env.render.words import in_words
+from crib_env.rules import Rules
+
 
 @dataclass(frozen=True)
 class Call:
@@ -41,3 +44,8 @@ class Counted:
     starter: int | None
     points: int
     call: str
+
+
+def heels_call(rules: Rules) -> str:
+    """Return what the dealer says when a jack is turned up (C3)."""
+    return f"{in_words(rules.heels)} for his heels"

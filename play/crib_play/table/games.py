@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from crib_env.errors import unknown
+from crib_env.parts import find_part
 from crib_env.rules import PRESETS
-from crib_play.table.families import FAMILIES
 from crib_play.table.family import TableFamily
 
 
@@ -33,7 +33,8 @@ class TableGame:
     @property
     def family(self) -> TableFamily:
         """What the table knows of its family."""
-        return FAMILIES[PRESETS[self.rules].family]
+        family: TableFamily = find_part("table", PRESETS[self.rules].family)
+        return family
 
 
 GAMES: dict[str, TableGame] = {

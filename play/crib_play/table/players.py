@@ -63,5 +63,5 @@ def refusal(agent: Agent, game: TableGame) -> str | None:
                 ask_agent(agent, np.array([view]), rng)
             except ValueError as error:
                 return f"{agent.name} does not play {game.title}: {error}"
-        session.act(session.seat, session.game.legal[: session.to_choose])
+        session.act(session.seat, session.game.legal_actions[: session.to_choose])
     return None

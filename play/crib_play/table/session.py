@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 
 from crib_env.errors import EpisodeOverError
-from crib_env.game import Game
+from crib_env.game import Game, Snapshot
+from crib_env.honours import refuse_rules
 from crib_env.notation import format_rules
+from crib_env.parts import find_part
 from crib_env.policy import Agent, ask_agent
-from crib_env.positions import Snapshot
 from crib_play.table.calls import Call, Counted
-from crib_play.table.families import FAMILIES
 from crib_play.table.family import Done, Sight, TableFamily
 from crib_play.table.games import TableGame
 
@@ -57,6 +57,9 @@ class Session:
         seats: who sits where: an agent, or None for a person.
         chance: seeds what agents draw; it must tell nothing of the deals.
 
+    Raises:
+        ValueError: not so many seats as the game has, or an agent does not play by its rules.
+
     Attributes:
         game, seats, chance: as given.
         family: what the table knows of the game's family.
@@ -67,11 +70,13 @@ class Session:
 
     def __init__(self, game: Game, seats: Seats, chance: int) -> None:
         if len(seats) != game.players:
-            raise ValueError(f"{game.players} sit at this table, got {len(seats)}")
+            raise ValueError(f"this table has {game.players} seats, got {len(seats)}")
+        for agent in seats:
+            refuse_rules(agent, game.rules, game.episode)
         self.game = game
         self.seats = tuple(seats)
         self.chance = chance
-        self.family: TableFamily = FAMILIES[game.family.name]
+        self.family: TableFamily = find_part("table", game.family.name)
         self.start = game.notation()
         self.opening = tuple(self.family.opening(game.view(0), game.rules))
         self.turns: list[Turn] = []
@@ -82,7 +87,7 @@ class Session:
         deals, chance = np.random.SeedSequence(seed).spawn(2)
         game = Game(kind.rules, players=kind.players, episode=kind.episode)
         game.seed(deals)
-        game.begin()
+        game.reset()
         return cls(game, seats, _number(chance))
 
     @property
@@ -127,7 +132,7 @@ class Session:
     def result(self, side: int) -> str:
         """Return the score in words, that of ``side`` first; of a match in game points (H11)."""
         is_match = self.game.episode == "match"
-        points = self.game.games if is_match else self.game.scores
+        points = self.game.match_score if is_match else self.game.scores
         return f"{points[side]} to {points[1 - side]}{' game points' if is_match else ''}"
 
     def sight(self, seat: int, turn: int | None = None) -> Sight:
@@ -166,7 +171,7 @@ class Session:
             raise NotYourTurnError(f"seat {self.seat} is to move, not seat {seat}")
         wanted = self.to_choose
         if len(actions) != wanted:
-            raise ValueError(f"{wanted} to choose here, got {len(actions)}")
+            raise ValueError(f"choose {wanted} here, got {len(actions)}")
         before = self.game.snapshot()
         views = [self.game.view(each) for each in range(self.game.players)]
         deals = self.game.deals

@@ -14,12 +14,10 @@ from crib_env.engine.table_top.text import SIDES, line_values
 from crib_env.rules import Rules, TableTopRules, find_rules
 from crib_env.scoring import score_line
 from crib_env.scoring.explained import JACK
-from crib_play.table.calls import Call, Counted
+from crib_play.table.calls import Call, Counted, heels_call
 from crib_play.table.family import Done, Sight, TableFamily
 
 View = Any
-
-HEELS = Call(0, "two for his heels", 2)
 
 
 def sight(view: View, rules: Rules) -> Sight:
@@ -61,24 +59,24 @@ def _last(view: View) -> int | None:
 def opening(view: View, rules: Rules) -> list[Call]:
     """Return the heels, if a jack was turned up (T3)."""
     dealer = (int(view["seat"]) + int(view["dealer"])) % int(view["players"])
-    if rank(int(view["starter"])) != JACK:
+    if rank(int(view["starter"])) != JACK or not rules.heels:
         return []
-    scores = not find_rules(rules, TableTopRules).score_difference
-    return [Call(dealer, HEELS.text, HEELS.points if scores else 0, (int(view["starter"]),))]
+    points = 0 if find_rules(rules, TableTopRules).score_difference else rules.heels
+    return [Call(dealer, heels_call(rules), points, (int(view["starter"]),))]
 
 
 def said(done: Done) -> list[Call]:
     """Return what is said as a card is placed or laid in the crib, and a new starter turned."""
     (action,) = done.actions
     if action == TO_CRIB:
-        calls = [Call(done.seat, "a card laid in the crib")]
+        calls = [Call(done.seat, "a card to the crib")]
     else:
         card = int(done.before[done.seat]["card"])
         calls = [Call(done.seat, f"to {cell_name(action)}", 0, (card,))]
     if done.ended and find_rules(done.rules, TableTopRules).score_difference:  # T13
         more = [event for event in done.events if event.reason == "difference"]
         calls += [Call(event.seat, f"{event.points} more points", event.points) for event in more]
-        calls += [] if more else [Call(done.seat, "both alike: no points")]
+        calls += [] if more else [Call(done.seat, "equal: no points")]
     if done.ended and not done.after["over"]:
         calls += opening(done.after, done.rules)
     return calls
@@ -128,7 +126,7 @@ def cell_name(action: int) -> str:
 def spoken(view: View, actions: Sequence[int]) -> str:
     """Return an action in words."""
     (action,) = actions
-    return f"{'lay it in' if action == TO_CRIB else 'place it on'} {cell_name(action)}"
+    return f"{'send it to' if action == TO_CRIB else 'place it on'} {cell_name(action)}"
 
 
 def read(text: str, view: View) -> tuple[int, ...]:
@@ -145,7 +143,7 @@ def read(text: str, view: View) -> tuple[int, ...]:
         action = SIZE * (int(found[1]) - 1) + int(found[2]) - 1
     else:
         raise ValueError(
-            f"{text.strip()!r} is no place: type row and column, such as 23, or crib; you hold "
+            f"{text.strip()!r} is not a place: type row and column, such as 23, or crib; you hold "
             f"{format_card(int(view['card']))}"
         )
     if not view["legal"] >> action & 1:

@@ -11,7 +11,7 @@ from crib_env.engine.two_hand.records import DISCARD, MATCH
 from crib_env.render.words import pegged
 from crib_env.rules import Rules, TwoHandRules, find_rules
 from crib_env.scoring import score_hand, score_play
-from crib_play.table.calls import Call, Counted
+from crib_play.table.calls import Call, Counted, heels_call
 from crib_play.table.family import Done, Sight, TableFamily
 
 View = Any
@@ -55,7 +55,7 @@ def sight(view: View, rules: Rules) -> Sight:
         "count": int(view["count"]),
         "scores": _by_seat(me, view["scores"]),
         "rear": _by_seat(me, view["rear"]),
-        "games": _by_seat(me, view["games"]) if view["episode"] == MATCH else None,
+        "match_score": _by_seat(me, view["match_score"]) if view["episode"] == MATCH else None,
         "match_target": int(view["match_target"]),
         "target": int(view["target"]),
     }
@@ -89,7 +89,7 @@ def _discarding(done: Done) -> list[Call]:
     ]
     for event in done.events:
         if event.reason == "heels":
-            calls.append(Call(event.seat, "two for his heels", event.points, event.cards))
+            calls.append(Call(event.seat, heels_call(done.rules), event.points, event.cards))
     return calls
 
 

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 from rich.text import Text
 
 from crib_env.engine.table_top.records import CENTRE, SIZE
+from crib_env.parts import find_part
 from crib_env.render.board import track
-from crib_play.table import table_top, two_hand
 from crib_play.table.family import Sight
+from crib_play.table.session import Session
 from crib_play.terminal.screen import Screen
 
 Names = Sequence[str]
+Show = Callable[[Screen, Sight, Names], None]
 CELL = 5
 
 
@@ -23,8 +26,9 @@ def show_hands(screen: Screen, sight: Sight, names: Names) -> None:
     discarding = sight["phase"] == "discard"
     crib = "your crib" if sight["dealer"] == me else f"the crib of {names[sight['dealer']]}"
     scores = ", ".join(f"{names[seat]} {sight['scores'][seat]}" for seat in (me, other))
-    games = sight["games"] and f", game points {sight['games'][me]} to {sight['games'][other]}"
-    screen.labelled("score", f"{scores} of {sight['target']}{games or ''}; {crib}")
+    match = sight["match_score"]
+    points = f", game points {match[me]} to {match[other]}" if match else ""
+    screen.labelled("score", f"{scores} of {sight['target']}{points}; {crib}")
     if not discarding:
         screen.labelled("starter", screen.card(sight["starter"]))
         played = Text(" ").join(_played(screen, sight, i) for i in range(len(sight["pile"])))
@@ -98,6 +102,22 @@ def show_nothing(screen: Screen, sight: Sight, names: Names) -> None:
     screen.labelled("score", f"rows {rows}, columns {columns}")
 
 
-Show = Callable[[Screen, Sight, Names], None]
-TABLES: dict[str, Show] = {two_hand.FAMILY.name: show_hands, table_top.FAMILY.name: show_layout}
-BOARDS: dict[str, Show] = {two_hand.FAMILY.name: show_pegs, table_top.FAMILY.name: show_nothing}
+class Boards(NamedTuple):
+    """How a terminal shows a family of games.
+
+    Attributes:
+        table: prints what a seat sees in the middle of a deal. score: prints the board.
+    """
+
+    table: Show
+    score: Show
+
+
+TWO_HAND = Boards(show_hands, show_pegs)
+TABLE_TOP = Boards(show_layout, show_nothing)
+
+
+def boards_of(session: Session) -> Boards:
+    """Return how a terminal shows the game of a session."""
+    boards: Boards = find_part("terminal", session.family.name)
+    return boards

@@ -4,7 +4,7 @@
     crib play table-top --opponent greedy
     crib play partners --partner learned --opponent rule_based
 
-Counts are called aloud; `?` at the table says what else can be typed.
+The table calls the counts aloud. Type `?` for the other commands.
 """
 
 from __future__ import annotations
@@ -20,17 +20,17 @@ from crib_play.table import Session, find_game, review
 from crib_play.table.advice import actions_of, choices, in_words, look_back
 from crib_play.table.names import names
 from crib_play.table.seating import sit_down
-from crib_play.terminal.boards import BOARDS, TABLES
+from crib_play.terminal.boards import boards_of
 from crib_play.terminal.screen import Screen
 
 HELP = """
-  hint        what the expert would do
-  best        what every choice is worth to the expert, the best first
+  hint        show what the expert would do
+  best        show the expert's value of every choice, the best first
   undo        take your last turn back
-  coach       say of each turn what it cost, or stop saying so
-  board       the board with its pegs
-  speed N     the count speed, 1 (fastest) to 9
-  keep        keep game, opponent, speed and coach for next time
+  coach       show the cost of each turn, or stop showing it
+  board       show the board with its pegs
+  speed N     set the count speed, 1 (fastest) to 9
+  keep        save game, opponent, speed and coach for next time
   quit        leave the table"""
 SHOWN = 8  # choices listed by `best`
 
@@ -39,17 +39,17 @@ SHOWN = 8  # choices listed by `best`
 class Settings(TakesAgents):
     """Play a game in the terminal, against any agent.
 
-    What is not given is as last kept, with --keep or by typing keep at the table.
+    Defaults are the saved choices: save with --keep, or type keep at the table.
 
     Attributes:
         game: six, match, five, table-top, partners, ship or ship-partners.
         opponent: an agent: its name, a file of weights, or package.module:Class.
-        partner: who sits opposite you where four play; by default the same as the opponent.
-        seat: where you sit; where four play, seats 0 and 2 score the rows.
-        seed: deals these cards; by default others each time.
+        partner: your partner with four players; by default the same agent as the opponent.
+        seat: your seat; with four players, seats 0 and 2 score the rows.
+        seed: the seed of the deals; by default random.
         speed: the count speed, 1 (fastest, without a pause) to 9.
-        coach: say of each of your turns what it cost.
-        keep: keep game, opponent, speed and coach for next time.
+        coach: show the cost of each of your turns.
+        keep: save game, opponent, speed and coach for next time.
     """
 
     game: Positional[str | None] = None
@@ -70,8 +70,10 @@ class Player:
     """A person at a terminal.
 
     Args:
-        session: the table. seat: where the person sits.
-        screen: what is printed to. chosen: what `keep` keeps.
+        session: the table.
+        seat: the person's seat.
+        screen: the screen to print to.
+        chosen: the choices that `keep` saves.
     """
 
     def __init__(self, session: Session, seat: int, screen: Screen, chosen: Choices) -> None:
@@ -118,7 +120,7 @@ class Player:
         """Ask until the person has taken a turn or done something else."""
         sight = self.session.sight(self.seat)
         self.screen.line("")
-        TABLES[self.session.family.name](self.screen, sight, self.names)
+        boards_of(self.session).table(self.screen, sight, self.names)
         view = self.session.game.view(self.seat)
         while True:
             typed = input(f"{self.session.family.ask(view)}> ").strip()
@@ -161,7 +163,7 @@ class Player:
         self.screen.line(f"  expert: {spoken} ({in_words(best)})")
 
     def best(self) -> None:
-        """List the best choices with what each is worth."""
+        """List the best choices with their values."""
         view = self.session.game.view(self.seat)
         for choice in choices(view)[:SHOWN]:
             spoken = self.session.family.spoken(view, sorted(actions_of(choice), reverse=True))
@@ -172,14 +174,14 @@ class Player:
         if self.session.undo(self.seat):
             self.screen.line("  taken back")
         else:
-            self.screen.problem("there is nothing of yours to take back")
+            self.screen.problem("you have no turn to take back")
 
     def board(self) -> None:
         """Show the board."""
-        BOARDS[self.session.family.name](self.screen, self.session.sight(self.seat), self.names)
+        boards_of(self.session).score(self.screen, self.session.sight(self.seat), self.names)
 
     def coach(self) -> None:
-        """Let each turn be graded, or no longer."""
+        """Turn the coach on or off."""
         self.chosen = replace(self.chosen, coach=not self.chosen.coach)
         self.screen.line(f"  the coach is {'listening' if self.chosen.coach else 'silent'}")
 
@@ -190,18 +192,18 @@ class Player:
         self.chosen = replace(self.chosen, speed=speed)
 
     def keep(self) -> None:
-        """Keep the choices for next time."""
+        """Save the choices for next time."""
         problem = save_choices(self.chosen)
-        self.screen.line(f"  not kept: {problem}" if problem else "  kept for next time")
+        self.screen.line(f"  not saved: {problem}" if problem else "  saved for next time")
 
     def help(self) -> None:
-        """Say what can be typed."""
+        """Show the commands."""
         self.screen.line(f"  {self.session.family.how}{HELP}")
 
     # --- the end --------------------------------------------------------------------------------
 
     def result(self) -> None:
-        """Say who has won."""
+        """Show who has won."""
         mine = self.seat % 2
         said = "You have won" if self.session.winner == mine else "You have lost"
         self.screen.title(f"{said}, {self.session.result(mine)}.")
@@ -211,7 +213,7 @@ class Player:
         looked = review(self.session, self.seat)
         if not looked.decisions:
             return
-        self.screen.title("Looking back: what your decisions cost, as the expert sees it")
+        self.screen.title("Review: the cost of your decisions, by the expert's judgement")
         for phase, (n, loss) in looked.by_phase.items():
             self.screen.line(f"  {phase:12} {n:3} decisions, {100 * loss:.2f} % each")
         for one in looked.worst:
@@ -233,5 +235,5 @@ def run(settings: Settings) -> None:
     )  # fmt: skip
     screen = Screen(chosen.speed)
     if settings.keep and (problem := save_choices(chosen)):
-        screen.problem(f"not kept: {problem}")
+        screen.problem(f"not saved: {problem}")
     Player(session, settings.seat, screen, chosen).play()

@@ -11,20 +11,20 @@ from crib_play.preferences import Speed, check_speed, load_choices
 from crib_play.table import find_game
 from crib_play.table.names import names
 from crib_play.table.seating import sit_down
-from crib_play.terminal.boards import BOARDS
+from crib_play.terminal.boards import boards_of
 from crib_play.terminal.screen import Screen
 
 
 @dataclass(frozen=True)
 class Settings(TakesAgents):
-    """Watch two agents play; where four play, each has two seats.
+    """Watch two agents play; with four players, each has two seats.
 
     Attributes:
         first: the agent of side 0: its name, a file of weights, or package.module:Class.
         second: the agent of side 1.
-        game: six, match, five, table-top, partners, ship or ship-partners; by default as kept.
-        seed: deals these cards; by default others each time.
-        speed: the count speed, 1 (fastest, without a pause) to 9; by default as kept.
+        game: six, match, five, table-top, partners, ship or ship-partners; by default as saved.
+        seed: the seed of the deals; by default random.
+        speed: the count speed, 1 (fastest, without a pause) to 9; by default as saved.
     """
 
     first: Positional[str]
@@ -54,10 +54,10 @@ def run(settings: Settings) -> None:
                 screen.line(f"  {called[turn.seat]}: {spoken}", style="dim")
             screen.calls(session, turn, called)
             if turn.counted:
-                BOARDS[session.family.name](screen, session.sight(0), called)
+                boards_of(session).score(screen, session.sight(0), called)
     except KeyboardInterrupt:
         screen.line("")
-        screen.line("You look away.")
+        screen.line("You stop watching.")
         return
     winner = session.winner
     if winner is not None:

@@ -118,10 +118,10 @@ class App:
 
         def take(table: Table) -> Any:
             if self.tables.seat_of(table.id, key_of(request)) is not None:
-                raise TakenError("you sit at this table already: the link is for somebody else")
+                raise TakenError("you already sit at this table: the link is for somebody else")
             seat = self.tables.store.take_seat(table.id, message.invitation, key)
             if seat is None:
-                raise TakenError("this invitation is not good, or no longer")
+                raise TakenError("this invitation is wrong or no longer valid")
             return table_payload(table, seat)
 
         response = answer(await self.door.at(request, take))
@@ -171,7 +171,7 @@ class App:
 
         def advise(table: Table, seat: int) -> Any:
             if not table.session.practice(seat):
-                raise NotNowError("there is no advice while people play with each other")
+                raise NotNowError("there is no advice while people play each other")
             if table.session.over or table.session.seat != seat:
                 raise NotYourTurnError("there is nothing for you to choose now")
             return {"revision": table.revision, "choices": advice_payload(table.session)}
@@ -179,7 +179,7 @@ class App:
         return answer(await self.door.asked(request, advise, advice=True))
 
     async def review(self, request: Request) -> Response:
-        """Answer with what the seat's decisions were worth, once the game is over."""
+        """Answer with the value of the seat's decisions, once the game is over."""
         return await self._afterwards(request, "look_back", "application/json", NOT_KEPT)
 
     async def replay(self, request: Request) -> Response:
@@ -193,7 +193,7 @@ class App:
 
         def over(table: Table, seat: int) -> Any:
             if not table.session.over:
-                raise NotYourTurnError("the game is looked back at when it is over")
+                raise NotYourTurnError("the review comes when the game is over")
             more = {} if task == "replay" else {"seat": seat}
             return {"key": f"{table.id} {table.revision} {more}",
                     "kept": asdict(table.kept()), **more}  # fmt: skip

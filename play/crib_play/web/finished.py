@@ -51,7 +51,7 @@ class Finished:
             making = self._making.get(key)
             if making is None:
                 if len(self._making) >= MOST_WAITING:
-                    raise BusyError("many games are being looked back at: try again in a moment")
+                    raise BusyError("many reviews are being made: try again in a moment")
                 making = self._making[key] = self._worker.submit(task, **given)
                 making.add_done_callback(lambda made: self._keep(key, made))
         text: str = await asyncio.shield(asyncio.wrap_future(making))

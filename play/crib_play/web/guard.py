@@ -59,7 +59,7 @@ class Guard:
                     if not message.get("more_body"):
                         break
         except TimeoutError:
-            refused = (408, f"the message has not come within {BODY_SECONDS:g} seconds")
+            refused = (408, f"the message did not arrive within {BODY_SECONDS:g} seconds")
 
         async def replay() -> Message:
             nonlocal body
@@ -93,11 +93,11 @@ class Guard:
             return None
         origin = headers.get("origin")
         if origin is not None and urlsplit(origin).netloc != headers.get("host", ""):
-            return 403, f"messages from {origin} are not taken here"
+            return 403, f"this server refuses messages from {origin}"
         if headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none"):
-            return 403, "messages from other sites are not taken here"
+            return 403, "this server refuses messages from other sites"
         if headers.get("content-type", "").partition(";")[0].strip() != "application/json":
-            return 415, "a message is JSON"
+            return 415, "a message must be JSON"
         length = headers.get("content-length", "0")
         if not length.isdecimal() or int(length) > LARGEST:
             return 413, f"a message has {LARGEST} bytes at most"

@@ -41,7 +41,7 @@ class Limits:
         """
         if self._seats[key] >= SEAT:
             raise BusyError(
-                f"{SEAT} questions from this seat are being answered: wait for an answer, then ask"
+                f"the server is working on {SEAT} requests from this seat: wait for an answer"
             )
         self._seats[key] += 1
         try:
@@ -61,7 +61,7 @@ class Limits:
         name = network(host)
         gate, asked = self._working.setdefault(name, (asyncio.Semaphore(ADDRESS), [0]))
         if asked[0] >= ADDRESS + WAITING:
-            raise BusyError(f"{asked[0]} questions from your address wait: try again in a moment")
+            raise BusyError(f"{asked[0]} requests from your address wait: try again in a moment")
         asked[0] += 1
         try:
             async with gate:

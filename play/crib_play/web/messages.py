@@ -88,7 +88,7 @@ async def read(request: Request, kind: type[M]) -> M:
     try:
         found = json.loads(await request.body())
     except (ValueError, RecursionError):
-        raise MessageError("the message is no JSON") from None
+        raise MessageError("the message is not JSON") from None
     if not isinstance(found, dict):
         raise MessageError("a message is a JSON object")
     known = {field.name: field for field in fields(kind)}  # type: ignore[arg-type]

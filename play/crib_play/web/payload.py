@@ -12,7 +12,7 @@ from crib_play.web.tables import Table
 
 Payload = dict[str, Any]
 
-LOG = 12  # turns whose calls come with the table when it is looked at anew
+LOG = 12  # turns whose calls come with the table when it is opened again
 ADVISED = 8
 MOST_FRAMES = 60  # shown one by one; who has missed more is shown the table as it is
 
@@ -22,7 +22,7 @@ def table_payload(table: Table, seat: int, since: int | None = None) -> Payload:
 
     Args:
         since: how many turns the browser knows of; it is shown the later ones one by one. None
-            for one that looks anew, which is sent what was said last.
+            for one that opens it again, which is sent what was said last.
     """
     session = table.session
     kind = find_game(table.game)
@@ -62,7 +62,7 @@ def _calls(calls: tuple[Call, ...]) -> list[Payload]:
 
 
 def advice_payload(session: Session) -> list[Payload]:
-    """Return what the choices of the seat to move are worth, the best first."""
+    """Return the value of the choices of the seat to move, the best first."""
     view = session.game.view(session.seat)
     return [
         {
@@ -76,12 +76,12 @@ def advice_payload(session: Session) -> list[Payload]:
 
 
 def decision_payload(decision: Decision | None) -> Payload | None:
-    """Return what a decision was worth."""
+    """Return the value of a decision."""
     return None if decision is None else {**asdict(decision), "loss": round(decision.loss, 5)}
 
 
 def review_payload(review: Review) -> Payload:
-    """Return what a seat's decisions were worth."""
+    """Return the value of a seat's decisions."""
     return {
         "phases": [
             {"phase": phase, "decisions": n, "loss": round(loss, 5)}

@@ -37,7 +37,7 @@ THINKING = 75  # seconds for which a connection is kept open, as people think
 MOST_CONNECTIONS = 768  # of all addresses; a process may open 1024 files on many systems
 NETWORK = (
     "anyone on this network can reach it and open tables, and traffic is not encrypted; "
-    "other names than these are refused, unless --allow-host names them"
+    "other names are refused unless --allow-host names them"
 )
 
 
@@ -46,17 +46,15 @@ class Settings(TakesAgents):
     """Play in a browser.
 
     Attributes:
-        host: the address to listen on; the default is this machine alone, 0.0.0.0 is every
-            network it is in. Then anyone who reaches it can open a table, and traffic is not
-            encrypted.
-        allow_host: names by which it may be asked for, besides its addresses and localhost; behind
-            a proxy, say.
+        host: the address to listen on. The default is this machine alone; 0.0.0.0 is every network
+            of this machine. Then anyone on it can open a table, and traffic is not encrypted.
+        allow_host: further names the server answers to, besides its addresses and localhost; for
+            a proxy, for example.
         port: the port; 0 takes a free one.
-        games: the file games are kept in; by default in the user's data folder.
-        keep_days: a game at which nobody has taken a turn for so many days, over or not, is
-            forgotten; 0 keeps all.
-        tables_per_hour: how many tables one address may open in an hour; 0 does not limit them.
-        agents: whom one can play against, by name or file of weights; by default all installed.
+        games: the file that stores the games; by default in the user's data folder.
+        keep_days: delete a game, finished or not, after this many days without a turn; 0 keeps all.
+        tables_per_hour: the number of tables one address may open per hour; 0 sets no limit.
+        agents: the opponents offered, by name or weights file; by default all installed.
     """
 
     host: str = "127.0.0.1"
@@ -73,7 +71,7 @@ def open_store(path: Path) -> Store:
     try:
         return Store(path)
     except (OSError, sqlite3.Error) as error:
-        print(f"games are not kept, {path} cannot be used: {error}")
+        print(f"games are not saved: {path} cannot be used: {error}")
         return Store(None)
 
 
@@ -106,7 +104,7 @@ def run(settings: Settings) -> None:
         h11_max_incomplete_event_size=HEAD_BYTES,
     )  # fmt: skip
     here = "127.0.0.1" if settings.host in EVERYWHERE else settings.host
-    print(f"the table is laid at {url(here, port)} (Ctrl-C clears it)", flush=True)
+    print(f"the table is open at {url(here, port)} (Ctrl-C closes it)", flush=True)
     if settings.host not in LOOPBACK:
         found = " or ".join(others) or "an address of this machine, which was not found"
         print(f"from other machines: {found}\n{NETWORK}", flush=True)
@@ -119,7 +117,7 @@ def run(settings: Settings) -> None:
         preparation.close()
         finished.close()
         store.close()
-    print("the table is cleared; games go on when it is laid again")
+    print("the table is closed; games continue when you start it again")
 
 
 def own_file() -> Path:

@@ -23,7 +23,7 @@ from crib_play.web.store import INVITATION, SEAT, Kept, Store, digest
 
 PERSON = "person"
 DAY = 24 * 3600.0
-STALE = "the table has changed since: look again"
+STALE = "the table has changed: look again"
 MOST_AWAKE = 1000  # tables held in memory; the others sleep in the store
 
 
@@ -125,7 +125,7 @@ class Tables:
         """
         kind = find_game(game)
         if len(seats) != kind.players or not 0 <= me < kind.players or seats[me] is not None:
-            raise ValueError(f"{kind.players} sit at this table, and seat {me} is not free")
+            raise ValueError(f"this table has {kind.players} seats, and seat {me} is not free")
         agents = self._seated(seats)
         for agent in agents:
             if agent is not None and (why := declared_refusal(agent, kind)):
@@ -241,7 +241,7 @@ class Tables:
         refuse_stale(table, revision)
         with unchanged_if_it_fails(table.session):
             if not table.session.undo(seat):
-                raise ValueError("there is nothing of yours to take back")
+                raise ValueError("you have no turn to take back")
             self._change(table, len(table.session.turns))
 
     def _change(self, table: Table, first: int) -> None:

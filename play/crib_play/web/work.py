@@ -29,7 +29,7 @@ def prepare_rules(games: Sequence[str]) -> None:
         kind = find_game(game)
         session = Session.begin(kind, [None] * kind.players, seed=0)
         session.sight(session.seat)
-        session.act(session.seat, session.game.legal[: session.to_choose])
+        session.act(session.seat, session.game.legal_actions[: session.to_choose])
 
 
 def prepare_advice(games: Sequence[str]) -> None:
@@ -39,7 +39,7 @@ def prepare_advice(games: Sequence[str]) -> None:
         session = Session.begin(kind, [None] * kind.players, seed=0)
         for _ in range(kind.players + 1):
             choices(session.game.view(session.seat))
-            session.act(session.seat, session.game.legal[: session.to_choose])
+            session.act(session.seat, session.game.legal_actions[: session.to_choose])
 
 
 def prepare_agent(agent: str, games: Sequence[str]) -> dict[str, str]:

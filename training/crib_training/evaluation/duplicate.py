@@ -2,8 +2,8 @@
 
 The luck of the cards then falls on both agents alike, so a pair of games says more than two games.
 Intervals are computed over pairs, never over games: the two games of a pair share their cards.
-What luck is left can be reckoned after play (`crib_training.evaluation.aivat`). Against who must
-not see cards twice, such as people, the two games of a pair have deals of their own.
+AIVAT corrects for the luck that is left after play (`crib_training.evaluation.aivat`). Against who
+must not see cards twice, such as people, the two games of a pair have deals of their own.
 """
 
 from __future__ import annotations
@@ -21,21 +21,21 @@ from crib_env.policy import Agent
 from crib_env.rules import Rules, TwoHandRules
 from crib_training.evaluation.aivat.deals import DealLog
 from crib_training.evaluation.aivat.reference import Reference
-from crib_training.tournament.referee import Failure, Referee
+from crib_training.evaluation.referee import Failure, Referee
 
 Array = npt.NDArray[Any]
 PAIRS_AT_ONCE = 4096
 ARRAYS = ("result", "margin", "first_dealt", "points", "forfeits")
-LUCK = ("won_by_luck", "points_by_luck")
-RECKONED = ("game", "deal")  # episodes of which luck is known
+CORRECTIONS = ("won_correction", "points_correction")
+CORRECTED = ("game", "deal")  # episodes that AIVAT corrects
 
 Sides = tuple[Agent | Referee, Agent | Referee]
 Finished = Callable[[float], None]
-"""Is told how many more games are over; of those going on, the share that is played counts."""
+"""A callback: how many more games are over; of those going on, the share that is played counts."""
 
 
 def ignore_progress(games: float) -> None:
-    """Tell nobody."""
+    """Do nothing."""
 
 
 @dataclass(frozen=True)
@@ -51,9 +51,9 @@ class Pairs:
         first_dealt: bool[pairs, 2], whether ``first`` dealt first.
         points: int64[pairs, 2, 2, 3], points pegged by (first, second) in play, hands, cribs.
         forfeits: bool[pairs, 2, 2], whether (first, second) lost the game by a failure.
-        won_by_luck: float64[pairs, 2, 3], what each term of luck added to ``first``'s chance of
-            winning; None where it was not reckoned. No luck is reckoned of a forfeited game.
-        points_by_luck: float64[pairs, 2, 3, 2, 3], the points that each brought (first, second).
+        won_correction: float64[pairs, 2, 3], what each term of AIVAT added to ``first``'s chance of
+            winning; None where games were not corrected. Forfeited games are not.
+        points_correction: float64[pairs, 2, 3, 2, 3], the points that each brought (first, second).
         failures: what those failures were.
     """
 
@@ -62,8 +62,8 @@ class Pairs:
     first_dealt: Array
     points: Array
     forfeits: Array
-    won_by_luck: Array | None = None
-    points_by_luck: Array | None = None
+    won_correction: Array | None = None
+    points_correction: Array | None = None
     failures: tuple[Failure, ...] = ()
 
     @classmethod
@@ -77,27 +77,30 @@ class Pairs:
 
     def known(self) -> list[str]:
         """Return the names of the arrays there are."""
-        return [*ARRAYS, *(name for name in LUCK if getattr(self, name) is not None)]
+        return [*ARRAYS, *(name for name in CORRECTIONS if getattr(self, name) is not None)]
 
     def swapped(self) -> Pairs:
         """Return the same pairs as the other agent sees them: as ``first``, with seat 0 first."""
-        won, points = self.won_by_luck, self.points_by_luck
+        won, points = self.won_correction, self.points_correction
         return Pairs(
             result=-self.result[:, ::-1],
             margin=-self.margin[:, ::-1],
             first_dealt=~self.first_dealt[:, ::-1],
             points=self.points[:, ::-1, ::-1],
             forfeits=self.forfeits[:, ::-1, ::-1],
-            won_by_luck=None if won is None else -won[:, ::-1],
-            points_by_luck=None if points is None else points[:, ::-1, :, ::-1],
+            won_correction=None if won is None else -won[:, ::-1],
+            points_correction=None if points is None else points[:, ::-1, :, ::-1],
             failures=self.failures,
         )
 
-    def whole(self) -> Pairs:
-        """Return the pairs in which no game was forfeited."""
-        played = ~self.forfeits.any(axis=(1, 2))
-        arrays: dict[str, Any] = {name: getattr(self, name)[played] for name in self.known()}
+    def take(self, chosen: Array) -> Pairs:
+        """Return the pairs at indices, or under a mask, and no failures."""
+        arrays: dict[str, Any] = {name: getattr(self, name)[chosen] for name in self.known()}
         return Pairs(**arrays)
+
+    def without_forfeits(self) -> Pairs:
+        """Return the pairs in which no game was forfeited."""
+        return self.take(np.flatnonzero(~self.forfeits.any(axis=(1, 2))))
 
 
 @dataclass(frozen=True)
@@ -149,12 +152,12 @@ def play_pairs(
         pairs: how many pairs, at least 1.
         seed: fixes the deals and the agents' own chance.
         players: seats in a game; of four each agent plays the two of one side.
-        reference: by whom luck is reckoned; None for not at all.
+        reference: the policy by which AIVAT corrects; None for no correction.
         duplicate: whether the two games of a pair have the same deals.
-        finished: is told how many more games are over.
+        finished: a progress callback.
 
     Raises:
-        ValueError: no pairs asked for.
+        ValueError: ``pairs`` is less than 1.
         IllegalActionError: an agent without a referee chose an illegal action; it is named.
     """
     if pairs < 1:
@@ -179,7 +182,7 @@ def play_chunk(
     n: int,
     entropy: np.random.SeedSequence,
     players: int = 2,
-    again: Sides | None = None,
+    swapped_agents: Sides | None = None,
     *,
     reference: Reference | None = None,
     duplicate: bool = True,
@@ -193,30 +196,30 @@ def play_chunk(
             another's is raised.
         n: how many pairs.
         entropy: fixes the deals and, apart from them and from each other, the agents' chance.
-        again: the two who play the swapped games. One who played the others has seen the cards of
-            both seats by then: other instances of the same agents have not. By default the same.
+        swapped_agents: the two who play the swapped games, by default the same. Who played the
+            first games has seen the cards of both seats by then: other instances have not.
 
     Raises:
         IllegalActionError: an agent without a referee chose an illegal action.
     """
     deals, chance, redrawn, others = entropy.spawn(4)
-    # A generator tells what it was seeded from. It must not tell an agent where the deals' was.
+    # A generator shows what it was seeded from: the agents' must not lead to the deals' seed.
     rngs = [np.random.default_rng(one.generate_state(4)) for one in chance.spawn(4)]
     halves = []
-    for swapped, who in enumerate((agents, again or agents)):
+    for swapped, who in enumerate((agents, swapped_agents or agents)):
         games = GameBatch(
             rules, n, players=players, episode=episode,
             seed=deals if duplicate or not swapped else others,
         )  # fmt: skip
         # With deals of their own, games have one seat deal first: each agent does in one of a pair.
-        games.begin(dealer=None if duplicate else 0)
-        log = DealLog() if reference and episode in RECKONED else None
+        games.reset(dealer=None if duplicate else 0)
+        log = DealLog() if reference and episode in CORRECTED else None
         outcome, failures = _play_half(games, who, rngs[2 * swapped :], swapped, log, finished)
         if reference and log and isinstance(rules, TwoHandRules):
-            luck = reference.luck(rules, log.deals(), n, swapped, redrawn)
+            found = reference.corrections(rules, log.deals(), n, swapped, redrawn)
             forfeited = outcome["forfeits"].any(axis=1)
-            luck.won[forfeited], luck.points[forfeited] = 0.0, 0.0
-            outcome |= {"won_by_luck": luck.won, "points_by_luck": luck.points}
+            found.won[forfeited], found.points[forfeited] = 0.0, 0.0
+            outcome |= {"won_correction": found.won, "points_correction": found.points}
         halves.append((outcome, failures))
     arrays: dict[str, Any] = {
         name: np.stack([half[name] for half, _ in halves], axis=1) for name in halves[0][0]
@@ -248,7 +251,7 @@ def _play_half(
     first_dealt = games.states["dealer"] % 2 == swapped
     forfeits = np.zeros((games.n, 2), dtype=bool)
     failures: list[Failure] = []
-    told = 0.0
+    reported = 0.0
     running = games.running()
     while len(running):
         mover = games.movers(running) % 2 ^ swapped
@@ -268,11 +271,11 @@ def _play_half(
         if failures:
             running = running[~forfeits[running].any(axis=1)]
         now = played(games, running)
-        finished(now - told)
-        told = now
+        finished(now - reported)
+        reported = now
     sign = 1 - 2 * swapped
     lost = forfeits[:, 0].astype(np.int64) - forfeits[:, 1]
-    board = games.states["games" if games.episode == "match" else "scores"]
+    board = games.states["match_score" if games.episode == "match" else "scores"]
     outcome = {
         "result": np.where(lost != 0, -lost, games.results() * sign),
         "margin": np.where(lost != 0, 0, (board[:, 0] - board[:, 1]) * sign),

@@ -1,34 +1,39 @@
 """Compare two agents on duplicate deals.
 
     crib evaluate rule_based greedy --pairs 2000 --seed 1
+    crib evaluate equilibrium expert --env five_card_v0 --pairs 50000 --no-games
+    crib evaluate master expert --env five_card_v0 --pairs 10000 --by-score
 
 Two things are played: whole games, for the rate of games won and of skunks; and as many single
-deals from 0-0, for the points a deal by phase and role (in whole games the last deal is cut short,
-which would bias them). Intervals are 95 %, computed over pairs of games with the same cards and
-swapped seats. Where it pays, the luck that is left is taken out of both: the adjusted figures, each
+deals from 0-0, for the points per deal by phase and role (in whole games the last deal is cut
+short, which would bias them). Intervals are 95 %, computed over pairs of games with the same cards
+and swapped seats. Where it pays, AIVAT takes out the luck that is left: the adjusted figures, each
 with how many times fewer pairs it takes. An agent that fails loses that game, and the command ends
 with status 1.
 """
 
 from __future__ import annotations
 
-import json
 import os
 from dataclasses import dataclass
 from importlib.metadata import version
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
+import numpy as np
 from crib_agents.adapters.timed import Timed
+from crib_agents.expert.table_top import TableTopExpert
+from crib_agents.expert.table_top.agent import BUDGETS
 from crib_agents.loading import TakesAgents
 from crib_play.replay import write_replay
 
 from crib_env.envs.makers import EnvSpec
 from crib_env.options import check_seed
-from crib_env.policy import Opponent, find_agent
-from crib_env.rules import Rules, find_rules
-from crib_env.settings import Count, NewFile, Players, Positional, Seed
+from crib_env.policy import Agent, Opponent, find_agent
+from crib_env.rules import Rules, TableTopRules, find_rules
+from crib_env.settings import Between, Count, NewFile, Players, Positional, Seed
 from crib_training.command_line import TRACEBACK, start
 from crib_training.evaluation.aivat.reference import chosen_reference
+from crib_training.evaluation.by_score import by_score, score_table
 from crib_training.evaluation.duplicate import Sides, play_pairs
 from crib_training.evaluation.failures import counted, failures_list
 from crib_training.evaluation.figures import (
@@ -38,9 +43,10 @@ from crib_training.evaluation.figures import (
     figures,
     phase_table,
 )
+from crib_training.evaluation.referee import Referee
 from crib_training.loading import find_game, in_phase, shortest_episode
+from crib_training.outputs import write_json
 from crib_training.progress import Progress
-from crib_training.tournament.referee import Referee
 
 Adjust = Literal["auto", "always", "never"]
 ADJUSTED: dict[Adjust, bool | None] = {"auto": None, "always": True, "never": False}
@@ -61,6 +67,10 @@ class Settings(TakesAgents):
         players: 2, or 4 in Table Top.
         pairs: how many pairs of games, and of single deals.
         seed: fixes everything.
+        games: play whole games; without, single deals alone, which take a fraction of the time.
+        by_score: play single deals from the scores of games instead, and say at which scores the
+            first agent gains games (six and five cards).
+        budget: how deep `expert` searches at Table Top; by default 3.
         adjust: take luck out of the results (six and five cards): auto does unless both agents are
             compiled ones, which sooner play more games.
         duplicate: the two games of a pair have the same deals. Without, for an opponent who must
@@ -76,10 +86,19 @@ class Settings(TakesAgents):
     players: Players = 2
     pairs: Count = 2000
     seed: Seed = 1
+    games: bool = True
+    by_score: bool = False
+    budget: Annotated[int, Between(1, len(BUDGETS))] | None = None
     adjust: Adjust = "auto"
     duplicate: bool = True
     json: NewFile | None = None
     replay: NewFile | None = None
+
+    def agent(self, name: str) -> Agent:
+        """Return an agent by its name on the command line."""
+        if name == "expert" and self.budget is not None:
+            return TableTopExpert(self.budget)
+        return self.load_agent(name)
 
 
 def evaluate(
@@ -91,6 +110,7 @@ def evaluate(
     seed: int,
     players: int = 2,
     *,
+    games: bool = True,
     adjusted: bool | None = None,
     duplicate: bool = True,
     forfeits: bool = False,
@@ -105,6 +125,7 @@ def evaluate(
         pairs: duplicate pairs of games, and of single deals.
         seed: fixes everything.
         players: seats in a game; of four each agent plays the two of one side.
+        games: whether whole games are played, too; without them the figures of games are None.
         adjusted: whether luck is taken out as well; None where that pays.
         duplicate: whether the two games of a pair have the same deals.
         forfeits: an agent's failure costs it the game; otherwise it is raised.
@@ -127,10 +148,13 @@ def evaluate(
         sides = Referee(one, name=names[0]), Referee(other, name=names[1])
     untimed = in_phase(maker, first), in_phase(maker, second)
     reference = chosen_reference(rules, untimed, adjusted)
-    with Progress(f"{names[0]} against {names[1]}, games and deals", 4 * pairs) as progress:
+    episodes = ["game", shortest_episode(maker)] if games else [shortest_episode(maker)]
+    what = "games and deals" if games else "deals"
+    total = 2 * len(episodes) * pairs
+    with Progress(f"{names[0]} against {names[1]}, {what}", total) as progress:
         played = []
         try:
-            for episode in ("game", shortest_episode(maker)):
+            for episode in episodes:
                 for agent in timed:
                     agent.decisions, agent.seconds = 0, 0.0  # the deals count: all is compiled
                 played.append(
@@ -140,9 +164,10 @@ def evaluate(
                     )
                 )  # fmt: skip
         except KeyboardInterrupt:
-            said = f"{progress.done:,.0f} of {progress.total:,} games and deals were played"
-            raise KeyboardInterrupt(f"{said}; nothing is kept") from None
-    games, deals = played
+            done = f"{progress.done:,.0f} of {progress.total:,} {what} were played"
+            raise KeyboardInterrupt(f"{done}; nothing is written") from None
+    deals = played[-1]
+    whole = played[0] if games else deals.take(np.zeros(pairs, dtype=bool))
     return {
         "environment": maker.name,
         "first": names[0],
@@ -153,8 +178,8 @@ def evaluate(
         "seed": seed,
         "duplicate": duplicate,
         "versions": versions(),
-        **figures(rules, names, games, deals),
-        "failures": counted((*games.failures, *deals.failures), {}),
+        **figures(rules, names, whole, deals),
+        "failures": counted((*whole.failures, *deals.failures), {}),
         "decisions_per_second": {
             name: agent.decisions / agent.seconds if agent.seconds else None
             for name, agent in zip(names, timed, strict=True)
@@ -181,10 +206,16 @@ def adjusted_by(adjust: Adjust, duplicate: bool = True) -> bool | None:
 def run(settings: Settings) -> None:
     """Compare the two, print the tables and write the file."""
     maker, rules = find_game(settings.env, settings.rules)
-    agents = settings.load_agent(settings.first), settings.load_agent(settings.second)
+    if settings.budget is not None and not isinstance(rules, TableTopRules):
+        raise ValueError("--budget is for Table Top")
+    agents = settings.agent(settings.first), settings.agent(settings.second)
+    if settings.by_score:
+        _by_score(settings, rules, agents)
+        return
     result = evaluate(
         maker, rules, *agents, settings.pairs, settings.seed, settings.players,
-        adjusted=adjusted_by(settings.adjust, settings.duplicate), duplicate=settings.duplicate,
+        games=settings.games, duplicate=settings.duplicate,
+        adjusted=adjusted_by(settings.adjust, settings.duplicate),
         forfeits=not os.environ.get(TRACEBACK),
     )  # fmt: skip
     result["rules"] = settings.rules or rules.name  # with what was changed in them
@@ -192,13 +223,20 @@ def run(settings: Settings) -> None:
     print(agents_table(result), end="\n\n")
     if result["failures"]:
         print(failures_list(result["failures"]), end="\n\n")
+    if not settings.games:
+        more = result["margin_per_deal"]
+        print(
+            f"{result['first']} makes {more['mean']:+.4f} ± {more['ci95']:.4f} points per deal "
+            f"more than {result['second']}."
+        )
+    played = "games and of deals" if settings.games else "deals"
     print(
-        f"{settings.env}: {settings.pairs} pairs of games and of deals, rules {result['rules']}, "
+        f"{settings.env}: {settings.pairs} pairs of {played}, rules {result['rules']}, "
         f"seed {settings.seed}, crib-env {result['versions']['crib-env']}",
         flush=True,
     )
     if settings.json:
-        settings.json.write_text(json.dumps(result, indent=2) + "\n")
+        write_json(settings.json, result)
     if settings.replay:
         players = [in_phase(maker, agent) for agent in agents]
         write_replay(settings.replay, rules, players, settings.seed, players=settings.players)
@@ -206,6 +244,19 @@ def run(settings: Settings) -> None:
         worst = result["failures"][0]
         lost = ", ".join(f"{name} {times}" for name, times in result["forfeits"].items() if times)
         raise RuntimeError(f"{worst['agent']!r} erred: {worst['why']} (forfeited: {lost})")
+
+
+def _by_score(settings: Settings, rules: Rules, agents: tuple[Agent, Agent]) -> None:
+    """Print at which scores the first agent gains games, and write the file."""
+    result = by_score(rules, agents, settings.pairs, settings.seed)
+    result |= {"environment": settings.env, "versions": versions()}
+    print(f"{score_table(result)}\n")
+    print(
+        f"{settings.env}: {agents[0].name} against {agents[1].name}, {settings.pairs} pairs of "
+        f"deals, seed {settings.seed}; {result['deals_per_game']:.2f} deals per game"
+    )
+    if settings.json:
+        write_json(settings.json, result)
 
 
 if __name__ == "__main__":

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from crib_training.tournament.referee import Failure
+from crib_training.evaluation.referee import Failure
 
 REASONS = 3  # shown for each kind of an agent's failures
 

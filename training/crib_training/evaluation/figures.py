@@ -32,7 +32,7 @@ def figures(
     """Return what duplicate games and single deals say of two agents, ready for JSON.
 
     A game forfeited is a game lost and says nothing of points or of the first dealer's advantage:
-    those are over the other pairs. Where luck was reckoned, ``adjusted`` has the same figures
+    those are over the other pairs. Where AIVAT corrected, ``adjusted`` has the same figures
     without it, else None; and how many times fewer pairs these take to be known as closely.
 
     Args:
@@ -43,20 +43,22 @@ def figures(
         episode: what ``games`` are: games, or matches. Matches know no skunks, nor does Table Top.
     """
     family = find_family(rules.family)
-    whole_games, whole_deals = games.whole(), deals.whole()
-    known = episode == "game" and "games" in (family.state.names or ())  # the points they count
+    whole_games, whole_deals = games.without_forfeits(), deals.without_forfeits()
+    known = episode == "game" and "match_score" in (
+        family.state.names or ()
+    )  # the points they count
     skunk = getattr(rules, "skunk_margin", 0)
     skunks = games.margin if known else games.margin[:0]
     return {
-        "won": _shown(estimate(shares_won(games))),
-        "won_as_first_dealer": _shown(_as_dealer(games)),
-        "first_dealer_won": _shown(estimate(_dealers_share(whole_games))),
-        "margin": _shown(estimate(whole_games.margin.mean(axis=1))),
-        "skunks_for": _shown(estimate((skunks > skunk).mean(axis=1))),
-        "skunks_against": _shown(estimate((skunks < -skunk).mean(axis=1))),
-        "margin_per_deal": _shown(estimate(points_more(whole_deals).sum(axis=(1, 2)) / 2)),
+        "won": as_json(estimate(shares_won(games))),
+        "won_as_first_dealer": as_json(_as_dealer(games)),
+        "first_dealer_won": as_json(estimate(_dealers_share(whole_games))),
+        "margin": as_json(estimate(whole_games.margin.mean(axis=1))),
+        "skunks_for": as_json(estimate((skunks > skunk).mean(axis=1))),
+        "skunks_against": as_json(estimate((skunks < -skunk).mean(axis=1))),
+        "margin_per_deal": as_json(estimate(points_more(whole_deals).sum(axis=(1, 2)) / 2)),
         "points_per_deal": {
-            **_shown(estimate(whole_deals.points[:, :, 0].sum(axis=2).mean(axis=1))),
+            **as_json(estimate(whole_deals.points[:, :, 0].sum(axis=2).mean(axis=1))),
             **{
                 role: {
                     names[0]: _phases(family.phases, whole_deals, 0, role == "dealer"),
@@ -80,7 +82,7 @@ def shares_won(games: Pairs) -> Array:
     return shares
 
 
-def _shown(value: Estimate) -> dict[str, float | None]:
+def as_json(value: Estimate) -> dict[str, float | None]:
     """Return an estimate for JSON, which has no NaN."""
     return {
         "mean": None if math.isnan(value.mean) else value.mean,
@@ -89,22 +91,22 @@ def _shown(value: Estimate) -> dict[str, float | None]:
 
 
 def adjusted_shares(games: Pairs) -> Array:
-    """Return float64[pairs], `shares_won` without the luck that was reckoned."""
-    assert games.won_by_luck is not None
-    shares: Array = shares_won(games) - games.won_by_luck.sum(axis=2).mean(axis=1)
+    """Return float64[pairs], `shares_won` less their corrections."""
+    assert games.won_correction is not None
+    shares: Array = shares_won(games) - games.won_correction.sum(axis=2).mean(axis=1)
     return shares
 
 
 def _adjusted(phases: tuple[str, ...], games: Pairs, deals: Pairs) -> dict[str, Any] | None:
-    """Return what can be said without luck: games won, and points a deal more."""
-    if games.won_by_luck is None or deals.points_by_luck is None:
+    """Return the corrected figures: games won, and points per deal more."""
+    if games.won_correction is None or deals.points_correction is None:
         return None
     plain = points_more(deals)
-    more = points_more(deals, deals.points - deals.points_by_luck.sum(axis=2))
+    more = points_more(deals, deals.points - deals.points_correction.sum(axis=2))
     won = adjusted_shares(games)
     return {
-        "won": _shown(estimate(won)),
-        "margin_per_deal": _shown(estimate(more.sum(axis=(1, 2)) / 2)),
+        "won": as_json(estimate(won)),
+        "margin_per_deal": as_json(estimate(more.sum(axis=(1, 2)) / 2)),
         "more_per_deal": _by_role(phases, more),
         "times_fewer_pairs": {
             "won": times_fewer(shares_won(games), won),
@@ -145,7 +147,7 @@ def points_more(deals: Pairs, points: Array | None = None) -> Array:
 
 def _by_role(phases: tuple[str, ...], more: Array) -> dict[str, Any]:
     return {
-        role: {phase: _shown(estimate(more[:, i, j])) for j, phase in enumerate(phases)}
+        role: {phase: as_json(estimate(more[:, i, j])) for j, phase in enumerate(phases)}
         for i, role in enumerate(ROLES)
     }
 
@@ -166,7 +168,7 @@ def _phases(phases: tuple[str, ...], deals: Pairs, player: int, dealer: bool) ->
     """Return points a deal by phase: each player has each role once in a pair."""
     dealt = deals.first_dealt if player == 0 else ~deals.first_dealt
     points = deals.points[:, :, player][dealt == dealer]
-    return {phase: _shown(estimate(points[:, i])) for i, phase in enumerate(phases)}
+    return {phase: as_json(estimate(points[:, i])) for i, phase in enumerate(phases)}
 
 
 def comparison_table(results: list[dict[str, Any]]) -> str:
@@ -193,10 +195,10 @@ def comparison_table(results: list[dict[str, Any]]) -> str:
         rows.append([r["first"], r["second"], *won, skunks, *more])
     label = "adjusted (times fewer pairs)"
     beside = [label] if luck and not alone else []
-    said = f", {label}" if luck and alone else ""
+    instead = f", {label}" if luck and alone else ""
     head = [
-        "agent", "against", f"games won{said}", *beside, "skunks for / against",
-        f"points a deal more{said}", *beside,
+        "agent", "against", f"games won{instead}", *beside, "skunks for / against",
+        f"points per deal more{instead}", *beside,
     ]  # fmt: skip
     return table(head, rows)
 
@@ -244,23 +246,20 @@ def agents_table(r: dict[str, Any]) -> str:
 
 def shown_percent(value: dict[str, float | None]) -> str:
     """Return a share with its interval in percent, or a dash where there is none."""
-    return _with_interval(value, 100, 1, " %")
+    return shown(value, 100, 1, " %")
 
 
 def shown_plain(value: dict[str, float | None]) -> str:
     """Return a mean with its interval, or a dash where there is none."""
-    return _with_interval(value, 1, 2, "")
-
-
-def _times(fewer: float | None) -> str:
-    return "" if fewer is None else f" ({fewer:.2f})"
+    return shown(value, 1, 2, "")
 
 
 def _share(value: dict[str, float | None]) -> str:
     return "–" if value["mean"] is None else f"{100 * value['mean']:.1f}"
 
 
-def _with_interval(value: dict[str, float | None], times: int, places: int, unit: str) -> str:
+def shown(value: dict[str, float | None], times: int, places: int, unit: str) -> str:
+    """Return so many times a mean with its interval, or a dash where there is none."""
     mean, half = value["mean"], value["ci95"]
     if mean is None:
         return "–"

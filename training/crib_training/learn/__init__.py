@@ -1,10 +1,11 @@
 """Agents that learn.
 
 - `train`: the command `crib train`, by one method or another.
-- `deep_monte_carlo`: self-play, and regression on what followed; every game by one loop.
-- `teach`, `labels`, `imitation`: a net taught what the expert, or search, expects of every card.
+- `deep_monte_carlo`: self-play, and regression on returns; one algorithm for every game.
+- `distill`, `labels`, `imitation`: what the expert, or search, expects of every card, as a net.
 - `ppo`: MaskablePPO against an opponent.
-- `curve`, `picture`, `display`, `watch`: strength while it is learned, and what people watch.
+- `learner`: nets, their optimizer, and the average of their weights.
+- `curve`, `picture`, `training_progress`, `callback`: strength while it is learned, and progress.
 - `curves`: the command `crib curves`, several runs in one picture.
 - `networks`: what it makes of cards' bits and of the features of actions.
 - `shaping`: rewards on the way for Table Top.

@@ -22,7 +22,7 @@ from crib_env.rules import Rules
 from crib_training.evaluation.duplicate import estimate, play_pairs
 from crib_training.learn.picture import draw, of_run
 from crib_training.loading import in_phase, shortest_episode
-from crib_training.outputs import csv_table
+from crib_training.outputs import csv_table, write_json
 
 SEED = 2_000_000  # of the deals that strength is measured on: every time the same
 TABLE, WORDS, PICTURE = "curve.csv", "curve.json", "curve.png"
@@ -33,10 +33,14 @@ class Point:
     """The strength of the agent after so many deals, against one opponent.
 
     Attributes:
-        deals, decisions: learned from so far. cpu_seconds: of playing and learning.
-        opponent: who.
-        points, points_interval: points a deal more than it, and half the 95 % interval.
-        won, won_interval: the share of games won, in the same way.
+        deals: learned from so far.
+        decisions: learned from so far.
+        cpu_seconds: of playing and learning.
+        opponent: who strength is measured against.
+        points: points per deal more than the opponent.
+        points_interval: half its 95 % interval.
+        won: the share of games won.
+        won_interval: half its 95 % interval.
     """
 
     deals: int
@@ -53,24 +57,36 @@ class Curve:
     """The strength of what a run learns.
 
     Args:
-        maker: the environment. rules: that are played. players: in a game.
+        maker: the environment.
+        rules: the rules that are played.
+        players: seats in a game.
         method: by what is learned, in words.
-        against: the opponents, joined by commas. lines: agents whose own strength against the first
-            of them the picture shows as lines, likewise.
+        eval_opponents: who strength is measured against, joined by commas.
+        baselines: agents whose own strength against the first of those the picture shows as lines,
+            likewise.
 
     Raises:
         ValueError: one of them is not known.
 
     Attributes:
-        points: measured so far. shares: of games that the lines won, by name.
+        points: measured so far.
+        shares: the share of games that each baseline won, by name.
     """
 
     def __init__(
-        self, maker: EnvSpec, rules: Rules, players: int, method: str, against: str, lines: str
+        self,
+        maker: EnvSpec,
+        rules: Rules,
+        players: int,
+        method: str,
+        eval_opponents: str,
+        baselines: str,
     ) -> None:
         self.maker, self.rules, self.players = maker, rules, players
-        self.opponents = {name: load_agent(name) for name in filter(None, against.split(","))}
-        self.lines = {name: load_agent(name) for name in filter(None, lines.split(","))}
+        self.opponents, self.baselines = (
+            {name: load_agent(name) for name in filter(None, names.split(","))}
+            for names in (eval_opponents, baselines)
+        )
         if not self.opponents:
             raise ValueError(
                 "strength is measured against one opponent at least: --eval-opponents NAME"
@@ -93,11 +109,11 @@ class Curve:
         self.points += measured
         return measured
 
-    def measure_lines(self, pairs: int) -> None:
-        """Measure the agents that are lines in the picture."""
+    def measure_baselines(self, pairs: int) -> None:
+        """Measure the baselines."""
         first, opponent = next(iter(self.opponents.items()))
         self.shares = {first: 0.5}
-        for name, agent in self.lines.items():
+        for name, agent in self.baselines.items():
             self.shares[name] = self._strength(agent, opponent, pairs)["won"]
 
     def _strength(self, agent: Agent, opponent: Agent, pairs: int) -> dict[str, float]:
@@ -112,8 +128,8 @@ class Curve:
             OSError: one of them cannot be written.
         """
         write_whole(folder / TABLE, csv_table(Point, self.points))
-        words = {"title": self.title, "lines": self.shares}
-        write_whole(folder / WORDS, (json.dumps(words, indent=2) + "\n").encode())
+        words = {"title": self.title, "baselines": self.shares}
+        write_json(folder / WORDS, words)
 
     def draw(self, folder: Path) -> None:
         """Write the picture, if anything was measured."""
@@ -126,12 +142,12 @@ class Curve:
 
     def state(self) -> dict[str, Any]:
         """Return what was measured, ready for JSON."""
-        return {"points": [asdict(point) for point in self.points], "lines": self.shares}
+        return {"points": [asdict(point) for point in self.points], "baselines": self.shares}
 
     def restore(self, state: Mapping[str, Any]) -> None:
-        """Take up what `state` returned."""
+        """Take over what `state` returned."""
         self.points = [Point(**point) for point in state["points"]]
-        self.shares = dict(state["lines"])
+        self.shares = dict(state["baselines"])
 
 
 def strength(
@@ -176,9 +192,9 @@ def read_points(folder: Path) -> list[Point]:
 
 
 def read_words(folder: Path) -> dict[str, Any]:
-    """Return the title of a run and the lines of its picture."""
+    """Return the title of a run and the shares of its baselines."""
     path = folder / WORDS
     if not path.is_file():
-        return {"title": folder.name, "lines": {}}
+        return {"title": folder.name, "baselines": {}}
     words: dict[str, Any] = json.loads(path.read_text())
     return words

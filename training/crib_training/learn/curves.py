@@ -28,14 +28,14 @@ class Settings:
         runs: folders of runs, which are one line; or several lines, each written
             NAME=FOLDER,FOLDER.
         what: the share of games won, or points a deal.
-        eval_opponents: the opponent they were measured against; by default the first.
+        opponent: who they were measured against; by default the first.
         title: above the picture; by default the runs' own, if they have the same.
         out: the picture, PNG.
     """
 
     runs: Positional[tuple[str, ...]]
     what: What = "won"
-    eval_opponents: str | None = None
+    opponent: str | None = None
     title: str | None = None
     out: NewFile = Path("curves.png")
 
@@ -55,7 +55,7 @@ def groups_of(runs: tuple[str, ...]) -> dict[str, list[Path]]:
     return {name: [Path(folder) for folder in rest.split(",")] for name, _, rest in pairs}
 
 
-def line_of(name: str, folders: list[Path], against: str, what: What) -> Line:
+def line_of(name: str, folders: list[Path], opponent: str, what: What) -> Line:
     """Return the line of runs.
 
     Raises:
@@ -64,16 +64,16 @@ def line_of(name: str, folders: list[Path], against: str, what: What) -> Line:
     lines = []
     for folder in folders:
         points = [asdict(point) for point in read_points(folder)]
-        lines.append(of_run("", points, against, what))
+        lines.append(of_run("", points, opponent, what))
         if not len(lines[-1].seconds):
-            raise ValueError(f"{folder} was not measured against {against!r}")
+            raise ValueError(f"{folder} was not measured against {opponent!r}")
     label = f"mean of {len(folders)} runs" if len(folders) > 1 else folders[0].name
     return of_runs(name or label, lines)
 
 
-def lines_of_all(lines: list[dict[str, float]]) -> dict[str, float]:
-    """Return the agents whose line is the same in all runs: in other games they are others."""
-    first, *others = lines
+def shared_baselines(shares: list[dict[str, float]]) -> dict[str, float]:
+    """Return the baselines whose share is the same in all runs: it differs by game."""
+    first, *others = shares
     return {k: v for k, v in first.items() if all(other.get(k) == v for other in others)}
 
 
@@ -81,15 +81,15 @@ def run(settings: Settings) -> None:
     """Draw, and say where the picture is."""
     groups = groups_of(settings.runs)
     first = next(iter(groups.values()))[0]
-    against = settings.eval_opponents or next((p.opponent for p in read_points(first)), "")
-    lines = [line_of(name, folders, against, settings.what) for name, folders in groups.items()]
+    opponent = settings.opponent or next((p.opponent for p in read_points(first)), "")
+    lines = [line_of(name, folders, opponent, settings.what) for name, folders in groups.items()]
     words = [read_words(folder) for folders in groups.values() for folder in folders]
-    levels = {against: 0.0}
+    levels = {opponent: 0.0}
     if settings.what == "won":
-        shared = lines_of_all([one["lines"] for one in words])
-        levels = shared if against in shared else {}
+        shared = shared_baselines([one["baselines"] for one in words])
+        levels = shared if opponent in shared else {}
     titles = {one["title"] for one in words}
-    title = settings.title or (titles.pop() if len(titles) == 1 else f"Learned against {against}")
+    title = settings.title or (titles.pop() if len(titles) == 1 else f"Learned against {opponent}")
     write_whole(settings.out, draw(lines, levels, title, settings.what))
     print(f"wrote {settings.out}")
 

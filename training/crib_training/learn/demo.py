@@ -11,7 +11,6 @@ expert's opinion of every choice), and each agent's own folder with its ``policy
 
 from __future__ import annotations
 
-import json
 import platform
 import time
 from dataclasses import asdict, dataclass
@@ -32,7 +31,7 @@ from crib_training.learn.curve import read_points, read_words
 from crib_training.learn.deep_monte_carlo import loop
 from crib_training.learn.deep_monte_carlo import settings as deep
 from crib_training.learn.picture import of_run
-from crib_training.outputs import claimed, remove_run
+from crib_training.outputs import claimed, remove_run, write_json
 
 OPPONENTS = ("random", "greedy", "rule_based", "expert")
 EXPERT_PAIRS = 500  # at most: the expert takes its time
@@ -100,7 +99,7 @@ def draw(out: Path) -> None:
             ("ppo", "MaskablePPO against rule_based"),
         )
     ]
-    levels = read_words(out / "deep_monte_carlo")["lines"]
+    levels = read_words(out / "deep_monte_carlo")["baselines"]
     title = "Six-card cribbage: strength against rule_based while it is learned"
     write_whole(out / "learning_curve.png", picture.draw(lines, levels, title))
 
@@ -148,7 +147,7 @@ def _run(settings: Settings) -> None:
         ]
     )
     (settings.out / "table.md").write_text(text)
-    (settings.out / "results.json").write_text(json.dumps(results, indent=2) + "\n")
+    write_json(settings.out / "results.json", results)
     players = learned[0], find_agent("rule_based")
     write_replay(settings.out / "replay.html", rules, players, settings.seed)
     draw(settings.out)

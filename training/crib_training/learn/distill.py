@@ -1,6 +1,6 @@
-"""Teach nets of the agent ``learned`` what `expert` expects of every choice.
+"""Distil what `expert` expects of every choice into nets of the agent ``learned``.
 
-    python -m crib_training.learn.distill --env six_card_v0 --out runs/taught
+    crib distill --env six_card_v0 --out runs/distilled
 
 The student plays, and the expert labels its decisions: the student meets the positions that it
 brings about (DAgger). Nets are fitted to all labels so far, and at the end, at a falling rate, once
@@ -12,9 +12,8 @@ and ``checkpoint.safetensors``, with which ``--resume`` goes on to the result it
 
 from __future__ import annotations
 
-import copy
 import time
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -25,24 +24,17 @@ from crib_agents.files import write_whole
 from crib_agents.learned import MonteCarloAgent, Weights
 from crib_agents.learned.two_hand.searched import SearchedPlay
 from crib_agents.loading import load_agent
-from torch import Tensor, nn
+from torch import nn
 
 from crib_env.policy import Agent
 from crib_env.rules import TwoHandRules
-from crib_training.command_line import start
-from crib_training.learn.deep_monte_carlo.checkpoint import (
-    FILE,
-    Checkpoint,
-    adam_tensors,
-    module_tensors,
-    restore_adam,
-    restore_module,
-)
-from crib_training.learn.deep_monte_carlo.nets import layers_of
+from crib_training.command_line import command, start
+from crib_training.learn.deep_monte_carlo.checkpoint import FILE, Checkpoint
 from crib_training.learn.distill_settings import FREE, Settings
-from crib_training.learn.divergence import diverged, is_finite
+from crib_training.learn.divergence import diverged
 from crib_training.learn.imitation import centred_loss, find_student, games_won, modules
 from crib_training.learn.labels import NETS, SIGNS, Labels, Teacher, collect, rows_of
+from crib_training.learn.learner import Learner, layers_of
 from crib_training.loading import find_game
 from crib_training.outputs import run_folder
 
@@ -57,8 +49,10 @@ class Distillation:
         ValueError: settings that are not possible, or another run than the one to go on with.
 
     Attributes:
-        nets: what learns. average: the average of its weights.
-        labels: by the name of the net. rounds: how many are over. losses: of each update.
+        learner: the nets with their optimizer, and the average of their weights.
+        parts: the labels of each round, by the name of the net.
+        rounds: how many are over.
+        losses: of each update.
         saved: the last checkpoint, if there is one.
     """
 
@@ -75,15 +69,13 @@ class Distillation:
             leaves = self.student if settings.leaves is None else Weights.load(settings.leaves)
             self.teacher = SearchedPlay([leaves], within=0)
         self.nets = modules(self.student)
-        self.mean_nets = copy.deepcopy(self.nets)
-        self.taught = NETS if settings.discard else NETS[:1]
-        parameters = self.nets.parameters()
-        self.optimizer = torch.optim.Adam(parameters, settings.learning_rate, fused=True)
+        self.learner = Learner(self.nets, settings.learning_rate, settings.ema_rate)
+        self.names = NETS if settings.discard else NETS[:1]
         self.rng = np.random.default_rng(settings.seed)
         self.rounds, self.cpu_seconds = 0, 0.0
         self.losses: list[float] = []
         self.saved: Path | None = None
-        self.parts: dict[str, list[Labels]] = {name: [] for name in self.taught}
+        self.parts: dict[str, list[Labels]] = {name: [] for name in self.names}
         if settings.labels_from is not None:
             self._read(settings.labels_from, None)
         if settings.resume is not None:
@@ -102,28 +94,30 @@ class Distillation:
     @property
     def made_by(self) -> str:
         """The command, without folders and what changes nothing."""
-        words = ["crib teach"]
-        for name, value in asdict(self.settings).items():
-            if name not in FREE and value != getattr(Settings, name):
-                option = "--" + name.replace("_", "-")
-                said = value.name if isinstance(value, Path) else value
-                words.append(option if value is True else f"{option} {said}")
-        return " ".join(words)
+        paths: dict[str, Any] = {
+            k: Path(v.name) for k, v in vars(self.settings).items() if isinstance(v, Path)
+        }
+        return command("crib distill", replace(self.settings, **paths), FREE, ())
 
     @property
     def agent(self) -> MonteCarloAgent:
         """What has been learned so far, as an agent."""
-        return MonteCarloAgent([self.weights(self.mean_nets)], "taught")
+        return MonteCarloAgent([self.weights(self.learner.mean_nets)], "distilled")
+
+    @property
+    def labelled(self) -> int:
+        """How many views of pegging have labels."""
+        return sum(len(part) for part in self.parts["pegging"])
 
     def play(self) -> int:
-        """Let the student play a round and be corrected; return how many labels that brought."""
+        """Let the student play a round, label it, and return how many labels that brought."""
         began = time.process_time()
         settings = self.settings
         found = collect(
             self.weights(self.nets), self.teacher, self.rules, settings.deals, self.rng,
             pairs=settings.discard, temperature=settings.temperature, epsilon=settings.epsilon,
         )  # fmt: skip
-        for name in self.taught:
+        for name in self.names:
             self.parts[name].append(found[name])
             found[name].save(settings.out / f"labels_{self.rounds:03}_{name}.npz")
         self.rounds += 1
@@ -143,13 +137,8 @@ class Distillation:
         settings = self.settings
         steps = max(1, views // settings.batch_size)
         labels = {name: Labels.joined(parts) for name, parts in self.parts.items()}
-        nets: list[Tensor] = list(self.nets.parameters())
-        mean_nets: list[Tensor] = list(self.mean_nets.parameters())
         losses = []
         for step in range(steps):
-            rate = settings.learning_rate * (max(0.02, 1 - step / steps) if last else 1.0)
-            for group in self.optimizer.param_groups:
-                group["lr"] = rate
             total = torch.zeros(())
             for name, known in labels.items():
                 size = settings.batch_size if name == "pegging" else settings.batch_size // 4
@@ -158,13 +147,9 @@ class Distillation:
                 signs = torch.tensor(SIGNS[name], dtype=torch.float32)
                 found = self.nets[name](inputs)
                 total = total + centred_loss(found, targets, signs, of, settings.scale)
-            self.optimizer.zero_grad()
-            total.backward()  # type: ignore[no-untyped-call]
-            self.optimizer.step()
-            with torch.no_grad():
-                torch._foreach_lerp_(mean_nets, nets, settings.ema_rate)
+            self.learner.step(total, max(0.02, 1 - step / steps) if last else 1.0)
             losses.append(total.item())
-        if not is_finite(sum(losses), self.nets, self.mean_nets):
+        if not self.learner.is_finite(sum(losses)):
             raise diverged(self.saved, "after the last round that was whole")
         self.losses += losses
         self.cpu_seconds += time.process_time() - began
@@ -178,18 +163,13 @@ class Distillation:
         """
         out = self.settings.out
         write_whole(out / "policy.safetensors", self.agent.sets[0].to_bytes())
-        tensors = {
-            **module_tensors("nets", self.nets),
-            **module_tensors("average", self.mean_nets),
-            **adam_tensors(self.optimizer),
-        }
         about = {
             "settings": self._fixed(),
             "rounds": self.rounds,
             "cpu_seconds": self.cpu_seconds,
             "generator": self.rng.bit_generator.state,
         }
-        Checkpoint(about, tensors).save(out)
+        Checkpoint(about, self.learner.tensors()).save(out)
         self.saved = out / FILE
 
     def _fixed(self) -> dict[str, Any]:
@@ -199,53 +179,48 @@ class Distillation:
         saved = Checkpoint.load(folder)
         if saved.about["settings"] != self._fixed():
             raise ValueError(f"the run in {folder} has other settings: {saved.about['settings']}")
-        restore_module("nets", self.nets, saved.tensors)
-        restore_module("average", self.mean_nets, saved.tensors)
-        restore_adam(self.optimizer, saved.tensors)
+        self.learner.restore(saved.tensors)
         self.rounds, self.cpu_seconds = saved.about["rounds"], saved.about["cpu_seconds"]
         self.rng.bit_generator.state = saved.about["generator"]
         self._read(folder, self.rounds)
 
     def _read(self, folder: Path, rounds: int | None) -> None:
         """Read the labels of a run, those of its first rounds or of all."""
-        for name in self.taught:
+        for name in self.names:
             found = sorted(folder.glob(f"labels_*_{name}.npz"))[:rounds]
             if not found and rounds != 0:
                 raise ValueError(f"{folder} holds no labels for {name}")
             self.parts[name] += [Labels.load(path) for path in found]
 
 
-def teach(settings: Settings) -> MonteCarloAgent:
-    """Teach as the settings say, write everything to ``out``, and return the agent."""
-    against = [load_agent(name) for name in filter(None, settings.eval_opponents.split(","))]
+def distill(settings: Settings) -> MonteCarloAgent:
+    """Distil as the settings say, write everything to ``out``, and return the agent."""
+    opponents = [load_agent(name) for name in filter(None, settings.eval_opponents.split(","))]
     new = Distillation(settings) if settings.resume is None else None
     with run_folder(settings.out, settings.resume):
-        return _teach(new or Distillation(settings), settings, against)
+        return _distill(new or Distillation(settings), settings, opponents)
 
 
-def _teach(teaching: Distillation, settings: Settings, against: list[Agent]) -> MonteCarloAgent:
-    out = settings.out
-    while teaching.rounds < settings.rounds:
-        brought = teaching.play()
-        loss = teaching.fit(int(settings.epochs * brought))
-        teaching.save()
-        known = sum(len(part) for part in teaching.parts["pegging"])
-        print(f"round {teaching.rounds}: {known:,} labels, loss {loss:.4f}, "
-              f"{teaching.cpu_seconds:.0f} CPU s", flush=True)  # fmt: skip
-    known = sum(len(part) for part in teaching.parts["pegging"])
-    loss = teaching.fit(int(settings.last_epochs * known), last=True)
+def _distill(run: Distillation, settings: Settings, opponents: list[Agent]) -> MonteCarloAgent:
+    while run.rounds < settings.rounds:
+        new_labels = run.play()
+        loss = run.fit(int(settings.epochs * new_labels))
+        run.save()
+        print(f"round {run.rounds}: {run.labelled:,} labels, loss {loss:.4f}, "
+              f"{run.cpu_seconds:.0f} CPU s", flush=True)  # fmt: skip
+    loss = run.fit(int(settings.last_epochs * run.labelled), last=True)
     # The checkpoint stays that before the last epochs, so that they can be made again.
-    write_whole(out / "policy.safetensors", teaching.agent.sets[0].to_bytes())
-    print(f"last: loss {loss:.4f}, {teaching.cpu_seconds:.0f} CPU s", flush=True)
-    for opponent in against if settings.pairs else ():
-        won = games_won(teaching.agent, opponent, teaching.rules, settings.pairs)
+    write_whole(settings.out / "policy.safetensors", run.agent.sets[0].to_bytes())
+    print(f"last: loss {loss:.4f}, {run.cpu_seconds:.0f} CPU s", flush=True)
+    for opponent in opponents if settings.pairs else ():
+        won = games_won(run.agent, opponent, run.rules, settings.pairs)
         print(f"against {opponent.name}: {won}", flush=True)
-    return teaching.agent
+    return run.agent
 
 
 def run(settings: Settings) -> None:
-    """Teach, and say where the results are."""
-    teach(settings)
+    """Distil, and say where the results are."""
+    distill(settings)
     print(f"wrote {settings.out}/policy.safetensors")
 
 

@@ -1,4 +1,4 @@
-"""The settings of `crib teach`; their documentation is the help of the command line."""
+"""The settings of `crib distill`; their documentation is the help of the command line."""
 
 from __future__ import annotations
 
@@ -24,25 +24,25 @@ from crib_env.settings import (
     check_numbers,
 )
 
-FREE = ("out", "resume", "against", "pairs")  # change nothing about what is learned
+FREE = ("out", "resume", "eval_opponents", "pairs")  # change nothing about what is learned
 
 
 @dataclass(frozen=True)
 class Settings:
-    """Teach a learned agent of a two-hand game what the expert expects of every choice.
+    """Distil what the expert expects of every choice into a learned agent of a two-hand game.
 
     Attributes:
         env: the environment whose game is learned.
         rules: a preset of rules other than the environment's own.
         student: weights to begin with, a file of `crib train --method deep_monte_carlo`; by default
             those that come with the package.
-        rounds: how often the student plays and is corrected.
+        rounds: how often the student plays and a teacher labels its decisions.
         deals: that it plays in a round; six-card brings about nine labels a deal.
         labels_from: the folder of an earlier run, whose labels are learned from as well.
         teacher: who labels the play: ``expert``, or ``search``, a step of search with nets at its
             leaves.
         leaves: weights of those nets, of self-play; by default the student's as they are at first.
-        discard: teach discarding too, not only the play.
+        discard: distil discarding too, not only the play.
         seed: of the deals, the choices and the batches.
         batch_size: views an update learns from.
         learning_rate: of Adam; after the rounds it falls to 0.02 of that.
@@ -51,7 +51,7 @@ class Settings:
         last_epochs: how often, after the rounds, all labels are learned from.
         scale: weight of the points themselves, beside the differences between choices.
         temperature: of the softmax by which the student plays cards, in points.
-        explore: the share of its cards drawn evenly.
+        epsilon: the share of its cards drawn evenly.
         threads: of PyTorch.
         eval_opponents: opponents on whom strength is measured at the end, joined by commas.
         pairs: pairs of duplicate games for that; 0 measures nothing.
@@ -80,7 +80,7 @@ class Settings:
     threads: Threads = 1
     eval_opponents: str = "rule_based"
     pairs: Pairs = 1000
-    out: NewFolder = Path("runs/taught")
+    out: NewFolder = Path("runs/distilled")
     resume: Folder | None = None
 
     def __post_init__(self) -> None:

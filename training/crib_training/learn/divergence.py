@@ -1,4 +1,4 @@
-"""Runs that diverge: found out before anything of them is kept."""
+"""Runs that diverge: found out before anything of them is saved."""
 
 from __future__ import annotations
 

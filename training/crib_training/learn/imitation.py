@@ -1,4 +1,4 @@
-"""What teaching nets needs of PyTorch: nets from weights, the loss; and how good they are."""
+"""What distillation needs of PyTorch: nets from weights, the loss; and how good they are."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ from torch import nn
 from crib_env.policy import Agent
 from crib_env.rules import Rules
 from crib_training.evaluation.duplicate import estimate, play_pairs
-from crib_training.learn.deep_monte_carlo.nets import mlp
+from crib_training.evaluation.figures import as_json, shown_percent
+from crib_training.learn.learner import mlp
 
 SEED = 3_000_000  # of the deals that strength is measured on
 
@@ -36,7 +37,7 @@ def modules(weights: Weights) -> nn.ModuleDict:
     made = nn.ModuleDict()
     for name, layers in weights.nets.items():
         (first, _), (second, _), (last, _) = layers
-        made[name] = mlp(first.shape[1], len(first), len(second), len(last))
+        made[name] = mlp(first.shape[1], (len(first), len(second)), len(last))
         linear = [layer for layer in made[name].modules() if isinstance(layer, nn.Linear)]
         for layer, (weight, bias) in zip(linear, layers, strict=True):
             layer.weight.data = torch.tensor(weight)
@@ -47,7 +48,7 @@ def modules(weights: Weights) -> nn.ModuleDict:
 def centred_loss(
     found: torch.Tensor, targets: torch.Tensor, signs: torch.Tensor, of: torch.Tensor, scale: float
 ) -> torch.Tensor:
-    """Return the mean squared error of what choices are worth, less its mean over each view.
+    """Return the mean squared error of the values of choices, less its mean over each view.
 
     Args:
         found, targets: float32[rows, outputs]. signs: float32[outputs], see `labels.SIGNS`.
@@ -64,5 +65,5 @@ def centred_loss(
 def games_won(agent: Agent, opponent: Agent, rules: Rules, pairs: int) -> str:
     """Return the share of duplicate games that an agent wins, as words."""
     games = play_pairs(rules, "game", agent, opponent, pairs, SEED)
-    won = estimate((games.result == 1).mean(axis=1))
-    return f"{100 * won.mean:.1f} ± {100 * won.half:.1f} % of games, {won.n} pairs"
+    won = as_json(estimate((games.result == 1).mean(axis=1)))
+    return f"{shown_percent(won)} of games, {pairs} pairs"

@@ -1,4 +1,4 @@
-"""What a teacher says of choices: kept, and as something for nets to learn.
+"""A teacher's labels of choices: on disk, and as something for nets to learn.
 
 A label is a view in which there is a choice, and for each choice what a teacher expects of it: for
 a card of the hand the points of the play from now on, mine and theirs; for a pair to discard the
@@ -47,14 +47,14 @@ from crib_env.engine.two_hand.counting import (
 from crib_env.engine.two_hand.records import HAND, VIEW, VIEWS_T
 from crib_env.policy import Views
 from crib_env.rules import Rules
-from crib_training.learn.deep_monte_carlo.two_hand import ROLES, gumbel
-from crib_training.learn.deep_monte_carlo.two_hand_play import INPUTS_T, choose_cards, spread
+from crib_training.learn.deep_monte_carlo.two_hand import ROLES, play_cards
+from crib_training.learn.deep_monte_carlo.two_hand_play import INPUTS_T, spread
 
 Array = npt.NDArray[Any]
 
 NETS = ("pegging", *ROLES)
 SIGNS = {"pegging": (1, -1), "discard_pone": (-1, 1, -1), "discard_dealer": (1, 1, -1)}
-"""How what a net puts out adds up to what a choice is worth."""
+"""How the outputs of a net add up to the value of a choice."""
 COMPACT = np.dtype([(name, np.int16, VIEW[name].shape) for name in VIEW.names or ()])
 
 
@@ -144,13 +144,14 @@ def collect(
         deals: how many.
         rng: fixes the deals and the student's chance.
         pairs: label discarding too.
-        temperature, explore: how the student plays the cards; see `gumbel`.
+        temperature: of the softmax by which the student plays cards; see `gumbel`.
+        epsilon: the share of its cards drawn evenly.
 
     Returns:
         labels by the name of the net.
     """
     games = GameBatch(rules, deals, episode="deal", seed=int(rng.integers(1 << 62)))
-    games.begin()
+    games.reset()
     lanes, student, flat = np.arange(deals), MonteCarloAgent([weights]), weights.flat()
     labels = {}
     seats = np.stack([1 - games.states["dealer"], games.states["dealer"]])  # by role
@@ -159,17 +160,7 @@ def collect(
             labels[name] = label_pairs(games.views(lanes, seats[role]))
         for _ in range(2):
             games.ask(student, lanes, rng)
-    seen = []
-    running = games.running()
-    while len(running):
-        views = games.views(running)
-        noise = gumbel(rng, (len(running), HAND), temperature, epsilon)
-        cards, chosen, points = np.empty((3, len(running)), dtype=np.int64)
-        inputs = np.empty((len(running), FAMILY.nets["pegging"].inputs), dtype=np.float32)
-        k = choose_cards(views, flat, noise, cards, chosen, points, inputs)
-        seen.append(views[chosen[:k]])
-        games.step(running, cards)
-        running = games.running(running)
+    seen = [views for _, views, _, _ in play_cards(games, flat, temperature, epsilon, rng)]
     labels["pegging"] = label_cards(np.concatenate(seen), teacher)
     return labels
 

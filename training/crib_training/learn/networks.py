@@ -68,33 +68,33 @@ class RankFeatures(BaseFeaturesExtractor):
         bits = observations[:, : self.bits]
         if not self.count:
             return torch.cat([bits, bits @ self.ranks], dim=1)
-        told = observations[:, self.bits :]
-        each = told.view(-1, self.count, self.actions)
-        return torch.cat([bits, bits @ self.ranks, each.amax(2), each.amin(2), told], dim=1)
+        of_actions = observations[:, self.bits :]
+        each = of_actions.view(-1, self.count, self.actions)
+        return torch.cat([bits, bits @ self.ranks, each.amax(2), each.amin(2), of_actions], dim=1)
 
 
-def layers(inputs: int, width: int) -> nn.Sequential:
+def layers(inputs: int, sizes: tuple[int, int]) -> nn.Sequential:
     """Return two hidden layers."""
-    return nn.Sequential(nn.Linear(inputs, width), nn.ReLU(), nn.Linear(width, width), nn.ReLU())
+    return nn.Sequential(nn.Linear(inputs, sizes[0]), nn.ReLU(), nn.Linear(*sizes), nn.ReLU())
 
 
 class ActionExtractor(nn.Module):
     """Logits from the state, and for each action from its features by weights all actions share.
 
-    What a card is worth on a cell, or to keep, is then learned once and not for every action.
+    The value of a card on a cell, or in the hand, is then learned once and not for every action.
     """
 
-    def __init__(self, inputs: int, count: int, actions: int, width: int) -> None:
+    def __init__(self, inputs: int, count: int, actions: int, sizes: tuple[int, int]) -> None:
         super().__init__()
         self.state_inputs, self.count, self.actions = inputs - count * actions, count, actions
-        self.policy = layers(self.state_inputs, width)
-        self.value = layers(self.state_inputs, width)
-        self.logits = nn.Linear(width, actions)
+        self.policy = layers(self.state_inputs, sizes)
+        self.value = layers(self.state_inputs, sizes)
+        self.logits = nn.Linear(sizes[1], actions)
         self.of_features = nn.Linear(count, INNER)
-        self.of_state = nn.Linear(width, INNER, bias=False)
+        self.of_state = nn.Linear(sizes[1], INNER, bias=False)
         self.out = nn.Linear(INNER, 1, bias=False)
         self.skip = nn.Linear(count, 1, bias=False)
-        self.latent_dim_pi, self.latent_dim_vf = actions, width
+        self.latent_dim_pi, self.latent_dim_vf = actions, sizes[1]
 
     def begin(self) -> None:
         """Set the last layers so that the first policy is nearly uniform."""
@@ -103,19 +103,21 @@ class ActionExtractor(nn.Module):
         nn.init.zeros_(self.logits.bias)
 
     def forward(self, inputs: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-        """Return logits float32[B, actions] and the value's latent float32[B, width]."""
+        """Return logits float32[B, actions] and the value's latent float32[B, latent]."""
         return self.forward_actor(inputs), self.forward_critic(inputs)
 
     def forward_actor(self, inputs: torch.Tensor) -> torch.Tensor:
         """Return logits, float32[B, actions]."""
         hidden = self.policy(inputs[:, : self.state_inputs])
-        told = inputs[:, self.state_inputs :].view(-1, self.count, self.actions).transpose(1, 2)
-        inner = torch.relu(self.of_features(told) + self.of_state(hidden).unsqueeze(1))
-        added: torch.Tensor = self.logits(hidden) + (self.out(inner) + self.skip(told)).squeeze(2)
+        features = inputs[:, self.state_inputs :].view(-1, self.count, self.actions).transpose(1, 2)
+        inner = torch.relu(self.of_features(features) + self.of_state(hidden).unsqueeze(1))
+        added: torch.Tensor = self.logits(hidden) + (self.out(inner) + self.skip(features)).squeeze(
+            2
+        )
         return added
 
     def forward_critic(self, inputs: torch.Tensor) -> torch.Tensor:
-        """Return the value's latent, float32[B, width]."""
+        """Return the value's latent, float32[B, latent]."""
         latent: torch.Tensor = self.value(inputs[:, : self.state_inputs])
         return latent
 
@@ -124,18 +126,20 @@ class ActionPolicy(MaskableActorCriticPolicy):
     """A policy over `ActionExtractor`, whose output are the logits themselves.
 
     Args:
-        width: of the two hidden layers. Other arguments are sb3-contrib's.
+        args: sb3-contrib's.
+        hidden_sizes: of the two hidden layers.
+        kwargs: sb3-contrib's.
     """
 
-    def __init__(self, *args: Any, width: int, **kwargs: Any) -> None:
-        self._width = width
+    def __init__(self, *args: Any, hidden_sizes: tuple[int, int], **kwargs: Any) -> None:
+        self._sizes = hidden_sizes
         super().__init__(*args, **kwargs)
 
     def _build_mlp_extractor(self) -> None:
-        told = self.features_extractor
-        assert isinstance(told, RankFeatures)
-        count, actions = told.count, told.actions
-        self.mlp_extractor: Any = ActionExtractor(self.features_dim, count, actions, self._width)
+        extractor = self.features_extractor
+        assert isinstance(extractor, RankFeatures)
+        count, actions = extractor.count, extractor.actions
+        self.mlp_extractor: Any = ActionExtractor(self.features_dim, count, actions, self._sizes)
 
     def _build(self, lr_schedule: Callable[[float], float]) -> None:
         super()._build(lr_schedule)
@@ -143,7 +147,9 @@ class ActionPolicy(MaskableActorCriticPolicy):
         self.action_net = nn.Identity()
 
 
-def policy_of(family: Family, features: str | None, width: int) -> tuple[Any, dict[str, Any]]:
+def policy_of(
+    family: Family, features: str | None, hidden_sizes: tuple[int, int]
+) -> tuple[Any, dict[str, Any]]:
     """Return MaskablePPO's policy and its keywords for an environment."""
     keywords: dict[str, Any] = {
         "features_extractor_class": RankFeatures,
@@ -152,8 +158,8 @@ def policy_of(family: Family, features: str | None, width: int) -> tuple[Any, di
         },
     }  # fmt: skip
     if features is not None:
-        return ActionPolicy, keywords | {"width": width}
-    return "MlpPolicy", keywords | {"net_arch": [width, width], "activation_fn": nn.ReLU}
+        return ActionPolicy, keywords | {"hidden_sizes": hidden_sizes}
+    return "MlpPolicy", keywords | {"net_arch": [*hidden_sizes], "activation_fn": nn.ReLU}
 
 
 def policy_agent(

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-import matplotlib
 import numpy as np
 import numpy.typing as npt
+from matplotlib.figure import Figure
+
+from crib_training.outputs import as_png
 
 What = Literal["won", "points"]
-WORDS: dict[What, str] = {"won": "games won, %", "points": "points a deal more than the opponent"}
+WORDS: dict[What, str] = {"won": "games won, %", "points": "points per deal more than the opponent"}
 SCALES: dict[What, float] = {"won": 100.0, "points": 1.0}
 STEPS = 200  # between the ends of several runs' mean
 
@@ -24,8 +25,13 @@ class Line:
     """A line with a band, over CPU seconds.
 
     Attributes:
-        label: what it is. seconds, mean, low, high: float64[K].
-        dots: mark what was measured. band: what it spans, in words.
+        label: what it is.
+        seconds: float64[K], CPU seconds.
+        mean: float64[K], the line.
+        low: float64[K], the band's lower edge.
+        high: float64[K], the band's upper edge.
+        dots: whether each point is marked.
+        band: what the band spans, in words.
     """
 
     label: str
@@ -74,12 +80,13 @@ def draw(
     """Return lines as PNG.
 
     Args:
-        levels: of agents that do not learn, by name: shares of games won, or points a deal.
+        lines: the lines.
+        levels: of agents that do not learn, by name: shares of games won, or points per deal.
+        title: above the picture.
+        what: what is drawn.
     """
-    matplotlib.use("Agg")
-    import matplotlib.pyplot as plt
-
-    figure, axes = plt.subplots(figsize=(7, 4.2))
+    figure = Figure(figsize=(7, 4.2), layout="tight")
+    axes = figure.subplots()
     for line in lines:
         marker = "o" if line.dots else None
         axes.plot(line.seconds, line.mean, marker=marker, markersize=3, label=line.label)
@@ -96,8 +103,4 @@ def draw(
     axes.set_ylabel(WORDS[what])
     axes.set_title(title, fontsize="medium")
     axes.legend(loc="lower right", title=f"band: {bands}", title_fontsize="small")
-    figure.tight_layout()
-    image = io.BytesIO()
-    figure.savefig(image, format="png", dpi=120)
-    plt.close(figure)
-    return image.getvalue()
+    return as_png(figure)

@@ -38,14 +38,16 @@ from crib_env.settings import (
     check_numbers,
 )
 from crib_training.command_line import start
+from crib_training.learn.callback import ProgressCallback
 from crib_training.learn.curve import Curve, read_points
-from crib_training.learn.display import EVENTS, Display
 from crib_training.learn.divergence import diverged, is_finite
 from crib_training.learn.networks import policy_agent, policy_of
 from crib_training.learn.shaping import LineShaping
-from crib_training.learn.watch import Watch
+from crib_training.learn.training_progress import EVENTS, TrainingProgress
 from crib_training.loading import find_game, shortest_episode
 from crib_training.outputs import MODEL, run_folder
+
+HiddenSize = Annotated[int, Between(1, 4096)]
 
 
 @dataclass(frozen=True)
@@ -75,7 +77,7 @@ class Settings(TakesAgents):
         gae_lambda: of the advantages.
         shaping: pay a card when it is placed (Table Top).
         ent_coef: weight of the entropy.
-        width: of the two hidden layers.
+        hidden_sizes: of the two hidden layers.
         eval_opponents: reference opponents, built-in names joined by commas; by default the
             opponent.
         baselines: built-in agents whose own strength against the first of those the picture shows
@@ -109,7 +111,7 @@ class Settings(TakesAgents):
     gae_lambda: Share = 0.95
     shaping: bool = False
     ent_coef: NotNegative = 0.005
-    width: Annotated[int, Between(1, 4096)] = 128
+    hidden_sizes: tuple[HiddenSize, HiddenSize] = (128, 128)
     eval_opponents: str | None = None
     baselines: str = "greedy"
     num_evals: Count = 8
@@ -158,7 +160,7 @@ def model_of(settings: Settings, games: VecNormalize) -> MaskablePPO:
         return float(settings.learning_rate * max(0.1, remaining))
 
     maker, _ = find_game(settings.env, settings.rules)
-    policy, keywords = policy_of(maker.family, settings.features, settings.width)
+    policy, keywords = policy_of(maker.family, settings.features, settings.hidden_sizes)
     return MaskablePPO(
         policy,
         games,
@@ -240,22 +242,23 @@ def _train(settings: Settings, model: MaskablePPO, curve: Curve) -> PolicyNetAge
 
     def save() -> None:
         check_finite()
-        kept = io.BytesIO()
-        model.save(kept)
-        write_whole(out / MODEL, kept.getvalue())
+        data = io.BytesIO()
+        model.save(data)
+        write_whole(out / MODEL, data.getvalue())
         agent().save(out / "policy.safetensors")
         curve.write(out)
         saved.append(model.num_timesteps)
 
-    with Display(
-        "decisions", done + settings.timesteps, done, done, out, settings.progress
-    ) as display:
+    total = done + settings.timesteps
+    with TrainingProgress("decisions", total, done, done, out, settings.progress) as progress:
         every, pairs = settings.timesteps / settings.num_evals, settings.eval_pairs
-        watch = Watch(display, curve, every, pairs, agent, save, check_finite)
-        watch.measure(done, 0 if settings.resume else pairs)  # what cannot be written is found out
+        callback = ProgressCallback(progress, curve, every, pairs, agent, save, check_finite)
+        callback.measure(
+            done, 0 if settings.resume else pairs
+        )  # what cannot be written is found out
         try:
             model.learn(
-                settings.timesteps, callback=watch, log_interval=10,
+                settings.timesteps, callback=callback, log_interval=10,
                 reset_num_timesteps=not settings.resume,
             )  # fmt: skip
         except KeyboardInterrupt:
@@ -264,9 +267,9 @@ def _train(settings: Settings, model: MaskablePPO, curve: Curve) -> PolicyNetAge
                 f"{model.num_timesteps:,} decisions are learned from; go on by the same command "
                 f"with --resume {out} --trust, and as many --timesteps as are left"
             ) from None
-        watch.measure(model.num_timesteps, settings.final_eval_pairs if pairs else 0)
+        callback.measure(model.num_timesteps, settings.final_eval_pairs if pairs else 0)
         if pairs:
-            curve.measure_lines(pairs)
+            curve.measure_baselines(pairs)
         curve.write(out)
         curve.draw(out)
     return agent()

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import json
 import platform
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -32,7 +32,7 @@ from crib_training.learn.curve import read_points
 from crib_training.learn.deep_monte_carlo import loop
 from crib_training.learn.deep_monte_carlo import settings as deep
 from crib_training.loading import find_game
-from crib_training.outputs import remove_run
+from crib_training.outputs import remove_run, write_json
 
 OPPONENTS = ("random", "greedy", "rule_based")
 PAGE = "recipes.md"
@@ -90,7 +90,7 @@ RECIPES: dict[str, Recipe] = {
     "pegging_v0 by MaskablePPO": Recipe(ppo.Settings(env="pegging_v0")),
     "table_top_v0 by MaskablePPO": Recipe(
         ppo.Settings(**_SHAPED),
-        note="What a card is worth on a cell depends on the card and two lines at once. The "
+        note="The value of a card on a cell depends on the card and two lines at once. The "
         "features say it, and one small network, shared by all cells, weighs it; a plain MLP on "
         "the bits, which must learn it for each of 25 cells apart, stays level with random play.",
     ),
@@ -99,16 +99,11 @@ RECIPES: dict[str, Recipe] = {
 
 def recipe_of(settings: AnySettings) -> str:
     """Return the command that trains by these settings: what differs from the defaults."""
-    usual = {
-        field.name
-        for field in fields(settings)
-        if getattr(settings, field.name) == field.default and field.name not in SHOWN
-    }
-    return command("crib train", settings, leave_out=usual)
+    return command("crib train", settings, with_defaults=SHOWN)
 
 
 def folder(out: Path, name: str, seed: int) -> Path:
-    """Return where a recipe's run from a seed is kept."""
+    """Return the folder of a recipe's run from a seed."""
     return out / name.replace(", ", "-").replace(" ", "-").replace("'", "") / f"seed-{seed}"
 
 
@@ -209,7 +204,7 @@ def run(settings: Settings) -> None:
             out = folder(settings.out, name, seed)
             if not (out / FILE).exists():
                 found = fit(RECIPES[name], seed, settings.pairs, out)
-                (out / FILE).write_text(json.dumps(found, indent=2) + "\n")
+                write_json(out / FILE, found)
                 print(runs_table({seed: found}), flush=True)
     done = {name: runs for name in RECIPES if (runs := read(settings.out, name))}
     (settings.out / PAGE).write_text(page(done, settings.pairs))

@@ -1,7 +1,7 @@
 """Potential-based shaping for Table Top: a placed card is paid when it is placed.
 
 A round pays at its end alone, 14 of the learner's decisions after the first. Each step's reward is
-given what the lines as they lie are worth more to the learner's side than before. The potential is
+given how much the value of the lines rose for the learner's side. The potential is
 0 where an episode ends, so the best policy is the same as without (Ng, Harada and Russell, 1999).
 """
 
@@ -45,6 +45,6 @@ class LineShaping(VecEnvWrapper):
     def _potential(self) -> npt.NDArray[np.int64]:
         batch = self._batch
         views = batch.games.views(np.arange(self.num_envs), batch.seats)
-        diff_settings = np.zeros(self.num_envs, dtype=np.int64)
-        lines_so_far(views, show_table(), diff_settings)
-        return diff_settings
+        potential = np.zeros(self.num_envs, dtype=np.int64)
+        lines_so_far(views, show_table(), potential)
+        return potential

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from matplotlib.figure import Figure
+
+from crib_training.outputs import as_png
+
 
 @dataclass(frozen=True)
-class Point:
+class SolvePoint:
     """The average strategy after so many iterations; gains in points per deal."""
 
     iterations: int
@@ -18,14 +21,10 @@ class Point:
     value: float
 
 
-def picture(curve: Sequence[Point], title: str) -> bytes:
+def picture(curve: Sequence[SolvePoint], title: str) -> bytes:
     """Return the curve as PNG."""
-    import matplotlib
-
-    matplotlib.use("Agg")
-    import matplotlib.pyplot as plt
-
-    figure, axes = plt.subplots(figsize=(7, 4.2))
+    figure = Figure(figsize=(7, 4.2), layout="tight")
+    axes = figure.subplots()
     seconds = [point.cpu_seconds for point in curve]
     for seat in ("pone", "dealer"):
         gains = [getattr(point, f"{seat}_gains") for point in curve]
@@ -33,11 +32,7 @@ def picture(curve: Sequence[Point], title: str) -> bytes:
     axes.set_xscale("log")
     axes.set_yscale("log")
     axes.set_xlabel("CPU seconds of iterations")
-    axes.set_ylabel("the best answer gains, points a deal")
+    axes.set_ylabel("the best response gains, points per deal")
     axes.set_title(title)
     axes.legend()
-    figure.tight_layout()
-    image = io.BytesIO()
-    figure.savefig(image, format="png", dpi=120)
-    plt.close(figure)
-    return image.getvalue()
+    return as_png(figure)

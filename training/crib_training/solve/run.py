@@ -18,16 +18,15 @@ from crib_agents.equilibrium.files import Solved
 from crib_agents.equilibrium.strategy import Strategy
 from crib_agents.files import read_header, to_bytes, write_whole
 from crib_agents.learned.weights import fields_of
-from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
 from crib_env.cards import RANKS
 from crib_env.rules import TwoHandRules
 from crib_training import outputs
 from crib_training.command_line import command, start
-from crib_training.learn.deep_monte_carlo.loop import Stopped, asked_to_stop
+from crib_training.interrupts import Stopped, interruptions
 from crib_training.outputs import csv_table, peak_memory, run_folder
-from crib_training.solve.curve import Point, picture
+from crib_training.progress import Progress
+from crib_training.solve.curve import SolvePoint, picture
 from crib_training.solve.refine import Refinement
 from crib_training.solve.settings import FREE, Settings, check, memory, unset
 from crib_training.solve.solver import ExploitabilityBound, Solver
@@ -45,7 +44,7 @@ class Run:
     def __init__(self, settings: Settings, rules: TwoHandRules) -> None:
         self.settings = settings
         self.rules = rules
-        self.curve: list[Point] = []
+        self.curve: list[SolvePoint] = []
         self.cpu_seconds = 0.0
         # With four cards kept a node for each starter would take too much memory.
         self.solver = Solver(rules, by_starter=rules.dealt == 5)
@@ -62,7 +61,7 @@ class Run:
         """Add a point to the curve."""
         gap = self.solver.gap()
         self.curve.append(
-            Point(self.solver.iteration, self.cpu_seconds, gap.pone, gap.dealer, gap.value)
+            SolvePoint(self.solver.iteration, self.cpu_seconds, gap.pone, gap.dealer, gap.value)
         )
         return gap
 
@@ -87,7 +86,7 @@ class Run:
         last.pop("cpu_seconds", None)  # so that the same run makes the same file
         about = {"iterations": self.solver.iteration, "measured": last}
         self.write_strategy(STRATEGY, self.solver.strategy(), about, "refine")
-        write_whole(self.settings.out / CURVE, csv_table(Point, self.curve))
+        write_whole(self.settings.out / CURVE, csv_table(SolvePoint, self.curve))
         write_whole(self.settings.out / PICTURE, picture(self.curve, f"{self.rules.name}, solved"))
 
     def write_strategy(
@@ -101,6 +100,12 @@ class Run:
         )  # fmt: skip
         write_whole(self.settings.out / name, solved.to_bytes())
 
+    def stopped(self, where: str) -> Stopped:
+        """Return what ends a run that is saved, with how to go on."""
+        going_on = command("crib solve", self.settings, ("resume", *unset(self.settings)))
+        return Stopped(f"the run is saved {where}; go on by {going_on} --resume "
+                       f"{self.settings.out}")  # fmt: skip
+
     def _load(self, folder: Path) -> None:
         path = folder / CHECKPOINT
         about, tensors = read_header(path, sealed=True)
@@ -109,7 +114,7 @@ class Run:
                              f"{about.get('rules_fields')}")  # fmt: skip
         self.solver.restore(int(about["iteration"]), tensors)
         self.cpu_seconds = float(about["cpu_seconds"])
-        self.curve = [Point(**point) for point in about["curve"]]
+        self.curve = [SolvePoint(**point) for point in about["curve"]]
 
 
 def solve(settings: Settings) -> Run:
@@ -128,48 +133,45 @@ def solve(settings: Settings) -> Run:
 
 
 def _solve(settings: Settings, rules: TwoHandRules) -> Run:
-    console = Console(quiet=not settings.progress, highlight=False)
-    say: Any = lambda text: console.print(text, soft_wrap=True)  # noqa: E731
-    need = memory(rules, rules.dealt == 5, settings.refine > 0)
-    say(f"{rules.name}: {settings.iterations} iterations, about {need / 1e9:.1f} GB of memory")
+    if settings.progress:
+        need = memory(rules, rules.dealt == 5, settings.refine > 0) / 1e9
+        print(f"{rules.name}: {settings.iterations} iterations, about {need:.1f} GB of memory")
     run = Run(settings, rules)
     solver = run.solver
     saved = time.monotonic()
-    bars = Progress(
-        TextColumn("iteration {task.completed}"), BarColumn(), TextColumn("{task.fields[regret]}"),
-        TimeRemainingColumn(), console=console, disable=not console.is_terminal,
-    )  # fmt: skip
-    with bars, asked_to_stop() as asked:
-        task = bars.add_task("", total=settings.iterations, completed=solver.iteration, regret="")
+    with (
+        Progress("iterations", settings.iterations, solver.iteration, shown=settings.progress) as p,
+        interruptions(note_first=True) as interrupted,
+    ):
+        need = memory(rules, rules.dealt == 5, settings.refine > 0)
+        p.say(
+            f"{rules.name}: {settings.iterations} iterations, about {need / 1e9:.1f} GB of memory"
+        )
         while solver.iteration < settings.iterations:
             run.iterate()
             regret = sum(solver.missed) / 2
-            bars.update(
-                task, completed=solver.iteration, regret=f"regret {regret:.5f} in discarding"
-            )
+            p.move_to(solver.iteration, f"regret {regret:.5f} in discarding")
             done = solver.iteration >= settings.iterations
             if done or (settings.eval_interval and solver.iteration % settings.eval_interval == 0):
                 gap = run.measure()
-                say(
+                p.say(
                     f"{solver.iteration:>6} iterations {run.cpu_seconds:8.0f} CPU s  the best "
-                    f"answer gains {gap.mean:.4f} points a deal at least ({gap.pone:.4f} as pone, "
-                    f"{gap.dealer:.4f} as dealer); regret {regret:.5f}"
+                    f"answer gains {gap.mean:.4f} points per deal at least ({gap.pone:.4f} as "
+                    f"pone, {gap.dealer:.4f} as dealer); regret {regret:.5f}"
                 )
-            if done or asked or time.monotonic() - saved > settings.save_seconds:
+            if done or interrupted or time.monotonic() - saved > settings.save_seconds:
                 run.save()
                 saved = time.monotonic()
-            if asked and not done:
+            if interrupted and not done:
                 run.write()
-                going_on = command("crib solve", settings, ("resume", *unset(settings)))
-                raise Stopped(f"the run is saved after {solver.iteration} iterations; go on by "
-                              f"{going_on} --resume {settings.out}")  # fmt: skip
+                raise run.stopped(f"after {solver.iteration} iterations")
     run.write()
     if settings.refine:
-        refine(run, console)
+        refine(run)
     return run
 
 
-def refine(run: Run, console: Console) -> Starters:
+def refine(run: Run) -> Starters:
     """Solve the play of a run that is at its end again, and write the refined strategy.
 
     Raises:
@@ -183,29 +185,26 @@ def refine(run: Run, console: Console) -> Starters:
     if settings.resume is not None and (settings.resume / STARTERS).exists():
         starters.load(settings.resume / STARTERS)
     many = len(starters.refinement.starters)
-    bars = Progress(
-        TextColumn("refining iteration {task.completed}"), BarColumn(), TimeRemainingColumn(),
-        console=console, disable=not console.is_terminal,
-    )  # fmt: skip
-    with bars, asked_to_stop() as asked:
-        task = bars.add_task("", total=many * settings.refine)
+    total = many * settings.refine
+    with (
+        Progress("refining, iterations", total, shown=settings.progress) as progress,
+        interruptions(note_first=True) as interrupted,
+    ):
 
         def done(iteration: int) -> None:
             solved = many - len(starters.left)
-            bars.update(task, completed=solved * settings.refine + iteration)
-            if asked:
-                going_on = command("crib solve", settings, ("resume", *unset(settings)))
-                raise Stopped(f"the run is saved with {solved} of {many} starters refined; go on "
-                              f"by {going_on} --resume {settings.out}")  # fmt: skip
+            progress.move_to(solved * settings.refine + iteration)
+            if interrupted:
+                raise run.stopped(f"with {solved} of {many} starters refined")
 
         for starter in starters.left:
             starters.solve(starter, done)
             gain = starters.gain()
-            console.print(
+            progress.say(
                 f"starter {RANKS[starter]} {starters.cpu_seconds:8.0f} CPU s  so far the "
-                f"best play gains {gain.mean:.4f} points a deal at least ({gain.pone:.4f} as pone, "
-                f"{gain.dealer:.4f} as dealer)", soft_wrap=True,
-            )  # fmt: skip
+                f"best play gains {gain.mean:.4f} points per deal at least ({gain.pone:.4f} as "
+                f"pone, {gain.dealer:.4f} as dealer)"
+            )
     about = {"iterations": run.solver.iteration, "refined": settings.refine,
              "gains": asdict(starters.gain())}  # fmt: skip
     run.write_strategy(REFINED, starters.strategy(), about)

@@ -4,5 +4,5 @@
 tables NAME` makes one, with settings of its own (``--help``).
 
 - `two_hand`: cribs, outcomes of deals, habits of discarding, the play of the cards.
-- `table_top`: the worth of lines and of rounds.
+- `table_top`: the value of lines and of rounds.
 """

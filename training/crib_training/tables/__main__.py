@@ -44,7 +44,7 @@ def main(words: Sequence[str]) -> None:
             # In a process of its own, which reads the tables as they are by now.
             try:
                 made = subprocess.run([sys.executable, "-m", module_of(name)])
-            except KeyboardInterrupt:  # the process has heard it too, and says what is kept
+            except KeyboardInterrupt:  # the process has heard it too, and says what is written
                 sys.exit(1)
             if made.returncode:
                 raise RuntimeError(f"{name} was not made")

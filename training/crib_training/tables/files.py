@@ -1,4 +1,4 @@
-"""The files that tables are kept in."""
+"""The files of tables."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ def start_table(
         try:
             run(chosen)
         except KeyboardInterrupt:
-            kept = "nothing is written" if out is None else f"{out} is as it was"
-            raise KeyboardInterrupt(kept) from None
+            state = "nothing is written" if out is None else f"{out} is as it was"
+            raise KeyboardInterrupt(state) from None
 
     start(settings, make, words, program)
 

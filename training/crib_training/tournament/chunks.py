@@ -27,26 +27,26 @@ from crib_env.policy import Agent
 from crib_training.evaluation.aivat.reference import chosen_reference
 from crib_training.evaluation.duplicate import (
     ARRAYS,
-    LUCK,
+    CORRECTIONS,
     Array,
     Finished,
     Pairs,
     ignore_progress,
     play_chunk,
 )
+from crib_training.evaluation.referee import Failure, Referee
 from crib_training.loading import find_env, find_game, in_phase, shortest_episode
-from crib_training.tournament.referee import Failure, Referee
 
 KINDS = ("games", "deals")
 PLAYED = 2 * len(KINDS)  # games and deals for a pair
 EPISODES = ("game", "match")
 # The modules of this package that have a hand in how a chunk comes out.
 PLAYING = (
-    "evaluation/duplicate.py", "evaluation/luck", "loading.py", "tournament/chunks.py",
-    "tournament/referee.py",
+    "evaluation/duplicate.py", "evaluation/aivat", "evaluation/referee.py", "loading.py",
+    "tournament/chunks.py",
 )  # fmt: skip
 INSTANCES = 32  # of agents that a process holds: of eight pairings, which come one after the other
-LUCK_PLACES = 5  # decimal places of luck that are kept
+CORRECTION_PLACES = 5  # decimal places that are written
 
 Record = dict[str, Any]
 
@@ -84,7 +84,7 @@ class Setup:
         chunk: the pairs of a chunk.
         move_seconds: the longest an agent may take for a decision, None for no limit. With one,
             results may depend on how fast the machine is.
-        adjusted: whether luck is taken out as well; None between two of whom that pays.
+        adjusted: whether AIVAT corrects the results; None between two for whom that pays.
         gauntlet: the first agent meets every other, and they do not meet each other.
         strict: an agent's first failure ends the tournament.
 
@@ -187,7 +187,7 @@ def label_agents(setup: Setup) -> list[str]:
 def play(setup: Setup, chunk: Chunk, finished: Finished = ignore_progress) -> Record:
     """Play one chunk and return its outcome, ready for JSON; see `read_pairs`.
 
-    An agent's failure costs it the game; see `referee`. ``finished`` is told of games and deals.
+    An agent's failure costs it the game; see `evaluation.referee`.
     """
     began = time.perf_counter()
     maker, rules = find_game(setup.environment, setup.rules)
@@ -195,17 +195,17 @@ def play(setup: Setup, chunk: Chunk, finished: Finished = ignore_progress) -> Re
     # games of pairs alone, the other the same deals from the other side. Against another agent,
     # on these deals again, others play: none meets cards that it has seen.
     both = chunk.first, chunk.second
-    once, again = (
+    agents, swapped_agents = (
         (_referee(setup, *both, half), _referee(setup, *both[::-1], half)) for half in (0, 1)
     )
-    agents = [_agent(*who, setup.move_seconds, 0) for who in (both, both[::-1])]
-    reference = chosen_reference(rules, agents, setup.adjusted)
+    players = [_agent(*who, setup.move_seconds, 0) for who in (both, both[::-1])]
+    reference = chosen_reference(rules, players, setup.adjusted)
     played = {}
     for kind, episode in zip(KINDS, (setup.episode, shortest_episode(maker)), strict=True):
         key = (chunk.index, KINDS.index(kind))
         entropy = np.random.SeedSequence(chunk.seed, spawn_key=key)
         played[kind] = play_chunk(
-            rules, episode, once, chunk.pairs, entropy, setup.players, again,
+            rules, episode, agents, chunk.pairs, entropy, setup.players, swapped_agents,
             reference=reference, finished=finished,
         )  # fmt: skip
     return {
@@ -224,19 +224,19 @@ def read_pairs(written: Record) -> Pairs:
         arrays[name] = flat.reshape(shape)
     for name in ("first_dealt", "forfeits"):
         arrays[name] = arrays[name].astype(bool)
-    for name in set(LUCK) & set(written):  # all terms are one by then
-        shape = {"points_by_luck": (-1, 2, 1, 2, 3)}.get(name, (-1, 2, 1))
+    for name in set(CORRECTIONS) & set(written):  # all terms are one by then
+        shape = {"points_correction": (-1, 2, 1, 2, 3)}.get(name, (-1, 2, 1))
         arrays[name] = np.array(written[name]).reshape(shape)
     failures = tuple(Failure(**failure) for failure in written["failures"])
     return Pairs(**arrays, failures=failures)
 
 
 def _written(pairs: Pairs) -> Record:
-    """Return pairs as flat lists of integers, and of luck, its terms in one, of fractions."""
+    """Return pairs as flat lists of integers, and corrections, all terms in one, of fractions."""
     flat = {name: getattr(pairs, name).astype(np.int64).ravel().tolist() for name in ARRAYS}
     for name in pairs.known():
-        if name in LUCK:
-            flat[name] = getattr(pairs, name).sum(axis=2).round(LUCK_PLACES).ravel().tolist()
+        if name in CORRECTIONS:
+            flat[name] = getattr(pairs, name).sum(axis=2).round(CORRECTION_PLACES).ravel().tolist()
     return {**flat, "failures": [asdict(failure) for failure in pairs.failures]}
 
 

@@ -7,6 +7,8 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
+from crib_agents.files import write_whole
+
 from crib_training.tournament.chunks import Chunk, Record, Setup
 
 FILE = "chunks.jsonl"
@@ -21,7 +23,7 @@ class Ledger:
     which order the chunks lie does not matter.
 
     A tournament taken up again must be of the same set-up; but the field may be another, in any
-    order, and so may the seeds, since no chunk depends on them. What is not asked for stays. A last
+    order, and so may the seeds, since no chunk depends on them. Other chunks stay. A last
     line cut short, by a crash or a full disk, is dropped and its chunk played again.
 
     Args:
@@ -52,11 +54,9 @@ class Ledger:
                 f"line {shown} of {self._path} cannot be read: cut short, altered, of another "
                 "tournament, or there twice. Remove it, and its chunk is played again"
             )
-        # Written anew: the field may have grown, and the last line may be broken.
-        new = self._path.with_suffix(".new")
-        kept = [self._line(record) for record in self.records.values()]
-        new.write_text("".join([self._line(self._identity), *kept]))
-        new.replace(self._path)
+        # Rewritten: the field may have grown, and the last line may be broken.
+        records = [self._line(record) for record in self.records.values()]
+        write_whole(self._path, "".join([self._line(self._identity), *records]).encode())
 
     def add(self, record: Record) -> Chunk:
         """Keep the record of a finished chunk; return its key."""

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from crib_agents.files import write_whole
 
 from crib_training.evaluation.failures import failures_list
 from crib_training.evaluation.figures import (
@@ -17,6 +18,7 @@ from crib_training.evaluation.figures import (
     shown_plain,
 )
 from crib_training.evaluation.markdown import table
+from crib_training.outputs import as_png
 from crib_training.tournament.standings import won_by
 
 
@@ -188,5 +190,5 @@ def draw(results: dict[str, Any], path: Path) -> bool:
     axes.set_xlabel("Elo, 95 % interval over duplicate pairs")
     axes.set_title(f"{results['environment']}, {results['rules']}, seed {results['seed']}")
     axes.grid(axis="x", alpha=0.3)
-    figure.savefig(path, dpi=150)
+    write_whole(path, as_png(figure))
     return True

@@ -13,7 +13,6 @@ on the set-up alone, not on the number of workers.
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 import time
@@ -31,7 +30,7 @@ from crib_training.command_line import start
 from crib_training.evaluation.duplicate import Pairs, estimate
 from crib_training.evaluation.evaluate import Adjust, adjusted_by
 from crib_training.evaluation.figures import shares_won
-from crib_training.outputs import claimed
+from crib_training.outputs import claimed, write_json
 from crib_training.progress import Progress
 from crib_training.tournament.chunks import (
     KINDS,
@@ -119,7 +118,7 @@ def tournament(
 
     Raises:
         ValueError: a wrong argument, or a folder with a tournament of another set-up.
-        RuntimeError: a worker died (what was finished is kept), or another command has the folder.
+        RuntimeError: a worker died (what was finished is saved), or another command has the folder.
     """
     if pairs < 1:
         raise ValueError(f"pairs must be at least 1, got {pairs!r}")
@@ -138,13 +137,13 @@ def _tournament(
     until: float | None, anchor: str | None,
 ) -> dict[str, Any]:  # fmt: skip
     ledger = Ledger(out, setup)
-    speed = Speed(len(ledger.records))
+    began, there, new = time.perf_counter(), len(ledger.records), 0
     plans = {p: _plan(setup, ledger, p, pairs, until) for p in setup.pairings}
     each = pairs * len(setup.seeds)
     places = {tuple(sorted(setup.agents[i] for i in pairing)): pairing for pairing in plans}
-    there = sum(plan.settled(each) for plan in plans.values())
+    settled = sum(plan.settled(each) for plan in plans.values())
     total = PLAYED * each * len(plans)
-    with workers, Progress("games and deals", total, PLAYED * there) as progress:
+    with workers, Progress("games and deals", total, PLAYED * settled) as progress:
         for plan in plans.values():  # one pairing after the other: few agents at a time
             for chunk in sorted(plan.missing):
                 workers.submit(setup, chunk)
@@ -158,7 +157,8 @@ def _tournament(
                     workers.submit(setup, chunk)
                 if not plans[pairing].missing:  # the rest need not be played
                     progress.advance(PLAYED * (each - sum(chunk.pairs for chunk in plan.chunks)))
-            speed.finished(record["pairs"])
+            new += 2 * record["pairs"]
+    seconds = time.perf_counter() - began
     played = {}
     for pairing, plan in plans.items():
         records = [ledger.records[chunk] for chunk in plan.chunks]
@@ -168,10 +168,17 @@ def _tournament(
         )
         played[pairing] = games, deals
     results = standings(setup, names, played, pairs, until, anchor)
-    (out / "results.json").write_text(json.dumps(results, indent=2) + "\n")
+    write_json(out / "results.json", results)
     (out / "report.md").write_text(report(results))
     drawn = draw(results, out / "ratings.png")
-    speed.close(out, drawn)
+    resumed = f"; {there} chunks were there already" if there else ""
+    picture = ", ratings.png" if drawn else " (no ratings.png: matplotlib is not installed)"
+    print(
+        f"{new:,} games (and as many single deals) in {seconds:.1f} s: "
+        f"{new / seconds:,.0f} games/s{resumed}. In {out}: results.json, "
+        f"report.md{picture}",
+        file=sys.stderr,
+    )
     return results
 
 
@@ -222,32 +229,6 @@ def _plan(
             if 100 * estimate(np.append(shares_won(games), [1, 0])).half <= until:
                 break
     return Plan(known, set())
-
-
-class Speed:
-    """Says at a tournament's end how fast it was."""
-
-    def __init__(self, resumed: int) -> None:
-        self._began = time.perf_counter()
-        self._resumed = resumed
-        self._games = 0
-
-    def finished(self, pairs: int) -> None:
-        """Note a chunk."""
-        self._games += 2 * pairs
-
-    def close(self, out: Path, drawn: bool) -> None:
-        """Say what was done, and where it lies."""
-        kept = f"; {self._resumed} chunks were there already" if self._resumed else ""
-        picture = ", ratings.png" if drawn else " (no ratings.png: matplotlib is not installed)"
-        print(f"{self._speed()}{kept}. In {out}: results.json, report.md{picture}", file=sys.stderr)
-
-    def _speed(self) -> str:
-        seconds = time.perf_counter() - self._began
-        return (
-            f"{self._games:,} games (and as many single deals) in {seconds:.1f} s: "
-            f"{self._games / seconds:,.0f} games/s"
-        )
 
 
 def run(settings: Settings) -> None:

@@ -12,18 +12,18 @@ import numpy as np
 from crib_training.evaluation.duplicate import Array, Pairs, estimate
 from crib_training.evaluation.evaluate import versions
 from crib_training.evaluation.failures import counted
-from crib_training.evaluation.figures import ROLES, figures, shares_won
+from crib_training.evaluation.figures import ROLES, as_json, figures, shares_won
 from crib_training.evaluation.ratings import expected_share, rate
 from crib_training.loading import find_game
 from crib_training.tournament.chunks import Setup
 
-RolloutResult = Mapping[tuple[int, int], tuple[Pairs, Pairs]]
+Played = Mapping[tuple[int, int], tuple[Pairs, Pairs]]
 
 
 def standings(
     setup: Setup,
     names: list[str],
-    played: RolloutResult,
+    played: Played,
     pairs: int,
     until: float | None,
     anchor: str | None,
@@ -34,8 +34,8 @@ def standings(
         setup: who played what.
         names: what to call each agent.
         played: for each pairing its pairs of games, and of single deals.
-        pairs: the pairs asked for, with each seed.
-        until: the interval asked for, in percentage points.
+        pairs: the pairs of the settings, with each seed.
+        until: the interval of the settings, in percentage points.
         anchor: the agent rated 0; None sets the mean to 0.
     """
     _, rules = find_game(setup.environment, setup.rules)
@@ -122,8 +122,7 @@ def compared(names: list[str], shares: Mapping[tuple[int, int], Array]) -> list[
     found = []
     for one, other in combinations(shares, 2):
         common = min(len(shares[one]), len(shares[other]))
-        more = estimate(shares[other][:common] - shares[one][:common])
-        won = {"mean": more.mean, "ci95": None if math.isnan(more.half) else more.half}
+        won = as_json(estimate(shares[other][:common] - shares[one][:common]))
         found.append({"one": names[one[1]], "than": names[other[1]], "won": won})
     return found
 

@@ -29,7 +29,7 @@ class Workers(Protocol):
         """Return the record of a chunk that is finished, None once all are.
 
         Args:
-            finished: is told how many games and deals more are played, if possible as they are.
+            finished: a progress callback: how many more games and deals are played.
         """
 
     def __enter__(self) -> Workers: ...
@@ -125,8 +125,8 @@ class Processes:
             return done.result()
         except ProcessDiedError as error:
             raise RuntimeError(
-                f"a worker's process died as {chunk.first} met {chunk.second}, by the doing of one "
-                "of them or for want of memory; finished chunks are kept. Written process:NAME, an "
+                f"a worker's process died as {chunk.first} met {chunk.second}, because of one of "
+                "them or out of memory; finished chunks are saved. Written process:NAME, an "
                 "agent has a process of its own and only loses its game"
             ) from error
 

@@ -1,4 +1,4 @@
-"""`expert` at Table Top: what every line is worth by learned tables, and search on top of them."""
+"""`expert` at Table Top: the value of every line by learned tables, and search on top of them."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from numba import float64, int64, void
 
 from crib_agents.checks import refuse_other_views
 from crib_agents.data.tables import RANKS, TABLE_TOP_VALUES, load
+from crib_agents.expert.honours import HONOURS
 from crib_agents.expert.table_top.gains import DECK, GAINS
 from crib_agents.expert.table_top.position import POSITION, POSITIONS_T, pass_on, put, take_back
 from crib_agents.expert.table_top.search import narrow, score_actions
@@ -47,7 +48,7 @@ def act_views(
     Args:
         rows: indices of these views.
         analysis: float64[B, ACTIONS, COLUMNS], filled for every legal action unless B is 0,
-            but for its worths.
+            but for its win table.
     """
     for i in rows:
         v = views[i]
@@ -111,6 +112,7 @@ class TableTopExpert:
     """
 
     name = "expert"
+    honours = HONOURS
 
     def __init__(self, budget: int = 3) -> None:
         if isinstance(budget, bool) or budget not in range(1, len(BUDGETS) + 1):
@@ -144,7 +146,7 @@ class TableTopExpert:
             float64[26, 4]: my side's points in the count of the round and the other side's, heels
             (T3) not among them; the value of the action, their difference, each side's weighed by
             what it does for winning the game, as the search of this budget finds it, which it runs
-            for every action (at budget 1 it is just that); and the worth of those points, the
+            for every action (at budget 1 it is just that); and the value of those points, the
             chance of winning the game, or the round if there is no more. Rows of illegal actions
             are NaN.
 

@@ -13,10 +13,9 @@ from crib_env.engine.show import JACK
 from crib_env.engine.table_top.records import GAME
 from crib_env.policy import Views
 
-ALIKE = np.zeros((0, 0, 0))  # no worths: points weigh alike
-# What a table of worths depends on; views alike in these share one.
+ALIKE = np.zeros((0, 0, 0))  # no values: points weigh alike
+# What a win table depends on; views alike in these share one.
 FIELDS = ("episode", "score_difference", "players", "target")
-HEELS_POINTS = 2  # T3
 
 
 def group_by_win_table(views: Views) -> Iterator[tuple[Array, npt.NDArray[np.intp]]]:
@@ -49,7 +48,7 @@ def chance_of(view: np.void, mine: Array, theirs: Array) -> Array:
     game, i_deal = view["episode"] == GAME, view["my_crib"] == 1
     dealer, other = (mine, theirs) if i_deal else (theirs, mine)
     if view["starter"] >> 2 == JACK and (view["score_difference"] or not game):
-        dealer = dealer + HEELS_POINTS  # elsewhere they are in the score
+        dealer = dealer + view["heels"]  # T3; elsewhere they are in the score
     target = int(view["target"]) if game else 0
     scores = view["scores"][:: 1 if i_deal else -1].tolist() if game else (0, 0)
     past = max(0, *(score - target for score in scores))  # only the difference matters there

@@ -1,4 +1,4 @@
-"""What a position is worth without search: each side's points to come, by the learned tables.
+"""The value of a position without search: each side's points to come, by the learned tables.
 
 In a game a point of one side may be worth more than one of the other: a side that leads near the
 target would rather have the game end, and one behind would not (T9). Where only the difference
@@ -28,7 +28,7 @@ def sign_of(v, line):
 
 @kernel
 def weight_of(weights, sign):
-    """Return what a point of a side is worth to mine: of my own if ``sign`` is 1."""
+    """Return the value of a point of a side to mine: of my own if ``sign`` is 1."""
     return weights[MINE] if sign == 1 else -weights[THEIRS]
 
 
@@ -66,7 +66,7 @@ def value(v, table, values, surplus, weights, p):
     """Return the value of a position for my side, without search.
 
     Args:
-        weights: float64[2], what a point of my side is worth and what one kept from the other's.
+        weights: float64[2], the value of a point of my side and what one kept from the other's.
     """
     mine = side_value(v, table, values, surplus, p, MINE)
     theirs = side_value(v, table, values, surplus, p, THEIRS)
@@ -75,13 +75,13 @@ def value(v, table, values, surplus, weights, p):
 
 @kernel
 def weigh(v, table, values, surplus, p, win_table, weights):
-    """Fill ``weights`` with what a point of my side is worth and what one kept from the other's.
+    """Fill ``weights`` with the value of a point of my side and what one kept from the other's.
 
     They are the slopes of the chance of winning where both sides are expected to end the round, and
     add up to 2, so that values remain in points.
 
     Args:
-        worths: as of `win`; empty where points weigh alike.
+        win_table: as of `win`; empty where points weigh alike.
     """
     weights[MINE] = 1.0
     weights[THEIRS] = 1.0

@@ -2,5 +2,5 @@
 
 - `discard`: discarding, by mean hand, mean crib and expected play.
 - `pegging`: the play, by belief and search.
-- `judge`: what a score is worth, by which both choose.
+- `judge`: the value of a score, by which both choose.
 """

@@ -54,7 +54,7 @@ ROW = (1 << SIZE) - 1
 ACTIONS = TO_CRIB + 1
 UNLIKELY = -1e9  # the value of what cannot be chosen
 
-# The table "owing": what a side's lines come to beyond what each is worth, by who moves next (0 for
+# The table "owing": the value of a side's lines come to beyond what each, by who moves next (0 for
 # the other side), turns left, cards that it owes the crib, and cards that the other does.
 MOST_OWED = 2
 OWING = (2, TURNS, MOST_OWED + 1, MOST_OWED + 1)
@@ -87,7 +87,7 @@ def lines_open(legal):
 
 @kernel
 def line_values(v, table, weights, lines, points, value):
-    """Write what lines are worth to their sides, as they lie and with the card in turn.
+    """Write the value of lines to their sides, as they lie and with the card in turn.
 
     Args:
         weights: begin with the nets.
@@ -161,7 +161,7 @@ def line_values(v, table, weights, lines, points, value):
 
 @kernel
 def crib_value(v, table, weights, mine, cards):
-    """Return what a crib is worth to the side that counts it, of which these cards are known.
+    """Return the value of a crib to the side that counts it, of which these cards are known.
 
     Args:
         mine: 1 if that is the side which knows them.
@@ -176,7 +176,7 @@ def crib_value(v, table, weights, mine, cards):
 
 @kernel
 def owing_value(v, weights, owed):
-    """Return what it is worth to my side to owe the crib so many cards after this turn."""
+    """Return the value to my side of owing the crib so many cards after this turn."""
     table = int(weights[OWED_TABLE])
     left = TURNS - 1 - v["turn"]
     theirs = owed_by(v, 1)
@@ -186,7 +186,7 @@ def owing_value(v, weights, owed):
 
 @kernel
 def crib_action_value(v, table, weights):
-    """Return what it is worth to lay the card in turn in the crib."""
+    """Return the value of sending the card in turn to the crib."""
     crib = crib_known(v)
     gain = crib_value(v, table, weights, v["my_crib"], crib | 1 << v["card"])
     gain -= crib_value(v, table, weights, v["my_crib"], crib)
@@ -197,7 +197,7 @@ def crib_action_value(v, table, weights):
 
 @kernel
 def action_values(v, table, weights, value, values):
-    """Write what each action is worth, float64[ACTIONS]; `UNLIKELY` for those not legal.
+    """Write the value of each action, float64[ACTIONS]; `UNLIKELY` for those not legal.
 
     Args:
         worth: of `line_values`, for the lines that a card may go to.

@@ -1,6 +1,6 @@
 """What each card that may come next adds to each line, by the nets.
 
-After an action the worth of a position is a sum over lines, the crib and what is owed to it, and an
+After an action the value of a position is a sum over lines, the crib and what is owed to it, and an
 answer changes two of the lines or the crib. So all answers to all cards follow from the gains of
 each line as it lies and with the card in turn; `expert.table_top.gains` does so with tables. The
 frequencies of unseen ranks, and a nob to come, stay as they are before the next card.
@@ -127,7 +127,7 @@ def fill_gains(v, table, weights, unseen, mine_owed, twice, gains, before):
     Args:
         mine_owed: cards that my side then owes the crib.
         twice: 1 for the lines with the card in turn as well.
-        gains: float64[GAINS]. worth: float64[EACH_TWICE], what the lines are worth without it.
+        gains: float64[GAINS]. worth: float64[EACH_TWICE], the value of the lines without it.
     """
     places = stack.ints(MOST_INPUTS)
     values = stack.floats(MOST_INPUTS)

@@ -1,7 +1,7 @@
-"""One step of search at Table Top: what an action is worth by the answers to it.
+"""One step of search at Table Top: the value of an action by the answers to it.
 
 After each action every card that may come next is supposed to come, and the other side to place it
-best by the nets; the mean over those cards is what the action is worth. The tables of `expert` see
+best by the nets; the mean over those cards is the value of the action. The tables of `expert` see
 other things than the nets do, and look a card further: what both find is mixed.
 """
 
@@ -30,7 +30,7 @@ from crib_env.engine.table_top.lines import crib_known, nob_of, unseen_cards
 from crib_env.engine.table_top.records import SIZE, TO_CRIB, TURNS, VIEWS_T
 
 ROW = (1 << SIZE) - 1
-SHARE = 0.5  # of the nets in what an action is worth; the rest is the expert's
+SHARE = 0.5  # of the nets in the value of an action; the rest is the expert's
 NEVER = 1e6  # more than any answer costs
 
 
@@ -64,7 +64,7 @@ def answer_to_crib(v, table, weights, unseen, of_crib, cost):
     By what the other side knows of the crib; of the cards it laid there before, nobody else knows.
 
     Args:
-        of_crib: what a point of the crib is worth to my side.
+        of_crib: the value of a point of the crib to my side.
         cost: float64[DECK].
     """
     mine = 1 - v["my_crib"]
@@ -88,7 +88,7 @@ def best_answer(answers, row, column, of_rows, of_columns, gains, card, to_crib)
 
     Args:
         answers: those open to it, one bit each. row, column: of the cell just taken, or NONE.
-        of_rows, of_columns: what a point of these is worth to my side.
+        of_rows, of_columns: the value of a point of these to my side.
         to_crib: what it brings to lay the card in the crib.
     """
     best = NEVER
@@ -108,11 +108,11 @@ def best_answer(answers, row, column, of_rows, of_columns, gains, card, to_crib)
 
 @kernel
 def action_values(v, table, weights, points, values):
-    """Write what each action is worth by the answers to it, float64[ACTIONS].
+    """Write the value of each action by the answers to it, float64[ACTIONS].
 
     Args:
         weights: begin with the nets.
-        points: float64[2], what a point of my side is worth, and one kept from the other.
+        points: float64[2], the value of a point of my side, and one kept from the other.
         values: receives `UNLIKELY` for what is not legal. It is not the last turn.
     """
     gains = stack.floats(GAINS)
@@ -136,7 +136,7 @@ def action_values(v, table, weights, points, values):
         placed = v["placed"]
         crib = crib_known(v)
         owed = mine
-        if action == TO_CRIB:  # the last of all: gains are written anew
+        if action == TO_CRIB:  # the last of all: gains are rewritten
             crib |= 1 << v["card"]
             owed -= 1
             fill_gains(v, table, weights, unseen, owed, 0, gains, value)

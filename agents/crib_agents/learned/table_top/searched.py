@@ -9,9 +9,10 @@ import numpy as np
 
 from crib_agents.checks import refuse_other_views
 from crib_agents.data.tables import RANKS, TABLE_TOP_VALUES, load
+from crib_agents.expert.honours import HONOURS
 from crib_agents.expert.table_top.agent import BUDGETS, Work
 from crib_agents.expert.table_top.stakes import group_by_win_table
-from crib_agents.learned.agent import by_rules, shipped
+from crib_agents.learned.agent import TakesWeights, by_rules, shipped
 from crib_agents.learned.table_top import FAMILY
 from crib_agents.learned.table_top.search import search_views
 from crib_agents.learned.weights import Weights
@@ -21,7 +22,7 @@ from crib_env.engine.show import show_table
 from crib_env.policy import Actions, Views
 
 
-class SearchedTable:
+class SearchedTable(TakesWeights):
     """Places cards by search.
 
     Args:
@@ -30,6 +31,7 @@ class SearchedTable:
     """
 
     name = "searched_table"
+    honours = HONOURS
 
     def __init__(self, sets: Sequence[Weights] | None = None, budget: int = 3) -> None:
         self.sets = shipped() if sets is None else sets
@@ -46,7 +48,7 @@ class SearchedTable:
         views = np.ascontiguousarray(views)
         chosen = np.empty(len(views), dtype=np.int64)
         work, values = Work.new(), load(TABLE_TOP_VALUES)["values"]
-        for nets, rows in by_rules(views, self.sets, FAMILY, self.name):
+        for nets, rows in by_rules(self, views, FAMILY):
             for win_table, judged in group_by_win_table(views[rows]):
                 search_views(
                     views, rows[judged], show_table(), values, np.zeros(RANKS), win_table,

@@ -1,4 +1,4 @@
-"""What the learned agent thinks each place for its card at Table Top is worth, to be shown."""
+"""The learned agent's value of each place for its card at Table Top, to be shown."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from crib_env.engine.jit import kernel
 
 @kernel
 def write_values(v, table, weights, values):
-    """Write what each action is worth, float64[26]; others stay as they are."""
+    """Write the value of each action, float64[26]; others stay as they are."""
     points = stack.ints(EACH_TWICE)
     value = stack.floats(EACH_TWICE)
     found = stack.floats(ACTIONS)

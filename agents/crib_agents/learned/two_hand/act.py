@@ -66,7 +66,7 @@ def expect_pair(v, table, weights, low, high, expected):
 
 @kernel
 def pair_value(v, table, weights, low, high):
-    """Return what discarding a pair is worth, in points; ``weights`` begin with the nets."""
+    """Return the value of discarding a pair, in points; ``weights`` begin with the nets."""
     expected = stack.floats(3)
     mean = expect_pair(v, table, weights, low, high, expected)
     crib = expected[CRIB] if v["is_dealer"] else -expected[CRIB]
@@ -143,7 +143,7 @@ def card_points(v, weights, now, mine, theirs):
 
 @kernel
 def card_values(v, weights, now, values):
-    """Write what playing each card held is worth; return how many ranks can be played.
+    """Write the value of playing each card held; return how many ranks can be played.
 
     Args:
         weights: begin with the nets.
@@ -163,7 +163,7 @@ discard = discard_by(pair_win_value)
 
 @kernel
 def play(v, weights):
-    """Return the card of the highest worth; one that wins the game at once before all others."""
+    """Return the card of the highest value; one that wins the game at once before all others."""
     now = stack.ints(HAND)
     values = stack.floats(HAND)
     card_values(v, weights, now, values)

@@ -1,4 +1,4 @@
-"""What laying a pair away is worth where a seat may go out soon: the chance of winning the game.
+"""The value of discarding a pair where a seat may go out soon: the chance of winning the game.
 
 As `expert` judges it, in the order of the deal's events: the play, pone's hand, the dealer's hand,
 the crib; the first to the target has won (C5). The hand kept is known exactly. The nets say what
@@ -20,7 +20,6 @@ import numpy as np
 from crib_agents.data.tables import Array
 from crib_agents.expert.two_hand.discard.expected_win import after_shift
 from crib_agents.expert.two_hand.judge import outcomes
-from crib_agents.expert.two_hand.judge.model import HEELS
 from crib_agents.expert.two_hand.judge.outcomes import COUNT_SIZE
 from crib_agents.expert.two_hand.judge.value import win_table
 from crib_agents.kernels.discard import DECK
@@ -30,6 +29,7 @@ from crib_env.engine.jit import kernel
 from crib_env.engine.show import JACK, KEYS, with_starter
 from crib_env.engine.two_hand.counting import dealt_card
 from crib_env.engine.two_hand.records import GAME, MATCH
+from crib_env.rules import TwoHandRules
 
 NEAR = 45  # points to make; where both seats have farther to go, points decide
 PLAY = 11  # a seat's points of the play, 0 to 10; more, one deal in a hundred, count as ten
@@ -47,18 +47,21 @@ CHANCES = PONE_OUT + PLAY * PLAY  # by this seat's role, then points pone has to
 
 def probabilities_of(rules_fields: Mapping[str, Any]) -> Array:
     """Return what the judge of the games of some rules knows, float64[K]."""
-    return _probabilities(int(rules_fields["dealt"]), int(rules_fields["target"]))
+    heels = int(rules_fields.get("heels", TwoHandRules.heels))
+    return _probabilities(int(rules_fields["dealt"]), int(rules_fields["target"]), heels)
 
 
 @lru_cache(maxsize=8)
-def _probabilities(dealt: int, target: int) -> Array:
-    deal = outcomes.load(dealt)
+def _probabilities(dealt: int, target: int, heels: int) -> Array:
+    deal = outcomes.load(dealt, heels)
     points, counts = np.arange(outcomes.PLAY_SIZE), np.arange(COUNT_SIZE)
-    pegs = deal.pegging.sum(axis=1) @ points, deal.pegging.sum(axis=0) @ points - HEELS
+    pegs = deal.pegging.sum(axis=1) @ points, deal.pegging.sum(axis=0) @ points
+    pegs = pegs[0], pegs[1] - heels * outcomes.JACK_TURNED
     known = [np.array([target, *pegs, deal.crib @ counts])]
     # A seat that has so many points in the play may have more of them later: rows beyond are left.
     known += [_lumped(table).ravel() for table in (deal.pegging, deal.pone_out[:PLAY])]
-    after = win_table(dealt, target, GAME)[0]  # pone's chance, by both's points to make
+    # By both's points to make, pone's chance.
+    after = win_table(dealt, target, GAME, heels=heels)[0]
     known += [after_hand.ravel() for after_hand in _after_hands(after, deal)]
     found = np.concatenate(known)
     found.setflags(write=False)

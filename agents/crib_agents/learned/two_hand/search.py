@@ -32,7 +32,7 @@ from crib_agents.expert.two_hand.pegging.search import (
 )
 from crib_agents.expert.two_hand.pegging.show import look_ahead
 from crib_agents.expert.two_hand.pegging.transition import ME, POSITIONS_T, THEM, copy, go_on, put
-from crib_agents.kernels.pair_tables import pair_table_of
+from crib_agents.kernels.pair_tables import game_of, pair_table_of
 from crib_agents.learned.network import bounded
 from crib_agents.learned.two_hand.act import UNLIKELY, card_points
 from crib_env.engine import stack
@@ -252,8 +252,8 @@ def search_views(
         views: all judged by ``win_table``.
         spare: one view, no matter what is in it.
         net: begins with the nets.
-        within: how near to going out one seat must be for worths to be asked; else `WIN_VALUE` is
-            the lead in points.
+        within: how near to going out one seat must be for the win table to be used; else
+            `WIN_VALUE` is the lead in points.
         found: float64[B, HAND, FINDINGS], NaN where a card may not be played.
         The others as for `expert`'s search, see `pegging_views`.
     """
@@ -261,7 +261,7 @@ def search_views(
     for i in range(views.shape[0]):
         spare[0] = views[i]
         v = views[i]
-        s["base"] = 0 if v["dealt"] == 6 else SIZE
+        s["base"] = SIZE * game_of(v)
         s["single"] = v["single_count"]
         s["i_deal"] = v["is_dealer"]
         other = pair_table_of(v, 1 - v["is_dealer"])

@@ -6,9 +6,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from crib_agents.adapters.phased import PhasedAgent
 from crib_agents.checks import refuse_other_views
 from crib_agents.data.tables import Array
-from crib_agents.expert.two_hand.judge.model import load as load_model
+from crib_agents.expert.honours import HONOURS
+from crib_agents.expert.two_hand.judge.model import load_for
 from crib_agents.expert.two_hand.judge.value import group_by_win_table
 from crib_agents.expert.two_hand.pegging.expert import (
     POSITIONS,
@@ -19,7 +21,7 @@ from crib_agents.expert.two_hand.pegging.expert import (
 from crib_agents.expert.two_hand.pegging.holdings import holdings
 from crib_agents.expert.two_hand.pegging.search import FINDINGS, WIN_VALUE
 from crib_agents.expert.two_hand.pegging.transition import POSITION
-from crib_agents.learned.agent import by_rules, self_play, shipped
+from crib_agents.learned.agent import MonteCarloAgent, TakesWeights, by_rules, self_play, shipped
 from crib_agents.learned.two_hand import FAMILY
 from crib_agents.learned.two_hand.search import search_views
 from crib_agents.learned.weights import Weights
@@ -33,7 +35,7 @@ LEAST = float(np.finfo(np.float64).min)  # of a card that may be played, if noth
 WITHIN = 61  # points to make; farther away from the end play is for points
 
 
-class SearchedPlay:
+class SearchedPlay(TakesWeights):
     """Plays the cards of the two-hand games by a step of search over nets.
 
     Args:
@@ -42,6 +44,7 @@ class SearchedPlay:
     """
 
     name = "searched_play"
+    honours = HONOURS
 
     def __init__(self, sets: Sequence[Weights] | None = None, within: int = WITHIN) -> None:
         self.sets = (*shipped(), *self_play()) if sets is None else sets
@@ -78,12 +81,12 @@ class SearchedPlay:
         """
         found = np.full((len(views), HAND, FINDINGS), np.nan)
         positions, scratch = np.zeros(POSITIONS, POSITION), np.zeros(1, SCRATCH)
-        for nets, rows in by_rules(views, self.sets, FAMILY, self.name):
+        for nets, rows in by_rules(self, views, FAMILY):
             for win_table, judged in group_by_win_table(views[rows]):
                 part = np.ascontiguousarray(views[rows[judged]])
                 brings = np.empty((len(part), HAND, FINDINGS))
                 search_views(
-                    part, holdings(), *read_tables(), load_model(int(part["dealt"][0])), win_table,
+                    part, holdings(), *read_tables(), load_for(part), win_table,
                     show_table(), positions, scratch, np.zeros(1, VIEW), nets, self.within, brings,
                 )  # fmt: skip
                 found[rows[judged]] = brings
@@ -92,3 +95,12 @@ class SearchedPlay:
             said = PeggingExpert().findings(views[near])[:, :, WIN_VALUE]
             found[near, :, WIN_VALUE] = (found[near, :, WIN_VALUE] + said) / 2.0
         return found
+
+
+def search_over(sets: Sequence[Weights] | None = None) -> PhasedAgent:
+    """Return who discards as ``learned`` does and plays the cards by search.
+
+    Args:
+        sets: the weights of both, by default those that come with the package.
+    """
+    return PhasedAgent(MonteCarloAgent(sets), SearchedPlay(sets))

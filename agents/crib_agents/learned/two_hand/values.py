@@ -1,4 +1,4 @@
-"""What the learned agent thinks each card of a two-hand game is worth, to be shown."""
+"""The learned agent's value of each card of a two-hand game, to be shown."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from crib_env.engine.two_hand.records import DISCARD, HAND
 
 @kernel
 def write_values(v, table, weights, values):
-    """Write what each card is worth, float64[52]; others stay as they are.
+    """Write the value of each card, float64[52]; others stay as they are.
 
     A card to discard is worth what the best pair with it is, see `pair_win_value`; one to play as
     `card_values` says.

@@ -35,8 +35,8 @@ function show(i) {
   at("aloud").textContent = said;
   at("scores").replaceChildren(...data.sides.map((side, k) => {
     const shown = made("span", "");
-    const games = frame.games ? ` (${frame.games[k]} game point${frame.games[k] === 1 ? "" : "s"})` : "";
-    shown.append(made("span", "", "dot side" + k), side + " ", made("b", frame.scores[k]), games);
+    const points = frame.match_score ? ` (${frame.match_score[k]} game point${frame.match_score[k] === 1 ? "" : "s"})` : "";
+    shown.append(made("span", "", "dot side" + k), side + " ", made("b", frame.scores[k]), points);
     return shown;
   }));
   at("moment").value = now;

@@ -88,7 +88,7 @@ async function act(actions) {
   });
 }
 
-// Asks the server; a table that has changed meanwhile is looked at anew.
+// Asks the server; a table that has changed meanwhile is loaded again.
 async function ask(question, then) {
   if (busy) return;
   busy = true;
@@ -135,7 +135,7 @@ async function show(found) {
 async function finish() {
   const review = await talk.review(answer.table).catch(() => ({ phases: [], worst: [] }));
   const mine = sight.seat % 2;
-  const [scores, what] = sight.games ? [sight.games, " game points"] : [sight.scores, ""];
+  const [scores, what] = sight.match_score ? [sight.match_score, " game points"] : [sight.scores, ""];
   const result = answer.winner === mine ? "You have won" : "You have lost";
   said.end(`${result}, ${scores[mine]} to ${scores[1 - mine]}${what}`, review, talk.replay(answer.table));
 }
@@ -234,7 +234,7 @@ const KEYS = { h: "hint", b: "best", u: "undo", c: "coach" };
 document.addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey || !answer) return;
   if (event.target.matches("select, input") || document.querySelector("dialog[open]")) return;
-  if (event.key === "Enter" && event.target === document.body) byId("felt").querySelector('[data-key="lay"]')?.click();
+  if (event.key === "Enter" && event.target === document.body) byId("felt").querySelector('[data-key="discard"]')?.click();
   else if (KEYS[event.key]) byId(KEYS[event.key]).click();
   else if (!busy && family().key(event.key, byId("felt"))) event.preventDefault();
 });

@@ -9,7 +9,7 @@ export const board = (sight, names) => drawBoard(sight, names);
 export function prompt(sight, names) {
   if (sight.phase !== "discard") return "Your turn: play a card";
   const whose = sight.dealer === sight.seat ? "your crib" : `the crib of ${names[sight.dealer]}`;
-  return `Lay two cards away into ${whose}`;
+  return `Discard two cards to ${whose}`;
 }
 
 // What the felt shows when the last card of a deal has been played, before the next is dealt.
@@ -25,7 +25,7 @@ export function played(sight, frame) {
 
 function seat(table, sight, who) {
   const marks = who === sight.dealer ? ["dealer"] : [];
-  if (sight.games) marks.push(`${sight.games[who]} of ${sight.match_target} game points`);
+  if (sight.match_score) marks.push(`${sight.match_score[who]} of ${sight.match_target} game points`);
   return player(table.names[who], {
     side: who, score: sight.scores[who], turn: sight.mover === who, marks, gain: table.gains[who],
   });
@@ -75,7 +75,7 @@ export function draw(table, sight) {
     return one;
   });
   const crib = make("div", { class: "stack", data: { drop: "crib" } },
-    laying && !sight.laid.length ? make("div", { class: "slot" }) : lying(null, { alt: "the crib, face down" }),
+    laying && !sight.discarded.length ? make("div", { class: "slot" }) : lying(null, { alt: "the crib, face down" }),
     make("span", {}, sight.dealer === me ? "your crib" : "their crib"));
   const starter = make("div", { class: "stack" },
     lying(sight.starter, { alt: sight.starter === null ? "the pack" : cardName(sight.starter) }),
@@ -93,7 +93,7 @@ export function draw(table, sight) {
     make("div", { class: `cards hand${hand.length > 4 ? " six" : ""}`, role: "group", "aria-label": "Your cards" }, cards),
     make("div", { class: "row player-row" }, seat(table, sight, me),
       open && laying ? make("button", {
-        type: "button", class: "main", disabled: chosen.length !== table.to_choose, data: { key: "lay" },
+        type: "button", class: "main", disabled: chosen.length !== table.to_choose, data: { key: "discard" },
         on: { click: () => table.act([...chosen]) },
       }, "Discard") : null));
 }

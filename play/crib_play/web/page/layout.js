@@ -21,8 +21,8 @@ export function board(sight, names, gains) {
 
 export function prompt(sight) {
   const open = sight.legal.some((action) => action !== CRIB);
-  if (!open) return "The crib is owed this card";
-  return sight.legal.includes(CRIB) ? "Place your card, or lay it in the crib" : "Place your card";
+  if (!open) return "This card must go to the crib";
+  return sight.legal.includes(CRIB) ? "Place your card, or send it to the crib" : "Place your card";
 }
 
 // What the felt shows when the last card of a round lies, before it is counted.
@@ -66,7 +66,7 @@ export function draw(table, sight) {
   const open = table.to_choose > 0 && sight.legal.includes(CRIB);
   const to_crib = open ? make("button", {
     type: "button", data: { key: "crib", drop: CRIB }, on: { click: () => table.act([CRIB]) },
-  }, "Lay in the crib") : null;
+  }, "To the crib") : null;
   let card = null;
   if (sight.card !== null) {
     const yours = sight.mover === sight.seat;

@@ -65,15 +65,15 @@ export function coached(decision) {
   if (!decision) return silent();
   const words = decision.loss > 0
     ? ["That cost ", make("span", { class: "cost" }, percent(decision.loss)), `: better to ${decision.best} (${decision.why}).`]
-    : ["Just what the expert would have done."];
+    : ["The expert would have done the same."];
   fill("Coach", make("p", {}, words));
 }
 
 // Shows the links for seats that are free; `here` if they open on this machine alone.
 export function invite(links, here) {
-  fill("Invite", make("p", {}, "Send this link to who is to sit down with you: "),
+  fill("Invite", make("p", {}, "Send this link to the person who should sit down with you: "),
     ...links.map((link) => make("p", {}, make("a", { href: link }, link))),
-    ...(here ? [make("p", {}, "It opens on this machine alone. To play with other machines, start the server with --host 0.0.0.0.")] : []));
+    ...(here ? [make("p", {}, "It works only on this machine. To play with other machines, start the server with --host 0.0.0.0.")] : []));
 }
 
 function fill(title, ...parts) {
@@ -97,10 +97,10 @@ export function end(title, review, replay) {
   const worst = review.worst.map((one) => make("li", {}, `Turn ${one.turn + 1}: ${one.did} cost `,
     make("b", {}, percent(one.loss)), `; better to ${one.best} (${one.why})`));
   byId("review").replaceChildren(
-    make("h3", {}, "What your decisions cost, as the expert sees it"),
+    make("h3", {}, "The cost of your decisions, by the expert's judgement"),
     make("table", { class: "review" },
-      make("thead", {}, make("tr", {}, ["Decision", "How many", "Mean cost"].map((head) => make("th", { scope: "col" }, head)))),
+      make("thead", {}, make("tr", {}, ["Decision", "Number", "Mean cost"].map((head) => make("th", { scope: "col" }, head)))),
       make("tbody", {}, rows)),
-    ...(worst.length ? [make("h3", {}, "The costliest"), make("ol", {}, worst)] : []));
+    ...(worst.length ? [make("h3", {}, "The costliest decisions"), make("ol", {}, worst)] : []));
   byId("end").showModal();
 }

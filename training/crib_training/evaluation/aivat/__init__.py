@@ -1,6 +1,6 @@
 """Luck taken out of results (AIVAT: Burch, Schmid, Moravcik and Bowling, 2018).
 
-After play, what the cards brought by chance alone is reckoned deal by deal and subtracted: terms
+After play, what the cards brought by chance alone is computed deal by deal and subtracted: terms
 of mean zero, so a result keeps its mean and loses much of its spread. `docs/aivat.md` says how.
 
 - `deals`: the deals of games, noted as they are played.

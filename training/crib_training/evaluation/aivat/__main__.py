@@ -1,8 +1,8 @@
-"""How many games fewer it takes when luck is taken out, and that the mean stays what it was.
+"""How many fewer games AIVAT needs, and that the mean stays what it was.
 
     python -m crib_training.evaluation.aivat --pairs 2000 --seed 1
 
-For pairs of agents it plays duplicate games and single deals, and reckons luck with the starter's
+For pairs of agents it plays duplicate games and single deals, and corrects them by the starter's
 term alone, with the reference's too, and with the discard's as well. Printed are the plain and the
 adjusted means; by how many standard errors they differ; and how many times fewer pairs give the
 same interval, beside duplicates alone and, where games have deals of their own, beside the plain
@@ -39,8 +39,8 @@ HEAD = ("agents", "what", "luck taken out", "mean", "standard errors apart", "ti
 
 
 @dataclass(frozen=True)
-class Taken:
-    """What is left of results when some terms of luck are taken out.
+class Reduction:
+    """What is left of results when some terms are subtracted.
 
     Attributes:
         mean: the mean over pairs, plain or adjusted.
@@ -65,11 +65,11 @@ def spread(values: Array, first_dealt: npt.NDArray[np.bool_]) -> float:
     return float(values[first_dealt].var(ddof=1) + values[~first_dealt].var(ddof=1)) / 4
 
 
-def taken(plain: Array, luck: Array, first_dealt: npt.NDArray[np.bool_]) -> Taken:
+def reduction(plain: Array, luck: Array, first_dealt: npt.NDArray[np.bool_]) -> Reduction:
     """Return what comes of games, float64[pairs, 2], when their luck is taken out."""
     adjusted = plain - luck
     apart = estimate(luck.mean(axis=1))
-    return Taken(
+    return Reduction(
         mean=estimate(adjusted.mean(axis=1)),
         apart=-1.96 * apart.mean / apart.half if apart.half else 0.0,
         fewer=float(plain.mean(axis=1).var() / adjusted.mean(axis=1).var()),
@@ -77,13 +77,13 @@ def taken(plain: Array, luck: Array, first_dealt: npt.NDArray[np.bool_]) -> Take
     )
 
 
-def plain_and_luck(episode: str, pairs: Pairs) -> tuple[Array, Array]:
+def plain_and_correction(episode: str, pairs: Pairs) -> tuple[Array, Array]:
     """Return games won or points more, float64[pairs, 2], and their luck, [pairs, 2, terms]."""
-    assert pairs.won_by_luck is not None
-    assert pairs.points_by_luck is not None
+    assert pairs.won_correction is not None
+    assert pairs.points_correction is not None
     if episode == "game":
-        return (1 + pairs.result) / 2, pairs.won_by_luck
-    points, luck = pairs.points.sum(axis=3), pairs.points_by_luck.sum(axis=4)
+        return (1 + pairs.result) / 2, pairs.won_correction
+    points, luck = pairs.points.sum(axis=3), pairs.points_correction.sum(axis=4)
     return (points[..., 0] - points[..., 1]).astype(np.float64), luck[..., 0] - luck[..., 1]
 
 
@@ -104,15 +104,15 @@ def reference_called(name: str, rules: TwoHandRules, deals: int, seed: int) -> R
 
 @dataclass(frozen=True)
 class Settings(TakesAgents):
-    """Measure how many games fewer it takes when luck is taken out.
+    """Measure how many fewer games AIVAT needs.
 
     Attributes:
         agents: pairs of agents, such as expert,rule_based.
         env: the environment.
         pairs: duplicate pairs of games, and of single deals.
         seed: fixes everything.
-        reference: who plays the deals anew.
-        redraws: hands drawn anew where a discard differs.
+        reference: the policy that replays the deals.
+        redraws: hands redrawn where a discard differs.
         deals: of a reference other than rule_based, to be measured first.
     """
 
@@ -143,9 +143,9 @@ def run(settings: Settings) -> None:
                     rules, episode, first, second, settings.pairs, settings.seed,
                     reference=reference, finished=progress.advance,
                 )  # fmt: skip
-                plain, luck = plain_and_luck(episode, pairs)
+                plain, luck = plain_and_correction(episode, pairs)
                 for n in range(len(TERMS) + 1):
-                    found = taken(plain, luck[..., :n].sum(axis=-1), pairs.first_dealt)
+                    found = reduction(plain, luck[..., :n].sum(axis=-1), pairs.first_dealt)
                     rows.append([
                         f"{first.name}, {second.name}", f"{episode}s",
                         " + ".join(TERMS[:n]) or "none", shown(found.mean, episode),

@@ -51,7 +51,7 @@ def chance_after(course, k, a, b, wins):
     dealer = b - made[at + DEALER_PLAY] - made[at + DEALER_HAND] - made[at + DEALER_CRIB]
     if pone > 0 and dealer > 0:
         return 1.0 - wins[dealer, pone]
-    b -= 2 if course["starter"][k] >> 2 == JACK else 0
+    b -= course["heels"] if course["starter"][k] >> 2 == JACK else 0
     if b <= 0:
         return 0.0
     for i in range(course["cards"]):

@@ -17,8 +17,7 @@ from numba import from_dtype, types
 from crib_env.engine.jit import kernel
 from crib_env.engine.log import LOG_WIDTH
 from crib_env.engine.record import NONE
-from crib_env.engine.show import JACK
-from crib_env.engine.two_hand.count import show_points
+from crib_env.engine.two_hand.count import crib_points, hand_points, heels_points
 from crib_env.engine.two_hand.counting import DECK
 from crib_env.engine.two_hand.records import DISCARD, HAND, PEGGING, PILE
 from crib_env.engine.two_hand.rules import step
@@ -32,6 +31,7 @@ PONE_PLAY, PONE_HAND, PONE_CRIB, DEALER_PLAY, DEALER_HAND, DEALER_CRIB = range(K
 
 COURSE = np.dtype(
     [
+        ("heels", np.int64),  # what a jack turned up pegs
         ("cards", np.int64),  # played
         ("pegger", np.int64, (PILE,)),  # who played each
         ("pegged", np.int64, (PILE,)),  # and what it pegged
@@ -75,29 +75,26 @@ def count_starters(s, rules, table, pone, dealer, course):
 
     Heels count as points of the dealer's play, as in a tally.
     """
-    everything = (1 << rules["dealt"]) - 1
-    kept = everything & ~s["discarded"][PONE], everything & ~s["discarded"][DEALER]
     dealt = 0
     for seat in range(2):
         for i in range(rules["dealt"]):
             dealt |= 1 << s["dealt"][HAND * seat + i]
     n = 0
+    course["heels"] = rules["heels"]
     for kind in range(KINDS):
         course["mean"][kind] = 0.0
     for card in range(DECK):
         if dealt >> card & 1:
             continue
         s["starter"] = card
-        discarded = s["discarded"][PONE], s["discarded"][DEALER]
         at = KINDS * n
         course["starter"][n] = card
         course["made"][at + PONE_PLAY] = pone
-        course["made"][at + PONE_HAND] = show_points(s, table, kept[0], 0, rules["flush_size"])[0]
+        course["made"][at + PONE_HAND] = hand_points(s, rules, table, PONE)[0]
         course["made"][at + PONE_CRIB] = 0
-        course["made"][at + DEALER_PLAY] = dealer + (2 if card >> 2 == JACK else 0)  # C3
-        course["made"][at + DEALER_HAND] = show_points(s, table, 0, kept[1], rules["flush_size"])[0]
-        crib = show_points(s, table, discarded[0], discarded[1], rules["crib_flush_size"])[0]
-        course["made"][at + DEALER_CRIB] = crib
+        course["made"][at + DEALER_PLAY] = dealer + heels_points(s, rules)
+        course["made"][at + DEALER_HAND] = hand_points(s, rules, table, DEALER)[0]
+        course["made"][at + DEALER_CRIB] = crib_points(s, rules, table)[0]
         for kind in range(KINDS):
             course["mean"][kind] += course["made"][at + kind]
         n += 1
@@ -107,7 +104,7 @@ def count_starters(s, rules, table, pone, dealer, course):
     s["starter"] = NONE
 
 
-class Course(NamedTuple):
+class CourseKernels(NamedTuple):
     """The kernels of a reference; see `course_kernels`."""
 
     discard: Callable[..., tuple[int, int]]
@@ -115,7 +112,7 @@ class Course(NamedTuple):
 
 
 @cache
-def course_kernels(act: Callable[..., int]) -> Course:
+def course_kernels(act: Callable[..., int]) -> CourseKernels:
     """Return the kernels by which an agent's compiled function discards and plays a deal.
 
     Their argument ``game`` is all that a decision takes: the state with the cards dealt, rules, a
@@ -155,4 +152,4 @@ def course_kernels(act: Callable[..., int]) -> Course:
         course["cards"] = s["pile_n"]
         count_starters(s, rules, table, play[0], play[1], course)
 
-    return Course(discard, follow)
+    return CourseKernels(discard, follow)

@@ -1,4 +1,4 @@
-"""The deals of games that were played, noted as they go, for what is reckoned of them later."""
+"""The deals of games, noted while they are played, for the corrections computed afterwards."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Deals:
         lane: int64[N], the game it belongs to.
         dealer: int64[N], the seat that dealt.
         dealt: int64[N, 12], the cards, as in the records of a game.
-        laid: int64[N, 2], the slots that each seat discarded, one bit a card.
+        discarded: int64[N, 2], the slots that each seat discarded, one bit a card.
         starter: int64[N], a card.
         scores: int64[N, 2], of each seat before the deal.
     """
@@ -40,12 +40,14 @@ class DealLog:
     """Notes deals of the two-hand games at the moment at which all is discarded."""
 
     def __init__(self) -> None:
+        self._heels = False
         self._lanes: list[Array] = [np.zeros(0, dtype=np.int64)]
         self._states: list[Array] = [np.zeros(0, dtype=TWO_HAND)]
 
     def note(self, games: GameBatch, lanes: Array) -> None:
         """Note the deals of the lanes just stepped in which the starter has now been turned."""
         states = games.states
+        self._heels = bool(games.record["heels"][0])
         discarded = (states["phase"][lanes] != DISCARD) & (states["pile_n"][lanes] == 0)
         turned = lanes[discarded]
         self._lanes.append(turned)
@@ -55,7 +57,7 @@ class DealLog:
         """Return all that was noted."""
         states = np.concatenate(self._states)
         scores = states["scores"].copy()
-        heels = np.flatnonzero(states["starter"] // 4 == JACK)
+        heels = np.flatnonzero((states["starter"] // 4 == JACK) & self._heels)
         # Heels (C3) are the last points that the dealer has pegged, if any: the rear peg is before.
         dealer = states["dealer"][heels]
         scores[heels, dealer] = states["rear"][heels, dealer]

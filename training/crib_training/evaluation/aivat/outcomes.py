@@ -16,11 +16,11 @@ from crib_training.evaluation.aivat.chance import solve
 Array = npt.NDArray[Any]
 
 # The rules that decide what a deal brings; where a game ends is no matter.
-OF_A_DEAL = ("dealt", "single_count", "flush_size", "crib_flush_size")
+OF_A_DEAL = ("dealt", "single_count", "flush_size", "crib_flush_size", "heels")
 
 
 @dataclass(frozen=True, eq=False)
-class Outcomes:
+class ReferenceOutcomes:
     """What many deals brought, each counted with every starter it could have.
 
     Attributes:
@@ -39,7 +39,7 @@ class Outcomes:
 
 
 @cache
-def win_table(outcomes: Outcomes, target: int) -> Array:
+def win_table(outcomes: ReferenceOutcomes, target: int) -> Array:
     """Return pone's chance of winning at the beginning of a deal, float64[T + 1, T + 1].
 
     By the points that pone and the dealer still have to make. Nobody has 0 to make.
@@ -50,7 +50,7 @@ def win_table(outcomes: Outcomes, target: int) -> Array:
 
 
 @cache
-def shipped_outcomes(rules: TwoHandRules) -> Outcomes:
+def shipped_outcomes(rules: TwoHandRules) -> ReferenceOutcomes:
     """Return the outcomes of `rule_based`: for rules with hands of as many cards."""
     held, game = load(REFERENCE_DEALS), DEALT.index(rules.dealt)
     deals = float(held["deals"][game])
@@ -60,4 +60,4 @@ def shipped_outcomes(rules: TwoHandRules) -> Outcomes:
         for preset in PRESETS.values()
     )
     ends, reached = (np.ascontiguousarray(held[name][game]) for name in ("ends", "reached"))
-    return Outcomes(deals, held["points"][game] / deals, ends, reached, any(alike))
+    return ReferenceOutcomes(deals, held["points"][game] / deals, ends, reached, any(alike))

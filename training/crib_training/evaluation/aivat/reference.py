@@ -1,4 +1,4 @@
-"""A reference, and what the cards of deals that were played were worth by it."""
+"""A reference policy, and the corrections that its values give for deals that were played."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from crib_env.policy import Agent, CompiledAgent
 from crib_env.rules import LARGEST_TARGET, Rules, TwoHandRules
 from crib_training.evaluation.aivat.course import COURSE, DEALER_PLAY, KINDS, PONE_PLAY
 from crib_training.evaluation.aivat.deals import Deals
-from crib_training.evaluation.aivat.outcomes import Outcomes, shipped_outcomes, win_table
+from crib_training.evaluation.aivat.outcomes import ReferenceOutcomes, shipped_outcomes, win_table
 from crib_training.evaluation.aivat.terms import (
     COURSES,
     DISCARD,
@@ -31,7 +31,7 @@ from crib_training.evaluation.aivat.terms import (
 Array = npt.NDArray[Any]
 
 PEGGED = [PONE_PLAY, DEALER_PLAY]
-REDRAWS = 8  # hands drawn anew where a discard differs
+REDRAWS = 8  # hands redrawn where a discard differs
 # How much of the discard's term is subtracted. Any share of it has mean zero. What the reference
 # pegs from other cards, or makes of a game, says less of what the agents do than the whole of it
 # claims: the whole made the pegging wider than it was. Hands and cribs it tells almost exactly.
@@ -40,8 +40,8 @@ SHARE_OF_CHANCE = 0.7
 
 
 @dataclass(frozen=True, eq=False)
-class Luck:
-    """What the cards brought to agent ``first`` in each of N games, by term.
+class Corrections:
+    """What chance brought agent ``first`` in each of N games, by term: what AIVAT subtracts.
 
     Attributes:
         won: float64[N, 3], what each of `TERMS` added to its chance of winning.
@@ -54,7 +54,7 @@ class Luck:
 
 @dataclass(frozen=True, eq=False)
 class Reference:
-    """Who discards and plays the deals anew, and what deals bring it.
+    """A policy that replays the deals, and what deals bring when it plays them.
 
     The mean of every term is zero whoever it is: a good one takes more luck away.
 
@@ -62,29 +62,29 @@ class Reference:
         agent: a compiled agent of the two-hand games.
         outcomes: what deals bring when it plays both seats; where they are not of the very rules,
             there is no term of the reference.
-        redraws: how many hands are drawn anew where a discard differs; 0 for no such term.
+        redraws: how many hands are redrawn where a discard differs; 0 for no such term.
     """
 
     agent: CompiledAgent
-    outcomes: Outcomes
+    outcomes: ReferenceOutcomes
     redraws: int = REDRAWS
 
-    def luck(
+    def corrections(
         self,
         rules: TwoHandRules,
         deals: Deals,
         games: int,
         first: int,
         entropy: np.random.SeedSequence,
-    ) -> Luck:
+    ) -> Corrections:
         """Return what the cards of deals brought to the agent in seat ``first``, game by game.
 
         Args:
             rules: that were played.
             deals: of single deals or of games, not of matches.
             games: how many games they are of.
-            first: the seat of the agent that luck is counted for.
-            entropy: with the cards, fixes the hands drawn anew.
+            first: the seat of agent ``first``.
+            entropy: with the cards, fixes the hands redrawn.
         """
         points, probabilities = self.terms(rules, deals, entropy)
         is_dealer = deals.dealer == first
@@ -94,7 +94,7 @@ class Reference:
         by_agent = np.where(is_dealer[:, None, None, None], by_role[:, :, ::-1], by_role)
         made = np.zeros((games, *by_agent.shape[1:]))
         np.add.at(made, deals.lane, by_agent)
-        return Luck(won, made)
+        return Corrections(won, made)
 
     def terms(
         self, rules: TwoHandRules, deals: Deals, entropy: np.random.SeedSequence
@@ -132,7 +132,7 @@ class Reference:
 def chosen_reference(
     rules: Rules, agents: Sequence[Agent], adjusted: bool | None
 ) -> Reference | None:
-    """Return by whom the luck of these agents' games is reckoned; None for not at all.
+    """Return the reference that corrects these agents' games; None for no correction.
 
     It takes about a millisecond a game and saves from a fifth to a half of the games: nothing
     beside what most agents take, but in that time compiled ones play ten games more.
@@ -140,10 +140,10 @@ def chosen_reference(
     Args:
         rules: of the games.
         agents: who plays.
-        adjusted: whether it is reckoned; None where that pays, unless all agents are compiled.
+        adjusted: whether games are corrected; None where that pays: unless all agents are compiled.
 
     Raises:
-        ValueError: it is asked for, and is not known of these games.
+        ValueError: ``adjusted`` is set, and these games have no reference.
     """
     if adjusted is False:
         return None

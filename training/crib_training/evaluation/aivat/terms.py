@@ -9,7 +9,7 @@ Moravcik and Bowling, 2018); the better the value, the more luck it takes away.
 - *Reference*: the reference discards and plays both seats, the mean over the starters, less the
   mean of all deals (`outcomes`).
 - *Discard*: where a seat discarded other cards than the reference would, what that changes with
-  the hand that the other seat had, less the mean of that with hands drawn for it anew. What a seat
+  the hand that the other seat had, less the mean of that with hands redrawn for it. What a seat
   discards does not depend on the other's cards, so the hand it had is one more such draw.
 """
 
@@ -75,7 +75,7 @@ def seed_by_hand(rng, words, s, seat, n):
 
 @kernel
 def draw_hand(s, seat, n, rng):
-    """Draw the cards of a seat anew from all that the other does not hold."""
+    """Redraw the cards of a seat from all that the other does not hold."""
     used = 0
     for i in range(n):
         used |= 1 << s["dealt"][HAND * (1 - seat) + i]
@@ -89,14 +89,14 @@ def draw_hand(s, seat, n, rng):
 
 @cache
 def terms_entry(act: Act, name: str) -> Entry:
-    """Return the entry that reckons the terms, with a reference that acts so."""
+    """Return the entry that computes the terms, with a reference that acts so."""
     family = find_family(FAMILY)
     states_t, rules_t, views_t = family.types
     discard, follow = course_kernels(act)
 
     @kernel
     def add_discard(game, seat, mine, redraws, words, courses, a, b, wins, points, probabilities):
-        """Add to the term what a seat's own discard is worth more than the reference's.
+        """Add to the term how much better a seat's own discard is than the reference's.
 
         Once with the other's hand as it is, less the mean with hands drawn for it.
         """
@@ -138,11 +138,11 @@ def terms_entry(act: Act, name: str) -> Entry:
             words: int64[3], 32 bits each; with the cards they fix all chance.
             wins: pone's chances, see `chance_after`.
             means: float64[KINDS], the points of a deal of the reference.
-            dealt, laid, dealer, starter: of the deals, see `Deals`.
+            dealt, discarded, dealer, starter: of the deals, see `Deals`.
             needs: int64[N, 2], the points each seat still had to make.
-            redraws: how many hands are drawn anew; 0 for no term of the discard.
+            redraws: how many hands are redrawn; 0 for no term of the discard.
             points: float64[N, 3, KINDS], zeros; receives the points that each term brought.
-            chances: float64[N, 3], zeros; what each term added to pone's chance of winning.
+            probabilities: float64[N, 3], zeros; what each term added to pone's chance of winning.
         """
         s = states[0]
         game = (s, rules[0], views[0], rng, table, weights, log, decks)

@@ -1,4 +1,4 @@
-"""Self-play elsewhere: in processes of this machine (`Processes`) or on a cluster (`cluster`).
+"""Self-play elsewhere: in processes of this machine (`ProcessActors`) or on a cluster (`cluster`).
 
 A round of deals is cut into parts, one for each worker. What a part comes to depends on the nets,
 the seed and the part, not on who plays it, where, or when: so a run repeats from its seed and its
@@ -19,13 +19,12 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
-from crib_training.learn.deep_monte_carlo.checkpoint import restore_module
+from crib_training.learn.deep_monte_carlo.algorithm import Samples
+from crib_training.learn.deep_monte_carlo.games import find_self_play
 from crib_training.learn.deep_monte_carlo.settings import Settings
-from crib_training.learn.deep_monte_carlo.task import Samples
-from crib_training.learn.deep_monte_carlo.tasks import find_task
+from crib_training.learn.learner import NETS, restore_module
 from crib_training.processes import ProcessDiedError, ProcessPool
 
-NETS = "nets"  # the prefix of their tensors
 STREAM = 1  # of random numbers that a seed gives; the learner's own has no number
 
 Arrays = Mapping[str, npt.NDArray[Any]]
@@ -36,11 +35,14 @@ class ActorsLostError(RuntimeError):
 
 
 @dataclass(frozen=True)
-class Part:
+class RolloutJob:
     """A part of a round.
 
     Attributes:
-        round, index: its numbers, from 0. deals: how many. progress: of the run, 0 to 1.
+        round: the number of the round, from 0.
+        index: of the part in its round, from 0.
+        deals: how many.
+        progress: of the run, 0 to 1.
     """
 
     round: int
@@ -54,8 +56,9 @@ class SparseArray:
     """An array without its zeros, which most of what nets see is: a sixth of it to send.
 
     Attributes:
-        shape: of the array. bits: a bit for each number, whether it is not 0.
-        numbers: those that are not.
+        shape: of the array.
+        bits: a bit for each number, whether it is not 0.
+        numbers: those that are not 0.
     """
 
     shape: tuple[int, ...]
@@ -79,7 +82,9 @@ class RolloutResult:
     """What a part came to.
 
     Attributes:
-        deals, decisions: how many. groups: as in `Samples`.
+        deals: how many.
+        decisions: how many.
+        groups: as in `Samples`.
         cpu_seconds: that its actor has spent since the part before.
     """
 
@@ -99,15 +104,15 @@ class Actor:
     def __init__(self, settings: Settings) -> None:
         torch.set_num_threads(1)
         self.seed = settings.seed
-        _, _, _, self.task = find_task(settings)
+        _, self.self_play = find_self_play(settings)
         self.counted = time.process_time()
 
-    def play(self, part: Part, nets: Arrays) -> RolloutResult:
+    def play(self, part: RolloutJob, nets: Arrays) -> RolloutResult:
         """Play a part by nets as `module_tensors` took them."""
-        restore_module(NETS, self.task.nets, nets)
+        restore_module(NETS, self.self_play.nets, nets)
         key = STREAM, part.round, part.index
         rng = np.random.default_rng(np.random.SeedSequence(self.seed, spawn_key=key))
-        samples = self.task.play(part.deals, part.progress, rng)
+        samples = self.self_play.play(part.deals, part.progress, rng)
         groups = {
             name: {key: SparseArray.of(tensor.numpy()) for key, tensor in group.items()}
             for name, group in samples.groups.items()
@@ -123,7 +128,7 @@ class Actors(Protocol):
     def waiting(self) -> bool:
         """A round has begun."""
 
-    def begin(self, parts: Sequence[Part], nets: Arrays) -> None:
+    def begin(self, parts: Sequence[RolloutJob], nets: Arrays) -> None:
         """Have the parts of a round played; one round may follow another that is not finished."""
 
     def finish(self) -> list[RolloutResult]:
@@ -134,7 +139,7 @@ class Actors(Protocol):
         """
 
 
-class Processes:
+class ProcessActors:
     """Actors in processes of this machine.
 
     Args:
@@ -146,7 +151,7 @@ class Processes:
         self._pool = ProcessPool(settings.workers)
         self._rounds: list[list[Future[RolloutResult]]] = []
 
-    def __enter__(self) -> Processes:
+    def __enter__(self) -> ProcessActors:
         self._pool.__enter__()
         return self
 
@@ -160,7 +165,7 @@ class Processes:
         """A round has begun."""
         return bool(self._rounds)
 
-    def begin(self, parts: Sequence[Part], nets: Arrays) -> None:
+    def begin(self, parts: Sequence[RolloutJob], nets: Arrays) -> None:
         """Have the parts of a round played."""
         self._rounds.append(
             [self._pool.submit(play_here, self._settings, part, nets) for part in parts]
@@ -175,8 +180,8 @@ class Processes:
         try:
             return [part.result() for part in self._rounds.pop(0)]
         except ProcessDiedError as error:
-            said = "a process of self-play died, killed or for want of memory"
-            raise ActorsLostError(said) from error
+            why = "a process of self-play died, killed or out of memory"
+            raise ActorsLostError(why) from error
 
 
 @cache
@@ -185,15 +190,15 @@ def _actor(settings: Settings) -> Actor:
     return Actor(settings)
 
 
-def play_here(settings: Settings, part: Part, nets: Arrays) -> RolloutResult:
+def play_here(settings: Settings, part: RolloutJob, nets: Arrays) -> RolloutResult:
     """Play a part in this process."""
     return _actor(settings).play(part, nets)
 
 
-def split_round(round_: int, deals: int, progress: float, workers: int) -> list[Part]:
+def split_round(round_: int, deals: int, progress: float, workers: int) -> list[RolloutJob]:
     """Return the parts of a round, none of them empty."""
     sizes = [deals // workers + (i < deals % workers) for i in range(workers)]
-    return [Part(round_, i, size, progress) for i, size in enumerate(sizes) if size]
+    return [RolloutJob(round_, i, size, progress) for i, size in enumerate(sizes) if size]
 
 
 def joined(parts: Sequence[RolloutResult]) -> Samples:

@@ -12,9 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import torch
 from crib_agents.files import check_format, read_header, to_bytes, write_whole
-from torch import nn
 
 from crib_training.outputs import CHECKPOINT
 
@@ -60,50 +58,3 @@ class Checkpoint:
         except ValueError as error:
             raise ValueError(f"{path}: {error}") from None
         return cls(about, tensors)
-
-
-def module_tensors(prefix: str, module: nn.Module) -> dict[str, Any]:
-    """Return a module's parameters as arrays, by name behind a prefix."""
-    return {f"{prefix}.{k}": v.detach().cpu().numpy() for k, v in module.state_dict().items()}
-
-
-def restore_module(
-    prefix: str, module: nn.Module, tensors: Mapping[str, np.ndarray[Any, Any]]
-) -> None:
-    """Give a module the parameters that `module_tensors` took.
-
-    Raises:
-        ValueError: they are of other shapes.
-    """
-    state = {
-        name[len(prefix) + 1 :]: torch.from_numpy(array.copy())
-        for name, array in tensors.items()
-        if name.startswith(f"{prefix}.")
-    }
-    try:
-        module.load_state_dict(state)
-    except RuntimeError as error:
-        raise ValueError(f"the nets of the checkpoint do not fit: {error}") from None
-
-
-def adam_tensors(optimizer: torch.optim.Optimizer) -> dict[str, Any]:
-    """Return what Adam keeps of each parameter."""
-    return {
-        f"adam.{i}.{name}": np.atleast_1d(value.detach().cpu().numpy())
-        for i, kept in optimizer.state_dict()["state"].items()
-        for name, value in kept.items()
-    }
-
-
-def restore_adam(
-    optimizer: torch.optim.Optimizer, tensors: Mapping[str, np.ndarray[Any, Any]]
-) -> None:
-    """Give Adam what `adam_tensors` took."""
-    state: dict[int, dict[str, torch.Tensor]] = {}
-    for name, array in tensors.items():
-        if name.startswith("adam."):
-            _, i, what = name.split(".")
-            value = torch.from_numpy(array.copy())
-            state.setdefault(int(i), {})[what] = value[0] if what == "step" else value
-    groups = optimizer.state_dict()["param_groups"]
-    optimizer.load_state_dict({"state": state, "param_groups": groups})

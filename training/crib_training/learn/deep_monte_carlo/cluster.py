@@ -12,7 +12,7 @@ from crib_training.learn.deep_monte_carlo.actors import (
     Actor,
     ActorsLostError,
     Arrays,
-    Part,
+    RolloutJob,
     RolloutResult,
 )
 from crib_training.learn.deep_monte_carlo.settings import Settings
@@ -25,7 +25,8 @@ PERSISTENCE = 3  # rounds
 def code_digest() -> str:
     """Return a digest of all of ours that decides what self-play comes to."""
     digest = sha256()
-    for path in [*sources(), *sorted(Path(__file__).parent.glob("*.py"))]:
+    here = Path(__file__).parent
+    for path in [*sources(), *sorted(here.glob("*.py")), here.parent / "learner.py"]:
         digest.update(path.name.encode())
         digest.update(path.read_bytes())
     return digest.hexdigest()[:16]
@@ -85,17 +86,17 @@ class Cluster:
         """A round has begun."""
         return bool(self._rounds)
 
-    def begin(self, parts: Sequence[Part], nets: Arrays) -> None:
+    def begin(self, parts: Sequence[RolloutJob], nets: Arrays) -> None:
         """Have the parts of a round played.
 
         Raises:
             ActorsLostError: there is no actor, nor will there be one.
         """
         self._welcome()
-        kept = self._ray.put(dict(nets))
+        stored = self._ray.put(dict(nets))
         actors = [self._actors[i % len(self._actors)] for i in range(len(parts))]
         self._rounds.append(
-            [(a, a.play.remote(part, kept)) for a, part in zip(actors, parts, strict=True)]
+            [(a, a.play.remote(part, stored)) for a, part in zip(actors, parts, strict=True)]
         )
 
     def finish(self) -> list[RolloutResult]:

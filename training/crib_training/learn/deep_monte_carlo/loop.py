@@ -1,9 +1,9 @@
-"""The loop of deep Monte Carlo, the same for every game.
+"""`crib train --method deep_monte_carlo`: a run from its settings to its files.
 
     crib train --method deep_monte_carlo --env six_card_v0 --deals 400000 --out runs/six_card
 
-Play a batch of deals by the nets as they are; fit the nets, choice by choice, to what followed;
-move the average of their weights along. That average is what is measured and saved.
+What it learns by is `algorithm`. Here the run is measured and saved on its way, ends where it can
+go on, and is shown.
 
 Writes to ``--out``: ``policy.safetensors`` (for `crib evaluate`), the curve (`learn.curve`), what
 TensorBoard reads, and ``checkpoint.safetensors``, with which ``--resume`` goes on, to the very
@@ -12,62 +12,32 @@ result that the run would have had.
 
 from __future__ import annotations
 
-import signal
 import time
-from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
-from typing import Any
+from contextlib import AbstractContextManager, nullcontext
 
 import numpy as np
 from crib_agents.learned import MonteCarloAgent
 from crib_agents.loading import load_agent
 from crib_play.replay import write_replay
 
-from crib_training.learn.deep_monte_carlo.actors import ActorsLostError, Processes
+from crib_training.interrupts import Stopped, interruptions
+from crib_training.learn.deep_monte_carlo.actors import ActorsLostError, ProcessActors
 from crib_training.learn.deep_monte_carlo.cluster import Cluster
 from crib_training.learn.deep_monte_carlo.settings import Settings, command
 from crib_training.learn.deep_monte_carlo.training import Training
-from crib_training.learn.display import Display
+from crib_training.learn.training_progress import TrainingProgress
 from crib_training.loading import find_game
 from crib_training.outputs import run_folder
 
 
-class Stopped(KeyboardInterrupt):
-    """A run was asked to stop, and is saved; its message says how to go on."""
-
-
-@contextmanager
-def asked_to_stop() -> Iterator[list[bool]]:
-    """Turn the first Ctrl-C into an entry of the list, so that a run ends where it can go on."""
-    asked: list[bool] = []
-    if signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
-        yield asked  # somebody else's handler, or none: theirs to deal with
-        return
-
-    def stop(number: int, frame: Any) -> None:
-        if asked:
-            raise KeyboardInterrupt
-        asked.append(True)
-
-    try:
-        signal.signal(signal.SIGINT, stop)
-    except ValueError:  # only the main thread may
-        yield asked
-        return
-    try:
-        yield asked
-    finally:
-        signal.signal(signal.SIGINT, signal.default_int_handler)
-
-
-def actors_of(settings: Settings) -> AbstractContextManager[Cluster | Processes | None]:
+def actors_of(settings: Settings) -> AbstractContextManager[Cluster | ProcessActors | None]:
     """Return who plays, None for the learner's own process."""
     if settings.ray_address is not None:
         return Cluster(settings)
-    return Processes(settings) if settings.workers > 1 else nullcontext()
+    return ProcessActors(settings) if settings.workers > 1 else nullcontext()
 
 
-def _kept(training: Training) -> str:
+def _where(training: Training) -> str:
     """Return where a run stands, and how it goes on."""
     going_on = command(training.settings, resume=training.settings.out)
     return f"the run is saved after {training.deals:,} deals; go on by {going_on}"
@@ -90,51 +60,49 @@ def train(settings: Settings) -> MonteCarloAgent:
 
 def _train(training: Training, settings: Settings) -> MonteCarloAgent:
     training.save()  # what cannot be written is found out before the work starts
-    training.task.play(2, 0.0, np.random.default_rng(0))  # compiles what no cache holds
+    training.self_play.play(2, 0.0, np.random.default_rng(0))  # compiles what no cache holds
     every = -(-settings.deals // settings.num_evals)
     saved = time.monotonic()
     with (
-        Display(
+        TrainingProgress(
             "deals",
             settings.deals,
             training.deals,
             training.decisions,
             settings.out,
             settings.progress,
-        ) as display,  # fmt: skip
-        asked_to_stop() as asked,
+        ) as progress,
+        interruptions(note_first=True) as interrupted,
         actors_of(settings) as training.actors,
     ):
         if settings.eval_pairs and not training.curve.points:
-            for point in training.measure(settings.eval_pairs):  # before anything is learned
-                display.measured(point)
+            progress.measured(training.measure(settings.eval_pairs))  # before it learns anything
         while training.deals < settings.deals:
             before = training.deals // every
             try:
                 training.iterate()
             except ActorsLostError as lost:
                 training.save()
-                raise ActorsLostError(f"{lost}; {_kept(training)}") from lost
-            display.moved(training.deals, training.decisions, training.loss)
+                raise ActorsLostError(f"{lost}; {_where(training)}") from lost
+            progress.learned(training.deals, training.decisions, training.loss)
             done = training.deals == settings.deals
             if settings.eval_pairs and (done or training.deals // every > before):
                 pairs = settings.final_eval_pairs if done else settings.eval_pairs
-                for point in training.measure(pairs):
-                    display.measured(point)
-            if done or asked or time.monotonic() - saved > settings.save_seconds:
+                progress.measured(training.measure(pairs))
+            if done or interrupted or time.monotonic() - saved > settings.save_seconds:
                 training.save()
                 saved = time.monotonic()
-            if asked and not done:
+            if interrupted and not done:
                 training.curve.draw(settings.out)
-                raise Stopped(_kept(training))
+                raise Stopped(_where(training))
         if settings.eval_pairs:
-            training.curve.measure_lines(settings.eval_pairs)
+            training.curve.measure_baselines(settings.eval_pairs)
         training.save()
         training.curve.draw(settings.out)
         rate = training.decisions / max(training.cpu_seconds, 1e-9)
-        display.say(
-            f"{training.decisions:,} decisions in {training.cpu_seconds:.0f} CPU s, {rate:,.0f} a "
-            f"CPU second"
+        progress.say(
+            f"{training.decisions:,} decisions in {training.cpu_seconds:.0f} CPU s, {rate:,.0f} "
+            f"per CPU second"
         )
     return training.agent
 

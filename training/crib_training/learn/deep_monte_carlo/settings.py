@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -23,12 +24,14 @@ from crib_env.settings import (
     Workers,
     check_numbers,
 )
+from crib_training import command_line
 
+PROGRAM = "crib train --method deep_monte_carlo"
 # What changes nothing about what is learned.
 FREE = ("out", "resume", "progress", "save_seconds", "ray_address", "replay")
 
 
-Width = Annotated[int, Between(1, WIDEST)]
+HiddenSize = Annotated[int, Between(1, WIDEST)]
 
 
 @dataclass(frozen=True)
@@ -51,11 +54,10 @@ class Settings:
         last_learning_rate: the share of it that is left at the end.
         ema_rate: how far the average of the weights moves at an update, by default the game's; it
             is what plays when strength is measured, and what is saved.
-        temperature: of the softmax over what choices are worth, in points; by default the game's.
+        temperature: of the softmax over the values of choices, in points; by default the game's.
         last_temperature: the same at the end.
-        explore: the share of decisions drawn evenly among all choices; falls to 0.
-        width: of the first hidden layer; by default the game's.
-        narrow: of the second hidden layer, likewise.
+        epsilon: the share of decisions drawn evenly among all choices; falls to 0.
+        hidden_sizes: of the two hidden layers; by default the game's.
         eval_opponents: the reference opponents, built-in names joined by commas.
         baselines: built-in agents whose own strength against the first of those the picture shows
             as lines, joined by commas.
@@ -88,8 +90,7 @@ class Settings:
     temperature: Positive | None = None
     last_temperature: Positive | None = None
     epsilon: Share = 0.1
-    width: Width | None = None
-    narrow: Width | None = None
+    hidden_sizes: tuple[HiddenSize, HiddenSize] | None = None
     eval_opponents: str = "rule_based"
     baselines: str = "greedy"
     num_evals: Count = 8
@@ -120,24 +121,17 @@ class GameDefaults:
     ema_rate: float
     temperature: float
     last_temperature: float
-    width: int
-    narrow: int
+    hidden_sizes: tuple[int, int]
 
-    def under(self, settings: Settings) -> GameDefaults:
+    def resolve(self, settings: Settings) -> GameDefaults:
         """Return these, or what the settings say instead."""
         given = {f.name: getattr(settings, f.name) for f in fields(self)}
         return replace(self, **{name: value for name, value in given.items() if value is not None})
 
 
-def command(settings: Settings, **changes: Any) -> str:
+def command(settings: Settings, leave_out: Collection[str] = (), **changes: Any) -> str:
     """Return the command line of settings with changes; what has its default is left out."""
-    words = ["crib train --method deep_monte_carlo"]
-    for field in fields(settings):
-        value = changes.get(field.name, getattr(settings, field.name))
-        if value != field.default:
-            option = field.name.replace("_", "-")
-            words.append(f"--no-{option}" if value is False else f"--{option} {value}")
-    return " ".join(words)
+    return command_line.command(PROGRAM, replace(settings, **changes), leave_out, ())
 
 
 def diff_settings(before: dict[str, Any], settings: Settings) -> list[str]:
@@ -151,10 +145,11 @@ def diff_settings(before: dict[str, Any], settings: Settings) -> list[str]:
 
 
 def origin(settings: Settings) -> str:
-    """Return the command that makes what settings make, wherever it is kept."""
-    return command(settings, **{f.name: f.default for f in fields(settings) if f.name in FREE})
+    """Return the command that repeats a run, in whatever folder."""
+    return command(settings, FREE)
 
 
 def fixed(settings: Settings) -> dict[str, Any]:
     """Return the settings that a run which goes on must not change, as JSON holds them."""
-    return {name: value for name, value in asdict(settings).items() if name not in FREE}
+    held = {name: value for name, value in asdict(settings).items() if name not in FREE}
+    return {name: list(v) if isinstance(v, tuple) else v for name, v in held.items()}

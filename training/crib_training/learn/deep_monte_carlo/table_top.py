@@ -28,18 +28,17 @@ from crib_env.engine.record import NONE
 from crib_env.engine.show import show_table
 from crib_env.engine.table_top.records import SIZE, TO_CRIB, TURNS
 from crib_env.rules import Rules
-from crib_training.learn.deep_monte_carlo.nets import layers_of, mlp
+from crib_training.learn.deep_monte_carlo.algorithm import Samples, SelfPlay, gumbel
 from crib_training.learn.deep_monte_carlo.settings import GameDefaults, Settings
 from crib_training.learn.deep_monte_carlo.table_top_play import choose_actions
-from crib_training.learn.deep_monte_carlo.task import Samples
-from crib_training.learn.deep_monte_carlo.two_hand import gumbel
+from crib_training.learn.learner import layers_of, mlp
 
 LINE_BY_LINE = 0.25  # of a run
 TRACE = 0.9  # the lambda of TD: how far the end of the round counts more than values on the way
 LEARNED_FROM = 0.3  # the share of positions: those of one round are alike
-CRIB_WIDTH, CRIB_NARROW = 32, 16
+CRIB_SIZES = (32, 16)
 CRIB_SHARE = 0.3  # of its error in the loss
-OWING_STEP = 10.0  # in points, what the table's numbers are kept in: Adam moves all alike
+OWING_STEP = 10.0  # in points, the unit of the table's numbers: Adam moves all alike
 
 Array = npt.NDArray[Any]
 
@@ -47,24 +46,26 @@ Array = npt.NDArray[Any]
 class LineNets(nn.Module):
     """The nets, and the table "owing" in steps of `OWING_STEP` points."""
 
-    def __init__(self, width: int, narrow: int) -> None:
+    def __init__(self, hidden_sizes: tuple[int, int]) -> None:
         super().__init__()
         nets = FAMILY.nets
-        self.line = mlp(nets["line"].inputs, width, narrow, 1)
-        self.crib = mlp(nets["crib"].inputs, CRIB_WIDTH, CRIB_NARROW, 1)
+        self.line = mlp(nets["line"].inputs, hidden_sizes, 1)
+        self.crib = mlp(nets["crib"].inputs, CRIB_SIZES, 1)
         self.owing = nn.Parameter(torch.zeros(OWING))
 
 
 @dataclass(frozen=True)
-class Turn:
+class TurnResult:
     """What one turn of N rounds led to.
 
     Attributes:
-        points: int64[N, LINES], of the lines so far. worth: float64[N, LINES].
+        points: int64[N, LINES], of the lines so far.
+        value: float64[N, LINES], what the lines are expected to come to.
         places: int64[N, 2], where what each side (rows, columns) owes stands in the table.
         chosen: int64[K], the rounds to learn from.
         inputs: float32[K, LINES, inputs], of the net for lines.
-        crib_inputs: float32[K, inputs]. crib_points: int64[K], so far.
+        crib_inputs: float32[K, inputs], of the net for the crib.
+        crib_points: int64[K], of the crib so far.
     """
 
     points: Array
@@ -76,29 +77,20 @@ class Turn:
     crib_points: Array
 
 
-class TableTopTask:
-    """Table Top and Ship's variation, for two and for four.
-
-    Args:
-        rules: the rules. players: 2 or 4.
-        settings: those of the run.
-    """
+class TableTopSelfPlay(SelfPlay):
+    """Table Top and Ship's variation, for two and for four."""
 
     family: ClassVar[LearnedFamily] = FAMILY
     defaults: ClassVar[GameDefaults] = GameDefaults(
         num_envs=512, learning_rate=2e-3, ema_rate=0.01, temperature=0.4, last_temperature=0.1,
-        width=96, narrow=48,
+        hidden_sizes=(96, 48),
     )  # fmt: skip
     episode = "round"
+    nets: LineNets
 
     def __init__(self, rules: Rules, players: int, settings: Settings) -> None:
-        self.rules = rules
-        self.players = players
-        mine = self.defaults.under(settings)
-        self.num_envs = mine.num_envs
-        self.first_temperature, self.last_temperature = mine.temperature, mine.last_temperature
-        self.epsilon = settings.epsilon
-        self.nets = LineNets(mine.width, mine.narrow)
+        super().__init__(rules, players, settings)
+        self.nets = LineNets(self.chosen.hidden_sizes)
 
     def weights(self, nets: nn.Module, made_by: str = "") -> Weights:
         """Return nets as the agent reads them."""
@@ -117,11 +109,8 @@ class TableTopTask:
         games = GameBatch(
             self.rules, n, players=self.players, episode="round", seed=int(rng.integers(1 << 62))
         )
-        games.begin()
-        temperature = self.first_temperature + progress * (
-            self.last_temperature - self.first_temperature
-        )
-        epsilon = self.epsilon * (1 - progress)
+        games.reset()
+        temperature, epsilon = self.exploration(progress)
         turns = []
         for turn in range(TURNS):
             noise = gumbel(rng, (n, ACTIONS), temperature, epsilon)
@@ -173,11 +162,13 @@ class TableTopTask:
         return loss + CRIB_SHARE * mse_loss(crib, batch["crib_targets"])
 
 
-def play_turn(games: GameBatch, flat: Array, noise: Array, chosen: Array) -> Turn:
+def play_turn(games: GameBatch, flat: Array, noise: Array, chosen: Array) -> TurnResult:
     """Play one turn of all rounds.
 
     Args:
-        flat: the nets. noise: float64[N, ACTIONS].
+        games: the rounds.
+        flat: the nets.
+        noise: float64[N, ACTIONS], added to the values.
         chosen: int64[K], the rounds to learn from.
     """
     n, k = games.n, len(chosen)
@@ -202,22 +193,24 @@ def play_turn(games: GameBatch, flat: Array, noise: Array, chosen: Array) -> Tur
     places, zero = np.empty((n, 2), dtype=np.int64), np.zeros(n, dtype=np.int64)
     places[lanes, side] = np.ravel_multi_index((zero, left, mine, theirs), OWING)
     places[lanes, 1 - side] = np.ravel_multi_index((zero + 1, left, theirs, mine), OWING)
-    return Turn(points, value, places, chosen, inputs, crib_inputs, crib_points)
+    return TurnResult(points, value, places, chosen, inputs, crib_inputs, crib_points)
 
 
-def traced(turns: list[Turn], came_to: Array, owing: Array) -> list[Array]:
-    """Return what both sides' lines are to be worth after each turn, float64[N, 2] each.
+def traced(turns: list[TurnResult], came_to: Array, owing: Array) -> list[Array]:
+    """Return the target value of both sides' lines after each turn, float64[N, 2] each.
 
-    TD(lambda): what they came to, mixed with what they were worth after the turns that followed.
+    TD(lambda): what they came to, mixed with their values after the turns that followed.
 
     Args:
-        came_to: [N, 2], what each side's lines came to. owing: the table, flat.
+        turns: what each turn led to.
+        came_to: [N, 2], what each side's lines came to.
+        owing: the table, flat.
     """
     targets = []
     target = came_to.astype(np.float64)
     for turn in reversed(turns):
         targets.append(target)
-        if len(targets) > 1:  # after the last turn lines are worth what they came to
+        if len(targets) > 1:  # after the last turn their value is what they came to
             value = side_sums(turn.value) + owing[turn.places]
             target = TRACE * target + (1 - TRACE) * value
     return targets[::-1]

@@ -84,14 +84,15 @@ def choose_actions(
 
     Args:
         weights: begin with the nets.
-        noise: float64[B, ACTIONS], added to what the actions are worth: scaled Gumbel noise draws
-            from the softmax over values.
+        noise: float64[B, ACTIONS], added to the actions' values: scaled Gumbel noise draws from the
+            softmax over values.
         rows: int64[B], in which row of ``inputs`` what the nets see is written, NONE for nowhere.
         actions: int64[B], receives the actions.
-        worth: float64[B, LINES], receives what the lines are then worth.
+        value: float64[B, LINES], receives the lines' values after the action.
         points: int64[B, LINES], receives their points so far.
         inputs: float32[K, LINES, inputs], receives what the net sees of the lines, 0 of full ones.
-        crib_inputs: float32[K, inputs], of the crib. crib_points: int64[K], its points so far.
+        crib_inputs: float32[K, inputs], receives what the net sees of the crib.
+        crib_points: int64[K], receives the crib's points so far.
     """
     places = stack.ints(MOST_INPUTS)
     seen = stack.floats(MOST_INPUTS)

@@ -7,7 +7,7 @@ mean over all starters, so that the starter's luck is no part of it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any, ClassVar
 
@@ -25,56 +25,45 @@ from crib_env.batch import GameBatch
 from crib_env.engine.show import show_table
 from crib_env.engine.two_hand.records import HAND
 from crib_env.rules import LARGEST_TARGET, Rules, TwoHandRules
-from crib_training.learn.deep_monte_carlo.nets import layers_of, mlp
+from crib_training.learn.deep_monte_carlo.algorithm import Samples, SelfPlay, gumbel
 from crib_training.learn.deep_monte_carlo.settings import GameDefaults, Settings
-from crib_training.learn.deep_monte_carlo.task import Samples
 from crib_training.learn.deep_monte_carlo.two_hand_play import (
     PAIRS,
     choose_cards,
     choose_pairs,
     mean_cribs,
 )
+from crib_training.learn.learner import layers_of, mlp
 
 ROLES = ("discard_pone", "discard_dealer")
-DISCARD_WIDTH = 0.75  # of the play's: fewer inputs
+DISCARD_SIZE = 0.75  # of the first layer for pegging: fewer inputs
 DISCARD_TEMPERATURE = 0.2
-EVEN = 1e3  # a temperature at which values no longer matter
 
 Array = npt.NDArray[Any]
 
 
-class TwoHandTask:
-    """Six-card, five-card, and whatever `TwoHandRules` a user makes.
-
-    Args:
-        rules: the rules. players: 2.
-        settings: those of the run.
-    """
+class TwoHandSelfPlay(SelfPlay):
+    """Six-card, five-card, and whatever `TwoHandRules` a user makes."""
 
     family: ClassVar[LearnedFamily] = FAMILY
     defaults: ClassVar[GameDefaults] = GameDefaults(
         num_envs=4096, learning_rate=1e-3, ema_rate=0.005, temperature=0.3, last_temperature=0.08,
-        width=128, narrow=64,
+        hidden_sizes=(128, 64),
     )  # fmt: skip
     episode = "deal"
+    nets: nn.ModuleDict
 
     def __init__(self, rules: Rules, players: int, settings: Settings) -> None:
-        self.rules = rules
-        self.players = players
+        super().__init__(rules, players, settings)
         # A whole deal is learned from, wherever the score would have ended it.
         assert isinstance(rules, TwoHandRules)
         self.open_rules = replace(rules, target=LARGEST_TARGET, for_last=0)
-        mine = self.defaults.under(settings)
-        self.num_envs = mine.num_envs
-        self.first_temperature, self.last_temperature = mine.temperature, mine.last_temperature
-        self.epsilon = settings.epsilon
+        first, second = self.chosen.hidden_sizes
+        smaller = max(1, int(DISCARD_SIZE * first)), second
         self.nets = nn.ModuleDict(
             {
                 name: mlp(
-                    net.inputs,
-                    mine.width if name == "pegging" else max(1, int(DISCARD_WIDTH * mine.width)),
-                    mine.narrow,
-                    net.outputs,
+                    net.inputs, (first, second) if name == "pegging" else smaller, net.outputs
                 )
                 for name, net in FAMILY.nets.items()
             }
@@ -92,9 +81,9 @@ class TwoHandTask:
         """Play ``n`` deals."""
         flat = self.weights(self.nets).flat()
         games = GameBatch(self.open_rules, n, episode="deal", seed=int(rng.integers(1 << 62)))
-        games.begin()
+        games.reset()
         lanes = np.arange(n)
-        epsilon = self.epsilon * (1 - progress)
+        temperature, epsilon = self.exploration(progress)
         seats = np.stack([1 - games.states["dealer"], games.states["dealer"]])  # by role
         seen = []
         for role, name in enumerate(ROLES):
@@ -108,10 +97,7 @@ class TwoHandTask:
         heels = games.tally[:, :, 0].copy()
         cribs = np.empty(n)
         mean_cribs(games.states, show_table(), self.rules.crib_flush_size, cribs)
-        temperature = self.first_temperature + progress * (
-            self.last_temperature - self.first_temperature
-        )
-        groups = {"pegging": self._play_out(games, flat, temperature, epsilon, rng)}
+        groups = {"pegging": _pegging_samples(games, flat, temperature, epsilon, rng)}
         pegged = games.tally[:, :, 0] - heels
         for role, name in enumerate(ROLES):
             mine, theirs = pegged[lanes, seats[role]], pegged[lanes, seats[1 - role]]
@@ -119,40 +105,8 @@ class TwoHandTask:
             groups[name] = _tensors(seen[role], targets)
         return Samples(groups, 4 * n + len(groups["pegging"]["inputs"]))
 
-    def _play_out(
-        self,
-        games: GameBatch,
-        flat: Array,
-        temperature: float,
-        epsilon: float,
-        rng: np.random.Generator,
-    ) -> dict[str, Tensor]:
-        """Play the cards of all games; return what the net saw and what it is to put out."""
-        inputs, targets = [], []
-        decided = []  # lanes, seats, and both sides' points of the play with the card's own
-        running = games.running()
-        while len(running):
-            views = games.views(running)
-            noise = gumbel(rng, (len(running), HAND), temperature, epsilon)
-            cards, chosen, points = np.empty((3, len(running)), dtype=np.int64)
-            seen = np.empty((len(running), FAMILY.nets["pegging"].inputs), dtype=np.float32)
-            k = choose_cards(views, flat, noise, cards, chosen, points, seen)
-            lanes, seats = running[chosen[:k]], views["seat"][chosen[:k]]
-            before = games.tally[lanes, :, 0]
-            before[np.arange(k), seats] += points[:k]
-            inputs.append(seen[:k])
-            decided.append((lanes, seats, before))
-            games.step(running, cards)
-            running = games.running(running)
-        for lanes, seats, before in decided:
-            rest = games.tally[lanes, :, 0] - before
-            row = np.arange(len(lanes))
-            targets.append(np.stack([rest[row, seats], rest[row, 1 - seats]], axis=1))
-        return _tensors(np.concatenate(inputs), np.concatenate(targets).astype(np.float32))
-
     def loss(self, samples: Samples, rows: Mapping[str, Tensor]) -> Tensor:
         """Return the squared errors of the nets, added up."""
-        assert isinstance(self.nets, nn.ModuleDict)
         losses = []
         for name, net in self.nets.items():
             group, chosen = samples.groups[name], rows[name]
@@ -160,18 +114,50 @@ class TwoHandTask:
         return torch.stack(losses).sum()
 
 
-def gumbel(
-    rng: np.random.Generator, shape: tuple[int, int], temperature: float, epsilon: float
-) -> Array:
-    """Return noise that makes the largest sum of value and noise a draw from the softmax.
+def play_cards(
+    games: GameBatch, flat: Array, temperature: float, epsilon: float, rng: np.random.Generator
+) -> Iterator[tuple[Array, Array, Array, Array]]:
+    """Play the cards of all games, and yield the decisions with a choice before each step.
 
     Args:
-        shape: decisions, choices. temperature: of the softmax.
-        explore: the share of decisions in which all choices are as likely.
+        games: after the discards.
+        flat: the nets.
+        temperature: see `gumbel`.
+        epsilon: see `gumbel`.
+        rng: draws the choices.
+
+    Yields:
+        of K decisions the lanes, int64[K]; the views, [K]; the points that the card pegs for
+        certain, int64[K]; and what the net sees of it, float32[K, inputs].
     """
-    scale = np.where(rng.random(shape[0]) < epsilon, EVEN, temperature)
-    noise: Array = rng.gumbel(size=shape) * scale[:, None]
-    return noise
+    running = games.running()
+    while len(running):
+        views = games.views(running)
+        noise = gumbel(rng, (len(running), HAND), temperature, epsilon)
+        cards, chosen, points = np.empty((3, len(running)), dtype=np.int64)
+        inputs = np.empty((len(running), FAMILY.nets["pegging"].inputs), dtype=np.float32)
+        k = choose_cards(views, flat, noise, cards, chosen, points, inputs)
+        yield running[chosen[:k]], views[chosen[:k]], points[:k], inputs[:k]
+        games.step(running, cards)
+        running = games.running(running)
+
+
+def _pegging_samples(
+    games: GameBatch, flat: Array, temperature: float, epsilon: float, rng: np.random.Generator
+) -> dict[str, Tensor]:
+    """Play the cards of all games; return what the net saw, and the points that followed."""
+    inputs, targets = [], []
+    decided = []  # lanes, seats, and both sides' points of the play with the card's own
+    for lanes, views, points, seen in play_cards(games, flat, temperature, epsilon, rng):
+        row, seats = np.arange(len(lanes)), views["seat"]
+        before = games.tally[lanes, :, 0]
+        before[row, seats] += points
+        inputs.append(seen)
+        decided.append((lanes, row, seats, before))
+    for lanes, row, seats, before in decided:
+        rest = games.tally[lanes, :, 0] - before
+        targets.append(np.stack([rest[row, seats], rest[row, 1 - seats]], axis=1))
+    return _tensors(np.concatenate(inputs), np.concatenate(targets).astype(np.float32))
 
 
 def _tensors(inputs: Array, targets: Array) -> dict[str, Tensor]:

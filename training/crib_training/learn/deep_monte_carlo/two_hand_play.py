@@ -42,8 +42,8 @@ def choose_pairs(views, table, weights, noise, pairs, inputs):
 
     Args:
         weights: begin with the nets.
-        noise: float64[B, PAIRS], added to what the pairs are worth: scaled Gumbel noise draws from
-            the softmax over values.
+        noise: float64[B, PAIRS], added to the pairs' values: scaled Gumbel noise draws from the
+            softmax over values.
         pairs: int64[B, 2], receives the cards, the lower first.
         inputs: float32[B, inputs], receives what the net sees of the pair.
     """
@@ -59,7 +59,7 @@ def choose_pairs(views, table, weights, noise, pairs, inputs):
                 high = max(v["hand"][i], v["hand"][j])
                 scores = pair_value(v, table, weights, low, high) + noise[b, pair]
                 pair += 1
-                if pair == 1 or scores > most:  # the first stands if no worth is a number
+                if pair == 1 or scores > most:  # the first stands if no value is a number
                     most = scores
                     pairs[b, 0] = low
                     pairs[b, 1] = high

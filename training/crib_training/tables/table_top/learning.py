@@ -1,11 +1,11 @@
 """Kernels with which the Table Top expert learns its values by playing against itself.
 
 A round is played by the values alone, without search, and what every player saw after each turn is
-kept. Then the values learn from it, in one of two ways. `learn_lines` takes each line by itself:
-what it came to corrects what it was thought to be worth on the way. That is quick, but it takes a
-line's company for its worth. `learn_sides` goes on from there by temporal differences, TD(lambda):
-the sum of a side's lines is corrected by what it was worth later, so a line comes to be worth what
-it adds to the whole.
+stored. Then the values learn from it, in one of two ways. `learn_lines` takes each line by itself:
+what it came to corrects its values on the way. That is quick, but it credits a line with what its
+neighbours bring. `learn_sides` goes on from there by temporal differences, TD(lambda): the value of
+a side's lines together is corrected by their value later, so that a line's value becomes what it
+adds to the whole.
 """
 
 from __future__ import annotations
@@ -136,7 +136,7 @@ def learn_lines(table, values, visits, surplus, v, q, end, rate):
 
 @kernel
 def learn_crib(table, values, visits, v, known, points, rate):
-    """Correct what a crib is worth of which the cards ``known`` are, by what it came to."""
+    """Correct the value of a crib with the cards ``known`` by what it came to."""
     if bit_count(known) < SIZE:
         error = points - crib_value(values, table, known, v["my_crib"], nob_of(v))
         correct(values, visits, CRIB + v["my_crib"] * SHAPES + shape(known), error, rate)
@@ -174,7 +174,7 @@ def spread(values, surplus, v, q, mine, theirs, rate):
 
 @kernel
 def learn_sides(table, values, surplus, views, past, rate):
-    """Correct both sides' lines in every position of a round by what they were worth later."""
+    """Correct both sides' lines in every position of a round by their values later."""
     v = views[TURNS - 1]
     q = past[TURNS - 1]
     goal = lines_of_side(v, table, values, surplus, q, 0)

@@ -65,7 +65,7 @@ def measure(
         came to.
     """
     games = GameBatch(RULES[preset], rounds, players=players, episode="round", seed=entropy)
-    games.begin(dealer=DEALER)
+    games.reset(dealer=DEALER)
     every = np.arange(rounds)
     expected = np.zeros((TURNS, rounds, 2))
     work = Work.new()

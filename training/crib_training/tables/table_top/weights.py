@@ -1,13 +1,13 @@
-"""Fit the weights of Table Top's `rule_based` anew, and print them beside those it has.
+"""Fit the weights of Table Top's `rule_based` again, and print them beside those it has.
 
     crib tables table_top_weights --rounds 6000 --fits 4 --seed 1
 
 The agent plays rounds against itself. What every line came to, less its points as it lay, is fitted
-by least squares to the parts of `kernels.placing.HEURISTICS` that value a line: a
-constant and the mean of what the next card adds, by the cards in the line, and the chance of a
-flush. With the weights found it plays anew, and so on. The other weights (``other``, ``crib_next``,
-``throw``) are no part of a line's value; they stay as they are. Nothing is written: the weights of
-the agent are rounded, and change with its version only.
+by least squares to the parts of `kernels.placing.HEURISTICS` that value a line: a constant and the
+mean of what the next card adds, by the cards in the line, and the chance of a flush. With the
+weights found it plays again, and so on. The other weights (``other``, ``crib_next``, ``throw``) are
+no part of a line's value; they stay as they are. Nothing is written: the weights of the agent are
+rounded, and change with its version only.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def fit(rules: Rules, weights: Array, rounds: int, seed: np.random.SeedSequence)
 
 @dataclass(frozen=True)
 class Settings:
-    """Fit the weights of Table Top's rule_based anew; print both.
+    """Fit the weights of Table Top's rule_based again; print both.
 
     Attributes:
         rounds: with two and with four players.

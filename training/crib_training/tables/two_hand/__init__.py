@@ -1,7 +1,7 @@
 """What the agents know of the two-hand games.
 
 - `crib_tables`: the mean crib of every pair discarded.
-- `reflex`: what a card played leads to, and which hands are kept.
+- `rollout_policy`: what a card played leads to, and which hands are kept.
 - `deal_outcomes`: what a deal brings, for the chance of winning.
 - `kept_pegging`: what a kept hand pegs.
 - `discarded`: which pairs each role discards.

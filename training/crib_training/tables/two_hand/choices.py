@@ -1,13 +1,13 @@
 """Learn how the expert chooses a card, ``choices.npz``, from its own games.
 
 Run ``crib tables choices`` (some two CPU minutes). Games of the expert against itself give its
-choices in the play. The reflex's tables, begun as they are, learn to foretell them: a softmax over
-their values, with the reflex's own temperature, is to make what was chosen likely (cross entropy,
-stochastic gradient descent in passes of falling step). A tenth of the choices is left out and says
-how well the tables foretell what they have not seen.
+choices in the play. The rollout policy's tables learn to predict them: a softmax over their values,
+with the rollout policy's own temperature, is to make what was chosen likely (cross entropy,
+stochastic gradient descent in passes of falling step). A tenth of the choices is held out and shows
+how well the tables predict choices that they have not seen.
 
 The values are then no longer points that follow a card; but whoever searches takes the other seat
-to choose by such a softmax, and foresees the expert's answers far better with them.
+to choose by such a softmax, and predicts the expert's answers far better with them.
 """
 
 from __future__ import annotations
@@ -41,13 +41,13 @@ from crib_env.rules import TwoHandRules
 from crib_env.settings import Count, NewFile, Seed
 from crib_training.progress import steps
 from crib_training.tables.files import made_by, start_table
-from crib_training.tables.two_hand.dealing import GAMES
+from crib_training.tables.two_hand.dealing import both_games
 
 Array = npt.NDArray[Any]
 
 STEPS = (0.1, 0.1, 0.05, 0.05, 0.02, 0.01, 0.005)
 LANES = 2000
-LEFT_OUT = 10  # one choice of so many is not learned from
+HELD_OUT = 10  # one choice of so many is not learned from
 DEALS_A_GAME = {6: 9, 5: 7}
 NEVER = 1e-9  # a chance is taken to be this at least
 
@@ -59,13 +59,17 @@ NEVER = 1e-9  # a chance is taken to be this at least
     )
 )  # fmt: skip
 def learn(views, ranks, hands, weights, base, rate, positions, scratch, places, found):
-    """Say how well the tables foretell choices, and move them towards each after it.
+    """Measure how well the tables predict choices, and move them towards each after it.
 
     Args:
-        views: of seats with a choice in the play. ranks: int64[B], the ranks they chose.
-        hands: `holdings`. weights: float64[2 * SIZE], the tables, updated. base: the game's.
+        views: of seats with a choice of ranks in pegging.
+        ranks: int64[B], the ranks they chose.
+        hands: `holdings`.
+        weights: float64[2 * SIZE], the tables, updated.
+        base: where the game's tables begin.
         rate: the step; 0 to learn nothing.
-        positions: two of `POSITION`. scratch: a `SCRATCH` of the search.
+        positions: two of `POSITION`, scratch.
+        scratch: a `SCRATCH` of the search.
         places: int64[TABLES], scratch.
         found: float64[2], written: the mean of minus the logarithm of the chance given to what was
             chosen, and how often that was the likeliest.
@@ -119,17 +123,17 @@ def choices(
         cards, chance = chunk.spawn(2)
         rng = np.random.default_rng(chance)
         games = GameBatch(rules, min(LANES, max(1, deals // DEALS_A_GAME[rules.dealt])), seed=cards)
-        games.begin()
+        games.reset()
         lanes = games.running()
         while len(lanes):
-            asked = games.views(lanes)
-            actions = agent.act(asked, rng)
-            may = (asked["legal"][:, None] >> np.arange(HAND) & 1) == 1
-            highest = np.where(may, asked["hand"] >> 2, -1).max(axis=1)
-            lowest = np.where(may, asked["hand"] >> 2, RANKS).min(axis=1)
-            told = (asked["phase"] == PEGGING) & (lowest < highest)
-            views.append(asked[told])
-            ranks.append(actions[told] >> 2)
+            seen = games.views(lanes)
+            actions = agent.act(seen, rng)
+            may = (seen["legal"][:, None] >> np.arange(HAND) & 1) == 1
+            highest = np.where(may, seen["hand"] >> 2, -1).max(axis=1)
+            lowest = np.where(may, seen["hand"] >> 2, RANKS).min(axis=1)
+            has_choice = (seen["phase"] == PEGGING) & (lowest < highest)
+            views.append(seen[has_choice])
+            ranks.append(actions[has_choice] >> 2)
             bad = games.step(lanes, actions)
             assert bad is None, games.why_illegal(lanes[bad], actions[bad])
             lanes = games.running(lanes)
@@ -137,7 +141,7 @@ def choices(
 
 
 def fit(views: Array, ranks: Array, base: int, rng: np.random.Generator) -> tuple[Array, Array]:
-    """Return the game's tables, float64[SIZE], and how well they foretell what was left out.
+    """Return the game's tables, float64[SIZE], and how well they predict what was held out.
 
     Returns:
         the tables; float64[passes + 1, 2], before and after each pass, what `learn` finds of it.
@@ -146,7 +150,7 @@ def fit(views: Array, ranks: Array, base: int, rng: np.random.Generator) -> tupl
     positions, scratch = np.zeros(2, dtype=POSITION), np.zeros(1, dtype=SCRATCH)
     places, found = np.zeros(TABLES, dtype=np.int64), np.zeros(2)
     order = rng.permutation(len(views))
-    apart, learned = order[::LEFT_OUT], np.delete(order, np.s_[::LEFT_OUT])
+    apart, learned = order[::HELD_OUT], np.delete(order, np.s_[::HELD_OUT])
     predicted = []
     for rate in (0.0, *STEPS):
         if rate > 0:
@@ -177,17 +181,14 @@ class Settings:
 
 
 def run(settings: Settings) -> None:
-    """Learn both games' tables, print how well they foretell, and write the file."""
+    """Learn both games' tables, print how well they predict, and write the file."""
     agent, tables = load_agent(settings.agent), []
-    for i, (name, entropy) in enumerate(
-        zip(GAMES, np.random.SeedSequence(settings.seed).spawn(len(GAMES)), strict=True)
-    ):
-        rules = TwoHandRules.preset(name)
+    for i, (rules, entropy) in enumerate(both_games(settings.seed)):
         cards, order = entropy.spawn(2)
         views, ranks = choices(rules, agent, settings.deals, cards)
         learned, predicted = fit(views, ranks, i * SIZE, np.random.default_rng(order))
         tables.append(np.round(learned * UNIT).astype(np.int16))
-        print(f"{name}: {len(views)} choices; of those left out the likeliest card was chosen "
+        print(f"{rules.name}: {len(views)} choices; of those held out the likeliest was chosen "
               + ", ".join(f"{100 * hit:.1f}" for _, hit in predicted) + " % by pass, at a cross "
               "entropy of " + ", ".join(f"{loss:.3f}" for loss, _ in predicted))  # fmt: skip
     save(CHOICES, settings.out, made_by=made_by(CHOICES, settings), tables=np.stack(tables))

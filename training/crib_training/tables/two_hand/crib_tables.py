@@ -2,9 +2,9 @@
 
 Run ``crib tables crib_tables`` (about a minute on one core). For each two-hand game deals are drawn
 at random and both seats discard by the mean of the hand over its starters, plus or minus the table
-so far. Every pair each seat could have laid is then scored in the crib with what the other seat did
-lay and the starter, so that rare pairs get samples too. The means are the next table; a few rounds,
-each of fresh deals, reach a fixed point.
+so far. Every pair each seat could have discarded is then scored in the crib with what the other
+seat discarded and the starter, so that rare pairs get samples too. The means are the next table; a
+few rounds, each of fresh deals, reach a fixed point.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ from crib_env.settings import Count, NewFile, Seed
 from crib_training.progress import steps
 from crib_training.tables.files import start_table, write
 from crib_training.tables.two_hand.dealing import (
-    GAMES,
     best_pair,
+    both_games,
     crib_points,
     deal_hands,
     discard_views,
@@ -82,7 +82,7 @@ def sample(views, table, weights, rng, deals, sums, squares, samples, kept):
 
 
 @dataclass
-class Round:
+class CribRound:
     """What one round of sampling found.
 
     Attributes:
@@ -100,7 +100,7 @@ class Round:
 
 def sample_round(
     rules: TwoHandRules, crib: Array, deals: int, seed: np.random.SeedSequence
-) -> Round:
+) -> CribRound:
     """Sample deals in which both seats discard by the crib charts ``crib``, float64[2, CELLS]."""
     weights = np.zeros((len(DEALT), len(ROLES), CELLS))
     weights[DEALT.index(rules.dealt)] = crib
@@ -116,12 +116,12 @@ def sample_round(
     n = np.maximum(samples, 1)
     means = sums / n
     error = np.sqrt((squares / n - means**2) / n)
-    return Round(means, error, samples, kept[:, :, 1] / np.maximum(kept[:, :, 0], 1))
+    return CribRound(means, error, samples, kept[:, :, 1] / np.maximum(kept[:, :, 0], 1))
 
 
 def fixed_point(
     rules: TwoHandRules, deals: int, rounds: int, seed: np.random.SeedSequence
-) -> tuple[Round, list[float]]:
+) -> tuple[CribRound, list[float]]:
     """Iterate from no table at all; return the last round and each round's mean change."""
     crib = np.zeros((len(ROLES), CELLS))
     changes = []
@@ -132,7 +132,7 @@ def fixed_point(
     return found, changes
 
 
-def as_json(found: Round, rules: TwoHandRules, deals: int) -> dict[str, Any]:
+def as_json(found: CribRound, rules: TwoHandRules, deals: int) -> dict[str, Any]:
     """Return a game's entry of the data file."""
     roles = {
         role: {
@@ -166,17 +166,14 @@ class Settings:
 def run(settings: Settings) -> None:
     """Compute both games' tables, print how they compare, and write the file."""
     games: dict[str, Any] = {}
-    for name, seed in zip(
-        GAMES, np.random.SeedSequence(settings.seed).spawn(len(GAMES)), strict=True
-    ):
+    for rules, seed in both_games(settings.seed):
         started = time.perf_counter()
-        rules = TwoHandRules.preset(name)
         found, changes = fixed_point(rules, settings.deals, settings.rounds, seed)
-        games[name] = as_json(found, rules, settings.deals)
-        print(f"{name}: {time.perf_counter() - started:.0f} s, mean change by round "
+        games[rules.name] = as_json(found, rules, settings.deals)
+        print(f"{rules.name}: {time.perf_counter() - started:.0f} s, mean change by round "
               + " ".join(f"{change:.4f}" for change in changes)
               + f", largest standard error {found.error.max():.4f}")  # fmt: skip
-        if name == "hoyle":
+        if rules.dealt == 6:
             print(compare_with_schell(found.crib))
     write(CRIB_TABLES, settings, games)
 

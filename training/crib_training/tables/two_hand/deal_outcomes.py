@@ -31,7 +31,7 @@ from crib_env.settings import Count, CountOrNone, NewFile, Seed
 from crib_training.evaluation.duplicate import Estimate, estimate
 from crib_training.progress import steps
 from crib_training.tables.files import start_table, write
-from crib_training.tables.two_hand.dealing import GAMES
+from crib_training.tables.two_hand.dealing import GAMES, both_games
 
 Array = npt.NDArray[Any]
 
@@ -60,7 +60,7 @@ def measure(
     for chunk in steps(chunks, f"{rules.name}, deals of {agent.name}, in parts"):
         deck, chance = chunk.spawn(2)
         games = GameBatch(rules, min(LANES, deals), episode="deal", seed=deck)
-        games.begin(dealer=DEALER)
+        games.reset(dealer=DEALER)
         before = np.zeros((games.n, 2), dtype=np.int64)
         for lanes in games.play(agent, np.random.default_rng(chance)):
             now = np.minimum(games.tally[lanes, :, 0], MOST_PLAY)
@@ -107,7 +107,7 @@ def dealer_wins(
     start = rules.target - needs[0], rules.target - needs[1]
     deals, chance = np.random.SeedSequence(seed).spawn(2)
     play = GameBatch(rules, games, seed=deals)
-    play.begin(dealer=DEALER, scores=start)
+    play.reset(dealer=DEALER, scores=start)
     for _ in play.play(agent, np.random.default_rng(chance)):
         pass
     return estimate(play.states["winner"] == DEALER)
@@ -152,11 +152,11 @@ def run(settings: Settings) -> None:
             print(compare(TwoHandRules.preset(name), agent, settings.check, settings.seed))
         return
     games = {}
-    for name, entropy in zip(GAMES, np.random.SeedSequence(settings.seed).spawn(2), strict=True):
-        points, outs = measure(TwoHandRules.preset(name), agent, settings.deals, entropy)
-        games[name] = as_json(points, outs, TwoHandRules.preset(name))
+    for rules, entropy in both_games(settings.seed):
+        points, outs = measure(rules, agent, settings.deals, entropy)
+        games[rules.name] = as_json(points, outs, rules)
         means = ", ".join(f"{p} {m:.3f}" for p, m in zip(COUNTS, points.mean(axis=0), strict=True))
-        print(f"{name}: {means}")
+        print(f"{rules.name}: {means}")
         print("correlations:")
         for count, row in zip(COUNTS, np.corrcoef(points.T), strict=True):
             print(f"  {count:14}" + "".join(f"{value:7.3f}" for value in row))

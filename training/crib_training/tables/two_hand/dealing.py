@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,13 @@ from crib_env.engine.two_hand.records import HAND, VIEW
 from crib_env.rules import TwoHandRules
 
 GAMES = ("hoyle", "five_card")
+
+
+def both_games(seed: int) -> Iterator[tuple[TwoHandRules, np.random.SeedSequence]]:
+    """Yield the rules of six and of five cards, each with a seed of its own."""
+    for name, entropy in zip(GAMES, np.random.SeedSequence(seed).spawn(len(GAMES)), strict=True):
+        yield TwoHandRules.preset(name), entropy
+
 
 best_pair = choose_pair(hand_and_crib)  # as `rule_based` discards
 

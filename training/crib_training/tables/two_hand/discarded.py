@@ -1,16 +1,16 @@
-"""Compute what each role discards, ``discarded.json``, the habits `expert` reckons by.
+"""Compute what each role discards, ``discarded.json``, the rates that `expert` expects.
 
     crib tables discarded
 
 For each two-hand game deals are drawn at random and both seats discard as `expert` does, each for
-the most points on average, taking the other's role to lay pairs at the rates found so far. Of every
-pair that a role was dealt it is counted whether it was laid. The rates, by the two ranks and
-whether the cards are of one suit, are the next habits; a few rounds, each of fresh deals, reach a
-fixed point. Every pair that was dealt is also scored in the crib with what the other did lay and
-the starter, and what that makes beyond what was expected is kept by the pair's ranks. Needs
+the most points on average, taking the other's role to discard pairs at the rates found so far. Of
+every pair that a role was dealt it is counted whether it was discarded. The rates, by the two ranks
+and whether the cards are of one suit, are the next rates; a few rounds, each of fresh deals, reach
+a fixed point. Every pair that was dealt is also scored in the crib with what the other discarded
+and the starter, and what that makes beyond what was expected is averaged by the pair's ranks. Needs
 ``kept_pegging.json`` and ``deal_outcomes.json``.
 
-Printed: how far the cribs of the pairs that were laid are from those expected of them; and for six
+Printed: how far the cribs of discarded pairs are from those expected of them; and for six
 cards the mean crib of each pair beside Schell's averages.
 """
 
@@ -53,7 +53,7 @@ from crib_env.settings import Count, NewFile, Seed
 from crib_training.progress import steps
 from crib_training.tables.files import start_table, write
 from crib_training.tables.two_hand.dealing import (
-    GAMES,
+    both_games,
     crib_points,
     deal_hands,
     discard_views,
@@ -72,18 +72,18 @@ Array = npt.NDArray[Any]
     )
 )  # fmt: skip
 def sample(views, win_table, model, table, scratch, columns, rng, deals, discarded, cribs, own):
-    """Draw deals and count, by role (pone, dealer) and cell, what was dealt and what was laid.
+    """Draw deals and count, by role (pone, dealer) and cell, what was dealt and what was discarded.
 
     Args:
         views: the two views, pone's and the dealer's; their rules must be set.
         columns: float64[2, 15, COLUMNS], scratch.
         rng: int64[4], the generator.
-        laid: int64[2, CELLS, 2], pairs dealt and laid.
-        cribs: float64[2, CELLS, 5], of the pairs dealt the crib with what the other did lay, how
-            far it was beyond the crib expected, and its square; of the pairs laid the crib and its
-            square; all added up.
-        own: float64[2, 3], of the pairs laid the crib expected, how far the crib was beyond it,
-            and the square of that, added up.
+        discarded: int64[2, CELLS, 2], pairs dealt and discarded.
+        cribs: float64[2, CELLS, 5], of the pairs dealt the crib with what the other discarded, how
+            far it was beyond the crib expected, and its square; of the pairs discarded the crib and
+            its square; all added up.
+        own: float64[2, 3], of the pairs discarded the crib expected, how far the crib was beyond
+            it, and the square of that, added up.
     """
     n = views[0]["dealt"]
     for _ in range(deals):
@@ -123,18 +123,18 @@ def sample(views, win_table, model, table, scratch, columns, rng, deals, discard
 
 
 @dataclass
-class Round:
+class DiscardRound:
     """What one round of sampling found, by role (pone, dealer).
 
     Attributes:
-        laid: float64[2, CELLS], how often a pair that was dealt was laid.
+        discarded: float64[2, CELLS], how often a pair that was dealt was discarded.
         error: float64[2, CELLS], the standard errors.
         cribs: float64[2, CELLS, 3], of the cribs of a pair whenever it was dealt their number, sum
             and sum of squares.
-        discarded_cribs: float64[2, CELLS, 3], the same of the times it was laid.
+        discarded_cribs: float64[2, CELLS, 3], the same of the times it was discarded.
         beyond: float64[2, CELLS], how far it was beyond the mean expected, by ranks alone.
-        own: float64[2, 3], of the pairs laid the mean crib expected, how far the cribs were beyond
-            it, and 1.96 standard errors of that.
+        own: float64[2, 3], of the pairs discarded the mean crib expected, how far the cribs were
+            beyond it, and 1.96 standard errors of that.
     """
 
     discarded: Array
@@ -151,7 +151,7 @@ def sample_round(
     excess: Array,
     deals: int,
     seed: np.random.SeedSequence,
-) -> Round:
+) -> DiscardRound:
     """Sample deals in which both seats use ``discard_rate`` and ``excess``, float64[2, CELLS]."""
     model = build(rules.dealt, discard_rate, excess, kept_pegging(rules.dealt))
     views = discard_views(rules)[::-1].copy()  # the dealer's is first there
@@ -170,7 +170,7 @@ def sample_round(
     beyond = by_ranks(cribs[:, :, 1]) / by_ranks(dealt)
     every = np.stack([discarded[:, :, 0], cribs[:, :, 0], cribs[:, :, 2]], axis=2)
     chosen = np.stack([discarded[:, :, 1], cribs[:, :, 3], cribs[:, :, 4]], axis=2)
-    return Round(rate, error, every, chosen, beyond, own)
+    return DiscardRound(rate, error, every, chosen, beyond, own)
 
 
 def by_ranks(chart: Array) -> Array:
@@ -185,32 +185,34 @@ class FixedPoint:
     """Where the rounds lead to.
 
     Attributes:
-        habit: float64[2, CELLS], how often a role lays a pair that it was dealt.
-        excess: float64[2, CELLS], what its crib makes beyond what the other's habit explains.
-        changes: by round, how far on average the rates found were from the habits so far.
+        discard_rate: float64[2, CELLS], how often a role discards a pair that it was dealt.
+        excess: float64[2, CELLS], what its crib makes beyond what the other's rates explain.
+        changes: by round, how far on average the rates found were from those so far.
         last: the last round.
     """
 
     discard_rate: Array
     excess: Array
     changes: list[float]
-    last: Round
+    last: DiscardRound
 
 
 def fixed_point(
     rules: TwoHandRules, deals: int, rounds: int, seed: np.random.SeedSequence
 ) -> FixedPoint:
-    """Iterate from every pair being laid as often.
+    """Iterate from every pair being discarded equally often.
 
     Each role answers the mean of what the other did so far (fictitious play): answering the last
     round alone, the two go round in circles that grow.
     """
-    point = FixedPoint(np.ones((2, CELLS)), np.zeros((2, CELLS)), [], Round(*np.zeros((6, 1))))
+    point = FixedPoint(
+        np.ones((2, CELLS)), np.zeros((2, CELLS)), [], DiscardRound(*np.zeros((6, 1)))
+    )
     for i, child in enumerate(steps(seed.spawn(rounds), f"{rules.name}, rounds")):
         found = sample_round(rules, point.discard_rate, point.excess, deals, child)
         point.changes.append(float(np.abs(found.discarded - point.discard_rate).mean()))
-        # The first round, which answers no habit at all, is forgotten by the second.
-        # Later rounds answer better habits, and weigh more.
+        # The first round, which answers no rates at all, is forgotten by the second.
+        # Later rounds answer better rates, and weigh more.
         step = 2.0 / max(2, i + 1)
         point.discard_rate += step * (found.discarded - point.discard_rate)
         point.excess += step * found.beyond
@@ -230,10 +232,10 @@ def as_json(point: FixedPoint, rules: TwoHandRules) -> dict[str, Any]:
     return {"dealt": rules.dealt, **roles}
 
 
-def describe(rules: TwoHandRules, found: Round) -> str:
+def describe(rules: TwoHandRules, found: DiscardRound) -> str:
     """Return how the cribs compare with those expected, and with Schell's, as text."""
     lines = [
-        f"{role}: crib expected of the pairs laid {found.own[i, 0]:.3f}, made "
+        f"{role}: crib expected of the pairs discarded {found.own[i, 0]:.3f}, made "
         f"{found.own[i, 1]:+.3f} ± {found.own[i, 2]:.3f} beyond"
         for i, role in enumerate(ROLES)
     ]
@@ -246,14 +248,14 @@ def describe(rules: TwoHandRules, found: Round) -> str:
 
 @dataclass(frozen=True)
 class Settings:
-    """Compute what each role discards, the habits the expert reckons by.
+    """Compute what each role discards, the rates that the expert expects.
 
     Attributes:
         deals: deals a round.
         rounds: rounds of each game.
         seed: fixes everything.
         out: the file to write.
-        show: compute nothing anew: one round at the file's habits.
+        show: write nothing: one round at the file's rates.
     """
 
     deals: Count = 120_000
@@ -264,22 +266,19 @@ class Settings:
 
 
 def run(settings: Settings) -> None:
-    """Compute both games' habits, print what they bring, and write the file."""
+    """Compute both games' rates, print what they bring, and write the file."""
     games: dict[str, Any] = {}
-    for name, seed in zip(
-        GAMES, np.random.SeedSequence(settings.seed).spawn(len(GAMES)), strict=True
-    ):
+    for rules, seed in both_games(settings.seed):
         started = time.perf_counter()
-        rules = TwoHandRules.preset(name)
         if settings.show:
             discard_rate, excess = discard_rates(rules.dealt)
             last = sample_round(rules, discard_rate, excess, settings.deals, seed)
             changes = [float(np.abs(last.discarded - discard_rate).mean())]
         else:
             point = fixed_point(rules, settings.deals, settings.rounds, seed)
-            games[name] = as_json(point, rules)
+            games[rules.name] = as_json(point, rules)
             last, changes = point.last, point.changes
-        print(f"{name}: {time.perf_counter() - started:.0f} s, mean change by round "
+        print(f"{rules.name}: {time.perf_counter() - started:.0f} s, mean change by round "
               + " ".join(f"{change:.4f}" for change in changes)
               + f", mean standard error {last.error.mean():.4f}")  # fmt: skip
         print(describe(rules, last), flush=True)

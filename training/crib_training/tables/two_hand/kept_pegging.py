@@ -32,7 +32,7 @@ from crib_env.rules import TwoHandRules
 from crib_env.settings import Count, NewFile, Seed
 from crib_training.progress import steps
 from crib_training.tables.files import start_table, write
-from crib_training.tables.two_hand.dealing import GAMES
+from crib_training.tables.two_hand.dealing import both_games
 
 Array = npt.NDArray[Any]
 
@@ -65,7 +65,7 @@ def sample(rules: TwoHandRules, agent: Agent, deals: int, entropy: np.random.See
         deck, chance = chunk.spawn(2)
         rng = np.random.default_rng(chance)
         games = GameBatch(rules, LANES, episode="deal", seed=deck)
-        games.begin(dealer=DEALER)
+        games.reset(dealer=DEALER)
         # The seat that discards at random, or NONE.
         wild = rng.choice([NONE, NONE, 0, 1], size=LANES)
         lanes = games.running()
@@ -80,16 +80,16 @@ def sample(rules: TwoHandRules, agent: Agent, deals: int, entropy: np.random.See
             lanes = games.running(lanes)
         states = games.states
         pegged = games.tally[:, :, 0].copy()
-        pegged[:, DEALER] -= np.where(states["starter"] // 4 == JACK, 2, 0)
+        pegged[:, DEALER] -= np.where(states["starter"] // 4 == JACK, rules.heels, 0)
         slots = np.arange(rules.dealt)
         for seat in (0, 1):
-            told = np.flatnonzero((wild == NONE) | (wild == seat))
-            dealt = states["dealt"][told][:, HAND * seat + slots] // 4
-            kept = (states["discarded"][told, seat][:, None] >> slots & 1) == 0
-            hands = np.sort(dealt[kept].reshape(len(told), -1), axis=1)
+            counted = np.flatnonzero((wild == NONE) | (wild == seat))
+            dealt = states["dealt"][counted][:, HAND * seat + slots] // 4
+            kept = (states["discarded"][counted, seat][:, None] >> slots & 1) == 0
+            hands = np.sort(dealt[kept].reshape(len(counted), -1), axis=1)
             at = look_up[tuple(hands.T)]
             role = ROLES.index("dealer" if seat == DEALER else "pone")
-            for whose, points in enumerate((pegged[told, seat], pegged[told, 1 - seat])):
+            for whose, points in enumerate((pegged[counted, seat], pegged[counted, 1 - seat])):
                 for power in range(3):
                     np.add.at(sums[role, :, whose, power], at, points.astype(np.float64) ** power)
     return sums
@@ -143,18 +143,17 @@ def run(settings: Settings) -> None:
     """Measure both games, print what was found, and write the file."""
     agent = load_agent(settings.agent)
     games: dict[str, Any] = {}
-    for name, entropy in zip(GAMES, np.random.SeedSequence(settings.seed).spawn(2), strict=True):
-        rules = TwoHandRules.preset(name)
+    for rules, entropy in both_games(settings.seed):
         ranks = kept_ranks(rules.dealt - 2)
         assert len(ranks) == KEPT_HANDS[rules.dealt]
         sums = sample(rules, agent, settings.deals, entropy)
-        games[name] = {"dealt": rules.dealt}
+        games[rules.name] = {"dealt": rules.dealt}
         for i, role in enumerate(ROLES):
-            games[name][role] = {}
+            games[rules.name][role] = {}
             for whose, key in enumerate(("mine", "theirs")):
                 means, found = shrunk(ranks, sums[i, :, whose])
-                games[name][role][key] = means.round(3).tolist()
-                print(f"{name}, {role}, {key}: hands' means from {means.min():.2f} to "
+                games[rules.name][role][key] = means.round(3).tolist()
+                print(f"{rules.name}, {role}, {key}: hands' means from {means.min():.2f} to "
                       f"{means.max():.2f}; a deal scatters by {found['noise']:.2f}, hands about "
                       f"the additive model by {found['spread']:.2f}; samples of a hand: fewest "
                       f"{found['fewest']:.0f}, median {found['median']:.0f}")  # fmt: skip

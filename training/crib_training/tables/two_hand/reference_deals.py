@@ -35,11 +35,11 @@ from crib_training.evaluation.aivat.course import (
     PONE_HAND,
     course_kernels,
 )
-from crib_training.evaluation.aivat.outcomes import Outcomes, win_table
+from crib_training.evaluation.aivat.outcomes import ReferenceOutcomes, win_table
 from crib_training.evaluation.aivat.terms import FAMILY
 from crib_training.progress import Progress
 from crib_training.tables.files import made_by, start_table
-from crib_training.tables.two_hand.dealing import GAMES, draw, generator
+from crib_training.tables.two_hand.dealing import both_games, draw, generator
 
 AT_ONCE = 10_000
 _, MOST_PONE, MOST_DEALER = REFERENCE_DEALS.shapes["ends"]
@@ -62,7 +62,7 @@ def deals_entry(act: Act, name: str) -> Entry:
         states, rules, views, decks, log, rng, table, weights, deals, courses, counted, points,
         ends, reached,
     ):  # fmt: skip
-        """Play deals and count each with every starter; the arrays are those of `Outcomes`."""
+        """Play deals and count each with every starter, as `ReferenceOutcomes` names the arrays."""
         s, course = states[0], courses[0]
         game = (s, rules[0], views[0], rng, table, weights, log, decks)
         for _ in range(deals):
@@ -103,7 +103,7 @@ def deals_entry(act: Act, name: str) -> Entry:
 
 def measure(
     rules: TwoHandRules, agent: CompiledAgent, deals: int, entropy: np.random.SeedSequence
-) -> Outcomes:
+) -> ReferenceOutcomes:
     """Return what so many deals bring in which a compiled agent discards and plays both seats."""
     family = find_family(FAMILY)
     record = family.rules_record(rules, "pegging", 2)
@@ -121,7 +121,7 @@ def measure(
             count(state, record, view, NO_DECKS, log, rng, show_table(), agent.weights, n, course,
                   counted, points, ends, reached)  # fmt: skip
             progress.advance(n)
-    return Outcomes(float(counted[0]), points / counted[0], ends, reached)
+    return ReferenceOutcomes(float(counted[0]), points / counted[0], ends, reached)
 
 
 @dataclass(frozen=True)
@@ -142,16 +142,14 @@ class Settings:
 def run(settings: Settings) -> None:
     """Measure both games, print what was found, and write the file."""
     found = []
-    for name, entropy in zip(
-        GAMES, np.random.SeedSequence(settings.seed).spawn(len(GAMES)), strict=True
-    ):
-        rules = TwoHandRules.preset(name)
+    for rules, entropy in both_games(settings.seed):
         outcomes = measure(rules, RuleBasedAgent(), settings.deals, entropy)
         found.append(outcomes)
         pone, dealer = outcomes.points.reshape(2, -1)
         won = 1 - win_table(outcomes, rules.target)[rules.target - rules.for_last, rules.target]
-        print(f"{name}: play, hand and crib of pone {', '.join(f'{x:.3f}' for x in pone)}, of the "
-              f"dealer {', '.join(f'{x:.3f}' for x in dealer)}; the first dealer wins "
+        print(f"{rules.name}: pegging, hand and crib of pone "
+              f"{', '.join(f'{x:.3f}' for x in pone)}, of the dealer "
+              f"{', '.join(f'{x:.3f}' for x in dealer)}; the first dealer wins "
               f"{100 * won:.2f} %")  # fmt: skip
     save(
         REFERENCE_DEALS, settings.out, made_by=made_by(REFERENCE_DEALS, settings),

@@ -60,8 +60,8 @@ from crib_env.settings import Count, NewFile, Seed
 from crib_training.progress import steps
 from crib_training.tables.files import made_by, start_table
 from crib_training.tables.two_hand.dealing import (
-    GAMES,
     best_pair,
+    both_games,
     deal_hands,
     discard_views,
     generator,
@@ -270,21 +270,19 @@ class Settings:
 
 
 def run(settings: Settings) -> None:
-    """Fit both games' tables, print how well they foretell, and write the file."""
+    """Fit both games' tables, print how well they predict, and write the file."""
     tables, rates, suited = [], [], []
-    for name, seed in zip(
-        GAMES, np.random.SeedSequence(settings.seed).spawn(len(GAMES)), strict=True
-    ):
+    for rules, seed in both_games(settings.seed):
         started = time.perf_counter()
-        rules = TwoHandRules.preset(name)
         rng = generator(seed)
         kept, one_suit = keep_some(rules, settings.deals, rng)
         learned, errors = fit(kept, rules, rng)
         tables.append(np.round(learned * UNIT).astype(np.int16))
         rates.append(keeping_rates(kept, rules.dealt - 2).astype(np.float32))
         suited.append(suited_odds(kept, one_suit, rules.dealt - 2).round(3))
-        print(f"{name}: {time.perf_counter() - started:.0f} s, mean squared error of the points "
-              "to follow by pass " + " ".join(f"{error:.3f}" for error in errors))  # fmt: skip
+        print(f"{rules.name}: {time.perf_counter() - started:.0f} s, mean squared error of the "
+              "points to follow by pass "
+              + " ".join(f"{error:.3f}" for error in errors))  # fmt: skip
         print(f"odds of one suit, times those of cards drawn: dealer {suited[-1][DEALER]:.2f}, "
               f"pone {suited[-1][PONE]:.2f}")  # fmt: skip
     save(REFLEX, settings.out, made_by=made_by(REFLEX, settings), tables=np.stack(tables),

@@ -23,7 +23,7 @@ SCHELL: dict[str, tuple[float, float]] = {
 def compare_with_schell(crib: npt.NDArray[Any]) -> str:
     """Return six-card charts, float64[2, CELLS] by role, beside Schell's averages, as text."""
     lines = ["pair  own: ours  Schell   diff   opponent's: ours  Schell   diff"]
-    diff_settings = []
+    differences = []
     for pair, published in SCHELL.items():
         a, b = sorted(TEXT.index(rank) for rank in pair)
         row = f"{pair:4}"
@@ -32,9 +32,9 @@ def compare_with_schell(crib: npt.NDArray[Any]) -> str:
             # Three pairs of cards in four are of two suits; of one rank all are.
             mean = ours[a, b] if a == b else 0.75 * ours[a, b] + 0.25 * ours[b, a]
             row += f"{mean:{width}.2f}{published[role]:8.2f}{mean - published[role]:+7.2f}"
-            diff_settings.append(mean - published[role])
+            differences.append(mean - published[role])
         lines.append(row)
-    ours_less = np.array(diff_settings)
+    ours_less = np.array(differences)
     lines.append(f"mean difference {ours_less.mean():+.3f}, mean absolute difference "
                  f"{np.abs(ours_less).mean():.3f}, root mean square "
                  f"{np.sqrt((ours_less**2).mean()):.3f}")  # fmt: skip

@@ -1,13 +1,13 @@
-"""What a pair brings in the crib, given what the other seat is likely to lay there.
+"""The mean crib of a pair, given what the other seat is likely to discard.
 
-The other seat's habit is a chart of `model`: how often its role lays a pair of given
+The other seat's discard rates are a table of `model`: how often its role discards a pair of given
 ranks, of one suit or of two, when it could. Over the pairs still possible once this seat has seen
-its own cards, those weights are the chances of each. The mean is exact under that habit, his nob
+its own cards, these weights are the probabilities. The mean is exact under these rates, his nob
 and flushes included; in the distribution these two are drawn apart from the ranks.
 
-A habit by itself says too little: where this seat holds the sevens, the other's eights and nines
-make no runs and are laid, among the sevens. So what cribs make beyond this reckoning is measured
-for each pair, and added.
+The rates alone say too little: where this seat holds the sevens, the other's eights and nines make
+no runs and are discarded, along with the sevens. So what cribs make beyond this estimate is
+measured for each pair, and added.
 """
 
 from __future__ import annotations

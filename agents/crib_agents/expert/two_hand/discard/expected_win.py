@@ -1,4 +1,4 @@
-"""What a deal is worth before its play, in the order of its events: the staged expectation.
+"""The value of a deal before its play, in the order of its events: the staged expectation.
 
 The play, both hands and the crib are independent (see `outcomes`), so the worth is
 worked out backwards, one stage after another: before the dealer's counts, before pone's, before the
@@ -30,14 +30,14 @@ def after_shift(points, shift):
 
 @kernel
 def within(win_table, i_deal, pone, dealer):
-    """Return what the end of the deal is worth, at the table's edge beyond it."""
+    """Return the value of the end of the deal, at the table's edge beyond it."""
     last = win_table.shape[1] - 1
     return after_deal(win_table, i_deal, min(pone, last), min(dealer, last))
 
 
 @kernel
 def fill_stages(win_table, i_deal, pone, dealer, s):
-    """Fill ``s["after_pegging"][i, j]`` with the worth once the play has left i and j points less.
+    """Fill ``s["after_pegging"][i, j]`` with the value once the play has left i and j points less.
 
     Of ``pone`` and ``dealer`` points to make; pone's hand, then the dealer's hand and crib are
     still to count: ``s["pone_hand"]``, ``s["dealer_hand"]`` and ``s["crib"]``, float64[30] each.
@@ -68,7 +68,7 @@ def fill_stages(win_table, i_deal, pone, dealer, s):
 
 @kernel
 def before_pegging(win_table, i_deal, pone, dealer, model, s, i, j):
-    """Return the worth with ``pone - i`` and ``dealer - j`` points to make, 0 <= i, j <= 1.
+    """Return the value with ``pone - i`` and ``dealer - j`` points to make, 0 <= i, j <= 1.
 
     Args:
         model: the record of `model`. s: the scratch record after `fill_stages`.
@@ -97,10 +97,10 @@ def before_pegging(win_table, i_deal, pone, dealer, model, s, i, j):
 
 @kernel
 def expected_win(win_table, i_deal, pone, dealer, model, pone_more, dealer_more, s):
-    """Return what the deal is worth to this seat before the play.
+    """Return the value of the deal to this seat before the play.
 
     Args:
-        worths: the table of `value.win_table`. i_deal: 1 if this seat deals.
+        win_table: the table of `value.win_table`. i_deal: 1 if this seat deals.
         pone: points pone still has to make. dealer: those the dealer has to.
         model: the record of `model`, the play and going out in it among it.
         pone_more: points of the play that pone is expected to make beyond the mean of its role.

@@ -2,7 +2,7 @@
 
 The hand is exact over the starters not seen, the crib exact under the other's habit but for a
 measured correction (see `crib`), the play the mean of hands of the kept ranks. Far
-from the end a pair's worth is linear in these; where a seat may go out in this deal or the next, it
+from the end a pair's value is linear in these; where a seat may go out in this deal or the next, it
 is the staged expectation of `ahead`, which knows who counts first.
 """
 
@@ -13,6 +13,7 @@ import numpy.typing as npt
 from numba import float64, from_dtype, int64, types, void
 
 from crib_agents.data.tables import RANKS
+from crib_agents.expert.honours import HONOURS
 from crib_agents.expert.two_hand.discard.crib import (
     DECK,
     SUITS,
@@ -27,8 +28,8 @@ from crib_agents.expert.two_hand.discard.expected_win import (
     TOTAL_SIZE,
     expected_win,
 )
-from crib_agents.expert.two_hand.judge.model import HEELS, MODEL_T, kept_index, load
-from crib_agents.expert.two_hand.judge.outcomes import COUNT_SIZE
+from crib_agents.expert.two_hand.judge.model import MODEL_T, kept_index, load_for
+from crib_agents.expert.two_hand.judge.outcomes import COUNT_SIZE, JACK_TURNED
 from crib_agents.expert.two_hand.judge.value import after_deal, group_by_win_table, slope
 from crib_agents.kernels.discard import card_of
 from crib_agents.kernels.pair_tables import cell
@@ -42,7 +43,7 @@ from crib_env.policy import Actions, Views
 
 PAIRS = 15  # of six cards; ten of five
 # Points to make within which a seat may well go out in this deal or the next. Beyond, choosing by
-# the linear worth costs a hundredth of a percent of a game or less.
+# the linear value costs a hundredth of a percent of a game or less.
 NEAR = 45
 SWING = 10  # points each way over which worth is taken as linear farther from the end
 
@@ -51,7 +52,7 @@ HAND_MEAN = 0  # mean points of the hand kept
 CRIB_MEAN = 1  # mean points of the crib, less than 0 if it is the other's
 OWN_PEGS = 2  # points this seat is expected to peg in the play
 OTHER_PEGS = 3  # points the other is
-WIN_VALUE = 4  # what the pair is worth, 0 to 1; see worth
+WIN_VALUE = 4  # the value of the pair, 0 to 1; see worth
 COLUMNS = 5
 
 SCRATCH = np.dtype(
@@ -132,7 +133,7 @@ def fill_columns(v, win_table, model, table, near, s, columns):
     does not depend on which card has been laid already, nor on the order of the cards.
 
     Args:
-        v: the view, of a seat discarding. worths: the table of `value.win_table`.
+        v: the view, of a seat discarding. win_table: the table of `value.win_table`.
         model: the record of `model`. table: the show table. s: a `SCRATCH` record.
         near: how many points from the target worth is worked out in stages.
     """
@@ -155,9 +156,10 @@ def fill_columns(v, win_table, model, table, near, s, columns):
     other = s["pone_hand"] if i_deal else s["dealer_hand"]
     for points in range(COUNT_SIZE):
         other[points] = model["hand"][1 - i_deal, points]
-    # Where a deal is expected to end, and what a point more is worth there to either seat.
+    # Where a deal is expected to end, and the value of a point more there to either seat.
+    heels = v["heels"] * JACK_TURNED
     by_pone = int(model["mean_pegs"][0] + model["mean_hand"][0])
-    by_dealer = int(model["mean_pegs"][1] + HEELS + model["mean_hand"][1] + model["mean_crib"])
+    by_dealer = int(model["mean_pegs"][1] + heels + model["mean_hand"][1] + model["mean_crib"])
     level = after_deal(win_table, i_deal, pone - by_pone, dealer - by_dealer)
     pone_point = slope(win_table, i_deal, pone - by_pone, dealer - by_dealer, 0, SWING)
     dealer_point = slope(win_table, i_deal, pone - by_pone, dealer - by_dealer, 1, SWING)
@@ -189,7 +191,7 @@ def fill_columns(v, win_table, model, table, near, s, columns):
                 own = row[HAND_MEAN] + row[OWN_PEGS]
                 others = model["mean_hand"][1 - i_deal] + row[OTHER_PEGS]
                 pone_more = (others if i_deal else own) - by_pone
-                dealer_more = (own if i_deal else others) + HEELS + crib - by_dealer
+                dealer_more = (own if i_deal else others) + heels + crib - by_dealer
                 row[WIN_VALUE] = level + pone_point * pone_more + dealer_point * dealer_more
     return k
 
@@ -263,7 +265,7 @@ def rank_discards(views: Views, near: int = NEAR) -> tuple[Actions, npt.NDArray[
     columns = np.zeros((len(views), PAIRS, COLUMNS))
     scratch = np.zeros(1, dtype=SCRATCH)
     for judge, rows in group_by_win_table(views):
-        model = load(int(views["dealt"][rows[0]]))
+        model = load_for(views[rows])
         discard_views(views, rows, judge, model, show_table(), near, scratch, columns, actions)
     return actions, columns
 
@@ -276,6 +278,7 @@ class DiscardExpert:
     """
 
     name = "keep"
+    honours = HONOURS
 
     @one_or_many
     def act(self, views: Views, rng: np.random.Generator) -> Actions:

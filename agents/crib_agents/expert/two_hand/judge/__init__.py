@@ -1,4 +1,4 @@
-"""What a score is worth.
+"""The value of a score.
 
 - `outcomes`: what a deal brings, as measured.
 - `win`: how a game or match ends from any score, solved backwards from that.

@@ -17,14 +17,19 @@ from numba import from_dtype, types
 from crib_agents.data import tables
 from crib_agents.data.tables import Array
 from crib_agents.expert.two_hand.judge import outcomes
-from crib_agents.expert.two_hand.judge.outcomes import COUNT_SIZE, PLAY_SIZE
+from crib_agents.expert.two_hand.judge.outcomes import (
+    COUNT_SIZE,
+    JACK_TURNED,
+    MEASURED_HEELS,
+    PLAY_SIZE,
+)
 from crib_agents.kernels.pair_tables import CELLS
 from crib_env.engine.jit import kernel
+from crib_env.policy import Views
 
 Record = npt.NDArray[np.void]
 
 KEPT_HANDS = {6: 1820, 5: 455}  # rank multisets of four cards and of three
-HEELS = 2 / 13  # what the dealer pegs for the starter, of the play in `outcomes`, on average
 
 MODEL = np.dtype(
     [
@@ -58,14 +63,21 @@ def kept_index(a, b, c, d):
 
 
 @cache
-def load(dealt: int) -> Record:
-    """Return the `MODEL` record, shape [1], of the game of ``dealt`` cards, 6 or 5."""
-    return build(dealt, *discard_rates(dealt), kept_pegging(dealt))
+def load(dealt: int, heels: int = MEASURED_HEELS) -> Record:
+    """Return the `MODEL` record, shape [1], of the game of ``dealt`` cards, 6 or 5, and heels."""
+    return build(dealt, *discard_rates(dealt), kept_pegging(dealt), heels)
 
 
-def build(dealt: int, discard_rate: Array, excess: Array, pegs: Array) -> Record:
+def load_for(views: Views) -> Record:
+    """Return the `MODEL` record of views that are all of one game, with the same heels."""
+    return load(int(views["dealt"][0]), int(views["heels"][0]))
+
+
+def build(
+    dealt: int, discard_rate: Array, excess: Array, pegs: Array, heels: int = MEASURED_HEELS
+) -> Record:
     """Return a `MODEL` record, shape [1], of given habits and given pegging; see `load`."""
-    deal = outcomes.load(dealt)
+    deal = outcomes.load(dealt, heels)
     points, counts = np.arange(PLAY_SIZE), np.arange(COUNT_SIZE)
     model = np.zeros(1, dtype=MODEL)
     model["discard_rate"] = discard_rate
@@ -73,7 +85,7 @@ def build(dealt: int, discard_rate: Array, excess: Array, pegs: Array) -> Record
     model["pegs"][0, :, : KEPT_HANDS[dealt]] = pegs
     model["mean_pegs"] = (
         deal.pegging.sum(axis=1) @ points,
-        deal.pegging.sum(axis=0) @ points - HEELS,
+        deal.pegging.sum(axis=0) @ points - heels * JACK_TURNED,
     )
     for field in ("pegging", "pone_out", "dealer_out"):
         model[field] = getattr(deal, field)

@@ -9,15 +9,20 @@ nearly are; `crib_training.tables.two_hand.deal_outcomes` prints their correlati
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import cache
+
+import numpy as np
 
 from crib_agents.data import tables
 from crib_agents.data.tables import Array
+from crib_env.rules import TwoHandRules
 
 MOST_PLAY = 15  # a seat's points of the play above this, one deal in 500, count as this many
 PLAY_SIZE = MOST_PLAY + 1
 COUNT_SIZE = 30  # a hand or crib counts 0 to 29
+MEASURED_HEELS = TwoHandRules.heels
+JACK_TURNED = 1 / 13  # the chance that the starter is a jack
 
 
 @dataclass(frozen=True)
@@ -25,7 +30,7 @@ class Outcomes:
     """The distribution of what one deal brings; the dealer's play includes his heels.
 
     Attributes:
-        play: float64[16, 16], chance of pone pegging p and the dealer d in the whole play.
+        pegging: float64[16, 16], chance of pone pegging p and the dealer d in the whole play.
         pone_out: float64[16, 16], chance that when pone first has p of the play or more, the
             dealer has exactly d so far; row 0 is empty.
         dealer_out: float64[16, 16], chance that when the dealer first has d or more, pone has
@@ -44,8 +49,54 @@ class Outcomes:
 
 
 @cache
-def load(dealt: int) -> Outcomes:
-    """Return what a deal of the game of ``dealt`` cards, 6 or 5, brings."""
+def load(dealt: int, heels: int = MEASURED_HEELS) -> Outcomes:
+    """Return what a deal of the game of ``dealt`` cards, 6 or 5, brings.
+
+    Args:
+        dealt: cards dealt to a seat.
+        heels: what a jack turned up pegs (C3). Where it is not what was measured, those are taken
+            out of the dealer's points of the play and these put in: a jack is turned up in one
+            deal of 13, whatever the play is then.
+    """
     held = tables.load(tables.DEAL_OUTCOMES)
     game = tables.DEALT.index(dealt)
-    return Outcomes(*(held[field.name][game] / held["deals"][game] for field in fields(Outcomes)))
+    deal = Outcomes(*(held[field.name][game] / held["deals"][game] for field in fields(Outcomes)))
+    if heels == MEASURED_HEELS:
+        return deal
+    return replace(
+        deal,
+        pegging=_with_heels(deal.pegging, heels, lumped=True),
+        pone_out=_with_heels(deal.pone_out, heels, lumped=True),
+        dealer_out=_with_heels(deal.dealer_out.T, heels, lumped=False).T,
+    )
+
+
+def _with_heels(measured: Array, heels: int, *, lumped: bool) -> Array:
+    """Return chances by the dealer's points, the last axis, with other heels than were measured.
+
+    Args:
+        measured: float64[16, 16].
+        heels: what a jack turned up pegs.
+        lumped: the last column is of so many points or more; else each is of so many to make, by
+            pone's points so far, which are none where heels alone make them.
+    """
+    at_once = np.zeros(PLAY_SIZE)
+    at_once[0] = 0.0 if lumped else 1.0
+
+    def before(chances: Array, d: int, points: int) -> Array:
+        """Return the chances of ``d`` points if heels made the last of them."""
+        return chances[:, d - points] if d > points or (lumped and d == points) else at_once
+
+    plain, found = np.zeros_like(measured), np.zeros_like(measured)
+    for d in range(PLAY_SIZE):
+        plain[:, d] = measured[:, d] - JACK_TURNED * before(plain, d, MEASURED_HEELS)
+        plain[:, d] = np.maximum(plain[:, d], 0.0) / (1.0 - JACK_TURNED)
+    for d in range(PLAY_SIZE):
+        found[:, d] = (1.0 - JACK_TURNED) * plain[:, d] + JACK_TURNED * before(plain, d, heels)
+    if not lumped:
+        found[:, 0] = 0.0
+    else:
+        found[:, -1] = 0.0
+        found[:, -1] = np.maximum(measured.sum(axis=1) - found.sum(axis=1), 0.0)
+        found *= measured.sum() / found.sum()
+    return found

@@ -1,9 +1,9 @@
-"""What a score is worth to a seat: the judge of both halves of `expert`.
+"""The value of a score to a seat: the judge of both halves of `expert`.
 
 In a game that is the chance of winning it; in a match the chance of winning the match, so that a
 skunk counts for what it brings there; in a single deal, which has no more than its points, the
 difference in points, scaled into 0 to 1. One table holds it, by what each still has to make when a
-deal has ended, so a search looks worths up and asks nothing of the episode.
+deal has ended, so a search looks values up and asks nothing of the episode.
 
 The kernels follow the count in its order (C5, H8, F6), and name the seats by their roles in the
 deal they are in: ``i_deal`` says which is ours.
@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from crib_agents.data.tables import Array
-from crib_agents.expert.two_hand.judge.outcomes import COUNT_SIZE
+from crib_agents.expert.two_hand.judge.outcomes import COUNT_SIZE, MEASURED_HEELS
 from crib_agents.expert.two_hand.judge.win import (
     LARGEST_MATCH,
     WON,
@@ -30,11 +30,11 @@ from crib_env.engine.jit import kernel
 from crib_env.engine.two_hand.records import GAME, MATCH
 from crib_env.policy import Views
 
-# What a table of worths depends on; two views alike in these share one.
-FIELDS = ("dealt", "target", "episode", "match_target")
+# What a win table depends on; two views alike in these share one.
+FIELDS = ("dealt", "target", "heels", "episode", "match_target")
 
 
-def stakes(dealt: int, target: int, mine: int, theirs: int) -> Array:
+def stakes(dealt: int, target: int, mine: int, theirs: int, heels: int = MEASURED_HEELS) -> Array:
     """Return what the six ends of a game (see `win`) are worth in a match.
 
     Args:
@@ -42,16 +42,24 @@ def stakes(dealt: int, target: int, mine: int, theirs: int) -> Array:
         target: points that win a game.
         mine: game points this seat still has to win.
         theirs: those of the other.
+        heels: what a jack turned up pegs.
 
     Returns:
         float64[6], chances of winning the match.
     """
-    return match_stakes(match_win_probabilities(dealt, target), mine, theirs)
+    return match_stakes(match_win_probabilities(dealt, target, heels), mine, theirs)
 
 
 @lru_cache(maxsize=128)
-def win_table(dealt: int, target: int, episode: int, mine: int = 1, theirs: int = 1) -> Array:
-    """Return what the end of a deal is worth to a seat.
+def win_table(
+    dealt: int,
+    target: int,
+    episode: int,
+    mine: int = 1,
+    theirs: int = 1,
+    heels: int = MEASURED_HEELS,
+) -> Array:
+    """Return the value of the end of a deal to a seat.
 
     Args:
         dealt: cards dealt to a seat, 6 or 5.
@@ -59,6 +67,7 @@ def win_table(dealt: int, target: int, episode: int, mine: int = 1, theirs: int 
         episode: DEAL, GAME, MATCH or PEGGING_ONLY.
         mine: in a match, game points this seat still has to win.
         theirs: those of the other.
+        heels: what a jack turned up pegs.
 
     Returns:
         float64[2, target + 1, target + 1], 0 to 1, by whether this seat dealt the deal that has
@@ -68,9 +77,9 @@ def win_table(dealt: int, target: int, episode: int, mine: int = 1, theirs: int 
         left = np.arange(target + 1)
         dealt_it = (target + left[:, None] - left[None, :]) / (2.0 * target)
         return np.ascontiguousarray(np.stack([1.0 - dealt_it, dealt_it]))
-    table = probabilities(dealt, target)
+    table = probabilities(dealt, target, heels)
     if episode == MATCH:
-        valued = table @ stakes(dealt, target, mine, theirs)
+        valued = table @ stakes(dealt, target, mine, theirs, heels)
     else:
         valued = table[..., WON].sum(axis=3)
     # Pone now deals the next deal, and where the dealer is this seat, pone is the other.
@@ -83,18 +92,19 @@ def group_by_win_table(views: Views) -> Iterator[tuple[Array, npt.NDArray[np.int
     Yields:
         a table of `win_table` and the indices of the views it is for.
     """
-    keys = np.stack([views[field] for field in FIELDS] + [views["games"][:, 0],
-                    views["games"][:, 1]], axis=1)  # fmt: skip
-    keys[views["episode"] != MATCH, 3:] = 0  # game points matter in a match alone
+    keys = np.stack([views[field] for field in FIELDS] + [views["match_score"][:, 0],
+                    views["match_score"][:, 1]], axis=1)  # fmt: skip
+    keys[views["episode"] != MATCH, len(FIELDS) - 1 :] = 0  # game points matter in a match alone
     distinct, group = np.unique(keys, axis=0, return_inverse=True)
-    for i, (dealt, target, episode, match_target, mine, theirs) in enumerate(distinct.tolist()):
+    for i, key in enumerate(distinct.tolist()):
+        dealt, target, heels, episode, match_target, mine, theirs = key
         left = [min(max(1, match_target - won), LARGEST_MATCH) for won in (mine, theirs)]
-        yield win_table(dealt, target, episode, *left), np.flatnonzero(group.ravel() == i)
+        yield win_table(dealt, target, episode, *left, heels), np.flatnonzero(group.ravel() == i)
 
 
 @kernel
 def after_deal(win_table, i_deal, pone, dealer):
-    """Return what it is worth that a deal ends with so many points to make; see `win_table`.
+    """Return the value of a deal that ends with so many points to make; see `win_table`.
 
     A seat with none or less has won, at the expense of the other.
     """
@@ -103,7 +113,7 @@ def after_deal(win_table, i_deal, pone, dealer):
 
 @kernel
 def after_hands(win_table, i_deal, pone, dealer, crib):
-    """Return what a score is worth before the crib is counted.
+    """Return the value of a score before the crib is counted.
 
     Args:
         pone: points pone still has to make. dealer: points the dealer has to.
@@ -120,7 +130,7 @@ def after_hands(win_table, i_deal, pone, dealer, crib):
 
 @kernel
 def after_pegging(win_table, i_deal, pone, dealer, pone_hand, dealer_hand, crib):
-    """Return what a score is worth when the play is over and both hands are known.
+    """Return the value of a score when the play is over and both hands are known.
 
     Pone counts first, then the dealer, then the crib; the first to the target has won (C5).
 
@@ -138,7 +148,7 @@ def after_pegging(win_table, i_deal, pone, dealer, pone_hand, dealer_hand, crib)
 
 @kernel
 def slope(win_table, i_deal, pone, dealer, by_dealer, width):
-    """Return what one point more for a seat is worth near a score that is far from the target.
+    """Return the value of one point more for a seat near a score that is far from the target.
 
     The difference over ``width`` points each way, so that one deal's swings are within it.
 

@@ -17,6 +17,7 @@ import numpy as np
 
 from crib_agents.data.tables import Array
 from crib_agents.expert.two_hand.judge import outcomes
+from crib_agents.expert.two_hand.judge.outcomes import MEASURED_HEELS
 from crib_env.rules import PRESETS, TwoHandRules
 
 # How a game ends for a seat: it wins by a double skunk, a skunk, plainly; loses plainly, by a
@@ -41,19 +42,20 @@ def ended(target: int) -> Array:
 
 
 @cache
-def probabilities(dealt: int, target: int) -> Array:
+def probabilities(dealt: int, target: int, heels: int = MEASURED_HEELS) -> Array:
     """Return how a game ends from every score, at the start of a deal.
 
     Args:
         dealt: cards dealt to a seat, 6 or 5.
         target: the most points still to make.
+        heels: what a jack turned up pegs.
 
     Returns:
         float64[2, target + 1, target + 1, 6], by whether this seat deals, the points it still has
         to make and those of the other: the chances of the six ends for this seat. Where one has
         none to make it has won.
     """
-    pone = solve(outcomes.load(dealt), target)
+    pone = solve(outcomes.load(dealt, heels), target)
     both = np.stack([pone, np.flip(pone.transpose(1, 0, 2), axis=2)])
     both.setflags(write=False)
     return both
@@ -103,7 +105,7 @@ def solve(deal: outcomes.Outcomes, target: int) -> Array:
 
 
 @cache
-def match_win_probabilities(dealt: int, target: int) -> Array:
+def match_win_probabilities(dealt: int, target: int, heels: int = MEASURED_HEELS) -> Array:
     """Return the chance of winning a match at the start of a game (H11).
 
     The loser of a game deals first in the next (H10). Five-card pone begins with three for last.
@@ -116,7 +118,7 @@ def match_win_probabilities(dealt: int, target: int) -> Array:
         r.for_last for r in PRESETS.values() if isinstance(r, TwoHandRules) and r.dealt == dealt
     )
     start = max(1, target - for_last)
-    table = probabilities(dealt, target)
+    table = probabilities(dealt, target, heels)
     as_pone, as_dealer = table[0, start, target], table[1, target, start]
     found = np.zeros((2, LARGEST_MATCH + 1, LARGEST_MATCH + 1))
     found[:, 0, 1:] = 1.0

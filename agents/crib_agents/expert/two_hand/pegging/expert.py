@@ -1,4 +1,4 @@
-"""`PeggingExpert`: the pegging half of `expert`, by belief and search, judged by worth.
+"""`PeggingExpert`: the pegging half of `expert`, by belief and search, judged by value.
 
 It lays nothing away: put it together with something that does, as in
 ``PhasedAgent(discard="rule_based", pegging=PeggingExpert())``. It draws nothing: the card depends
@@ -15,8 +15,8 @@ from numba import float64, from_dtype, int64, types, void
 from crib_agents.checks import refuse_other_views
 from crib_agents.data import tables
 from crib_agents.data.tables import RANKS
-from crib_agents.expert.two_hand.judge.model import MODEL_T
-from crib_agents.expert.two_hand.judge.model import load as load_model
+from crib_agents.expert.honours import HONOURS
+from crib_agents.expert.two_hand.judge.model import MODEL_T, load_for
 from crib_agents.expert.two_hand.judge.outcomes import COUNT_SIZE
 from crib_agents.expert.two_hand.judge.value import group_by_win_table
 from crib_agents.expert.two_hand.pegging.belief import enumerate_hands, systematic_resample
@@ -31,7 +31,7 @@ from crib_agents.expert.two_hand.pegging.rollout_policy import SIZE
 from crib_agents.expert.two_hand.pegging.search import FINDINGS, WIN_VALUE, search_card
 from crib_agents.expert.two_hand.pegging.show import look_ahead
 from crib_agents.expert.two_hand.pegging.transition import POSITION, POSITIONS_T
-from crib_agents.kernels.pair_tables import pair_table_of
+from crib_agents.kernels.pair_tables import game_of, pair_table_of
 from crib_env.answers import one_or_many
 from crib_env.engine.family import find_family
 from crib_env.engine.jit import entry, kernel
@@ -91,7 +91,7 @@ def find(v, hands, weights, keeping_rates, suited, model, win_table, table, posi
         found: float64[RANKS, FINDINGS].
     """
     other = pair_table_of(v, 1 - v["is_dealer"])
-    s["base"] = 0 if v["dealt"] == 6 else SIZE
+    s["base"] = SIZE * game_of(v)
     s["single"] = v["single_count"]
     s["i_deal"] = v["is_dealer"]
     n = enumerate_hands(v, positions[0], s, hands, weights, keeping_rates[other])
@@ -132,7 +132,7 @@ def pegging_views(
     views, hands, weights, keeping_rates, suited, model, win_table, table, positions, scratch,
     forced, found, actions,
 ):  # fmt: skip
-    """Write a card for each view, of equal worth the higher.
+    """Write a card for each view, of equal value the higher.
 
     Args:
         views: all judged by ``win_table``.
@@ -170,6 +170,7 @@ class PeggingExpert:
     """Plays the cards by belief and search."""
 
     name = "play_expert"
+    honours = HONOURS
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}()"
@@ -217,7 +218,7 @@ class PeggingExpert:
         for win_table, rows in group_by_win_table(views):
             part = found if len(found) == 1 else found[rows]
             cards = np.empty(len(rows), dtype=np.int64)
-            model = load_model(int(views["dealt"][rows[0]]))
+            model = load_for(views[rows])
             pegging_views(
                 np.ascontiguousarray(views[rows]), holdings(), *known, model,
                 win_table, show_table(), positions, scratch, forced, part, cards,

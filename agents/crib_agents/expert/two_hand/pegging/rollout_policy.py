@@ -1,4 +1,4 @@
-"""A reflex: what a card is worth in the play, without search or belief.
+"""A reflex: the value of a card in the play, without search or belief.
 
 The value of playing a card is what it pegs, plus the sum of five table entries: the points, mine
 less the other's, that follow to the end of the play on average. Each table sees the position after

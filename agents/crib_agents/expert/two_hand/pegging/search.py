@@ -1,4 +1,4 @@
-"""Search: what a card is worth over all the other seat may hold.
+"""Search: the value of a card over all the other seat may hold.
 
 After this seat's card every hypothesis is played out to the end of the deal's play. The other seat
 may answer with any card it holds, each as likely as a softmax over the reflex makes it; then both
@@ -43,7 +43,7 @@ def play_out(p, seat, mine, theirs, s, hands, weights):
 
 @kernel
 def counted(p, others, s, win_table):
-    """Return the worth of the end ``p`` of the play if the other seat's hand counts ``others``."""
+    """Return the value of the end ``p`` of the play if the other seat's hand counts ``others``."""
     mine = p["needs"][ME]
     theirs = p["needs"][THEM]
     if s["i_deal"]:
@@ -62,10 +62,10 @@ def with_nob(p, others, nob, s, win_table):
 
 @kernel
 def end_value(p, j, s, win_table):
-    """Return the worth of the end ``p`` of the play under hypothesis ``j``.
+    """Return the value of the end ``p`` of the play under hypothesis ``j``.
 
     Args:
-        worths: see `value.win_table`.
+        win_table: see `value.win_table`.
     """
     others = s["counts"][j]
     nob = s["nob"][j]

@@ -89,7 +89,7 @@ def count_others(v, n, s, hands, suited, table):
     """
     starter = v["starter"]
     his_nob = 4 * JACK + (starter & 3)
-    key = KEYS[starter >> 2] + (FOUR if v["dealt"] == 5 else 0)
+    key = KEYS[starter >> 2] + (FOUR if v["dealt"] - 2 == 3 else 0)
     # Where only the starter can complete a flush, it is of the starter's suit.
     suits = EVERY_SUIT if v["flush_size"] <= v["dealt"] - 2 else 1 << (starter & 3)
     shown = 0

@@ -1,0 +1,10 @@
+"""`expert` at the two-hand games: who discards, and who plays the cards."""
+
+from crib_agents.adapters.phased import PhasedAgent
+from crib_agents.expert.two_hand.discard.expert import DiscardExpert
+from crib_agents.expert.two_hand.pegging.expert import PeggingExpert
+
+
+def make_expert() -> PhasedAgent:
+    """Return the expert of these games."""
+    return PhasedAgent(DiscardExpert(), PeggingExpert())

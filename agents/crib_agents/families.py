@@ -1,0 +1,24 @@
+"""What the agents here add to families of games; see `crib_env.parts`."""
+
+from crib_env.parts import add_parts
+
+add_parts(
+    "learned",
+    two_hand="crib_agents.learned.two_hand:FAMILY",
+    table_top="crib_agents.learned.table_top:FAMILY",
+)
+add_parts(
+    "learned_search",
+    two_hand="crib_agents.learned.two_hand.searched:search_over",
+    table_top="crib_agents.learned.table_top.searched:SearchedTable",
+)
+add_parts(
+    "expert",
+    two_hand="crib_agents.expert.two_hand.agent:make_expert",
+    table_top="crib_agents.expert.table_top:TableTopExpert",
+)
+add_parts(
+    "analysis",
+    two_hand="crib_agents.analyze.choices:pairs_or_cards",
+    table_top="crib_agents.analyze.choices:cells",
+)

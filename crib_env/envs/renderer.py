@@ -1,0 +1,94 @@
+"""What the environments' `render` returns or shows, in every render mode."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+from gymnasium import logger
+from gymnasium.error import DependencyNotInstalled
+
+from crib_env.envs.checks import INSTALL
+from crib_env.game import Game
+from crib_env.render.raster import pixels
+from crib_env.render.svg.document import framed
+from crib_env.render.window import Window
+
+MODES = ("ansi", "svg", "rgb_array", "human")
+FPS = 2
+EVERYONE = "all"
+
+Shown = str | npt.NDArray[np.uint8] | None
+Viewer = int | str | None
+
+
+class Renderer:
+    """Shows an environment's game.
+
+    Args:
+        name: the environment's.
+        players: its seats.
+        viewer: whose knowledge is shown: a seat, ``"all"``, or None for the seat that acts.
+
+    Raises:
+        ValueError: no such viewer.
+    """
+
+    def __init__(self, name: str, players: int, viewer: Viewer = None) -> None:
+        if viewer is not None and viewer != EVERYONE and (
+            isinstance(viewer, bool) or viewer not in range(players)
+        ):  # fmt: skip
+            raise ValueError(
+                f"viewer must be a seat from 0 to {players - 1}, 'all' or None, got {viewer!r}"
+            )
+        self.name, self.viewer = name, viewer
+        self.window = Window()
+
+    def render(self, mode: str | None, game: Game, seat: int) -> Shown:
+        """Return the game as text, SVG or pixels, or show it in the window, by the mode.
+
+        Args:
+            mode: one of `MODES`; None warns that there is none.
+            seat: who acts.
+
+        Raises:
+            DependencyNotInstalled: pixels are wanted without the extra ``render``.
+        """
+        if mode is None:
+            logger.warn("render() needs a render_mode, such as render_mode='ansi'")
+            return None
+        if mode == "ansi":
+            return game.text(self._below(seat), self.name)
+        if mode == "svg":
+            return self.svg(game, seat)
+        try:
+            image = pixels(self.drawing(game, seat))
+            if mode == "rgb_array":
+                return image
+            self.window.show(image, self.name, FPS)
+        except ModuleNotFoundError as error:
+            raise DependencyNotInstalled(
+                f"render_mode={mode!r} needs {error.name}, which is not installed: {INSTALL}"
+            ) from error
+        return None
+
+    def svg(self, game: Game, seat: int) -> str:
+        """Return the game as SVG."""
+        return game.svg(self._below(seat), knows=self._knows, title=self.name)
+
+    def html(self, game: Game, seat: int) -> str:
+        """Return the game as HTML for a notebook."""
+        return framed(self.svg(game, seat))
+
+    def drawing(self, game: Game, seat: int) -> list[str]:
+        """Return the parts of the drawing, as `pixels` takes them."""
+        return game.drawing(self._below(seat), knows=self._knows, title=self.name)
+
+    @property
+    def _knows(self) -> str:
+        return "seats" if self.viewer == EVERYONE else "seat"
+
+    def _below(self, seat: int) -> int:
+        """Return the seat that sits below, where ``seat`` acts."""
+        if self.viewer == EVERYONE:
+            return 0
+        return self.viewer if isinstance(self.viewer, int) else seat

@@ -1,0 +1,125 @@
+"""By which rules an agent plays: it names the fields that it honours, and is refused under others.
+
+An agent honours a field of the rules if it plays by it whatever its value: it reads the field, or
+no choice of its own depends on it. All other fields must be as in one of the rules that it knows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import fields
+from functools import cache
+from typing import Any, NamedTuple
+from weakref import WeakKeyDictionary
+
+import numpy as np
+import numpy.typing as npt
+
+from crib_env.engine.family import find_family
+from crib_env.rules import PRESETS, Rules
+
+Array = npt.NDArray[np.int64]
+WORD = np.dtype(np.int64).itemsize  # of which all records are made
+ANY_RULES = "'random' plays by any rules"
+
+
+def refuse_rules(agent: Any, rules: Rules, episode: str | None = None) -> None:
+    """Raise a ValueError unless an agent plays by these rules.
+
+    Args:
+        agent: an agent with any of these attributes, all optional.
+
+            - ``honours``, a set of names of fields, ``"target"``, or of one family's alone,
+              ``"two_hand.heels"``; None or absent: every field, for who wrote the agent answers
+              for it.
+            - ``known_rules``, the rules by which alone it plays in all other fields; by default the
+              presets.
+            - ``other_rules``, a few words on what to do under other rules.
+            - ``refuse_rules(rules, episode)``, in place of all this, of an agent that asks others.
+        rules: what is to be played.
+        episode: what an episode is. Fields that matter in a match alone count in matches alone.
+
+    Raises:
+        ValueError: a field that the agent does not honour has another value than it knows; the
+            message names agent, fields and values, and what it plays.
+    """
+    if (check := getattr(agent, "refuse_rules", None)) is not None:
+        check(rules, episode)
+        return
+    found = {name: getattr(rules, name) for name in rules.decisive_fields(episode)}
+    _refuse(agent, rules.family, found)
+
+
+def refuse_views(agent: Any, views: Any) -> None:
+    """Raise a ValueError unless an agent plays by the rules that views show; see `refuse_rules`.
+
+    Args:
+        agent: the agent that is asked.
+        views: structured array [B] of views; of a game without a preset they are not looked at.
+    """
+    if getattr(agent, "honours", None) is None or not len(views):
+        return
+    shown = _shown_fields(views.dtype)
+    if shown is None:
+        return
+    words = views.view(np.int64) if views.flags.c_contiguous else np.array(views).view(np.int64)
+    values = words.reshape(len(views), -1)[:, shown.columns]
+    known = _passed.get(agent)
+    if known is not None and known.shape == values.shape[1:] and (values == known).all():
+        return
+    for row in np.unique(values, axis=0):
+        _refuse(agent, shown.family, dict(zip(shown.names, row.tolist(), strict=True)))
+    _passed[agent] = values[0]
+
+
+class _Shown(NamedTuple):
+    """The fields of the rules in the views of a family, and which of a view's numbers they are."""
+
+    family: str
+    names: tuple[str, ...]
+    columns: Array
+
+
+# What an agent's last views showed, if it plays by it: most batches are of one game.
+_passed: WeakKeyDictionary[Any, Array] = WeakKeyDictionary()
+
+
+@cache
+def _shown_fields(dtype: np.dtype[np.void]) -> _Shown | None:
+    """Return what views show of the rules; None of a game that has no preset."""
+    for preset in PRESETS.values():
+        if find_family(preset.engine).view == dtype:
+            places = {name: place[1] for name, place in (dtype.fields or {}).items()}
+            names = [field.name for field in fields(preset) if field.name in places]
+            offsets = [places[name] for name in names]
+            return _Shown(preset.family, tuple(names), np.array(offsets) // WORD)
+    return None
+
+
+def _refuse(agent: Any, family: str, found: Mapping[str, Any]) -> None:
+    """Raise a ValueError if an agent does not play by what the rules of a family say."""
+    honours = getattr(agent, "honours", None)
+    if honours is None:
+        return
+    everywhere = getattr(agent, "known_rules", PRESETS.values())
+    known = [rules for rules in everywhere if rules.family == family]
+    apart = [
+        {name: getattr(rules, name) for name, value in found.items()
+         if honours.isdisjoint((name, f"{family}.{name}")) and getattr(rules, name) != value}
+        for rules in known
+    ]  # fmt: skip
+    if known and not all(apart):
+        return
+    where, plays = family, [rules.name for rules in everywhere]
+    if known:
+        nearest = min(apart, key=len)  # views have a bool as a number
+        found = {name: type(value)(found[name]) for name, value in nearest.items()}
+        where = "where " + " and ".join(f"{name} is {value}" for name, value in found.items())
+        plays = [
+            f"{rules.name} ({', '.join(f'{name} {value}' for name, value in other.items())})"
+            for rules, other in zip(known, apart, strict=True)
+        ]
+    raise ValueError(
+        f"{agent.name} does not play {where}: it plays {', '.join(plays) or 'nothing'}; "
+        f"{getattr(agent, 'other_rules', ANY_RULES)}"
+    )

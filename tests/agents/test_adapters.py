@@ -1,0 +1,362 @@
+"""Agents of other people's models: Stable-Baselines3, PyTorch, ONNX; and wherever one is named."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import fields, replace
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import gymnasium
+import numpy as np
+import pytest
+
+pytest.importorskip("sb3_contrib")
+
+import stable_baselines3
+import torch
+from crib_agents import PhasedAgent, from_onnx, from_sb3, from_torch
+from crib_agents.loading import TakesAgents, load_agent, trusted
+from crib_training.command_line import COMMANDS
+from crib_training.evaluation import evaluate
+from sb3_contrib import QRDQN, MaskablePPO
+from stable_baselines3.common.env_util import make_vec_env
+from stable_baselines3.common.vec_env import VecNormalize
+
+from checkout import ROOT
+from crib_env import (
+    Agent,
+    Game,
+    Rules,
+    encode,
+    find_agent,
+    five_card_v0,
+    six_card_v0,
+    table_top_v0,
+)
+from onnx_files import write_layer
+
+torch.set_num_threads(1)
+
+
+def views_of(rules: str = "hoyle", n: int = 40) -> Any:
+    """Return views of seats to move in as many games, each somewhere in a deal."""
+    rng, views = np.random.default_rng(1), []
+    for seed in range(n):
+        game = Game(rules, seed=seed)
+        for _ in range(seed % 9):
+            game.step(int(rng.choice(game.legal_actions)))
+        views.append(game.view(game.seat))
+    return np.array(views)
+
+
+def assert_legal(agent: Agent, views: Any) -> None:
+    _, masks = encode(views)
+    actions = agent.act(views, np.random.default_rng(1))
+    assert actions.shape == (len(views),)
+    assert masks[np.arange(len(views)), actions].all()
+
+
+def gym_env(**keywords: Any) -> Any:
+    return six_card_v0.gym_env(opponent="random", episode="deal", **keywords)
+
+
+MADE = {
+    "MaskablePPO": lambda: MaskablePPO("MlpPolicy", six_card_v0.sb3_env(2, opponent="random")),
+    "MaskablePPO with features": lambda: MaskablePPO(
+        "MlpPolicy", six_card_v0.sb3_env(2, opponent="random", features="lookahead")
+    ),
+    "PPO": lambda: stable_baselines3.PPO("MlpPolicy", gym_env()),
+    "PPO of the mask too": lambda: stable_baselines3.PPO(
+        "MultiInputPolicy", gym_env(mask_in_observation=True)
+    ),
+    "A2C": lambda: stable_baselines3.A2C("MlpPolicy", gym_env()),
+    "DQN": lambda: stable_baselines3.DQN("MlpPolicy", gym_env(), buffer_size=10),
+    "QRDQN": lambda: QRDQN("MlpPolicy", gym_env(), buffer_size=10),
+}
+
+
+@pytest.mark.parametrize("kind", MADE)
+def test_a_model_plays_as_it_did_where_it_was_trained_also_from_its_file(
+    kind: str, tmp_path: Path
+) -> None:
+    model = MADE[kind]()
+    model.save(tmp_path / "mine.zip")
+    views = views_of()
+    agents = from_sb3(model), from_sb3(tmp_path / "mine.zip", trust=True)
+    assert [agent.name for agent in agents] == [type(model).__name__, "mine"]
+    chosen = [agent.act(views, np.random.default_rng(1)) for agent in agents]
+    assert np.array_equal(*chosen)
+    for agent in agents:
+        assert_legal(agent, views)
+    if kind.startswith("MaskablePPO"):
+        observations, masks = encode(views, "lookahead" if "features" in kind else None)
+        theirs, _ = model.predict(observations, action_masks=masks == 1, deterministic=True)
+        assert np.array_equal(chosen[0], theirs)
+
+
+def test_a_model_can_draw_and_says_by_which_chances() -> None:
+    agent = from_sb3(MADE["MaskablePPO"](), sample=True)
+    views = np.repeat(views_of(n=1), 2000)
+    _, masks = encode(views[:1])
+    probabilities = agent.action_probabilities(views[:1])[0]
+    assert probabilities.sum() == pytest.approx(1.0)
+    assert not probabilities[masks[0] == 0].any()
+    drawn = np.bincount(agent.act(views, np.random.default_rng(1)), minlength=52) / 2000
+    assert np.abs(drawn - probabilities).max() < 0.05
+
+
+def test_a_model_of_another_games_observations_is_refused() -> None:
+    agent = from_sb3(MADE["PPO"]())
+    with pytest.raises(ValueError, match="PPO does not play table_top: it plays hoyle"):
+        agent.act(views_of("table_top", 2), np.random.default_rng(1))
+
+
+@pytest.mark.parametrize("mask", [False, True])
+def test_a_model_says_of_which_game_it_is_and_plays_no_other(mask: bool, tmp_path: Path) -> None:
+    """Six-card and five-card cribbage have observations of one shape, so that tells nothing."""
+    policy = "MultiInputPolicy" if mask else "MlpPolicy"
+    env = VecNormalize(five_card_v0.sb3_env(2, mask_in_observation=mask), norm_obs=False)
+    MaskablePPO(policy, env, n_steps=8, batch_size=8).learn(64).save(tmp_path / "five.zip")
+    agent = from_sb3(tmp_path / "five.zip", trust=True)
+    assert_legal(agent, views_of("five_card"))
+    with pytest.raises(
+        ValueError, match=r"five does not play where target is 121 .*: it plays five_card"
+    ):
+        agent.act(views_of("hoyle"), np.random.default_rng(1))
+    with pytest.raises(ValueError, match="it plays five_card"):
+        agent.action_probabilities(views_of("hoyle"))
+    house = Game(Rules.preset("five_card", flush_size=4), seed=1)
+    with pytest.raises(
+        ValueError, match=r"where flush_size is 4: it plays five_card \(flush_size 3\)"
+    ):
+        agent.act(np.array([house.view(house.seat)]), np.random.default_rng(1))
+
+
+def test_a_model_that_does_not_say_its_game_is_read_with_a_warning() -> None:
+    model = MADE["PPO"]()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        from_sb3(model)
+    model.observation_space = gymnasium.spaces.Box(0, 1, (425,), np.uint8)
+    with pytest.warns(UserWarning, match="'PPO' does not say which game it was trained for"):
+        agent = from_sb3(model)
+    for rules in ("hoyle", "five_card"):
+        assert_legal(agent, views_of(rules))
+
+
+def test_a_file_that_is_not_trusted_is_not_read(tmp_path: Path) -> None:
+    path = tmp_path / "mine.zip"
+    path.write_bytes(b"anything")
+    name = str(path)
+    for ask in (lambda: from_sb3(path), lambda: find_agent(name), lambda: load_agent(name),
+                lambda: six_card_v0.gym_env(opponent=name)):  # fmt: skip
+        with pytest.raises(ValueError, match=r"pickle.*--trust.*trust=True"):
+            ask()
+    with pytest.raises(ValueError, match="no model saved by Stable-Baselines3"):
+        from_sb3(path, trust=True)
+    with pytest.raises(ValueError, match="there is no file"):
+        find_agent(f"trust:{tmp_path}/none.zip")
+
+
+def test_a_function_or_module_of_torch_is_an_agent() -> None:
+    def highest_card(observations: Any, masks: Any) -> Any:
+        assert observations.dtype == torch.float32
+        assert masks.dtype == torch.bool
+        return torch.arange(52.0).expand(len(observations), 52)
+
+    views = views_of()
+    agent = from_torch(highest_card)
+    assert agent.name == "highest_card"
+    _, masks = encode(views)
+    assert np.array_equal(agent.act(views, np.random.default_rng(1)),
+                          51 - masks[:, ::-1].argmax(axis=1))  # fmt: skip
+
+    class Net(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.layer = torch.nn.Linear(425, 52)
+
+        def forward(self, observations: Any, masks: Any) -> Any:
+            assert not self.training
+            return self.layer(observations)
+
+    assert_legal(from_torch(Net(), name="net"), views)
+    assert_legal(from_torch(highest_card, features=True), views)
+    with pytest.raises(ValueError, match=r"52 actions .* \(40, 52\) .* \(40,\)"):
+        from_torch(lambda observations, masks: observations[:, 0]).act(views, None)
+    with pytest.raises(ValueError, match="not a number"):
+        from_torch(lambda observations, masks: masks * float("nan")).act(views, None)
+
+
+class Recorded(torch.nn.Module):
+    """A network that remembers what it was given, and is not in its evaluation mode."""
+
+    def __init__(self, size: int = 425, actions: int = 52) -> None:
+        super().__init__()
+        self.layer = torch.nn.Sequential(torch.nn.Dropout(0.5), torch.nn.Linear(size, actions))
+        self.seen: list[Any] = []
+
+    def score(self, *given: Any) -> Any:
+        assert not self.layer[0].training
+        self.seen = [one.dtype for one in given]
+        return self.layer(given[0])
+
+
+class OfObservations(Recorded):
+    def forward(self, observations: Any) -> Any:
+        return self.score(observations)
+
+
+class OfMasksToo(Recorded):
+    def forward(self, observations: Any, masks: Any) -> Any:
+        return self.score(observations, masks)
+
+
+class OfMasksIfGiven(Recorded):
+    def forward(self, observations: Any, action_mask: Any = None) -> Any:
+        return self.score(observations, action_mask)
+
+
+class OfActionsIfGiven(Recorded):
+    def forward(self, observations: Any, action: Any = None) -> Any:
+        assert action is None
+        return self.score(observations)
+
+
+class OfAnything(Recorded):
+    def forward(self, *given: Any) -> Any:
+        return self.score(*given)
+
+
+class OfThree(Recorded):
+    def forward(self, observations: Any, masks: Any, state: Any) -> Any:
+        return self.score(observations, masks)
+
+
+ONE, TWO = [torch.float32], [torch.float32, torch.bool]
+
+
+@pytest.mark.parametrize(
+    ("kind", "given"),
+    [(OfObservations, ONE), (OfMasksToo, TWO), (OfMasksIfGiven, TWO), (OfActionsIfGiven, ONE)],
+)
+def test_a_network_is_an_opponent_and_is_given_what_its_forward_takes(
+    kind: type[Recorded], given: list[Any]
+) -> None:
+    net = kind()
+    net.layer[1].eval()
+    before = [part.training for part in net.modules()]
+    env = gymnasium.make("crib_env/SixCard-v0", opponent=net, seat=1)
+    env.reset(seed=1, options={"dealer": 1})
+    assert net.seen == given
+    views = views_of()
+    assert np.array_equal(
+        find_agent(net).act(views, np.random.default_rng(1)),
+        from_torch(net).act(views, np.random.default_rng(1)),
+    )
+    assert [part.training for part in net.modules()] == before  # as it was, for its training
+    result = evaluate.evaluate(six_card_v0.maker, "hoyle", net, "greedy", 2, seed=1)
+    assert result["first"] == kind.__name__
+    assert PhasedAgent(net, "greedy").discard.name == kind.__name__
+
+
+def test_whether_a_network_takes_masks_can_be_said() -> None:
+    net = OfAnything()
+    with pytest.raises(TypeError, match=r"OfAnything does not say whether.*masks=True"):
+        find_agent(net)
+    for masks, given in ((True, TWO), (False, ONE)):
+        from_torch(net, masks=masks).act(views_of(n=2), np.random.default_rng(1))
+        assert net.seen == given
+    with pytest.raises(TypeError, match=r"\(observations, masks\); OfThree takes .*state"):
+        find_agent(OfThree())
+
+
+def test_a_network_that_does_not_fit_is_named_with_both_shapes() -> None:
+    env = six_card_v0.gym_env(opponent=OfObservations(100), seat=1)
+    with pytest.raises(
+        ValueError, match=r"'OfObservations' erred.*\(1, 425\).*52 actions.*1x425 and 100x52"
+    ):
+        env.reset(seed=1, options={"dealer": 1})
+    env = six_card_v0.gym_env(opponent=OfObservations(425, 51), seat=1)
+    with pytest.raises(ValueError, match=r"'OfObservations' erred.*\(1, 52\).*\(1, 51\)"):
+        env.reset(seed=1, options={"dealer": 1})
+    pair = from_torch(lambda observations: (observations, None))
+    with pytest.raises(ValueError, match=r"returned a tuple.*net\(observations\)\[0\]"):
+        pair.act(views_of(n=2), np.random.default_rng(1))
+
+
+def test_a_model_of_sb3_is_an_opponent_as_it_is() -> None:
+    env = six_card_v0.gym_env(opponent=MADE["MaskablePPO"](), seat=1)
+    env.reset(seed=1, options={"dealer": 1})
+    assert env.opponent.name == "MaskablePPO"
+
+
+@pytest.mark.parametrize("batch", [None, 1])
+def test_a_network_in_an_onnx_file_is_an_agent(batch: int | None, tmp_path: Path) -> None:
+    pytest.importorskip("onnxruntime")
+    weights = np.random.default_rng(1).normal(size=(425, 52)).astype(np.float32)
+    path = tmp_path / "layer.onnx"
+    write_layer(path, weights, batch)
+    views = views_of()
+    observations, masks = encode(views)
+    expected = np.where(masks == 1, observations @ weights, -np.inf).argmax(axis=1)
+    agent = from_onnx(path)
+    assert agent.name == "layer"
+    assert np.array_equal(agent.act(views, np.random.default_rng(1)), expected)
+    assert np.array_equal(load_agent(str(path)).act(views, np.random.default_rng(1)), expected)
+    path.write_bytes(b"no network")
+    with pytest.raises(ValueError, match=r"layer\.onnx is no network"):
+        from_onnx(path)
+
+
+def test_a_path_is_taken_wherever_an_opponent_is_named(tmp_path: Path) -> None:
+    model = MADE["MaskablePPO"]()
+    path = f"{tmp_path}/mine.zip"
+    model.save(path)
+    opponent = f"trust:{path}"
+    env = gymnasium.make("crib_env/SixCard-v0", opponent=opponent)
+    _, info = env.reset(seed=1)
+    env.step(int(info["action_mask"].argmax()))
+    assert env.unwrapped.batch.opponents[0].name == "mine"
+    six_card_v0.vector_env(2, opponent=[(opponent, 1), ("greedy", 1)]).reset(seed=1)
+    envs = make_vec_env(lambda: gym_env(), 1)
+    envs.env_method("set_opponent", opponent)
+    assert load_agent(f"{opponent}/greedy").act(views_of(), np.random.default_rng(1)).shape == (40,)
+    weights = "agents/crib_agents/data/learned/table_top.safetensors"
+    env = table_top_v0.gym_env(opponent=str(ROOT / weights))
+    env.reset(seed=1)
+
+
+def test_trust_goes_before_models_alone() -> None:
+    assert trusted("a/b.zip", True) == "trust:a/b.zip"
+    assert trusted("process:a/b.zip", True) == "process:trust:a/b.zip"
+    assert trusted("a+b.zip/greedy", True) == "trust:a+b.zip/greedy"
+    assert trusted("a.onnx", True) == "a.onnx"
+    assert trusted("a.zip", False) == "a.zip"
+    assert trusted("trust:a.zip", True) == "trust:a.zip"
+
+
+@pytest.mark.parametrize(
+    "command", sorted(COMMANDS.keys() - {"warmup"})
+)  # it compiles; models are not
+def test_every_command_that_takes_agents_takes_trust(command: str) -> None:
+    module = import_module(COMMANDS[command][0])
+    settings = [getattr(module, "Settings", None)]
+    settings += [import_module(one).Settings for one in getattr(module, "METHODS", {}).values()]
+    for one in filter(None, settings):
+        named = {"agent", "agents", "first", "second", "opponent", "partner", "like"}
+        if named & {field.name for field in fields(one)}:
+            assert issubclass(one, TakesAgents), one
+
+
+def test_crib_evaluate_takes_a_model_that_is_trusted(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    MADE["MaskablePPO"]().save(tmp_path / "mine.zip")
+    settings = evaluate.Settings(f"{tmp_path}/mine.zip", "greedy", pairs=2)
+    with pytest.raises(ValueError, match="--trust"):
+        evaluate.run(settings)
+    evaluate.run(replace(settings, trust=True))
+    assert "| mine" in capsys.readouterr().out

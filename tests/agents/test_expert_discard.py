@@ -1,0 +1,432 @@
+"""Discarding by `expert`: what it expects of a pair, counted slowly, and which pair it takes."""
+
+from __future__ import annotations
+
+from itertools import combinations, combinations_with_replacement
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from crib_agents import PhasedAgent, RandomAgent
+from crib_agents.data.tables import ROLES
+from crib_agents.expert.two_hand.discard import crib, expected_win, expert
+from crib_agents.expert.two_hand.discard.expert import (
+    CRIB_MEAN,
+    HAND_MEAN,
+    OTHER_PEGS,
+    OWN_PEGS,
+    SCRATCH,
+    WIN_VALUE,
+    DiscardExpert,
+    rank_discards,
+)
+from crib_agents.expert.two_hand.judge import model
+from crib_agents.expert.two_hand.judge.model import KEPT_HANDS, MODEL, kept_index
+from crib_agents.expert.two_hand.judge.value import win_table
+from crib_agents.expert.two_hand.judge.win import WON, probabilities
+from crib_agents.kernels.pair_tables import CELLS, cell
+from crib_training.evaluation.duplicate import estimate, play_pairs
+from crib_training.tables.two_hand.discarded import sample_round
+from crib_training.tables.two_hand.kept_pegging import kept_ranks, shrunk
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from checkout import python
+from compiled import SLOW
+from crib_env import format_cards, parse_cards
+from crib_env.engine.record import NONE
+from crib_env.engine.two_hand.records import DEAL, DISCARD, GAME, PEGGING, VIEW
+from crib_env.rules import PRESETS
+from hidden import redraw_hands
+from reference import scoring
+from small_deal import COUNTS, PLAYS, distribution, small_deal
+from stacked import Lanes
+from two_hand_views import after_discards, dealt, discard_view
+
+Array = npt.NDArray[Any]
+
+every_game = pytest.mark.parametrize("game", ["hoyle", "five_card"])
+dealer_or_pone = pytest.mark.parametrize("dealer", [True, False], ids=["dealer", "pone"])
+
+
+def pairs_of(cards: list[int]) -> list[tuple[int, int]]:
+    """Return the pairs of cards in the order of the columns' rows."""
+    return list(combinations(sorted(cards), 2))
+
+
+def discarding(cards: list[int], game: str, dealer: bool, scores: tuple[int, int] = (0, 0)) -> Any:
+    """Return the view of a seat discarding in a game."""
+    view = discard_view(cards, game, dealer)
+    view["episode"], view["match_target"], view["scores"] = GAME, 7, scores
+    return view
+
+
+def columns_of(view: Any) -> Array:
+    """Return the columns of a view, a row for each pair."""
+    n = int(view["hand_n"] + view["discarded_n"])
+    return rank_discards(np.array([view], dtype=VIEW))[1][0, : n * (n - 1) // 2]
+
+
+def discarded(view: Any) -> tuple[int, ...]:
+    """Return the pair that the agent discards, in two decisions."""
+    agent, rng = DiscardExpert(), np.random.default_rng(0)
+    first = int(agent.act(np.array([view], dtype=VIEW), rng)[0])
+    second = int(agent.act(np.array([after_discards(view, first)], dtype=VIEW), rng)[0])
+    return tuple(sorted((first, second)))
+
+
+# --- the hand ------------------------------------------------------------------------------------
+
+
+@every_game
+@settings(max_examples=3 if SLOW else 20, deadline=None)
+@given(data=st.data())
+def test_the_mean_hand_is_that_over_every_starter(game: str, data: st.DataObject) -> None:
+    """C2, C4, H8, F6, by the reference."""
+    cards = data.draw(dealt(game))
+    columns = columns_of(discarding(cards, game, dealer=False))
+    k = data.draw(st.integers(0, len(columns) - 1))
+    kept = [card for card in sorted(cards) if card not in pairs_of(cards)[k]]
+    points = [
+        scoring.score_show(kept, starter, False, game)
+        for starter in range(52) if starter not in cards
+    ]  # fmt: skip
+    assert columns[k, HAND_MEAN] == pytest.approx(np.mean(points))
+
+
+# --- the crib ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("game", "cards", "dealer", "pair"),
+    [
+        ("hoyle", "5H JH 3C 4D 9S KD", True, "5H JH"),  # suited, with a jack
+        ("hoyle", "7S 8S TD TC 2H QC", False, "7S 8S"),
+        ("five_card", "JS 5D 5C 9H AD", False, "JS AD"),
+    ],
+)
+@pytest.mark.parametrize("smallest", [5, 4], ids=["flush of five", "flush of four"])
+def test_the_mean_crib_is_that_over_every_pair_and_starter(
+    game: str, cards: str, dealer: bool, pair: str, smallest: int
+) -> None:
+    """Under the stored habit of the other's role, by counting each crib there can be."""
+    held = sorted(parse_cards(cards))
+    view = discarding(held, game, dealer)
+    view["crib_flush_size"] = smallest
+    low, high = sorted(parse_cards(pair))
+    found = columns_of(view)[pairs_of(held).index((low, high)), CRIB_MEAN]
+    discard_rate, excess = model.discard_rates(PRESETS[game].dealt)
+    unseen = [card for card in range(52) if card not in held]
+    ranks: dict[tuple[int, ...], int] = {}  # what depends on ranks alone is counted once
+    total = weight = 0.0
+    for others in combinations(unseen, 2):
+        chance = discard_rate[1 - dealer, cell(*others)]
+        weight += chance
+        four = [low, high, *others]
+        starters = [card for card in unseen if card not in others] if chance else []
+        for starter in starters:
+            key = tuple(sorted(card // 4 for card in (*four, starter)))
+            if key not in ranks:
+                five = [*four, starter]
+                ranks[key] = scoring.fifteens(five) + scoring.pairs(five) + scoring.runs(five)
+            suits = [card % 4 for card in four]
+            flush = 0
+            if len(set(suits)) == 1:
+                flush = 5 if starter % 4 == suits[0] else (4 if smallest == 4 else 0)
+            nob = 40 + starter % 4 in four
+            total += chance * (ranks[key] + flush + nob) / len(starters)
+    expected = total / weight + excess[int(dealer), cell(low, high)]
+    # A flush of four is drawn apart from the ranks, and shifted: a ten-thousandth is lost.
+    assert abs(found) == pytest.approx(expected, abs=1e-3)
+    assert (found > 0) == dealer
+
+
+def test_counts_are_shifted_by_their_mean() -> None:
+    count = distribution({4: 0.5, 10: 0.5})
+    for by in (0.75, -1.25, -0.5, 1.0):
+        if abs(by) <= 1:
+            before = crib.mean(count)
+            crib.shift(count, by)
+            assert crib.mean(count) == pytest.approx(before + by)
+            assert count.sum() == pytest.approx(1.0)
+
+
+@every_game
+def test_habits_are_rates_and_as_players_know_them(game: str) -> None:
+    discard_rate, excess = model.discard_rates(PRESETS[game].dealt)
+    assert discard_rate.shape == excess.shape == (2, CELLS)
+    assert 0.0 <= discard_rate.min() < discard_rate.max() <= 1.0
+    assert np.abs(excess).max() < 1.0  # `crib.shift` takes no more
+    pone, dealer = discard_rate.reshape(2, 13, 13)
+    assert dealer[4, 4] > pone[4, 4]  # two fives go in one's own crib
+    assert pone[9, 12] > dealer[9, 12]  # ten and king in the other's
+
+
+@pytest.mark.skipif(SLOW, reason="thousands of deals take compiled code")
+@every_game
+def test_a_new_round_finds_the_habits_and_the_cribs_they_make(game: str) -> None:
+    """Seed 77: laid as often, and cribs as expected, over all pairs dealt and over those laid."""
+    rules = PRESETS[game]
+    discard_rate, excess = model.discard_rates(rules.dealt)
+    found = sample_round(rules, discard_rate, excess, 20_000, np.random.SeedSequence(77))
+    assert np.abs(found.discarded - discard_rate).mean() < 0.025
+    assert np.corrcoef(found.discarded.ravel(), discard_rate.ravel())[0, 1] > 0.95
+    assert np.abs(found.own[:, 1]).max() < 0.12
+
+
+# --- the play ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("cards", [3, 4])
+def test_kept_hands_have_a_place_each(cards: int) -> None:
+    hands = combinations_with_replacement(range(13), cards)
+    places = [kept_index(*hand, *[NONE] * (4 - cards)) for hand in hands]
+    assert sorted(places) == list(range(KEPT_HANDS[cards + 2]))
+
+
+@every_game
+def test_pegging_is_as_players_know_it(game: str) -> None:
+    rules = PRESETS[game]
+    pegs = model.kept_pegging(rules.dealt)
+    ranks = kept_ranks(rules.dealt - 2)
+    mine = pegs[:, :, 0]
+    assert pegs.min() > 0.0
+    assert (mine.mean(axis=1)[ROLES.index("dealer")] > mine.mean(axis=1)[ROLES.index("pone")]).all()
+    low = (ranks < 4).sum(axis=1)  # aces to fours win the go
+    assert mine[:, low == 2].mean() > mine[:, low == 0].mean() + 0.2
+
+
+def test_few_samples_are_drawn_to_the_additive_model() -> None:
+    """True means scatter by 0.5 about shares that add up, samples by 2 about the means."""
+    rng = np.random.default_rng(6)
+    ranks = kept_ranks(4)
+    shares = rng.normal(0.5, 0.2, size=13)
+    truth = shares[ranks].sum(axis=1) + rng.normal(0, 0.5, size=len(ranks))
+    n = rng.choice([0, 3, 300], size=len(ranks))
+    sums = np.zeros((len(ranks), 3))
+    for i, count in enumerate(n):
+        drawn = truth[i] + rng.normal(0, 2, size=count)
+        sums[i] = count, drawn.sum(), (drawn**2).sum()
+    found, about = shrunk(ranks, sums)
+    assert about["spread"] == pytest.approx(0.5, abs=0.1)
+    assert about["noise"] == pytest.approx(2.0, abs=0.05)
+    error = found - truth
+    assert error[n == 300].std() < 0.15
+    assert error[n == 3].std() < 0.5  # the samples by themselves: 1.15
+    assert error[n == 0].std() < 0.6
+
+
+# --- what a pair is worth ------------------------------------------------------------------------
+
+
+def small_model() -> tuple[Any, Any]:
+    """Return the small deal of `test_win` as the records of the staged expectation."""
+    deal, record, scratch = small_deal(), np.zeros(1, dtype=MODEL), np.zeros(1, dtype=SCRATCH)
+    for field in ("pegging", "pone_out", "dealer_out"):
+        record[field] = getattr(deal, field)
+    for field, count in zip(("pone_hand", "dealer_hand", "crib"), COUNTS, strict=True):
+        scratch[field] = distribution(count)
+    return record[0], scratch[0]
+
+
+@pytest.mark.parametrize("i_deal", [0, 1])
+@pytest.mark.parametrize(
+    ("pone", "dealer"), [(1, 1), (2, 1), (3, 3), (4, 9), (9, 2), (9, 10), (14, 5), (40, 30)]
+)
+def test_the_staged_worth_is_that_of_every_way_the_deal_can_go(
+    pone: int, dealer: int, i_deal: int
+) -> None:
+    table = win_table(6, 121, GAME)
+    record, scratch = small_model()
+    found = expected_win.expected_win(table, i_deal, pone, dealer, record, 0.0, 0.0, scratch)
+    expected = 0.0
+    for chance, pegged in PLAYS:
+        for hand, p in COUNTS[0].items():
+            for other, q in COUNTS[1].items():
+                for points, r in COUNTS[2].items():
+                    left = {"pone": pone, "dealer": dealer}
+                    for seat, made in [*pegged, ("pone", hand), ("dealer", other),
+                                       ("dealer", points)]:  # fmt: skip
+                        left[seat] = max(left[seat] - made, 0)
+                        if not left[seat]:
+                            break
+                    ended = table[i_deal, left["pone"], left["dealer"]]
+                    expected += chance * p * q * r * ended
+    assert found == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("i_deal", [0, 1])
+def test_pegging_better_is_worth_more_and_never_certain(i_deal: int) -> None:
+    table = win_table(6, 121, GAME)
+    record, scratch = small_model()
+    for pone, dealer in ((1, 2), (3, 8), (20, 15)):
+        by_pone = [expected_win.expected_win(table, i_deal, pone, dealer, record, more, 0.0,
+        scratch)
+                   for more in (-1.5, -0.5, 0.0, 0.5, 1.5)]  # fmt: skip
+        by_dealer = [expected_win.expected_win(table, i_deal, pone, dealer, record, 0.0, more,
+        scratch)
+                     for more in (-1.5, -0.5, 0.0, 0.5, 1.5)]  # fmt: skip
+        sign = 1 if i_deal else -1
+        assert (sign * np.diff(by_pone) <= 0).all()
+        assert (sign * np.diff(by_dealer) >= 0).all()
+        assert 0.0 <= min(by_pone + by_dealer) <= max(by_pone + by_dealer) <= 1.0
+
+
+@pytest.mark.skipif(SLOW, reason="hundreds of staged expectations take compiled code")
+@every_game
+@dealer_or_pone
+def test_far_from_the_end_the_linear_worth_ranks_pairs_as_the_stages_do(
+    game: str, dealer: bool
+) -> None:
+    """Seed 12: what the linear choice loses by the staged worth, in games, over many hands."""
+    rules, rng = PRESETS[game], np.random.default_rng(12)
+    far = rules.target - expert.NEAR - 1  # the highest score that is not near
+    views = np.array(
+        [
+            discarding(rng.permutation(52)[: rules.dealt].tolist(), game, dealer,
+                   tuple(rng.integers(0, far + 1, 2).tolist()))
+            for _ in range(300)
+        ],
+        dtype=VIEW,
+    )  # fmt: skip
+    n = len(pairs_of(list(range(rules.dealt))))
+    linear, staged = (rank_discards(views, near)[1][:, :n, WIN_VALUE] for near in (0, rules.target))
+    chosen = np.take_along_axis(staged, linear.argmax(axis=1)[:, None], axis=1)[:, 0]
+    lost = staged.max(axis=1) - chosen
+    assert lost.mean() < 0.0003
+    assert lost.max() < 0.02
+    assert linear.mean() == pytest.approx(staged.mean(), abs=0.03)
+
+
+@pytest.mark.skipif(SLOW, reason="hundreds of staged expectations take compiled code")
+@dealer_or_pone
+@pytest.mark.parametrize("needs", [(10, 12), (25, 25), (40, 20), (45, 45)])
+def test_the_best_discards_are_worth_what_the_win_table_says_of_the_score(
+    needs: tuple[int, int], dealer: bool
+) -> None:
+    """The staged expectation over hands dealt at random is the chance at the start of a deal."""
+    rng = np.random.default_rng(14)
+    scores = 121 - needs[0], 121 - needs[1]
+    views = [
+        discarding(rng.permutation(52)[:6].tolist(), "hoyle", dealer, scores) for _ in range(600)
+    ]
+    value = rank_discards(np.array(views, dtype=VIEW))[1][:, :, WIN_VALUE].max(axis=1)
+    expected = probabilities(6, 121)[int(dealer), needs[0], needs[1], WON].sum()
+    assert value.mean() == pytest.approx(expected, abs=0.025 + 3 * value.std() / 600**0.5)
+
+
+@every_game
+@dealer_or_pone
+def test_in_a_single_deal_the_most_points_are_best(game: str, dealer: bool) -> None:
+    rules, rng = PRESETS[game], np.random.default_rng(13)
+    for _ in range(2 if SLOW else 30):
+        cards = sorted(rng.permutation(52)[: rules.dealt].tolist())
+        view = discarding(cards, game, dealer)
+        view["episode"] = DEAL
+        columns = columns_of(view)
+        points = columns[:, HAND_MEAN] + columns[:, CRIB_MEAN]
+        points += columns[:, OWN_PEGS] - columns[:, OTHER_PEGS]
+        spread = 2 * rules.target * (columns[:, WIN_VALUE] - columns[0, WIN_VALUE])
+        assert spread == pytest.approx(points - points[0], abs=1e-6)
+        chosen = pairs_of(cards).index(discarded(view))
+        assert points[chosen] == pytest.approx(points.max())
+
+
+def test_the_score_decides() -> None:
+    """Pone counts first: with eight to make against two, four fewer in hand, if sure, will do.
+
+    Both hands are sure of eight; the dealer pegs two less often against 5-5-T-J than 4-5-5-6.
+    """
+    cards = parse_cards("4C 5D 5H 6D TS JC")
+    assert discarded(discarding(cards, "hoyle", False)) == tuple(parse_cards("TS JC"))
+    assert discarded(discarding(cards, "hoyle", False, (113, 119))) == tuple(parse_cards("4C 6D"))
+
+
+# --- the agent -----------------------------------------------------------------------------------
+
+
+@every_game
+@settings(max_examples=3 if SLOW else 40, deadline=None)
+@given(data=st.data(), dealer=st.booleans())
+def test_both_decisions_take_one_pair_however_the_cards_lie(
+    game: str, data: st.DataObject, dealer: bool
+) -> None:
+    cards = data.draw(dealt(game))
+    target = PRESETS[game].target
+    scores = data.draw(st.tuples(st.integers(0, target - 1), st.integers(0, target - 1)))
+    view = discarding(cards, game, dealer, scores)
+    columns = columns_of(view)
+    best = columns[:, WIN_VALUE].max()
+    ties = [
+        pair for pair, row in zip(pairs_of(cards), columns, strict=True) if row[WIN_VALUE] == best
+    ]
+    assert discarded(view) == max(ties, key=lambda pair: pair[::-1])  # of equals the higher cards
+    shuffled = discarding(data.draw(st.permutations(cards)), game, dealer, scores)
+    assert (columns_of(shuffled) == columns).all()
+
+
+@every_game
+def test_every_card_laid_away_is_legal_in_whole_matches(game: str) -> None:
+    """`step_lanes` refuses any card that the rules do not allow; odd first cards are met too."""
+    agent, rng = PhasedAgent(DiscardExpert(), "greedy"), np.random.default_rng(5)
+    table = Lanes(game, 2 if SLOW else 10, 4, episode="deal" if SLOW else "match")
+    while len(lanes := table.running()):
+        views = table.views(lanes)
+        cards = agent.act(views, rng)
+        odd = (views["phase"] == DISCARD) & (rng.random(len(lanes)) < 0.2)
+        cards[odd] = RandomAgent().act(views, rng)[odd]
+        table.step(lanes, cards)
+
+
+@every_game
+def test_cards_hidden_from_a_seat_do_not_change_what_it_lays(game: str) -> None:
+    agent, rng = DiscardExpert(), np.random.default_rng(3)
+    table = Lanes(game, 2 if SLOW else 50, 2, episode="game")
+    table.states["scores"] = 30, 50
+    redrawn = 0
+    for _ in range(4):  # the four cards discarded
+        lanes = table.running()
+        before = table.states.copy()
+        actions = agent.act(table.views(lanes), rng)
+        for lane in lanes:
+            redrawn += redraw_hands(table.states[lane], PRESETS[game].dealt, rng)
+        assert (agent.act(table.views(lanes), rng) == actions).all()
+        table.states[:] = before
+        table.step(lanes, actions)
+    assert redrawn > 10
+
+
+def test_it_says_that_it_does_not_play_the_cards() -> None:
+    view = discard_view(parse_cards("AC 2C 3C 4C"), "hoyle", True)
+    view["phase"] = PEGGING
+    with pytest.raises(ValueError, match=r"discards alone.*PhasedAgent"):
+        DiscardExpert().act(np.array([view], dtype=VIEW), np.random.default_rng(0))
+
+
+def choices() -> str:
+    """Return what is laid from a few hands, near the end and far from it, as text."""
+    rng, lines = np.random.default_rng(8), []
+    for game, scores in (("hoyle", (0, 0)), ("hoyle", (110, 106)), ("five_card", (55, 50))):
+        cards = rng.permutation(52)[: PRESETS[game].dealt].tolist()
+        view = discarding(cards, game, bool(rng.integers(2)), scores)
+        value = columns_of(view)[:, WIN_VALUE]
+        lines.append(f"{game} {format_cards(list(discarded(view)))} {value.max():.9f}")
+    return "\n".join(lines)
+
+
+@pytest.mark.skipif(SLOW, reason="compares compiled with uncompiled code")
+def test_uncompiled_it_lays_the_same_cards() -> None:
+    code = "import test_expert_discard as tests; print(tests.choices())"
+    assert python(code, NUMBA_DISABLE_JIT="1") == choices()
+
+
+@pytest.mark.skipif(SLOW, reason="thousands of deals take compiled code")
+@every_game
+def test_it_lays_away_better_than_rule_based(game: str) -> None:
+    """The same play of the cards: more points a deal, seed 1, the interval above zero."""
+    agent = PhasedAgent(DiscardExpert(), "rule_based")
+    rule_based = PhasedAgent("rule_based", "rule_based")
+    deals = play_pairs(PRESETS[game], "deal", agent, rule_based, 8000, seed=1)
+    more = estimate(deals.margin.mean(axis=1))
+    assert more.mean - more.half > 0, (more.mean, more.half)

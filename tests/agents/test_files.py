@@ -1,0 +1,324 @@
+"""Files of ours: whatever is wrong with one, it is refused with one error that names it and why."""
+
+from __future__ import annotations
+
+import json
+import os
+import tracemalloc
+import zlib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from crib_agents.adapters.learned import PolicyNetAgent
+from crib_agents.equilibrium.files import Solved
+from crib_agents.files import SEAL, read_arrays, read_header, to_bytes, write_whole
+from crib_agents.learned import Weights
+from crib_agents.loading import load_agent
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from crib_env import PRESETS
+from learned_nets import drawn_weights, policy
+
+WEIGHTS = drawn_weights(PRESETS["table_top"])
+TENSORS: dict[str, Any] = {
+    "0.weight": np.arange(6, dtype=np.float32).reshape(2, 3),
+    "0.bias": np.ones(2),
+}
+SMALL = to_bytes({"format": "a test", "version": 1}, TENSORS)
+
+
+def laid_out(described: Any, numbers: bytes = b"") -> bytes:
+    """Return a safetensors file of any JSON."""
+    text = described if isinstance(described, bytes) else json.dumps(described).encode()
+    return len(text).to_bytes(8, "little") + text + numbers
+
+
+def one(**changes: Any) -> bytes:
+    """Return a file of one tensor of 8 bytes, described wrongly."""
+    tensor = {"dtype": "F32", "shape": [2], "data_offsets": [0, 8], **changes}
+    return laid_out({"a": tensor}, bytes(8))
+
+
+def header(text: Any) -> bytes:
+    """Return a file without tensors with a header of ours."""
+    return laid_out({"__metadata__": {"crib_env": text}})
+
+
+MALFORMED: dict[str, bytes] = {
+    "empty": b"",
+    "shorter than its length": b"1234567",
+    "text": b"not at all a file of ours",
+    "longer header than file": (1 << 62).to_bytes(8, "little") + b"{}",
+    "no header": bytes(8),
+    "header of no text": laid_out(b"\xff\xfe\xfd"),
+    "header of nested lists": laid_out(b"[" * 100_000),
+    "header of nested objects": laid_out(b'{"a":' * 100_000),
+    "header is a list": laid_out([]),
+    "header is a number": laid_out(5),
+    "header is null": laid_out(b"null"),
+    "header is a huge number": laid_out(b"1" * 5000),
+    "metadata is a list": laid_out({"__metadata__": []}),
+    "metadata is a text": laid_out({"__metadata__": "crib_env"}),
+    "metadata is null": laid_out({"__metadata__": None}),
+    "our header is a number": header(5),
+    "our header is null": header(None),
+    "our header is an object": header({}),
+    "our header is no JSON": header("{"),
+    "our header is a list": header("[]"),
+    "our header is nested": header("[" * 100_000),
+    "tensor is null": laid_out({"a": None}),
+    "tensor is a number": laid_out({"a": 5}),
+    "tensor is a list": laid_out({"a": [1, 2]}),
+    "type is unknown": one(dtype="F128"),
+    "type is a number": one(dtype=4),
+    "type is a list": one(dtype=[]),
+    "shape is null": one(shape=None),
+    "shape is a number": one(shape=2),
+    "shape is a text": one(shape="2"),
+    "shape of fractions": one(shape=[2.0]),
+    "shape of texts": one(shape=["2"]),
+    "shape below zero": one(shape=[-2]),
+    "shape too large": one(shape=[10**30]),
+    "shape of nothing and too much": one(shape=[0, 10**30], data_offsets=[0, 0]),
+    "shape of 100 axes": one(shape=[1] * 100 + [2]),
+    "shape is true": one(shape=[True, 2]),
+    "offsets are null": one(data_offsets=None),
+    "offsets are a number": one(data_offsets=8),
+    "one offset": one(data_offsets=[0]),
+    "three offsets": one(data_offsets=[0, 8, 8]),
+    "offsets below zero": one(data_offsets=[-8, 0]),
+    "offsets in reverse": one(data_offsets=[8, 0]),
+    "offsets of fractions": one(data_offsets=[0.0, 8.0]),
+    "offsets too large": one(data_offsets=[0, 10**30]),
+    "offsets beyond the end": one(shape=[3], data_offsets=[0, 12]),
+    "offsets that overlap": laid_out(
+        {name: {"dtype": "U8", "shape": [2], "data_offsets": [i, i + 2]}
+         for i, name in enumerate("ab")}, bytes(3),
+    ),
+    "a gap": laid_out({"a": {"dtype": "U8", "shape": [2], "data_offsets": [1, 3]}}, bytes(3)),
+    "bytes behind the last tensor": one() + b"more",
+    "numbers cut short": one()[:-1],
+    "NaN": laid_out({"a": {"dtype": "F32", "shape": [2], "data_offsets": [0, 8]}},
+                    np.array([0.0, np.nan], np.float32).tobytes()),
+    "too large for float32": laid_out({"a": {"dtype": "F64", "shape": [1], "data_offsets": [0, 8]}},
+                                      np.array([-1e300]).tobytes()),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("data", MALFORMED.values(), ids=MALFORMED)
+@pytest.mark.parametrize(
+    "read",
+    [read_header, Weights.load, PolicyNetAgent.load, Solved.load, lambda p: load_agent(str(p))],
+)
+def test_a_malformed_file_is_refused_by_name(
+    data: bytes, read: Callable[[Path], Any], tmp_path: Path
+) -> None:
+    path = tmp_path / "x.safetensors"
+    path.write_bytes(data)
+    with pytest.raises(ValueError, match=r"x\.safetensors is not a safetensors file of ours: ."):
+        read(path)
+
+
+def tried(read: Callable[[Path], Any], path: Path) -> Any:
+    """Return what is read from a file, or the error that refuses it."""
+    try:
+        return read(path)
+    except ValueError as error:
+        return error
+
+
+ODD: list[Any] = [None, True, -1, 10**30, 1e308, "", "two_hand\0", ".", [], {}, [[]], {"a": [1]}]
+
+
+@pytest.mark.parametrize("value", ODD, ids=repr)
+@pytest.mark.parametrize("kind", ["weights", "policy", "strategy"])
+def test_whatever_a_header_says_a_file_is_read_or_refused(
+    kind: str, value: Any, tmp_path: Path
+) -> None:
+    """Each entry of the header, and each field of the rules in it, as something else."""
+    tensors: Any
+    load: Any
+    if kind == "weights":
+        about, tensors, load = WEIGHTS.header(), {}, Weights.load
+        for name, layers in WEIGHTS.nets.items():
+            for i, (weight, bias) in enumerate(layers):
+                tensors |= {f"{name}.{i}.weight": weight, f"{name}.{i}.bias": bias}
+        tensors |= WEIGHTS.tables
+    elif kind == "policy":
+        agent = policy()
+        agent.save(tmp_path / "policy.safetensors")
+        about, tensors = read_header(tmp_path / "policy.safetensors")
+        load = PolicyNetAgent.load
+    else:
+        nothing = np.frombuffer(zlib.compress(b""), np.uint8)
+        tensors, load = {"discard": nothing, "pegging": nothing}, Solved.load
+        about = {"format": "crib_env strategy", "version": 1, "rules": "five_card",
+                 "rules_fields": {"dealt": 5, "single_count": True, "flush_size": 3,
+                                  "crib_flush_size": 5, "target": 61, "for_last": 3},
+                 "shapes": {"discard": [2, 134459, 10], "pegging": [13, 228046]}, "by_discard":
+                 False, "about": {}, "made_by": ""}  # fmt: skip
+    path = tmp_path / "x.safetensors"
+    changed = [{**about, name: value} for name in about]
+    fields = about["rules_fields"]
+    changed += [{**about, "rules_fields": {**fields, name: value}} for name in [*fields, "more"]]
+    for each in changed:
+        path.write_bytes(to_bytes(each, tensors))
+        found = tried(load, path)
+        if isinstance(found, ValueError):
+            assert str(found).startswith(str(path))
+            assert len(str(found)) < 3000
+        elif kind == "weights":
+            found.flat()
+
+
+def test_a_file_says_when_it_was_altered(tmp_path: Path) -> None:
+    path = tmp_path / "x.safetensors"
+    for at in (SMALL.index(b"a test"), SMALL.index(b"sha256") + 20, len(SMALL) - 3):
+        path.write_bytes(SMALL[:at] + bytes([SMALL[at] ^ 1]) + SMALL[at + 1 :])
+        with pytest.raises(ValueError, match=r"x\.safetensors .*was damaged or altered"):
+            read_header(path)
+    path.write_bytes(SMALL)
+    assert read_header(path)[0] == {"format": "a test", "version": 1}
+
+
+def test_a_file_with_a_checksum_is_still_a_safetensors_file() -> None:
+    from safetensors.numpy import load
+
+    found = load(SMALL)
+    assert all(np.array_equal(found[name], array) for name, array in TENSORS.items())
+
+
+def test_where_a_checksum_must_be_a_file_without_one_is_refused(tmp_path: Path) -> None:
+    from safetensors.numpy import save
+
+    path = tmp_path / "x.safetensors"
+    path.write_bytes(save(TENSORS, metadata={"crib_env": "{}"}))
+    read_header(path)
+    with pytest.raises(ValueError, match="it has no checksum"):
+        read_header(path, sealed=True)
+    path.write_bytes(SMALL.replace(SEAL.encode(), b"sha257"))
+    with pytest.raises(ValueError, match="it has no checksum"):
+        read_header(path, sealed=True)
+
+
+@st.composite
+def mutations(draw: st.DrawFn) -> bytes:
+    """Return the small file with bytes changed, inserted, removed or moved."""
+    data = bytearray(SMALL)
+    for _ in range(draw(st.integers(1, 4))):
+        at = draw(st.integers(0, len(data) - 1))
+        kind = draw(st.sampled_from(["flip", "set", "insert", "cut", "end", "append"]))
+        if kind == "flip":
+            data[at] ^= 1 << draw(st.integers(0, 7))
+        elif kind == "set":
+            data[at] = draw(st.sampled_from(b'0123456789"{}[],:-.eE\\\0\xff'))
+        elif kind == "insert":
+            data[at:at] = draw(st.binary(min_size=1, max_size=9))
+        elif kind == "cut":
+            del data[at : at + draw(st.integers(1, 9))]
+        elif kind == "end":
+            del data[at:]
+        else:
+            data += draw(st.binary(min_size=1, max_size=9))
+        if not data:
+            break
+    return bytes(data)
+
+
+@settings(max_examples=1500, deadline=None)
+@given(mutations())
+def test_a_mutated_file_is_refused_or_holds_the_same_numbers(
+    tmp_path_factory: pytest.TempPathFactory, data: bytes
+) -> None:
+    path = tmp_path_factory.getbasetemp() / "mutated.safetensors"
+    path.write_bytes(data)
+    read = tried(lambda path: read_header(path, sealed=True), path)
+    if isinstance(read, ValueError):
+        assert str(read).startswith(f"{path} is not a safetensors file of ours: ")
+    else:
+        about, found = read
+        assert about == {"format": "a test", "version": 1}
+        assert all(np.array_equal(found[name], array) for name, array in TENSORS.items())
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf, 1e300, -1e300])
+def test_numbers_that_could_not_be_read_back_are_not_written(bad: float, tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="'a' holds numbers that are not finite, or too large"):
+        to_bytes({}, {"a": np.array([1.0, bad])})
+    large = drawn_weights(PRESETS["table_top"])
+    large.tables["owing"][0] = 1e6
+    with pytest.raises(ValueError, match="'owing'"), np.errstate(over="ignore"):
+        large.save(tmp_path / "x.safetensors", np.float16)
+    assert not list(tmp_path.iterdir())
+
+
+def peak(work: Callable[[], object]) -> int:
+    """Return the most memory that some work takes and refuses."""
+    tracemalloc.start()
+    try:
+        with pytest.raises(ValueError, match=r"expand|expected"):
+            work()
+        return tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+
+def test_a_small_strategy_file_never_takes_much_memory(tmp_path: Path) -> None:
+    path = tmp_path / "bomb.safetensors"
+    squeezed = zlib.compressobj(9)
+    bomb = b"".join(squeezed.compress(bytes(1 << 20)) for _ in range(512)) + squeezed.flush()
+    table = np.frombuffer(bomb, dtype=np.uint8)
+    about = {"format": "crib_env strategy", "version": 1, "rules": "five_card", "by_discard": False,
+             "rules_fields": {"dealt": 5, "single_count": True, "flush_size": 3,
+                              "crib_flush_size": 5},
+             "shapes": {"discard": [2, 134459, 10], "pegging": [13, 228046]}}  # fmt: skip
+    path.write_bytes(to_bytes(about, {"discard": table, "pegging": table}))
+    assert path.stat().st_size < 2 << 20
+    with pytest.raises(ValueError, match="does not expand to the 2689180 bytes expected"):
+        Solved.load(path)  # what it makes of the game's rules is made once
+    assert peak(lambda: Solved.load(path)) < 50 << 20
+    about["shapes"] = {"discard": [1 << 29], "pegging": [1 << 29]}
+    path.write_bytes(to_bytes(about, {"discard": table, "pegging": table}))
+    assert peak(lambda: Solved.load(path)) < 50 << 20
+
+
+def test_a_small_archive_never_takes_much_memory(tmp_path: Path) -> None:
+    path = tmp_path / "bomb.npz"
+    np.savez_compressed(path, views=np.zeros(1 << 28, dtype=np.uint8))
+    assert path.stat().st_size < 2 << 20
+    assert peak(lambda: read_arrays(path)) < 50 << 20
+
+
+@pytest.mark.parametrize("change", ["flip", "cut", "text", "none"])
+def test_a_damaged_archive_is_refused_by_name(change: str, tmp_path: Path) -> None:
+    path = tmp_path / "x.npz"
+    np.savez_compressed(path, a=np.random.default_rng(1).normal(size=100))
+    data = path.read_bytes()
+    path.write_bytes({"flip": data[:300] + bytes([data[300] ^ 4]) + data[301:], "cut": data[:200],
+                      "text": b"not at all", "none": data}[change])  # fmt: skip
+    if change == "none":
+        assert set(read_arrays(path)) == {"a"}
+        return
+    with pytest.raises(ValueError, match=r"x\.npz cannot be read as arrays"):
+        read_arrays(path)
+
+
+def test_two_writers_of_one_file_do_not_meet(tmp_path: Path, monkeypatch: Any) -> None:
+    """Each writes beside the file under a name of its own, so what is there is one's whole."""
+
+    path, replace = tmp_path / "x", os.replace
+
+    def meanwhile(source: Path, target: Path) -> None:
+        monkeypatch.setattr(os, "replace", replace)
+        write_whole(path, b"another's")
+        assert path.read_bytes() == b"another's"
+        replace(source, target)
+
+    monkeypatch.setattr(os, "replace", meanwhile)
+    write_whole(path, b"mine")
+    assert path.read_bytes() == b"mine"
+    assert [one.name for one in tmp_path.iterdir()] == ["x"]

@@ -1,0 +1,208 @@
+"""An agent plays by the rules, or it is refused with the field that it does not know."""
+
+from __future__ import annotations
+
+from dataclasses import fields, replace
+from typing import Any
+
+import numpy as np
+import pytest
+from crib_agents.adapters.phased import PhasedAgent
+from crib_agents.adapters.process import ProcessAgent
+from crib_agents.adapters.timed import Timed
+from crib_agents.expert.two_hand.pegging.expert import PeggingExpert
+from crib_play.table.session import Session
+
+from crib_env import discard_v0, six_card_v0
+from crib_env.batch import GameBatch
+from crib_env.game import Game
+from crib_env.honours import refuse_rules, refuse_views
+from crib_env.policy import Agent, find_agent
+from crib_env.rules import PRESETS, Rules
+
+AGENTS = ("random", "greedy", "rule_based", "learned", "learned_search", "expert", "equilibrium",
+          "master")  # fmt: skip
+CHANGED: dict[str, dict[str, Any]] = {
+    "hoyle": {
+        "target": 91, "flush_size": 5, "crib_flush_size": 4, "first_dealer": "high_card",
+        "heels": 1, "dealt": 5, "single_count": True, "for_last": 2, "match_target": 3,
+        "skunk_margin": 20, "skunk_points": 3, "double_skunk_margin": 50, "double_skunk_points": 5,
+        "next_dealer": "winner",
+    },
+    "table_top": {
+        "target": 91, "flush_size": 4, "crib_flush_size": 4, "first_dealer": "high_card",
+        "heels": 1, "adjacency": False, "score_difference": True, "partners_confer": False,
+    },
+}  # fmt: skip
+# What nobody needs to know to choose for points; who plays for the game needs some of it.
+FOR_POINTS = {"target", "first_dealer", "heels", "for_last", "match_target", "skunk_margin",
+              "skunk_points", "double_skunk_margin", "double_skunk_points", "next_dealer",
+              "score_difference", "partners_confer"}  # fmt: skip
+READ = {"dealt", "single_count", "flush_size", "crib_flush_size", "adjacency"}
+TO_WIN = {"target", "match_target", "first_dealer", "partners_confer"}
+PLAYED = {
+    "random": FOR_POINTS | READ,
+    "greedy": FOR_POINTS | READ,
+    "rule_based": FOR_POINTS | READ,
+    "learned": FOR_POINTS - {"heels"} | {"table_top.heels"},
+    "equilibrium": FOR_POINTS,
+    "learned_search": TO_WIN,
+    "expert": TO_WIN | {"two_hand.heels"},
+    "master": TO_WIN | {"two_hand.heels"},
+}
+every_change = pytest.mark.parametrize(
+    ("preset", "field"), [(preset, field) for preset in CHANGED for field in CHANGED[preset]]
+)
+
+
+def changed(preset: str, field: str) -> Rules:
+    return replace(PRESETS[preset], **{field: CHANGED[preset][field]})
+
+
+def episode_of(preset: str) -> str:
+    return "match" if preset == "hoyle" else "game"
+
+
+@pytest.mark.parametrize("preset", CHANGED)
+def test_every_field_is_tried(preset: str) -> None:
+    names = {field.name for field in fields(PRESETS[preset])}
+    assert set(CHANGED[preset]) == names - {"name"}
+
+
+@pytest.mark.parametrize("name", AGENTS)
+@every_change
+def test_an_agent_plays_by_a_changed_field_or_is_refused(
+    name: str, preset: str, field: str
+) -> None:
+    agent, rules = find_agent(name), changed(preset, field)
+    episode = episode_of(preset)
+    games = GameBatch(rules, 3, episode=episode, seed=1)
+    games.reset()
+    rng = np.random.default_rng(1)
+    if name == "equilibrium" and preset == "table_top":
+        with pytest.raises(ValueError, match="equilibrium does not play table_top: it plays"):
+            games.ask(agent, games.running(), rng)
+    elif {field, f"{rules.family}.{field}"} & PLAYED[name]:
+        refuse_rules(agent, rules, episode)
+        for _ in range(6):
+            games.ask(agent, games.running(), rng)
+    else:
+        value = CHANGED[preset][field]
+        told = rf"{name}.* does not play where {field} is {value}: it plays .*{preset} \({field} "
+        for ask in (
+            lambda: refuse_rules(agent, rules, episode),
+            lambda: games.ask(agent, games.running(), rng),
+        ):
+            with pytest.raises(ValueError, match=told):
+                ask()
+        views = games.views(games.running())
+        if field in (views.dtype.names or ()):
+            with pytest.raises(ValueError, match=told):
+                agent.act(views, rng)
+            with pytest.raises(ValueError, match=told):
+                agent.act(views[0], rng)
+
+
+@pytest.mark.parametrize("name", AGENTS)
+@pytest.mark.parametrize("preset", PRESETS)
+def test_every_agent_plays_by_every_preset_of_its_games(name: str, preset: str) -> None:
+    if name == "equilibrium" and PRESETS[preset].family == "table_top":
+        pytest.skip("it is not solved")
+    refuse_rules(find_agent(name), PRESETS[preset])
+
+
+@pytest.mark.parametrize("name", AGENTS)
+def test_agents_honour_fields_that_there_are(name: str) -> None:
+    known = {field.name for rules in PRESETS.values() for field in fields(rules)}
+    honours: Any = find_agent(name).honours or ()  # type: ignore[attr-defined]
+    assert known >= {field.rpartition(".")[2] for field in honours}
+
+
+def test_what_decides_a_match_alone_is_no_matter_in_a_game() -> None:
+    expert = find_agent("expert")
+    rules = replace(PRESETS["hoyle"], skunk_margin=20, next_dealer="winner")
+    refuse_rules(expert, rules, "game")
+    with pytest.raises(ValueError, match="skunk_margin is 20 and next_dealer is winner"):
+        refuse_rules(expert, rules, "match")
+
+
+HOUSE = "hoyle[flush_size=5]"
+
+
+def sit_down(agent: Any) -> object:
+    return Session(Game(HOUSE, seed=1), (agent, None), chance=1)
+
+
+def change_opponent(agent: Any) -> None:
+    six_card_v0.vector_env(2, rules=HOUSE, opponent="random").set_opponent(agent)
+
+
+BOUND = {
+    "gym": lambda agent: six_card_v0.gym_env(rules=HOUSE, opponent=agent),
+    "vector": lambda agent: six_card_v0.vector_env(2, rules=HOUSE, opponent=agent),
+    "shares": lambda agent: six_card_v0.vector_env(
+        2, rules=HOUSE, opponent=[("random", 0.5), (agent, 0.5)]
+    ),
+    "phase": lambda agent: discard_v0.raw_env(rules=HOUSE, pegging_policy=agent),
+    "table": sit_down,
+}
+
+
+@pytest.mark.parametrize("form", BOUND)
+@pytest.mark.parametrize("name", ["expert", "learned"])
+def test_an_environment_refuses_it_when_it_is_bound(form: str, name: str) -> None:
+    with pytest.raises(
+        ValueError, match=f"{name} does not play where flush_size is 5: it plays .*hoyle"
+    ):
+        BOUND[form](find_agent(name))
+    BOUND[form](find_agent("greedy"))
+
+
+def wrapped(kind: str) -> Agent:
+    if kind == "phased":
+        return PhasedAgent(discard="greedy", pegging=PeggingExpert())
+    return Timed(find_agent("expert")) if kind == "timed" else ProcessAgent("expert")
+
+
+@pytest.mark.parametrize("kind", ["phased", "timed", "process"])
+def test_who_asks_another_is_refused_for_it(kind: str) -> None:
+    agent, named = wrapped(kind), "play_expert" if kind == "phased" else "expert"
+    refuse_rules(agent, PRESETS["hoyle"])
+    with pytest.raises(ValueError, match=f"{named} does not play where flush_size is 5"):
+        refuse_rules(agent, Rules.preset(HOUSE))
+
+
+class Undeclared:
+    """An agent that says nothing of rules."""
+
+    name = "undeclared"
+
+    def act(self, views: Any, rng: np.random.Generator) -> Any:
+        return find_agent("random").act(views, rng)
+
+
+class OnlyToTarget(Undeclared):
+    """One that plays to any target."""
+
+    name = "only_to_target"
+    honours = frozenset({"target"})
+
+
+def test_who_declares_nothing_answers_for_itself() -> None:
+    for rules in (changed("hoyle", field) for field in CHANGED["hoyle"]):
+        refuse_rules(Undeclared(), rules, "match")
+    six_card_v0.gym_env(rules=HOUSE, opponent=lambda view, rng: int(view["hand"][0]))
+
+
+def test_an_agent_of_another_package_declares_what_it_honours() -> None:
+    refuse_rules(OnlyToTarget(), Rules.preset("hoyle", target=31))
+    with pytest.raises(ValueError, match="only_to_target does not play where dealt is 5"):
+        refuse_rules(OnlyToTarget(), changed("hoyle", "dealt"))
+
+
+def test_views_of_several_rules_are_refused_for_the_one_it_does_not_play() -> None:
+    views = np.array([Game(rules, seed=1).view(0) for rules in ("hoyle", HOUSE)])
+    refuse_views(find_agent("expert"), views[:1])
+    for asked in (views, views[::-1], views[1:]):
+        with pytest.raises(ValueError, match="flush_size is 5"):
+            refuse_views(find_agent("expert"), asked)

@@ -1,0 +1,172 @@
+"""The agent `master`: the expert's worths drawn towards the equilibrium's chances, all told."""
+
+from __future__ import annotations
+
+import pickle
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+import pytest
+from crib_agents.equilibrium import Equilibrium, Solved
+from crib_agents.expert.two_hand.discard.expert import WIN_VALUE as PAIR_VALUE
+from crib_agents.expert.two_hand.discard.expert import rank_discards
+from crib_agents.expert.two_hand.judge.value import win_table
+from crib_agents.expert.two_hand.pegging import expert as pegging
+from crib_agents.expert.two_hand.pegging.search import WIN_VALUE as CARD_VALUE
+from crib_agents.master import Master, strategies
+from crib_agents.master.agent import point, read_tables
+
+from crib_env.batch import GameBatch
+from crib_env.engine.two_hand.records import DISCARD, GAME
+from crib_env.game import Game
+from crib_env.policy import agent_names, find_agent
+from crib_env.rules import PRESETS, TwoHandRules
+
+
+def some_views(rules: Any, games: int, seed: int, episode: str = "game") -> np.ndarray:
+    """Return views of games that `rule_based` plays: all scores, both phases, both seats."""
+    played = GameBatch(rules, games, episode=episode, seed=seed)
+    played.reset()
+    found, rng, lanes = [], np.random.default_rng(seed), played.running()
+    while len(lanes):
+        found.append(played.views(lanes))
+        played.ask(find_agent("rule_based"), lanes, rng)
+        lanes = played.running(lanes)
+    return np.concatenate(found)
+
+
+def cards_of(view: Any) -> list[int]:
+    return sorted([*view["hand"][: view["hand_n"]], *view["discarded"][: view["discarded_n"]]])
+
+
+@pytest.fixture(scope="module")
+def views() -> np.ndarray:
+    return some_views(PRESETS["five_card"], 12, 5)
+
+
+@pytest.mark.parametrize(
+    ("preset", "episode"),
+    [("five_card", "game"), ("five_card", "pegging"), ("hoyle", "match"), ("hoyle", "deal")],
+)
+def test_it_plays_legal_cards_and_each_view_by_itself(preset: str, episode: str) -> None:
+    agent, rng = find_agent("master"), np.random.default_rng(1)
+    assert "master" in agent_names()
+    asked = some_views(PRESETS[preset], 1 if episode == "match" else 4, 3, episode)[-150:]
+    actions = agent.act(asked, rng)
+    for view, action in zip(asked, actions, strict=True):
+        at = view["hand"][: view["hand_n"]].tolist().index(action)
+        assert view["legal"] >> at & 1
+    some = np.random.default_rng(2).permutation(len(asked))[:12]
+    assert (agent.act(asked[some], rng) == actions[some]).all()
+    assert [agent.act(asked[i : i + 1], rng)[0] for i in some] == actions[some].tolist()
+    assert rng.random() == np.random.default_rng(1).random()  # nothing was drawn
+
+
+def test_without_a_pull_it_lays_away_as_the_expert(views: np.ndarray) -> None:
+    rng = np.random.default_rng(1)
+    discarding = views[views["phase"] == DISCARD]
+    found = Master(discard_pull=0.0).act(discarding, rng)
+    assert (found == find_agent("expert").act(discarding, rng)).all()
+
+
+def test_drawn_hard_it_does_what_the_equilibrium_does_most(views: np.ndarray) -> None:
+    probabilities = Equilibrium().action_probabilities(views)
+    actions = Master(1e6, 1e6).act(views, np.random.default_rng(1))
+    likely = np.sort(probabilities, axis=1)
+    sure = (likely[:, -1] > 0.6) & ((views["phase"] != DISCARD) | (likely[:, -2] < 1e-9))
+    ranks = probabilities.argmax(axis=1) >> 2
+    playing = sure & (views["phase"] != DISCARD)
+    assert playing.sum() > 100
+    assert (actions[playing] >> 2 == ranks[playing]).all()
+
+
+def pair_probabilities(game: Game, equilibrium: Equilibrium, cards: list[int]) -> np.ndarray:
+    """Return how likely `equilibrium` lays each pair away, asked card by card."""
+    likely = {}
+    for first in cards:
+        sure = equilibrium.action_probabilities(np.array([game.view(game.seat)]))[0, first]
+        game.push(first)
+        then = equilibrium.action_probabilities(np.array([game.view(game.seat)]))[0]
+        for second in cards:
+            pair = tuple(sorted((first, second)))
+            likely[pair] = likely.get(pair, 0.0) + sure * then[second]
+        game.pop()
+    return np.array([likely[pair] for pair in combinations(cards, 2)])
+
+
+@pytest.mark.parametrize("preset", ["five_card", "hoyle"])
+def test_a_pair_is_laid_away_by_its_worth_and_its_chance(preset: str) -> None:
+    rules = TwoHandRules.preset(preset)
+    equilibrium, agent, rng = Equilibrium(), Master(discard_pull=0.3), np.random.default_rng(1)
+    stake = 0.3 * point(win_table(rules.dealt, rules.target, GAME))
+    game = Game(preset, seed=4)
+    changed = 0
+    for _ in range(12):
+        game.reset()
+        for _ in range(2):  # pone, then the dealer
+            view = np.array([game.view(game.seat)])
+            cards = cards_of(view[0])
+            likely = pair_probabilities(game, equilibrium, cards)
+            value = rank_discards(view)[1][0, : len(likely), PAIR_VALUE]
+            total = value + stake * np.log(np.maximum(likely, 1 / 255))
+            changed += int(total.argmax() != value.argmax())
+            discarded = list(combinations(cards, 2))[int(total.argmax())]
+            for _ in range(2):
+                card = int(agent.act(np.array([game.view(game.seat)]), rng)[0])
+                assert card in discarded
+                game.step(card)
+    assert changed > 0
+
+
+def test_a_card_is_played_by_its_worth_and_its_chance(
+    views: np.ndarray, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Against the expert's own search, given the tables that foretell its choices."""
+    playing = views[views["phase"] != DISCARD]
+    agent, equilibrium = Master(play_pull=0.3), Equilibrium()
+    assert (read_tables()[0] != pegging.read_tables()[0]).any()
+    monkeypatch.setattr(pegging, "read_tables", read_tables)
+    value = pegging.PeggingExpert().findings(playing)[:, :, CARD_VALUE]
+    probabilities = (
+        equilibrium.action_probabilities(playing).reshape(len(playing), 13, 4).sum(axis=2)
+    )
+    stake = 0.3 * point(win_table(5, 61, GAME))
+    actions = agent.act(playing, np.random.default_rng(1))
+    for view, found, likely, action in zip(playing, value, probabilities, actions, strict=True):
+        total = {
+            int(card) >> 2: found[i] + stake * np.log(max(likely[card >> 2], 1 / 255))
+            for i, card in enumerate(view["hand"][: view["hand_n"]])
+            if view["legal"] >> i & 1
+        }
+        assert total[action >> 2] == pytest.approx(max(total.values()), abs=1e-12)
+
+
+def test_without_a_strategy_for_the_rules_it_plays_as_the_expert() -> None:
+    rng = np.random.default_rng(1)
+    asked = some_views(PRESETS["table_top"], 2, 6, "round")
+    found = find_agent("master").act(asked, rng)
+    assert (found == find_agent("expert").act(asked, rng)).all()
+
+
+def test_views_of_different_rules_are_answered_each_by_its_own(views: np.ndarray) -> None:
+    parts = [views[:20], *(some_views(rules, 1, 6, "deal") for rules in (
+        PRESETS["hoyle"], TwoHandRules.preset("five_card", heels=1)))]  # fmt: skip
+    agent, rng = Master(), np.random.default_rng(1)
+    alone = np.concatenate([agent.act(part, rng) for part in parts])
+    assert (agent.act(np.concatenate(parts), rng) == alone).all()
+
+
+def test_a_strategy_is_read_when_its_game_is_first_met(
+    views: np.ndarray, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read, load = [], Solved.load
+    monkeypatch.setattr(strategies.Solved, "load", lambda path: read.append(path) or load(path))
+    strategies.packed.cache_clear()
+    agent = find_agent("master")
+    pickle.dumps(agent)
+    assert not read
+    agent.act(views[:5], np.random.default_rng(1))
+    agent.act(views[:5], np.random.default_rng(1))
+    assert [path.stem for path in read] == ["five_card"]
+    assert len(pickle.dumps(agent)) < 10_000

@@ -1,0 +1,173 @@
+"""One view gives one action, the same of every agent; what is no view is refused by a sentence."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from crib_agents import PhasedAgent, PolicyNetAgent, ScoredAgent
+from crib_agents.adapters.learned import header
+from crib_agents.adapters.plain import PlainAgent
+from crib_agents.adapters.process import ProcessAgent
+from crib_agents.adapters.timed import Timed
+
+import crib_env
+from checkout import ROOT
+from crib_env import Agent, Game, agent_names, encode, find_agent, six_card_v0
+from crib_env.engine.family import find_family
+from crib_env.policy import action_probabilities
+
+BOTH = ("hoyle", "five_card", "table_top")
+TWO_HAND = ("hoyle", "five_card")
+
+
+def rng() -> np.random.Generator:
+    return np.random.default_rng(7)
+
+
+def view_of(game: str, moves: int = 0) -> Any:
+    played = Game(game, seed=3)
+    for _ in range(moves):
+        played.step(played.legal_actions[0])
+    return played.view(played.seat)
+
+
+def lowest(view: Any, rng: np.random.Generator) -> int:
+    return int(np.flatnonzero(encode(view)[1][0])[0])
+
+
+class Plain(PlainAgent):
+    def choose_discard(self, hand: Any, is_dealer: Any, scores: Any) -> Any:
+        return hand[:2]
+
+    def choose_card(self, hand: Any, pile: Any, count: Any, *others: Any) -> Any:
+        return next(c for c in hand if count + min(10, "A23456789TJQK".index(c[0]) + 1) <= 31)
+
+
+def trained() -> PolicyNetAgent:
+    family, drawn = find_family("two_hand"), rng()
+    layers = [(drawn.normal(size=(52, family.obs_size)).astype(np.float32),
+               np.zeros(52, dtype=np.float32))]  # fmt: skip
+    return PolicyNetAgent(layers, header("six_card_v0", "hoyle", family))
+
+
+def of_torch() -> Agent:
+    torch = pytest.importorskip("torch")
+    return find_agent(torch.nn.Linear(425, 52))
+
+
+def of_sb3() -> Agent:
+    contrib = pytest.importorskip("sb3_contrib")
+    crib_agents = pytest.importorskip("crib_agents")
+    model = contrib.MaskablePPO("MlpPolicy", six_card_v0.sb3_env(2, opponent="random"))
+    made: Agent = crib_agents.from_sb3(model)
+    return made
+
+
+ADAPTERS = {
+    "PhasedAgent": (lambda: PhasedAgent("random", "greedy"), TWO_HAND),
+    "PolicyNetAgent": (trained, ("hoyle",)),
+    "ScoredAgent": (lambda: ScoredAgent(lambda obs, masks: masks, "scored"), BOTH),
+    "from_torch": (of_torch, TWO_HAND),
+    "from_sb3": (of_sb3, ("hoyle",)),
+    "PlainAgent": (Plain, TWO_HAND),
+    "ProcessAgent": (lambda: ProcessAgent("greedy"), BOTH),
+    "Timed": (lambda: Timed(find_agent("greedy")), BOTH),
+    "function": (lambda: find_agent(lowest), BOTH),
+}
+AGENTS = {name: (lambda name=name: find_agent(name), BOTH) for name in agent_names()} | ADAPTERS
+AGENTS["equilibrium"] = AGENTS["equilibrium"][0], TWO_HAND
+every_agent = pytest.mark.parametrize("made", AGENTS)
+
+
+@every_agent
+def test_one_view_gives_one_action(made: str) -> None:
+    make, games = AGENTS[made]
+    agent = make()
+    for game in games:
+        for moves in (0, 5):
+            view = view_of(game, moves)
+            (expected,) = agent.act(np.array([view]), rng())
+            for one in (view, np.array(view)):
+                action = agent.act(one, rng())
+                assert action.shape == ()
+                assert action.dtype == np.int64
+                assert action == expected
+            assert encode(view)[1][0, action]
+
+
+@every_agent
+def test_no_views_give_no_actions(made: str) -> None:
+    make, games = AGENTS[made]
+    agent = make()
+    for game in games:
+        actions = agent.act(np.array([view_of(game)])[:0], rng())
+        assert actions.shape == (0,)
+        assert actions.dtype == np.int64
+
+
+@every_agent
+def test_what_is_no_view_is_refused_by_a_sentence(made: str) -> None:
+    agent = AGENTS[made][0]()
+    view = view_of("hoyle")
+    for given in ([view], np.zeros(425), None, np.array([[view]]), {"observation": 1}):
+        with pytest.raises(ValueError, match=r"views are records .* env\.unwrapped\.view\(\)"):
+            agent.act(given, rng())
+
+
+@every_agent
+def test_views_of_other_games_are_refused_by_a_sentence(made: str) -> None:
+    make, games = AGENTS[made]
+    agent = make()
+    others = [np.zeros(2, dtype=[("cell", np.int64)])]
+    if "table_top" not in games:
+        others.append(np.array([view_of("table_top")]))
+    for views in others:
+        with pytest.raises((ValueError, RuntimeError), match=r"fields|alone|number|shape|not play"):
+            agent.act(views, rng())
+
+
+@pytest.mark.parametrize("made", ["random", "equilibrium", "PhasedAgent", "from_torch", "greedy"])
+def test_one_view_gives_one_row_of_probabilities(made: str) -> None:
+    agent, view = AGENTS[made][0](), view_of("hoyle")
+    (expected,) = action_probabilities(agent, np.array([view]), 52, rng())
+    found = action_probabilities(agent, view, 52, rng())  # type: ignore[arg-type]
+    assert found.shape == (52,)
+    assert np.array_equal(found, expected)
+    if made != "greedy":
+        assert np.array_equal(agent.action_probabilities(view), expected)
+        none = agent.action_probabilities(np.array([view])[:0])
+        assert none.shape == (0, 52)
+
+
+def test_one_view_gives_one_row_of_values() -> None:
+    view = view_of("hoyle")
+    agent: Any = find_agent("learned")
+    assert agent.action_values(view).shape == (52,)
+
+
+def test_the_view_of_an_environment_is_answered_by_what_it_can_step() -> None:
+    env = six_card_v0.gym_env(opponent="greedy")
+    env.reset(seed=1)
+    draws, done = rng(), False
+    while not done:
+        *_, done, _, info = env.step(find_agent("random").act(env.view(), draws))
+    assert info["illegal_action"] == -1
+
+
+def test_a_seed_in_place_of_a_generator_is_refused() -> None:
+    for given in (1, None, np.random.RandomState(1)):
+        with pytest.raises(TypeError, match=r"rng must be a numpy\.random\.Generator.*default_rng"):
+            find_agent("random").act(view_of("hoyle"), given)  # type: ignore[arg-type]
+        with pytest.raises(TypeError, match=r"rng must be a numpy\.random\.Generator.*default_rng"):
+            crib_env.sample_legal(np.ones((2, 3), dtype=np.int8), given)  # type: ignore[arg-type]
+
+
+def test_this_file_knows_every_agent() -> None:
+    """An agent that answers batches is decorated, wherever it is written."""
+    for path in (ROOT / "agents").rglob("*.py"):
+        lines = path.read_text().splitlines()
+        for before, line in zip(["", *lines], lines, strict=False):
+            if line.lstrip().startswith(("def act(self, views", "def action_")) and "self" in line:
+                assert before.strip() == "@one_or_many", f"{path.name}: {line.strip()}"

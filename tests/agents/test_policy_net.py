@@ -1,0 +1,162 @@
+"""A learned policy plays the game and the rules it was trained for, and is refused elsewhere."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from crib_agents.adapters.learned import PolicyNetAgent
+from safetensors.numpy import load_file, save_file
+
+from crib_env import six_card_v0
+from crib_env.batch import GameBatch
+from crib_env.rules import PRESETS, Rules
+from learned_nets import HIDDEN, policy
+
+RNG = np.random.default_rng(0)
+HOYLE = PRESETS["hoyle"]
+
+
+def asked(agent: PolicyNetAgent, rules: Rules) -> Any:
+    """Return what the policy answers to the first views of three games."""
+    games = GameBatch(rules, 3, seed=2)
+    games.reset()
+    return agent.act(games.views(np.arange(3)), RNG)
+
+
+def changed(path: Path, about: dict[str, Any] | None = None, **tensors: Any) -> Path:
+    """Return a file of a sound policy but for some of its header and some of its tensors."""
+    agent = policy()
+    agent.save(path)
+    held = {**load_file(path), **tensors}
+    save_file(
+        {name: array for name, array in held.items() if array is not None},
+        path,
+        metadata={"crib_env": json.dumps({**agent.about, **(about or {})})},
+    )
+    return path
+
+
+def test_a_file_comes_back_as_it_was_saved(tmp_path: Path) -> None:
+    path = changed(tmp_path / "policy.safetensors")
+    for preset in ("hoyle", "five_card", "table_top", "table_top_ship"):
+        agent = policy(preset)
+        agent.save(path)
+        again = PolicyNetAgent.load(path)
+        assert (asked(again, PRESETS[preset]) == asked(agent, PRESETS[preset])).all()
+
+
+def test_views_of_another_game_are_refused() -> None:
+    with pytest.raises(ValueError, match="learned does not play table_top: it plays hoyle"):
+        asked(policy(), PRESETS["table_top"])
+    with pytest.raises(ValueError, match="learned does not play two_hand: it plays table_top"):
+        asked(policy("table_top"), HOYLE)
+
+
+@pytest.mark.parametrize(
+    ("rules", "reason"),
+    [
+        (PRESETS["five_card"], "target is 61.* it plays hoyle .target 121"),
+        (replace(HOYLE, target=61), "target is 61.* it plays hoyle .target 121"),
+        (replace(HOYLE, crib_flush_size=4), "crib_flush_size is 4: .* .crib_flush_size 5"),
+        (replace(HOYLE, single_count=True), "single_count is True: .* .single_count False"),
+        (replace(HOYLE, match_target=5), "match_target is 5: .* .match_target 7"),
+    ],
+)
+def test_other_rules_are_refused(rules: Rules, reason: str) -> None:
+    with pytest.raises(ValueError, match=f"learned does not play where {reason}"):
+        asked(policy(), rules)
+
+
+def test_table_tops_variation_is_another_game() -> None:
+    with pytest.raises(ValueError, match="does not play where target is 31"):
+        asked(policy("table_top"), PRESETS["table_top_ship"])
+
+
+def test_house_rules_are_told_from_their_preset(tmp_path: Path) -> None:
+    house = Rules.preset("hoyle", flush_size=5)
+    path = tmp_path / "house.safetensors"
+    policy(house).save(path)
+    agent = PolicyNetAgent.load(path)
+    assert len(asked(agent, house)) == 3
+    with pytest.raises(ValueError, match=r"where flush_size is 4: it plays hoyle \(flush_size 5\)"):
+        asked(agent, HOYLE)
+
+
+def test_an_environment_says_that_its_opponent_has_learned_other_rules() -> None:
+    env = six_card_v0.raw_env(rules=Rules.preset("hoyle", target=91))
+    env.reset(seed=1)
+    view = np.array([env.view(int(env.agent_selection[-1]))])
+    with pytest.raises(ValueError, match="does not play where target is 91"):
+        policy().act(view, RNG)
+
+
+def test_files_whose_header_names_a_preset_alone_are_read(tmp_path: Path) -> None:
+    path = changed(tmp_path / "old.safetensors", {"rules_fields": None})
+    agent = PolicyNetAgent.load(path)
+    assert len(asked(agent, HOYLE)) == 3
+    with pytest.raises(ValueError, match="does not play where target is 61"):
+        asked(agent, PRESETS["five_card"])
+
+
+@pytest.mark.parametrize(
+    ("about", "reason"),
+    [
+        ({"family": "chess"}, "chess"),
+        ({"family": None}, "None"),
+        ({"family": "table_top"}, "its rules 'hoyle' are not possible: .*'dealt'"),
+        ({"observation_layout": 5}, "trained on another observation of six_card_v0"),
+        ({"actions": 26}, "trained on 26 actions of six_card_v0, which has 52"),
+        ({"rules": "mine", "rules_fields": None}, "trained under the rules 'mine': its header"),
+        ({"version": 7}, "not a policy: expected the format 'crib_env policy' version 1"),
+    ],
+)
+def test_a_header_that_does_not_fit_is_refused(
+    about: dict[str, Any], reason: str, tmp_path: Path
+) -> None:
+    with pytest.raises(ValueError, match=rf"x\.safetensors.*({reason})"):
+        PolicyNetAgent.load(changed(tmp_path / "x.safetensors", about))
+
+
+@pytest.mark.parametrize("text", ["{", "[]", "5"])
+def test_a_header_that_is_none_is_refused(text: str, tmp_path: Path) -> None:
+    path = tmp_path / "x.safetensors"
+    save_file({"0.weight": np.zeros((2, 2), dtype=np.float32)}, path, metadata={"crib_env": text})
+    with pytest.raises(ValueError, match="its header is not"):
+        PolicyNetAgent.load(path)
+
+
+@pytest.mark.parametrize(
+    ("tensors", "reason"),
+    [
+        ({"1.bias": None}, "holds the tensors 0.bias, 0.weight, 1.weight, expected"),
+        ({"extra": np.zeros(3)}, "holds the tensors 0.bias, 0.weight, 1.bias, 1.weight, extra"),
+        ({"0.weight": np.zeros((HIDDEN, 7))}, r"layer 0 .* \(3, 7\) .* expected \(3, \d+\)"),
+        ({"0.weight": np.zeros(HIDDEN)}, r"layer 0 has a weight of shape \(3,\)"),
+        ({"0.bias": np.zeros((HIDDEN, 1))}, r"layer 0 .* a bias of shape \(3, 1\), expected \(n, "),
+        ({"1.weight": np.zeros((52, 5))}, r"layer 1 .* expected \(52, 3\) and \(52,\)"),
+        (
+            {"1.weight": np.zeros((26, HIDDEN)), "1.bias": np.zeros(26)},
+            r"layer 1 .* \(26, 3\) .* expected \(52, 3\).* there are 52 actions",
+        ),
+        ({"1.bias": np.full(52, np.nan)}, "the tensor '1.bias' holds numbers that are not finite"),
+    ],
+)
+def test_layers_that_do_not_fit_are_refused(
+    tensors: dict[str, Any], reason: str, tmp_path: Path
+) -> None:
+    with pytest.raises(ValueError, match=rf"x\.safetensors.*{reason}"):
+        PolicyNetAgent.load(changed(tmp_path / "x.safetensors", **tensors))
+
+
+def test_a_policy_of_no_tensors_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "x.safetensors"
+    save_file({}, path, metadata={"crib_env": json.dumps(policy().about)})
+    with pytest.raises(ValueError, match=r"holds the tensors none, expected 0\.bias, 0\.weight"):
+        PolicyNetAgent.load(path)
+    with pytest.raises(ValueError, match="there are no layers"):
+        PolicyNetAgent([], policy().about)

@@ -1,0 +1,75 @@
+"""An agent in a package of its own: one function, played by name inside the compiled batch."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from checkout import TESTS
+from crib_env.engine.cache import ENDING, cache_folder
+
+HERE = TESTS / "third_party"
+
+
+@pytest.fixture
+def site(tmp_path: Path) -> Path:
+    """Return a folder in which the package is installed as pip would, without a network."""
+    source, site = HERE / "low_cards", tmp_path / "site"
+    shutil.copytree(source / "low_cards", site / "low_cards")
+    project = tomllib.loads((source / "pyproject.toml").read_text())["project"]
+    about = site / f"low_cards-{project['version']}.dist-info"
+    about.mkdir()
+    (about / "METADATA").write_text(
+        f"Metadata-Version: 2.1\nName: {project['name']}\nVersion: {project['version']}\n"
+    )
+    lines = [
+        f"[{group}]\n" + "".join(f"{name} = {value}\n" for name, value in points.items())
+        for group, points in project["entry-points"].items()
+    ]
+    (about / "entry_points.txt").write_text("\n".join(lines))
+    return site
+
+
+def start(site: Path, cache: Path) -> dict[str, Any]:
+    """Play in a process of its own and return what it says."""
+    path = [str(site), *filter(None, [os.environ.get("PYTHONPATH")])]
+    done = subprocess.run(
+        [sys.executable, HERE / "play.py", "low_cards"],
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(path), "NUMBA_CACHE_DIR": str(cache)},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    said: dict[str, Any] = json.loads(done.stdout)
+    return said
+
+
+def test_an_agent_of_another_package_is_compiled_once_and_anew_when_its_helper_changes(
+    site: Path, tmp_path: Path
+) -> None:
+    cache = tmp_path / "cache"
+    cache.mkdir()
+    for file in cache_folder().glob(f"*{ENDING}"):  # what this machine has compiled of the engine
+        shutil.copy(file, cache)
+    first = start(site, cache)
+    assert first["chosen"] == first["lowest"] != first["highest"]
+    assert first["compiled"] > 0
+    files = {file: file.stat().st_mtime_ns for file in cache.glob(f"low_cards*{ENDING}")}
+    assert files
+    second = start(site, cache)
+    assert second == {**first, "compiled": 0}
+    assert files == {file: file.stat().st_mtime_ns for file in cache.glob(f"low_cards*{ENDING}")}
+    helper = site / "low_cards/order.py"
+    helper.write_text(helper.read_text().replace("card < other", "card > other"))
+    third = start(site, cache)
+    assert third["chosen"] == third["highest"]
+    assert third["played"] != first["played"]
+    assert third["compiled"] > 0

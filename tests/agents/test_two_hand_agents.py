@@ -1,0 +1,598 @@
+"""The opponents of the two-hand games: legal, blind to hidden cards, and as good as they say.
+
+Positions are built with the public environment on stacked decks. What `rule_based` expects of a
+discard is checked against `tests/reference`, which counts by literal definition.
+"""
+
+from __future__ import annotations
+
+import json
+import pickle
+from itertools import combinations
+from types import SimpleNamespace
+from typing import Any
+
+import crib_agents
+import numpy as np
+import numpy.typing as npt
+import pytest
+from crib_agents import GreedyAgent, RandomAgent, RuleBasedAgent
+from crib_agents.data import tables
+from crib_agents.kernels import pegging
+from crib_agents.kernels.discard import starters_total
+from crib_agents.kernels.pegging import least_pip
+from crib_training.evaluation.duplicate import estimate, play_pairs
+from crib_training.tables.two_hand.crib_tables import sample_round
+from crib_training.tables.two_hand.schell import SCHELL
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from checkout import python
+from compiled import SLOW
+from crib_env import format_cards, parse_card, parse_cards
+from crib_env.engine.cache import cache_folder
+from crib_env.engine.family import find_family
+from crib_env.engine.record import NONE
+from crib_env.engine.show import show_table
+from crib_env.engine.two_hand.counting import certain_points, sequence_of
+from crib_env.engine.two_hand.records import DISCARD, VIEW
+from crib_env.policy import Agent, CompiledAgent, compile_policy
+from crib_env.rules import PRESETS, Rules
+from hidden import redraw_hands
+from reference import scoring
+from stacked import Lanes, Table, deal
+from two_hand_views import after_discards, choose, dealt, discard_view
+
+Array = npt.NDArray[Any]
+
+GAMES = ("hoyle", "five_card")
+AGENTS = (RandomAgent, GreedyAgent, RuleBasedAgent)
+
+every_agent = pytest.mark.parametrize("make", AGENTS, ids=[a.name for a in AGENTS])
+every_game = pytest.mark.parametrize("game", GAMES)
+
+
+def run_kernel(kernel: Any, view: Any, *args: Any) -> int:
+    """Call a kernel on one view: compiled code takes a record of an array."""
+    return int(kernel(np.array([view], dtype=VIEW)[0], *args))
+
+
+def discarded_pair(agent: Agent, cards: list[int], game: str, dealer: bool) -> tuple[int, int]:
+    """Return the two cards the agent discards, in order."""
+    view = discard_view(cards, game, dealer)
+    first = choose(agent, view)
+    return first, choose(agent, after_discards(view, first))
+
+
+# --- every agent ---------------------------------------------------------------------------------
+
+
+@every_agent
+def test_agents_are_made_without_arguments_and_keep_the_protocols(
+    make: type[CompiledAgent],
+) -> None:
+    agent = make()
+    assert isinstance(agent, Agent)
+    assert isinstance(agent, CompiledAgent)
+    for name, act in agent.acts.items():
+        family = find_family(name)
+        assert agent.entries_for(family) is compile_policy(act, family)
+    chess = SimpleNamespace(name="chess", engine="chess_games.chess")
+    assert agent.entries_for(chess) is None  # type: ignore[arg-type]
+    assert agent.weights.dtype == np.float64
+
+
+@every_game
+@every_agent
+def test_every_action_is_legal_in_whole_matches(make: type[CompiledAgent], game: str) -> None:
+    """The engine refuses any card that the rules do not allow."""
+    agent = make()
+    rng = np.random.default_rng(5)
+    table = Lanes(game, 3 if SLOW else 100, 4, episode="deal" if SLOW else "match")
+    while len(lanes := table.running()):
+        views = table.views(lanes)
+        cards = agent.act(views, rng)
+        assert cards.dtype == np.int64
+        assert cards.shape == (len(lanes),)
+        table.step(lanes, cards)
+
+
+@every_game
+@every_agent
+def test_actions_are_legal_wherever_random_play_leads(make: type[CompiledAgent], game: str) -> None:
+    """Asked about positions it would not bring about itself, an agent answers legally."""
+    agent = make()
+    rng = np.random.default_rng(9)
+    table = Lanes(game, 10 if SLOW else 2000, 8, episode="deal")
+    while len(lanes := table.running()):
+        views = table.views(lanes)
+        cards = agent.act(views, rng)
+        for view, card in zip(views, cards, strict=True):
+            held = [int(c) for i, c in enumerate(view["hand"]) if int(view["legal"]) >> i & 1]
+            assert card in held, format_cards(held)
+        table.step(lanes, RandomAgent().act(views, rng))
+
+
+@every_game
+@every_agent
+def test_cards_hidden_from_a_seat_do_not_change_its_action(
+    make: type[CompiledAgent], game: str
+) -> None:
+    """Redraw what the seat has not seen, the rest of the deal as it was: the action stays."""
+    agent = make()
+    rng = np.random.default_rng(3)
+    table = Lanes(game, 5 if SLOW else 200, 2, episode="deal")
+    redrawn = 0
+    while len(lanes := table.running()):
+        before = table.states.copy()
+        actions = agent.act(table.views(lanes), np.random.default_rng(1))
+        for lane in lanes:
+            redrawn += redraw_hands(table.states[lane], PRESETS[game].dealt, rng)
+        assert (agent.act(table.views(lanes), np.random.default_rng(1)) == actions).all()
+        table.states[:] = before
+        table.step(lanes, RandomAgent().act(table.views(lanes), rng))
+    assert redrawn > 100
+
+
+@every_agent
+def test_a_batch_answers_as_its_views_do_alone(make: type[CompiledAgent]) -> None:
+    agent = make()
+    table = Lanes("hoyle", 50, 6, episode="deal")
+    views = table.views(table.running())
+    together = agent.act(views[::2], np.random.default_rng(0))  # a slice, not contiguous
+    if agent.draws:
+        assert (together == agent.act(views[::2].copy(), np.random.default_rng(0))).all()
+    else:
+        assert together.tolist() == [choose(agent, view) for view in views[::2]]
+    assert agent.act(views[:0], np.random.default_rng(0)).shape == (0,)
+
+
+@every_agent
+def test_agents_pickle(make: type[CompiledAgent]) -> None:
+    agent = make()
+    again = pickle.loads(pickle.dumps(agent))
+    assert type(again) is type(agent)
+    assert (again.weights == agent.weights).all()
+    views = Lanes("hoyle", 20, 7, episode="deal").views(np.arange(20))
+    actions = [a.act(views, np.random.default_rng(0)).tolist() for a in (agent, again)]
+    assert actions[0] == actions[1]
+
+
+def trace(lanes: int = 2) -> str:
+    """Return every action of every agent in a few deals, as text."""
+    lines = []
+    for make in AGENTS:
+        for game in GAMES:
+            agent, rng = make(), np.random.default_rng(11)
+            table = Lanes(game, lanes, 12, episode="deal")
+            while len(running := table.running()):
+                cards = agent.act(table.views(running), rng)
+                table.step(running, cards)
+                lines.append(f"{agent.name} {game} {format_cards(cards.tolist())}")
+    return "\n".join(lines)
+
+
+@pytest.mark.skipif(SLOW, reason="compares compiled with uncompiled code")
+def test_uncompiled_agents_choose_the_same_cards() -> None:
+    code = "import test_two_hand_agents as tests; print(tests.trace())"
+    assert python(code, NUMBA_DISABLE_JIT="1") == trace()
+
+
+@pytest.mark.skipif(SLOW, reason="nothing is compiled")
+@every_agent
+def test_compiled_code_is_kept_on_disk(make: type[CompiledAgent]) -> None:
+    """An agent whose entries cannot be cached costs seconds at every start."""
+    for name, act in make.acts.items():
+        family = find_family(name)
+        entries = compile_policy(act, family)
+        phased = (entries.take_turns,) if "phase" in family.state.names else ()
+        for entry in (entries.act_views, entries.step_range, *phased):
+            entry.compiled  # noqa: B018
+            assert list(cache_folder().glob(f"{entry.name}-*.kernel")), entry.name
+
+
+def test_random_takes_each_legal_card_as_often() -> None:
+    view = discard_view(parse_cards("AC 3D 5H 7S 9C JD"), "hoyle", True)
+    views = np.full(6000, view, dtype=VIEW)
+    _, counts = np.unique(RandomAgent().act(views, np.random.default_rng(2)), return_counts=True)
+    assert len(counts) == 6
+    assert ((counts - 1000) ** 2 / 1000).sum() < 25.7  # chi-square, 5 degrees, 1 in 10,000
+
+
+def test_views_of_another_game_are_refused() -> None:
+    views = np.zeros(1, dtype=[("cell", np.int64)])
+    with pytest.raises(
+        ValueError, match=r"greedy plays two_hand.* alone, got views of fields cell"
+    ):
+        GreedyAgent().act(views, np.random.default_rng(0))
+
+
+def test_public_names_are_there() -> None:
+    assert {"GreedyAgent", "RandomAgent", "RuleBasedAgent"} <= set(crib_agents.__all__)
+    assert all(hasattr(crib_agents, name) for name in crib_agents.__all__)
+
+
+# --- greedy --------------------------------------------------------------------------------------
+
+
+def as_it_stands(kept: tuple[int, ...]) -> int:
+    """Return what a kept hand scores without a starter, by the reference."""
+    held = list(kept)
+    flush = len(held) if len({scoring.suit(c) for c in held}) == 1 else 0
+    return scoring.fifteens(held) + scoring.pairs(held) + scoring.runs(held) + flush
+
+
+@every_game
+@settings(max_examples=100, deadline=None)
+@given(data=st.data(), dealer=st.booleans())
+def test_greedy_keeps_the_best_hand_as_it_stands(
+    game: str, data: st.DataObject, dealer: bool
+) -> None:
+    cards = data.draw(dealt(game))
+    pair = discarded_pair(GreedyAgent(), cards, game, dealer)
+    points = {
+        discarded: as_it_stands(tuple(c for c in cards if c not in discarded))
+        for discarded in combinations(sorted(cards), 2)
+    }
+    ties = [discarded for discarded, p in points.items() if p == max(points.values())]
+    assert sorted(pair) == list(
+        max(ties, key=lambda discarded: discarded[::-1])
+    )  # of equals the higher
+
+
+@pytest.mark.parametrize(
+    ("dealt_cards", "discarded"),
+    [
+        ("5H 5D 5C JS 9C KD", "9C KD"),  # three fives and a ten-card: 14
+        ("AH 4H 7H 9H KC QS", "KC QS"),  # a flush of four
+        ("2C 3D 4H 9S JC KD", "JC KD"),  # a run and two fifteens, 9 2 4 and none; of equals K, J
+    ],
+)
+def test_greedy_lays_away(dealt_cards: str, discarded: str) -> None:
+    pair = discarded_pair(GreedyAgent(), parse_cards(dealt_cards), "hoyle", dealer=True)
+    assert sorted(pair) == sorted(parse_cards(discarded))
+
+
+def sure_points(view: Any, card: int) -> int:
+    """Return what the card is sure to peg if it is played now, by the reference's play scores."""
+    line = [int(c) for c in view["pile"][view["pile_from"] : view["pile_n"]]] + [card]
+    count = sum(scoring.value(c) for c in line)
+    points = sum(scoring.score_play([scoring.rank(c) for c in line], count))
+    if count == 31:
+        return points + (1 if view["go"] else 2)
+    played_last = len(line) > 1 and int(view["pile_mine"]) >> int(view["pile_n"]) - 1 & 1
+    if view["go"] or not (view["other_n"] == 0 or played_last):
+        return points
+    rest = [int(c) for c in view["hand"] if c not in (card, NONE)]
+    if view["single_count"] and any(count + scoring.value(c) <= 31 for c in rest):
+        return points  # the point is for the last card, and this one is not
+    return points + 1
+
+
+def pegging_views(rules: Rules, lanes: int, seed: int) -> list[Any]:
+    """Return every view of a seat to play in deals played at random."""
+    rng = np.random.default_rng(seed)
+    table = Lanes(rules, lanes, seed, episode="deal")
+    found: list[Any] = []
+    while len(running := table.running()):
+        views = table.views(running)
+        found += [view.copy() for view in views if view["phase"] != DISCARD]
+        table.step(running, RandomAgent().act(views, rng))
+    return found
+
+
+def playable(view: Any) -> list[int]:
+    """Return the cards the seat may play."""
+    return [int(c) for i, c in enumerate(view["hand"]) if int(view["legal"]) >> i & 1]
+
+
+@pytest.mark.parametrize(
+    "rules",
+    [PRESETS["hoyle"], PRESETS["five_card"], Rules.preset("hoyle", single_count=True)],
+    ids=["hoyle", "five_card", "six cards, one count"],
+)
+def test_certain_points_are_those_of_the_rules(rules: Rules) -> None:
+    """H4 to H7, F4 and F5, the points for a go and for last included where they are certain."""
+    for view in pegging_views(rules, 20 if SLOW else 300, seed=20):
+        line = run_kernel(sequence_of, view)
+        for k in range(view["hand_n"]):
+            card = int(view["hand"][k])
+            if card in playable(view):
+                assert run_kernel(certain_points, view, k, line) == sure_points(view, card)
+
+
+@every_game
+def test_greedy_pegs_most_now_and_of_equals_plays_the_higher(game: str) -> None:
+    for view in pegging_views(PRESETS[game], 20 if SLOW else 300, seed=21):
+        best = max(playable(view), key=lambda card: (sure_points(view, card), card))
+        assert choose(GreedyAgent(), view) == best
+
+
+PONE = "7H 8D TS 2C / KC QC"
+DEALER = "8C 7D 3H 2S / KD QD"
+
+
+@pytest.mark.parametrize(
+    ("moves", "card"),
+    [
+        ("", "TS"),  # nothing to peg: the higher card
+        ("p:7H d:8C", "8D"),  # a pair
+        ("p:8D d:7D", "7H"),  # a pair
+        ("p:TS d:3H", "2C"),  # fifteen
+        ("p:TS d:8C p:2C d:3H", "8D"),  # thirty-one
+    ],
+)
+def test_greedy_plays(moves: str, card: str) -> None:
+    table = Table(deal(PONE, DEALER, "AC"))
+    table.discard()
+    table.play(moves)
+    assert choose(GreedyAgent(), table.env.view(0)) == parse_card(card)
+
+
+# --- rule_based: discarding ---------------------------------------------------------------------
+
+
+def stored(game: str) -> dict[str, Any]:
+    """Return a game's part of the data file, read as plain JSON."""
+    data = json.loads(tables.CRIB_TABLES.path.read_text())
+    entry = data["games"][game]
+    assert isinstance(entry, dict)
+    return entry
+
+
+def expected_value(cards: list[int], discarded: tuple[int, int], game: str, dealer: bool) -> float:
+    """Return the mean of the kept hand over all unseen starters and the mean crib, slowly."""
+    kept = [c for c in cards if c not in discarded]
+    unseen = [c for c in range(52) if c not in cards]
+    hand = sum(scoring.score_show(kept, s, False, game) for s in unseen) / len(unseen)
+    low, high = sorted(discarded)
+    a, b = scoring.rank(low), scoring.rank(high)
+    chart = stored(game)["dealer" if dealer else "pone"]["crib"]
+    crib = chart[b][a] if scoring.suit(low) == scoring.suit(high) else chart[a][b]
+    return hand + crib if dealer else hand - crib
+
+
+@every_game
+@settings(max_examples=15, deadline=None)
+@given(data=st.data(), dealer=st.booleans())
+def test_rule_based_lays_away_the_pair_of_the_highest_expectation(
+    game: str, data: st.DataObject, dealer: bool
+) -> None:
+    cards = data.draw(dealt(game))
+    values = {
+        discarded: expected_value(cards, discarded, game, dealer)
+        for discarded in combinations(sorted(cards), 2)
+    }
+    low, high = sorted(discarded_pair(RuleBasedAgent(), cards, game, dealer))
+    assert values[low, high] == pytest.approx(max(values.values()), abs=1e-9)
+
+
+@every_game
+def test_rule_based_makes_the_best_of_a_card_already_laid(game: str) -> None:
+    """Whatever the first card discarded, the second is the best to go with it."""
+    cards = parse_cards("5H 5D 7C 8S KD" if game == "five_card" else "5H 5D 7C 8S KD AC")
+    for discarded in cards:
+        values = {
+            other: expected_value(cards, (discarded, other), game, True)
+            for other in cards
+            if other != discarded
+        }
+        second = choose(
+            RuleBasedAgent(), after_discards(discard_view(cards, game, True), discarded)
+        )
+        assert values[second] == pytest.approx(max(values.values()), abs=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("cards", "game"),
+    [
+        ("5H 6H JH KH 2C 9D", "hoyle"),  # a flush of four and a jack of its suit
+        ("JC JD JH JS 5C 5D", "hoyle"),
+        ("5H 6H JH KH 2H 9H", "hoyle"),  # all one suit
+        ("5H 6H JH KC 2D", "five_card"),  # a flush of three
+        ("AH 2H 3H 4H 5H", "five_card"),
+    ],
+)
+def test_rule_based_counts_flushes_and_nobs(cards: str, game: str) -> None:
+    hand = parse_cards(cards)
+    view = discard_view(hand, game, dealer=True)
+    unseen = [c for c in range(52) if c not in hand]
+    for low, high in combinations(sorted(hand), 2):
+        kept = [c for c in hand if c not in (low, high)]
+        slowly = sum(scoring.score_show(kept, s, False, game) for s in unseen)
+        assert run_kernel(starters_total, view, show_table(), low, high) == slowly
+
+
+@every_game
+@pytest.mark.parametrize("make", [GreedyAgent, RuleBasedAgent])
+@settings(max_examples=50, deadline=None)
+@given(data=st.data(), dealer=st.booleans())
+def test_both_decisions_of_laying_away_agree_whatever_the_order_of_the_cards(
+    game: str, make: type[CompiledAgent], data: st.DataObject, dealer: bool
+) -> None:
+    cards = data.draw(dealt(game))
+    pairs = set()
+    for order in (cards, cards[::-1], sorted(cards), cards[2:] + cards[:2]):
+        first, second = discarded_pair(make(), order, game, dealer)
+        pairs.add((first, second))
+        view = discard_view(order, game, dealer)
+        assert choose(make(), after_discards(view, second)) == first  # the pair, laid the other way
+    assert len(pairs) == 1
+
+
+def test_rule_based_gives_no_fives_away() -> None:
+    cards = parse_cards("5H 5D 2C 8S TD KS")
+    assert not {
+        scoring.rank(c) for c in discarded_pair(RuleBasedAgent(), cards, "hoyle", False)
+    } & {4}
+
+
+# --- rule_based: the play ------------------------------------------------------------------------
+
+
+def pegs(pone: str, dealer: str, starter: str, moves: str, game: str = "hoyle") -> str:
+    """Return the card `rule_based` plays after ``moves``."""
+    table = Table(deal(pone, dealer, starter), game=game)
+    table.discard()
+    table.play(moves)
+    seat = 0 if table.to_move == "p" else 1
+    return format_cards([choose(RuleBasedAgent(), table.env.view(seat))])
+
+
+OTHERS = "8C 9D QS KH / 2S 3D"
+
+
+@pytest.mark.parametrize("rest", ["TS JD KC", "6S 7D 9C", "TS 9S 2C"])
+def test_rule_based_does_not_lead_a_five(rest: str) -> None:
+    assert pegs(f"5H {rest} / 7C AD", OTHERS, "6D", "")[0] != "5"
+
+
+def test_rule_based_leads_from_a_pair() -> None:
+    assert pegs("3H 3C TS KD / 7C AD", OTHERS, "6D", "")[0] == "3"
+
+
+def test_rule_based_does_not_leave_a_count_of_five() -> None:
+    assert pegs("4H 7C 9H TH / 2C 3S", "AC 6D 8H JD / 2S 3D", "6C", "p:4H") != "AC"
+
+
+def test_rule_based_does_not_leave_a_count_of_twenty_one() -> None:
+    assert pegs("9H 7C 4S TH / 2C 3S", "2D 6D QH 8D / QS 3D", "AC", "p:TH d:2D") != "9H"
+
+
+@pytest.mark.parametrize(
+    ("moves", "card"),
+    [
+        ("p:8H", "7D"),  # fifteen
+        ("p:TH d:7D p:4S", "TD"),  # thirty-one
+        ("p:6H", "9D"),  # fifteen
+        ("p:TH d:AS p:9C", "9D"),  # a pair at 29, which no third can follow
+    ],
+)
+def test_rule_based_takes_points(moves: str, card: str) -> None:
+    assert pegs("8H 9C 4S TH / 6H 3S" if "6H" not in moves else "6H 9C 4S TH / 8H 3S",
+                "7D 9D TD AS / QS 3D", "KC", moves) == card  # fmt: skip
+
+
+def test_rule_based_keeps_low_cards_for_the_end_of_a_single_count() -> None:
+    """F4: after the only count a low card has nothing left to be kept for, so it comes last."""
+    assert pegs("AH 9C KD / 2C 3S", "TD 8C 4S / QS 3D", "2D", "", "five_card") != "AH"
+
+
+@every_game
+def test_rule_based_plays_a_card_that_wins(game: str) -> None:
+    """One point short of the target, any card that is sure to peg wins; it plays one."""
+    met = 0
+    for view in pegging_views(PRESETS[game], 20 if SLOW else 300, seed=22):
+        view["scores"][0] = view["target"] - 1
+        winning = [card for card in playable(view) if sure_points(view, card) > 0]
+        if winning:
+            met += 1
+            assert choose(RuleBasedAgent(), view) in winning
+    assert met > 5
+
+
+def test_what_the_other_could_not_play_is_remembered() -> None:
+    """Unable to play at 28, the other holds neither ace, two nor three in the next count."""
+    table = Table(deal("TH 9C 9S AH / 2C 3S", "9D TD TC KD / QS 3D", "2D"))
+    table.discard()
+    table.play("p:9C d:9D p:TH")  # 28; the dealer cannot play
+    view = table.env.view(0)
+    assert table.to_move == "p"
+    assert view["go"] == 1
+    table.play("p:AH")  # 29, and neither can play: a new count
+    assert run_kernel(least_pip, table.env.view(0)) == 4
+
+
+# --- strength ------------------------------------------------------------------------------------
+
+
+@pytest.mark.skipif(SLOW, reason="thousands of games take compiled code")
+@every_game
+@pytest.mark.parametrize(
+    ("better", "worse", "least"),
+    [(RuleBasedAgent, GreedyAgent, 0.54), (GreedyAgent, RandomAgent, 0.92)],
+)
+def test_strength(
+    better: type[CompiledAgent], worse: type[CompiledAgent], least: float, game: str
+) -> None:
+    """Duplicate pairs, seed 1: the lower end of the interval lies above ``least``."""
+    pairs = play_pairs(PRESETS[game], "game", better(), worse(), 3000, seed=1)
+    wins = estimate((pairs.result == 1).mean(axis=1))
+    assert wins.mean - wins.half > least, wins.percent()
+
+
+@pytest.mark.skipif(SLOW, reason="thousands of deals take compiled code")
+def test_rule_based_scores_as_experts_do() -> None:
+    """Means of a deal of expert play (American Cribbage Congress, Colvert, Cribbage Pro).
+
+    Pone: play 2.0 to 2.2, hand 8.1. Dealer: play 3.5, hand 7.9 to 8.0, crib 4.7 to 4.8.
+    """
+    agent = RuleBasedAgent()
+    pairs = play_pairs(PRESETS["hoyle"], "deal", agent, agent, 20_000, seed=3)
+    dealer = np.where(pairs.first_dealt[:, :, None], pairs.points[:, :, 0], pairs.points[:, :, 1])
+    pone = np.where(pairs.first_dealt[:, :, None], pairs.points[:, :, 1], pairs.points[:, :, 0])
+    assert dealer.mean(axis=(0, 1)) == pytest.approx([3.55, 7.97, 4.75], abs=0.15)
+    assert pone.mean(axis=(0, 1)) == pytest.approx([2.2, 8.1, 0.0], abs=0.15)
+
+
+# --- the crib tables -----------------------------------------------------------------------------
+
+
+@every_game
+@pytest.mark.parametrize("role", tables.ROLES)
+def test_crib_tables_rank_pairs_as_players_do(game: str, role: str) -> None:
+    chart = np.array(stored(game)[role]["crib"])
+    unsuited = chart[np.triu_indices(13)]
+    suited = chart.T[np.triu_indices(13, 1)]
+    assert chart[4, 4] == chart.max()  # two fives
+    assert chart[4, 4] > chart[9, 12] + 4  # ten and king
+    assert chart[1, 2] > chart[0, 12] + 2  # 2-3 and A-K
+    assert 2.5 < unsuited.min() < unsuited.max() < 10
+    # Two of a suit may make a flush of five, about one deal in a hundred.
+    assert 0.0 < (suited - chart[np.triu_indices(13, 1)]).mean() < 0.1
+
+
+def test_crib_tables_agree_with_schells_averages() -> None:
+    six = stored("hoyle")
+    for pair, published in SCHELL.items():
+        a, b = sorted("A23456789TJQK".index(rank) for rank in pair)
+        for role, mean in zip(("dealer", "pone"), published, strict=True):
+            assert six[role]["crib"][a][b] == pytest.approx(mean, abs=0.3), (pair, role)
+
+
+def test_the_opponents_crib_is_worth_more() -> None:
+    """The dealer throws to its own crib what pone would not: pone's cards land among better."""
+    six = stored("hoyle")
+    assert (np.array(six["pone"]["crib"]) > np.array(six["dealer"]["crib"])).all()
+
+
+@pytest.mark.skipif(SLOW, reason="thousands of deals take compiled code")
+@every_game
+def test_a_new_sample_agrees_with_the_crib_tables(game: str) -> None:
+    """One more round from other deals, at the tables' fixed point: only noise differs."""
+    held = tables.load(tables.CRIB_TABLES)
+    at = tables.DEALT.index(PRESETS[game].dealt)
+    stored_crib = held["crib"][at].reshape(2, -1)
+    found = sample_round(PRESETS[game], stored_crib, 60_000, np.random.SeedSequence(77))
+    z = (found.crib - stored_crib) / found.error
+    assert np.abs(z).max() < 5
+    assert (z**2).mean() == pytest.approx(1.0, abs=0.35)
+    assert found.kept == pytest.approx(held["kept"][at], abs=0.02)
+
+
+def test_crib_tables_say_how_they_were_made() -> None:
+    data = json.loads(tables.CRIB_TABLES.path.read_text())
+    assert data["version"] == tables.CRIB_TABLES.version
+    assert f"--seed {data['seed']}" in data["made_by"]
+    for game in GAMES:
+        assert data["games"][game]["dealt"] == PRESETS[game].dealt
+        for role in tables.ROLES:
+            assert np.array(data["games"][game][role]["samples"]).min() > 100_000
+
+
+def test_weights_lie_where_the_kernels_look() -> None:
+    weights = RuleBasedAgent().weights
+    assert weights.size == pegging.LEAD + 1
+    names = [name for name, _, _ in pegging.HEURISTICS]
+    ats = [pegging.REPLY, pegging.ANSWER, pegging.GO, pegging.LOW, pegging.LEAD]
+    assert dict(zip(names, weights[ats], strict=True)) == {n: v for n, v, _ in pegging.HEURISTICS}

@@ -1,0 +1,535 @@
+"""Machine code on disk: kept privately, read only if it is the sources' own, never in the way."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import shutil
+import stat
+import tempfile
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numba
+import numpy as np
+import pytest
+from numba import int32, int64
+from numba.core import config
+
+from checkout import ROOT, python
+from crib_env.engine import cache
+from crib_env.engine.cache import ENDING, KEPT, KernelCache, cache_folder
+from crib_env.engine.fingerprint import fingerprint
+from crib_env.engine.jit import Entry, kernel
+
+pytestmark = pytest.mark.skipif(config.DISABLE_JIT, reason="nothing is compiled")
+posix = pytest.mark.skipif(not hasattr(os, "getuid"), reason="no owners of files")
+
+SIGNATURE = int64(int64)
+DEAL = "from crib_env import Game; print(Game('hoyle', seed=1).states['dealt'].tolist())"
+TABLE = "from crib_env.engine.show import show_table; print(int(show_table().sum()))"
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A cache folder of its own, named by the user."""
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "code"))
+    cache._folder.cache_clear()
+    yield tmp_path / "code"
+    cache._folder.cache_clear()
+
+
+@pytest.fixture
+def places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[Path, Path]]:
+    """No folder named, sources that cannot be written: the home folder and a temporary one."""
+    monkeypatch.delenv("NUMBA_CACHE_DIR", raising=False)
+    (tmp_path / "sources").mkdir()
+    (tmp_path / "sources" / "__pycache__").write_text("in the way")  # root may write anything
+    (tmp_path / "sources" / "cache.py").touch()
+    monkeypatch.setattr(cache, "__file__", str(tmp_path / "sources" / "cache.py"))
+    home, temporary = tmp_path / "home", tmp_path / "tmp"
+    home.mkdir()
+    temporary.mkdir(mode=0o777)
+    monkeypatch.setenv("HOME", str(home))
+    monkeypatch.setattr(tempfile, "tempdir", str(temporary))
+    cache._folder.cache_clear()
+    yield home, temporary
+    cache._folder.cache_clear()
+
+
+def adding(n: int) -> Callable[[int], int]:
+    def add(x):
+        return x + n
+
+    return add
+
+
+def compiled(n: int, name: str = "test.add") -> Entry:
+    return Entry(adding(n), SIGNATURE, name)
+
+
+class Counted:
+    """How many machine codes were read from the cache, and how many were compiled."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.read = self.made = 0
+        load, save = KernelCache.load_overload, KernelCache.save_overload
+
+        def load_overload(own: KernelCache, *args: Any) -> Any:
+            found = load(own, *args)
+            self.read += found is not None
+            return found
+
+        def save_overload(own: KernelCache, *args: Any) -> None:
+            self.made += 1
+            save(own, *args)
+
+        monkeypatch.setattr(KernelCache, "load_overload", load_overload)
+        monkeypatch.setattr(KernelCache, "save_overload", save_overload)
+
+
+@pytest.fixture
+def counted(monkeypatch: pytest.MonkeyPatch) -> Counted:
+    return Counted(monkeypatch)
+
+
+def files(folder: Path) -> list[Path]:
+    return sorted(folder.glob(f"*{ENDING}"))
+
+
+# ---------------------------------------------------------------- what is kept
+
+
+def test_code_is_compiled_once_and_read_from_then_on(folder: Path, counted: Counted) -> None:
+    assert compiled(3)(4) == 7
+    assert compiled(3)(4) == 7
+    assert (counted.made, counted.read, len(files(folder))) == (1, 1, 1)
+    assert stat.S_IMODE(files(folder)[0].stat().st_mode) & 0o022 == 0
+
+
+def test_numbas_own_settings_are_left_alone(places: tuple[Path, Path]) -> None:
+    assert compiled(3)(4) == 7
+    assert len(files(places[0] / ".cache" / "crib_env")) == 1
+    assert config.CACHE_DIR == ""
+
+
+@pytest.mark.parametrize("damage", ["empty", "cut", "other bytes", "another's", "a folder"])
+def test_a_damaged_file_is_compiled_anew_and_mended(
+    folder: Path, counted: Counted, damage: str
+) -> None:
+    compiled(3)(4)
+    (path,) = files(folder)
+    whole = path.read_bytes()
+    if damage == "a folder":
+        path.unlink()
+        path.mkdir()
+    else:
+        path.write_bytes({
+            "empty": b"",
+            "cut": whole[: len(whole) // 2],
+            "other bytes": np.random.default_rng(1).bytes(len(whole)),
+            "another's": whole[:-1] + bytes([whole[-1] ^ 1]),
+        }[damage])  # fmt: skip
+    assert compiled(3)(4) == 7
+    assert counted.made == 2
+    if damage != "a folder":
+        assert compiled(3)(4) == 7
+        assert (counted.made, counted.read) == (2, 1)
+
+
+def test_a_file_is_read_under_its_own_name_alone(folder: Path, counted: Counted) -> None:
+    assert (compiled(3, "test.three")(0), compiled(4, "test.four")(0)) == (3, 4)
+    four, three = files(folder)
+    for one in (three, four):
+        shutil.copy(one, one.with_suffix(".copy"))
+    four.with_suffix(".copy").replace(three)
+    three.with_suffix(".copy").replace(four)
+    assert (compiled(3, "test.three")(0), compiled(4, "test.four")(0)) == (3, 4)
+    assert (counted.made, counted.read) == (4, 0)
+    assert (compiled(3, "test.three")(0), compiled(4, "test.four")(0)) == (3, 4)
+    assert (counted.made, counted.read) == (4, 2)  # mended
+
+
+@pytest.mark.parametrize("error", [errno.ENOSPC, errno.EROFS, errno.EACCES])
+def test_where_nothing_can_be_written_it_runs_all_the_same(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, error: int
+) -> None:
+    def full(*_: Any, **__: Any) -> Any:
+        raise OSError(error, os.strerror(error))
+
+    cache_folder()
+    monkeypatch.setattr(os, "replace", full)
+    assert compiled(5)(1) == 6
+    monkeypatch.setattr(tempfile, "mkstemp", full)
+    assert compiled(6)(1) == 7
+    assert list(folder.iterdir()) == []  # no half-written files either
+    cache._folder.cache_clear()
+    monkeypatch.setattr(tempfile, "TemporaryFile", full)
+    assert cache_folder() is None
+    assert compiled(7)(1) == 8
+
+
+def test_a_captured_value_is_part_of_the_code(folder: Path) -> None:
+    assert [compiled(n)(0) for n in (1, 2, 1)] == [1, 2, 1]
+    assert len(files(folder)) == 2
+
+
+CLOSURES = """
+import sys
+import numba
+from numba import int64
+{before}
+
+def adding(n):
+    @{decorator}
+    def helper(x):  # too long to be put in where it is called
+        for i in range(x):
+            if x % (i + 2) == n:
+                x += i * n
+        return x + n
+
+    if {first}:
+        helper(1)
+
+    from crib_env.engine.jit import Entry
+
+    def add(x):
+        return helper(x) - helper(-1) + n
+
+    return Entry(add, int64(int64), f"test.add{{n}}")
+
+print([adding(int(n))(0) for n in sys.argv[1:]])
+"""
+
+
+@pytest.mark.parametrize(
+    ("decorator", "first", "kept"),
+    [("kernel", False, 2), ("kernel", True, 2), ("numba.njit", False, 2), ("numba.njit", True, 0)],
+)
+def test_code_compiled_by_several_processes_is_not_mixed_up(
+    tmp_path: Path, decorator: str, first: bool, kept: int
+) -> None:
+    """What one text makes by closures has the same symbols, unless its compiler sees to it."""
+    before = "from crib_env.engine.jit import kernel" if decorator == "kernel" else ""
+    closures = CLOSURES.format(decorator=decorator, before=before, first=first)
+
+    def run(*values: int) -> str:
+        code = f"import sys; sys.argv[1:] = {list(values)}\n{closures}"
+        return python(code, NUMBA_CACHE_DIR=str(tmp_path / "code"))
+
+    assert [run(n) for n in (5, 7)] == ["[6]", "[8]"]
+    assert run(5, 7) == "[6, 8]"
+    assert len(files(tmp_path / "code")) == kept
+
+
+OTHERS = """
+import sys
+import numba
+from numba import float64, int64
+from crib_env.engine.jit import Entry, kernel
+
+@numba.njit
+def divide(x, y):
+    return x // y
+
+@kernel
+def total(x):
+    y = 0.0
+    for i in range(100):
+        y += x / (i + 1)
+    return y
+
+@numba.njit(fastmath=True)
+def fast(x):
+    return total(x)
+
+@numba.njit
+def python(x, y):
+    return divide(x, y)
+
+if "others" in sys.argv:
+    fast(1.1)
+    python(1, 1)
+
+def divides(x):
+    return divide(1, x)
+
+def totals(x):
+    return total(x)
+
+print(Entry(divides, int64(int64), "test.divides")(0),
+      Entry(totals, float64(float64), "test.totals")(1.1).hex())
+"""
+
+
+def test_code_compiled_for_others_is_not_kept(tmp_path: Path) -> None:
+    """What a helper leaves open, it takes from the caller that compiles it first."""
+
+    def run(*arguments: str, folder: str) -> str:
+        code = f"import sys; sys.argv[1:] = {list(arguments)}\n{OTHERS}"
+        return python(code, NUMBA_CACHE_DIR=str(tmp_path / folder))
+
+    alone = run(folder="empty")
+    with contextlib.suppress(AssertionError):  # there, a division by 0 is an error
+        run("others", folder="shared")
+    assert run(folder="shared") == alone
+
+
+def test_constants_that_change_while_a_process_runs_are_not_kept(folder: Path) -> None:
+    table = np.array([1, 2])
+
+    @numba.njit
+    def helper(x):
+        return table[x]
+
+    def first(x):
+        return helper(x)
+
+    def second(x):
+        return helper(x) + 10
+
+    assert Entry(first, SIGNATURE, "test.first")(0) == 1
+    kept = files(folder)
+    table[0] = 5
+    Entry(second, SIGNATURE, "test.second")(0)
+    assert len(kept) == 1
+    assert files(folder) == kept
+
+
+def test_what_is_compiled_in_is_told_apart() -> None:
+    def of(value: Any) -> str:
+        def reads():
+            return value
+
+        return fingerprint(reads)
+
+    def helper(x):
+        return x + 1
+
+    def other(x):
+        return x + 2
+
+    values = [1, 2, 1.0, "a", (1, 2), (1, 3), int64, int32, np.int64, np.int32, np.dtype("i8"),
+              np.arange(3), np.arange(4), kernel(helper), kernel(other), np.add, min]  # fmt: skip
+    prints = [of(value) for value in values]
+    assert len(set(prints)) == len(values)
+    assert prints == [of(value) for value in values]
+
+
+def test_fingerprints_are_the_same_in_every_process() -> None:
+    code = (
+        "from crib_env.engine.fingerprint import fingerprint\n"
+        "def f(x):\n    return x in {'a', 'b', 'c', 'd'}\n"
+        "print(fingerprint(f))"
+    )
+    assert len({python(code, PYTHONHASHSEED=str(seed)) for seed in range(3)}) == 1
+
+
+def test_the_newest_versions_of_an_entry_stay_and_no_other_entry_loses_its_code(
+    folder: Path, counted: Counted
+) -> None:
+    compiled(0, "test.add-more")(0)
+    compiled(0, "test.ad")(0)
+    others = files(folder)
+    for n in range(KEPT + 3):
+        compiled(n)(0)
+        for path in set(files(folder)) - set(others):  # a second older
+            os.utime(path, (path.stat().st_atime, path.stat().st_mtime - 1))
+    kept = files(folder)
+    assert set(others) < set(kept)
+    assert len(kept) == KEPT + len(others)
+    made = counted.made
+    for n in range(3, KEPT + 3):
+        compiled(n)(0)
+    assert counted.made == made  # it is the oldest that went
+
+
+def test_threads_that_need_the_same_code_compile_it_once(folder: Path, counted: Counted) -> None:
+    entry, start, found = compiled(9), threading.Barrier(8), []
+
+    def call() -> None:
+        start.wait()
+        found.append(entry(1))
+
+    threads = [threading.Thread(target=call) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert found == [10] * 8
+    assert (counted.made, counted.read) == (1, 0)
+
+
+# Slow because it once hung, in some ten runs of everything: a thread that has just compiled may
+# still hold a lock of LLVM's when the process forks, which ours does not cover.
+@pytest.mark.slow
+def test_a_fork_while_a_thread_compiles_leaves_a_child_that_can() -> None:
+    code = (
+        "import os, threading, time, warnings\n"
+        "warnings.simplefilter('ignore')\n"
+        "from numba import int64\n"
+        "from crib_env.engine.jit import Entry\n"
+        "def slow(x):\n    time.sleep(0.01)\n    return x + 1\n"
+        "def add(x):\n    return x + 1\n"
+        "class Slow(Entry):\n"
+        "    def _compile(self):\n        time.sleep(1)\n        return super()._compile()\n"
+        "thread = threading.Thread(target=Slow(add, int64(int64), 'test.slow'), args=(1,))\n"
+        "thread.start()\n"
+        "time.sleep(0.2)\n"
+        "child = os.fork()\n"
+        "if child == 0:\n"
+        "    os._exit(Entry(add, int64(int64), 'test.fork')(40))\n"
+        "thread.join()\n"
+        "print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))"
+    )
+    if hasattr(os, "fork"):
+        assert python(code, timeout=60) == "41"
+
+
+# ---------------------------------------------------------------- where it is kept
+
+
+def test_the_folder_that_the_user_names_is_used_whoever_owns_it(
+    tmp_path: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder.mkdir()
+    folder.chmod(0o777)
+    assert cache_folder() == folder
+    monkeypatch.setattr(cache.os, "getuid", lambda: 12345)
+    cache._folder.cache_clear()
+    assert cache_folder() == folder
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("NUMBA_CACHE_DIR", "relative")
+    assert cache_folder() == tmp_path / "relative"
+
+
+def test_an_unusable_named_folder_is_passed_over(
+    places: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NUMBA_CACHE_DIR", "/dev/null/nowhere")
+    assert cache_folder() == places[0] / ".cache" / "crib_env"
+
+
+@posix
+def test_without_a_home_folder_a_private_temporary_one_is_used(
+    places: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def homeless() -> Path:
+        raise RuntimeError("Could not determine home directory.")
+
+    monkeypatch.setattr(Path, "home", homeless)
+    found = cache_folder()
+    assert found == places[1] / f"crib_env-{os.getuid()}"
+    assert stat.S_IMODE(found.stat().st_mode) == 0o700
+    assert compiled(1)(1) == 2
+    assert len(files(found)) == 1
+    monkeypatch.setattr(tempfile, "tempdir", None)  # nor any temporary folder
+    monkeypatch.setattr(tempfile, "_candidate_tempdir_list", lambda: [])
+    cache._folder.cache_clear()
+    assert cache_folder() is None
+    assert compiled(2)(1) == 3
+
+
+@posix
+@pytest.mark.parametrize(
+    "trap", ["another's", "open to all", "open to a group", "a link", "a file"]
+)
+def test_a_temporary_folder_that_is_not_private_is_not_used(
+    places: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch, trap: str
+) -> None:
+    home, temporary = places
+    (home / ".cache").write_text("in the way")
+    planted = temporary / f"crib_env-{os.getuid()}"
+    if trap == "a link":
+        (temporary / "theirs").mkdir(mode=0o700)
+        planted.symlink_to(temporary / "theirs")
+    elif trap == "a file":
+        planted.touch()
+    else:
+        planted.mkdir(mode=0o700)
+        planted.chmod({"open to all": 0o707, "open to a group": 0o770}.get(trap, 0o700))
+    if trap == "another's":
+        user = os.getuid()
+        real = os.lstat
+        theirs = os.stat_result(
+            [*real(planted)[:4], user + 1 if user else 1000, *real(planted)[5:]]
+        )
+        monkeypatch.setattr(Path, "lstat", lambda path: theirs if path == planted else real(path))
+    assert cache_folder() is None
+    assert compiled(1)(1) == 2
+    assert not planted.is_dir() or not list(planted.iterdir())
+
+
+@posix
+def test_beside_the_sources_code_is_as_safe_as_they_are(
+    places: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    beside = Path(cache.__file__).parent / "__pycache__"
+    beside.unlink()
+    beside.mkdir(mode=0o775)
+    beside.chmod(0o775)
+    assert cache_folder() == beside
+    beside.chmod(0o777)
+    cache._folder.cache_clear()
+    assert cache_folder() == places[0] / ".cache" / "crib_env"
+
+
+# ---------------------------------------------------------------- whole processes
+
+
+@pytest.mark.skipif(
+    not hasattr(os, "getuid") or os.getuid() != 0, reason="only root can become somebody else"
+)
+def test_a_user_without_name_home_or_sources_to_write_to_plays_all_the_same() -> None:
+    with tempfile.TemporaryDirectory() as place:
+        temporary = Path(place) / "tmp"
+        temporary.mkdir()
+        temporary.chmod(0o1777)
+        Path(place).chmod(0o755)
+        shutil.copytree(ROOT / "crib_env", Path(place) / "crib_env",
+                        ignore=shutil.ignore_patterns("__pycache__"))  # fmt: skip
+        code = (
+            "import glob, os, pkgutil, gymnasium, pettingzoo, numba\n"  # while they can be read
+            "numba.njit('i8(i8)')(lambda x: x + 1)\n"
+            "del os.environ['HOME']\n"
+            "os.setgroups([]), os.setgid(54321), os.setuid(54321)\n"
+            f"{TABLE}\n"
+        )
+        assert int(python(code, path=Path(place), TMPDIR=str(temporary))) > 0
+        (private,) = temporary.iterdir()
+        assert private.name == "crib_env-54321"
+        assert (private.stat().st_uid, stat.S_IMODE(private.stat().st_mode)) == (54321, 0o700)
+        assert len(files(private)) == 1
+
+
+def test_two_versions_share_a_folder_and_an_edited_helper_is_compiled_anew(tmp_path: Path) -> None:
+    package, shared = tmp_path / "crib_env", tmp_path / "shared"
+    shutil.copytree(ROOT / "crib_env", package, ignore=shutil.ignore_patterns("__pycache__"))
+
+    def run() -> str:
+        return python(DEAL, path=tmp_path, NUMBA_CACHE_DIR=str(shared))
+
+    before = run()
+    first = {path: path.stat().st_mtime_ns for path in files(shared)}
+    assert first, "nothing was kept in the folder that was named"
+    # The helper lies in another file than the entry that compiles it.
+    helper = package / "engine" / "rng.py"
+    source = helper.read_text()
+    assert source.count("* n) >> 32") == 1, "the line this test edits has changed: edit another"
+    helper.write_text(source.replace("* n) >> 32", "* n) >> 33"))
+    assert run() != before
+    assert len(files(shared)) == len(first) + 2  # `begin` and `step` deal; the others do not
+    helper.write_text(source.replace("@kernel\n", "# A comment.\n@kernel\n"))
+    assert run() == before
+    assert {path: path.stat().st_mtime_ns for path in first} == first  # read, and not written anew
+    assert len(files(shared)) == len(first) + 2
+
+
+def test_code_is_kept_beside_the_sources_where_nothing_else_is_said(tmp_path: Path) -> None:
+    shutil.copytree(ROOT / "crib_env", tmp_path / "crib_env",
+                    ignore=shutil.ignore_patterns("__pycache__"))  # fmt: skip
+    python(TABLE, path=tmp_path)
+    assert files(tmp_path / "crib_env" / "engine" / "__pycache__")

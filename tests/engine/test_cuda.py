@@ -1,0 +1,428 @@
+"""The GPU batch plays the games that the CPU plays, and its kernels compile for a real GPU.
+
+Without a GPU the entries run in numba-cuda's simulator, in a process of its own; where there is one
+the same walks also run on it.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from checkout import python
+from crib_env.engine.family import find_family
+from crib_env.engine.lanes import lane_entries
+from crib_env.engine.record import NO_DECKS, NONE
+from crib_env.engine.rng import seed_states
+from crib_env.engine.show import show_table
+from crib_env.engine.single import ILLEGAL, single_entries, unpack
+from crib_env.rules import PRESETS
+
+pytestmark = pytest.mark.skipif(
+    find_spec("numba_cuda") is None, reason="numba-cuda is not installed (extra `cuda`)"
+)
+
+SIMULATED = {"NUMBA_ENABLE_CUDASIM": "1", "NUMBA_DISABLE_JIT": "1"}
+LANES = 4
+STEPS = 45
+SEED = 11
+SEEN = ("obs", "masks", "movers", "rewards", "dones")
+
+# preset, changes to it, and what the batch is made with
+CASES: dict[str, tuple[str, dict[str, Any], dict[str, Any]]] = {
+    "six_card game": ("hoyle", {"target": 31}, {"reward": "points"}),
+    "six_card match": ("hoyle", {"target": 9, "match_target": 2}, {"episode": "match"}),
+    "six_card deal": ("hoyle", {}, {"episode": "deal", "autoreset": False}),
+    "five_card game": ("five_card", {"target": 21}, {"reward": "points"}),
+    "table_top round for 2": ("table_top", {}, {"episode": "round", "reward": "points"}),
+    "table_top game for 4": ("table_top", {}, {"players": 4, "reward": "points"}),
+    "table_top round for 4": (
+        "table_top", {}, {"players": 4, "episode": "round", "autoreset": False},
+    ),
+    "table_top_ship game": ("table_top_ship", {"target": 1}, {}),
+}  # fmt: skip
+
+
+def made(case: str) -> tuple[Any, Any, dict[str, Any]]:
+    """Return a case's family, rules and keywords."""
+    preset, changes, keywords = CASES[case]
+    rules = replace(PRESETS[preset], **changes)
+    return find_family(rules.engine), rules, keywords
+
+
+def chosen(masks: np.ndarray, step: int) -> np.ndarray:
+    """Return legal actions spread over all there are, and an illegal one now and then."""
+    actions = np.zeros(len(masks), dtype=np.int64)
+    for lane, mask in enumerate(masks):
+        legal = np.flatnonzero(mask)
+        if len(legal):
+            actions[lane] = legal[(7 * step + 13 * lane) % len(legal)]
+    for at, lane, illegal in ((11, 1, -1), (17, 2, 2**40), (23, 3, int(np.argmin(masks[3])))):
+        if step == at:
+            actions[lane] = illegal
+    return actions
+
+
+def seeded(family: Any, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return states and generators as every batch starts them."""
+    deals, players, _ = np.random.SeedSequence(seed).spawn(3)
+    states = np.zeros(LANES, dtype=family.state)
+    seed_states(states, deals)
+    return states, players.generate_state(4 * LANES).reshape(-1, 4).astype(np.int64)
+
+
+def cpu_walk(case: str) -> dict[str, np.ndarray]:
+    """Walk lane by lane with the entries of the AEC environments; return all that is seen."""
+    family, rules, keywords = made(case)
+    single, players = single_entries(family), keywords.get("players", 2)
+    record = family.rules_record(rules, keywords.get("episode", "game"), players)
+    points, autoreset = keywords.get("reward") == "points", keywords.get("autoreset", True)
+    states, _ = seeded(family, SEED)
+    view, log = np.zeros(1, dtype=family.view), np.zeros(family.log_size, dtype=np.int64)
+    obs = np.zeros((LANES, family.obs_size), dtype=np.uint8)
+    masks = np.zeros((LANES, family.actions), dtype=np.int8)
+    seen: dict[str, list[np.ndarray]] = {key: [] for key in SEEN}
+
+    def begin(lane: int) -> None:
+        state = states[lane : lane + 1]
+        single.begin(state, record, NO_DECKS, NONE, log)
+        seat = int(state["to_move"][0])
+        single.observe(state, record, seat, view, obs[lane], masks[lane])
+
+    def note(rewards: np.ndarray, dones: np.ndarray) -> None:
+        arrays = (obs, masks, states["to_move"], rewards, dones)
+        for key, array in zip(seen, arrays, strict=True):
+            seen[key].append(array.copy())
+
+    for lane in range(LANES):
+        begin(lane)
+    dones = np.zeros(LANES, dtype=bool)
+    note(np.zeros((LANES, players)), dones)
+    for step in range(STEPS):
+        actions = chosen(masks, step)
+        rewards = np.zeros((LANES, players))
+        for lane in range(LANES):
+            if dones[lane] and not autoreset:
+                continue
+            state = states[lane : lane + 1]
+            mover = int(state["to_move"][0])
+            packed = single.step(
+                state, record, NO_DECKS, show_table(), log, view, obs[lane], masks[lane],
+                int(actions[lane]),
+            )  # fmt: skip
+            if packed == ILLEGAL:
+                rewards[lane, mover] = -1.0
+                state["over"] = 1
+                masks[lane] = 0
+            else:
+                lead = unpack(packed)[2]
+                if not points:
+                    lead = single.result(state, record) if state["over"][0] else 0
+                rewards[lane, 0::2] = lead
+                rewards[lane, 1::2] = -lead
+            dones[lane] = bool(state["over"][0])
+            if dones[lane] and autoreset:
+                begin(lane)
+        note(rewards, dones)
+    return {key: np.array(arrays) for key, arrays in seen.items()} | {"states": states}
+
+
+def cuda_walk(case: str) -> dict[str, np.ndarray]:
+    """Walk with the GPU batch; return all that is seen."""
+    from crib_env.engine.cuda import CudaBatch
+
+    _, rules, keywords = made(case)
+    batch = CudaBatch(rules, LANES, seed=SEED, **keywords)
+    seen: dict[str, list[np.ndarray]] = {key: [] for key in SEEN}
+    for step in range(STEPS + 1):
+        if step:
+            batch.step(chosen(seen["masks"][-1], step - 1))
+        for key in SEEN:
+            seen[key].append(getattr(batch, key).copy_to_host())
+    return {key: np.array(arrays) for key, arrays in seen.items()} | {
+        "states": batch.states.copy_to_host()
+    }
+
+
+def cpu_rollout(case: str) -> dict[str, np.ndarray]:
+    """Play at random with the CPU's entry, and observe where that ends."""
+    family, rules, keywords = made(case)
+    record = family.rules_record(rules, keywords.get("episode", "game"), keywords.get("players", 2))
+    states, rngs = seeded(family, SEED)
+    views, log = np.zeros(LANES, dtype=family.view), np.zeros(family.log_size, dtype=np.int64)
+    obs = np.zeros((LANES, family.obs_size), dtype=np.uint8)
+    masks = np.zeros((LANES, family.actions), dtype=np.int8)
+    lanes, dealers = np.arange(LANES), np.full(LANES, NONE)
+    lanes_of = lane_entries(family)
+    lanes_of.start(states, record, NO_DECKS, lanes, dealers, log)
+    lanes_of.rollout(
+        states, record, NO_DECKS, show_table(), rngs, views, log, 0, LANES, STEPS, obs, masks
+    )
+    lanes_of.view(states, record, lanes, states["to_move"].copy(), views)
+    lanes_of.encode(views, obs, masks)
+    return {"states": states, "obs": obs, "masks": masks, "movers": states["to_move"].copy()}
+
+
+def cuda_rollout(case: str, at_once: bool) -> dict[str, np.ndarray]:
+    """Play at random on the GPU: in one launch, or draw by draw."""
+    from crib_env.engine.cuda import CudaBatch
+
+    _, rules, keywords = made(case)
+    batch = CudaBatch(rules, LANES, seed=SEED, **keywords | {"autoreset": True})
+    if at_once:
+        assert batch.rollout(STEPS) == STEPS * LANES
+    else:
+        for _ in range(STEPS):
+            batch.step(batch.sample())
+    keys = ("states", "obs", "masks", "movers")
+    return {key: getattr(batch, key).copy_to_host() for key in keys}
+
+
+def save(folder: str, walks: tuple[str, ...]) -> None:
+    """Write every case's walks into a folder: what the tests' other processes run."""
+    makers = {
+        "cpu": cpu_walk, "cuda": cuda_walk, "cpu rollout": cpu_rollout,
+        "cuda rollout": lambda case: cuda_rollout(case, at_once=True),
+        "cuda draws": lambda case: cuda_rollout(case, at_once=False),
+    }  # fmt: skip
+    for case in CASES:
+        for walk in walks:
+            np.savez(Path(folder) / f"{case}, {walk}.npz", **makers[walk](case))
+
+
+ON_A_GPU = ("cuda", "cuda rollout", "cuda draws")
+
+
+@pytest.fixture(scope="module")
+def simulated(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of walks in the simulator, and in plain Python on the CPU."""
+    folder = tmp_path_factory.mktemp("simulated")
+    walks = (*ON_A_GPU, "cpu", "cpu rollout")
+    python(f"import test_cuda; test_cuda.save({str(folder)!r}, {walks!r})", **SIMULATED)
+    return folder
+
+
+@cache
+def has_device() -> bool:
+    return python("from numba import cuda; print(cuda.is_available())").endswith("True")
+
+
+@pytest.fixture(scope="module")
+def on_device(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of walks on a real GPU."""
+    if not has_device():
+        pytest.skip("no CUDA device here")
+    folder = tmp_path_factory.mktemp("device")
+    python(f"import test_cuda; test_cuda.save({str(folder)!r}, {ON_A_GPU!r})")
+    return folder
+
+
+def assert_alike(folder: Path, case: str, walk: str, expected: dict[str, np.ndarray]) -> None:
+    found = np.load(folder / f"{case}, {walk}.npz")
+    assert set(found) == set(expected)
+    for key, array in expected.items():
+        if key == "states":
+            for field in array.dtype.names:
+                if field != "gain":  # the rollout of the CPU never clears it
+                    np.testing.assert_array_equal(found[key][field], array[field], f"{key} {field}")
+        else:
+            np.testing.assert_array_equal(found[key], array, key)
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_the_walks_see_ends_rewards_and_illegal_actions(case: str) -> None:
+    """Or else the comparisons below would say little."""
+    seen = cpu_walk(case)
+    assert seen["dones"].any()
+    assert (seen["rewards"] > 0).any()
+    assert (seen["rewards"].sum(axis=2) == -1).any()  # an illegal action: nobody gets the point
+
+
+@pytest.mark.parametrize("walk", ["cuda", "cpu"])
+@pytest.mark.parametrize("case", CASES)
+def test_simulator_and_plain_python_play_the_games_of_compiled_code(
+    case: str, walk: str, simulated: Path
+) -> None:
+    assert_alike(simulated, case, walk, cpu_walk(case))
+
+
+@pytest.mark.parametrize("walk", ["cuda rollout", "cuda draws", "cpu rollout"])
+@pytest.mark.parametrize("case", CASES)
+def test_random_play_in_the_simulator_is_that_of_compiled_code(
+    case: str, walk: str, simulated: Path
+) -> None:
+    assert_alike(simulated, case, walk, cpu_rollout(case))
+
+
+@pytest.mark.parametrize("walk", ON_A_GPU)
+@pytest.mark.parametrize("case", CASES)
+def test_a_gpu_plays_the_games_of_compiled_code(case: str, walk: str, on_device: Path) -> None:
+    expected = cpu_walk(case) if walk == "cuda" else cpu_rollout(case)
+    assert_alike(on_device, case, walk, expected)
+
+
+def print_refusals() -> None:
+    """Print what the batch says to arguments that are not possible."""
+    from crib_env.engine.cuda import CudaBatch
+
+    _, rules, _ = made("six_card game")
+    batch = CudaBatch(rules, 2, seed=1)
+    for attempt in (
+        lambda: CudaBatch(rules, 0),
+        lambda: CudaBatch(rules, 2, reward="score"),
+        lambda: CudaBatch(rules, 2, players=4),
+        lambda: batch.step(np.zeros(3, dtype=np.int64)),
+        lambda: batch.step(np.zeros(2)),
+    ):
+        try:
+            attempt()
+        except ValueError as error:
+            print(error)
+
+
+def test_impossible_arguments_are_refused_by_name() -> None:
+    printed = python("import test_cuda; test_cuda.print_refusals()", **SIMULATED)
+    assert printed.splitlines() == [
+        "num_envs must be a whole number from 1 up, got 0",
+        "reward must be one of 'win', 'points', got 'score'",
+        "players must be 2, got 4",
+        "actions must be int64[2], one a game, got int64[3]",
+        "actions must be int64[2], one a game, got float64[2]",
+    ]
+
+
+# ---------------------------------------------------------------- machine code for a real GPU
+
+
+def print_ptx() -> None:
+    """Print as JSON each entry's assembly for sm_90, or why none could be made.
+
+    numba-cuda asks the driver for the present device and NVRTC for the architectures there are,
+    before it hands the kernels to libnvvm, the compiler. Neither is needed for sm_90.
+    """
+    from types import SimpleNamespace
+
+    import numba.cuda.dispatcher as dispatcher
+    from cuda import pathfinder
+    from numba import cuda, float64, from_dtype, int8, int64, types, uint8, void
+    from numba.cuda.cudadrv import nvvm
+
+    from crib_env.engine.cuda import entries
+
+    try:
+        compiler = Path(pathfinder.load_nvidia_dynamic_lib("nvvm").abs_path)
+    except pathfinder.DynamicLibNotFoundError:
+        print(json.dumps({"missing": "libnvvm (nvidia-nvvm on PyPI, or a CUDA toolkit)"}))
+        return
+    bitcode = [
+        path
+        for folder in compiler.resolve().parents[:3]
+        for path in (folder / "libdevice", folder / "nvvm" / "libdevice")
+        if (path / "libdevice.10.bc").exists()
+    ]
+    if not bitcode:
+        print(json.dumps({"missing": f"libdevice.10.bc beside {compiler}"}))
+        return
+    nvvm.LibDevice._cache_ = (bitcode[0] / "libdevice.10.bc").read_bytes()
+    dispatcher.get_current_device = lambda: SimpleNamespace(compute_capability=(9, 0))
+    made_of = {"two_hand": "hoyle", "table_top": "table_top"}
+    found = {}
+    for name, preset in made_of.items():
+        family = find_family(name)
+        record = family.rules_record(PRESETS[preset], "game", 2)
+        s, r = (types.Array(from_dtype(d), 1, "C") for d in (family.state, record.dtype))
+        flat, wide, table = int64[::1], int64[:, ::1], uint8[::1]
+        seen = (flat, uint8[:, ::1], int8[:, ::1])
+        paid = (float64[:, ::1], types.boolean[::1])
+        signatures = {
+            "reset": void(s, r, wide, flat, *seen, *paid),
+            "step": void(s, r, wide, table, int64, int64, flat, *seen, *paid),
+            "sample": void(s, r, wide, flat),
+            "rollout": void(s, r, wide, table, wide, int64, *seen),
+        }
+        for entry, signature in signatures.items():
+            function = getattr(entries(family), entry).py_func
+            found[f"{name} {entry}"] = cuda.compile_ptx(function, signature, cc=(9, 0))[0]
+    print(json.dumps(found))
+
+
+@pytest.fixture(scope="module")
+def ptx() -> dict[str, str]:
+    """The assembly of every entry."""
+    variables = {"NUMBA_FORCE_CUDA_CC": "9.0"}
+    printed = python("import test_cuda; test_cuda.print_ptx()", **variables)
+    found: dict[str, str] = json.loads(printed.splitlines()[-1])
+    if "missing" in found:
+        pytest.skip(f"cannot compile PTX here without {found['missing']}")
+    return found
+
+
+@pytest.mark.parametrize("name", ["two_hand", "table_top"])
+@pytest.mark.parametrize("entry", ["reset", "step", "sample", "rollout"])
+def test_every_entry_compiles_for_sm_90_without_a_gpu(
+    name: str, entry: str, ptx: dict[str, str]
+) -> None:
+    code = ptx[f"{name} {entry}"]
+    assert ".target sm_90" in code
+    assert ".visible .entry" in code
+    assert "NRT_" not in code  # nothing is allocated
+    for line in code.splitlines():
+        if ".local" in line and ".align" in line:  # the view: all its fields are 64 bits wide
+            assert int(line.split(".align")[1].split()[0]) >= 8
+
+
+# ---------------------------------------------------------------- beside it
+
+
+def print_shared_with_torch() -> None:
+    """Print whether PyTorch sees the batch's own memory."""
+    import torch
+
+    from crib_env.engine.cuda import CudaBatch
+
+    _, rules, _ = made("six_card game")
+    batch = CudaBatch(rules, LANES, seed=SEED)
+    before = {name: torch.as_tensor(getattr(batch, name), device="cuda") for name in SEEN}
+    for _ in range(STEPS):
+        batch.step(torch.multinomial(before["masks"].float(), 1).flatten())
+    for name, tensor in before.items():
+        array = getattr(batch, name)
+        assert tensor.data_ptr() == array.__cuda_array_interface__["data"][0], name
+        assert np.array_equal(tensor.cpu().numpy(), array.copy_to_host()), name
+    print("shared")
+
+
+def test_pytorch_shares_the_arrays_without_copies() -> None:
+    if not has_device():
+        pytest.skip("no CUDA device here")
+    if find_spec("torch") is None:
+        pytest.skip("PyTorch is not installed (extra `train`)")
+    if not python("import torch; print(torch.cuda.is_available())").endswith("True"):
+        pytest.skip("this PyTorch was built without CUDA")
+    assert python("import test_cuda; test_cuda.print_shared_with_torch()") == "shared"
+
+
+def test_the_benchmark_says_that_nothing_was_measured_without_a_gpu() -> None:
+    if has_device():
+        pytest.skip("there is a CUDA device here")
+    printed = python("from benchmarks import gpu; gpu.main([])")
+    assert printed.startswith("GPU: unmeasured, for lack of a CUDA device")
+
+
+def test_the_benchmark_runs_in_the_simulator() -> None:
+    code = (
+        "from benchmarks import gpu, lanes; from benchmarks.timing import Settings\n"
+        "lanes.A_PIECE = 64  # the CPU's kernels are not compiled in there\n"
+        "found = gpu.measure(Settings(seconds=0.0, repeats=1, quick=True))\n"
+        "print(len(found.rows), all(v > 0 for row in found.rows for v in row.values))"
+    )
+    count, positive = python(code, **SIMULATED).split()
+    assert int(count) > 2
+    assert positive == "True"

@@ -1,0 +1,355 @@
+"""Rewards without the starter's luck: the play as it is pegged, the show as its mean.
+
+``"expected"`` pays the mean when both have discarded, ``"expected_at_show"`` when it is shown.
+"""
+
+from __future__ import annotations
+
+import copy
+import pickle
+from typing import Any
+
+import numpy as np
+import pytest
+
+from crib_env import (
+    discard_v0,
+    find_agent,
+    five_card_v0,
+    pegging_v0,
+    sample_legal,
+    six_card_v0,
+    table_top_v0,
+)
+from crib_env.cards import parse_cards
+from crib_env.engine.two_hand.records import DISCARD, HAND
+from crib_env.rules import PRESETS
+from hidden import redraw_hands
+from reference.scoring import JACK, rank, score_show
+
+MEANS = ("expected", "expected_at_show")
+
+
+def greedy(view: Any, rng: np.random.Generator) -> int:
+    return int(find_agent("greedy").act(np.array([view]), rng)[0])
+
+
+def split(events: list[Any]) -> tuple[int, int]:
+    """Return seat 0's points less seat 1's: pegged in the play, and of heels and show."""
+    play = show = 0
+    for event in events:
+        points = event.points if event.seat == 0 else -event.points
+        if event.reason in ("heels", "show", "crib"):
+            show += points
+        else:
+            play += points
+    return play, show
+
+
+def mean_show(
+    dealt: list[list[int]], discarded: list[list[int]], dealer: int, preset: str
+) -> float:
+    """Return seat 0's mean of heels, hands and crib less seat 1's, over every card not dealt."""
+    known = {card for hand in dealt for card in hand}
+    total = 0
+    starters = [card for card in range(52) if card not in known]
+    for starter in starters:
+        for seat, sign in ((0, 1), (1, -1)):
+            kept = [card for card in dealt[seat] if card not in discarded[seat]]
+            total += sign * score_show(kept, starter, False, preset)
+        crib = score_show([*discarded[0], *discarded[1]], starter, True, preset)
+        total += (1 if dealer == 0 else -1) * (crib + 2 * (rank(starter) == JACK))
+    return total / len(starters)
+
+
+@pytest.mark.parametrize("preset", ["hoyle", "five_card"])
+@pytest.mark.parametrize("opponent", ["rule_based", greedy], ids=["compiled", "asked"])
+def test_each_deal_pays_its_play_and_its_mean(preset: str, opponent: Any) -> None:
+    module = six_card_v0 if preset == "hoyle" else five_card_v0
+    size = PRESETS[preset].dealt  # type: ignore[attr-defined]
+    kinds = ("expected", "points")
+    envs = [module.gym_env(opponent=opponent, episode="deal", reward=one) for one in kinds]
+    rng = np.random.default_rng(5)
+    for seed in range(12):
+        info, _ = (env.reset(seed=seed)[1] for env in envs)
+        state = envs[0].batch.states[0]
+        dealt = [[int(c) for c in state["dealt"][6 * s :][:size]] for s in range(2)]
+        dealer, seat = int(state["dealer"]), envs[0].seat
+        rewards: list[list[float]] = [[], []]
+        phases, over = [DISCARD], False
+        while not over:
+            action = int(sample_legal(info["action_mask"][None], rng)[0])
+            for one, env in zip(rewards, envs, strict=True):
+                _, reward, over, _, info = env.step(action)
+                one.append(reward)
+            phases.append(int(envs[0].batch.states["phase"][0]))
+        both = envs[0].batch.states[0]
+        discarded = [
+            [c for i, c in enumerate(dealt[s]) if both["discarded"][s] >> i & 1] for s in range(2)
+        ]
+        sign = 1 if seat == 0 else -1
+        starter = int(both["starter"])
+        kept = [[c for c in dealt[s] if c not in discarded[s]] for s in range(2)]
+        hands = [score_show(kept[s], starter, False, preset) for s in range(2)]
+        crib = score_show(discarded[0] + discarded[1], starter, True, preset)
+        heels = 2 * (rank(starter) == JACK)
+        shown = hands[0] - hands[1] + (1 if dealer == 0 else -1) * (crib + heels)
+        mean = mean_show(dealt, discarded, dealer, preset)
+        assert sum(rewards[0]) == pytest.approx(sum(rewards[1]) - sign * (shown - mean))
+        # The mean is paid as soon as both have discarded, with the play up to the learner's turn.
+        paid = next(i for i, phase in enumerate(phases[1:]) if phase != DISCARD)
+        turned = sign * (heels if dealer == 0 else -heels)
+        assert rewards[0][paid] == pytest.approx(rewards[1][paid] - turned + sign * mean)
+        assert rewards[0][:paid] == rewards[1][:paid]
+        assert rewards[0][paid + 1 : -1] == rewards[1][paid + 1 : -1]
+
+
+def returns(module: Any, reward: str, deals: int, **keywords: Any) -> Any:
+    """Return the sums of rewards of so many deals, dealt alike whatever the reward is."""
+    n = 4096
+    env = module.vector_env(n, reward=reward, episode="deal", opponent="greedy", **keywords)
+    _, info = env.reset(seed=6)
+    rng = np.random.default_rng(6)
+    sums = np.zeros(n)
+    found: list[Any] = []
+    while sum(len(ended) for ended in found) < deals:
+        _, rewards, dones, _, info = env.step(sample_legal(info["action_mask"], rng))
+        sums += rewards
+        found.append(sums[dones])
+        sums[dones] = 0
+    return np.concatenate(found)
+
+
+@pytest.mark.parametrize("module", [six_card_v0, five_card_v0, discard_v0])
+def test_the_mean_is_that_of_points_and_the_variance_less(module: Any) -> None:
+    expected, points = (returns(module, one, 60_000) for one in ("expected", "points"))
+    assert len(expected) == len(points)
+    apart = expected - points  # the same deals: what the starter's luck was
+    assert abs(apart.mean()) < 4 * apart.std() / len(apart) ** 0.5
+    assert expected.var() < 0.9 * points.var()
+
+
+def test_games_pay_every_deal_and_matches_go_on() -> None:
+    for episode in ("game", "match"):
+        env = six_card_v0.vector_env(64, opponent="rule_based", episode=episode, reward="expected")
+        whole = six_card_v0.vector_env(64, opponent="rule_based", episode=episode, reward="points")
+        _, info = env.reset(seed=1)
+        whole.reset(seed=1)
+        rng = np.random.default_rng(1)
+        sums: Any = np.zeros((2, 64))
+        for _ in range(200):
+            actions = sample_legal(info["action_mask"], rng)
+            _, rewards, dones, _, info = env.step(actions)
+            sums += [rewards, whole.step(actions)[1]]
+            assert (dones == whole.batch.dones).all()
+            assert (env.batch.states["scores"] == whole.batch.states["scores"]).all()
+        # Some thirty deals a lane: luck evens out, to less than the show of two of them.
+        assert abs((sums[0] - sums[1]).mean()) < 20
+        assert np.corrcoef(sums)[0, 1] > 0.5
+
+
+def test_the_play_alone_has_no_luck_to_leave_out() -> None:
+    envs = [pegging_v0.vector_env(64, reward=one) for one in ("expected", "points")]
+    infos = [env.reset(seed=1)[1] for env in envs]
+    rng = np.random.default_rng(1)
+    for _ in range(50):
+        actions = sample_legal(infos[0]["action_mask"], rng)
+        steps = [env.step(actions) for env in envs]
+        assert (steps[0][1] == steps[1][1]).all()
+        infos[0] = steps[0][4]
+
+
+@pytest.mark.parametrize("reward", MEANS)
+def test_table_top_refuses_it_and_says_why(reward: str) -> None:
+    for make in (table_top_v0.vector_env, table_top_v0.gym_env, table_top_v0.env):
+        with pytest.raises(ValueError, match=f"reward='{reward}' is not for table_top"):
+            make(reward=reward)
+    with pytest.raises(ValueError, match=r"reward must be one of .*'expected_at_show', got 'mean'"):
+        six_card_v0.env(reward="mean")
+
+
+@pytest.mark.parametrize("reward", MEANS)
+def test_copies_and_pickles_go_on_alike(reward: str) -> None:
+    env = six_card_v0.gym_env(opponent="greedy", episode="deal", reward=reward, features=True)
+    _, info = env.reset(seed=3)
+    others = [copy.deepcopy(env), pickle.loads(pickle.dumps(env))]
+    over = False
+    while not over:
+        action = int(info["action_mask"].argmax())
+        observation, paid, over, _, info = env.step(action)
+        for other in others:
+            again = other.step(action)
+            assert (again[0] == observation).all()
+            assert again[1] == paid
+
+
+# --- paid when it is shown ------------------------------------------------------------------------
+
+
+def episode_sums(make: Any, reward: str, steps: int) -> list[float]:
+    """Return the sum of rewards of each episode that a vector environment ends."""
+    env = make(reward=reward)
+    _, info = env.reset(seed=4)
+    rng = np.random.default_rng(4)
+    sums, found = np.zeros(env.num_envs), []
+    for _ in range(steps):
+        _, rewards, dones, _, info = env.step(sample_legal(info["action_mask"], rng))
+        sums += rewards
+        found += sums[dones].tolist()
+        sums[dones] = 0
+    return found
+
+
+@pytest.mark.parametrize(
+    ("module", "keywords"),
+    [
+        (six_card_v0, {"episode": "deal", "opponent": "rule_based"}),
+        (six_card_v0, {"episode": "match", "opponent": "rule_based"}),
+        (five_card_v0, {"opponent": greedy}),
+        (five_card_v0, {"opponent": [("random", 1), ("greedy", 1)]}),
+        (discard_v0, {"opponent": "greedy"}),
+    ],
+    ids=["deal", "match", "asked", "several", "discard"],
+)
+def test_an_episode_pays_the_same_in_sum_whenever_its_means_are_paid(
+    module: Any, keywords: dict[str, Any]
+) -> None:
+    def make(reward: str) -> Any:
+        return module.vector_env(16, reward=reward, **keywords)
+
+    steps = 1600 if keywords.get("episode") == "match" else 150
+    expected, shown = (episode_sums(make, reward, steps) for reward in MEANS)
+    assert len(expected) > 16
+    assert shown == pytest.approx(expected)
+    assert any(abs(one % 1) > 0.01 for one in expected)  # means are fractions
+
+
+@pytest.mark.parametrize("module", [six_card_v0, five_card_v0])
+def test_all_forms_pay_alike(module: Any) -> None:
+    """A learner is paid in sum what the AEC environment pays its seat, in all forms the same."""
+    for reward in MEANS:
+        keywords = {"reward": reward, "episode": "deal", "opponent": "greedy", "seat": 1}
+        gym, sb3 = module.gym_env(**keywords), module.sb3_env(1, **keywords)
+        aec = module.env(reward=reward, episode="deal")
+        for seed in range(5):
+            _, info = gym.reset(seed=seed)
+            sb3.seed(seed)
+            sb3.reset()
+            state = gym.batch.states[0]
+            hands = state["dealt"].reshape(2, HAND)[:, : gym.rules.dealt]
+            deck, dealer = deck_of(hands, int(state["starter"]), int(state["dealer"]))
+            aec.reset(options={"decks": [deck], "dealer": dealer})
+            paid, theirs, total, over = [], [], 0.0, False
+            while not over:
+                action = int(info["action_mask"].argmax())
+                _, one, over, _, info = gym.step(action)
+                paid.append(one)
+                theirs += sb3.step(np.array([action]))[1].tolist()
+            rng = np.random.default_rng(0)
+            for agent in aec.agent_iter():
+                observation, one, done, _, _ = aec.last()
+                total += one if agent == "player_1" else 0.0
+                if agent == "player_1":
+                    action = int(observation["action_mask"].argmax())
+                else:
+                    action = greedy(aec.view(0), rng) if not done else 0
+                aec.step(None if done else action)
+            assert theirs == pytest.approx(paid, abs=1e-5)
+            assert total == pytest.approx(sum(paid))
+
+
+Deck = tuple[list[int], int]
+
+
+def deck_of(hands: Any, starter: int, dealer: int) -> Deck:
+    """Return a deck that deals these hands by seat, and the dealer."""
+    both = zip(hands[1 - dealer].tolist(), hands[dealer].tolist(), strict=True)
+    known = [card for pair in both for card in pair] + [starter]
+    return known + [card for card in range(52) if card not in known], dealer
+
+
+def play_slots(env: Any, dealt: Deck, slots: list[tuple[int, int]]) -> Any:
+    """Play cards by seat and slot; return what each seat was paid so far after every card.
+
+    None where another seat is to move: then a "go" has told what the cards are.
+    """
+    env.reset(options={"decks": [dealt[0]], "dealer": dealt[1]})
+    paid = [np.zeros(2)]
+    for seat, slot in slots:
+        if env.game.over or env.game.seat != seat:
+            return None
+        card = int(env.game.states[0]["dealt"][HAND * seat + slot])
+        if card not in env.game.legal_actions:
+            return None
+        env.step(card)
+        paid.append(paid[-1] + [env.rewards[agent] for agent in env.possible_agents])
+    return np.array(paid)
+
+
+def deals_with_hidden_cards_redrawn(env: Any, seed: int) -> Any:
+    """Yield deals, each stopped where a seat is to play, and again with other hidden cards.
+
+    Yields:
+        the seat, the slots played so far, a deck and its dealer, and another such deck.
+    """
+    rng = np.random.default_rng(seed)
+    for one in range(8):
+        env.reset(seed=seed + one)
+        game = env.game
+        dealt = game.rules.dealt
+        first = game.states[0]["dealt"].reshape(2, HAND)[:, :dealt].copy()
+        starter, dealer = int(game.states[0]["starter"]), game.dealer
+        slots: list[tuple[int, int]] = []
+        while not game.over:
+            seat = game.seat
+            if game.states[0]["phase"] != DISCARD:
+                state = game.states[0].copy()
+                redraw_hands(state, dealt, rng, seat)
+                other = state["dealt"].reshape(2, HAND)[:, :dealt]
+                yield (
+                    seat,
+                    list(slots),
+                    deck_of(first, starter, dealer),
+                    deck_of(other, starter, dealer),
+                )
+            slot = int(
+                rng.choice([k for k in range(dealt) if first[seat][k] in game.legal_actions])
+            )
+            slots.append((seat, slot))
+            env.step(int(first[seat][slot]))
+
+
+@pytest.mark.parametrize("module", [six_card_v0, five_card_v0])
+def test_what_a_seat_is_paid_before_the_show_follows_from_what_it_has_seen(module: Any) -> None:
+    envs = {reward: module.raw_env(reward=reward, episode="deal") for reward in MEANS}
+    compared, apart = 0, 0
+    stops = deals_with_hidden_cards_redrawn(module.raw_env(episode="deal"), seed=8)
+    for seat, slots, given, redrawn in stops:
+        for reward, env in envs.items():
+            before, after = (play_slots(env, deck, slots) for deck in (given, redrawn))
+            if after is None:
+                break
+            if reward == "expected":  # it tells of the hidden cards, as its page says
+                apart += bool((before[:, seat] != after[:, seat]).any())
+                continue
+            compared += 1
+            assert (before[:, seat] == after[:, seat]).all()
+    assert compared > 25
+    assert apart > 0.9 * compared
+
+
+@pytest.mark.parametrize("reward", MEANS)
+@pytest.mark.parametrize("episode", ["game", "match"])
+def test_a_deal_that_heels_decide_pays_its_mean_too(reward: str, episode: str) -> None:
+    """Also where the next game of a match begins in the same step."""
+    env = six_card_v0.raw_env(reward=reward, episode=episode)
+    hands = np.array([parse_cards("2C 3D 7H 8S 9C TD"), parse_cards("AC 4D 5H 6S QC KD")])
+    deck, dealer = deck_of(hands, parse_cards("JH")[0], 1)
+    env.reset(options={"decks": [deck], "dealer": dealer, "scores": (0, 120)})
+    paid = 0.0
+    for seat, k in ((0, 0), (0, 1), (1, 0), (1, 1)):
+        env.step(int(hands[seat][k]))
+        paid += env.rewards["player_0"]
+    assert env.game.over == (episode == "game")
+    mean = mean_show(hands.tolist(), hands[:, :2].tolist(), dealer, "hoyle")
+    assert paid == pytest.approx(mean)

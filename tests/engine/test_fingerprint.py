@@ -1,0 +1,412 @@
+"""An edit of anything that is compiled in is seen, or the code is never read from the cache."""
+
+from __future__ import annotations
+
+import importlib
+import shutil
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import numba
+import pytest
+from numba.core import config
+
+from checkout import python
+from crib_env.engine.fingerprint import CannotFingerprint, fingerprint
+
+pytestmark = pytest.mark.skipif(config.DISABLE_JIT, reason="nothing is compiled")
+
+
+class Edit(NamedTuple):
+    """An agent that anyone might write, and an edit of something that it is made of."""
+
+    name: str
+    agent: str  # a module with a function `act(x)`
+    helper: str  # a module that it imports, with what is edited
+    old: str
+    new: str
+
+
+PLUS = "import numba\n@numba.njit\ndef add(x):\n    return x + 1\n"
+DOTTED = "import mine.deep.helper\ndef act(x):\n    return mine.deep.helper."
+NAMED = "from mine.deep.helper import add\ndef act(x):\n    return add(x)\n"
+
+SEEN = [
+    Edit("a helper", NAMED, PLUS, "x + 1", "x + 2"),
+    Edit("a helper called through its module", DOTTED + "add(x)\n", PLUS, "x + 1", "x + 2"),
+    Edit("a constant read through its module", DOTTED + "N + x\n", "N = 1\n", "1", "2"),
+    Edit(
+        "a helper of a module with another name",
+        "from mine.deep import helper as h\ndef act(x):\n    return h.add(x)\n",
+        PLUS, "x + 1", "x + 2",
+    ),
+    Edit(
+        "a helper of a helper, through modules both times",
+        DOTTED + "more(x)\n",
+        f"{PLUS}import mine.deep.helper\n"
+        "@numba.njit\ndef more(x):\n    return mine.deep.helper.add(x)\n",
+        "x + 1", "x + 2",
+    ),
+    Edit(
+        "a helper imported with a star",
+        "from mine.deep.helper import *\ndef act(x):\n    return add(x)\n",
+        PLUS, "x + 1", "x + 2",
+    ),
+    Edit(
+        "a member's value in an enumeration",
+        "from mine.deep.helper import Suit\ndef act(x):\n    return x + Suit.SPADES\n",
+        "import enum\nclass Suit(enum.IntEnum):\n    SPADES = 1\n", "1", "2",
+    ),
+    Edit(
+        "a member's value in an enumeration read through its module",
+        DOTTED + "Suit.SPADES + x\n",
+        "import enum\nclass Suit(enum.IntEnum):\n    SPADES = 1\n", "1", "2",
+    ),
+    Edit(
+        "one member as a constant",
+        "from mine.deep.helper import N\ndef act(x):\n    return x + N\n",
+        "import enum\nclass Suit(enum.IntEnum):\n    SPADES = 1\nN = Suit.SPADES\n", "1", "2",
+    ),
+    Edit(
+        "the order of a named tuple's fields",
+        "from mine.deep.helper import Pair\n"
+        "def act(x):\n    pair = Pair(x, 1)\n    return pair.a - pair.b\n",
+        "from typing import NamedTuple\nclass Pair(NamedTuple):\n    a: int\n    b: int\n",
+        "a: int\n    b: int", "b: int\n    a: int",
+    ),
+    Edit(
+        "a named tuple's default",
+        "from mine.deep.helper import Pair\ndef act(x):\n    return Pair(x).b\n",
+        "from typing import NamedTuple\nclass Pair(NamedTuple):\n    a: int\n    b: int = 1\n",
+        "1", "2",
+    ),
+    Edit(
+        "the fields of a constant named tuple",
+        "from mine.deep.helper import P\ndef act(x):\n    return P.a - P.b\n",
+        "from collections import namedtuple\nP = namedtuple('P', 'a b')(1, 2)\n", "a b", "b a",
+    ),
+    Edit(
+        "a long default",
+        "from mine.deep.helper import T\ndef act(x, t=T):\n    return t[x]\n",
+        "import numpy as np\nT = tuple(np.arange(3000).tolist())\n", "3000).", "3000)[::-1].",
+    ),
+    Edit(
+        "one number within a long table",
+        "from mine.deep.helper import T\ndef act(x):\n    return T[x]\n",
+        "import numpy as np\nT = np.zeros(5000)\nT[2500] = 1\n", "= 1", "= 2",
+    ),
+    Edit(
+        "a table's order in memory",
+        "from mine.deep.helper import T\ndef act(x):\n    return T.ravel()[x]\n",
+        "import numpy as np\nT = np.array([[1, 2], [3, 4]], order='C')\n", "'C'", "'F'",
+    ),
+    Edit(
+        "the fields of a record type",
+        "from mine.deep.helper import D\nimport numpy as np\n"
+        "def act(x):\n    return np.zeros(1, dtype=D)[0].a\n",
+        "import numpy as np\nD = np.dtype([('a', 'i8'), ('b', 'i8')])\n", "'b', 'i8'", "'b', 'i4'",
+    ),
+    Edit(
+        "a constant of another type and the same value",
+        DOTTED + "N // x\n", "N = 1\n", "1", "1.0",
+    ),
+    Edit(
+        "helpers in a tuple",
+        "from mine.deep.helper import HELPERS\ndef act(x):\n    return HELPERS[0](x)\n",
+        f"{PLUS}HELPERS = (add, add)\n", "x + 1", "x + 2",
+    ),
+    Edit(
+        "what a helper is compiled with",
+        NAMED, PLUS.replace("njit", "njit(boundscheck=False)"), "boundscheck=False",
+        "boundscheck=True",
+    ),
+    Edit(
+        "a text within a comprehension",
+        NAMED,
+        "import numba\n@numba.njit\ndef add(x):\n    return len(['a' for _ in range(x)][0])\n",
+        "'a'", "'ab'",
+    ),
+    Edit(
+        "a constant within a function of its own",
+        NAMED,
+        "import numba\n@numba.njit\ndef add(x):\n"
+        "    def inner(y):\n        return y + 1\n    return inner(x)\n",
+        "y + 1", "y + 2",
+    ),
+    Edit(
+        "what a closure holds",
+        NAMED,
+        "import numba\ndef make(n):\n    @numba.njit\n    def add(x):\n        return x + n\n"
+        "    return add\nadd = make(1)\n",
+        "make(1)", "make(2)",
+    ),
+    Edit(
+        "a module in a closure",
+        NAMED,
+        "import numba, types\nconstants = types.ModuleType('constants')\nconstants.N = 1\n"
+        "def make(m):\n    @numba.njit\n    def add(x):\n        return x + m.N\n    return add\n"
+        "add = make(constants)\n",
+        "N = 1", "N = 2",
+    ),
+    Edit(
+        "an intrinsic",
+        NAMED,
+        "from numba.extending import intrinsic\n@intrinsic\ndef add(context, x):\n"
+        "    def generate(context, builder, signature, args):\n"
+        "        return builder.add(args[0], args[0].type(1))\n    return x(x), generate\n",
+        "type(1)", "type(2)",
+    ),
+]  # fmt: skip
+
+REFUSED = [
+    Edit(
+        "a ufunc",
+        NAMED, "import numba\n@numba.vectorize\ndef add(x):\n    return x + 1\n", "x + 1", "x + 2",
+    ),
+    Edit(
+        "a generalised ufunc",
+        NAMED,
+        "import numba\n@numba.guvectorize('(n)->(n)')\ndef add(x, y):\n    y[:] = x + 1\n",
+        "x + 1", "x + 2",
+    ),
+    Edit(
+        "an overload of a function",
+        NAMED,
+        "from numba.extending import overload\ndef add(x): ...\n"
+        "@overload(add)\ndef _(x):\n    return lambda x: x + 1\n",
+        "x + 1", "x + 2",
+    ),
+    Edit(
+        "a function registered to be compiled",
+        NAMED,
+        "from numba.extending import register_jitable\n"
+        "@register_jitable\ndef add(x):\n    return x + 1\n",
+        "x + 1", "x + 2",
+    ),
+    Edit(
+        "an overload of a function of NumPy",
+        "import numpy as np\nimport mine.deep.helper\ndef act(x):\n    return np.busday_count(x)\n",
+        "from numba.extending import overload\nimport numpy as np\n"
+        "@overload(np.busday_count)\ndef _(x):\n    return lambda x: x + 1\n",
+        "x + 1", "x + 2",
+    ),
+    Edit(
+        "a method added to a type of Numba",
+        "import mine.deep.helper\ndef act(x):\n    return x.plus_one()\n",
+        "from numba import types\nfrom numba.extending import overload_method\n"
+        "@overload_method(types.Integer, 'plus_one')\ndef _(x):\n    return lambda x: x + 1\n",
+        "x + 1", "x + 2",
+    ),
+    Edit(
+        "an attribute added to a type of Numba",
+        "import mine.deep.helper\ndef act(x):\n    return x.successor\n",
+        "from numba import types\nfrom numba.extending import overload_attribute\n"
+        "@overload_attribute(types.Integer, 'successor')\ndef _(x):\n    return lambda x: x + 1\n",
+        "x + 1", "x + 2",
+    ),
+    Edit(
+        "a compiled class",
+        "from mine.deep.helper import Adder\ndef act(x):\n    return Adder(x).add()\n",
+        "import numba\n@numba.experimental.jitclass([('x', numba.int64)])\nclass Adder:\n"
+        "    def __init__(self, x):\n        self.x = x\n"
+        "    def add(self):\n        return self.x + 1\n",
+        "self.x + 1", "self.x + 2",
+    ),
+    Edit(
+        "a module that gets a name while it runs",
+        "import mine.deep.helper\ndef act(x):\n    m = mine.deep.helper\n    return m.add(x)\n",
+        PLUS, "x + 1", "x + 2",
+    ),
+    Edit(
+        "a partial function",
+        NAMED,
+        "import functools, numba\n@numba.njit\ndef two(n, x):\n    return n + x\n"
+        "add = functools.partial(two, 1)\n",
+        "two, 1", "two, 2",
+    ),
+    Edit(
+        "a function for C",
+        NAMED,
+        "import numba\n@numba.cfunc('int64(int64)')\ndef add(x):\n    return x + 1\n",
+        "x + 1", "x + 2",
+    ),
+    Edit(
+        "Python within machine code",
+        "import numba\nfrom mine.deep.helper import add\ndef act(x):\n"
+        "    with numba.objmode(y='int64'):\n        y = add(x)\n    return y\n",
+        "def add(x):\n    return x + 1\n", "x + 1", "x + 2",
+    ),
+    Edit("faster arithmetic", NAMED, PLUS.replace("njit", "njit(fastmath=False)"), "False", "True"),
+    Edit("threads", NAMED, PLUS.replace("njit", "njit(parallel=False)"), "False", "True"),
+    Edit("Numba's own cache", NAMED, PLUS.replace("njit", "njit(cache=True)"), "x + 1", "x + 2"),
+    Edit(
+        "another model of errors",
+        NAMED, PLUS.replace("njit", "njit(error_model='numpy')"), "'numpy'", "'python'",
+    ),
+    Edit(
+        "a helper for given types alone",
+        NAMED, PLUS.replace("njit", "njit('int64(int64)')"), "'int64(int64)'", "'int64(int32)'",
+    ),
+    Edit(
+        "types of local variables",
+        NAMED, PLUS.replace("njit", "njit(locals={'x': numba.int64})"), "int64", "int32",
+    ),
+    Edit(
+        "a class",
+        "from mine.deep.helper import Settings\ndef act(x):\n    return Settings.N + x\n",
+        "class Settings:\n    N = 1\n", "1", "2",
+    ),
+    Edit(
+        "a function that borrows a name of NumPy's",
+        NAMED,
+        "import functools, numpy\n@functools.wraps(numpy.sum)\ndef add(x):\n    return x + 1\n",
+        "x + 1", "x + 2",
+    ),
+]  # fmt: skip
+
+
+@pytest.fixture
+def mine(tmp_path: Path) -> Iterator[Path]:
+    """Return the folder of a package of anyone's, which can be imported from it again and again."""
+    (tmp_path / "mine/deep").mkdir(parents=True)
+    (tmp_path / "mine/__init__.py").touch()
+    (tmp_path / "mine/deep/__init__.py").touch()
+    sys.path.insert(0, str(tmp_path))
+    forget()
+    yield tmp_path / "mine"
+    sys.path.remove(str(tmp_path))
+    forget()
+
+
+def forget() -> None:
+    importlib.invalidate_caches()
+    for name in [name for name in sys.modules if name.partition(".")[0] == "mine"]:
+        del sys.modules[name]
+
+
+def write(mine: Path, agent: str, helper: str) -> None:
+    (mine / "agent.py").write_text(agent)
+    (mine / "deep/helper.py").write_text(helper)
+    for kept in mine.rglob("__pycache__"):  # two edits in one second
+        shutil.rmtree(kept)
+    forget()
+
+
+def name_of_code(mine: Path, agent: str, helper: str) -> str | None:
+    """Return the fingerprint of `act`; None if it has none."""
+    write(mine, agent, helper)
+    try:
+        return fingerprint(importlib.import_module("mine.agent").act)
+    except CannotFingerprint:
+        return None
+
+
+@pytest.mark.parametrize("edit", [pytest.param(edit, id=edit.name) for edit in SEEN])
+def test_an_edit_of_what_is_compiled_in_is_seen(mine: Path, edit: Edit) -> None:
+    assert edit.helper.count(edit.old) == 1
+    before = name_of_code(mine, edit.agent, edit.helper)
+    after = name_of_code(mine, edit.agent, edit.helper.replace(edit.old, edit.new))
+    again = name_of_code(mine, edit.agent, "# A comment.\n\n" + edit.helper)
+    assert before is not None
+    assert after != before
+    assert again == before
+
+
+@pytest.mark.parametrize("edit", [pytest.param(edit, id=edit.name) for edit in REFUSED])
+def test_code_whose_edits_cannot_all_be_seen_has_no_fingerprint(mine: Path, edit: Edit) -> None:
+    assert edit.helper.count(edit.old) == 1
+    after = name_of_code(mine, edit.agent, edit.helper.replace(edit.old, edit.new))
+    before = name_of_code(mine, edit.agent, edit.helper)
+    assert None in (before, after)
+
+
+def test_an_extension_of_numba_matters_to_what_may_use_it_alone(mine: Path) -> None:
+    write(mine, "", REFUSED[5].helper)
+    importlib.import_module("mine.deep.helper")
+
+    def apart(x):
+        return len(x)
+
+    assert fingerprint(apart)
+
+
+@pytest.mark.parametrize("setting", ["BOUNDSCHECK", "OPT"])
+def test_settings_of_numba_are_part_of_the_code(
+    monkeypatch: pytest.MonkeyPatch, setting: str
+) -> None:
+    def act(x):
+        return x
+
+    before = fingerprint(act)
+    monkeypatch.setattr(config, setting, 1)
+    assert fingerprint(act) != before
+
+
+def test_a_helper_whose_constants_change_in_a_running_process_has_no_fingerprint() -> None:
+    table = [1, 2]
+
+    @numba.njit
+    def helper(x):
+        return table[x]
+
+    def act(x):
+        return helper(x)
+
+    assert fingerprint(act)
+    table[0] = 3
+    with pytest.raises(CannotFingerprint, match="has changed since it was first compiled"):
+        fingerprint(act)
+
+
+def test_a_profiler_leaves_fingerprints_as_they_are() -> None:
+    code = (
+        "import cProfile\n"
+        "from numba import int64\n"
+        "from crib_env.engine.fingerprint import fingerprint\n"
+        "from crib_env.engine.jit import Entry\n"
+        "def add(x):\n    return x + 1\n"
+        "before, entry = fingerprint(add), Entry(add, int64(int64), 'test.profiled')\n"
+        "with cProfile.Profile():\n    entry(1)\n"
+        "print(fingerprint(add) == before)"
+    )
+    assert python(code) == "True"
+
+
+# ---------------------------------------------------------------- whole processes
+
+# The six that once played on as before, and what `act(5)` is before and after the edit.
+PLAYED = {
+    "a helper called through its module": (6, 7),
+    "a constant read through its module": (6, 7),
+    "a member's value in an enumeration": (6, 7),
+    "the order of a named tuple's fields": (4, -4),
+    "a ufunc": (6, 7),
+    "an overload of a function": (6, 7),
+}
+
+
+def test_edited_agents_play_as_edited(tmp_path: Path) -> None:
+    edits = [edit for edit in SEEN + REFUSED if edit.name in PLAYED]
+    packages = {edit.name: f"mine_{i}" for i, edit in enumerate(edits)}
+    code = (
+        f"import sys\nsys.path.insert(0, {str(tmp_path)!r})\n"
+        "from importlib import import_module\n"
+        "from numba import int64\n"
+        "from crib_env.engine.jit import Entry\n"
+        f"for name in {list(packages.values())}:\n"
+        "    act = import_module(name + '.agent').act\n"
+        "    print(Entry(act, int64(int64), name + '.act')(5))\n"
+    )
+
+    def play(edited: bool) -> dict[str, int]:
+        for edit, package in zip(edits, packages.values(), strict=True):
+            (tmp_path / package / "deep").mkdir(parents=True, exist_ok=True)
+            helper = edit.helper.replace(edit.old, edit.new) if edited else edit.helper
+            write(tmp_path / package, edit.agent.replace("mine", package), helper)
+        said = python(code, NUMBA_CACHE_DIR=str(tmp_path / "code")).split()
+        return dict(zip(packages, map(int, said), strict=True))
+
+    assert play(edited=False) == {name: before for name, (before, _) in PLAYED.items()}
+    assert play(edited=True) == {name: after for name, (_, after) in PLAYED.items()}

@@ -1,0 +1,419 @@
+"""`Game` and `GameBatch`: cribbage without any RL library."""
+
+from __future__ import annotations
+
+import doctest
+import pickle
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+import crib_env.game
+from crib_env import (
+    EpisodeOverError,
+    Game,
+    GameBatch,
+    IllegalActionError,
+    Rules,
+    encode,
+    find_agent,
+)
+from crib_env.cards import parse_card
+from crib_env.engine.two_hand.records import PEGGING
+from crib_env.options import ResetOptions
+
+KINDS: dict[str, dict[str, Any]] = {
+    "six-card game": {"rules": "hoyle"},
+    "six-card match": {"rules": "hoyle", "episode": "match"},
+    "five-card deal": {"rules": "five_card", "episode": "deal"},
+    "table top for two": {"rules": "table_top"},
+    "table top for four": {"rules": "table_top_ship", "players": 4, "episode": "round"},
+}
+every_kind = pytest.mark.parametrize("kind", KINDS)
+
+
+def made(kind: str, seed: int = 1) -> Game:
+    return Game(**KINDS[kind], seed=seed)
+
+
+def walk(game: Game, seed: int) -> Iterator[int]:
+    """Play at random to the end, yielding each action before it is taken."""
+    rng = np.random.default_rng(seed)
+    while not game.over:
+        action = int(rng.choice(game.legal_actions))
+        yield action
+        game.step(action)
+
+
+def position(game: Game) -> Any:
+    return game.notation(), game.seat, game.legal_actions, game.scores, game.events
+
+
+def test_the_docstrings_example_is_right() -> None:
+    found = doctest.testmod(crib_env.game)
+    assert found.attempted > 5
+    assert not found.failed
+
+
+@every_kind
+def test_equal_seeds_play_equal_games_to_a_result(kind: str) -> None:
+    games = [made(kind), made(kind), made(kind, seed=2)]
+    histories = [[(action, position(game)) for action in walk(game, seed=1)] for game in games]
+    assert histories[0] == histories[1] != histories[2]
+    for game in games:
+        assert game.legal_actions == []
+        assert game.result in (-1, 0, 1)
+        with pytest.raises(EpisodeOverError, match=r"reset\(\)"):
+            game.step(0)
+    games[0].reset(seed=1)
+    assert [(action, position(games[0])) for action in walk(games[0], seed=1)] == histories[0]
+
+
+@every_kind
+def test_an_action_that_is_not_legal_is_told_why_and_changes_nothing(kind: str) -> None:
+    game = made(kind)
+    for turn, _ in enumerate(walk(game, seed=3)):
+        if turn % 9:
+            continue
+        before, state = position(game), game.states.tobytes()
+        illegal = sorted(set(range(-1, game.family.actions + 1)) - set(game.legal_actions))
+        for action in (*illegal[:: len(illegal) // 4 or 1], 10**30):
+            with pytest.raises(IllegalActionError, match=r"\w+ \w+"):
+                game.step(action)
+            with pytest.raises(IllegalActionError):
+                game.push(action)
+        assert (position(game), game.states.tobytes()) == (before, state)
+
+
+@every_kind
+def test_pop_takes_back_what_push_made(kind: str) -> None:
+    game = made(kind)
+    rng, seen = np.random.default_rng(4), []
+    while not game.over:
+        seen.append(position(game))
+        game.push(int(rng.choice(game.legal_actions)))
+    while seen:
+        game.pop()
+        assert position(game) == seen.pop()
+    with pytest.raises(IndexError, match="push"):
+        game.pop()
+    game.push(game.legal_actions[0])
+    game.reset()
+    with pytest.raises(IndexError):
+        game.pop()  # of an episode that has been left
+
+
+@every_kind
+def test_copies_and_snapshots_go_on_alike_and_apart(kind: str) -> None:
+    game = made(kind)
+    for turn, _ in enumerate(walk(game, seed=5)):
+        if turn == 7:
+            break
+    twins = [game.copy(), Game(**KINDS[kind]), pickle.loads(pickle.dumps(game))]
+    taken = game.snapshot()
+    twins[1].restore(taken)
+    expected = [position(game) for _ in walk(game, seed=6)]
+    for twin in twins:
+        assert [position(twin) for _ in walk(twin, seed=6)] == expected
+    game.restore(taken)
+    assert [position(game) for _ in walk(game, seed=6)] == expected
+
+
+def test_copies_and_snapshots_keep_given_decks() -> None:
+    decks = np.array([np.random.default_rng(i).permutation(52) for i in range(20)])
+    game = Game(seed=1)
+    game.reset(decks=decks, dealer=0)
+    twin, taken = game.copy(), game.snapshot()
+    expected = [position(game) for _ in walk(game, seed=7)]
+    assert [position(twin) for _ in walk(twin, seed=7)] == expected
+    game.reset(seed=3)
+    game.restore(taken)
+    assert [position(game) for _ in walk(game, seed=7)] == expected
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"rules": "five_card"},
+        {"rules": Rules.preset("hoyle", target=61)},
+        {"rules": "hoyle", "episode": "match"},
+        {"rules": "table_top"},
+    ],
+)
+def test_positions_of_another_game_are_refused(other: dict[str, Any]) -> None:
+    game, stranger = Game("hoyle", seed=1), Game(**other, seed=1)
+    before = game.states.tobytes()
+    for attempt in (
+        lambda: game.restore(stranger.snapshot()),
+        lambda: game.set_position(stranger.notation()),
+    ):
+        with pytest.raises(ValueError, match="of another game"):
+            attempt()
+        assert game.states.tobytes() == before
+
+
+@every_kind
+def test_a_position_is_one_line_that_reads_back(kind: str) -> None:
+    game = made(kind)
+    for turn, _ in enumerate(walk(game, seed=8)):
+        if turn % 5 == 0:
+            text = game.notation()
+            assert "\n" not in text
+            again = Game.from_notation(text)
+            assert again.notation() == text
+            assert (again.legal_actions, again.scores, again.dealer) == (
+                game.legal_actions, game.scores, game.dealer,
+            )  # fmt: skip
+    # With its generator in the line, the game goes on with the same deals.
+    start = made(kind)
+    again = Game.from_notation(start.notation())
+    assert [start.notation() for _ in walk(start, seed=9)] == [
+        again.notation() for _ in walk(again, seed=9)
+    ]
+
+
+@every_kind
+def test_text_and_view_are_what_a_seat_may_know(kind: str) -> None:
+    game = made(kind)
+    texts = {game.text(seat) for seat in range(game.players)}
+    assert len(texts) > 1
+    assert game.text() == game.text(game.seat)
+    assert game.text(name="my_table").startswith("my_table, ")
+    assert int(game.view(game.seat)["to_move"]) == 1
+    with pytest.raises(ValueError, match="seat must be from 0 to"):
+        game.view(game.players)
+
+
+def test_reset_takes_decks_dealer_and_scores() -> None:
+    game = Game("five_card", seed=1)
+    game.reset(decks=[list(range(52))], dealer=1, scores=(10, 20))
+    assert (game.dealer, game.seat, game.scores, game.deals) == (1, 0, (10, 20), 1)
+    assert game.legal_actions == [0, 2, 4, 6, 8]
+    assert not game.events  # three for last (F1) are not pegged on top of given scores
+    before = game.states.tobytes()
+    for wrong in ({"dealer": 2}, {"decks": [[1]]}, {"scores": (61, 0)}, {"seed": -1}, {"deck": 1}):
+        with pytest.raises(ValueError, match=next(iter(wrong))):
+            game.reset(**wrong)
+        assert game.states.tobytes() == before
+
+
+@every_kind
+def test_repr_is_a_call_that_rebuilds_the_position(kind: str) -> None:
+    game = made(kind)
+    for turn, _ in enumerate(walk(game, seed=10)):
+        if turn % 5 == 0:
+            again = eval(repr(game), {"Game": Game})
+            assert again == game
+            assert again.notation() == game.notation()
+            assert again.legal_actions == game.legal_actions
+    again = eval(repr(game), {"Game": Game})
+    assert (again.over, again.result, again.legal_actions) == (True, game.result, [])
+
+
+def test_repr_shows_also_a_position_that_no_game_comes_to() -> None:
+    game = made("six-card game")
+    game.states["scores"] = 100, 100
+    assert " 0-100/0-100" in repr(game)
+    with pytest.raises(ValueError, match="no position"):
+        game.notation()
+
+
+@every_kind
+def test_str_shows_the_game_as_the_seat_to_move_sees_it(kind: str) -> None:
+    game = made(kind)
+    for turn, _ in enumerate(walk(game, seed=11)):
+        if turn % 7 == 0:
+            assert str(game) == game.text(game.seat)
+
+
+@every_kind
+def test_games_are_equal_by_rules_episode_players_and_position(kind: str) -> None:
+    game = made(kind)
+    assert game == made(kind)
+    assert game != made(kind, seed=2)
+    assert game != "a game"
+    twin = game.copy()
+    game.push(game.legal_actions[0])
+    assert game != twin
+    game.pop()
+    assert game == twin
+    twin.seed(np.random.SeedSequence(5))
+    assert game != twin  # other deals follow
+    with pytest.raises(TypeError, match="unhashable"):
+        hash(game)
+
+
+def test_games_of_other_rules_are_not_equal_from_the_same_deal() -> None:
+    line = Game("hoyle", seed=1).notation()
+    changed = Game.from_notation(line.replace("hoyle", "hoyle[skunk_points=3]", 1))
+    matches = Game.from_notation(line.replace(" game ", " match ", 1))
+    assert Game.from_notation(line) not in (changed, matches)
+    assert np.array_equal(changed.states["dealt"], matches.states["dealt"])
+
+
+@every_kind
+def test_legal_actions_are_those_of_the_mask_and_the_view(kind: str) -> None:
+    game = made(kind)
+    for turn, _ in enumerate(walk(game, seed=12)):
+        if turn % 4 == 0:
+            assert game.legal_actions == np.flatnonzero(game.observe(game.seat)[1]).tolist()
+            _, masks = encode(game.view(game.seat))
+            assert game.legal_actions == np.flatnonzero(masks[0]).tolist()
+            taken = game.copy()
+            for action in game.legal_actions:
+                taken.push(action)
+                taken.pop()
+            assert taken == game
+
+
+@every_kind
+def test_a_hand_is_what_the_seat_of_a_view_holds(kind: str) -> None:
+    game = made(kind)
+    for turn, _ in enumerate(walk(game, seed=13)):
+        mover = game.hand(game.view(game.seat))
+        if game.rules.family == "two_hand":
+            assert set(game.legal_actions) <= set(mover)
+            held = [game.hand(game.view(seat)) for seat in range(2)]
+            assert not set(held[0]) & set(held[1])
+            if game.view(0)["phase"] == PEGGING:
+                assert len(held[1 - game.seat]) == game.view(game.seat)["other_n"]
+        else:
+            assert mover == [int(game.view(game.seat)["card"])]
+            others = set(range(game.players)) - {game.seat}
+            assert all(game.hand(game.view(seat)) == [] for seat in others)
+        if turn == 40:
+            break
+
+
+@every_kind
+def test_observe_gives_what_encode_makes_of_the_view(kind: str) -> None:
+    game = made(kind)
+    for turn, _ in enumerate(walk(game, seed=14)):
+        if turn % 6 == 0:
+            for seat in range(game.players):
+                observation, mask = game.observe(seat)
+                expected, masks = encode(game.view(seat))
+                assert np.array_equal(observation, expected[0])
+                assert np.array_equal(mask, masks[0])
+            mine, _ = game.observe(game.seat)
+            assert np.array_equal(game.obs, mine)  # looking from other seats changes nothing
+    with pytest.raises(ValueError, match="seat must be from 0 to"):
+        game.observe(-1)
+
+
+def test_a_position_is_set_whole_or_not_at_all() -> None:
+    game, other = made("six-card game"), made("six-card game", seed=9)
+    game.push(game.legal_actions[0])
+    game.set_position(other.notation())
+    assert game == other
+    assert game.legal_actions == other.legal_actions
+    with pytest.raises(IndexError):
+        game.pop()  # of the position that has been left
+    bare = other.notation().partition(" rng=")[0]
+    before = game.states["rng"].copy()
+    game.set_position(bare)
+    assert np.array_equal(game.states["rng"], before)  # goes on with its own generator
+    with pytest.raises(ValueError, match="takes what snapshot"):
+        game.restore(other.notation())  # type: ignore[arg-type]
+
+
+def test_there_are_game_points_in_a_match_alone() -> None:
+    game = Game(episode="match", seed=1)
+    for _ in walk(game, seed=1):
+        pass
+    assert max(game.match_score) >= game.rules.match_target
+    with pytest.raises(AttributeError, match="no matches"):
+        _ = Game("table_top").match_score
+    with pytest.raises(ValueError, match="episode must be one of"):
+        Game("table_top", episode="match")
+    with pytest.raises(ValueError, match="players must be 2, got 4"):
+        Game(players=4)
+
+
+# ---------------------------------------------------------------- many at once
+
+
+@every_kind
+def test_games_play_as_single_games_do(kind: str) -> None:
+    """Lane by lane: from the same generators the same deals, views and results."""
+    keywords = {key: value for key, value in KINDS[kind].items() if key != "rules"}
+    games = GameBatch(Rules.preset(KINDS[kind]["rules"]), 4, **keywords, seed=3)
+    singles = [made(kind) for _ in range(4)]
+    for lane, one in enumerate(singles):
+        one.states["rng"] = games.states["rng"][lane]
+        one.reset()
+    games.reset()
+    rng = np.random.default_rng(3)
+    while len(lanes := games.running()):
+        views = games.views(lanes)
+        seats = games.movers(lanes)
+        actions = []
+        for lane, view, seat in zip(lanes, views, seats, strict=True):
+            assert singles[lane].view(seat) == view
+            actions.append(int(rng.choice(singles[lane].legal_actions)))
+            singles[lane].step(actions[-1])
+        assert games.step(lanes, np.array(actions)) is None
+    assert games.results().tolist() == [one.result for one in singles]
+    assert games.states["scores"].tolist() == [list(one.scores) for one in singles]
+
+
+def test_games_tally_what_is_pegged_in_each_phase() -> None:
+    games = GameBatch(Rules.preset("hoyle"), 200, episode="deal", seed=1)
+    games.reset(scores=(50, 40))
+    decisions = sum(len(lanes) for lanes in games.play(find_agent("greedy"), rng()))
+    assert decisions == 200 * 12
+    assert not len(games.running())
+    assert (games.tally.sum(axis=2) == games.states["scores"] - (50, 40)).all()
+    pone = 1 - games.states["dealer"]
+    assert not games.tally[np.arange(200), pone, 2].any()  # the crib is the dealer's
+    games.reset(np.array([3]))
+    assert games.running().tolist() == [3]
+    assert not games.tally[3].any()
+    assert games.tally[4].any()
+
+
+def rng() -> np.random.Generator:
+    return np.random.default_rng(1)
+
+
+def test_games_are_reset_with_what_is_given() -> None:
+    decks = np.array([np.random.default_rng(i).permutation(52) for i in range(2)])
+    games = GameBatch(Rules.preset("hoyle"), 3, seed=1)
+    games.reset(decks=decks, dealer=1)
+    assert (games.states["dealt"] == games.states["dealt"][0]).all()
+    games.reset_each(
+        [ResetOptions(decks[:1], 0), ResetOptions(decks[1:], 1, (7, 9)), ResetOptions()]
+    )
+    assert games.states["starter"][:2].tolist() == [decks[0][12], decks[1][12]]
+    assert games.states["dealer"][:2].tolist() == [0, 1]
+    assert games.states["scores"].tolist() == [[0, 0], [7, 9], [0, 0]]
+
+
+class Answers:
+    """Answers whatever it is told to."""
+
+    name = "oracle"
+
+    def __init__(self, answer: Any) -> None:
+        self.answer = answer
+
+    def act(self, views: Any, rng: Any) -> Any:
+        return self.answer
+
+
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        ([parse_card("AC")], "expected 2 integers"),
+        ([0.5, 0.5], "expected 2 integers"),
+        ([99, 99], "99 is no action"),
+    ],
+)
+def test_an_agent_that_errs_is_named(answer: Any, said: str) -> None:
+    games = GameBatch(Rules.preset("hoyle"), 2, seed=1)
+    games.reset()
+    with pytest.raises(ValueError, match=f"'oracle' erred: {said}"):
+        games.ask(Answers(answer), np.arange(2), rng())
+    games.ask(Answers([]), np.arange(0), rng())  # nobody is asked about no lanes

@@ -1,0 +1,236 @@
+"""`crib_env.notation`: any position of any game in one line that parses back exactly."""
+
+from __future__ import annotations
+
+import dataclasses
+import random
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+import crib_env
+from crib_env import ENVIRONMENTS, EpisodeOverError, Game, notation, six_card_v0
+from crib_env.engine.two_hand.records import DISCARD, TWO_HAND
+from crib_env.notation import canonical, format_state, parse_state
+from crib_env.rules import PRESETS, Rules
+from notation_lines import DECK, LAYING, PLAYING, TABLE
+
+TWO_HAND_GAMES = ("hoyle", "five_card")
+TABLE_TOP_GAMES = ("table_top", "table_top_ship")
+HOUSE = dataclasses.replace(
+    PRESETS["hoyle"], name="Aunt May's [91]", target=91, next_dealer="winner", for_last=3
+)
+
+
+def two_hand_positions(rules: str | Rules, episode: str, seeds: range) -> Iterator[Any]:
+    """Yield the environment at every decision of random episodes, and after their ends."""
+    env = six_card_v0.raw_env(rules=rules, episode=episode)
+    for seed in seeds:
+        draw = random.Random(seed)
+        env.reset(seed=seed)
+        while True:
+            yield env
+            if all(env.terminations.values()):
+                break
+            env.step(draw.choice(legal(env)))
+
+
+def legal(env: Any) -> list[int]:
+    return [int(a) for a in env.observe(env.agent_selection)["action_mask"].nonzero()[0]]
+
+
+@pytest.mark.parametrize("rules", [*TWO_HAND_GAMES, HOUSE], ids=[*TWO_HAND_GAMES, "house"])
+@pytest.mark.parametrize("episode", ["deal", "game", "match"])
+def test_every_position_of_a_two_hand_game_comes_back(rules: str | Rules, episode: str) -> None:
+    for env in two_hand_positions(rules, episode, range(1 if episode == "match" else 3)):
+        text = format_state(env.game.states, env.rules, episode)
+        assert "\n" not in text
+        back = parse_state(text)
+        assert back.state.dtype == TWO_HAND
+        assert back.state.tobytes() == canonical(env.game.states).tobytes()
+        assert back[1:] == (env.rules, episode, 2)
+        assert format_state(*back[:3]) == text
+
+
+@pytest.mark.parametrize("rules", TABLE_TOP_GAMES)
+@pytest.mark.parametrize("players", [2, 4])
+@pytest.mark.parametrize("episode", ["round", "game"])
+def test_every_position_of_table_top_comes_back(rules: str, players: int, episode: str) -> None:
+    for seed in range(3):
+        draw = random.Random(seed)
+        game = Game(rules, players=players, episode=episode, seed=seed)
+        while True:
+            text = game.notation()
+            back = parse_state(text)
+            assert canonical(back.state).tobytes() == canonical(game.states).tobytes()
+            assert back[1:] == (game.rules, episode, players)
+            if game.over:
+                break
+            game.step(draw.choice(game.legal_actions))
+
+
+@pytest.mark.parametrize("name", ENVIRONMENTS)
+def test_every_position_of_every_environment_comes_back(name: str) -> None:
+    env = getattr(crib_env, name).raw_env()
+    draw = random.Random(7)
+    for seed in range(3):
+        env.reset(seed=seed)
+        while True:
+            back = parse_state(format_state(env.game.states, env.rules, env.episode))
+            assert canonical(back.state).tobytes() == canonical(env.game.states).tobytes()
+            assert back[1:] == (env.rules, env.episode, env.players)
+            if all(env.terminations.values()):
+                break
+            env.step(draw.choice(legal(env)))
+
+
+def test_only_what_no_rule_reads_is_left_out() -> None:
+    """The pile's places beyond its end, and points already paid, are all that may differ."""
+    for env in two_hand_positions("hoyle", "game", range(2)):
+        state, kept = env.game.states, canonical(env.game.states)
+        assert all(
+            np.array_equal(state[name], kept[name])
+            for name in TWO_HAND.names
+            if name not in ("pile", "gain")
+        )
+        n = state["pile_n"][0]
+        assert np.array_equal(state["pile"][0, :n], kept["pile"][0, :n])
+
+
+@pytest.mark.parametrize("rules", TWO_HAND_GAMES)
+def test_play_goes_on_from_the_text_as_it_would_have(rules: str) -> None:
+    for seed in range(3):
+        env = six_card_v0.raw_env(rules=rules)
+        twin = six_card_v0.raw_env(rules=rules)
+        draw = random.Random(seed)
+        env.reset(seed=seed)
+        for _ in range(draw.randrange(40)):
+            env.step(draw.choice(legal(env)))
+        twin.restore(env.snapshot())
+        twin.game.states[:] = parse_state(format_state(env.game.states, env.rules, "game")).state
+        while not all(env.terminations.values()):
+            assert legal(env) == legal(twin)
+            action = draw.choice(legal(env))
+            env.step(action)
+            twin.step(action)
+            assert env.agent_selection == twin.agent_selection
+            assert env.events == twin.events
+            assert env.scores == twin.scores
+        assert canonical(env.game.states).tobytes() == canonical(twin.game.states).tobytes()
+
+
+def test_a_position_can_be_written_by_hand() -> None:
+    s = parse_state(PLAYING).state[0]
+    assert (s["dealer"], s["to_move"], s["phase"], s["deals"]) == (1, 0, 1, 2)
+    assert s["count"] == 0
+    assert (s["pile_n"], s["pile_from"], s["pile_seats"]) == (4, 4, 0b1010)
+    assert s["scores"].tolist() == [34, 60]
+    assert s["rear"].tolist() == [30, 58]
+    assert s["winner"] == -1
+    assert format_state(*parse_state(PLAYING)[:3]) == PLAYING
+    assert format_state(*parse_state(LAYING)[:3]) == LAYING
+    assert parse_state(LAYING).state["phase"][0] == DISCARD
+    table = parse_state(TABLE).state[0]
+    assert (table["turn"], table["crib_n"], table["owed"].tolist()) == (3, 1, [2, 1, 0, 0])
+    assert format_state(*parse_state(TABLE)[:3]) == TABLE
+
+
+def test_the_documented_lines_are_positions() -> None:
+    assert notation.__doc__
+    hoyle, table_top = re.findall(r"^    (\S.*)$", notation.__doc__, re.MULTILINE)
+    assert parse_state(hoyle).rules == PRESETS["hoyle"]
+    assert format_state(*parse_state(hoyle)[:3]) == hoyle
+    assert table_top.replace("<29 cards>", DECK) == TABLE
+
+
+def test_house_rules_are_carried_by_what_they_change() -> None:
+    env = six_card_v0.raw_env(rules=Rules.preset("hoyle", target=91))
+    env.reset(seed=1)
+    text = format_state(env.game.states, env.rules, "game")
+    assert text.startswith("hoyle[target=91] game #1 ")
+    for rules in (
+        HOUSE,
+        Rules.preset("five_card", single_count=False),
+        dataclasses.replace(PRESETS["hoyle"], name="five_card"),
+        dataclasses.replace(PRESETS["hoyle"], name="121"),
+    ):
+        env = six_card_v0.raw_env(rules=rules)
+        env.reset(seed=1)
+        assert parse_state(format_state(env.game.states, rules, "game")).rules == rules
+
+
+def test_a_record_that_no_game_reaches_is_refused_with_its_fields() -> None:
+    env = six_card_v0.raw_env()
+    with pytest.raises(ValueError, match="holds no deal yet"):
+        format_state(np.zeros(1, dtype=TWO_HAND), env.rules, "game")
+    with pytest.raises(EpisodeOverError, match="reset"):
+        env.notation()
+    env.reset(seed=1)
+    env.game.states["count"] = 7
+    with pytest.raises(ValueError, match="no position of a game: see its count"):
+        format_state(env.game.states, env.rules, "game")
+    with pytest.raises(ValueError, match="is a record of the family 'two_hand'"):
+        format_state(env.game.record, env.rules, "game")
+
+
+@pytest.mark.parametrize(
+    ("line", "old", "new", "message"),
+    [
+        (LAYING, "hoyle", "whist", "no rules are called 'whist'"),
+        (LAYING, "hoyle", "hoyle[aim=3]", "no field 'aim'"),
+        (LAYING, "hoyle", "hoyle[target=0]", "target must be"),
+        (LAYING, "hoyle", "hoyle[", "a preset with its changes"),
+        (LAYING, " game", " round", "episode must be one of deal, game, match"),
+        (LAYING, "#1", "#0", "deal must be #1"),
+        (LAYING, "#1", "1", "deal must be #1"),
+        (LAYING, "d1", "d2", "dealer must be d0 to d1, got 'd2'"),
+        (LAYING, "m0", "mx", "mover must be"),
+        (LAYING, " discard ", " cut ", "phase must be one of discard, pegging, over, got 'cut'"),
+        (LAYING, "7H 7C", "7H", "has at least 10 fields"),
+        (LAYING, "QSQC4S", "QSQC", "seat 0's hand must be 6 cards"),
+        (LAYING, "QSQC4S", "QSQC4X", "seat 0's hand must be 6 cards"),
+        (LAYING, "QSQC4S", "QSQCQC", "got QC twice"),
+        (LAYING, "QSQC4S", "QSQC7C", "got 7C twice"),
+        (LAYING, "/3H", "3H", "given for both"),
+        (LAYING, "QSQC4S", "qsQC4S", "must hold the cards that the hands show as played"),
+        (LAYING, "QSQC4S", "(QS)(QC)4S", "mover must be m1 after these cards, got 'm0'"),
+        (LAYING, " discard ", " pegging ", "phase must be discard after these cards"),
+        (LAYING, "0-0/0-0", "0/0", "pegs must be two whole numbers such as 3-5, got '0'"),
+        (LAYING, "0-0/0-0", "9-7/0-0", "and then the front one, at most 121, got '9-7/0-0'"),
+        (LAYING, "0-0/0-0", "0-0/0-122", "at most 121, got '0-0/0-122'"),
+        (LAYING, "0-0/0-0", "0-0/0-0 winner=2", "winner must be 0 to 1"),
+        (LAYING, "0-0/0-0", "0-0/0-0 games=2", "games must be two whole numbers"),
+        (LAYING, "0-0/0-0", "0-0/0-0 rng=1.2.3", "rng must be four hexadecimal words"),
+        (LAYING, "0-0/0-0", "0-0/0-0 luck=1", "'luck' is no field of this position"),
+        (PLAYING, "5HTSKD6D|", "5HTSKD|", "must hold the cards that the hands show as played"),
+        (PLAYING, "5HTSKD6D|", "5H?|", "pile must be cards"),
+        (PLAYING, "5HTSKD6D|", "5HTSKD6D", "pile must be 5HTSKD6D. after these cards"),
+        (PLAYING, "5h(6C)7D8S(9C)kd/AC(2C)3C(4C)ts6d JC 5HTSKD6D|",
+         "5h(6C)7d8S(9C)kd/AC(2C)3C(4C)ts6d JC 5HTSKD6D7D", "mover must be m1"),
+        (TABLE, "p2", "p3", "has p2 or p4"),
+        (TABLE, " turn ", " discard ", "phase must be one of turn, over, got 'discard'"),
+        (TABLE, "...../..7H", "..../..7H", "five rows of five cells"),
+        (TABLE, "..2C..", "..3C..", "must hold the first cards of the deck"),
+        (TABLE, ".8H...", ".AD...", "must hold the first cards of the deck"),
+        (TABLE, "4S7H8H", "4S7H", "28 cards and the starter, got 28"),
+        (TABLE, "4S7H8H", "4S4S8H", "4S twice"),
+        (TABLE, "m0", "m1", "mover must be m0 after these cards, got 'm1'"),
+        (TABLE, " turn ", " over ", "nobody has won"),
+        (TABLE, "20/29", "20", "scores must be two whole numbers"),
+        (TABLE, "20/29", "20/29 games=1/0", "'games' is no field of this position"),
+    ],
+)  # fmt: skip
+def test_a_line_that_is_no_position_is_refused_with_the_field(
+    line: str, old: str, new: str, message: str
+) -> None:
+    assert old in line
+    with pytest.raises(ValueError, match=message):
+        parse_state(line.replace(old, new, 1))
+
+
+def test_too_short_a_line_is_refused() -> None:
+    with pytest.raises(ValueError, match="a position begins with"):
+        parse_state("hoyle game")

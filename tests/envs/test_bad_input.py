@@ -1,0 +1,711 @@
+"""What a user may get wrong: each mistake has its exception, its message, and no effect.
+
+A message names what was given and what is accepted; `said` checks both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, is_dataclass
+from itertools import product
+from typing import Any, ClassVar
+
+import gymnasium
+import numpy as np
+import pytest
+
+import crib_env
+from crib_env import (
+    PRESETS,
+    EpisodeOverError,
+    IllegalActionError,
+    Rules,
+    find_agent,
+    format_card,
+    observation_layout,
+    parse_card,
+    parse_cards,
+    six_card_v0,
+)
+from crib_env.rules import TableTopRules, TwoHandRules, find_rules
+from stacked import Table, deal
+
+DECK = list(range(52))
+
+
+def lowest(view: Any, rng: np.random.Generator) -> int:
+    return min(int(view["hand"][i]) for i in range(6) if int(view["legal"]) >> i & 1)
+
+
+def same(one: Any, other: Any) -> bool:
+    """Tell whether two snapshots are alike to the last bit."""
+    if isinstance(one, np.ndarray):
+        return (
+            isinstance(other, np.ndarray)
+            and one.dtype == other.dtype
+            and one.tobytes() == other.tobytes()
+        )
+    if isinstance(one, np.random.Generator):
+        return same(one.bit_generator.state, other.bit_generator.state)
+    if is_dataclass(one) and type(one) is type(other):
+        return same(vars(one), vars(other))
+    if isinstance(one, dict):
+        return one.keys() == other.keys() and all(same(one[key], other[key]) for key in one)
+    return type(one) is type(other) and one == other
+
+
+class unchanged:
+    """A block in which neither the environment's state nor what it shows may change."""
+
+    def __init__(self, env: Any) -> None:
+        self.env = env
+
+    def picture(self) -> Any:
+        env = self.env
+        if isinstance(env, crib_env.envs.aec.CribbageAEC):
+            shown = [tuple(map(bytes, env.observe(agent).values())) for agent in env.agents]
+            return {"snapshot": env.snapshot(), "shown": shown, "agent": env.agent_selection,
+                    "events": env.events, "scores": env.scores}  # fmt: skip
+        batch = env.batch
+        return {name: getattr(batch, name).copy() for name in
+                ("states", "obs", "masks", "seats", "rewards", "dones")}  # fmt: skip
+
+    def __enter__(self) -> None:
+        self.before = self.picture()
+
+    def __exit__(self, *exc: object) -> None:
+        assert same(self.before, self.picture())
+
+
+def said(error: pytest.ExceptionInfo[BaseException], *words: object) -> None:
+    for word in words:
+        assert str(word) in str(error.value), f"{word!s} is not in {error.value!s}"
+
+
+def started(**keywords: Any) -> Any:
+    env = six_card_v0.raw_env(**keywords)
+    env.reset(seed=1)
+    for _ in range(6):
+        env.step(int(np.flatnonzero(env.observe(env.agent_selection)["action_mask"])[0]))
+    return env
+
+
+FORMS: dict[str, Callable[..., Any]] = {
+    "raw_env": six_card_v0.raw_env,
+    "env": six_card_v0.env,
+    "gym_env": lambda **kw: six_card_v0.gym_env(**{"opponent": lowest, **kw}),
+    "vector_env": lambda **kw: six_card_v0.vector_env(2, **{"opponent": lowest, **kw}),
+    "sb3_env": lambda **kw: (
+        pytest.importorskip("stable_baselines3")
+        and six_card_v0.sb3_env(2, **{"opponent": lowest, **kw})
+    ),
+}
+every_form = pytest.mark.parametrize("form", FORMS)
+
+# ---------------------------------------------------------------- making an environment
+
+
+@every_form
+@pytest.mark.parametrize(
+    ("keyword", "given", "accepted"),
+    [
+        ("rules", "hoile", ("hoyle", "five_card")),
+        ("rules", "", ("hoyle", "five_card")),
+        ("rules", PRESETS["table_top"], ("two_hand",)),
+        ("rules", "table_top", ("hoyle", "five_card")),
+        ("episode", "hand", ("deal", "game", "match")),
+        ("episode", "", ("deal", "game", "match")),
+        ("reward", "score", ("win", "points")),
+        ("reward", None, ("win", "points")),
+        ("on_illegal", "ignore", ("terminate", "raise")),
+    ],
+)
+def test_a_keyword_with_an_unknown_value(
+    form: str, keyword: str, given: Any, accepted: tuple[str, ...]
+) -> None:
+    with pytest.raises(ValueError, match=r".") as error:
+        FORMS[form](**{keyword: given})
+    name = given.name if isinstance(given, Rules) else given
+    said(error, repr(name), *accepted)
+
+
+@every_form
+@pytest.mark.parametrize("given", [3, ["hoyle"], {"target": 61}])
+def test_rules_that_are_neither_a_name_nor_rules(form: str, given: Any) -> None:
+    with pytest.raises(TypeError) as error:
+        FORMS[form](rules=given)
+    said(error, given, "Rules")
+
+
+@pytest.mark.parametrize("form", ["raw_env", "env", "gym_env"])
+@pytest.mark.parametrize("given", ["video", "", 1])
+def test_an_unknown_render_mode(form: str, given: Any) -> None:
+    with pytest.raises(ValueError, match="render_mode") as error:
+        FORMS[form](render_mode=given)
+    said(error, repr(given), "ansi")
+
+
+@every_form
+def test_a_keyword_that_does_not_exist(form: str) -> None:
+    with pytest.raises(TypeError, match="colour"):
+        FORMS[form](colour="red")
+
+
+@every_form
+@pytest.mark.parametrize("given", [1, 3, 4, "2", None])
+def test_a_number_of_players_the_game_does_not_have(form: str, given: Any) -> None:
+    with pytest.raises((ValueError, TypeError)) as error:
+        FORMS[form](players=given)
+    said(error, "players")
+
+
+@pytest.mark.parametrize("form", ["gym_env", "vector_env", "sb3_env"])
+def test_an_unknown_opponent(form: str) -> None:
+    with pytest.raises(ValueError, match="nobody") as error:
+        FORMS[form](opponent="nobody")
+    said(error, *crib_env.agent_names())
+
+
+@pytest.mark.parametrize("given", [3, None, ["random"]])
+def test_an_opponent_that_is_no_agent(given: Any) -> None:
+    with pytest.raises(TypeError) as error:
+        find_agent(given)
+    said(error, given, "name", "function")
+
+
+def test_an_agent_by_the_place_of_its_class() -> None:
+    assert find_agent("crib_agents.greedy:GreedyAgent").name == "greedy"
+    for missing in ("crib_agents.greedy:Nobody", "nowhere:Agent", "crib_agents.greedy:"):
+        with pytest.raises((ValueError, TypeError)) as error:
+            find_agent(missing)
+        said(error, missing.split(":")[0])
+
+
+def test_a_function_that_answers_no_whole_number() -> None:
+    env = crib_env.six_card_v0.gym_env(opponent=lambda view, rng: float(view["hand"][0]), seat=1)
+    with pytest.raises(ValueError, match="integers"):
+        env.reset(seed=0, options={"dealer": 1})  # so that the opponent begins
+
+
+def test_an_agents_class_in_place_of_an_agent() -> None:
+    class Mine:
+        name = "mine"
+
+        def act(self, views: Any, rng: np.random.Generator) -> Any:
+            raise NotImplementedError
+
+    assert find_agent(Mine()).name == "mine"
+    with pytest.raises(TypeError, match="Mine"):
+        find_agent(Mine)
+
+
+@pytest.mark.parametrize("form", ["gym_env", "vector_env", "sb3_env"])
+@pytest.mark.parametrize("given", [2, -1, "0", 0.5])
+def test_a_learners_seat_that_does_not_exist(form: str, given: Any) -> None:
+    with pytest.raises(ValueError, match="seat") as error:
+        FORMS[form](seat=given)
+    said(error, repr(given), "0 to 1")
+
+
+@pytest.mark.parametrize("maker", [six_card_v0.vector_env, six_card_v0.sb3_env])
+@pytest.mark.parametrize("given", [0, -1, 2.5, "4"])
+def test_a_number_of_games_that_is_no_positive_whole_number(maker: Any, given: Any) -> None:
+    with pytest.raises((ValueError, TypeError), match="num_envs") as error:
+        maker(given, opponent=lowest)
+    said(error, repr(given))
+
+
+@pytest.mark.parametrize("given", [0, -2])
+def test_a_number_of_threads_below_one(given: int) -> None:
+    with pytest.raises(ValueError, match="threads") as error:
+        six_card_v0.vector_env(2, opponent=lowest, threads=given)
+    said(error, given)
+
+
+def test_an_environment_that_does_not_exist() -> None:
+    with pytest.raises(ValueError, match="seven_card_v0") as error:
+        observation_layout("seven_card_v0")
+    said(error, "six_card_v0")
+    with pytest.raises(AttributeError, match="seven_card_v0"):
+        _ = crib_env.seven_card_v0
+    with pytest.raises(gymnasium.error.NameNotFound):
+        gymnasium.make("crib_env/SevenCard-v0")
+
+
+# ---------------------------------------------------------------- reset
+
+BAD_SEEDS = [-1, 1.5, 3.0, "7", True, False, np.float64(3), [1]]
+
+
+@every_form
+@pytest.mark.parametrize("seed", BAD_SEEDS, ids=repr)
+def test_a_seed_that_is_no_whole_number_from_zero_up(form: str, seed: Any) -> None:
+    env = FORMS[form]()
+    if form == "sb3_env":
+        pytest.skip("SB3 takes the seed in VecEnv.seed, tested in test_sb3.py")
+    env.reset(seed=4)
+    with unchanged(env), pytest.raises(ValueError, match="seed") as error:
+        env.reset(seed=seed)
+    said(error, repr(seed))
+
+
+@pytest.mark.parametrize("seed", [0, 2**32, 2**100, np.int64(3), np.uint8(5)])
+def test_a_whole_seed_of_any_size_and_kind_is_taken(seed: Any) -> None:
+    env = six_card_v0.raw_env()
+    env.reset(seed=seed)
+    env.reset(seed=int(seed))
+
+
+def deck_with(**changes: Any) -> list[Any]:
+    deck: list[Any] = list(DECK)
+    for at, card in changes.items():
+        deck[int(at[1:])] = card
+    return deck
+
+
+BAD_OPTIONS: list[tuple[Any, tuple[str, ...]]] = [
+    ({"deck": [DECK]}, ("'deck'", "decks", "dealer", "scores")),
+    ({"Dealer": 1}, ("'Dealer'", "decks", "dealer", "scores")),
+    ({"decks": DECK}, ("'decks'", "52")),
+    ({"decks": 5}, ("'decks'", "5")),
+    ({"decks": "AC 2C"}, ("'decks'", "AC 2C")),
+    ({"decks": [DECK[:51]]}, ("'decks'", "51 cards")),
+    ({"decks": [[*DECK, 3]]}, ("'decks'", "AS", "more than once")),
+    ({"decks": [deck_with(_0=1)]}, ("'decks'", "AD", "more than once")),
+    ({"decks": [deck_with(_0=52)]}, ("'decks'", "0 to 51")),
+    ({"decks": [deck_with(_0=-1)]}, ("'decks'", "0 to 51")),
+    ({"decks": [deck_with(_0=0.0)]}, ("'decks'", "0 to 51")),
+    ({"decks": [deck_with(_1=True)]}, ("'decks'", "0 to 51")),
+    ({"decks": [deck_with(_0=None)]}, ("'decks'", "52")),
+    ({"decks": [deck_with(_0="AC")]}, ("'decks'", "52")),
+    ({"decks": [DECK, deck_with(_9=3)]}, ("'decks'", "1", "AS", "more than once")),
+    ({"decks": [None]}, ("'decks'", "52")),
+    ({"decks": [[float("inf")] * 52]}, ("'decks'",)),
+    ({"decks": [[float("nan")] * 52]}, ("'decks'",)),
+    ({"decks": np.zeros((2, 52), dtype=int)}, ("'decks'", "AC", "more than once")),
+    ({"decks": np.arange(52.0).reshape(1, 52)}, ("'decks'",)),
+    ({"dealer": 2}, ("'dealer'", "2", "0 to 1")),
+    ({"dealer": -1}, ("'dealer'", "-1", "0 to 1")),
+    ({"dealer": "0"}, ("'dealer'", "'0'", "0 to 1")),
+    ({"dealer": 0.0}, ("'dealer'", "0.0", "0 to 1")),
+    ({"dealer": True}, ("'dealer'", "True", "0 to 1")),
+    ({"dealer": "player_0"}, ("'dealer'", "player_0", "0 to 1")),
+    ({"scores": (121, 0)}, ("'scores'", "121", "0 to 120")),
+    ({"scores": (0, -1)}, ("'scores'", "-1", "0 to 120")),
+    ({"scores": (0,)}, ("'scores'", "two")),
+    ({"scores": (0, 0, 0)}, ("'scores'", "two")),
+    ({"scores": 5}, ("'scores'", "5", "two")),
+    ({"scores": "12"}, ("'scores'", "'12'", "two")),
+    ({"scores": (1.0, 2.0)}, ("'scores'", "1.0")),
+    ({"scores": (True, 0)}, ("'scores'", "True")),
+    ({"scores": {"player_0": 3}}, ("'scores'", "player_0")),
+    ([("dealer", 1)], ("options", "dict")),
+    ("dealer", ("options", "dict")),
+]
+
+
+@pytest.mark.parametrize("form", ["raw_env", "env", "gym_env", "vector_env"])
+@pytest.mark.parametrize(("options", "words"), BAD_OPTIONS, ids=lambda given: repr(given)[:40])
+def test_an_option_that_does_not_fit(form: str, options: Any, words: tuple[str, ...]) -> None:
+    env = FORMS[form]()
+    env.reset(seed=5)
+    with unchanged(env), pytest.raises(ValueError, match="option") as error:
+        env.reset(seed=6, options=options)
+    said(error, *words)
+
+
+def test_a_refused_reset_leaves_the_generator_where_it_was() -> None:
+    env, twin = six_card_v0.raw_env(), six_card_v0.raw_env()
+    for each in (env, twin):
+        each.reset(seed=7)
+    for bad in ({"seed": -1}, {"seed": 3, "options": {"dealer": 9}}):
+        with pytest.raises(ValueError, match=r"seed|dealer"):
+            env.reset(**bad)
+    env.reset()
+    twin.reset()
+    assert same(env.snapshot(), twin.snapshot())
+
+
+def test_options_of_none_and_an_empty_dict_are_no_options() -> None:
+    env = six_card_v0.raw_env()
+    pictures = []
+    for options in (None, {}, {"decks": None, "dealer": None, "scores": None}, {"decks": []}):
+        env.reset(seed=8, options=options)
+        pictures.append(env.snapshot())
+    assert all(same(picture, pictures[0]) for picture in pictures)
+
+
+# ---------------------------------------------------------------- step
+
+
+def test_a_card_that_is_not_held() -> None:
+    table = Table(deal("KC 5D 9H 9S / 2C 2D", "QD 6H 7S 8C / 2H 2S", "AC"))
+    with unchanged(table.env), pytest.raises(IllegalActionError) as error:
+        table.play("p:JC")
+    said(error, "JC", 40, "player_0", "KC", "5D", "9H", "9S", "2C", "2D")
+
+
+def test_a_card_past_31() -> None:
+    table = Table(deal("KC 5D 9H 9S / 2C 2D", "QD 6H 7S 8C / 2H 2S", "AC"))
+    table.discard()
+    table.play("p:KC d:QD p:5D")
+    with unchanged(table.env), pytest.raises(IllegalActionError) as error:
+        table.play("d:8C")
+    said(error, "8C", 25, 33, 31, "6H")
+
+
+def test_a_card_already_laid_away_or_played() -> None:
+    table = Table(deal("KC 5D 9H 9S / 2C 2D", "QD 6H 7S 8C / 2H 2S", "AC"))
+    table.play("p:2C")
+    with unchanged(table.env), pytest.raises(IllegalActionError, match="2C"):
+        table.play("p:2C")
+    table.play("p:2D d:2H d:2S p:KC")
+    with unchanged(table.env), pytest.raises(IllegalActionError, match="2H"):
+        table.play("d:2H")
+    table.play("d:QD")
+    with unchanged(table.env), pytest.raises(IllegalActionError, match="KC"):
+        table.play("p:KC")
+
+
+NO_ACTIONS = [
+    -1, 52, 10**30, -(10**30), -(1 << 40), None, 3.0, "5H", True, np.array([1, 2]), np.array(3.0),
+    np.float32(3), np.True_, (3,), [],
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("action", NO_ACTIONS, ids=repr)
+def test_an_action_that_is_no_card_id(action: Any) -> None:
+    env = started()
+    with unchanged(env), pytest.raises(IllegalActionError) as error:
+        env.step(action)
+    said(error, repr(action), "0", "51")
+
+
+@pytest.mark.parametrize("action", [a for a in NO_ACTIONS if not isinstance(a, tuple)], ids=repr)
+def test_an_action_that_is_no_card_id_in_gymnasium(action: Any) -> None:
+    env = six_card_v0.gym_env(opponent=lowest, on_illegal="raise")
+    env.reset(seed=1)
+    with unchanged(env), pytest.raises((IllegalActionError, ValueError)) as error:
+        env.step(action)
+    said(error, repr(action))
+
+
+@pytest.mark.parametrize("kind", [int, np.int64, np.uint8, np.array, lambda c: np.array([c])])
+def test_whole_numbers_of_any_kind_are_actions(kind: Callable[[int], Any]) -> None:
+    env = started()
+    env.step(kind(int(np.flatnonzero(env.observe(env.agent_selection)["action_mask"])[0])))
+    learner = six_card_v0.gym_env(opponent=lowest, on_illegal="raise")
+    _, info = learner.reset(seed=1)
+    learner.step(kind(int(np.flatnonzero(info["action_mask"])[0])))
+
+
+def test_step_before_reset() -> None:
+    for env in (six_card_v0.raw_env(), six_card_v0.env()):
+        with pytest.raises(EpisodeOverError, match=r"step\(3\).*reset"):
+            env.step(3)
+    with pytest.raises(EpisodeOverError, match=r"reset"):
+        six_card_v0.gym_env(opponent=lowest).step(3)
+    with pytest.raises(EpisodeOverError, match=r"reset"):
+        six_card_v0.vector_env(2, opponent=lowest).step(np.array([3, 3]))
+
+
+@pytest.mark.parametrize("method", ["observe", "last", "state", "render"])
+def test_looking_before_reset(method: str) -> None:
+    env = six_card_v0.raw_env(render_mode="ansi")
+    arguments = ("player_0",) if method == "observe" else ()
+    with pytest.raises(EpisodeOverError, match="reset"):
+        getattr(env, method)(*arguments)
+
+
+def test_the_errors_are_kinds_of_what_users_already_catch() -> None:
+    assert issubclass(IllegalActionError, ValueError)
+    assert issubclass(EpisodeOverError, gymnasium.error.ResetNeeded)
+
+
+def play_out(env: Any) -> None:
+    while not all(env.terminations.values()):
+        env.step(int(np.flatnonzero(env.observe(env.agent_selection)["action_mask"])[0]))
+
+
+@pytest.mark.parametrize("form", ["raw_env", "env"])
+def test_step_after_the_end(form: str) -> None:
+    env = FORMS[form](episode="deal")
+    env.reset(seed=9)
+    play_out(env)
+    with unchanged(env), pytest.raises(EpisodeOverError, match=r"step\(3\).*end.*None.*reset"):
+        env.step(3)
+    env.step(None)
+    with unchanged(env), pytest.raises(EpisodeOverError, match=r"step\(3\).*reset"):
+        env.step(3)
+    env.step(None)
+    for action in (3, None):
+        with unchanged(env), pytest.raises(EpisodeOverError, match="reset"):
+            env.step(action)
+    env.reset()  # and all is well again
+    play_out(env)
+
+
+def test_gymnasium_step_after_the_end() -> None:
+    env = six_card_v0.gym_env(opponent=lowest, episode="deal")
+    _, info = env.reset(seed=9)
+    end = False
+    while not end:
+        *_, end, _, info = env.step(int(np.flatnonzero(info["action_mask"])[0]))
+    assert not info["action_mask"].any()
+    with unchanged(env), pytest.raises(EpisodeOverError, match=r"step\(3\).*reset"):
+        env.step(3)
+
+
+def test_terminate_ends_the_episode_at_minus_one_for_who_erred() -> None:
+    env = six_card_v0.env()
+    env.reset(seed=10)
+    erring = env.agent_selection
+    held = set(np.flatnonzero(env.observe(erring)["action_mask"]).tolist())
+    env.step(min(set(DECK) - held))
+    assert all(env.terminations.values())
+    assert env._cumulative_rewards[erring] == -1
+    assert sum(env._cumulative_rewards.values()) == -1
+    learner = six_card_v0.gym_env(opponent=lowest)
+    _, info = learner.reset(seed=10)
+    illegal = int(np.flatnonzero(info["action_mask"] == 0)[0])
+    _, reward, terminated, truncated, info = learner.step(illegal)
+    assert (reward, terminated, truncated) == (-1.0, True, False)
+    assert not info["action_mask"].any()
+
+
+@pytest.mark.parametrize("seat", [2, -1, "0", None, 0.5])
+def test_a_view_of_no_seat(seat: Any) -> None:
+    env = started()
+    with unchanged(env), pytest.raises((ValueError, TypeError)) as error:
+        env.view(seat)
+    said(error, "seat", repr(seat))
+
+
+@pytest.mark.parametrize("method", ["observe", "observation_space", "action_space"])
+def test_an_agent_that_is_not_in_the_game(method: str) -> None:
+    env = started()
+    with unchanged(env), pytest.raises((KeyError, ValueError), match="player_9"):
+        getattr(env, method)("player_9")
+
+
+# ---------------------------------------------------------------- many games
+
+
+BAD_BATCHES = [
+    np.zeros(2, dtype=int), np.zeros((3, 1), dtype=int), np.zeros(3), np.zeros(3, dtype=bool),
+    [0, 1], 5, None, ["5H"] * 3, [None] * 3,
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("actions", BAD_BATCHES, ids=repr)
+def test_actions_of_a_batch_that_are_not_one_whole_number_a_game(actions: Any) -> None:
+    env = six_card_v0.vector_env(3, opponent=lowest)
+    env.reset(seed=1)
+    with unchanged(env), pytest.raises(ValueError, match="actions") as error:
+        env.step(actions)
+    said(error, 3)
+
+
+@pytest.mark.parametrize("wrong", [-1, 52, 10**12, -(1 << 40), "not held"], ids=repr)
+def test_one_illegal_action_of_a_batch_changes_no_game(wrong: Any) -> None:
+    env = six_card_v0.vector_env(3, opponent=lowest, on_illegal="raise")
+    _, info = env.reset(seed=1)
+    actions = info["action_mask"].argmax(axis=1)
+    actions[1] = np.flatnonzero(info["action_mask"][1] == 0)[0] if wrong == "not held" else wrong
+    with unchanged(env), pytest.raises(IllegalActionError, match=r"game 1") as error:
+        env.step(actions)
+    said(error, actions[1])
+
+
+@pytest.mark.parametrize("wrong", [-1, 52, 10**12, -(1 << 40), "not held"], ids=repr)
+@pytest.mark.parametrize("opponent", [lowest, "greedy"])
+def test_one_illegal_action_of_a_batch_ends_that_game_alone(wrong: Any, opponent: Any) -> None:
+    if opponent == "greedy" and "greedy" not in crib_env.agent_names():
+        pytest.skip("no agent 'greedy' is installed")
+    env = six_card_v0.vector_env(3, opponent=opponent)
+    _, info = env.reset(seed=1)
+    actions = info["action_mask"].argmax(axis=1)
+    actions[1] = np.flatnonzero(info["action_mask"][1] == 0)[0] if wrong == "not held" else wrong
+    _, rewards, ends, truncations, _ = env.step(actions)
+    assert ends.tolist() == [False, True, False]
+    assert rewards.tolist() == [0.0, -1.0, 0.0]
+    assert not truncations.any()
+
+
+@pytest.mark.parametrize("card", [-1, 52, "legal of nobody"], ids=repr)
+def test_an_opponent_that_errs_is_named(card: Any) -> None:
+    def clumsy(view: Any, rng: np.random.Generator) -> int:
+        held = {int(c) for c in view["hand"][: view["hand_n"]]}
+        return min(set(DECK) - held) if card == "legal of nobody" else card
+
+    env = six_card_v0.gym_env(opponent=clumsy, seat=0)
+
+    def play() -> None:
+        for seed in range(3):
+            _, info = env.reset(seed=seed)
+            for _ in range(3):
+                *_, info = env.step(int(info["action_mask"].argmax()))
+
+    with pytest.raises(IllegalActionError, match="clumsy"):
+        play()
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [lambda legal: legal[:-1], lambda legal: legal / 1, lambda legal: legal[:, None]],
+    ids=["too short", "floats", "a column"],
+)
+def test_an_opponent_that_does_not_answer_every_view_is_named(answer: Any) -> None:
+    class Muddled:
+        name = "muddled"
+
+        def act(self, views: Any, rng: np.random.Generator) -> Any:
+            return answer(np.array([lowest(view, rng) for view in views]))
+
+    env = six_card_v0.vector_env(4, opponent=Muddled(), seat=0)
+    with pytest.raises(ValueError, match=r"'muddled' erred: expected 4 integers"):
+        env.reset(seed=1, options={"dealer": 0})
+
+
+# ---------------------------------------------------------------- cards
+
+
+@pytest.mark.parametrize("text", ["", "5", "H5", "1H", "5X", "5HH", "11S", "five", None, 18, b"5H"])
+def test_text_that_is_no_card(text: Any) -> None:
+    with pytest.raises(ValueError, match="not a card") as error:
+        parse_card(text)
+    said(error, repr(text), "A23456789TJQK", "CDHS", "5H")
+
+
+def test_one_word_of_many_that_is_no_card() -> None:
+    with pytest.raises(ValueError, match="'5X'"):
+        parse_cards("5H 5X JS")
+
+
+@pytest.mark.parametrize("card", [-1, 52, 1000])
+def test_a_card_id_that_does_not_exist(card: int) -> None:
+    for read in (format_card, crib_env.card_name):
+        with pytest.raises(ValueError, match=r"0 to 51") as error:
+            read(card)
+        said(error, card)
+
+
+# ---------------------------------------------------------------- rules
+
+
+@pytest.mark.parametrize(
+    ("preset", "changes", "words"),
+    [
+        ("hoyle", {"targets": 61}, ("'targets'", "target", "dealt")),
+        ("hoyle", {"target": 0}, ("target", "0", "1 to")),
+        ("hoyle", {"target": 1000}, ("target", "1000", "1 to")),
+        ("hoyle", {"target": 61.0}, ("target", "61.0", "whole")),
+        ("hoyle", {"target": True}, ("target", "True", "whole")),
+        ("hoyle", {"target": "121"}, ("target", "'121'", "whole")),
+        ("hoyle", {"dealt": 4}, ("dealt", "4", "5 to 6")),
+        ("hoyle", {"dealt": 7}, ("dealt", "7", "5 to 6")),
+        ("hoyle", {"dealt": 5}, ("flush_size",)),  # four of three cards and the starter: see below
+        ("hoyle", {"flush_size": 3}, ("flush_size", "3", "4")),
+        ("hoyle", {"flush_size": 6}, ("flush_size", "6")),
+        ("five_card", {"flush_size": 5}, ("flush_size", "5")),
+        ("hoyle", {"crib_flush_size": 3}, ("crib_flush_size", "3", "4 to 5")),
+        ("hoyle", {"single_count": 1}, ("single_count", "1", "True or False")),
+        ("hoyle", {"for_last": -1}, ("for_last", "-1")),
+        ("hoyle", {"for_last": 121}, ("for_last", "121", "0 to 120")),
+        ("hoyle", {"muggins": False}, ("no field 'muggins'", "match_target")),
+        ("hoyle", {"name": ""}, ("name", "''")),
+        ("hoyle", {"match_target": 0}, ("match_target", "0")),
+        ("hoyle", {"match_target": 8}, ("match_target", "8", "1 to 7")),
+        ("hoyle", {"double_skunk_margin": 20}, ("double_skunk_margin", "20", "30")),
+        ("hoyle", {"skunk_points": 5}, ("double_skunk_points", "4", "5")),
+        ("hoyle", {"first_dealer": "oldest"}, ("first_dealer", "'oldest'", "low_card")),
+        ("hoyle", {"next_dealer": "nobody"}, ("next_dealer", "'nobody'", "loser", "winner")),
+        ("hoyle", {"family": "table_top"}, ("no field 'family'", "dealt")),
+        ("hoyle", {"adjacency": False}, ("'hoyle'", "'adjacency'", "dealt", "for_last")),
+        ("table_top", {"single_count": True}, ("'single_count'", "score_difference")),
+        ("table_top_ship", {"adjacency": 0}, ("adjacency", "0", "True or False")),
+        ("hoile", {}, ("'hoile'", "hoyle", "five_card", "table_top", "table_top_ship")),
+    ],
+)
+def test_rules_that_are_not_possible_are_refused_with_a_reason(
+    preset: str, changes: dict[str, Any], words: tuple[str, ...]
+) -> None:
+    if changes == {"dealt": 5}:  # possible: a flush takes the starter too
+        assert Rules.preset(preset, **changes).dealt == 5
+        return
+    with pytest.raises(ValueError, match=r".") as error:
+        Rules.preset(preset, **changes)
+    said(error, *words)
+
+
+def test_rules_of_no_game_are_refused() -> None:
+    with pytest.raises(TypeError, match=r"a TwoHandRules or a TableTopRules"):
+        Rules(name="mine")
+    with pytest.raises(ValueError, match=r"choose from hoyle, five_card$"):
+        TwoHandRules.preset("table_top")
+    assert TableTopRules.preset("table_top") is not None
+    with pytest.raises(TypeError, match="adjacency"):
+        TwoHandRules(name="mine", adjacency=False)  # type: ignore[call-arg]
+
+
+def test_rules_take_the_scalars_of_numpy_and_keep_plain_numbers() -> None:
+    rules = Rules.preset("hoyle", target=np.int32(91), single_count=np.bool_(True))
+    assert rules == Rules.preset("hoyle", target=91, single_count=True)
+    assert type(rules.target) is int
+    assert rules.single_count is True
+
+
+def test_another_package_brings_rules_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    @dataclass(frozen=True, kw_only=True)
+    class ToyRules(Rules):
+        family: ClassVar[str] = "toy"
+        engine: ClassVar[str] = "toys.engine"
+        cards: int = 2
+
+        def __post_init__(self) -> None:
+            super().__post_init__()
+            self.check_whole("cards", 1, 3)
+
+    monkeypatch.setitem(PRESETS, "toy", ToyRules(name="toy", target=5))
+    assert find_rules("toy", "toy") is PRESETS["toy"]
+    assert find_rules(Rules.preset("toy", cards=3), ToyRules).cards == 3
+    with pytest.raises(ValueError, match="cards must be a whole number from 1 to 3, got 4"):
+        Rules.preset("toy", cards=4)
+    with pytest.raises(ValueError, match="of the family 'toy'; this environment plays 'two_hand'"):
+        find_rules(PRESETS["toy"], "two_hand")
+    with pytest.raises(ValueError, match="choose from 'toy'"):
+        find_rules("hoyle", ToyRules)
+
+
+def test_presets_are_what_their_sources_say() -> None:
+    hoyle, five = PRESETS["hoyle"], PRESETS["five_card"]
+    assert (hoyle.target, hoyle.dealt, hoyle.match_target) == (121, 6, 7)
+    assert (hoyle.skunk_margin, hoyle.skunk_points) == (30, 2)
+    assert (hoyle.double_skunk_margin, hoyle.double_skunk_points) == (60, 4)
+    assert (five.target, five.dealt, five.for_last, five.single_count) == (61, 5, 3, True)
+    assert all(name == rules.name for name, rules in PRESETS.items())
+    with pytest.raises(AttributeError):
+        hoyle.target = 61  # type: ignore[misc]
+
+
+@pytest.mark.parametrize(("dealt", "single", "last", "target", "first", "following"), [
+    *product((5, 6), (False, True), (0, 3), (31, 209), ("low_card", "high_card"), ("winner",)),
+])  # fmt: skip
+def test_house_rules_that_are_possible_play_to_the_end(
+    dealt: int, single: bool, last: int, target: int, first: Any, following: Any
+) -> None:
+    rules = Rules.preset(
+        "hoyle", dealt=dealt, single_count=single, for_last=last, target=target,
+        first_dealer=first, next_dealer=following, flush_size=dealt - 2,
+    )  # fmt: skip
+    env = six_card_v0.raw_env(rules=rules, episode="match")
+    env.reset(seed=1)
+    rng = np.random.default_rng(1)
+    for _ in range(400):
+        if all(env.terminations.values()):
+            assert max(env.game.match_score) >= 7
+            break
+        for agent in env.agents:
+            assert env.observation_space(agent).contains(env.observe(agent))
+        assert max(env.scores) < target
+        env.step(int(rng.choice(np.flatnonzero(env.observe(env.agent_selection)["action_mask"]))))

@@ -1,0 +1,756 @@
+"""What every environment keeps to, tested on every registered one.
+
+A new environment is tested here without a new line; `VARIANTS` only adds keywords worth a second
+look. What is asked of an environment is in docs and the environments' pages. A toy game of another
+family (`toy`) is registered as anyone would register theirs, and held to the same.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import copy
+import importlib
+import pickle
+import sys
+import warnings
+from collections.abc import Callable, Iterator
+from types import SimpleNamespace
+from typing import Any
+
+import gymnasium
+import numpy as np
+import pettingzoo
+import pytest
+from gymnasium.utils.env_checker import check_env as gymnasium_check_env
+from gymnasium.utils.env_checker import data_equivalence
+from pettingzoo.env_registry.registration import aec_registry
+from pettingzoo.test import api_test, performance_benchmark, seed_test
+
+import crib_env
+from aec_walks import gym_id, legal, lowest_legal, module, over, trajectory, walk
+from crib_env import (
+    ENVIRONMENTS,
+    EpisodeOverError,
+    IllegalActionError,
+    agent_names,
+    find_agent,
+    register_environment,
+)
+from crib_env.policy import Agent
+
+VARIANTS: dict[str, list[dict[str, Any]]] = {
+    "six_card_v0": [{"episode": "match"}, {"episode": "deal"}, {"rules": "five_card"}],
+    "table_top_v0": [{"players": 4}, {"rules": "table_top_ship", "episode": "game"}],
+    "discard_v0": [{"rules": "five_card"}],
+    "pegging_v0": [{"rules": "five_card"}],
+    "toy_v0": [{"episode": "deal"}],
+}
+NAMES = [*sorted(ENVIRONMENTS), "toy_v0"]
+
+
+def _cases() -> Iterator[Any]:
+    for name in NAMES:
+        for keywords in ({}, *VARIANTS.get(name, ())):
+            said = ",".join(f"{key}={value}" for key, value in keywords.items())
+            yield pytest.param(name, keywords, id=f"{name}[{said}]" if said else name)
+
+
+every_name = pytest.mark.parametrize("name", NAMES)
+every_case = pytest.mark.parametrize(("name", "keywords"), list(_cases()))
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _toy() -> Iterator[None]:
+    """Register the toy game, for these tests alone."""
+    register_environment("toy.toy_v0", "Toy-v0")
+    yield
+    del ENVIRONMENTS["toy_v0"]
+
+
+def opponent_of(name: str) -> Callable[[Any, np.random.Generator], int]:
+    return lowest_legal(module(name).raw_env().game.family)
+
+
+# ---------------------------------------------------------------- registries, others' tests
+
+
+@every_name
+def test_registered_with_pettingzoo_and_gymnasium(name: str) -> None:
+    stem, version = name.rsplit("_", 1)
+    package = module(name).__name__.partition(".")[0]
+    assert f"{package}/{stem}-{version}" in aec_registry
+    env = pettingzoo.make("aec", f"{package}/{stem}-{version}")
+    assert isinstance(env, pettingzoo.AECEnv)
+    assert env.metadata["name"] == name
+    assert gym_id(name) in gymnasium.registry
+    assert getattr(crib_env, name) is module(name)
+
+
+@every_case
+@pytest.mark.parametrize("form", ["env", "raw_env"])
+def test_pettingzoo_api_test(name: str, keywords: dict[str, Any], form: str) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        # PettingZoo's own environments with masks are exempted by name from these three.
+        warnings.filterwarnings("ignore", message="Observation is not a NumPy array")
+        warnings.filterwarnings("ignore", message="Observation space for each agent probably")
+        warnings.filterwarnings("ignore", message="Action mask numpy array is all zeros")
+        api_test(getattr(module(name), form)(**keywords), num_cycles=150)
+
+
+@every_case
+def test_pettingzoo_seed_test(name: str, keywords: dict[str, Any]) -> None:
+    seed_test(lambda: module(name).env(**keywords), num_cycles=100)
+
+
+def run_performance_benchmark(env: Any) -> None:
+    assert "pettingzoo.test.performance_benchmark" in sys.modules
+    performance_benchmark(env)
+
+
+@every_name
+def test_pettingzoo_performance_benchmark_runs(
+    name: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    clock = iter(range(10**9))  # a second at each look, so five looks end it
+    fake = SimpleNamespace(time=lambda: float(next(clock)))
+    importlib.import_module("pettingzoo.test.performance_benchmark")
+    monkeypatch.setattr(sys.modules["pettingzoo.test.performance_benchmark"], "time", fake)
+    run_performance_benchmark(module(name).env())
+    assert "turns per second" in capsys.readouterr().out
+
+
+@pytest.mark.slow
+@every_name
+def test_pettingzoo_performance_benchmark(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    run_performance_benchmark(module(name).env())
+    assert "turns per second" in capsys.readouterr().out
+
+
+@every_name
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_gymnasium_check_env(name: str) -> None:
+    env = gymnasium.make(gym_id(name), opponent=opponent_of(name))
+    gymnasium_check_env(env.unwrapped)
+
+
+@every_name
+def test_sb3_check_env(name: str) -> None:
+    checker = pytest.importorskip("stable_baselines3.common.env_checker")
+    env = gymnasium.make(gym_id(name), opponent=opponent_of(name))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        checker.check_env(env.unwrapped, skip_render_check=True)
+
+
+# ---------------------------------------------------------------- determinism, copies, snapshots
+
+
+@every_case
+def test_equal_seeds_give_equal_games_over_many_deals(name: str, keywords: dict[str, Any]) -> None:
+    first, second, other = (module(name).raw_env(**keywords) for _ in range(3))
+    first.reset(seed=11)
+    second.reset(seed=11)
+    other.reset(seed=12)
+    one = trajectory(first, seed=1, decisions=600)  # some fifty deals, several episodes
+    assert trajectory(second, seed=1, decisions=600) == one
+    assert trajectory(other, seed=1, decisions=600) != one
+    first.reset(seed=11)
+    assert trajectory(first, seed=1, decisions=600) == one
+
+
+@every_case
+def test_reset_without_a_seed_goes_on_with_the_generator(
+    name: str, keywords: dict[str, Any]
+) -> None:
+    env = module(name).raw_env(**keywords)
+    env.reset(seed=3)
+    begun = set()
+    for _ in range(8):
+        begun.add(env.observe(env.agent_selection)["observation"].tobytes())
+        env.reset()
+    assert len(begun) == 8
+
+
+COPIES: dict[str, Callable[[Any], Any]] = {
+    "deepcopy": copy.deepcopy,
+    "pickle": lambda env: pickle.loads(pickle.dumps(env)),
+}
+
+
+@every_case
+@pytest.mark.parametrize("how", COPIES)
+def test_copies_keep_the_game_and_its_generator(
+    name: str, keywords: dict[str, Any], how: str
+) -> None:
+    env = module(name).raw_env(**keywords)
+    env.reset(seed=21)
+    rng = np.random.default_rng(21)
+    for _ in walk(env, rng, decisions=47):
+        pass
+    twin = COPIES[how](env)
+    expected = trajectory(copy.deepcopy(env), seed=5, decisions=200)
+    assert trajectory(twin, seed=5, decisions=200) == expected
+    assert trajectory(env, seed=5, decisions=200) == expected  # which the twin did not disturb
+
+
+@every_case
+def test_restore_goes_back_to_the_snapshot_again_and_again(
+    name: str, keywords: dict[str, Any]
+) -> None:
+    env = module(name).raw_env(**keywords)
+    env.reset(seed=22)
+    for _ in walk(env, np.random.default_rng(22), decisions=33):
+        pass
+    taken = env.snapshot()
+    expected = trajectory(env, seed=6, decisions=200)
+    for _ in range(2):
+        env.restore(taken)
+        assert trajectory(env, seed=6, decisions=200) == expected
+    other = module(name).raw_env(**keywords)
+    other.restore(taken)  # one that was never reset
+    assert trajectory(other, seed=6, decisions=200) == expected
+
+
+@every_name
+def test_snapshots_keep_decks_that_were_given(name: str) -> None:
+    decks = np.array([np.random.default_rng(i).permutation(52) for i in range(20)])
+    env = module(name).raw_env()
+    env.reset(seed=23, options={"decks": decks, "dealer": 1})
+    for _ in walk(env, np.random.default_rng(23), decisions=5):
+        pass
+    twin = pickle.loads(pickle.dumps(env))
+    taken = env.snapshot()
+    expected = trajectory(env, seed=7, decisions=100)
+    assert trajectory(twin, seed=7, decisions=100) == expected
+    env.reset(seed=99)
+    env.restore(taken)
+    assert trajectory(env, seed=7, decisions=100) == expected
+
+
+@every_name
+def test_gymnasium_copies_keep_the_game_and_its_generator(name: str) -> None:
+    env = gymnasium.make(gym_id(name), opponent=first_legal_of_view).unwrapped
+
+    def go(env: Any, seed: int) -> list[Any]:
+        rng, seen = np.random.default_rng(seed), []
+        for _ in range(120):
+            masks = env.action_masks()
+            if not masks.any():
+                env.reset()
+                masks = env.action_masks()
+            observation, reward, done, *_ = env.step(int(rng.choice(np.flatnonzero(masks))))
+            seen.append((observation.tobytes(), reward, done))
+        return seen
+
+    env.reset(seed=31)
+    go(env, 1)
+    twins = [how(env) for how in COPIES.values()]
+    expected = go(env, 2)
+    for twin in twins:
+        assert go(twin, 2) == expected
+
+
+@every_name
+def test_an_environment_holds_a_game(name: str) -> None:
+    env = module(name).raw_env()
+    with pytest.raises(EpisodeOverError, match=r"reset\(\)"):
+        env.view(0)
+    env.reset(seed=21)
+    game = env.game
+    for _ in walk(env, np.random.default_rng(21), decisions=30):
+        assert env.game is game
+        assert (env.scores, env.dealer, env.events) == (game.scores, game.dealer, game.events)
+        assert env.agent_selection == f"player_{game.seat}"
+        seen = env.observe(env.agent_selection)
+        assert np.flatnonzero(seen["action_mask"]).tolist() == game.legal_actions
+        for seat in range(game.players):  # looking at the game changes nothing
+            assert env.view(seat) == game.view(seat)
+        again = env.observe(env.agent_selection)
+        assert all(np.array_equal(seen[key], again[key]) for key in seen)
+        assert env.notation() == game.notation()
+
+
+@every_name
+def test_the_game_of_a_gymnasium_environment_is_a_copy_to_try_moves_on(name: str) -> None:
+    env = gymnasium.make(gym_id(name), opponent=first_legal_of_view).unwrapped
+    with pytest.raises(EpisodeOverError, match=r"reset\(\)"):
+        _ = env.game
+    env.reset(seed=22)
+    rng = np.random.default_rng(22)
+    for _ in range(10):
+        game = env.game
+        assert game == env.game
+        assert game.notation() == env.notation()
+        assert (game.seat, game.scores, game.events) == (env.seat, env.scores, env.events)
+        assert game.legal_actions == np.flatnonzero(env.action_masks()).tolist()
+        assert game.view(env.seat) == env.view()
+        before = env.notation()
+        while not game.over:
+            game.step(int(rng.choice(game.legal_actions)))
+        assert env.notation() == before
+        if env.step(int(rng.choice(np.flatnonzero(env.action_masks()))))[2]:
+            env.reset()
+
+
+def first_legal_of_view(view: Any, rng: np.random.Generator) -> int:
+    """An opponent at module level, so that it can be pickled."""
+    legal_bits = int(view["legal"])
+    first = (legal_bits & -legal_bits).bit_length() - 1
+    return int(view["hand"][first]) if "hand" in view.dtype.names else first
+
+
+# ---------------------------------------------------------------- observations and masks
+
+
+@every_case
+def test_observations_lie_in_their_space(name: str, keywords: dict[str, Any]) -> None:
+    env = module(name).raw_env(**keywords)
+    env.reset(seed=41)
+    for _ in walk(env, np.random.default_rng(41), decisions=250):
+        for agent in env.possible_agents:
+            observation = env.observe(agent)
+            assert env.observation_space(agent).contains(observation)
+            assert observation["observation"].dtype == np.uint8
+            assert observation["action_mask"].dtype == np.int8
+        assert env.state_space.contains(env.state())
+
+
+@every_name
+def test_observation_layout_covers_the_observation(name: str) -> None:
+    layout = crib_env.observation_layout(name)
+    at = 0
+    for part in layout.values():
+        assert part.start == at
+        at = part.stop
+    env = module(name).raw_env()
+    assert env.observation_space(env.possible_agents[0])["observation"].shape == (at,)
+
+
+@every_case
+def test_mask_is_exactly_what_is_legal_and_zero_for_others(
+    name: str, keywords: dict[str, Any]
+) -> None:
+    env = module(name).raw_env(**keywords)
+    env.reset(seed=42)
+    for i, mover in enumerate(walk(env, np.random.default_rng(42), decisions=60)):
+        for agent in env.possible_agents:
+            mask = env.observe(agent)["action_mask"]
+            assert mask.any() == (agent == mover)
+        if i % 4:
+            continue
+        taken = env.snapshot()
+        mask = env.observe(mover)["action_mask"]
+        for action in range(env.action_space(mover).n):
+            if mask[action]:
+                env.step(action)
+                env.restore(taken)
+            else:
+                with pytest.raises(IllegalActionError):
+                    env.step(action)
+    while not over(env):
+        env.step(int(legal(env)[0]))
+    for agent in env.possible_agents:
+        assert not env.observe(agent)["action_mask"].any()
+
+
+@every_case
+def test_returned_arrays_are_the_callers_own(name: str, keywords: dict[str, Any]) -> None:
+    env = module(name).raw_env(**keywords)
+    env.reset(seed=43)
+    for agent in walk(env, np.random.default_rng(43), decisions=30):
+        observation = env.observe(agent)
+        kept = copy.deepcopy(observation)
+        observation["observation"][:] = 7
+        observation["action_mask"][:] = 7
+        view = env.view(0)
+        kept_view = view.tobytes()
+        for field in view.dtype.names:
+            view[field] = -7
+        assert data_equivalence(env.observe(agent), kept)
+        assert env.view(0).tobytes() == kept_view
+
+
+# Fields of any engine's records that hold cards; which of them an engine has is seen from its
+# dtype. A new engine that names its cards otherwise fails the assertion below.
+STATE_CARDS = ("dealt", "pile", "starter", "deck", "layout")
+VIEW_CARDS = ("hand", "discarded", "pile", "starter", "layout", "card", "partner_card", "crib")
+
+
+def cards_in(record: Any, names: tuple[str, ...]) -> set[int]:
+    found: set[int] = set()
+    for field in names:
+        if field in record.dtype.names:
+            found |= {int(card) for card in np.ravel(record[field]) if card >= 0}
+    return found
+
+
+@every_case
+def test_redrawing_hidden_cards_changes_nothing_a_seat_sees(
+    name: str, keywords: dict[str, Any]
+) -> None:
+    env = module(name).raw_env(render_mode="ansi", **keywords)
+    env.reset(seed=51)
+    rng = np.random.default_rng(51)
+    shown_elsewhere = redrawn = 0
+    for i, mover in enumerate(walk(env, rng, decisions=200)):
+        taken = env.snapshot()
+        drawn = env.render()
+        everyone = [env.observe(agent)["observation"].tobytes() for agent in env.possible_agents]
+        for seat, agent in enumerate(env.possible_agents):
+            view, seen = env.view(seat).tobytes(), env.observe(agent)
+            state = taken.game.position.state[0]
+            known = cards_in(env.view(seat), VIEW_CARDS)
+            assert cards_in(state, STATE_CARDS) >= known, f"decision {i}: unknown card fields"
+            hidden = sorted(set(range(52)) - known)
+            place = np.arange(-1, 52)  # place[card + 1] is the card drawn in its stead
+            place[np.array(hidden) + 1] = rng.permutation(hidden)
+            changed = copy.deepcopy(taken)
+            states = changed.game.position.state
+            for field in STATE_CARDS:
+                if field in state.dtype.names:
+                    states[field] = place[states[field] + 1]
+            redrawn += states.tobytes() != taken.game.position.state.tobytes()
+            env.restore(changed)
+            assert env.view(seat).tobytes() == view, f"decision {i}, {agent}"
+            assert data_equivalence(env.observe(agent), seen), f"decision {i}, {agent}"
+            if agent == mover:
+                assert env.render() == drawn, f"decision {i}"
+            shown_elsewhere += everyone != [
+                env.observe(other)["observation"].tobytes() for other in env.possible_agents
+            ]
+            env.restore(taken)
+    assert redrawn > 150
+    assert shown_elsewhere > 50  # what was redrawn is what others see
+
+
+@every_case
+def test_observation_recalls_all_of_the_deal(name: str, keywords: dict[str, Any]) -> None:
+    """Hand, cards discarded, and the pile in order with who played what can be read back."""
+    layout = crib_env.observation_layout(name)
+    if "pile" not in layout:
+        pytest.skip("no cards are played to a pile here")
+    env = module(name).raw_env(**keywords)
+    env.reset(seed=52)
+    for _ in walk(env, np.random.default_rng(52), decisions=300):
+        state = env.game.states[0]
+        for seat, agent in enumerate(env.possible_agents):
+            bits = env.observe(agent)["observation"]
+            parts = {part: np.flatnonzero(bits[where]).tolist() for part, where in layout.items()}
+            mine = state["dealt"][6 * seat : 6 * seat + 6]
+            held, discarded = (
+                sorted(int(c) for i, c in enumerate(mine) if int(state[field][seat]) >> i & 1)
+                for field in ("held", "discarded")
+            )
+            assert parts["hand"] == held
+            assert parts["discarded"] == discarded
+            slots = bits[layout["pile"]].reshape(8, -1)
+            n = int(state["pile_n"])
+            assert not slots[n:].any()
+            for i, slot in enumerate(slots[:n]):
+                assert slot[:13].sum() == slot[13:17].sum() == 1
+                assert 4 * slot[:13].argmax() + slot[13:17].argmax() == state["pile"][i]
+                assert slot[17] == (int(state["pile_seats"]) >> i & 1 == seat)
+                assert slot[18] == (i >= state["pile_from"])
+            assert parts["count"] == [state["count"]]
+            assert parts["dealer"] == ([0] if env.dealer == seat else [])
+
+
+# ---------------------------------------------------------------- rewards
+
+
+@every_case
+@pytest.mark.parametrize("reward", ["win", "points"])
+def test_rewards_are_zero_sum_and_last_pays_each_once(
+    name: str, keywords: dict[str, Any], reward: str
+) -> None:
+    env = module(name).raw_env(reward=reward, **keywords)
+    rng = np.random.default_rng(61)
+    for episode in range(4):
+        env.reset(seed=episode)
+        steps = dict.fromkeys(env.possible_agents, 0.0)
+        paid = dict.fromkeys(env.possible_agents, 0.0)
+        for agent in env.agent_iter():
+            _, received, termination, truncation, _ = env.last()
+            paid[agent] += received
+            if termination or truncation:
+                env.step(None)
+                continue
+            env.step(int(rng.choice(legal(env))))
+            assert sum(env.rewards.values()) == 0, f"episode {episode}"
+            for other, value in env.rewards.items():
+                steps[other] += value
+        assert paid == steps, f"episode {episode}"
+        if reward == "win":
+            assert {abs(value) for value in paid.values()} <= {0.0, 1.0}
+
+
+@every_name
+@pytest.mark.parametrize("reward", ["win", "points"])
+def test_rewards_are_floats_at_every_step(name: str, reward: str) -> None:
+    env = module(name).raw_env(reward=reward)
+    env.reset(seed=63)
+    kinds = set()
+    for agent in walk(env, np.random.default_rng(63), decisions=200):
+        kinds |= {type(value) for value in env.rewards.values()}
+        kinds.add(type(env._cumulative_rewards[agent]))
+    assert kinds == {float}
+
+
+@every_case
+def test_points_add_up_to_the_scores_and_agree_with_the_winner(
+    name: str, keywords: dict[str, Any]
+) -> None:
+    points = module(name).raw_env(reward="points", **keywords)
+    win = module(name).raw_env(reward="win", **keywords)
+    rng = np.random.default_rng(62)
+    for episode in range(5):
+        for env in (points, win):
+            env.reset(seed=episode)
+        start = points.scores[0] - points.scores[1]
+        total = pegged = 0.0
+        while not over(points):
+            action = int(rng.choice(legal(points)))
+            points.step(action)
+            win.step(action)
+            total += points.rewards["player_0"]
+            pegged += sum((e.points if e.seat % 2 == 0 else -e.points) for e in points.events
+                          if e.reason != "for_last")  # fmt: skip
+        result = win._cumulative_rewards["player_0"]
+        if "match" not in keywords.values():  # there the scores are the last game's
+            final = points.scores[0] - points.scores[1]
+            assert total == final - start, f"episode {episode}"
+            if start == 0:
+                assert np.sign(final) == result, f"episode {episode}"
+        else:
+            assert total == pegged, f"episode {episode}"
+
+
+@every_name
+def test_points_of_a_deal_whose_starter_is_a_jack_agree_with_its_result(name: str) -> None:
+    """His heels are paid like all other points, whenever they fall, or count for neither reward."""
+    jacks, others = list(range(40, 44)), [card for card in range(52) if card // 4 != 10]
+    short = "round" if "table_top" in name else "deal"
+    rng = np.random.default_rng(64)
+    for trial in range(30):
+        rng.shuffle(others)
+        deck = np.array([*others[:10], jacks[0], others[10], jacks[1], *others[11:26], jacks[2],
+                         *others[26:], jacks[3]])  # fmt: skip
+        options = {"decks": [deck], "dealer": trial % 2}
+        totals = {}
+        for reward in ("points", "win"):
+            env = module(name).raw_env(reward=reward, episode=short)
+            env.reset(seed=trial, options=options)
+            totals[reward] = 0.0
+            while not over(env):
+                env.step(int(legal(env)[trial % len(legal(env))]))
+                totals[reward] += env.rewards["player_0"]
+            final = env.scores[0] - env.scores[1]
+        assert np.sign(totals["points"]) == totals["win"], f"trial {trial}"
+        if "table_top" in name:  # it starts from nothing but the heels
+            assert totals["points"] == final, f"trial {trial}"
+
+
+@every_name
+def test_an_illegal_action_ends_an_episode_as_pettingzoos_wrapper_does(name: str) -> None:
+    wrapped = pettingzoo.utils.TerminateIllegalWrapper(module(name).raw_env(), illegal_reward=-1)
+    plain = module(name).env()
+    for env in (wrapped, plain):
+        env.reset(seed=71)
+        for _ in range(3):
+            env.step(int(legal(env)[0]))
+        env.last()  # the wrapper looks at the mask last shown
+        mask = env.observe(env.agent_selection)["action_mask"]
+        env.step(int(np.flatnonzero(mask == 0)[0]))
+    for field in ("terminations", "truncations", "rewards", "_cumulative_rewards", "agents",
+                  "agent_selection"):  # fmt: skip
+        assert getattr(plain, field) == getattr(wrapped.unwrapped, field), field
+    while plain.agents:
+        plain.step(None)
+
+
+# ---------------------------------------------------------------- one game in every form
+
+
+class LearnerOnAec:
+    """A learner's seat of the AEC environment, its opponents played from their views."""
+
+    def __init__(self, env: Any, seat: int, opponent: Callable[[Any], int]) -> None:
+        self.env, self.agent, self.opponent = env, env.possible_agents[seat], opponent
+
+    def reset(self, options: dict[str, Any]) -> Any:
+        self.env.reset(seed=0, options=options)
+        self.reward = 0.0
+        self._others()
+        return self.env.observe(self.agent)
+
+    def step(self, action: int) -> Any:
+        self.reward = 0.0
+        self._step(action)
+        self._others()
+        return self.env.observe(self.agent)
+
+    def _step(self, action: int) -> None:
+        self.env.step(action)
+        self.reward += self.env.rewards[self.agent]
+
+    def _others(self) -> None:
+        while not over(self.env) and self.env.agent_selection != self.agent:
+            seat = self.env.possible_agents.index(self.env.agent_selection)
+            self._step(self.opponent(self.env.view(seat)))
+
+
+def agents_for(name: str) -> dict[str, Agent]:
+    """Return the installed agents that play an environment's games, by name."""
+    env = module(name).raw_env()
+    env.reset(seed=1)
+    view = np.array([env.view(env.possible_agents.index(env.agent_selection))])
+    found = {}
+    for agent in map(find_agent, agent_names()):
+        with contextlib.suppress(ValueError):  # which says what it plays instead
+            agent.act(view, np.random.default_rng(1))
+            found[agent.name] = agent
+    return found
+
+
+def _games_to_compare() -> Iterator[Any]:
+    """Yield environments with opponents that use no chance."""
+    for name in NAMES:
+        compiled = ["toy.agents:HighCard"] if name == "toy_v0" else ["greedy", "rule_based"]
+        for variant in ({}, *(v for v in VARIANTS.get(name, ()) if "players" in v)):
+            for opponent in ("a function", *compiled):
+                yield pytest.param(name, variant, opponent, id=f"{name}-{variant}-{opponent}")
+
+
+@pytest.mark.parametrize(("name", "variant", "opponent"), list(_games_to_compare()))
+@pytest.mark.parametrize("reward", ["win", "points"])
+@pytest.mark.parametrize("seat", [0, 1])
+def test_batch_gymnasium_and_aec_play_the_same_game(
+    name: str, variant: dict[str, Any], opponent: str, reward: str, seat: int
+) -> None:
+    """The same decks and actions, lane by lane: observations, masks, rewards and ends."""
+    given = opponent_of(name) if opponent == "a function" else opponent
+    rng = np.random.default_rng(81)
+    lanes, decks = 3, np.array([rng.permutation(52) for _ in range(60)])
+    options = {"decks": decks, "dealer": 1}
+    agent = find_agent(given)
+    unused = np.random.default_rng()
+
+    def ask(view: Any) -> int:
+        return int(agent.act(np.array([view]), unused)[0])
+
+    forms = {"reward": reward, **variant}
+    keywords = {"opponent": given, "seat": seat, **forms}
+    batch = gymnasium.make_vec(gym_id(name), num_envs=lanes, **keywords)
+    single = [gymnasium.make(gym_id(name), **keywords).unwrapped for _ in range(lanes)]
+    aec = [LearnerOnAec(module(name).raw_env(**forms), seat, ask) for _ in range(lanes)]
+    observations, info = batch.reset(seed=81, options=options)
+    running = np.ones(lanes, dtype=bool)
+    for lane in range(lanes):
+        expected = aec[lane].reset(options)
+        one, one_info = single[lane].reset(seed=81, options=options)
+        for got, mask in ((observations[lane], info["action_mask"][lane]),
+                          (one, one_info["action_mask"])):  # fmt: skip
+            assert np.array_equal(got, expected["observation"])
+            assert np.array_equal(mask, expected["action_mask"])
+    while running.any():
+        actions = np.array(
+            [rng.choice(np.flatnonzero(mask)) for mask in info["action_mask"]], dtype=np.int64
+        )
+        observations, rewards, ends, truncations, info = batch.step(actions)
+        assert not truncations.any()
+        for lane in np.flatnonzero(running):
+            expected = aec[lane].step(int(actions[lane]))
+            one, one_reward, one_end, one_cut, one_info = single[lane].step(int(actions[lane]))
+            assert rewards[lane] == one_reward == aec[lane].reward
+            assert ends[lane] == one_end == over(aec[lane].env)
+            assert not one_cut
+            got = info["final_obs"][lane] if ends[lane] else observations[lane]
+            assert np.array_equal(got, expected["observation"])
+            assert np.array_equal(one, expected["observation"])
+            assert np.array_equal(one_info["action_mask"], expected["action_mask"])
+            if not ends[lane]:
+                assert np.array_equal(info["action_mask"][lane], expected["action_mask"])
+        running &= ~ends
+    assert [env.scores for env in single] == [lane.env.scores for lane in aec]
+
+
+@every_name
+def test_gymnasium_and_batch_take_a_function_as_opponent(name: str) -> None:
+    asked = []
+
+    def opponent(view: Any, rng: np.random.Generator) -> int:
+        asked.append(int(view["to_move"]))
+        assert isinstance(rng, np.random.Generator)
+        return opponent_of(name)(view, rng)
+
+    env = gymnasium.make(gym_id(name), opponent=opponent)
+    _, info = env.reset(seed=1)
+    for _ in range(40):
+        assert info["action_mask"].dtype == np.int8
+        assert env.unwrapped.action_masks().dtype == bool
+        assert np.array_equal(env.unwrapped.action_masks(), info["action_mask"])
+        action = int(np.flatnonzero(info["action_mask"])[0])
+        *_, end, _, info = env.step(action)
+        if end:
+            _, info = env.reset()
+    batch = gymnasium.make_vec(gym_id(name), num_envs=4, opponent=opponent)
+    batch.reset(seed=1)
+    assert asked
+    assert all(asked)  # only ever asked when it is to move
+
+
+@every_name
+def test_env_of_every_agent_name_plays_to_the_end(name: str) -> None:
+    others = {"equilibrium"}  # which plays what is solved
+    assert name == "toy_v0" or set(agent_names()) - set(agents_for(name)) <= others
+    for agent in agents_for(name).values():
+        env = gymnasium.make(gym_id(name), opponent=agent)
+        _, info = env.reset(seed=2)
+        end = False
+        while not end:
+            *_, reward, end, _, info = env.step(int(np.flatnonzero(info["action_mask"])[-1]))
+        assert reward in (-1.0, 0.0, 1.0)
+
+
+@every_case
+def test_ansi_rendering_is_plain_text_that_tells_positions_apart(
+    name: str, keywords: dict[str, Any]
+) -> None:
+    env = module(name).env(render_mode="ansi", **keywords)
+    env.reset(seed=91)
+    texts = set()
+    for _ in walk(env, np.random.default_rng(91), decisions=60):
+        text = env.render()
+        assert isinstance(text, str)
+        assert text.isascii()
+        texts.add(text)
+    assert len(texts) == 60  # each decision looks different
+
+
+@every_name
+def test_moves_made_are_taken_back_one_by_one(name: str) -> None:
+    env = module(name).raw_env()
+    env.reset(seed=91)
+    rng, seen = np.random.default_rng(91), []
+    while not over(env):
+        seen.append((env.game.states.tobytes(), env.agent_selection, env.events))
+        env.push(int(rng.choice(legal(env))))
+    while seen:
+        env.pop()
+        assert (env.game.states.tobytes(), env.agent_selection, env.events) == seen.pop()
+    with pytest.raises(IndexError, match="push"):
+        env.pop()
+    with pytest.raises(IllegalActionError):
+        env.push(int(np.flatnonzero(env.observe(env.agent_selection)["action_mask"] == 0)[0]))
+
+
+@every_case
+def test_every_position_comes_back_from_its_notation(name: str, keywords: dict[str, Any]) -> None:
+    env, other = (module(name).raw_env(**keywords) for _ in range(2))
+    env.reset(seed=92)
+    for _ in walk(env, np.random.default_rng(92), decisions=60):
+        text = env.notation()
+        other.set_position(text)
+        assert other.notation() == text
+        assert other.agent_selection == env.agent_selection

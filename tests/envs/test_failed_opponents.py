@@ -1,0 +1,196 @@
+"""After an agent has failed, its game is over until the next reset, in every form."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import ModuleType
+from typing import Any, ClassVar
+
+import numpy as np
+import pytest
+
+from crib_env import EpisodeOverError, discard_v0, pegging_v0, six_card_v0, table_top_v0
+from crib_env.policy import Act, CompiledAgent
+from vector_walks import lowest
+
+NO_ACTION = 99
+
+
+def act(v: Any, rng: Any, table: Any, weights: Any) -> Any:
+    """Return the lowest slot's card; what is no action while the agent fails."""
+    slot = 0
+    while not v["legal"] >> slot & 1:
+        slot += 1
+    return NO_ACTION if weights[0] else v["hand"][slot]
+
+
+class Compiled(CompiledAgent):
+    """Answers illegally, in compiled code."""
+
+    name = "cheat"
+    acts: ClassVar[dict[str, Act]] = {"two_hand": act}
+
+    def __init__(self) -> None:
+        super().__init__([0.0])
+
+    def fail(self, failing: bool) -> None:
+        self.weights[0] = failing
+
+
+class Asked:
+    """Fails in Python, in one way or another."""
+
+    name = "cheat"
+
+    def __init__(self, how: Callable[[], Any]) -> None:
+        self.how = how
+        self.failing = False
+
+    def fail(self, failing: bool) -> None:
+        self.failing = failing
+
+    def act(self, views: Any, rng: np.random.Generator) -> Any:
+        actions: Any = np.array([lowest(view, rng) for view in views])
+        return np.full_like(actions, self.how()) if self.failing else actions
+
+
+def raises(error: BaseException) -> Any:
+    raise error
+
+
+AGENTS: dict[str, tuple[Callable[[], Any], type[BaseException]]] = {
+    "compiled": (Compiled, ValueError),
+    "illegal": (lambda: Asked(lambda: NO_ACTION), ValueError),
+    "raises": (lambda: Asked(lambda: raises(KeyError("no book move"))), KeyError),
+    "refuses": (lambda: Asked(lambda: raises(ValueError("no idea"))), ValueError),
+    "interrupted": (lambda: Asked(lambda: raises(KeyboardInterrupt())), KeyboardInterrupt),
+}
+ROLES = {
+    "opponent": (six_card_v0, "opponent"),
+    "opponent where a phase is left out": (pegging_v0, "opponent"),
+    "pegging_policy": (discard_v0, "pegging_policy"),
+    "discard_policy": (pegging_v0, "discard_policy"),
+}
+every_agent = pytest.mark.parametrize("kind", AGENTS)
+
+
+class Learner:
+    """A learner that takes its first legal action, in one form of an environment."""
+
+    def __init__(self, form: str, module: ModuleType, **keywords: Any) -> None:
+        self.form = form
+        if form == "gym":
+            self.env = module.gym_env(**keywords)
+        elif form == "sb3":
+            pytest.importorskip("stable_baselines3")
+            self.env = module.sb3_env(4, **keywords)
+        else:
+            self.env = module.vector_env(4, threads=int(form[-1]), **keywords)
+
+    def reset(self, seed: int | None = None) -> None:
+        if self.form == "sb3":
+            self.env.seed(seed)
+            self.env.reset()
+        else:
+            self.env.reset(seed=seed)
+
+    def step(self) -> Any:
+        """Take a step, or begin where an episode has ended; return what is seen."""
+        masks = self.env.action_masks()
+        if not masks.any():
+            self.reset()
+            return self.env.batch.obs.tobytes()
+        return [getattr(part, "tobytes", lambda part=part: part)()
+                for part in self.env.step(masks.argmax(axis=-1))[:3]]  # fmt: skip
+
+    def play(self, steps: int) -> list[Any]:
+        return [self.step() for _ in range(steps)]
+
+
+forms = pytest.mark.parametrize("form", ["gym", "vector 1", "vector 2", "sb3"])
+
+
+@forms
+@every_agent
+@pytest.mark.parametrize("role", ROLES)
+def test_after_a_failure_nothing_moves_until_the_reset(form: str, kind: str, role: str) -> None:
+    module, keyword = ROLES[role]
+    make, error = AGENTS[kind]
+    agent = make()
+    given = {"opponent": Compiled() if kind == "compiled" else "greedy", "seat": None}
+    learner = Learner(form, module, **given | {keyword: agent})
+    learner.reset(seed=1)
+    learner.play(3)
+    agent.fail(True)
+    # In a reset too, where an opponent may begin, or the policy that keeps hands.
+    begins = () if role == "pegging_policy" else (lambda: [learner.reset() for _ in range(20)],)
+    for failing in (lambda: learner.play(60), *begins):
+        with pytest.raises(error, match="'cheat' erred"):
+            failing()
+        before = learner.env.batch.states.tobytes()
+        for _ in range(2):
+            with pytest.raises(EpisodeOverError, match=r"reset\(\)"):
+                learner.env.step(0 if form == "gym" else np.zeros(4, dtype=np.int64))
+        assert learner.env.batch.states.tobytes() == before
+    agent.fail(False)
+    learner.reset(seed=2)
+    fresh = Learner(form, module, **given | {keyword: make()})
+    fresh.reset(seed=2)
+    assert learner.play(40) == fresh.play(40)
+
+
+@pytest.mark.parametrize("kind", ["illegal", "interrupted"])
+def test_after_a_partners_failure_nothing_moves_until_the_reset(kind: str) -> None:
+    make, error = AGENTS[kind]
+    partner = make()
+    env = table_top_v0.vector_env(3, players=4, opponent="greedy", partner=partner, seat=0)
+    env.reset(seed=1)
+    partner.fail(True)
+    with pytest.raises(error, match="'cheat' erred"):
+        env.step(env.action_masks().argmax(axis=1))
+    before = env.batch.states.tobytes()
+    with pytest.raises(EpisodeOverError):
+        env.step(np.zeros(3, dtype=np.int64))
+    assert env.batch.states.tobytes() == before
+    partner.fail(False)
+    _, info = env.reset(seed=2)
+    assert env.step(info["action_mask"].argmax(axis=1))[0].any()
+
+
+@every_agent
+@pytest.mark.parametrize("role", ["pegging_policy", "discard_policy"])
+@pytest.mark.parametrize("form", ["raw_env", "env"])
+def test_in_aec_too_nothing_moves_after_a_phase_policys_failure(
+    form: str, kind: str, role: str
+) -> None:
+    module, keyword = ROLES[role]
+    make, error = AGENTS[kind]
+    agent = make()
+
+    def made(agent: Any) -> Any:
+        return getattr(module, form)(**{keyword: agent}, episode="deal")
+
+    def play(env: Any) -> list[Any]:
+        seen = []
+        while not all(env.terminations.values()):
+            observation = env.observe(env.agent_selection)
+            seen.append(observation["observation"].tobytes())
+            env.step(int(observation["action_mask"].argmax()))
+        return [*seen, env.scores]
+
+    env = made(agent)
+    env.reset(seed=1)
+    agent.fail(True)
+    with pytest.raises(error, match="'cheat' erred"):  # a hand is kept in the reset
+        play(env) if role == "pegging_policy" else env.reset()
+    assert env.agents == []
+    before = env.game.states.tobytes()
+    for looks in (lambda: env.step(0), lambda: env.step(None), env.last):
+        with pytest.raises(EpisodeOverError, match=r"reset\(\)"):
+            looks()
+    assert env.game.states.tobytes() == before
+    agent.fail(False)
+    env.reset(seed=2)
+    fresh = made(make())
+    fresh.reset(seed=2)
+    assert play(env) == play(fresh)

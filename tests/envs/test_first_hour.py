@@ -1,0 +1,293 @@
+"""What surprised people in their first hour: each place says what to do, or takes what is meant."""
+
+from __future__ import annotations
+
+import os
+import pty
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+import pytest
+from crib_training.command_line import COMMANDS, read
+from gymnasium.error import DependencyNotInstalled
+
+import crib_env
+from crib_env import (
+    CompiledAgent,
+    Game,
+    GameBatch,
+    IllegalActionError,
+    Rules,
+    TwoHandRules,
+    six_card_v0,
+    table_top_v0,
+)
+from crib_env.engine.cache import COMPILING
+from crib_env.notation import parse_rules
+from crib_env.rules import find_rules
+from crib_env.scoring import score_hand
+
+# --- names that are meant -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("form", ["raw_env", "gym_env", "vector_env"])
+@pytest.mark.parametrize("module", [six_card_v0, table_top_v0])
+@pytest.mark.parametrize("word", ["deal", "round"])
+def test_an_episode_of_one_deal_is_called_deal_or_round_everywhere(
+    form: str, module: Any, word: str
+) -> None:
+    env = getattr(module, form)(episode=word)
+    game = env.game if form == "raw_env" else env.batch.games
+    assert game.episode == ("round" if module is table_top_v0 else "deal")
+    assert Game(game.rules, episode=word).episode == game.episode
+    assert GameBatch(game.rules, 2, episode=word).episode == game.episode
+
+
+@pytest.mark.parametrize(
+    ("ask", "meant"),
+    [
+        (lambda: six_card_v0.env(rules="hoile"), "hoyle"),
+        (lambda: Rules.preset("fivecard"), "five_card"),
+        (lambda: six_card_v0.env(episode="games"), "game"),
+        (lambda: six_card_v0.env(reward="point"), "points"),
+        (lambda: six_card_v0.gym_env(opponent="rulebased"), "rule_based"),
+        (lambda: crib_env.observation_layout("six_card"), "six_card_v0"),
+    ],
+)
+def test_an_error_names_the_nearest_of_the_choices(ask: Any, meant: str) -> None:
+    with pytest.raises(ValueError, match=f"did you mean '{meant}'"):
+        ask()
+
+
+# --- numbers ------------------------------------------------------------------------------------
+
+
+def test_scalars_of_numpy_are_taken_wherever_a_whole_number_is() -> None:
+    one, two, seed = np.int64(1), np.int32(2), np.uint8(7)
+    plain = table_top_v0.gym_env(opponent="greedy", seat=1, players=2)
+    scalar = table_top_v0.gym_env(opponent="greedy", seat=one, players=two)
+    first, _ = plain.reset(seed=7)
+    second, _ = scalar.reset(seed=seed)
+    assert np.array_equal(first, second)
+    assert (type(scalar.batch.players), type(scalar.batch.seat)) == (int, int)
+    for env in (table_top_v0.env(players=two), table_top_v0.vector_env(two, players=two)):
+        env.reset(seed=seed)
+    game = Game("table_top", players=two, seed=seed)
+    assert type(game.players) is int
+    assert game.notation() == Game("table_top", players=2, seed=7).notation()
+
+
+@dataclass(frozen=True)
+class Numbers:
+    """Numbers.
+
+    Attributes:
+        timesteps: whole.
+        rate: any.
+    """
+
+    timesteps: int = 1
+    rate: float = 1.0
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (["--timesteps", "1e6"], Numbers(timesteps=1_000_000)),
+        (["--timesteps=2.5e5"], Numbers(timesteps=250_000)),
+        (["--timesteps", "1_000"], Numbers(timesteps=1000)),
+        (["--rate", "3e-4"], Numbers(rate=3e-4)),
+        (["--rate", "1e2"], Numbers(rate=100.0)),
+    ],
+)
+def test_a_whole_number_may_be_written_with_an_exponent(
+    words: list[str], expected: Numbers
+) -> None:
+    assert read(Numbers, words, "crib test") == expected
+
+
+def test_half_a_step_is_none() -> None:
+    with pytest.raises(SystemExit):
+        read(Numbers, ["--timesteps", "1.55e1"], "crib test")
+
+
+def one(kind: str) -> Any:
+    if kind == "torch":
+        return pytest.importorskip("torch").tensor
+    return {"numpy": np.array, "scalar": np.int64, "list": lambda x: np.array([x])}[kind]
+
+
+@pytest.mark.parametrize("kind", ["torch", "numpy", "scalar", "list"])
+def test_an_action_is_any_one_whole_number(kind: str) -> None:
+    made = one(kind)
+    env, aec, game = six_card_v0.gym_env(opponent="greedy"), six_card_v0.raw_env(), Game(seed=1)
+    _, info = env.reset(seed=1)
+    aec.reset(seed=1)
+    *_, over, _, _ = env.step(made(int(info["action_mask"].argmax())))
+    assert not over
+    aec.step(made(int(aec.last()[0]["action_mask"].argmax())))
+    game.step(made(game.legal_actions[0]))
+    assert aec.agents
+    assert aec.game.states["discarded"].max() >= 0
+    assert game.states["discarded"].max() >= 0
+    wrong = [made(1.0), made(True)] if kind != "scalar" else [1.0, True, np.bool_(True), "1", None]
+    for action in wrong:
+        for act in (env.step, aec.step, game.step, game.push):
+            with pytest.raises(IllegalActionError, match="whole number from 0 to 51"):
+                act(action)
+
+
+def test_a_tensor_of_two_is_no_action() -> None:
+    torch = pytest.importorskip("torch")
+    for action in (torch.tensor([1, 2]), torch.zeros(0, dtype=int), np.array([1, 2])):
+        with pytest.raises(IllegalActionError, match="whole number"):
+            Game(seed=1).step(action)
+
+
+# --- rules by their names -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("rules", ["hoyle", "hoyle[target=91]", "five_card[target=31]"])
+def test_rules_are_named_alike_everywhere(rules: str) -> None:
+    expected = parse_rules(rules)
+    assert expected.target in (121, 91, 31)
+    for found in (
+        Rules.preset(rules), Game(rules).rules, GameBatch(rules, 2).rules,
+        six_card_v0.raw_env(rules=rules).rules,
+        six_card_v0.gym_env(rules=rules).rules,
+        six_card_v0.vector_env(2, rules=rules).rules,
+        TwoHandRules.preset(rules), find_rules(rules, "two_hand"),
+    ):  # fmt: skip
+        assert found == expected
+    held = ["5H", "5D", "5C", "JS"][: expected.dealt - 2]
+    assert score_hand(held, "5S", rules=rules).points == (29 if expected.dealt == 6 else 20)
+
+
+def test_rules_named_with_changes_that_do_not_fit_are_refused() -> None:
+    for rules, says in (
+        ("hoyle[target=91", "'hoyle\\[target=91\\]'"), ("hoile[target=91]", "hoyle"),
+        ("hoyle[targt=91]", "targt"), ("table_top[target=31]", "five_card"),
+        ("hoyle[target=1000]", "target"),
+    ):  # fmt: skip
+        with pytest.raises(ValueError, match=says):
+            six_card_v0.env(rules=rules)
+    with pytest.raises(TypeError, match="name of a preset"):
+        GameBatch(3, 2)  # type: ignore[arg-type]
+    assert Rules.preset("hoyle[target=91]", target=61).target == 61
+
+
+# --- opponents ----------------------------------------------------------------------------------
+
+
+class OfViews:
+    name = "of views"
+
+    def act(self, views: Any) -> Any:
+        return views
+
+
+@pytest.mark.parametrize(
+    ("opponent", "says"),
+    [
+        (lambda view: 1, r"takes \(view, rng\); .* takes \(view\)"),
+        (lambda: 1, r"takes \(view, rng\)"),
+        (lambda view, rng, more: 1, r"takes \(view, rng\); .*more"),
+        (OfViews(), r"act of the agent 'of views' takes \(views, rng\); .* takes \(views\)"),
+    ],
+)
+def test_an_opponent_of_other_arguments_is_refused_at_make(opponent: Any, says: str) -> None:
+    for make in (six_card_v0.gym_env, six_card_v0.vector_env):
+        with pytest.raises(TypeError, match=says):
+            make(opponent=opponent)
+    env = six_card_v0.gym_env(opponent="greedy")
+    with pytest.raises(TypeError, match=says):
+        env.set_opponent(opponent)
+    assert env.opponent.name == "greedy"
+
+
+def test_a_compiled_agents_function_of_other_arguments_is_refused_at_make() -> None:
+    class Short(CompiledAgent):
+        name = "short"
+        acts: ClassVar[dict[str, Any]] = {"two_hand": lambda view, rng: 1}
+
+    with pytest.raises(TypeError, match=r"takes \(view, rng, table, weights\)"):
+        six_card_v0.gym_env(opponent=Short())
+
+
+# --- what is missing ----------------------------------------------------------------------------
+
+
+def without(module: str, code: str) -> str:
+    """Return what Python says of ``code`` where a module is not installed."""
+    block = f"import sys; sys.modules[{module!r}] = None\n"
+    done = subprocess.run([sys.executable, "-c", block + code], capture_output=True, text=True)
+    return done.stderr.strip().splitlines()[-1]
+
+
+@pytest.mark.parametrize(
+    ("module", "extra", "code"),
+    [
+        ("stable_baselines3", "train", "import crib_env; crib_env.six_card_v0.sb3_env(2)"),
+        ("onnxruntime", "onnx", "import crib_agents; crib_agents.from_onnx('x.onnx')"),
+        ("torch", "train", "import crib_agents; crib_agents.from_torch(print)"),
+    ],
+)
+def test_what_is_not_installed_says_how_to_install_it(module: str, extra: str, code: str) -> None:
+    said = without(module, code)
+    assert f'{module} is not installed: pip install "crib-env[{extra}]"' in said
+
+
+@pytest.mark.parametrize(("module", "mode"), [("pygame", "human"), ("resvg_py", "human")])
+@pytest.mark.parametrize("form", ["gym_env", "raw_env"])
+def test_a_window_that_cannot_be_shown_is_said_at_make(
+    module: str, mode: str, form: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, module, None)
+    with pytest.raises(DependencyNotInstalled, match=rf'{module}.*"crib-env\[render\]"'):
+        getattr(six_card_v0, form)(render_mode=mode)
+
+
+@pytest.mark.parametrize("form", ["gym_env", "raw_env"])
+def test_pixels_that_cannot_be_drawn_are_warned_of_at_make(
+    form: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No more than warned of, since SB3's make_vec_env asks for them whether it draws or not."""
+    monkeypatch.setitem(sys.modules, "resvg_py", None)
+    with pytest.warns(UserWarning, match=r'resvg_py.*"crib-env\[render\]"'):
+        env = getattr(six_card_v0, form)(render_mode="rgb_array")
+    assert env.render_mode == "rgb_array"
+
+
+def test_a_command_without_its_extra_says_so_in_one_line() -> None:
+    said = without("torch", "from crib_training.command_line import main; main(['train'])")
+    assert said == 'error: torch is not installed: pip install "crib-env[train]"'
+    assert "rate" in COMMANDS
+
+
+# --- the first compilation ----------------------------------------------------------------------
+
+
+def compile_with_stderr(cache: Path, terminal: bool) -> str:
+    """Return what is said on stderr by a process that has nothing compiled."""
+    code = "from crib_env.engine.sampling import nth_legal; nth_legal.compiled"
+    environment = os.environ | {"NUMBA_CACHE_DIR": str(cache), "NUMBA_DISABLE_JIT": "0"}
+    ours, theirs = pty.openpty() if terminal else os.pipe()
+    process = subprocess.Popen([sys.executable, "-c", code], stderr=theirs, env=environment)
+    os.close(theirs)
+    assert process.wait() == 0
+    try:
+        said = os.read(ours, 4096).decode()
+    except OSError:  # a terminal that was closed with nothing in it
+        said = ""
+    os.close(ours)
+    return said
+
+
+def test_the_first_compilation_says_so_once_where_a_terminal_is(tmp_path: Path) -> None:
+    assert compile_with_stderr(tmp_path / "a", terminal=False) == ""
+    assert compile_with_stderr(tmp_path / "b", terminal=True).strip() == COMPILING
+    assert compile_with_stderr(tmp_path / "b", terminal=True) == ""

@@ -1,0 +1,190 @@
+"""Whose chance is whose: the generators that agents are given lead nowhere near the deals."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterator
+from typing import Any, ClassVar
+
+import numpy as np
+import pytest
+
+from crib_env import discard_v0, pegging_v0, six_card_v0, table_top_v0
+from crib_env.engine.rng import seed_states
+from crib_env.policy import Act, CompiledAgent
+from vector_walks import lowest
+
+LANES = 5
+Entropy = np.random.SeedSequence
+
+
+class Spy:
+    """Keeps the generator it is given."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.rngs: list[np.random.Generator] = []
+
+    def act(self, views: Any, rng: np.random.Generator) -> Any:
+        if all(rng is not known for known in self.rngs):
+            self.rngs.append(rng)
+        return np.array([lowest(view, rng) for view in views])
+
+
+def relatives(seed_seq: Any) -> Iterator[Entropy]:
+    """Yield what one can reach from a generator's own seed sequence: all above it, and below."""
+    above = [
+        Entropy(seed_seq.entropy, spawn_key=seed_seq.spawn_key[:depth])
+        for depth in range(len(seed_seq.spawn_key) + 1)
+    ]
+    for one in above:
+        yield Entropy(one.entropy, spawn_key=one.spawn_key)
+        for child in Entropy(one.entropy, spawn_key=one.spawn_key).spawn(4):
+            yield child
+            yield from child.spawn(3)
+
+
+def gives_away(rng: np.random.Generator, deals: Any) -> bool:
+    """Tell whether the generators of the deals, int64[N, 4], can be made anew from ``rng``."""
+    for entropy in relatives(rng.bit_generator.seed_seq):
+        states = np.zeros(len(deals), dtype=[("rng", np.int64, (4,))])
+        seed_states(states, entropy)
+        if np.array_equal(states["rng"], deals):
+            return True
+    return False
+
+
+def deals_of(batch: Any, seed: int) -> Any:
+    """Return the generators of a batch's deals as its seed starts them."""
+    batch.seed(seed)
+    return batch.states["rng"].copy()
+
+
+@pytest.mark.parametrize("spawned", [False, True])
+def test_a_generator_spawned_from_the_seed_would_give_the_deals_away(spawned: bool) -> None:
+    """That is what the tests below would find."""
+    deals, _, other = Entropy(7).spawn(3)
+    states = np.zeros(LANES, dtype=[("rng", np.int64, (4,))])
+    seed_states(states, deals)
+    naive = np.random.default_rng(other if spawned else Entropy(7))
+    assert gives_away(naive, states["rng"])
+
+
+def assert_apart(spies: list[Spy], deals: Any) -> None:
+    assert all(spy.rngs for spy in spies)
+    for spy in spies:
+        for rng in spy.rngs:
+            assert not gives_away(rng, deals), spy.name
+    drawn = {copy.deepcopy(rng).random() for spy in spies for rng in spy.rngs}
+    assert len(drawn) == sum(len(spy.rngs) for spy in spies)
+
+
+@pytest.mark.parametrize(
+    ("module", "keyword"), [(discard_v0, "pegging_policy"), (pegging_v0, "discard_policy")]
+)
+@pytest.mark.parametrize("form", ["gym", "vector"])
+def test_opponent_and_phase_policy_draw_apart_from_each_other_and_the_deals(
+    module: Any, keyword: str, form: str
+) -> None:
+    spies = [Spy("opponent"), Spy("policy")]
+    keywords = {"opponent": spies[0], keyword: spies[1]}
+    env = module.gym_env(**keywords) if form == "gym" else module.vector_env(LANES, **keywords)
+    deals = deals_of(env.batch, 7)
+    env.reset(seed=7)
+    while not all(spy.rngs for spy in spies):
+        if not env.action_masks().any():
+            env.reset()
+        env.step(env.action_masks().argmax(axis=-1))
+    assert_apart(spies, deals)
+
+
+@pytest.mark.parametrize("form", ["gym", "vector"])
+def test_opponent_and_partner_draw_apart_from_each_other_and_the_deals(form: str) -> None:
+    spies = [Spy("opponent"), Spy("partner")]
+    keywords = {"opponent": spies[0], "partner": spies[1], "players": 4}
+    env = (
+        table_top_v0.gym_env(**keywords)
+        if form == "gym"
+        else table_top_v0.vector_env(LANES, **keywords)
+    )
+    deals = deals_of(env.batch, 7)
+    env.reset(seed=7)
+    env.step(env.action_masks().argmax(axis=-1))
+    assert_apart(spies, deals)
+
+
+@pytest.mark.parametrize("module", [six_card_v0, table_top_v0])
+def test_seeds_of_each_game_are_not_given_away(module: Any) -> None:
+    spy = Spy("opponent")
+    env = module.vector_env(2, opponent=spy, seat=None)
+    deals = [deals_of(module.gym_env(opponent=spy).batch, seed) for seed in (7, 8)]
+    env.reset(seed=[7, 8])
+    env.step(env.action_masks().argmax(axis=1))
+    assert not any(gives_away(rng, one) for rng in spy.rngs for one in deals)
+
+
+@pytest.mark.parametrize(
+    ("module", "keyword"), [(discard_v0, "pegging_policy"), (pegging_v0, "discard_policy")]
+)
+@pytest.mark.parametrize("seed", [7, None])
+def test_the_phase_policy_of_aec_draws_apart_from_the_deals(
+    module: Any, keyword: str, seed: int | None
+) -> None:
+    spy = Spy("policy")
+    env = module.raw_env(**{keyword: spy})
+    env.game.seed = seeded = Recording(env.game.seed)
+    env.reset(seed=seed)
+    while not spy.rngs:
+        env.step(int(env.observe(env.agent_selection)["action_mask"].argmax()))
+    (entropy,) = seeded.given
+    deals = np.zeros(1, dtype=[("rng", np.int64, (4,))])
+    seed_states(deals, Entropy(entropy.entropy, spawn_key=entropy.spawn_key))
+    assert_apart([spy], deals["rng"])
+
+
+class Recording:
+    """Notes what a function is given."""
+
+    def __init__(self, function: Any) -> None:
+        self.function = function
+        self.given: list[Any] = []
+
+    def __call__(self, entropy: Any) -> None:
+        self.given.append(entropy)
+        self.function(entropy)
+
+
+def note_generator(v: Any, rng: Any, table: Any, weights: Any) -> Any:
+    """Play the first legal card, and leave the generator's words among the weights."""
+    at = int(weights[0])
+    if at + len(rng) < len(weights):
+        for i in range(len(rng)):
+            weights[at + i + 1] = rng[i]
+        weights[0] = at + len(rng)
+    slot = 0
+    while not v["legal"] >> slot & 1:
+        slot += 1
+    return v["hand"][slot]
+
+
+class CompiledSpy(CompiledAgent):
+    name = "spy"
+    acts: ClassVar[dict[str, Act]] = {"two_hand": note_generator}
+
+    def __init__(self) -> None:
+        super().__init__(np.zeros(401))
+
+    @property
+    def seen(self) -> set[tuple[float, ...]]:
+        return {tuple(row) for row in self.weights[1:].reshape(-1, 4).tolist() if any(row)}
+
+
+def test_compiled_agents_draw_apart_from_each_other_and_the_deals_in_every_game() -> None:
+    opponent, policy = CompiledSpy(), CompiledSpy()
+    env = discard_v0.vector_env(LANES, opponent=opponent, pegging_policy=policy, threads=1)
+    deals = {tuple(row) for row in deals_of(env.batch, 7).tolist()}
+    env.reset(seed=7)
+    for _ in range(4):
+        env.step(env.action_masks().argmax(axis=1))
+    assert len(opponent.seen) == len(policy.seen) == len(deals) == LANES
+    assert len(opponent.seen | policy.seen | deals) == 3 * LANES

@@ -1,0 +1,136 @@
+"""What the info says: the same keys, shapes and types at every reset and step, for libraries."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import gymnasium
+import numpy as np
+import pytest
+from gymnasium.vector import AutoresetMode
+
+import crib_env
+from checkout import ROOT
+from crib_env import six_card_v0
+from vector_walks import lowest
+
+SINGLE = {
+    "action_mask": ((52,), "i1"), "scores": ((2,), "i8"), "winner": ((), "i8"),
+    "skunk": ((), "i8"), "seat": ((), "i8"), "opponent": ((), "i8"),
+    "illegal_action": ((), "i8"),
+}  # fmt: skip
+IDS = [f"crib_env/{name}" for name in crib_env.ENVIRONMENTS.values()]
+
+
+def described(info: dict[str, Any]) -> dict[str, Any]:
+    """Return what libraries compare: keys, shapes and types."""
+    return {key: (value.shape, value.dtype.str[1:]) for key, value in info.items()}
+
+
+def walk(env: Any, steps: int) -> Any:
+    """Yield whether an episode has begun or ended, and the info; some actions are illegal."""
+    rng = np.random.default_rng(1)
+    _, info = env.reset(seed=1)
+    yield "reset", info
+    for step in range(steps):
+        mask = info["action_mask"]
+        action = int(rng.choice(np.flatnonzero(mask)))
+        *_, done, _, info = env.step(99 if step % 9 == 8 else action)
+        yield "end" if done else "step", info
+        if done:
+            _, info = env.reset()
+            yield "reset", info
+
+
+@pytest.mark.parametrize("gym_id", IDS)
+@pytest.mark.parametrize("opponent", ["greedy", lowest, [("greedy", 1), ("random", 1)]])
+def test_the_info_of_a_single_game_has_the_same_keys_shapes_and_types_always(
+    gym_id: str, opponent: Any
+) -> None:
+    env = gymnasium.make(gym_id, opponent=opponent, seat=None)
+    expected = SINGLE | {"action_mask": ((int(env.action_space.n),), "i1")}  # type: ignore[attr-defined]
+    seen = set()
+    for when, info in walk(env, 60):
+        assert described(info) == expected, when
+        seen.add(when)
+        if when != "end":
+            assert (info["winner"], info["skunk"], info["illegal_action"]) == (-1, 0, -1)
+        assert tuple(info["scores"]) == env.unwrapped.scores  # type: ignore[attr-defined]
+        assert info["seat"] == env.unwrapped.seat  # type: ignore[attr-defined]
+        names = env.unwrapped.opponent_names  # type: ignore[attr-defined]
+        assert names[info["opponent"]] == env.unwrapped.opponent.name  # type: ignore[attr-defined]
+    assert seen == {"reset", "step", "end"}
+
+
+@pytest.mark.parametrize("mode", [AutoresetMode.SAME_STEP, AutoresetMode.NEXT_STEP])
+@pytest.mark.parametrize("opponent", ["greedy", lowest])
+def test_the_info_of_a_batch_has_the_same_keys_shapes_and_types_always(
+    mode: AutoresetMode, opponent: Any
+) -> None:
+    """Besides what Gymnasium itself adds where an episode ended and another began."""
+    env = six_card_v0.vector_env(3, opponent=opponent, episode="deal", autoreset_mode=mode)
+    expected = {key: ((3, *shape), kind) for key, (shape, kind) in SINGLE.items()}
+    expected |= {f"_{key}": ((3,), "b1") for key in SINGLE}
+    assert env.autoreset_mode == mode
+    _, info = env.reset(seed=1)
+    ended, rng = 0, np.random.default_rng(2)
+    for step in range(40):
+        assert all(info[f"_{key}"].all() for key in SINGLE)
+        added = {key: info.pop(key) for key in list(info) if "final" in key}
+        assert described(info) == expected
+        if added:
+            ended += 1
+            assert described(added["final_info"]) == expected
+        actions = crib_env.sample_legal(info["action_mask"], rng)
+        *_, done, _, info = env.step(np.where(step % 9 == 8, 99, actions))
+        if mode == AutoresetMode.NEXT_STEP and done.any():
+            ended += 1
+            assert (info["illegal_action"][~done] == -1).all()
+            assert (info["illegal_action"][done] == (99 if step % 9 == 8 else -1)).all()
+    assert ended > 3
+
+
+@pytest.mark.parametrize("form", ["gym", "vector", "sb3"])
+@pytest.mark.parametrize(("action", "said"), [(99, 99), (-1, -2), (-7, -2)])
+def test_an_illegal_action_is_told_from_none(form: str, action: int, said: int) -> None:
+    if form == "sb3":
+        pytest.importorskip("stable_baselines3")
+    env: Any = {
+        "gym": lambda: six_card_v0.gym_env(opponent="greedy"),
+        "vector": lambda: six_card_v0.vector_env(1, opponent="greedy"),
+        "sb3": lambda: six_card_v0.sb3_env(1, opponent="greedy"),
+    }[form]()
+    env.reset()
+    if form == "gym":
+        assert env.step(action)[-1]["illegal_action"] == said
+        return
+    info = env.step(np.array([action]))[-1]
+    found = info["final_info"]["illegal_action"][0] if form == "vector" else info[0]
+    assert (found if form == "vector" else found["illegal_action"]) == said
+
+
+def test_gymnasiums_conversion_to_torch_comes_with_the_extra_train() -> None:
+    """It imports array_api_compat, which neither Gymnasium nor PyTorch brings."""
+    train = re.search(r"^train = \[(.*?)^\]", (ROOT / "pyproject.toml").read_text(), re.M | re.S)
+    assert train
+    assert '"array-api-compat>=' in train[1]
+    assert re.search(r"^array-api-compat==", (ROOT / "constraints.txt").read_text(), re.MULTILINE)
+
+
+def test_gymnasiums_conversion_to_torch_takes_single_games_and_batches() -> None:
+    torch = pytest.importorskip("torch")
+    pytest.importorskip("array_api_compat")
+    from gymnasium.wrappers import NumpyToTorch
+    from gymnasium.wrappers.vector import NumpyToTorch as NumpyToTorchVector
+
+    env = NumpyToTorch(six_card_v0.gym_env(opponent="greedy"))
+    _, info = env.reset(seed=1)
+    *_, done, _, info = env.step(info["action_mask"].argmax())
+    assert isinstance(info["action_mask"], torch.Tensor)
+    assert not done
+    envs = NumpyToTorchVector(six_card_v0.vector_env(2, opponent="greedy"))
+    _, info = envs.reset(seed=1)
+    *_, ended, _, info = envs.step(info["action_mask"].argmax(dim=1))
+    assert isinstance(info["scores"], torch.Tensor)
+    assert not ended.any()

@@ -1,0 +1,369 @@
+"""Opponents by shares, other ones in the middle of it, and what the forms tell of an episode."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+import warnings
+from typing import Any
+
+import gymnasium
+import numpy as np
+import pytest
+from gymnasium.utils.env_checker import check_env
+from gymnasium.vector import AutoresetMode
+
+import crib_env
+from crib_env import Game, discard_v0, pegging_v0, six_card_v0, table_top_v0
+from vector_walks import Asked, lowest, picture
+
+THREE = [("greedy", 1), ("rule_based", 2.0), ("random", 0.5)]
+MODULES = [six_card_v0, table_top_v0, discard_v0, pegging_v0]
+every_form = pytest.mark.parametrize("module", MODULES, ids=lambda module: module.__name__[9:])
+
+
+def play(env: Any, steps: int, seed: int = 1) -> list[dict[str, Any]]:
+    """Return the infos at the ends of episodes along a random walk, of each game that ended."""
+    rng, ends = np.random.default_rng(seed), []
+    _, info = env.reset(seed=seed)
+    for _ in range(steps):
+        *_, done, _, info = env.step(crib_env.sample_legal(info["action_mask"], rng))
+        final = info.get("final_info", {})
+        ends += [{k: v[lane] for k, v in final.items()} for lane in np.flatnonzero(done)]
+    return ends
+
+
+# --- several opponents, one drawn for each episode ----------------------------------------------
+
+
+@every_form
+@pytest.mark.parametrize("mode", [AutoresetMode.SAME_STEP, AutoresetMode.NEXT_STEP])
+def test_compiled_games_of_several_opponents_are_those_that_are_asked_in_python(
+    module: Any, mode: AutoresetMode
+) -> None:
+    keywords = {"seat": None, "reward": "points", "episode": next(iter(module.maker.episodes)),
+                "autoreset_mode": mode}  # fmt: skip
+    pair = [("greedy", 1), ("rule_based", 2)]
+    compiled = module.vector_env(12, opponent=pair, **keywords)
+    asked = module.vector_env(12, opponent=[(Asked(name), s) for name, s in pair], **keywords)
+    assert compiled.batch._compiled is not None
+    assert asked.batch._compiled is None
+    assert picture(compiled, seed=1, steps=80) == picture(asked, seed=1, steps=80)
+    assert len(set(compiled.batch.opponents.drawn.tolist())) == 2
+
+
+def test_one_is_drawn_for_each_episode_by_its_share() -> None:
+    env = six_card_v0.vector_env(64, opponent=THREE, episode="deal")
+    ends = play(env, 120)
+    names = [env.opponent_names[end["opponent"]] for end in ends]
+    assert len(names) > 1000
+    for name, share in THREE:
+        assert abs(names.count(name) / len(names) - share / 3.5) < 0.05
+
+
+def test_equal_seeds_draw_equal_opponents_whatever_the_threads() -> None:
+    envs = [six_card_v0.vector_env(30, opponent=THREE, seat=None, episode="deal", threads=t)
+            for t in (1, 3)]  # fmt: skip
+    one, many = (
+        [(e["opponent"], e["winner"], e["seat"]) for e in play(env, 60, 5)] for env in envs
+    )
+    assert one == many
+    assert one == [(e["opponent"], e["winner"], e["seat"]) for e in play(envs[0], 60, 5)]
+    assert one != [(e["opponent"], e["winner"], e["seat"]) for e in play(envs[0], 60, 6)]
+
+
+def test_a_share_of_a_single_environment_is_its_lane_of_a_batch() -> None:
+    """Seeds of each game: the single environment and the batch draw the same opponents."""
+    batch = six_card_v0.vector_env(6, opponent=THREE, seat=0)
+    batch.reset(seed=[1, 2, 3, 4, 5, 6])
+    drawn = batch.batch.opponents.drawn.tolist()
+    for lane, seed in enumerate([1, 2, 3, 4, 5, 6]):
+        env = six_card_v0.gym_env(opponent=THREE, seat=0)
+        env.reset(seed=seed)
+        assert env.batch.opponents.drawn.tolist() == [drawn[lane]]
+    assert len(set(drawn)) > 1
+
+
+def test_copies_of_a_mixed_batch_go_on_alike() -> None:
+    env = six_card_v0.vector_env(8, opponent=THREE, episode="deal")
+    play(env, 10)
+    for twin in (copy.deepcopy(env), pickle.loads(pickle.dumps(env))):
+        other = copy.deepcopy(env)
+        for _ in range(40):
+            actions = twin.action_masks().argmax(axis=1)
+            first, second = twin.step(actions), other.step(actions)
+            assert np.array_equal(first[0], second[0])
+            assert np.array_equal(first[1], second[1])
+
+
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        ([], "empty"),
+        ([("greedy", 0)], "'greedy' must be a number above 0"),
+        ([("greedy", float("nan"))], "above 0"),
+        ([("greedy", True)], "above 0"),
+        (["greedy", "expert"], r"\[\(agent, share\), ...\]"),
+        ([("greedi", 1)], "did you mean 'greedy'"),
+    ],
+)
+def test_shares_that_do_not_fit_are_refused_and_change_nothing(given: Any, says: str) -> None:
+    with pytest.raises(ValueError, match=says):
+        six_card_v0.vector_env(2, opponent=given)
+    env = six_card_v0.vector_env(2, opponent="greedy")
+    with pytest.raises(ValueError, match=says):
+        env.set_opponent(given)
+    assert [agent.name for agent in env.batch.opponents.agents] == ["greedy"]
+
+
+# --- set_opponent -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("form", ["gym", "vector", "sb3"])
+def test_another_opponent_plays_at_once(form: str) -> None:
+    asked = []
+
+    def other(view: Any, rng: np.random.Generator) -> int:
+        asked.append(1)
+        return lowest(view, rng)
+
+    env: Any = {
+        "gym": lambda: six_card_v0.gym_env(opponent="greedy"),
+        "vector": lambda: six_card_v0.vector_env(3, opponent="greedy"),
+        "sb3": lambda: six_card_v0.sb3_env(3, opponent="greedy"),
+    }[form]()
+    env.reset()
+    env.set_opponent(other)
+    for _ in range(3):
+        env.step(env.action_masks().argmax(axis=-1))
+    assert asked
+    assert env.batch._compiled is None
+    env.set_opponent("rule_based")  # compiled again
+    seen = len(asked)
+    for _ in range(3):
+        env.step(env.action_masks().argmax(axis=-1))
+    assert len(asked) == seen
+    assert env.batch._compiled is not None
+
+
+def test_sb3_sets_the_opponent_of_the_games_named() -> None:
+    env = six_card_v0.sb3_env(4, opponent="greedy", episode="deal")
+    env.env_method("set_opponent", "rule_based", indices=[1, 3])
+    env.reset()
+    seen: set[tuple[int, str]] = set()
+    for _ in range(20):
+        _, _, dones, infos = env.step(env.action_masks().argmax(axis=1))
+        names = env.opponent_names
+        seen |= {(lane, names[infos[lane]["opponent"]]) for lane in np.flatnonzero(dones)}
+    assert seen == {(0, "greedy"), (1, "rule_based"), (2, "greedy"), (3, "rule_based")}
+    env.env_method("set_opponent", [("greedy", 1), ("random", 1)])
+    assert [agent.name for agent in env.batch.opponents.agents] == ["greedy", "random"]
+
+
+def test_sb3s_own_vector_environment_of_single_ones_takes_it() -> None:
+    make_vec_env = pytest.importorskip("stable_baselines3.common.env_util").make_vec_env
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message=".*render_mode='rgb_array'")
+        envs = make_vec_env("crib_env/SixCard-v0", 2, env_kwargs={"opponent": "greedy"})
+    envs.reset()
+    envs.env_method("set_opponent", "rule_based")
+    assert [one.unwrapped.batch.opponents[0].name for one in envs.envs] == ["rule_based"] * 2
+
+
+# --- what an episode's end says -----------------------------------------------------------------
+
+
+@every_form
+def test_the_end_of_an_episode_says_how_it_went(module: Any) -> None:
+    """Single environment and batch say the same, and what the rewards say."""
+    single = module.gym_env(opponent="greedy", seat=1)
+    batch = module.vector_env(1, opponent="greedy", seat=1)
+    for seed in range(3):
+        _, info = single.reset(seed=seed)
+        batch.reset(seed=seed)
+        done = False
+        while not done:
+            action = int(info["action_mask"].argmax())
+            *_, reward, done, _, info = single.step(action)
+            *_, many = batch.step(np.array([action]))
+        final = many["final_info"]
+        assert tuple(info["scores"]) == tuple(final["scores"][0]) == single.scores
+        won = info["winner"]
+        assert won == final["winner"][0]
+        assert {-1.0: 0, 1.0: 1, 0.0: -1}[reward] == won
+        assert info["seat"] == final["seat"][0] == 1
+        assert info["opponent"] == final["opponent"][0] == 0
+        assert single.opponent_names == batch.opponent_names == ["greedy"]
+        assert info["illegal_action"] == final["illegal_action"][0] == -1
+
+
+@pytest.mark.parametrize(("scores", "skunk"), [((120, 100), 0), ((120, 85), 1), ((120, 50), 2)])
+def test_h11_a_skunk_is_told(scores: tuple[int, int], skunk: int) -> None:
+    env = six_card_v0.gym_env(opponent="greedy", seat=0)
+    _, info = env.reset(seed=1, options={"scores": scores, "dealer": 0})
+    done = False
+    while not done:
+        *_, done, _, info = env.step(int(info["action_mask"].argmax()))
+    assert info["winner"] == 0
+    assert info["skunk"] == skunk
+
+
+@pytest.mark.parametrize("opponent", ["greedy", lowest])
+def test_an_illegal_action_is_told(opponent: Any) -> None:
+    env = six_card_v0.gym_env(opponent=opponent, seat=0)
+    env.reset(seed=1)
+    illegal = int(np.flatnonzero(~env.action_masks())[3])
+    *_, reward, done, _, info = env.step(illegal)
+    assert (reward, done, info["illegal_action"]) == (-1.0, True, illegal)
+    assert info["winner"] == -1
+    batch = six_card_v0.vector_env(2, opponent=opponent, seat=0)
+    batch.reset(seed=1)
+    legal = int(batch.action_masks()[1].argmax())
+    *_, info = batch.step(np.array([99, legal]))
+    assert info["final_info"]["illegal_action"][0] == 99
+    assert info["final_info"]["_illegal_action"].tolist() == [True, False]
+
+
+def test_next_step_mode_says_it_in_the_info_of_the_step() -> None:
+    keywords = {"opponent": "greedy", "autoreset_mode": AutoresetMode.NEXT_STEP, "episode": "deal"}
+    env = six_card_v0.vector_env(4, **keywords)
+    _, info = env.reset(seed=1)
+    for _ in range(8):
+        *_, done, _, info = env.step(info["action_mask"].argmax(axis=1))
+        assert (info["winner"][~done] == -1).all()
+        for lane in np.flatnonzero(done & (info["winner"] >= 0)):
+            won = int(info["winner"][lane])
+            assert info["scores"][lane][won] > info["scores"][lane][1 - won]
+
+
+@pytest.mark.parametrize("form", ["gym", "vector"])
+def test_a_forgotten_mask_is_warned_of_once(form: str) -> None:
+    if form == "gym":
+        env: Any = six_card_v0.gym_env(opponent="greedy")
+    else:
+        env = six_card_v0.vector_env(4, opponent="greedy")
+    env.reset(seed=1)
+
+    def forget() -> None:
+        for _ in range(100):
+            env.reset()
+            env.step(99 if form == "gym" else np.full(4, 99))
+
+    with pytest.warns(UserWarning, match=r"mask.*MaskablePPO.*mask_in_observation") as said:
+        forget()
+    assert len(said) == 1
+
+
+def test_now_and_then_an_illegal_action_is_not_warned_of() -> None:
+    env = six_card_v0.vector_env(8, opponent="greedy", episode="deal")
+    _, info = env.reset(seed=1)
+    rng, illegal = np.random.default_rng(1), 0
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for _ in range(300):
+            actions = crib_env.sample_legal(info["action_mask"], rng)
+            actions[rng.random(8) < 0.05] = 99
+            illegal += int((actions == 99).sum())
+            *_, info = env.step(actions)
+    assert illegal > 50
+
+
+# --- the single environment opened up -----------------------------------------------------------
+
+
+@every_form
+def test_events_of_the_single_environment_add_up_to_its_scores(module: Any) -> None:
+    for opponent in ("greedy", lowest):
+        env = module.gym_env(opponent=opponent)
+        _, info = env.reset(seed=3)
+        points, done, count = [0, 0], False, 0
+        while True:
+            for event in env.events:
+                points[event.seat % 2] += event.points
+                count += 1
+            assert tuple(points) == env.scores
+            if done:
+                break
+            *_, done, _, info = env.step(int(info["action_mask"].argmax()))
+        assert count
+
+
+def test_points_before_the_first_decision_are_events_too() -> None:
+    env = crib_env.five_card_v0.gym_env(opponent="greedy", seat=0)
+    env.reset(seed=1)
+    assert [event.reason for event in env.events] == ["for_last"]
+    env.reset(seed=1, options={"scores": (5, 5)})
+    assert env.events == []
+
+
+def test_the_position_of_the_single_environment_can_be_written_and_read() -> None:
+    env = six_card_v0.gym_env(opponent="greedy", seat=0)
+    for look in (env.view, env.notation):
+        with pytest.raises(crib_env.EpisodeOverError, match=r"reset\(\)"):
+            look()
+    _, info = env.reset(seed=4)
+    env.step(int(info["action_mask"].argmax()))
+    game = Game.from_notation(env.notation())
+    assert game.seat == env.seat
+    assert game.view(env.seat).tobytes() == env.view().tobytes()
+
+
+# --- the mask in the observation ----------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("wanted", "keys"),
+    [
+        (True, ("observation", "action_mask")),
+        ("torchrl", ("observation", "action_mask")),
+        ("rllib", ("observations", "action_mask")),
+        ("tianshou", ("obs", "mask")),
+    ],
+)
+def test_the_mask_comes_with_the_observation_under_a_librarys_keys(
+    wanted: Any, keys: tuple[str, str]
+) -> None:
+    keywords = {"opponent": "greedy", "seat": 0, "episode": "deal", "mask_in_observation": wanted}
+    plain = six_card_v0.gym_env(**{**keywords, "mask_in_observation": False})
+    single, batch = six_card_v0.gym_env(**keywords), six_card_v0.vector_env(2, **keywords)
+    observation, info = plain.reset(seed=1)
+    one, _ = single.reset(seed=1)
+    many, many_info = batch.reset(seed=[1, 2])
+    done = False
+    while True:
+        assert tuple(one) == keys
+        assert single.observation_space.contains(one)
+        assert np.array_equal(one[keys[0]], observation)
+        assert np.array_equal(one[keys[1]], info["action_mask"])
+        if done:
+            final = many_info["final_obs"][0]
+            assert single.observation_space.contains(final)
+            assert all(np.array_equal(final[key], one[key]) for key in keys)
+            break
+        assert batch.observation_space.contains(many)
+        assert all(np.array_equal(many[key][0], one[key]) for key in keys)
+        action = int(info["action_mask"].argmax())
+        other = int(many[keys[1]][1].argmax())
+        observation, _, done, _, info = plain.step(action)
+        one, *_ = single.step(action)
+        many, *_, many_info = batch.step(np.array([action, other]))
+
+
+def test_gymnasiums_checker_takes_it_and_an_unknown_library_is_refused() -> None:
+    env = gymnasium.make("crib_env/SixCard-v0", opponent="greedy", mask_in_observation=True)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        check_env(env.unwrapped)
+    with pytest.raises(ValueError, match="rllib"):
+        six_card_v0.gym_env(opponent="greedy", mask_in_observation="rlib")
+
+
+# --- render modes -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("mode", ["rgb_array", "human"])
+def test_a_common_render_mode_that_is_not_there_is_none_at_all(mode: str) -> None:
+    for env in (six_card_v0.gym_env(opponent="greedy", render_mode=mode),
+                six_card_v0.raw_env(render_mode=mode)):  # fmt: skip
+        there = mode in env.metadata["render_modes"]
+        assert env.render_mode == (mode if there else None)

@@ -1,0 +1,285 @@
+"""The native Stable-Baselines3 ``VecEnv``, alone and under MaskablePPO."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+pytest.importorskip("stable_baselines3")
+pytest.importorskip("sb3_contrib")
+
+import torch
+from sb3_contrib import MaskablePPO
+from sb3_contrib.common.maskable.evaluation import evaluate_policy
+from sb3_contrib.common.maskable.utils import get_action_masks, is_masking_supported
+from stable_baselines3.common.vec_env import VecEnv, VecMonitor, VecNormalize
+
+import crib_env
+from crib_env import six_card_v0
+from vector_walks import lowest
+
+torch.set_num_threads(1)  # these nets are too small to share
+MODULES = [getattr(crib_env, name) for name in crib_env.ENVIRONMENTS]
+
+
+def first_legal(env: Any) -> Any:
+    return env.action_masks().argmax(axis=1)
+
+
+def test_it_is_a_vecenv_with_masks() -> None:
+    env = six_card_v0.sb3_env(3, opponent=lowest)
+    assert isinstance(env, VecEnv)
+    assert env.num_envs == 3
+    assert is_masking_supported(env)
+    observations = env.reset()
+    assert observations.shape == (3, *env.observation_space.shape)
+    assert observations.dtype == np.uint8
+    masks = get_action_masks(env)
+    assert masks.shape == (3, 52)
+    assert masks.dtype == bool
+    assert (masks.sum(axis=1) == 6).all()
+    assert np.array_equal(masks, env.action_masks())
+
+
+def test_methods_and_attributes_of_single_games() -> None:
+    env = six_card_v0.sb3_env(3, opponent=lowest)
+    env.reset()
+    assert np.array_equal(np.stack(env.env_method("action_masks")), env.action_masks())
+    some = env.env_method("action_masks", indices=[2, 0])
+    assert np.array_equal(np.stack(some), env.action_masks()[[2, 0]])
+    assert np.array_equal(np.stack(env.env_method("action_masks", indices=1)),
+                          env.action_masks()[[1]])  # fmt: skip
+    with pytest.raises(AttributeError, match="pegging"):
+        env.env_method("pegging")
+    assert env.has_attr("action_masks")
+    assert env.has_attr("render_mode")
+    assert not env.has_attr("nothing_of_the_kind")
+    assert env.get_attr("rules") == [env.rules] * 3
+    assert env.get_attr("num_envs", indices=[0]) == [3]
+    with pytest.raises(AttributeError):
+        env.get_attr("nothing_of_the_kind")
+    with pytest.raises(NotImplementedError, match="seat"):
+        env.set_attr("seat", 1)
+    assert env.env_is_wrapped(VecMonitor) == [False] * 3
+    assert env.reset_infos == [{}, {}, {}]
+    assert env.unwrapped is env
+    env.close()
+
+
+def rollout(env: Any, steps: int) -> list[Any]:
+    seen = [env.reset().tobytes()]
+    for _ in range(steps):
+        observations, rewards, dones, infos = env.step(first_legal(env))
+        seen.append((observations.tobytes(), rewards.tolist(), dones.tolist(),
+                     [sorted(info) for info in infos]))  # fmt: skip
+    return seen
+
+
+def test_seed_makes_the_next_reset_and_all_that_follows_repeat() -> None:
+    env = six_card_v0.sb3_env(3, opponent=lowest, seat=None)
+    first = env.seed(5)
+    assert len(first) == 3
+    expected = rollout(env, 120)
+    goes_on = rollout(env, 120)  # without another seed the generators go on
+    assert goes_on != expected
+    env.seed(5)
+    assert rollout(env, 120) == expected
+    assert rollout(env, 120) == goes_on
+    env.seed(6)
+    assert rollout(env, 120) != expected
+
+
+def test_options_are_for_the_next_reset() -> None:
+    env = six_card_v0.sb3_env(2, opponent=lowest, seat=0)
+    deck = list(reversed(range(52)))
+    env.set_options({"decks": [deck], "dealer": 1})
+    assert (env.reset()[:, :52].nonzero()[1].reshape(2, 6) == sorted(deck[0:12:2])).all()
+    assert (env.reset()[:, :52].nonzero()[1].reshape(2, 6) != sorted(deck[0:12:2])).any()
+
+
+def test_each_lane_has_options_of_its_own() -> None:
+    decks = [np.random.default_rng(i).permutation(52).tolist() for i in range(2)]
+    env = six_card_v0.sb3_env(3, opponent=lowest, seat=0)
+    env.set_options(
+        [{"decks": decks[:1], "dealer": 1}, {"decks": decks[1:], "dealer": 0, "scores": (7, 9)}, {}]
+    )
+    env.seed(3)
+    env.reset()
+    states = env.batch.states
+    for lane, deck in enumerate(decks):
+        assert set(states["dealt"][lane].tolist()) == set(deck[:12])
+        assert states["starter"][lane] == deck[12]
+    assert states["dealer"][:2].tolist() == [1, 0]
+    assert states["scores"].tolist() == [[0, 0], [7, 9], [0, 0]]
+    given = states["starter"][2]
+    plain = six_card_v0.sb3_env(3, opponent=lowest, seat=0)
+    plain.seed(3)
+    plain.reset()
+    assert plain.batch.states["starter"][2] == given  # without options, as if none had any
+
+
+@pytest.mark.parametrize("options", [{"dealer": 9}, {"deals": []}, {"decks": [[1, 2]]}])
+def test_an_option_that_does_not_fit_changes_nothing(options: dict[str, Any]) -> None:
+    env = six_card_v0.sb3_env(2, opponent=lowest)
+    env.reset()
+    before = env.batch.states.tobytes()
+    env.seed(3)
+    env.set_options(options)
+    with pytest.raises(ValueError, match=next(iter(options))):
+        env.reset()
+    assert env.batch.states.tobytes() == before
+
+
+@pytest.mark.parametrize("seed", [-1, 1.5, "7"])
+def test_a_seed_that_does_not_fit_changes_nothing(seed: Any) -> None:
+    env = six_card_v0.sb3_env(2, opponent=lowest)
+    env.reset()
+    before = env.batch.states.tobytes()
+    with pytest.raises((ValueError, TypeError)):
+        reset_from(env, seed)
+    assert env.batch.states.tobytes() == before
+
+
+def reset_from(env: Any, seed: Any) -> None:
+    env.seed(seed)
+    env.reset()
+
+
+@pytest.mark.parametrize("reward", ["win", "points"])
+def test_infos_of_an_ended_episode_are_what_sb3_reads(reward: str) -> None:
+    env = six_card_v0.sb3_env(4, opponent=lowest, episode="deal", reward=reward)
+    env.seed(7)
+    env.reset()
+    layout = crib_env.observation_layout("six_card_v0")
+    total, length, ended = np.zeros(4), np.zeros(4, dtype=int), 0
+    for _ in range(60):
+        observations, rewards, dones, infos = env.step(first_legal(env))
+        assert rewards.dtype == np.float32
+        assert dones.dtype == bool
+        total += rewards
+        length += 1
+        for lane in range(4):
+            if not dones[lane]:
+                assert infos[lane] == {}
+                continue
+            ended += 1
+            info = infos[lane]
+            assert info["TimeLimit.truncated"] is False
+            assert info["terminal_observation"].shape == observations[lane].shape
+            assert not info["terminal_observation"][layout["hand"]].any()
+            assert observations[lane][layout["hand"]].sum() == 6
+            assert info["episode"]["r"] == pytest.approx(total[lane])
+            assert info["episode"]["l"] == length[lane]
+            total[lane], length[lane] = 0.0, 0
+    assert ended > 20
+
+
+def test_observations_handed_out_are_not_overwritten() -> None:
+    env = six_card_v0.sb3_env(3, opponent=lowest)
+    first = env.reset()
+    kept = first.copy()
+    for _ in range(5):
+        env.step(first_legal(env))
+    assert np.array_equal(first, kept)
+
+
+def test_observations_may_carry_their_masks() -> None:
+    """For policies of one's own; the same games as without."""
+    options: dict[str, Any] = {"opponent": "greedy", "episode": "deal"}
+    plain = six_card_v0.sb3_env(4, **options)
+    env = six_card_v0.sb3_env(4, **options, mask_in_observation=True)
+    for each in (plain, env):
+        each.seed(3)
+    observation, seen = plain.reset(), env.reset()
+    ended = 0
+    for _ in range(12):
+        assert env.observation_space.contains({key: rows[0] for key, rows in seen.items()})
+        assert (seen["observation"] == observation).all()
+        assert (seen["action_mask"] == plain.action_masks()).all()
+        acted = first_legal(plain)
+        observation, _, dones, infos = plain.step(acted)
+        seen, _, _, same = env.step(acted)
+        for lane in dones.nonzero()[0]:
+            last = same[lane]["terminal_observation"]
+            assert (last["observation"] == infos[lane]["terminal_observation"]).all()
+            assert not last["action_mask"].any()
+            ended += 1
+    assert ended
+    model = MaskablePPO("MultiInputPolicy", env, n_steps=8, batch_size=32, seed=1)
+    model.learn(64)
+
+
+def test_sb3s_own_wrappers_take_it() -> None:
+    env = VecNormalize(VecMonitor(six_card_v0.sb3_env(3, opponent=lowest, episode="deal")),
+                       norm_obs=False)  # fmt: skip
+    env.reset()
+    lengths = []
+    for _ in range(40):
+        masks = np.stack(env.env_method("action_masks"))
+        *_, infos = env.step(masks.argmax(axis=1))
+        lengths += [info["episode"]["l"] for info in infos if "episode" in info]
+    assert lengths
+
+
+def learner(env: Any, **keywords: Any) -> MaskablePPO:
+    settings = {"n_steps": 12, "batch_size": 96, "n_epochs": 2, "seed": 1, "device": "cpu",
+                "policy_kwargs": {"net_arch": [64]}}  # fmt: skip
+    return MaskablePPO("MlpPolicy", env, **(settings | keywords))
+
+
+@pytest.mark.parametrize("module", MODULES, ids=lambda module: module.__name__)
+def test_maskable_ppo_learns_for_a_few_updates(module: Any) -> None:
+    """With ``on_illegal="raise"``: a mask that failed to reach the policy would end the test."""
+    env = module.sb3_env(16, opponent=lowest, reward="points", on_illegal="raise")
+    model = learner(env)
+    before = {name: value.clone() for name, value in model.policy.state_dict().items()}
+    losses = []
+    for _ in range(3):
+        model.learn(12 * 16, reset_num_timesteps=False)
+        logged = model.logger.name_to_value
+        losses.append([logged[f"train/{part}"] for part in ("loss", "value_loss", "entropy_loss")])
+    assert np.isfinite(losses).all()
+    assert model.num_timesteps == 3 * 12 * 16
+    after = model.policy.state_dict()
+    assert any(not torch.equal(before[name], after[name]) for name in before)
+    assert all(torch.isfinite(value).all() for value in after.values())
+
+
+@pytest.mark.parametrize("seed", [1, 2, 4])
+def test_maskable_ppo_learns_to_play_a_deal_it_meets_again(seed: int) -> None:
+    """Observation, mask and reward carry what is needed: a deal repeated is soon played well."""
+    env = six_card_v0.sb3_env(64, opponent=lowest, seat=0, reward="points", episode="deal")
+    deck = np.random.default_rng(seed).permutation(52)
+    model = learner(env, n_steps=6, batch_size=192, n_epochs=8, learning_rate=3e-3, gamma=1.0)
+    returns = []
+    for _ in range(16):
+        env.set_options({"decks": [deck], "dealer": 1})
+        model.learn(6 * 64)  # the learner's six cards of one deal, in 64 games
+        last = list(model.ep_info_buffer)[-64:]
+        returns.append(float(np.mean([episode["r"] for episode in last])))
+    assert np.mean(returns[-4:]) > returns[0] + 3, returns
+
+
+def test_sb3s_evaluate_policy_and_saving_work(tmp_path: Any) -> None:
+    env = six_card_v0.sb3_env(8, opponent=lowest, episode="deal")
+    model = learner(env)
+    mean, spread = evaluate_policy(model, env, n_eval_episodes=16, warn=False)
+    assert -1 <= mean <= 1
+    assert spread >= 0
+    model.save(tmp_path / "model")
+    again = MaskablePPO.load(tmp_path / "model", env=env)
+    observations = env.reset()
+    masks = env.action_masks()
+    first, _ = model.predict(observations, action_masks=masks, deterministic=True)
+    second, _ = again.predict(observations, action_masks=masks, deterministic=True)
+    assert np.array_equal(first, second)
+
+
+def test_maskable_ppo_takes_the_gymnasium_environment() -> None:
+    env = six_card_v0.gym_env(opponent=lowest, on_illegal="raise")
+    assert is_masking_supported(env)
+    model = learner(env, n_steps=32, batch_size=32, n_epochs=1)
+    model.learn(64)
+    assert model.num_timesteps == 64

@@ -1,0 +1,277 @@
+"""The table without a screen: what is said adds up, nothing hidden is seen, turns go back."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+import pytest
+from crib_agents.loading import load_agent
+from crib_play.table import GAMES, NotYourTurnError, Session, Turn, find_game, review
+from crib_play.table.advice import actions_of, choices
+from crib_play.table.names import names
+from crib_play.table.seating import sit_down
+
+from crib_env import EpisodeOverError, IllegalActionError, Rules, format_card, parse_cards
+from hidden import redraw_hands, redraw_turns
+
+every_game = pytest.mark.parametrize("game", GAMES)
+
+
+def session_of(game: str, agent: str = "greedy", seed: int = 1) -> Session:
+    kind = find_game(game)
+    return Session.begin(kind, [load_agent(agent)] * kind.players, seed)
+
+
+def made(turn: Turn, rules: Rules) -> Counter[int]:
+    """Return the points of a turn's calls, and of its counts unless the difference is called."""
+    points: Counter[int] = Counter()
+    for call in turn.calls:
+        points[call.seat % 2] += call.points
+    if not getattr(rules, "score_difference", False):  # T13
+        for one in turn.counted:
+            points[one.seat % 2] += one.points
+    return points
+
+
+@every_game
+@pytest.mark.parametrize("seed", [0])
+def test_what_is_called_and_counted_is_what_is_pegged(game: str, seed: int) -> None:
+    session = session_of(game, seed=seed)
+    rules = session.game.rules
+    board = Counter({call.seat % 2: call.points for call in session.opening})
+    assert board == Counter(dict(enumerate(session.game.scores)))
+    won = 0
+    while not session.over:
+        games = sum(session.game.match_score) if game == "match" else 0
+        turn = session.answer()
+        board += made(turn, rules)
+        if game == "match" and sum(session.game.match_score) > games and not session.over:
+            won += 1
+            board = Counter()
+        scores = dict(enumerate(session.game.scores))
+        capped = find_game(game).family.sides is None  # T9: at Table Top nothing is cut off
+        assert {s: min(n, rules.target) if capped else n for s, n in board.items() if n} == {
+            s: n for s, n in scores.items() if n
+        }, f"seed {seed}, turn {len(session.turns)}: {turn}"
+    assert session.winner is not None
+    assert won or game != "match"
+
+
+def test_h8_the_show_is_counted_pone_first_and_ends_with_the_game() -> None:
+    session = session_of("six", seed=5)
+    session.go_on()
+    shows = [[one.name for one in turn.counted] for turn in session.turns if turn.counted]
+    assert shows[:-1] == [["hand", "hand", "crib"]] * (len(shows) - 1)
+    for turn in session.turns:
+        if len(turn.counted) > 1:
+            assert turn.counted[1].seat == 1 - turn.counted[0].seat
+
+
+@pytest.mark.parametrize("game", ["six", "five", "table-top", "partners"])
+def test_hidden_cards_change_nothing_that_a_seat_sees(game: str) -> None:
+    rng = np.random.default_rng(3)
+    session = session_of(game, seed=3)
+    changed = 0
+    for _ in range(150):
+        if session.over:
+            break
+        seat, state = session.seat, session.game.states[0]
+        view = session.game.view(seat)
+        seen = json.dumps(session.sight(seat))
+        before = session.game.snapshot()
+        if session.family.sides:
+            changed += redraw_turns(state, view, rng)
+        else:
+            changed += redraw_hands(state, session.game.rules.dealt, rng)
+        assert json.dumps(session.sight(seat)) == seen
+        session.game.restore(before)
+        session.answer()
+    assert changed > 100
+
+
+@every_game
+def test_a_turn_taken_back_is_as_if_it_had_not_been(game: str) -> None:
+    session = sit_down(find_game(game), 0, "rule_based", seed=4)
+    rng = np.random.default_rng(4)
+    session.go_on()
+    for _ in range(12):
+        before = session.game.notation(), len(session.turns), session.sight(0)
+        legal = rng.permutation(session.game.legal_actions).tolist()
+        session.act(0, legal[: session.to_choose])
+        session.go_on()
+        after = session.game.notation(), [turn.actions for turn in session.turns]
+        if session.over:
+            break
+        assert session.undo(0)
+        assert (session.game.notation(), len(session.turns), session.sight(0)) == before
+        session.act(0, legal[: session.to_choose])
+        session.go_on()
+        assert (session.game.notation(), [turn.actions for turn in session.turns]) == after
+
+
+def test_nothing_is_taken_back_where_another_person_sits_nor_before_the_first_turn() -> None:
+    kind = find_game("six")
+    with pytest.raises(ValueError, match="only in practice"):
+        Session.begin(kind, (None, None), 1).undo(0)
+    assert sit_down(kind, 0, "greedy", seed=1).undo(0) is False
+
+
+def test_a_wrong_turn_changes_nothing() -> None:
+    session = sit_down(find_game("six"), 0, "greedy", seed=2)
+    session.go_on()
+    before = session.game.notation()
+    hand = session.game.legal_actions
+    other = next(card for card in range(52) if card not in hand)
+    for seat, actions, error in (
+        (1, hand[:2], NotYourTurnError),
+        (0, hand[:1], ValueError),
+        (0, hand[:3], ValueError),
+        (0, [hand[0], hand[0]], IllegalActionError),
+        (0, [hand[0], other], IllegalActionError),
+    ):
+        with pytest.raises(error):
+            session.act(seat, actions)
+        assert session.game.notation() == before
+        assert session.sight(0)["discarded"] == []
+    with pytest.raises(NotYourTurnError):
+        session.answer()
+
+
+def test_after_the_end_nobody_moves() -> None:
+    session = session_of("five")
+    session.go_on()
+    assert not session.to_choose
+    with pytest.raises(EpisodeOverError):
+        session.act(session.seat, [0])
+
+
+@pytest.mark.parametrize("game", ["six", "five", "table-top", "ship-partners"])
+def test_a_session_is_its_start_its_chance_and_its_turns(game: str) -> None:
+    """Out of these a server lays the table again after it has been killed."""
+    from crib_env import Game
+
+    first = session_of(game, "random", seed=6)
+    first.go_on()
+    again = Session(Game.from_notation(first.start), first.seats, first.chance)
+    for turn in first.turns[: len(first.turns) // 2]:
+        again.act(turn.seat, turn.actions)
+    again.go_on()
+    assert again.game.notation() == first.game.notation()
+    assert again.opening == first.opening
+    for one, other in zip(again.turns, first.turns, strict=True):
+        assert (one.calls, one.counted) == (other.calls, other.counted)
+
+
+@pytest.mark.parametrize("game", ["six", "table-top"])
+def test_what_a_seat_saw_is_still_known(game: str) -> None:
+    session = session_of(game)
+    seen = []
+    while not session.over:
+        seen.append(session.sight(0))
+        session.answer()
+    assert [session.sight(0, n) for n in range(len(session.turns))] == seen
+
+
+def test_the_review_finds_what_the_expert_would_have_done() -> None:
+    session = session_of("six", "expert", seed=7)
+    session.go_on()
+    played = [one for one in review(session, 0).decisions if one.phase == "pegging"]
+    assert len(played) > 10
+    assert max(one.loss for one in played) == 0
+    worse = session_of("six", "random", seed=7)
+    worse.go_on()
+    looked = review(worse, 0)
+    assert set(looked.by_phase) == {"discarding", "pegging"}
+    n, loss = looked.by_phase["discarding"]
+    losses = [one.loss for one in looked.decisions if one.phase == "discarding"]
+    assert (n, loss) == (len(losses), pytest.approx(np.mean(losses)))
+    assert loss > 0.01
+    assert [one.loss for one in looked.worst] == sorted(o.loss for o in looked.decisions)[:-4:-1]
+    found = choices(worse.turns[looked.worst[0].turn].view)
+    taken = worse.turns[looked.worst[0].turn].actions
+    did = next(one for one in found if actions_of(one) == frozenset(taken))
+    assert found[0].win - did.win == pytest.approx(looked.worst[0].loss)
+
+
+@pytest.mark.parametrize(
+    ("typed", "said"),
+    [
+        ("AS", "you do not hold AS"),
+        ("5", "say which"),
+        ("5H 5H", "two different cards to discard"),
+        ("5H", "two different cards to discard"),
+        ("hello", "you do not hold 'hello'"),
+        ("", "two different cards to discard"),
+    ],
+)
+def test_mistyped_cards_are_answered_with_those_held(typed: str, said: str) -> None:
+    session = sit_down(find_game("six"), 0, "greedy")
+    hand = parse_cards("5H 5D JC 4S 6S KH")
+    deck = [card for card in range(52) if card not in hand]
+    dealt = [card for pair in zip(hand, deck[:6], strict=True) for card in pair] + deck[6:]
+    session.game.reset(dealer=1, decks=[dealt])
+    view = session.game.view(0)
+    with pytest.raises(ValueError, match=said) as error:
+        session.family.read(typed, view)
+    if "which" not in said:
+        assert "you hold 5H 5D JC 4S 6S KH" in str(error.value)
+    assert session.family.read("k, j", view) == tuple(parse_cards("KH JC"))
+
+
+def test_a_place_is_typed_by_row_and_column_from_one() -> None:
+    session = sit_down(find_game("table-top"), 0, "greedy", seed=1)
+    session.go_on()
+    view = session.game.view(0)
+    open_cell = next(a for a in session.game.legal_actions if a < 25)
+    row, column = divmod(open_cell, 5)
+    assert session.family.read(f"{row + 1} {column + 1}", view) == (open_cell,)
+    assert session.family.read("crib", view) == (25,)
+    card = format_card(int(view["card"]))
+    for typed, said in (("33", "is taken"), ("zz", "is not a place"), ("61", "is not a place")):
+        with pytest.raises(ValueError, match=said) as error:
+            session.family.read(typed, view)
+        assert f"you hold {card}" in str(error.value)
+
+
+def test_an_agent_sits_down_to_its_own_games_alone() -> None:
+    for game in ("table-top", "ship-partners"):
+        with pytest.raises(ValueError, match=r"equilibrium does not play .*: it plays six, match"):
+            sit_down(find_game(game), 0, "equilibrium")
+        with pytest.raises(ValueError, match="equilibrium does not play"):
+            sit_down(find_game(game), None, "greedy", "equilibrium")
+        with pytest.raises(ValueError, match="does not play"):  # it declares nothing: it is asked
+            sit_down(find_game(game), 0, "expert/equilibrium")
+    assert sit_down(find_game("five"), 0, "equilibrium").seats[1] is not None
+
+
+def test_agents_draw_from_what_tells_nothing_of_the_deals() -> None:
+    """Who is handed a generator cannot make that of the deals out of it."""
+    handed: list[Any] = []
+
+    class Spy:
+        name = "spy"
+
+        def act(self, views: Any, rng: np.random.Generator) -> Any:
+            handed.append(rng.bit_generator.seed_seq)
+            return load_agent("greedy").act(views, rng)
+
+    kind = find_game("six")
+    session = Session.begin(kind, (Spy(), Spy()), seed=11)
+    session.answer()
+    deals = np.random.SeedSequence(11).spawn(1)[0]
+    known = [handed[0].entropy, *handed[0].entropy]
+    assert deals.entropy not in known
+    again = Session.begin(kind, (Spy(), Spy()), seed=11)
+    again.answer()
+    assert handed[0].entropy == handed[-1].entropy
+
+
+def test_those_at_a_table_are_called_by_where_they_sit() -> None:
+    table = sit_down(find_game("partners"), 2, "expert", "greedy", seed=1)
+    assert names(table, 2) == ["partner (greedy)", "right (expert)", "you", "left (expert)"]
+    assert names(session_of("six"), None) == ["greedy 1", "greedy 2"]
+    assert asdict(find_game("six"))["players"] == 2

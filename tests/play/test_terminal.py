@@ -1,0 +1,260 @@
+"""`crib play`, `crib watch` and `crib drill` in a terminal, or a pipe in its place."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from crib_play.drill import drill
+from crib_play.drill.positions import MISTAKE, SECOND, exercises, find_kind
+from crib_play.preferences import Choices, choices_file, load_choices, save_choices
+from crib_play.table import GAMES, actions_of, find_game
+from crib_play.table.seating import sit_down
+from crib_play.terminal import play, watch
+from crib_play.terminal.play import Player
+from crib_play.terminal.screen import Screen
+
+from crib_env import format_cards
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A person's folders, empty."""
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    return tmp_path
+
+
+def typing(monkeypatch: pytest.MonkeyPatch, words: Iterator[str]) -> None:
+    """Let these words be typed, then the end of the input."""
+
+    def typed(prompt: str = "") -> str:
+        try:
+            return next(words)
+        except StopIteration:
+            raise EOFError from None
+
+    monkeypatch.setattr("builtins.input", typed)
+
+
+def first_legal(player: Player) -> Iterator[str]:
+    """Type what is legal, after something that is not."""
+    session = player.session
+    while True:
+        view, legal = session.game.view(session.seat), session.game.legal_actions
+        yield "ZZ"
+        if session.family.sides:
+            yield "crib" if legal[0] == 25 else f"{legal[0] // 5 + 1}{legal[0] % 5 + 1}"
+        else:
+            yield format_cards(legal[: session.family.to_choose(view)])
+
+
+@pytest.mark.parametrize("game", ["six", "five", "table-top", "ship-partners"])
+def test_a_whole_game_is_played_and_reviewed(
+    game: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    session = sit_down(find_game(game), 0, "greedy", seed=2)
+    player = Player(session, 0, Screen(1), Choices(coach=game == "six"))
+    typing(monkeypatch, first_legal(player))
+    player.play()
+    said = capsys.readouterr().out
+    first, second = session.game.scores
+    won = "won" if session.winner == 0 else "lost"
+    assert session.over
+    assert f"You have {won}, {first} to {second}." in said
+    assert "Review: the cost of your decisions" in said
+    assert "\x1b" not in said, "a pipe is sent no colours"
+    for turn in session.turns:
+        for one in turn.counted:
+            assert one.call in said
+        for call in turn.calls:
+            assert call.text in said
+    assert ("coach: that cost" in said) == (game == "six")
+
+
+def test_commands_at_the_table(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    session = sit_down(find_game("six"), 0, "greedy", seed=3)
+    session.go_on()
+    player = Player(session, 0, Screen(1), Choices())
+    hand = session.game.legal_actions
+    words = ["?", "undo", "hint", "best", "board", "speed 12", "speed x", "speed 5",
+             "coach", "keep", format_cards(hand[:2]), "undo"]  # fmt: skip
+    typing(monkeypatch, iter(words))
+    player.play()
+    said = capsys.readouterr().out
+    for words_said in ("the count speed, 1", "no turn to take back", "expert: discard",
+                       "the count speed is 1 (fastest) to 9, got 12", "got 'x'",
+                       "saved for next time", "taken back", "You leave the table."):  # fmt: skip
+        assert words_said in said
+    assert load_choices() == Choices(speed=5, coach=True)
+    assert session.game.legal_actions == hand
+
+
+def test_what_is_typed_wrong_is_answered_and_asked_again(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    session = sit_down(find_game("six"), 0, "greedy", seed=3)
+    session.go_on()
+    held = session.game.view(0)["hand"].tolist()
+    typing(monkeypatch, iter(["QQ", "", "99 88"]))
+    Player(session, 0, Screen(1), Choices()).play()
+    said = capsys.readouterr().out
+    assert said.count(f"you hold {format_cards(held)}") == 2
+    assert len(session.turns) == sum(turn.seat == 1 for turn in session.turns)
+
+
+def test_ctrl_c_leaves_the_table(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def interrupted(prompt: str = "") -> str:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("builtins.input", interrupted)
+    play.run(play.Settings(game="five", seed=1, opponent="greedy"))
+    assert "You leave the table." in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_watching(game: str, capsys: pytest.CaptureFixture[str]) -> None:
+    watch.run(watch.Settings("greedy", "rule_based", game=game, seed=1))
+    said = capsys.readouterr().out
+    assert (" wins, 7 to " if game == "match" else " wins, ") in said.splitlines()[-1]
+    assert said.endswith(" game points.\n") == (game == "match")
+    assert "discard" in said or "send it to the crib" in said
+
+
+# --- what is kept ---------------------------------------------------------------------------------
+
+
+def test_choices_are_kept_and_nonsense_is_passed_over() -> None:
+    assert load_choices() == Choices()
+    assert save_choices(Choices("five", "greedy", 7, True)) is None
+    assert load_choices() == Choices("five", "greedy", 7, True)
+    kept = json.loads(choices_file().read_text())
+    choices_file().write_text(json.dumps({**kept, "speed": 99, "coach": "yes", "more": 1}))
+    assert load_choices() == Choices("five", "greedy", Choices().speed, Choices().coach)
+    for nonsense in ("[1]", "{", "\x00"):
+        choices_file().write_text(nonsense)
+        assert load_choices() == Choices()
+
+
+def test_a_folder_that_cannot_be_written_is_said_and_no_more(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (home / "file").write_text("")
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(home / "file"))
+    assert "cannot be written" in str(save_choices(Choices()))
+    assert load_choices() == Choices()
+
+
+def crib(*words: str, typed: str = "", **changes: str | None) -> subprocess.CompletedProcess[str]:
+    environment = {**os.environ, **{k: v for k, v in changes.items() if v is not None}}
+    for name, value in changes.items():
+        if value is None:
+            environment.pop(name, None)
+    return subprocess.run(
+        [sys.executable, "-m", "crib_training.command_line", *words],
+        input=typed, capture_output=True, text=True, env=environment, check=False,
+    )  # fmt: skip
+
+
+def test_the_command_in_a_pipe_without_a_home() -> None:
+    nowhere: dict[str, str | None] = {"HOME": None, "XDG_CONFIG_HOME": "/proc/none", "TERM": "dumb"}
+    done = crib("play", "five", "--opponent", "greedy", "--keep", typed="hint\nkeep\n", **nowhere)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.count("not saved") == 2
+    assert "You leave the table." in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("play", "bridge"), "no game is called 'bridge': choose from six"),
+        (("play", "six", "--opponent", "exprt"), "did you mean 'expert'?"),
+        (("play", "six", "--seat", "2"), "seat must be from 0 to 1"),
+        (("play", "six", "--partner", "greedy"), "with two players nobody has a partner"),
+        (("play", "six", "--speed", "0"), "--speed: 0 is not a whole number from 1 to 9"),
+        (("drill", "bidding"), "choose from discard, pegging, table-top"),
+        (("drill", "discard", "--game", "table-top"), "no exercises in discarding"),
+        (("drill", "discard", "--count", "0"), "--count: 0 is not a whole number from 1 to 1,000"),
+        (("watch", "greedy", "nobody"), "no agent is called 'nobody'"),
+        (("web", "--port", "65536"), "--port: 65536 is not a whole number from 0 to 65,535"),
+        (("web", "--keep-days", "-1"), "--keep-days: -1 is not a whole number from 0"),
+        (
+            ("replay", "greedy", "greedy", "--out", "none/x.html"),
+            "there is no folder none to write",
+        ),
+    ],
+)
+def test_wrong_calls_are_answered_in_one_line(
+    words: tuple[str, ...], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from crib_training.command_line import main
+
+    with pytest.raises(SystemExit) as end:
+        main(words)
+    assert end.value.code == 2
+    error = capsys.readouterr().err
+    assert said in error
+    assert len(error.splitlines()) == 1
+
+
+# --- drills ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("kind", "game"), [("discard", "five"), ("pegging", None), ("table-top", None)]
+)
+def test_an_exercise_matters_and_is_the_same_for_the_same_seed(kind: str, game: str | None) -> None:
+    def first(seed: int) -> tuple[str, list[object]]:
+        exercise = next(exercises(find_kind(kind), seed, game))
+        assert exercise.session.seat == exercise.seat
+        best, second = exercise.choices[:2]
+        assert best.win - second.win >= SECOND
+        assert exercise.loss(actions_of(exercise.choices[-1])) >= MISTAKE
+        assert exercise.loss(actions_of(best)) == 0
+        return exercise.session.game.notation(), list(exercise.choices)
+
+    assert first(5) == first(5)
+    assert first(5) != first(6)
+
+
+def test_a_drill_is_graded_and_the_score_kept(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    found = exercises(find_kind("discard"), 4)
+    right = format_cards(actions_of(next(found).choices[0]))
+    second = next(found)
+    wrong = format_cards(actions_of(second.choices[-1]))
+    lost = second.loss(actions_of(second.choices[-1]))
+    for sitting in (1, 2):
+        typing(monkeypatch, iter(["nonsense", right, wrong, "skip"]))
+        drill.run(drill.Settings("discard", count=3, seed=4))
+        said = capsys.readouterr().out
+        assert "the best choice" in said
+        assert f"it costs {100 * lost:.1f} %" in said
+        assert f"This time: 1 of 2 the best, {50 * lost:.2f} % lost each" in said
+        assert f"In all: {sitting} of {2 * sitting} the best" in said
+
+
+def test_a_drill_left_at_once_keeps_no_score(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    typing(monkeypatch, iter([]))
+    drill.run(drill.Settings("discard", count=1, seed=4))
+    assert capsys.readouterr().out.splitlines()[-1] == "No answers."
+
+
+def test_grades() -> None:
+    words: Callable[[float], str] = drill.grade
+    assert [words(loss) for loss in (0.0, 0.001, 0.01, 0.2)] == [
+        "the best choice", "good", "fair", "poor"
+    ]  # fmt: skip

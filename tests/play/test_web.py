@@ -1,0 +1,475 @@
+"""`crib web` as a referee: what it sends, what it refuses, and what outlives it."""
+
+from __future__ import annotations
+
+import json
+import socket
+import sqlite3
+import time
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from pathlib import Path
+from shutil import copytree
+from typing import Any
+
+import numpy as np
+import pytest
+
+pytest.importorskip("starlette")
+pytest.importorskip("httpx2")
+
+from crib_play.preferences import Choices
+from crib_play.table import GAMES
+from crib_play.web import serve
+from crib_play.web.app import make_app
+from crib_play.web.guard import LARGEST
+from crib_play.web.serve import open_store
+from crib_play.web.store import Store
+from crib_play.web.tables import Table, Tables
+from starlette.testclient import TestClient
+
+from hidden import redraw_hands, redraw_turns
+from served import choice
+
+AGENTS = ("greedy", "rule_based", "random")
+
+
+class Site:
+    """A server in this process."""
+
+    def __init__(self, path: Path | None, keep_days: int = 0) -> None:
+        self.tables = Tables(Store(path), AGENTS, keep_days=keep_days)
+        self.app = make_app(self.tables, Choices(), ["testserver"])
+
+    def browser(self) -> TestClient:
+        return TestClient(self.app)
+
+    def session(self, shown: dict[str, Any]) -> Any:
+        return self.table(shown).session
+
+    def table(self, shown: dict[str, Any]) -> Table:
+        found = self.tables.find(shown["table"])
+        assert found is not None
+        return found
+
+
+@pytest.fixture
+def site(tmp_path: Path) -> Site:
+    return Site(tmp_path / "tables.sqlite3")
+
+
+def sit_down(browser: TestClient, game: str = "six", **more: Any) -> dict[str, Any]:
+    answer = browser.post("/api/tables", json={"game": game, "opponent": "greedy", **more})
+    assert answer.status_code == 201, answer.text
+    shown: dict[str, Any] = answer.json()
+    return shown
+
+
+def act(browser: TestClient, shown: dict[str, Any], actions: list[int], **more: Any) -> Any:
+    message = {"revision": shown["revision"], "actions": actions, "since": shown["turns"], **more}
+    return browser.post(f"/api/tables/{shown['table']}/act", json=message)
+
+
+def look(browser: TestClient, shown: dict[str, Any]) -> Any:
+    return browser.get(f"/api/tables/{shown['table']}")
+
+
+def played(browser: TestClient, shown: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """Yield what is shown after each of the person's turns, to the end."""
+    while not shown["sight"]["over"]:
+        answer = act(browser, shown, choice(shown))
+        assert answer.status_code == 200, answer.text
+        shown = answer.json()
+        yield shown
+
+
+QUICK = ("five", "partners")
+GAMES_BY_TIME = [
+    game if game in QUICK else pytest.param(game, marks=pytest.mark.slow) for game in GAMES
+]
+
+
+@pytest.mark.parametrize("game", GAMES_BY_TIME)
+def test_a_game_is_played_from_what_the_page_is_sent(site: Site, game: str) -> None:
+    browser = site.browser()
+    begun = sit_down(browser, game, seat=1)
+    turns = begun["turns"]
+    for shown in played(browser, begun):
+        session = site.session(shown)
+        assert shown["sight"]["scores"] == list(session.game.scores)
+        assert [f["seat"] for f in shown["frames"]] == [t.seat for t in session.turns[turns:]]
+        assert shown["frames"][-1]["sight"] == shown["sight"]
+        turns = shown["turns"]
+    assert shown["winner"] == session.winner
+    review = browser.get(f"/api/tables/{shown['table']}/review").json()
+    assert sum(one["decisions"] for one in review["phases"]) == len(review["losses"])
+
+
+def test_a_game_is_looked_at_again_when_it_is_over(site: Site) -> None:
+    browser = site.browser()
+    shown = sit_down(browser, "five")
+    path = f"/api/tables/{shown['table']}/replay"
+    assert browser.get(path).status_code == 409
+    for _ in played(browser, shown):
+        pass
+    answer = browser.get(path)
+    assert answer.status_code == 200
+    assert "Five-card cribbage" in answer.text
+    assert "default-src 'none'" in answer.headers["content-security-policy"]
+    assert site.browser().get(path).status_code == 403
+
+
+@pytest.mark.parametrize("game", ["six", "five", "table-top", "partners"])
+def test_hidden_cards_redrawn_the_answers_are_the_same_to_the_byte(site: Site, game: str) -> None:
+    rng = np.random.default_rng(9)
+    browser = site.browser()
+    shown = sit_down(browser, game)
+    changed = 0
+
+    def answers() -> list[bytes]:
+        table = f"/api/tables/{shown['table']}"
+        asked = [table, f"{table}?since=0", f"{table}/advice"]
+        return [browser.get(path).content for path in asked]
+
+    for _ in range(8):
+        session = site.session(shown)
+        before, now = answers(), session.game.snapshot()
+        taken = [turn.before for turn in session.turns]
+        if session.family.sides:
+            changed += redraw_turns(session.game.states[0], session.game.view(0), rng)
+        else:
+            changed += redraw_hands(session.game.states[0], session.game.rules.dealt, rng)
+        assert answers() == before
+        assert [turn.before for turn in session.turns] == taken
+        session.game.restore(now)
+        shown = act(browser, shown, choice(shown)).json()
+        if shown["sight"]["over"]:
+            break
+    assert changed > 20
+
+
+def test_nothing_else_of_the_table_is_sent(site: Site) -> None:
+    browser = site.browser()
+    shown = sit_down(browser)
+    session = site.session(shown)
+    sent = json.dumps(shown)
+    words = session.start.split()
+    rng = next(word for word in words if word.startswith("rng="))
+    for secret in (rng.removeprefix("rng="), str(session.chance), browser.cookies.popitem()[1]):
+        assert secret not in sent
+
+
+def test_coach_and_undo(site: Site) -> None:
+    browser = site.browser()
+    shown = sit_down(browser)
+    advised = browser.get(f"/api/tables/{shown['table']}/advice").json()["choices"]
+    worst = act(browser, shown, choice(shown), coach=True).json()
+    if frozenset(choice(shown)) != frozenset(advised[0]["actions"]):
+        assert worst["coach"]["loss"] > 0
+    undone = browser.post(
+        f"/api/tables/{shown['table']}/undo", json={"revision": worst["revision"]}
+    ).json()
+    assert undone["sight"] == shown["sight"]
+    assert undone["revision"] == worst["revision"] + 1
+    best = act(browser, undone, advised[0]["actions"], coach=True).json()
+    assert best["coach"]["loss"] == 0
+
+
+# --- what is refused ------------------------------------------------------------------------------
+
+BAD_MESSAGES: dict[str, tuple[Any, int]] = {
+    "no JSON": ("{", 400),
+    "a list": ([1], 400),
+    "deep": ("[" * 3000, 400),
+    "nothing": ({}, 400),
+    "an unknown field": ({"revision": 0, "actions": [0], "since": 0, "seat": 1}, 400),
+    "a text for a number": ({"revision": "0", "actions": [0], "since": 0}, 400),
+    "true for a number": ({"revision": True, "actions": [0], "since": 0}, 400),
+    "no actions": ({"revision": 0, "actions": [], "since": 0}, 400),
+    "many actions": ({"revision": 0, "actions": [0, 1, 2], "since": 0}, 400),
+    "no card": ({"revision": 0, "actions": [52, 0], "since": 0}, 400),
+    "a large number": ({"revision": 10**30, "actions": [0], "since": 0}, 400),
+    "NaN": ('{"revision": NaN, "actions": [0], "since": 0}', 400),
+    "of another time": ({"revision": 7, "actions": [0, 1], "since": 0}, 409),
+    "one card of two": ({"revision": 0, "actions": [0], "since": 0}, 422),
+}
+
+
+@pytest.mark.parametrize("name", BAD_MESSAGES)
+def test_malformed_messages_are_refused(site: Site, name: str) -> None:
+    message, status = BAD_MESSAGES[name]
+    browser = site.browser()
+    shown = sit_down(browser)
+    before = look(browser, shown).content
+    text = message if isinstance(message, str) else json.dumps(message)
+    answer = browser.post(
+        f"/api/tables/{shown['table']}/act", content=text,
+        headers={"Content-Type": "application/json"},
+    )  # fmt: skip
+    assert answer.status_code == status, answer.text
+    assert answer.json()["error"]
+    assert look(browser, shown).content == before
+
+
+Asked = Callable[[TestClient, str, dict[str, Any]], Any]
+
+REFUSED: dict[str, tuple[Asked, int]] = {
+    "a foreign origin": (
+        lambda b, path, m: b.post(path, json=m, headers={"Origin": "https://example.org"}), 403,
+    ),
+    "an origin of no one": (
+        lambda b, path, m: b.post(path, json=m, headers={"Origin": "null"}), 403,
+    ),
+    "another port": (
+        lambda b, path, m: b.post(path, json=m, headers={"Origin": "http://testserver:99"}), 403,
+    ),
+    "another site": (
+        lambda b, path, m: b.post(path, json=m, headers={"Sec-Fetch-Site": "cross-site"}), 403,
+    ),
+    "another host": (
+        lambda b, path, m: b.post(path, json=m, headers={"Host": "example.org"}), 400,
+    ),
+    "a form": (
+        lambda b, path, m: b.post(path, content=json.dumps(m),
+                                  headers={"Content-Type": "text/plain"}), 415,
+    ),
+    "a large message": (
+        lambda b, path, m: b.post(path, json={**m, "more": "x" * LARGEST}), 413,
+    ),
+    "a large message that does not say so": (
+        lambda b, path, m: b.post(path, content=(b" " * 999 for _ in range(9)),
+                                  headers={"Content-Type": "application/json"}), 413,
+    ),
+    "no cookie": (lambda b, path, m: (b.cookies.clear(), b.post(path, json=m))[1], 403),
+    "another method": (lambda b, path, m: b.put(path, json=m), 405),
+    "no such table": (lambda b, path, m: b.post("/api/tables/none/act", json=m), 404),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_messages_of_others_are_refused(site: Site, name: str) -> None:
+    ask, status = REFUSED[name]
+    browser = site.browser()
+    shown = sit_down(browser)
+    before = look(browser, shown).content
+    cookies = dict(browser.cookies)
+    message = {"revision": 0, "actions": choice(shown), "since": shown["turns"]}
+    answer = ask(browser, f"/api/tables/{shown['table']}/act", message)
+    assert answer.status_code == status, answer.text
+    again = site.browser()
+    for key, value in cookies.items():
+        again.cookies.set(key, value)
+    assert look(again, shown).content == before
+    assert act(again, shown, message["actions"]).status_code == 200
+
+
+def test_a_message_sent_again_is_refused_also_after_undo(site: Site) -> None:
+    browser = site.browser()
+    shown = sit_down(browser)
+    first = {"revision": 0, "actions": choice(shown), "since": shown["turns"]}
+    path = f"/api/tables/{shown['table']}"
+    assert browser.post(f"{path}/act", json=first).status_code == 200
+    assert browser.post(f"{path}/act", json=first).status_code == 409
+    assert browser.post(f"{path}/undo", json={"revision": 1}).status_code == 200
+    assert browser.post(f"{path}/act", json=first).status_code == 409
+    assert browser.post(f"{path}/undo", json={"revision": 1}).status_code == 409
+
+
+def test_a_key_opens_one_seat_of_one_table(site: Site) -> None:
+    mine, theirs = site.browser(), site.browser()
+    shown, other = sit_down(mine), sit_down(theirs)
+    key = mine.cookies.get(f"crib-{shown['table']}")
+    theirs.cookies.set(f"crib-{shown['table']}", theirs.cookies[f"crib-{other['table']}"])
+    assert look(theirs, shown).status_code == 403
+    assert key is not None
+    answer = mine.post("/api/tables", json={"game": "six", "opponent": "greedy"})
+    set_cookie = answer.headers["set-cookie"]
+    for word in ("HttpOnly", "SameSite=strict", f"Path=/api/tables/{answer.json()['table']}"):
+        assert word in set_cookie
+
+
+def test_people_sit_down_together_each_with_a_key_of_their_own(site: Site) -> None:
+    first, second, third = site.browser(), site.browser(), site.browser()
+    shown = sit_down(first, "partners", opponent="person", partner="greedy")
+    assert shown["to_choose"] in (0, 1)
+    path = f"/api/tables/{shown['table']}"
+    keys = shown["invitations"]
+    assert len(keys) == 2
+    seats = [b.post(f"{path}/sit", json={"invitation": k}).json()["sight"]["seat"]
+             for b, k in zip((second, third), keys, strict=True)]  # fmt: skip
+    assert sorted(seats) == [1, 3]
+    assert second.post(f"{path}/sit", json={"invitation": keys[0]}).status_code == 403
+    at = {0: first, seats[0]: second, seats[1]: third}
+    for _ in range(20):
+        now = {seat: look(browser, shown).json() for seat, browser in at.items()}
+        mover = now[0]["sight"]["mover"]
+        for seat, seen in now.items():
+            assert (seen["sight"]["card"] is not None) == (seat % 2 == mover % 2)
+            if seat != mover:
+                refused = act(at[seat], seen, [0])
+                assert refused.status_code == 409
+        assert act(at[mover], now[mover], choice(now[mover])).status_code == 200
+    undo = first.post(f"{path}/undo", json={"revision": look(first, shown).json()["revision"]})
+    assert undo.status_code == 422
+
+
+@pytest.mark.parametrize(
+    ("message", "said"),
+    [
+        ({"game": "bridge", "opponent": "greedy"}, "no game is called 'bridge'"),
+        ({"game": "six", "opponent": "os:system"}, "no agent is called 'os:system'"),
+        ({"game": "six", "opponent": "/etc/passwd.safetensors"}, "no agent is called"),
+        ({"game": "six", "opponent": "greedy", "seat": 2}, "seat must be from 0 to 1"),
+    ],
+)
+def test_only_tables_that_are_offered_are_opened(site: Site, message: Any, said: str) -> None:
+    answer = site.browser().post("/api/tables", json=message)
+    assert answer.status_code in (400, 422)
+    assert said in answer.json()["error"]
+
+
+def test_every_answer_says_that_it_may_run_nothing_of_others(site: Site) -> None:
+    browser = site.browser()
+    for path in ("/", "/page/app.js", "/api/offers", "/nowhere"):
+        headers = browser.get(path).headers
+        assert headers["content-security-policy"].startswith("default-src 'self'")
+        assert headers["x-content-type-options"] == "nosniff"
+    assert browser.get("/page/../app.py").status_code == 404
+    assert browser.get("/page/%2e%2e/app.py").status_code == 404
+
+
+# --- what outlives the server ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("game", ["six", "partners"])
+def test_tables_go_on_after_a_restart(tmp_path: Path, game: str) -> None:
+    first = Site(tmp_path / "first/tables.sqlite3")
+    browser = first.browser()
+    shown = sit_down(browser, game)
+    for _ in range(9):
+        shown = act(browser, shown, choice(shown)).json()
+    before = look(browser, shown).content
+    copytree(tmp_path / "first", tmp_path / "second")  # nothing was closed, as if it were killed
+    second = Site(tmp_path / "second/tables.sqlite3")
+    again = second.browser()
+    again.cookies.update(browser.cookies)
+    assert look(again, shown).content == before
+    mine, theirs = act(browser, shown, choice(shown)), act(again, shown, choice(shown))
+    assert mine.json()["sight"] == theirs.json()["sight"], "agents draw the same again"
+
+
+def test_a_turn_that_cannot_be_kept_is_not_taken(site: Site) -> None:
+    browser = site.browser()
+    shown = sit_down(browser)
+    before = look(browser, shown).content
+    other = Site(None)
+    other.tables = Tables(site.tables.store, AGENTS)  # a second server over the same store
+    second = TestClient(make_app(other.tables, Choices(), ["testserver"]))
+    second.cookies.update(browser.cookies)
+    assert look(second, shown).content == before
+    assert act(second, shown, choice(shown)).status_code == 200
+    assert act(browser, shown, choice(shown)).status_code == 409
+    assert look(browser, shown).content == look(second, shown).content
+    shown = look(browser, shown).json()
+    site.tables.store.close()
+    assert act(browser, shown, choice(shown)).status_code == 503
+    assert len(site.session(shown).turns) == shown["turns"]
+
+
+class Faulty:
+    """An agent that fails once it has moved twice."""
+
+    name = "faulty"
+    asked = 0
+
+    def act(self, views: Any, rng: np.random.Generator) -> Any:
+        self.asked += 1
+        if self.asked > 2:
+            raise RuntimeError("out of order")
+        return np.array([int(view["hand"][0]) for view in views])
+
+
+def test_an_agent_that_fails_leaves_the_table_as_it_was(tmp_path: Path) -> None:
+    site = Site(tmp_path / "tables.sqlite3")
+    site.tables = Tables(site.tables.store, ["test_web:Faulty"])
+    app = make_app(site.tables, Choices(), ["testserver"])
+    browser = TestClient(app, raise_server_exceptions=False)
+    shown = sit_down(browser, opponent="test_web:Faulty")
+    before = look(browser, shown).content
+    failed = act(browser, shown, choice(shown))
+    for _ in range(3):
+        if failed.status_code == 200:
+            shown = failed.json()
+            before = look(browser, shown).content
+            failed = act(browser, shown, choice(shown))
+    assert failed.status_code == 500
+    now = json.loads(look(browser, shown).content)
+    assert now["sight"] == json.loads(before)["sight"]
+    assert now["revision"] == shown["revision"]
+
+
+DAY = 24 * 3600.0
+
+
+def rows(path: Path) -> list[int]:
+    """Return how many rows each table of a store's file has."""
+    with closing(sqlite3.connect(path)) as db:
+        counts = [f"(SELECT count(*) FROM {name})" for name in ("tables", "keys", "turns")]
+        return list(db.execute(f"SELECT {', '.join(counts)}").fetchone())
+
+
+def test_tables_that_nobody_touches_are_forgotten_after_some_days(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = time.time()
+    monkeypatch.setattr("time.time", lambda: now)
+    site = Site(tmp_path / "tables.sqlite3", keep_days=3)
+    browser = site.browser()
+    over, left, played_on = (sit_down(browser, "five") for _ in range(3))
+    *_, over = played(browser, over)
+    now += 2 * DAY
+    played_on = act(browser, played_on, choice(played_on)).json()
+    assert site.tables.clear_away() == 0
+    now += 1.5 * DAY
+    assert look(browser, over).status_code == 200
+    fresh = sit_down(browser, "six")  # whoever sits down clears away what others have left
+    assert [look(browser, one).status_code for one in (over, left, played_on, fresh)] == [
+        404, 404, 200, 200,
+    ]  # fmt: skip
+    turns = len(site.session(played_on).turns) + len(site.session(fresh).turns)
+    assert rows(tmp_path / "tables.sqlite3") == [2, 2, turns]
+    assert Site(tmp_path / "tables.sqlite3").tables.clear_away() == 0  # 0 days keep all
+    now += 100 * DAY
+    assert Site(tmp_path / "tables.sqlite3", keep_days=30).tables.clear_away() == 2
+    assert rows(tmp_path / "tables.sqlite3") == [0, 0, 0]
+
+
+def test_a_store_from_before_tables_were_forgotten_is_read(tmp_path: Path) -> None:
+    site = Site(tmp_path / "tables.sqlite3")
+    browser = site.browser()
+    shown = sit_down(browser)
+    before = look(browser, shown).content
+    site.tables.store.close()
+    with closing(sqlite3.connect(tmp_path / "tables.sqlite3")) as db:
+        db.executescript("DROP INDEX by_touch; ALTER TABLE tables RENAME COLUMN touched TO made;")
+    again = Site(tmp_path / "tables.sqlite3").browser()
+    again.cookies.update(browser.cookies)
+    assert look(again, shown).content == before
+    assert act(again, shown, choice(shown)).status_code == 200
+
+
+def test_a_port_that_is_taken_is_said_in_words(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        with pytest.raises(OSError, match=f"127.0.0.1:{port}: .*--port 0 takes a free port"):
+            serve.run(serve.Settings(port=port, games=tmp_path / "games", agents=("greedy",)))
+
+
+def test_without_a_place_to_keep_them_tables_are_held_in_memory(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "file").write_text("no store")
+    for path in (tmp_path / "file", tmp_path / "file/below"):
+        store = open_store(path)
+        assert "games are not saved" in capsys.readouterr().out
+        assert store.find("none") is None

@@ -1,0 +1,294 @@
+"""`crib web` between people: invitations, advice, who plays what, and under which name."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import socket
+from collections.abc import Callable
+from concurrent.futures import Future
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+import pytest
+
+pytest.importorskip("starlette")
+pytest.importorskip("httpx2")
+
+from crib_agents.loading import load_agent
+from crib_play.preferences import Choices
+from crib_play.table import GAMES, find_game
+from crib_play.table.players import plays, refusal
+from crib_play.web import addresses, preparing, serve
+from crib_play.web.app import make_app
+from crib_play.web.preparing import Preparation, PreparingError
+from crib_play.web.store import Store
+from crib_play.web.tables import Tables
+from starlette.testclient import TestClient
+
+from crib_env.settings import check
+from served import choice, serving
+
+AGENTS = ("greedy", "rule_based", "equilibrium")
+
+
+class Site:
+    """A server in this process, whose file is at ``path``."""
+
+    def __init__(self, path: Path | None = None) -> None:
+        self.tables = Tables(Store(path), AGENTS)
+        self.app = make_app(self.tables, Choices(), ["testserver"])
+
+    def browser(self, *others: TestClient) -> TestClient:
+        browser = TestClient(self.app)
+        for other in others:
+            browser.cookies.update(other.cookies)
+        return browser
+
+
+def sit_down(browser: TestClient, **offer: Any) -> dict[str, Any]:
+    answer = browser.post("/api/tables", json={"game": "six", "opponent": "person", **offer})
+    assert answer.status_code == 201, answer.text
+    shown: dict[str, Any] = answer.json()
+    return shown
+
+
+def test_an_invitation_is_shown_to_the_host_until_somebody_sits_there(tmp_path: Path) -> None:
+    site = Site(tmp_path / "tables.sqlite3")
+    host, guest, other = site.browser(), site.browser(), site.browser()
+    shown = sit_down(host, game="partners", partner="person")
+    path = f"/api/tables/{shown['table']}"
+    assert len(shown["invitations"]) == 3
+    assert host.get(path).json()["invitations"] == shown["invitations"]
+    after = Site(tmp_path / "tables.sqlite3").browser(host)  # the server has been started again
+    assert after.get(path).json()["invitations"] == shown["invitations"]
+    first, *rest = shown["invitations"]
+    assert guest.post(f"{path}/sit", json={"invitation": first}).status_code == 200
+    assert host.get(path).json()["invitations"] == rest
+    assert guest.get(path).json()["invitations"] == []
+    assert other.post(f"{path}/sit", json={"invitation": first}).status_code == 403
+
+
+def test_who_opens_their_own_invitation_keeps_their_seat() -> None:
+    site = Site()
+    host = site.browser()
+    shown = sit_down(host)
+    path = f"/api/tables/{shown['table']}"
+    refused = host.post(f"{path}/sit", json={"invitation": shown["invitations"][0]})
+    assert refused.status_code == 403
+    assert "you already sit at this table" in refused.json()["error"]
+    assert host.get(path).json()["sight"]["seat"] == shown["sight"]["seat"]
+    assert host.get(path).json()["invitations"] == shown["invitations"]
+
+
+def test_people_who_play_each_other_get_no_advice_before_the_end() -> None:
+    site = Site()
+    browsers = {0: site.browser(), 1: site.browser()}
+    shown = sit_down(browsers[0], game="five")
+    path = f"/api/tables/{shown['table']}"
+    browsers[1].post(f"{path}/sit", json={"invitation": shown["invitations"][0]})
+    asked = 0
+    while True:
+        seen = {seat: browser.get(path).json() for seat, browser in browsers.items()}
+        if seen[0]["sight"]["over"]:
+            break
+        mover = seen[0]["sight"]["mover"]
+        assert not seen[mover]["practice"]
+        if asked < 6:
+            asked += 1
+            for browser in browsers.values():
+                advice = browser.get(f"{path}/advice")
+                assert advice.status_code == 403
+                assert "while people play each other" in advice.json()["error"]
+                for looking_back in ("review", "replay"):
+                    assert browser.get(f"{path}/{looking_back}").status_code == 409
+        now = seen[mover]
+        message = {"revision": now["revision"], "actions": choice(now), "since": now["turns"]}
+        answer = browsers[mover].post(f"{path}/act", json={**message, "coach": True})
+        assert answer.status_code == 200, answer.text
+        assert "coach" not in answer.json()
+    assert asked == 6
+    for browser in browsers.values():
+        assert browser.get(f"{path}/review").json()["losses"]
+
+
+def test_alone_against_agents_advice_is_given_and_the_review_waits_for_the_end() -> None:
+    browser = Site().browser()
+    shown = sit_down(browser, opponent="greedy")
+    path = f"/api/tables/{shown['table']}"
+    assert shown["practice"]
+    assert browser.get(f"{path}/advice").json()["choices"]
+    assert browser.get(f"{path}/review").status_code == 409
+
+
+# --- who plays what -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("game", ["six", "match", "table-top", "ship-partners"])
+def test_agents_are_offered_for_the_games_they_play(game: str) -> None:
+    browser = Site().browser()
+    offered = {one["name"]: one["agents"] for one in browser.get("/api/offers").json()["games"]}
+    two_hand = GAMES[game].family.sides is None
+    assert ("equilibrium" in offered[game]) == two_hand
+    assert {"greedy", "rule_based", "person"} <= set(offered[game])
+    answer = browser.post("/api/tables", json={"game": game, "opponent": "equilibrium"})
+    assert answer.status_code == (201 if two_hand else 422)
+    if not two_hand:
+        assert "equilibrium does not play" in answer.json()["error"]
+        assert "it plays six, match, five" in answer.json()["error"]
+
+
+class SixAlone:
+    """An agent that declares nothing, and refuses what it does not play when it is asked."""
+
+    name = "six_alone"
+
+    def act(self, views: Any, rng: np.random.Generator) -> Any:
+        if "dealt" not in (views.dtype.names or ()) or views["dealt"][0] != 6:
+            raise ValueError("six cards alone")
+        return load_agent("greedy").act(views, rng)
+
+
+def test_an_agent_that_declares_nothing_is_asked() -> None:
+    assert plays("test_web_people:SixAlone", find_game("table-top"))
+    assert refusal(SixAlone(), find_game("six")) is None
+    for game in ("five", "table-top", "partners"):
+        why = refusal(SixAlone(), find_game(game))
+        assert why is not None
+        assert "six_alone does not play" in why
+        assert "six cards alone" in why
+    assert refusal(load_agent("expert"), find_game("partners")) is None
+
+
+# --- preparing ------------------------------------------------------------------------------------
+
+
+class Slow:
+    """A worker whose answers come when the test says so."""
+
+    made: ClassVar[list[Slow]] = []
+
+    def __init__(self) -> None:
+        self.asked: list[tuple[str, dict[str, Any], Future[Any]]] = []
+        self.rests = 0
+        Slow.made.append(self)
+
+    def submit(self, task: str, **given: Any) -> Future[Any]:
+        self.asked.append((task, given, Future()))
+        return self.asked[-1][2]
+
+    def rest(self) -> None:
+        self.rests += 1
+
+    def close(self) -> None:
+        for *_, future in self.asked:
+            if not future.done():
+                future.set_result({})
+
+
+async def soon(true: Callable[[], bool]) -> None:
+    for _ in range(500):
+        if true():
+            return
+        await asyncio.sleep(0.01)
+    raise AssertionError("it did not come to pass")
+
+
+def test_games_are_prepared_from_the_start_the_one_that_is_wanted_first(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("crib_play.web.worker.Worker", Slow)
+    monkeypatch.setattr(preparing, "cache_folder", lambda: Path())
+    monkeypatch.setattr(preparing, "PATIENCE", 0.2)
+    preparation = Preparation(("greedy",), Choices(opponent="greedy"))
+    assert preparation.progress == (0, 0)
+    preparation.start()
+    (slow,) = Slow.made
+
+    def done(answer: Any) -> str:
+        task, given, future = slow.asked[-1]
+        future.set_result(answer)
+        return f"{task} {given.get('agent', given['games'][0])}"
+
+    async def ask() -> None:
+        await soon(lambda: len(slow.asked) == 1)
+        assert preparation.progress == (0, 6)
+        with pytest.raises(PreparingError, match=r"preparing the game: 0 of 7"):
+            await preparation.ready("table-top", ["rule_based"])
+        dealt = asyncio.create_task(preparation.ready("table-top", ["rule_based"]))
+        order = []
+        for n in range(1, 8):
+            await soon(lambda n=n: len(slow.asked) == n)  # type: ignore[misc]
+            order.append(done({"partners": "no"} if n == 3 else {}))
+        assert order[:3] == ["prepare_rules six", "prepare_rules table-top",
+                             "prepare_agent rule_based"]  # fmt: skip
+        assert sorted(order[3:]) == ["prepare_advice six", "prepare_advice table-top",
+                                     "prepare_agent greedy", "prepare_agent greedy"]  # fmt: skip
+        await dealt
+        await soon(lambda: slow.rests > 0)
+        assert preparation.progress == (7, 7)
+        with pytest.raises(ValueError, match="no"):
+            await preparation.ready("partners", ["rule_based"])
+        partners = preparation.agents_for(find_game("partners"), ["greedy", "rule_based"])
+        assert partners == ["greedy"]
+
+    try:
+        asyncio.run(ask())
+    finally:
+        preparation.close()
+        Slow.made.clear()
+
+
+# --- names and addresses --------------------------------------------------------------------------
+
+
+def test_on_every_network_it_says_who_reaches_it_and_answers_to_its_own_names_alone(
+    tmp_path: Path,
+) -> None:
+    words = ("--host", "0.0.0.0", "--allow-host", "crib.example", "--agents", "greedy")
+    with serving(tmp_path, *words, lines=3) as server:
+        assert re.search(r"http://127\.0\.0\.1:\d+ ", server.said)
+        assert "0.0.0.0" not in server.said
+        assert "anyone on this network can reach it" in server.said
+        assert "not encrypted" in server.said
+        offers = server.ask("/api/offers").body
+        for one in offers["addresses"]:
+            assert one in server.said
+            assert "127." not in one
+        for host in ("localhost", "crib.example", "127.0.0.1", "CRIB.example:80"):
+            assert server.ask("/", host=host).status == 200, host
+        for host in ("evil.example", "10.1.2.3", "", "[", "127.0.0.1.evil.example", "0.0.0.0"):
+            refused = server.ask("/api/offers", host=host or " ")
+            assert refused.status == 400, host
+        assert "--allow-host" in server.ask("/", host="evil.example").body["error"]
+
+
+def test_on_this_machine_alone_nothing_is_warned_of(tmp_path: Path) -> None:
+    with serving(tmp_path, "--agents", "greedy") as server:
+        assert "anyone" not in server.said
+        assert server.ask("/api/offers").body["addresses"] == []
+        assert server.ask("/", host="evil.example").status == 400
+
+
+@pytest.mark.parametrize("host", ["0.0.0.0", "::", ""])
+def test_addresses_that_others_reach_are_those_of_this_machine_on_a_network(
+    host: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def by_name(name: str, port: None, family: int) -> list[Any]:
+        v6 = family == socket.AF_INET6
+        found = ["::1", "fe80::1%2", "2001:db8::7"] if v6 else ["127.0.1.1", "192.168.1.5"]
+        return [(0, 0, 0, "", (one, 0)) for one in found]
+
+    monkeypatch.setattr(socket, "getaddrinfo", by_name)
+    monkeypatch.setattr(addresses, "_of_interfaces", lambda: iter(["192.168.1.5", "10.0.0.2"]))
+    expected = ["2001:db8::7"] if host == "::" else ["192.168.1.5", "10.0.0.2"]
+    assert addresses.others_reach(host) == expected
+    assert addresses.others_reach("127.0.0.1") == addresses.others_reach("localhost") == []
+    assert addresses.others_reach("192.168.1.9") == ["192.168.1.9"]
+    assert addresses.url("2001:db8::7", 80) == "http://[2001:db8::7]:80"
+
+
+def test_a_wrong_number_of_tables_is_said_in_words() -> None:
+    with pytest.raises(ValueError, match="--tables-per-hour: -1 is not a whole number from 0"):
+        check(serve.Settings, {"tables_per_hour": -1})

@@ -1,0 +1,157 @@
+"""How the house is built: what every module of the four packages keeps to, and the tests.
+
+`make lint` holds in which direction imports go; here is what its contracts do not say.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from graphlib import CycleError, TopologicalSorter
+
+import pytest
+
+from checkout import ROOT, TESTS
+
+PACKAGES = [
+    ROOT / path
+    for path in ("crib_env", "agents/crib_agents", "play/crib_play", "training/crib_training")
+]
+MOST_LINES = 300
+# Of modules whose one idea is a class that users meet; such a class stays whole.
+WHOLE_CLASSES = {"crib_env.game": 450, "crib_env.envs.aec": 450}
+FAMILIES = {path.parent.name for path in (ROOT / "crib_env/engine").glob("*/__init__.py")}
+
+MODULES = {
+    ".".join(path.relative_to(package.parent).with_suffix("").parts).removesuffix(".__init__"): path
+    for package in PACKAGES
+    for path in sorted(package.rglob("*.py"))
+}
+every_module = pytest.mark.parametrize("module", MODULES)
+
+
+def tree_of(module: str) -> ast.Module:
+    return ast.parse(MODULES[module].read_text())
+
+
+@every_module
+def test_a_module_has_300_lines_at_most_unless_it_is_a_class_users_meet(module: str) -> None:
+    lines = len(MODULES[module].read_text().splitlines())
+    assert lines <= WHOLE_CLASSES.get(module, MOST_LINES), f"{lines} lines: split it by idea"
+
+
+def branches_by_family(tree: ast.AST) -> Iterator[tuple[int, str]]:
+    """Yield line and name where the name of a family is compared with, or looked up in a dict."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Compare):
+            sides = [node.left, *node.comparators]
+        elif isinstance(node, ast.Dict):
+            sides = [key for key in node.keys if key is not None]
+        elif isinstance(node, ast.MatchValue):
+            sides = [node.value]
+        elif isinstance(node, ast.Subscript):
+            sides = [node.slice]
+        else:
+            continue
+        for side in sides:
+            constants = side.elts if isinstance(side, (ast.Tuple, ast.List, ast.Set)) else [side]
+            for constant in constants:
+                if isinstance(constant, ast.Constant) and constant.value in FAMILIES:
+                    yield constant.lineno, constant.value
+
+
+def acts(tree: ast.Module) -> Iterator[int]:
+    """Yield the lines of what is assigned to ``acts``, where an agent says what it plays."""
+    for node in ast.walk(tree):
+        targets = (
+            node.targets if isinstance(node, ast.Assign)
+            else [node.target] if isinstance(node, ast.AnnAssign) else []
+        )  # fmt: skip
+        if any(isinstance(target, ast.Name) and target.id == "acts" for target in targets):
+            yield from range(node.lineno, node.end_lineno + 1)
+
+
+@every_module
+def test_no_module_branches_on_a_familys_name(module: str) -> None:
+    """Names of presets are the families' names too, but only a preset's may be asked for."""
+    if module == "crib_env.rules":  # where they are given
+        return
+    tree = tree_of(module)
+    here = set(acts(tree))
+    found = [
+        f"line {line}: {name!r}"
+        for line, name in branches_by_family(tree)
+        if line not in here and not module.startswith(f"crib_env.engine.{name}")
+    ]
+    assert not found, f"{module} asks which game it is, not what the rules say: {found}"
+
+
+def imports_at_start(tree: ast.Module) -> Iterator[tuple[str, str | None]]:
+    """Yield modules imported when this one is, and what is taken from each."""
+    waiting: list[ast.AST] = [tree]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, ast.Import):
+            yield from ((alias.name, None) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            yield from ((node.module, alias.name) for alias in node.names)
+        elif isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
+            waiting += node.orelse
+        elif not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
+            waiting += ast.iter_child_nodes(node)
+
+
+def test_there_is_no_import_circle() -> None:
+    graph: dict[str, set[str]] = {}
+    for module in MODULES:
+        graph[module] = {
+            name
+            for source, taken in imports_at_start(tree_of(module))
+            for name in (f"{source}.{taken}" if f"{source}.{taken}" in MODULES else source,)
+            if name in MODULES and name != module
+        }
+    try:
+        list(TopologicalSorter(graph).static_order())
+    except CycleError as error:
+        pytest.fail(" -> ".join(error.args[1]))
+
+
+def test_the_library_runs_without_agents_and_training() -> None:
+    """`make lint` reads imports; this one also sees those made by name."""
+    assert {"crib_agents", "crib_play", "crib_training"}.isdisjoint(
+        source.partition(".")[0]
+        for module in MODULES
+        if module.startswith("crib_env")
+        for node in ast.walk(tree_of(module))
+        for source in _imported(node)
+    )
+
+
+def _imported(node: ast.AST) -> list[str]:
+    if isinstance(node, ast.Import):
+        return [alias.name for alias in node.names]
+    if isinstance(node, ast.ImportFrom):
+        return [node.module or ""]
+    if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "import_module":
+        return [arg.value for arg in node.args if isinstance(arg, ast.Constant)]
+    return []
+
+
+TEST_MODULES = {path.stem: path for path in sorted(TESTS.rglob("test_*.py"))}
+
+
+def test_every_test_lies_in_a_folder_under_a_name_of_its_own() -> None:
+    assert not sorted(TESTS.glob("test_*.py"))
+    assert len(TEST_MODULES) == len(list(TESTS.rglob("test_*.py")))
+
+
+def test_no_test_module_is_imported_by_another() -> None:
+    """What several of them need is in `tests/support` and in `conftest.py`."""
+    found = [
+        f"{path.relative_to(TESTS)} imports {source}"
+        for path in sorted(TESTS.rglob("*.py"))
+        for node in ast.walk(ast.parse(path.read_text()))
+        for source in _imported(node)
+        if source.rpartition(".")[2] in TEST_MODULES
+    ]
+    assert not found

@@ -1,0 +1,49 @@
+"""Every clause of seeds/ has a test that carries its id, and no test carries an id of no clause."""
+
+import re
+
+from checkout import ROOT, TESTS
+
+HEADING = re.compile(r"^### ([A-Z]\d+) ", re.MULTILINE)
+TEST = re.compile(r"^def test_([a-z]\d+)_", re.MULTILINE)
+
+
+def clause_ids(pages: list[str]) -> set[str]:
+    return {clause for page in pages for clause in HEADING.findall(page)}
+
+
+def test_ids(sources: list[str]) -> set[str]:
+    return {clause.upper() for source in sources for clause in TEST.findall(source)}
+
+
+test_ids.__test__ = False  # type: ignore[attr-defined]
+
+PAGES = [path.read_text() for path in sorted((ROOT / "seeds").glob("*.md"))]
+# Tests of the engine and the environments; those of the reference prove nothing about them.
+SOURCES = [
+    path.read_text()
+    for path in sorted(TESTS.rglob("test_*.py"))
+    if path.name != "test_reference.py"
+]
+
+
+def test_the_seeds_hold_every_clause() -> None:
+    """Those that the games are built on; what is added is counted on from them."""
+    found = clause_ids(PAGES)
+    for letter, least in zip("CHFT", (5, 12, 7, 13), strict=True):
+        numbers = sorted(int(clause[1:]) for clause in found if clause[0] == letter)
+        assert numbers == list(range(1, max(least, len(numbers)) + 1))
+    assert {clause[0] for clause in found} == set("CHFT")
+
+
+def test_every_clause_has_a_test_that_carries_its_id() -> None:
+    assert clause_ids(PAGES) - test_ids(SOURCES) == set()
+
+
+def test_no_test_carries_the_id_of_no_clause() -> None:
+    assert test_ids(SOURCES) - clause_ids(PAGES) == set()
+
+
+def test_a_missing_test_and_a_wrong_id_would_be_noticed() -> None:
+    assert clause_ids(["### H99 New\n"]) - test_ids(SOURCES) == {"H99"}
+    assert test_ids(["def test_q1_of_nothing() -> None: ..."]) - clause_ids(PAGES) == {"Q1"}

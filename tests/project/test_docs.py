@@ -1,0 +1,102 @@
+"""Every ``>>>`` session in README and docs is run, each page as one session."""
+
+import doctest
+import re
+import shlex
+from importlib import import_module
+from pathlib import Path
+
+import numpy as np
+import pytest
+from crib_training.command_line import COMMANDS, read
+from crib_training.tables.__main__ import module_of
+
+import crib_env
+from checkout import ROOT
+from crib_env import Game
+from crib_env.registration import env_module
+
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+MODULES = ["crib_env.cards", "crib_env.notation", "crib_env.scoring"]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_sessions_print_what_the_page_says(page: Path) -> None:
+    text = re.sub(r"^```.*$", "", page.read_text(), flags=re.MULTILINE)  # line numbers stay
+    session = doctest.DocTestParser().get_doctest(text, {}, page.name, str(page), 0)
+    assert doctest.DocTestRunner(optionflags=doctest.ELLIPSIS).run(session).failed == 0
+
+
+def commands() -> list[str]:
+    """Return the `crib` commands of all pages, in blocks of shell and between single quotes."""
+    shown = re.compile(r"^(?:\.venv/bin/)?(crib [a-z].*)$|`(crib [a-z]+ [^`]*)`", re.MULTILINE)
+    found = {"".join(match) for page in PAGES for match in shown.findall(page.read_text())}
+    return sorted(" ".join(command.partition("#")[0].split()) for command in found)
+
+
+@pytest.mark.parametrize("command", commands())
+def test_commands_are_given_as_the_command_line_takes_them(command: str) -> None:
+    _, name, *words = shlex.split(command)
+    module = import_module(COMMANDS[name][0])
+    if name == "tables":
+        module = import_module(module_of(words.pop(0)))
+    if hasattr(module, "Settings"):
+        read(module.Settings, words, f"crib {name}")
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_sessions_in_docstrings_print_what_they_say(name: str) -> None:
+    assert doctest.testmod(import_module(name), optionflags=doctest.ELLIPSIS).failed == 0
+
+
+@pytest.mark.parametrize("name", crib_env.ENVIRONMENTS)
+def test_usage_on_an_environments_page_runs(name: str) -> None:
+    page = import_module(f"crib_env.{name}").__doc__ or ""
+    usage = re.search(r"## Usage\n\n((?:    .*\n|\n)+)", page)
+    assert usage, f"{name} has no usage section"
+    exec("\n".join(line[4:] for line in usage.group(1).splitlines()), {})
+    for heading in ("Keywords", "Observation", "Actions", "Rewards", "Version history"):
+        assert f"\n## {heading}\n" in page
+
+
+VIEWS = (ROOT / "docs" / "views.md").read_text()
+FIELD = re.compile(r"^\| `(\w+)` \| (\d*) ?\| (.*?) \|", re.MULTILINE)
+
+
+def fields_on_the_page(name: str) -> dict[str, tuple[str, str]]:
+    """Return shape and range of the fields in the section of an environment, by their names."""
+    (section,) = (part for part in VIEWS.split("\n## ") if f"`{name}`" in part)
+    return {field: (shape, values) for field, shape, values in FIELD.findall(section)}
+
+
+@pytest.mark.parametrize("name", crib_env.ENVIRONMENTS)
+def test_the_page_of_views_lists_every_field(name: str) -> None:
+    dtype = env_module(name).maker.family.view
+    shapes = {field: "".join(map(str, dtype[field].shape)) for field in dtype.names}
+    assert {field: shape for field, (shape, _) in fields_on_the_page(name).items()} == shapes
+
+
+@pytest.mark.parametrize("rules", ["hoyle", "five_card", "table_top", "table_top_ship"])
+def test_fields_of_views_stay_in_the_ranges_of_the_page(rules: str) -> None:
+    name = "table_top_v0" if rules.startswith("table_top") else "six_card_v0"
+    ranges = {}
+    for field, (_, values) in fields_on_the_page(name).items():
+        if found := re.fullmatch(r"(-?\d+) to (\d+)(?:\^(\d+) - 1)?", values):
+            low, high, power = found.groups()
+            ranges[field] = int(low), 2 ** int(power) - 1 if power else int(high)
+    assert len(ranges) > 20
+    game, rng = Game(rules, seed=3), np.random.default_rng(3)
+    while not game.over:
+        game.push(int(rng.choice(game.legal_actions)))
+        for seat in range(2):
+            view = game.view(seat)
+            for field, (low, high) in ranges.items():
+                assert (view[field] >= low).all(), field
+                assert (view[field] <= high).all(), field
+
+
+def test_the_citation_is_of_this_version() -> None:
+    version = f'"{crib_env.__version__}"'
+    assert f"version = {version}" in (ROOT / "pyproject.toml").read_text()
+    assert f"version: {crib_env.__version__}\n" in (ROOT / "CITATION.cff").read_text()
+    assert f"version = {{{crib_env.__version__}}}" in (ROOT / "README.md").read_text()

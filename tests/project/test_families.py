@@ -1,0 +1,102 @@
+"""A new family is told to nobody: what lacks a part for it says so in one sentence, or works."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from crib_agents.analyze import analyze
+from crib_agents.learned.weights import find_learned
+from crib_play.replay import write_replay
+from crib_play.table.session import Session
+from crib_training.command_line import main
+from crib_training.learn.deep_monte_carlo.settings import Settings
+from crib_training.learn.deep_monte_carlo.tasks import find_task
+
+import crib_env
+from crib_env import parts
+from crib_env.engine.family import find_family
+from crib_env.game import Game
+from crib_env.policy import find_agent
+from crib_env.rules import PRESETS
+from toy import toy_v0
+from toy.agents import HighCard
+
+crib_env.register_environment("toy.toy_v0", "Toy-v0")
+RNG = np.random.default_rng(1)
+
+
+def views() -> Any:
+    game = Game("toy", seed=1)
+    return np.array([game.view(game.seat)])
+
+
+def sit_down() -> Session:
+    return Session(Game("toy", seed=1), (None, None), chance=1)
+
+
+LACKING = {
+    "table": (sit_down, "the game toy has no table"),
+    "replay": (
+        lambda: write_replay("x.html", "toy", (HighCard(), HighCard()), 1), "toy has no table"
+    ),
+    "expert": (lambda: find_agent("expert").act(views(), RNG), "the game toy has no expert"),
+    "master": (lambda: find_agent("master").act(views(), RNG), "the game toy has no expert"),
+    "learned": (lambda: find_agent("learned").act(views(), RNG), "learned does not play toy"),
+    "learned_search": (
+        lambda: find_agent("learned_search").act(views(), RNG), "learned_search does not play toy"
+    ),
+    "equilibrium": (
+        lambda: find_agent("equilibrium").act(views(), RNG), "equilibrium does not play toy"
+    ),
+    "greedy": (lambda: find_agent("greedy").act(views(), RNG), "greedy plays two_hand, table_top"),
+    "analysis": (lambda: analyze(views()), "the game toy has no analysis"),
+    "weights": (lambda: find_learned("toy"), "that the learned agent plays .two_hand, table_top."),
+    "deep_monte_carlo": (lambda: find_task(Settings(env="toy_v0", out=Path("x"))), "--method ppo"),
+    "features": (lambda: toy_v0.gym_env(opponent=HighCard(), features=True), "have no features"),
+    "expected": (
+        lambda: toy_v0.gym_env(opponent=HighCard(), reward="expected"), "not for toy: its points"
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("what", LACKING)
+def test_where_the_toy_game_lacks_a_part_a_sentence_says_so(what: str) -> None:
+    ask, sentence = LACKING[what]
+    with pytest.raises(ValueError, match=sentence):
+        ask()
+
+
+def test_a_picture_it_has_of_its_text() -> None:
+    game = Game("toy", seed=1)
+    assert "toy" in game.svg()
+
+
+def test_it_is_evaluated(capsys: pytest.CaptureFixture[str]) -> None:
+    main(["evaluate", "toy.agents:HighCard", "toy.agents:HighCard", "--env", "toy_v0",
+          "--pairs", "20"])  # fmt: skip
+    assert "high_card" in capsys.readouterr().out
+
+
+def test_who_has_a_part_registers_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(parts, "_parts", dict(parts._parts))
+    parts.add_parts("expert", toy="toy.agents:HighCard")
+    assert parts.families_with("expert") == ["two_hand", "table_top", "toy"]
+    view = views()
+    assert find_agent("expert").act(view, RNG)[0] == max(view[0]["hand"])
+
+
+@pytest.mark.parametrize("kind", parts.LACKING)
+def test_our_families_have_every_part(kind: str) -> None:
+    ours = {rules.family for rules in PRESETS.values()} - {"toy"}
+    assert set(parts.families_with(kind)) == ours
+    for family in ours:
+        assert find_family(family).name == family
+        assert parts.find_part(kind, family) is not None
+
+
+def test_a_part_of_no_kind_is_refused() -> None:
+    with pytest.raises(ValueError, match=r"a part is one of .*table.*, got 'tables'"):
+        parts.add_parts("tables", toy=None)

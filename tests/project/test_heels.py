@@ -1,0 +1,239 @@
+"""C3, T3: what his heels peg is a field of the rules, and nothing has the 2 written in."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from random import Random
+from typing import Any
+
+import numpy as np
+import pytest
+from crib_agents import RuleBasedAgent
+from crib_agents.expert.two_hand.judge import outcomes
+from crib_agents.expert.two_hand.judge.win import WON, probabilities
+from crib_play.table.games import find_game
+from crib_play.table.session import Session
+from crib_training.evaluation.aivat.course import DEALER_PLAY
+from crib_training.evaluation.aivat.deals import DealLog, Deals
+from crib_training.evaluation.aivat.outcomes import shipped_outcomes
+from crib_training.evaluation.aivat.reference import usual_reference
+from crib_training.evaluation.aivat.terms import STARTER
+
+from crib_env.batch import GameBatch
+from crib_env.game import Game
+from crib_env.notation import parse_state
+from crib_env.rules import PRESETS, Rules, TwoHandRules
+from reference import Referee, TableTopReferee
+from reference.scoring import JACK, rank, score_show
+
+HOYLE = TwoHandRules.preset("hoyle")
+VALUES = (0, 1, 5)
+values = pytest.mark.parametrize("heels", VALUES)
+two_hand = pytest.mark.parametrize("preset", ["hoyle", "five_card"])
+
+
+def decks_with_jacks(preset: str, n: int, rng: Random) -> list[list[int]]:
+    """Return decks whose starter is a jack in one of two."""
+    at = {"hoyle": 12, "five_card": 10}.get(preset, 28)
+    decks = []
+    for i in range(n):
+        deck = list(range(52))
+        rng.shuffle(deck)
+        if i % 2:
+            j = deck.index(4 * JACK + i % 4)
+            deck[at], deck[j] = deck[j], deck[at]
+        decks.append(deck)
+    return decks
+
+
+@two_hand
+@values
+def test_c3_games_are_the_referees(preset: str, heels: int) -> None:
+    rng = Random(heels)
+    game = Game(Rules.preset(preset, heels=heels))
+    met = 0
+    for dealer in (0, 1, 0, 1):
+        decks = decks_with_jacks(preset, 60, rng)
+        game.reset(decks=np.array(decks), dealer=dealer)
+        referee = Referee(preset, decks, dealer, heels=heels)
+        while referee.to_move is not None:
+            assert (game.seat, tuple(game.legal_actions)) == (
+                referee.to_move,
+                tuple(referee.legal()),
+            )
+            before = len(referee.events)
+            card = rng.choice(referee.legal())
+            referee.step(card)
+            pegged = [(e.seat, e.points, e.reason) for e in game.step(card)]
+            assert pegged == [(e.seat, e.points, e.reason) for e in referee.events[before:]]
+            met += any(reason == "heels" for _, _, reason in pegged)
+        assert game.over
+    assert bool(met) == bool(heels)
+
+
+@pytest.mark.parametrize("preset", ["table_top", "table_top_ship"])
+@values
+def test_t3_rounds_are_the_referees(preset: str, heels: int) -> None:
+    rng = Random(heels)
+    game = Game(Rules.preset(preset, heels=heels))
+    for dealer in (0, 1, 0, 1):
+        decks = decks_with_jacks(preset, 40, rng)
+        game.reset(decks=np.array(decks), dealer=dealer)
+        ship = preset == "table_top_ship"
+        referee = TableTopReferee(decks, dealer, ship=ship, episode="game", heels=heels)
+        while referee.to_move is not None:
+            assert tuple(game.scores) == tuple(referee.scores)
+            action = rng.choice(referee.legal())
+            referee.step(action)
+            game.step(action)
+        assert game.over
+        assert tuple(game.scores) == tuple(referee.scores)
+
+
+@two_hand
+@values
+@pytest.mark.parametrize("reward", ["expected", "expected_at_show"])
+def test_the_expected_reward_pays_their_mean(preset: str, heels: int, reward: str) -> None:
+    """It is what points pay, less heels, hands and crib, and their mean over every starter."""
+    from crib_env import six_card_v0
+
+    rules = Rules.preset(preset, heels=heels, target=209)
+    envs = [six_card_v0.raw_env(rules=rules, episode="deal", reward=one)
+            for one in (reward, "points")]  # fmt: skip
+    rng = Random(heels)
+    for deck in decks_with_jacks(preset, 8, rng):
+        paid = [0.0, 0.0]
+        for env in envs:
+            env.reset(options={"decks": [deck], "dealer": 1})
+        dealt = [deck[seat : 2 * rules.dealt : 2] for seat in range(2)]
+        events: list[Any] = []
+        while not envs[0].game.over:
+            card = rng.choice([int(a) for a in envs[0].game.legal_actions])
+            for i, env in enumerate(envs):
+                env.step(card)
+                paid[i] += env.rewards["player_0"]
+            events += envs[1].events
+        discarded = [
+            [card for i, card in enumerate(hand) if mask >> i & 1]
+            for hand, mask in zip(dealt, envs[0].game.states[0]["discarded"].tolist(), strict=True)
+        ]
+        shown = sum(
+            e.points * (1 - 2 * e.seat) for e in events if e.reason in ("heels", "hand", "crib")
+        )
+        mean = mean_show(dealt, discarded, preset, heels)
+        assert paid[0] == pytest.approx(paid[1] - shown + mean)
+
+
+def mean_show(dealt: Any, discarded: Any, preset: str, heels: int) -> float:
+    """Return seat 0's mean of the show less that of seat 1, the dealer, over every starter."""
+    starters = [card for card in range(52) if card not in dealt[0] + dealt[1]]
+    total = 0
+    for starter in starters:
+        hands = [
+            score_show([c for c in dealt[s] if c not in discarded[s]], starter, False, preset)
+            for s in range(2)
+        ]
+        crib = score_show(discarded[0] + discarded[1], starter, True, preset)
+        total += hands[0] - hands[1] - crib - heels * (rank(starter) == JACK)
+    return total / len(starters)
+
+
+@values
+def test_the_luck_of_the_starter_counts_them(heels: int) -> None:
+    rules = replace(HOYLE, heels=heels)
+    deck = decks_with_jacks("hoyle", 1, Random(7))[0]
+    starters = np.array(deck[12:])
+    n = len(starters)
+    deals = Deals(
+        lane=np.arange(n),
+        dealer=np.ones(n, dtype=np.int64),
+        dealt=np.tile(np.array(deck[:12]), (n, 1)),
+        discarded=np.full((n, 2), 0b11),
+        starter=starters,
+        scores=np.zeros((n, 2), dtype=np.int64),
+    )
+    reference = usual_reference(rules)
+    assert reference is not None
+    points, chances = reference.terms(rules, deals, np.random.SeedSequence(0))
+    made = np.where(starters // 4 == JACK, heels, 0)
+    assert points[:, STARTER, DEALER_PLAY] == pytest.approx(made - made.mean())
+    assert abs(chances[:, STARTER].mean()) < 1e-12
+    assert shipped_outcomes(rules).exact == (heels == PRESETS["hoyle"].heels)
+
+
+@values
+def test_deals_are_noted_with_the_score_before_them(heels: int) -> None:
+    games = GameBatch(replace(HOYLE, heels=heels), 100, seed=3)
+    games.reset()
+    log, agent, rng = DealLog(), RuleBasedAgent(), np.random.default_rng(0)
+    began: dict[tuple[int, ...], list[int]] = {}
+    running = games.running()
+    while len(running):
+        for state in games.states[running]:
+            began.setdefault(tuple(state["dealt"].tolist()), state["scores"].tolist())
+        games.ask(agent, running, rng)
+        log.note(games, running)
+        running = games.running(running)
+    deals = log.deals()
+    assert (deals.starter // 4 == JACK).any()
+    for dealt, scores in zip(deals.dealt.tolist(), deals.scores.tolist(), strict=True):
+        assert scores == began[tuple(dealt)]
+
+
+@pytest.mark.parametrize(("heels", "said"), [(0, []), (1, ["one for his heels"]),
+                                             (2, ["two for his heels"])])  # fmt: skip
+@pytest.mark.parametrize("name", ["six", "table-top"])
+def test_the_table_says_what_they_are(name: str, heels: int, said: list[str]) -> None:
+    game = Game(Rules.preset(find_game(name).rules, heels=heels))
+    game.reset(decks=np.array(decks_with_jacks(game.rules.name, 2, Random(1))[1:]), dealer=0)
+    session = Session(game, (None, None), chance=1)
+    calls = [call.text for call in session.opening]
+    for _ in range(2 if name == "six" else 0):
+        seat = session.seat
+        session.act(seat, [int(a) for a in session.game.legal_actions[: session.to_choose]])
+        calls += [call.text for call in session.turns[-1].calls]
+    assert [text for text in calls if "heels" in text] == said
+
+
+def test_notation_writes_them() -> None:
+    game = Game("hoyle[heels=1]", seed=1)
+    assert "heels=1" in game.notation()
+    assert parse_state(game.notation()).rules.heels == 1
+    assert game.view(0)["heels"] == 1
+
+
+@pytest.mark.parametrize("heels", [-1, 10, True, 1.5])
+def test_other_values_are_refused(heels: Any) -> None:
+    with pytest.raises(ValueError, match="heels must be a whole number from 0 to 9"):
+        Rules.preset("hoyle", heels=heels)
+
+
+@pytest.mark.parametrize("dealt", [6, 5])
+@pytest.mark.parametrize("heels", [0, 1, 3, 5])
+def test_the_judge_puts_them_into_what_was_measured(dealt: int, heels: int) -> None:
+    """The dealer pegs a thirteenth of the difference more, and pone what it did."""
+    measured, found = outcomes.load(dealt), outcomes.load(dealt, heels)
+    points = np.arange(outcomes.PLAY_SIZE)
+    assert found.pegging.min() >= 0.0
+    assert found.pegging.sum() == pytest.approx(1.0)
+    assert found.pegging.sum(axis=1) == pytest.approx(measured.pegging.sum(axis=1), abs=1e-3)
+    more = (found.pegging - measured.pegging).sum(axis=0) @ points
+    assert more == pytest.approx((heels - 2) / 13, abs=0.002)
+    # With one hole more to make than they peg they do not win, with as many they do.
+    chance = [probabilities(dealt, 61, n)[1, heels + 1, 10, WON].sum() for n in (heels, heels + 1)]
+    assert chance[0] < chance[1]
+
+
+def test_the_judges_play_with_other_heels_is_what_is_then_played() -> None:
+    """Measured anew, with heels of five: how often the dealer pegs so many points or more."""
+    n = 20_000
+    games = GameBatch(replace(HOYLE, heels=5, target=209), n, episode="deal", seed=5)
+    games.begin(dealer=1)
+    for _ in games.play(RuleBasedAgent(), np.random.default_rng(0)):
+        pass
+    pegged = games.tally[:, 1, 0]
+    played = np.array([(pegged >= points).mean() for points in range(16)])
+    expected = outcomes.load(6, 5).pegging.sum(axis=0)[::-1].cumsum()[::-1]
+    assert np.abs(played - expected).max() < 0.03  # the expert pegs a little otherwise
+    unchanged = outcomes.load(6).pegging.sum(axis=0)[::-1].cumsum()[::-1]
+    assert np.abs(played - expected).max() < np.abs(played - unchanged).max()

@@ -1,0 +1,198 @@
+"""Every example of a library is run for a few updates; a library that is absent is left out.
+
+`make check-libraries` runs those whose names hold the library's in an environment of its own, where
+none is left out.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from checkout import ROOT, import_path
+
+HOME = "examples.libraries"
+
+
+NEEDS = sorted((ROOT / "examples/libraries/requirements").glob("*.txt"))
+CHECKED = os.environ.get("CHECKED_LIBRARY")  # whose environment this is
+
+
+def example(name: str, needs: str) -> Any:
+    """Return an example's module, or leave the test out where its library is not installed."""
+    if not CHECKED:
+        pytest.importorskip(needs, reason=f"{needs} is not installed: make check-libraries")
+    return importlib.import_module(f"{HOME}.{name}")
+
+
+@pytest.mark.parametrize("library", [needs.stem for needs in NEEDS])
+def test_every_environment_runs_its_own_tests_alone(library: str) -> None:
+    """`make check-libraries` selects them by name: none is empty, and none runs another's."""
+    tests = re.findall(r"^def (test_\w+)", Path(__file__).read_text(), re.MULTILINE)
+    own = [name for name in tests if library in name]
+    assert own
+    assert not [name for name in own for other in NEEDS if other.stem != library
+                and other.stem in name]  # fmt: skip
+
+
+def test_every_library_has_our_pytorch() -> None:
+    """A range, or another version, would bring gigabytes for graphics cards."""
+    (pinned,) = re.findall(r"^torch==.*$", (ROOT / "constraints.txt").read_text(), re.MULTILINE)
+    for needs in NEEDS:
+        named = re.findall(r"^torch\b.*$", needs.read_text(), re.MULTILINE)
+        assert named in ([], [pinned]), needs.name
+
+
+def test_sb3_learns_on_the_batch() -> None:
+    module = example("sb3", "sb3_contrib")
+    assert -15 < module.main(module.Settings(timesteps=8192)) < 5
+
+
+@pytest.mark.slow
+def test_sb3_learns_on_single_games() -> None:
+    module = example("sb3", "sb3_contrib")
+    assert -15 < module.main(module.Settings(form="single", timesteps=128)) < 5
+
+
+def test_sb3_learns_in_pettingzoos_way() -> None:
+    """Each seat is paid what it made: over a deal that is what it won by."""
+    module = example("sb3_pettingzoo", "sb3_contrib")
+    games = module.SelfPlay(module.six_card_v0.env(episode="deal", reward="points"))
+    games.reset(seed=3)
+    paid, over = dict.fromkeys(games.games.possible_agents, 0.0), False
+    while not over:
+        behaviour_nets = games.games.agent_selection
+        _, reward, over, _, _ = games.step(int(games.action_masks().argmax()))
+        paid[behaviour_nets] += reward
+    first, second = games.games.scores
+    assert paid["player_0"] - paid["player_1"] == first - second
+    assert module.main(module.Settings(timesteps=64)).num_timesteps >= 64
+
+
+def test_cleanrls_ppo_improves() -> None:
+    module = example("cleanrl", "torch")
+    short = module.main(module.Settings(steps=8192, games=64))
+    long = module.main(module.Settings(steps=60_000, games=64))
+    assert long > short
+
+
+@pytest.mark.slow
+def test_torchrl_learns_and_wraps() -> None:
+    module = example("torchrl_ppo", "torchrl")
+    assert -15 < module.main(module.Settings(frames=4096, games=64)) < 5
+    assert module.main(module.Settings(wrapper=True, frames=40)) > 0
+
+
+@pytest.mark.slow
+def test_torchrls_checks_pass_on_the_native_environment() -> None:
+    module = example("torchrl_ppo", "torchrl")
+    from torchrl.envs.utils import check_env_specs
+
+    check_env_specs(module.CribbageEnv(4, **module.OPTIONS))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("games", [None, 3])
+def test_torchrl_registers_what_the_infos_say(games: int | None) -> None:
+    module = example("torchrl_ppo", "torchrl")
+    from torchrl.envs import GymWrapper
+
+    if games is None:
+        env = GymWrapper(module.six_card_v0.gym_env(**module.OPTIONS)).auto_register_info_dict()
+    else:  # the wrapper registers a batch's by itself
+        env = GymWrapper(module.six_card_v0.vector_env(games, **module.OPTIONS))
+    told = env.rollout(30, break_when_any_done=False)["next"]
+    assert {"scores", "winner", "skunk", "seat", "opponent", "illegal_action"} <= set(told.keys())
+    assert told["done"].any()
+
+
+@pytest.mark.slow
+def test_tianshou_learns() -> None:
+    module = example("tianshou_dqn", "tianshou")
+    assert -15 < module.main(module.Settings(steps=500, games=2)) < 5
+
+
+@pytest.mark.slow
+def test_agilerl_evolves_a_population() -> None:
+    module = example("agilerl_ppo", "agilerl")
+    fitness = module.main(module.Settings(steps=8192, generation=4096, agents=2))
+    assert -15 < fitness < 5
+
+
+@pytest.mark.slow
+def test_minari_keeps_and_gives_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MINARI_DATASETS_PATH", str(tmp_path))
+    module = example("minari_expert", "minari")
+    mean = module.main(module.Settings(agent="rule_based", episodes=30))
+    assert -8 < mean < 8
+
+
+@pytest.mark.slow
+def test_open_spiel_solves_the_play() -> None:
+    module = example("open_spiel_pegging", "pyspiel")
+    few = module.main(module.Settings(deals=2, iterations=2))
+    assert 0 <= module.main(module.Settings(deals=2, iterations=25)) < max(few, 0.05)
+
+
+@pytest.mark.slow
+def test_rllib_learns_on_two_nodes_and_survives_a_runners_death() -> None:
+    module = example("rllib", "ray.rllib")
+    import ray
+    from ray.cluster_utils import Cluster
+
+    # Nodes elsewhere have our packages installed; these have this checkout's.
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PYTHONPATH", import_path(ROOT))
+        cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 2})
+        cluster.add_node(num_cpus=1)
+        cluster.wait_for_nodes()
+        ray.init(address=cluster.address, log_to_driver=False)
+        learner = module.algorithm(module.Settings(batch=200, runners=2))
+        try:
+            learner.train()
+            victim = learner.env_runner_group.healthy_worker_ids()[0]
+            ray.kill(learner.env_runner_group._worker_manager.actors()[victim], no_restart=False)
+            steps = [
+                learner.train()["env_runners"].get("num_env_steps_sampled", 0) for _ in range(3)
+            ]
+            assert steps[-1] > 0
+        finally:
+            learner.stop()
+            ray.shutdown()
+            cluster.shutdown()
+
+
+@pytest.mark.slow
+def test_rl_zoo3_trains_maskable_ppo_and_enjoys_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    module = example("rl_zoo3_maskable", "rl_zoo3")
+    module.main([
+        "train", "--algo", "ppo_mask", "--env", "crib_env/SixCard-v0", "-n", "2048",
+        "--eval-freq", "-1",
+        "--conf-file", str(ROOT / "examples/libraries/rl_zoo3.yml"), "--log-folder", str(tmp_path),
+        "--env-kwargs", "opponent:'rule_based'", "episode:'deal'", "reward:'points'",
+        "mask_in_observation:True", "--device", "cpu",
+    ])  # fmt: skip
+    assert list(tmp_path.rglob("*SixCard-v0.zip"))
+    capsys.readouterr()
+    from crib_env.render.window import Window
+
+    monkeypatch.setenv("SDL_VIDEODRIVER", "dummy")
+    shown: list[Any] = []
+    show = Window.show
+    monkeypatch.setattr(Window, "show", lambda *given: (shown.append(given[1]), show(*given))[1])
+    module.main([
+        "enjoy", "--algo", "ppo_mask", "--env", "crib_env/SixCard-v0", "--folder", str(tmp_path),
+        "-n", "60", "--device", "cpu",
+    ])  # fmt: skip
+    said = capsys.readouterr().out
+    assert 8 < len(re.findall("Episode Length [3-6]$", said, re.MULTILINE)) < 13  # whole deals
+    assert "Mean reward" in said
+    assert len(shown) >= 60
+    assert all(image.shape == (480, 640, 3) for image in shown)

@@ -1,0 +1,132 @@
+"""The pages of figures, `docs.numbers.make`: small runs whose parts must agree with each other."""
+
+from __future__ import annotations
+
+import json
+from importlib.metadata import entry_points
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from crib_env import find_agent
+from crib_env.errors import IllegalActionError
+from crib_env.policy import GROUP, Actions, Views
+from crib_env.rules import PRESETS
+from docs import make_leaderboard
+from docs.numbers.make import agents, exploitability, table_top, two_hand, winning
+from docs.numbers.make.__main__ import Settings, run
+from docs.numbers.make.episodes import self_play
+from docs.numbers.make.pages import write
+from docs.numbers.make.run import Run
+
+
+def shipped_agents() -> list[str]:
+    points = entry_points(group=GROUP)
+    return [point.name for point in points if point.value.startswith("crib_agents")]
+
+
+def run_of(deals: int, games: int) -> Run:
+    return Run(find_agent("rule_based"), deals, games, cribs=2000, seed=5, workers=2)
+
+
+def test_episodes_do_not_depend_on_the_workers() -> None:
+    rules = PRESETS["hoyle"]
+    played = [self_play(rules, "deal", find_agent("random"), 3000, 7, workers=w) for w in (1, 2)]
+    assert np.array_equal(played[0].states, played[1].states)
+    assert np.array_equal(played[0].points, played[1].points)
+
+
+def test_an_agent_that_errs_is_named() -> None:
+    class Stubborn:
+        name = "stubborn"
+
+        def act(self, views: Views, rng: np.random.Generator) -> Actions:
+            return np.zeros(len(views), dtype=np.int64)
+
+    with pytest.raises(IllegalActionError, match=r"'stubborn' erred: AC \(action 0\) is not held"):
+        self_play(PRESETS["hoyle"], "deal", Stubborn(), 20, seed=1)
+
+
+def test_points_by_role_are_all_the_points_there_are() -> None:
+    rules = PRESETS["five_card"]
+    deals = run_of(500, 1).play(rules, "deal", 500)
+    made = two_hand.by_role(deals)
+    assert not made[:, 0, 2].any()  # the crib is the dealer's
+    start = rules.for_last  # F1: pone's, in no tally
+    assert np.array_equal(made.sum(axis=(1, 2)) + start, deals.scores.sum(axis=1))
+    every = np.arange(500)
+    assert np.array_equal(made[:, 1].sum(axis=1), deals.scores[every, deals.first_dealer])
+
+
+@pytest.mark.parametrize(("preset", "players"), table_top.GAMES)
+def test_lines_counted_one_by_one_add_up_to_what_the_engine_counts(
+    preset: str, players: int
+) -> None:
+    rules = PRESETS[preset]
+    rounds = run_of(60, 1).play(rules, "round", 60, players=players)
+    lines = table_top.final_lines(rounds, rules, players)
+    assert np.array_equal(lines.sum(axis=2), rounds.points[:, :, 1])
+
+
+def test_the_chance_of_winning_is_one_less_the_others() -> None:
+    for preset in ("hoyle", "five_card"):
+        chance = winning.winning(PRESETS[preset])
+        assert chance.shape == (2, PRESETS[preset].target, PRESETS[preset].target)
+        np.testing.assert_allclose(chance[1], 1 - chance[0].T, atol=1e-12)
+
+
+def test_a_page_says_how_it_was_made(tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    text, data = two_hand.page("six_card", "hoyle", run_of(200, 80), tmp_path)
+    write(tmp_path, "six_card", text, data, "python -m docs.numbers.make six_card")
+    page = (tmp_path / "six_card.md").read_text()
+    assert "python -m docs.numbers.make six_card" in page
+    assert "200 deals" in page
+    assert "80 games" in page
+    assert "| 5-5 opponent |" in page  # a pair that nobody laid in so few deals
+    assert "nan" not in page
+    figures = json.loads((tmp_path / "six_card.json").read_text())
+    shown = figures["points_per_deal"]["dealer"]["crib"]
+    assert f"{shown['mean']:.3f} ± {shown['half']:.3f}" in page
+    for picture in ("six_card_deals.png", "six_card_winning.png"):
+        assert picture in page
+        assert (tmp_path / picture).stat().st_size > 10_000
+
+
+def test_a_page_of_table_top(tmp_path: Path) -> None:
+    text, data = table_top.page(run_of(30, 10), counted=10)
+    for preset, players in table_top.GAMES:
+        assert f"## {table_top.TITLES[preset]}, {players} players" in text
+        about = data[f"{preset}, {players} players"]
+        sides = about["sides"]
+        lines = sides["dealer's"]["five lines"].mean - sides["other"]["five lines"].mean
+        assert about["moving_last"].mean == pytest.approx(lines)
+        assert sides["other"]["crib"].mean == 0
+
+
+def test_the_page_of_the_agents(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("matplotlib")
+    few = agents.Table("Five cards", "five_card_v0", agents=("greedy", "random"))
+    monkeypatch.setattr(agents, "TABLES", (few,))
+    text, data = agents.page(5, seed=2, folder=tmp_path, runs=tmp_path / "runs")
+    assert "## Five cards" in text
+    assert {agent["name"] for agent in data["Five cards"]["agents"]} == {"greedy", "random"}
+    assert "agents_five_cards.png" in text
+    assert (tmp_path / "agents_five_cards.png").exists()
+
+
+def test_every_agent_that_comes_with_the_package_is_in_the_commands_of_the_pages() -> None:
+    every = set(shipped_agents())
+    assert {"master", "learned_search", "equilibrium"} < every
+    for table in agents.TABLES:
+        missing = every - set(agents.field(table))
+        assert missing == ({"master", "equilibrium"} if "table_top" in table.environment else set())
+    for rules, field in exploitability.FIELD.items():
+        assert every - set(field) == ({"random"} if rules == "hoyle" else set())
+    assert set(make_leaderboard.RATED) == every
+
+
+def test_an_unknown_page_is_refused() -> None:
+    with pytest.raises(ValueError, match="no page is called 'seven_card': choose from six_card"):
+        run(Settings(pages=("seven_card",)))

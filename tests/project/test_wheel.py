@@ -1,0 +1,72 @@
+"""The wheel beside other people's packages."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from crib_training.command_line import COMMANDS
+
+import crib_env
+from checkout import ROOT
+
+
+def run(*command: str | Path, cwd: Path) -> str:
+    done = subprocess.run(command, capture_output=True, text=True, cwd=cwd)
+    assert done.returncode == 0, f"{' '.join(map(str, command))}:\n{done.stdout}{done.stderr}"
+    return done.stdout.strip()
+
+
+PIP = (sys.executable, "-m", "pip", "--disable-pip-version-check")
+
+
+def base_install(place: Path) -> Path:
+    """Install the wheel into an empty environment, without extras; return its Python."""
+    run(*PIP, "wheel", "--quiet", "--no-deps", "--wheel-dir", place, ROOT, cwd=place)
+    (wheel,) = place.glob("crib_env-*.whl")
+    run(sys.executable, "-m", "venv", place / "venv", cwd=place)
+    python = place / "venv/bin/python"
+    constraints = ROOT / "constraints.txt"
+    run(*PIP, "--python", python, "install", "--quiet", "--constraint", constraints, wheel,
+        cwd=place)  # fmt: skip
+    return python
+
+
+@pytest.mark.slow
+def test_the_base_install_runs_every_command_that_needs_no_more(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An image is made so: `pip install crib-env`, then `crib warmup` (needs a network)."""
+    monkeypatch.delenv("PYTHONPATH", raising=False)
+    crib = base_install(tmp_path).with_name("crib")
+    assert run(crib, "--version", cwd=tmp_path) == f"crib-env {crib_env.__version__}"
+    assert "table_top_v0: " in run(crib, "warmup", "--agents", "random", cwd=tmp_path)
+    said = run(crib, "evaluate", "greedy", "random", "--pairs", "2", cwd=tmp_path)
+    assert "six_card_v0: 2 pairs" in said
+    for name in COMMANDS:
+        assert name in run(crib, name, "--help", cwd=tmp_path)
+    done = subprocess.run([crib, "train"], capture_output=True, text=True, cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr == 'error: torch is not installed: pip install "crib-env[train]"\n'
+
+
+@pytest.mark.slow
+def test_the_wheel_and_openai_agents_are_installed_side_by_side(tmp_path: Path) -> None:
+    """Theirs is the top-level name ``agents``; ours must leave it alone (needs a network)."""
+    python = base_install(tmp_path)
+    # Without our constraints: they are no promise about what others need.
+    run(*PIP, "--python", python, "install", "--quiet", "openai-agents", cwd=tmp_path)
+    said = run(
+        python, "-c",
+        "import agents, crib_agents, crib_env, gymnasium\n"
+        "print(agents.Agent.__module__)\n"
+        "env = gymnasium.make('crib_env/SixCard-v0', opponent='rule_based')\n"
+        "env.reset(seed=1)\n"
+        "print(*crib_env.agent_names())",
+        cwd=tmp_path,
+    ).splitlines()  # fmt: skip
+    names = "equilibrium expert greedy learned learned_search master random rule_based"
+    assert said == ["agents.agent", names]
+    run(*PIP, "--python", python, "check", cwd=tmp_path)

@@ -1,0 +1,75 @@
+"""Small nets, drawn by chance: of the learned agent and of a policy; and what those see."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from crib_agents.adapters.learned import Layers, PolicyNetAgent, header
+from crib_agents.learned.weights import Weights, fields_of, find_learned
+
+from crib_env import find_agent
+from crib_env.batch import GameBatch
+from crib_env.engine.family import find_family
+from crib_env.rules import PRESETS, Rules
+from reference import learned as slow_nets
+from reference import learned_table_top as slow
+
+TWO_HAND = find_family("two_hand")
+HIDDEN = 3
+
+
+def drawn_weights(rules: Rules, players: int = 2, seed: int = 1) -> Weights:
+    rng = np.random.default_rng(seed)
+    nets = {}
+    for name, net in find_learned(rules.family).nets.items():
+        sizes = (net.inputs, 24, 10, net.outputs)
+        nets[name] = [
+            (
+                rng.normal(size=(n, m)).astype(np.float32) / np.float32(np.sqrt(m)),
+                rng.normal(size=n).astype(np.float32),
+            )
+            for m, n in pairwise(sizes)
+        ]
+    tables = {
+        name: rng.normal(size=shape).astype(np.float32)
+        for name, shape in find_learned(rules.family).tables.items()
+    }
+    return Weights(rules.family, rules.name, fields_of(rules), players, nets, "a test", tables)
+
+
+def layers(inputs: int = TWO_HAND.obs_size, actions: int = TWO_HAND.actions) -> Layers:
+    """Return a small network, drawn by chance."""
+    rng = np.random.default_rng(1)
+    sizes = (inputs, HIDDEN, actions)
+    return [
+        (rng.normal(size=(n, m)).astype(np.float32), np.zeros(n, dtype=np.float32))
+        for m, n in pairwise(sizes)
+    ]
+
+
+def policy(rules: str | Rules = "hoyle", environment: str = "six_card_v0") -> PolicyNetAgent:
+    family = find_family((PRESETS[rules] if isinstance(rules, str) else rules).family)
+    about = header(environment, rules, family)
+    return PolicyNetAgent(layers(family.obs_size, family.actions), about)
+
+
+def views_of(rules: Rules, players: int, n: int, seed: int) -> np.ndarray[Any, Any]:
+    """Return the views of all decisions of n rounds, played by chance."""
+    games = GameBatch(rules, n, players=players, episode="round", seed=seed)
+    games.reset()
+    rng = np.random.default_rng(seed)
+    found = []
+    running = games.running()
+    while len(running):
+        found.append(games.views(running))
+        games.ask(find_agent("random"), running, rng)
+        running = games.running(running)
+    return np.concatenate(found)
+
+
+def slow_crib(view: Any, weights: Weights, cards: list[int]) -> float:
+    points = slow.points_of(cards, int(view["starter"]), int(view["crib_flush_size"]))
+    seen = slow_nets.dense(slow.crib_seen(view, cards), slow.place_in(slow.CRIB_PLACES), 59)
+    return points + slow_nets.forward(weights.nets["crib"], seen)[0]

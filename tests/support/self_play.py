@@ -1,0 +1,60 @@
+"""Small runs of self-play with workers, played in this process."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from crib_training.learn.deep_monte_carlo.actors import Actor, Arrays, RolloutJob, RolloutResult
+from crib_training.learn.deep_monte_carlo.checkpoint import Checkpoint
+from crib_training.learn.deep_monte_carlo.loop import Training
+from crib_training.learn.deep_monte_carlo.settings import Settings
+
+
+class Here:
+    """Actors that play in this process, when their round is asked for."""
+
+    def __init__(self, settings: Settings, lost: tuple[tuple[int, int], ...] = ()) -> None:
+        self.actor = Actor(settings)
+        self.rounds: list[tuple[list[RolloutJob], Arrays]] = []
+        self.lost = lost
+
+    @property
+    def waiting(self) -> bool:
+        return bool(self.rounds)
+
+    def begin(self, parts: Sequence[RolloutJob], nets: Arrays) -> None:
+        self.rounds.append((list(parts), nets))
+
+    def finish(self) -> list[RolloutResult]:
+        parts, nets = self.rounds.pop(0)
+        return [
+            self.actor.play(part, nets)
+            for part in parts
+            if (part.round, part.index) not in self.lost
+        ]
+
+
+def small(out: Path, **changes: Any) -> Settings:
+    few = Settings(
+        out=out, deals=400, num_envs=50, batch_size=64, hidden_sizes=(16, 8), eval_pairs=0,
+        save_seconds=0.0, progress=False, workers=2,
+    )  # fmt: skip
+    return replace(few, **changes)
+
+
+def tensors_of(folder: Path) -> dict[str, bytes]:
+    return {name: array.tobytes() for name, array in Checkpoint.load(folder).tensors.items()}
+
+
+def played_here(settings: Settings, updates: int | None = None) -> Training:
+    """Return a run of so many rounds, or all, played in this process and saved."""
+    training = Training(settings)
+    training.actors = Here(settings)
+    while training.deals < settings.deals and training.rounds != updates:
+        training.iterate()
+    settings.out.mkdir(exist_ok=True)
+    training.save()
+    return training

@@ -1,0 +1,166 @@
+"""Deals arranged by hand, and a table that plays them card by card. Shared by the clause tests.
+
+In these tests ``p`` is pone (the non-dealer) and ``d`` the dealer; what is pegged is written
+``"d pair 2"``. Unless a test says otherwise player_1 deals, so scores read (pone, dealer).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
+
+import numpy.typing as npt
+
+import crib_env
+from crib_env import ENVIRONMENTS, format_card, parse_cards, six_card_v0
+from crib_env.batch import GameBatch
+from crib_env.rules import Rules
+
+Array = npt.NDArray[Any]
+
+SHOW = ("hand", "crib")
+
+
+class Deal(NamedTuple):
+    """A stacked deck and the moves that discard."""
+
+    deck: list[int]
+    lay: str
+
+
+def deal(pone: str, dealer: str, starter: str) -> Deal:
+    """Return a deal of two hands, each written ``"kept cards / discarded cards"``, and the
+    starter.
+    """
+    hands = [parse_cards(hand.replace("/", " ")) for hand in (pone, dealer)]
+    (turned,) = parse_cards(starter)
+    assert len(hands[0]) == len(hands[1])
+    dealt = [card for pair in zip(*hands, strict=True) for card in pair] + [turned]
+    lay = [
+        f"{who}:{card}"
+        for who, hand in (("p", pone), ("d", dealer))
+        for card in hand.split("/")[1].split()
+    ]
+    return Deal(dealt + unused(52 - len(dealt), dealt), " ".join(lay))
+
+
+def unused(n: int, used: Iterable[int]) -> list[int]:
+    """Return the first ``n`` cards that are not among those used."""
+    taken = set(used)
+    return [card for card in range(52) if card not in taken][:n]
+
+
+def make(game: str | Rules, **keywords: Any) -> Any:
+    """Return the raw AEC environment of a two-hand game, by the name of its rules."""
+    if game == "five_card" and "five_card_v0" in ENVIRONMENTS:
+        return crib_env.five_card_v0.raw_env(**keywords)
+    return six_card_v0.raw_env(rules=game, **keywords)
+
+
+class Table:
+    """A game of stacked deals."""
+
+    def __init__(
+        self,
+        *deals: Deal,
+        game: str | Rules = "hoyle",
+        episode: str = "deal",
+        dealer: int = 1,
+        scores: Sequence[int] | None = None,
+        **keywords: Any,
+    ) -> None:
+        self.env = make(game, episode=episode, **keywords)
+        options: dict[str, Any] = {"decks": [d.deck for d in deals], "dealer": dealer}
+        if scores is not None:
+            options["scores"] = scores
+        self.env.reset(seed=0, options=options)
+        self._lay = [d.lay for d in deals]
+
+    @property
+    def scores(self) -> tuple[int, int]:
+        return self.env.scores
+
+    @property
+    def over(self) -> bool:
+        return all(self.env.terminations.values())
+
+    @property
+    def to_move(self) -> str:
+        """Who is to move, p or d."""
+        return self._who(int(self.env.agent_selection[-1]), self.env.dealer)
+
+    @property
+    def legal(self) -> set[str]:
+        """The cards that the seat to move may use, as text."""
+        mask = self.env.observe(self.env.agent_selection)["action_mask"]
+        return {format_card(int(card)) for card in mask.nonzero()[0]}
+
+    @staticmethod
+    def _who(seat: int, dealer: int) -> str:
+        return "d" if seat == dealer else "p"
+
+    def discard(self) -> list[str]:
+        """Discard as the next deal says; return what was pegged (heels)."""
+        return self.play(self._lay.pop(0))
+
+    def play(self, moves: str) -> list[str]:
+        """Play ``"p:5H d:TS"``, each by the seat that must be to move; return what was pegged."""
+        pegged = []
+        for move in moves.split():
+            who, card = move.split(":")
+            assert not self.over, f"the episode was over before {move}"
+            assert self.to_move == who, f"{move}, but {self.to_move} is to move"
+            pegged += self._step(parse_cards(card)[0])
+        return pegged
+
+    def finish(self) -> list[str]:
+        """Play the lowest legal card until the deal or the episode ends; return what was pegged."""
+        pegged = []
+        while True:
+            mask = self.env.observe(self.env.agent_selection)["action_mask"]
+            pegged += self._step(int(mask.nonzero()[0][0]))
+            if self.over or self.env.view(0)["phase"] == 0:
+                return pegged
+
+    def _step(self, card: int) -> list[str]:
+        dealer = self.env.dealer
+        self.env.step(card)
+        return [f"{self._who(e.seat, dealer)} {e.reason} {e.points}" for e in self.env.events]
+
+
+def in_play(pegged: list[str]) -> list[str]:
+    """Return what was pegged without the show."""
+    return [peg for peg in pegged if peg.split()[1] not in SHOW]
+
+
+def in_show(pegged: list[str]) -> list[str]:
+    """Return what was pegged in the show."""
+    return [peg for peg in pegged if peg.split()[1] in SHOW]
+
+
+class Lanes(GameBatch):
+    """Games side by side, begun, that take no illegal action."""
+
+    def __init__(
+        self, rules: str | Rules, n: int, seed: int, *, episode: str, players: int = 2
+    ) -> None:
+        rules = Rules.preset(rules) if isinstance(rules, str) else rules
+        super().__init__(rules, n, players=players, episode=episode, seed=seed)
+        self.reset()
+
+    def step(self, lanes: Array, actions: Array) -> None:
+        bad = super().step(lanes, actions)
+        assert bad is None, self.why_illegal(lanes[bad], actions[bad])
+
+
+def sfc32(a: int, b: int, c: int, warm_up: int, n: int) -> list[int]:
+    """Return ``n`` words of the generator sfc32, written from its public description."""
+    mask, counter, words = 2**32 - 1, 1, []
+    for _ in range(warm_up + n):
+        word = (a + b + counter) & mask
+        counter = (counter + 1) & mask
+        a = b ^ (b >> 9)
+        b = (c + (c << 3)) & mask
+        c = ((((c << 21) | (c >> 11)) & mask) + word) & mask
+        words.append(word)
+    return words[warm_up:]

@@ -1,0 +1,56 @@
+"""Views of a seat about to discard, and what an agent answers to one view."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from hypothesis import strategies as st
+
+from crib_env.engine.record import NONE
+from crib_env.engine.two_hand.records import DISCARD, HAND, VIEW
+from crib_env.policy import Agent
+from crib_env.rules import PRESETS
+
+
+def choose(agent: Agent, view: Any, seed: int = 0) -> int:
+    """Return the agent's card for one view."""
+    return int(agent.act(np.array([view], dtype=VIEW), np.random.default_rng(seed))[0])
+
+
+def discard_view(cards: list[int], game: str, dealer: bool) -> Any:
+    """Return the view of a seat about to discard from ``cards``."""
+    rules = PRESETS[game]
+    view = np.zeros(1, dtype=VIEW)[0]
+    for field in ("dealt", "target", "single_count", "flush_size", "crib_flush_size"):
+        view[field] = getattr(rules, field)
+    view["phase"] = DISCARD
+    view["to_move"] = 1
+    view["is_dealer"] = dealer
+    view["starter"] = NONE
+    view["other_n"] = rules.dealt
+    view["pile"] = NONE
+    view["hand"] = NONE
+    view["discarded"] = NONE
+    view["hand"][: len(cards)] = cards
+    view["hand_n"] = len(cards)
+    view["legal"] = (1 << len(cards)) - 1
+    return view
+
+
+def after_discards(view: Any, card: int) -> Any:
+    """Return the view once the seat has laid ``card`` away, as the engine would show it."""
+    rest = [int(c) for c in view["hand"] if c not in (card, NONE)]
+    later = view.copy()
+    later["hand"] = rest + [NONE] * (HAND - len(rest))
+    later["hand_n"] = len(rest)
+    later["discarded"] = (card, NONE)
+    later["discarded_n"] = 1
+    later["legal"] = (1 << len(rest)) - 1
+    return later
+
+
+def dealt(game: str) -> st.SearchStrategy[list[int]]:
+    """Draw the cards dealt to a seat."""
+    n = PRESETS[game].dealt
+    return st.lists(st.integers(0, 51), min_size=n, max_size=n, unique=True)

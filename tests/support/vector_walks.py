@@ -1,0 +1,64 @@
+"""Opponents in plain Python, and random walks through a vector environment."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from crib_env import find_agent
+
+
+def lowest(view: Any, rng: np.random.Generator) -> int:
+    """The opponent of most tests: no chance, and no other package."""
+    bits = int(view["legal"])
+    first = (bits & -bits).bit_length() - 1
+    return int(view["hand"][first]) if "hand" in view.dtype.names else first
+
+
+class Lowest:
+    """The same as an agent over a batch of views."""
+
+    name = "lowest"
+
+    def act(self, views: Any, rng: np.random.Generator) -> Any:
+        return np.array([lowest(view, rng) for view in views], dtype=np.int64)
+
+
+class Asked:
+    """An agent that can only be asked in Python."""
+
+    name = "asked"
+
+    def __init__(self, name: str) -> None:
+        self.agent = find_agent(name)
+
+    def act(self, views: Any, rng: np.random.Generator) -> Any:
+        return self.agent.act(views, rng)
+
+
+def pick(info: dict[str, Any], rng: np.random.Generator) -> Any:
+    """Draw a legal action in every lane."""
+    noise = rng.random(info["action_mask"].shape)
+    return (noise * info["action_mask"]).argmax(axis=1)
+
+
+def walk(env: Any, seed: int, steps: int) -> Iterator[tuple[Any, ...]]:
+    rng = np.random.default_rng(seed)
+    _, info = env.reset(seed=seed)
+    for _ in range(steps):
+        result = env.step(pick(info, rng))
+        info = result[-1]
+        yield result
+
+
+def picture(env: Any, seed: int, steps: int) -> list[Any]:
+    """Return all a vector environment says along a random walk, as comparable values."""
+    seen = []
+    for observations, rewards, ends, truncations, info in walk(env, seed, steps):
+        final = [None if o is None else o.tobytes() for o in info.get("final_obs", [])]
+        seen.append((observations.tobytes(), rewards.tolist(), ends.tolist(),
+                     truncations.tolist(), info["action_mask"].tobytes(), final,
+                     env.batch.seats.tolist()))  # fmt: skip
+    return seen

@@ -1,0 +1,325 @@
+"""Deep Monte Carlo: a run that is stopped goes on to the same end, and it learns."""
+
+from __future__ import annotations
+
+import resource
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch")
+
+from crib_agents.files import BESIDE  # noqa: E402
+from crib_agents.learned import MonteCarloAgent, Weights  # noqa: E402
+from crib_training.interrupts import Stopped  # noqa: E402
+from crib_training.learn.deep_monte_carlo.algorithm import Samples, batches  # noqa: E402
+from crib_training.learn.deep_monte_carlo.checkpoint import (  # noqa: E402
+    FILE,
+    Checkpoint,
+)
+from crib_training.learn.deep_monte_carlo.loop import run, train  # noqa: E402
+from crib_training.learn.deep_monte_carlo.settings import Settings, command  # noqa: E402
+from crib_training.learn.deep_monte_carlo.training import Training  # noqa: E402
+from crib_training.learn.deep_monte_carlo.two_hand import TwoHandSelfPlay  # noqa: E402
+
+from crib_env import parts  # noqa: E402
+from crib_env.batch import GameBatch  # noqa: E402
+from crib_env.rules import PRESETS  # noqa: E402
+from self_play import tensors_of  # noqa: E402
+
+POLICY = "policy.safetensors"
+
+
+def small(out: Path, **changes: Any) -> Settings:
+    """Return settings of a run of eight updates' worth of deals."""
+    few = Settings(
+        out=out, deals=400, num_envs=50, batch_size=64, hidden_sizes=(16, 8), eval_pairs=0,
+        save_seconds=0.0, progress=False,
+    )  # fmt: skip
+    return replace(few, **changes)
+
+
+def test_a_run_that_is_killed_and_goes_on_ends_as_one_left_alone(tmp_path: Path) -> None:
+    alone, killed = tmp_path / "alone", tmp_path / "killed"
+    train(small(alone))
+    words = [sys.executable, "-m", "crib_training.learn.deep_monte_carlo.loop"]
+    words += [*command(small(killed)).split()[4:], "--eval-pairs", "0", "--save-seconds", "0.0"]
+    run = subprocess.Popen(words, stdout=subprocess.DEVNULL)
+    until = time.monotonic() + 120
+    while time.monotonic() < until and run.poll() is None:
+        if (killed / FILE).exists() and Checkpoint.load(killed).about["deals"]:
+            break
+        time.sleep(0.005)
+    run.send_signal(signal.SIGKILL)
+    run.wait()
+    assert Checkpoint.load(killed).about["deals"] > 0
+    train(small(killed, resume=killed))
+    assert tensors_of(killed) == tensors_of(alone)
+    assert (killed / POLICY).read_bytes() == (alone / POLICY).read_bytes()
+
+
+def test_a_run_goes_on_from_any_update_to_the_same_bits(tmp_path: Path) -> None:
+    alone = tmp_path / "alone"
+    train(small(alone))
+    for updates in (0, 1, 5):
+        out = tmp_path / str(updates)
+        out.mkdir()
+        training = Training(small(out))
+        for _ in range(updates):
+            training.iterate()
+        training.save()
+        train(small(out, resume=out))
+        assert tensors_of(out) == tensors_of(alone)
+
+
+def test_a_run_goes_on_into_another_folder(tmp_path: Path) -> None:
+    first, second = tmp_path / "first", tmp_path / "second"
+    train(small(first))
+    before = tensors_of(first)
+    train(small(second, resume=first))
+    assert tensors_of(second) == before
+    assert tensors_of(first) == before
+
+
+def test_ctrl_c_saves_and_says_how_to_go_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    iterate = Training.iterate
+
+    def interrupted(training: Training) -> None:
+        if training.deals == 100:
+            signal.raise_signal(signal.SIGINT)
+        iterate(training)
+
+    monkeypatch.setattr(Training, "iterate", interrupted)
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # a job may ignore it
+    try:
+        with pytest.raises(
+            Stopped, match=f"after 150 deals; go on by crib train .*--resume {tmp_path}"
+        ):
+            train(small(tmp_path))
+        assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert Checkpoint.load(tmp_path).about["deals"] == 150
+    Weights.load(tmp_path / POLICY)
+
+
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        ({"env": "five_card_v0"}, "env was six_card_v0, not five_card_v0"),
+        ({"deals": 500, "seed": 2}, "deals was 400, not 500; seed was 1, not 2"),
+        ({"temperature": 0.5}, "temperature was None, not 0.5"),
+    ],
+)
+def test_going_on_with_another_run_is_refused_with_the_difference(
+    changes: dict[str, Any], reason: str, tmp_path: Path
+) -> None:
+    training = Training(small(tmp_path))
+    training.save()
+    with pytest.raises(ValueError, match=f"the run in {tmp_path} is another: {reason}"):
+        train(small(tmp_path, resume=tmp_path, **changes))
+
+
+def test_going_on_from_nothing_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=f"there is no run to go on with in {tmp_path}"):
+        Training(small(tmp_path, resume=tmp_path))
+
+
+def test_a_full_disk_leaves_the_last_good_files(tmp_path: Path) -> None:
+    training = Training(small(tmp_path))
+    training.iterate()
+    training.save()
+    before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+    training.iterate()
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (2000, limits[1]))
+    try:
+        with pytest.raises(OSError, match=r"policy\.safetensors cannot be written: File too large"):
+            training.save()
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
+    assert not list(tmp_path.glob(f"*{BESIDE}"))
+    train(small(tmp_path, resume=tmp_path))
+
+
+def test_a_folder_that_cannot_be_written_is_found_out_before_the_work_starts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def work(training: Training) -> None:
+        raise AssertionError("the work has started")
+
+    monkeypatch.setattr(Training, "iterate", work)
+    (tmp_path / "taken").write_text("a file")
+    with pytest.raises(OSError, match="taken"):
+        train(small(tmp_path / "taken"))
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (2000, limits[1]))
+    try:
+        with pytest.raises(OSError, match="cannot be written"):
+            train(small(tmp_path / "full"))
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+
+
+def test_a_run_in_the_folder_is_not_overwritten(tmp_path: Path) -> None:
+    Training(small(tmp_path)).save()
+    with pytest.raises(ValueError, match=f"holds a run: go on with it by --resume {tmp_path}"):
+        train(small(tmp_path))
+
+
+def test_a_game_nothing_learns_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(parts, "_parts", {})
+    with pytest.raises(ValueError, match="the game two_hand has no self-play for deep Monte Carlo"):
+        Training(small(tmp_path))
+
+
+@pytest.mark.skipif(torch.cuda.is_available(), reason="there is a card")
+def test_a_card_that_is_not_there_is_refused_before_the_work_starts(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="device cuda needs an NVIDIA card"):
+        train(small(tmp_path / "out", device="cuda"))
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a card")
+@pytest.mark.parametrize("env", ["six_card_v0", "table_top_v0"])
+def test_a_card_learns_what_the_cpu_learns(env: str, tmp_path: Path) -> None:
+    found = []
+    for device in ("cpu", "cuda"):
+        out = tmp_path / device
+        training = Training(small(out, env=env, device=device))
+        training.iterate()
+        out.mkdir()
+        training.save()
+        again = Training(small(out, env=env, device=device, resume=out))
+        again.iterate()
+        found.append(again.self_play.weights(again.self_play.nets, "").flat())
+    assert found[0] == pytest.approx(found[1], abs=1e-3)
+
+
+def test_strength_is_written_as_table_and_picture(tmp_path: Path) -> None:
+    train(
+        small(
+            tmp_path, num_evals=2, eval_pairs=4, final_eval_pairs=6, eval_opponents="greedy,random"
+        )
+    )
+    lines = (tmp_path / "curve.csv").read_text().splitlines()
+    assert lines[0].startswith("deals,decisions,cpu_seconds,opponent,points,points_interval,won")
+    assert [line.split(",")[0] for line in lines[1:]] == ["0", "0", "200", "200", "400", "400"]
+    assert [line.split(",")[3] for line in lines[1:]] == ["greedy", "random"] * 3
+    assert (tmp_path / "curve.png").read_bytes()[1:4] == b"PNG"
+
+
+def test_every_sample_is_learned_from_once() -> None:
+    groups = {"many": {"x": torch.arange(1000)}, "few": {"x": torch.arange(70)}}
+    found: dict[str, list[Any]] = {name: [] for name in groups}
+    sizes = []
+    for rows in batches(Samples(groups, 0), 100, np.random.default_rng(0)):
+        sizes.append([len(rows[name]) for name in groups])
+        for name in groups:
+            found[name] += rows[name].tolist()
+    assert sizes == [[100, 7]] * 10
+    assert all(sorted(found[name]) == list(range(len(groups[name]["x"]))) for name in groups)
+
+
+def test_targets_are_the_points_still_to_come() -> None:
+    """Over a deal: what cards peg at once, and heels, are no part of them."""
+    torch.manual_seed(1)
+    self_play = TwoHandSelfPlay(PRESETS["hoyle"], 2, small(Path()))
+    samples = self_play.play(200, 0.5, np.random.default_rng(3))
+    pone, dealer = (samples.groups[f"discard_{role}"]["targets"] for role in ("pone", "dealer"))
+    assert (pone[:, 0] == dealer[:, 0]).all()  # one crib
+    assert (pone[:, 1] == dealer[:, 2]).all()  # my play is the other's
+    assert (pone[:, 2] == dealer[:, 1]).all()
+    play = samples.groups["pegging"]["targets"]
+    assert play.min() >= 0
+    assert 4 * 200 < samples.decisions == 4 * 200 + len(play)
+    # Someone pegs the last card: a play comes to one point or more, and rarely to more than 20.
+    assert (pone[:, 1] + pone[:, 2]).min() >= 1
+    assert 3 < (pone[:, 1] + pone[:, 2]).mean() < 12
+
+
+def test_the_mean_crib_is_over_the_starters_no_seat_was_dealt() -> None:
+    from crib_training.learn.deep_monte_carlo.two_hand_play import mean_cribs
+
+    from crib_env.engine.show import show_table
+    from reference.scoring import score_show
+
+    for preset in ("hoyle", "five_card"):
+        rules = PRESETS[preset]
+        games = GameBatch(rules, 20, episode="deal", seed=9)
+        games.reset()
+        rng = np.random.default_rng(1)
+        for _ in range(4):
+            legal = games.views(np.arange(20))["hand"][:, :4]
+            games.step(np.arange(20), np.ascontiguousarray(rng.permuted(legal, axis=1)[:, 0]))
+        means = np.empty(20)
+        mean_cribs(games.states, show_table(), rules.crib_flush_size, means)
+        for state, mean in zip(games.states, means, strict=True):
+            dealt = [int(c) for c in state["dealt"] if c >= 0]
+            crib = [
+                int(state["dealt"][6 * seat + i])
+                for seat in range(2)
+                for i in range(6)
+                if state["discarded"][seat] >> i & 1
+            ]
+            starters = [c for c in range(52) if c not in dealt]
+            points = [score_show(crib, c, True, preset) for c in starters]
+            assert len(crib) == 4
+            assert mean == pytest.approx(np.mean(points))
+
+
+@pytest.mark.parametrize("changes", [{"dealt": 5, "flush_size": 3}, {"single_count": True}])
+def test_house_rules_are_learned_like_any_others(changes: dict[str, Any]) -> None:
+    house = replace(PRESETS["hoyle"], name="house", target=31, **changes)
+    self_play = TwoHandSelfPlay(house, 2, small(Path()))
+    samples = self_play.play(20, 0.0, np.random.default_rng(1))
+    rows = {name: torch.arange(len(group["inputs"])) for name, group in samples.groups.items()}
+    assert torch.isfinite(self_play.loss(samples, rows))
+    agent = MonteCarloAgent([self_play.weights(self_play.nets)])
+    games = GameBatch(house, 5, seed=1)
+    games.reset()
+    for _ in games.play(agent, np.random.default_rng(0)):
+        pass
+    assert games.states["over"].all()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("env", ["six_card_v0", "five_card_v0"])
+def test_a_minute_of_self_play_wins_half_the_games_against_rule_based(
+    env: str, tmp_path: Path
+) -> None:
+    training = Training(Settings(env=env, deals=320_000, out=tmp_path))
+    while training.deals < 320_000:
+        training.iterate()
+    (point,) = training.measure(4000)
+    assert point.won + point.won_interval > 0.5
+
+
+def test_the_method_is_told_from_the_other_words() -> None:
+    from crib_training.learn.train import split
+
+    assert split(["--env", "six_card_v0"]) == ("deep_monte_carlo", ["--env", "six_card_v0"])
+    assert split(["--method", "ppo", "--seed", "1"]) == ("ppo", ["--seed", "1"])
+    assert split(["--seed", "1", "--method=ppo"]) == ("ppo", ["--seed", "1"])
+    with pytest.raises(ValueError, match="dqn"):
+        split(["--method", "dqn"])
+    with pytest.raises(ValueError, match="method"):
+        split(["--method"])
+
+
+def test_a_run_leaves_a_replay_if_asked(tmp_path: Path) -> None:
+    few = Settings(env="five_card_v0", deals=500, num_evals=1, eval_pairs=0, final_eval_pairs=0)
+    run(replace(few, out=tmp_path, replay=True, progress=False))
+    page = (tmp_path / "replay.html").read_text()
+    assert page.startswith("<!doctype html>")
+    assert "rule_based" in page

@@ -1,0 +1,162 @@
+"""Table Top as deep Monte Carlo learns it: targets, both ways of learning, and that it learns."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch")
+
+from crib_agents.learned import MonteCarloAgent  # noqa: E402
+from crib_agents.learned.table_top.act import LINES, OWING  # noqa: E402
+from crib_training.learn.curve import strength  # noqa: E402
+from crib_training.learn.deep_monte_carlo.checkpoint import Checkpoint  # noqa: E402
+from crib_training.learn.deep_monte_carlo.loop import Training, train  # noqa: E402
+from crib_training.learn.deep_monte_carlo.settings import Settings  # noqa: E402
+from crib_training.learn.deep_monte_carlo.table_top import (  # noqa: E402
+    TRACE,
+    TableTopSelfPlay,
+    Turn,
+    side_sums,
+    traced,
+)
+
+from crib_env import find_agent  # noqa: E402
+from crib_env.batch import GameBatch  # noqa: E402
+from crib_env.rules import PRESETS  # noqa: E402
+
+
+def small(out: Path, **changes: Any) -> Settings:
+    """Return settings of a run of eight batches, of which two learn line by line."""
+    few = Settings(
+        env="table_top_v0", out=out, deals=80, num_envs=10, batch_size=32, hidden_sizes=(16, 8),
+        eval_pairs=0, save_seconds=0.0, progress=False,
+    )  # fmt: skip
+    return replace(few, **changes)
+
+
+def self_play_of(preset: str = "table_top", players: int = 2) -> TableTopSelfPlay:
+    torch.manual_seed(1)
+    return TableTopSelfPlay(PRESETS[preset], players, small(Path()))
+
+
+@pytest.mark.parametrize("players", [2, 4])
+@pytest.mark.parametrize("preset", ["table_top", "table_top_ship"])
+def test_lines_learn_what_they_came_to(preset: str, players: int) -> None:
+    samples = self_play_of(preset, players).play(40, 0.0, np.random.default_rng(3))
+    group = samples.groups["lines"]
+    assert samples.decisions == 40 * 28
+    assert 200 < len(group["points"]) < 450  # three positions of ten, the last turn's none
+    assert group["targets"].shape == group["points"].shape == group["open"].shape
+    assert (group["targets"] >= group["points"]).all()  # points so far stay, but for no flush
+    is_full = ~group["open"]
+    assert (group["targets"][is_full] == group["points"][is_full]).all()
+    assert not group["inputs"][is_full].any()
+    assert group["inputs"][group["open"]].any(dim=1).all()
+    assert (group["crib_targets"] >= 0).all()
+    assert group["places"].min() >= 0
+    assert group["places"].max() < np.prod(OWING)
+
+
+def test_sides_learn_from_values_on_the_way() -> None:
+    """By the definition of TD(lambda): the mean over n-step returns, for each turn anew."""
+    rng = np.random.default_rng(1)
+    turns, owing = 6, rng.normal(size=9)
+    came_to = rng.normal(size=(3, 2))
+    none = np.empty(0)
+    played = [
+        Turn(
+            none, rng.normal(size=(3, LINES)), rng.integers(9, size=(3, 2)), none, none, none, none
+        )
+        for _ in range(turns)
+    ]
+    value = [side_sums(turn.value) + owing[turn.places] for turn in played]
+    value[-1] = came_to
+    found = traced(played, came_to, owing)
+    assert (found[-1] == came_to).all()
+    for t in range(turns - 1):
+        later = value[t + 1 :]
+        shares = [(1 - TRACE) * TRACE**k for k in range(len(later))]
+        shares[-1] = TRACE ** (len(later) - 1)
+        expected = sum(share * one for share, one in zip(shares, later, strict=True))
+        assert found[t] == pytest.approx(expected)
+
+
+def test_a_line_that_is_full_is_worth_its_points() -> None:
+    self_play = self_play_of()
+    samples = self_play.play(30, 0.5, np.random.default_rng(2))
+    (group,) = samples.groups.values()
+    full = (~group["open"]).all(dim=1).nonzero().squeeze(1)
+    if len(full):  # positions after the crib's last card alone
+        with torch.no_grad():
+            assert torch.isfinite(self_play.loss(samples, {"sides": full}))
+    everything = torch.arange(len(group["points"]))
+    loss = self_play.loss(samples, {"sides": everything})
+    loss.backward()
+    assert all(parameter.grad is not None for parameter in self_play.nets.parameters())
+
+
+def test_a_run_goes_on_from_any_batch_to_the_same_bits(tmp_path: Path) -> None:
+    alone = tmp_path / "alone"
+    train(small(alone))
+    expected = Checkpoint.load(alone).tensors
+    for batches in (1, 5):
+        out = tmp_path / str(batches)
+        out.mkdir()
+        training = Training(small(out))
+        for _ in range(batches):
+            training.iterate()
+        training.save()
+        train(small(out, resume=out))
+        found = Checkpoint.load(out).tensors
+        assert {name: array.tobytes() for name, array in found.items()} == {
+            name: array.tobytes() for name, array in expected.items()
+        }
+
+
+@pytest.mark.parametrize("players", [2, 4])
+def test_house_rules_are_learned_like_any_others(players: int) -> None:
+    house = replace(
+        PRESETS["table_top"], name="house", adjacency=False, partners_confer=False, target=61
+    )
+    self_play = TableTopSelfPlay(house, players, small(Path()))
+    for progress in (0.0, 0.9):
+        samples = self_play.play(10, progress, np.random.default_rng(1))
+        rows = {name: torch.arange(len(group["points"])) for name, group in samples.groups.items()}
+        assert torch.isfinite(self_play.loss(samples, rows))
+    games = GameBatch(house, 3, players=players, seed=1)
+    games.reset()
+    for _ in games.play(
+        MonteCarloAgent([self_play.weights(self_play.nets)]), np.random.default_rng(0)
+    ):
+        pass
+    assert games.states["over"].all()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("rules", "least"), [("table_top", 0.65), ("table_top_ship", 0.60)])
+def test_a_minute_of_self_play_for_two_beats_rule_based_with_two_and_with_four(
+    rules: str, least: float, tmp_path: Path
+) -> None:
+    training = Training(
+        Settings(
+            env="table_top_v0",
+            rules=rules,
+            deals=100_000,
+            learning_rate=2e-3,
+            ema_rate=0.01,
+            hidden_sizes=(96, 48),
+            out=tmp_path,
+        )
+    )
+    while training.deals < 100_000:
+        training.iterate()
+    for players, share in ((2, least), (4, 0.60)):
+        found = strength(
+            training.agent, find_agent("rule_based"), PRESETS[rules], "round", players, 4000
+        )
+        assert found["won"] + found["won_interval"] > share

@@ -1,0 +1,178 @@
+"""What is not finite: no run goes on with it, no kernel chooses or indexes by it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from crib_agents.adapters.scored import ScoredAgent
+from crib_agents.learned import MonteCarloAgent, Weights
+from crib_agents.learned.searching import LearnedSearch
+from crib_agents.loading import load_agent
+from crib_training.learn import distill, distill_settings, ppo
+from crib_training.learn.deep_monte_carlo.checkpoint import Checkpoint
+from crib_training.learn.deep_monte_carlo.games import find_self_play
+from crib_training.learn.deep_monte_carlo.loop import train
+from crib_training.learn.deep_monte_carlo.settings import Settings
+from crib_training.learn.deep_monte_carlo.training import Training
+from crib_training.learn.divergence import DivergedError
+from stable_baselines3.common.vec_env import VecNormalize
+
+from crib_env import PRESETS
+from crib_env.batch import GameBatch
+from crib_env.engine.two_hand.records import VIEW
+from learned_nets import drawn_weights, policy
+
+GAMES = {"six_card_v0": "hoyle", "five_card_v0": "five_card", "table_top_v0": "table_top"}
+every_game = pytest.mark.parametrize("env", GAMES)
+every_value = pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf, 3e38, -3e38, -1e9])
+
+
+def deep(out: Path, **changes: Any) -> Settings:
+    return Settings(**{
+        "deals": 400, "num_envs": 100, "hidden_sizes": (16, 8), "eval_pairs": 0,
+        "progress": False, "out": out, "learning_rate": 1e30, **changes,
+    })  # fmt: skip
+
+
+def spoilt(preset: str, value: float) -> Weights:
+    """Return nets all of whose numbers are one."""
+    weights = drawn_weights(PRESETS[preset])
+    nets: Any = {
+        name: [tuple(np.full_like(part, value) for part in layer) for layer in layers]
+        for name, layers in weights.nets.items()
+    }
+    tables = {name: np.full_like(table, value) for name, table in weights.tables.items()}
+    return replace(weights, nets=nets, tables=tables)
+
+
+def constant(preset: str, value: float) -> Weights:
+    """Return nets that put out one number, whatever they see."""
+    weights = spoilt(preset, 0.0)
+    for layers in weights.nets.values():
+        layers[-1][1][:] = value
+    for table in weights.tables.values():
+        table[:] = value
+    return weights
+
+
+def legal(games: GameBatch, lanes: Any, actions: Any) -> bool:
+    """Return whether each action is one that its game has."""
+    views = games.views(lanes)
+    if views.dtype == VIEW:
+        may = views["legal"][:, None] >> np.arange(views["hand"].shape[1]) & 1 > 0
+        return bool(((views["hand"] == actions[:, None]) & may).any(axis=1).all())
+    return bool(((actions >= 0) & (views["legal"] >> np.maximum(actions, 0) & 1 > 0)).all())
+
+
+@every_game
+@every_value
+@pytest.mark.parametrize("nets", [spoilt, constant])
+def test_agents_play_legally_by_nets_that_are_no_numbers(
+    nets: Callable[..., Weights], env: str, value: float
+) -> None:
+    rules = PRESETS[GAMES[env]]
+    agents: list[Any] = [
+        MonteCarloAgent([nets(GAMES[env], value)]),
+        LearnedSearch([nets(GAMES[env], value)]),
+    ]
+    rng = np.random.default_rng(1)
+    for agent, n in zip(agents, (20, 2), strict=True):
+        games = GameBatch(rules, n, episode="deal", seed=4) if env != "table_top_v0" else GameBatch(
+            rules, n, episode="round", seed=4
+        )  # fmt: skip
+        games.reset()
+        running = games.running()
+        while len(running):
+            with np.errstate(all="ignore"):
+                actions = agent.act(games.views(running), rng)
+            assert legal(games, running, actions), agent.name
+            games.step(running, actions)
+            running = games.running(running)
+
+
+@every_game
+@every_value
+def test_self_play_goes_by_legal_actions_whatever_the_nets_say(env: str, value: float) -> None:
+    _, self_play = find_self_play(deep(Path(), env=env))
+    with torch.no_grad():
+        for parameter in self_play.nets.parameters():
+            parameter.fill_(value)
+    with np.errstate(all="ignore"):
+        samples = self_play.play(30, 0.5, np.random.default_rng(1))
+    assert samples.decisions >= 30
+
+
+@every_game
+def test_a_run_that_diverges_ends_with_the_last_good_checkpoint_named(
+    env: str, tmp_path: Path
+) -> None:
+    said = f"the last good checkpoint is {tmp_path}/checkpoint.safetensors, after 0 deals"
+    with pytest.raises(DivergedError, match=said):
+        train(deep(tmp_path, env=env))
+    assert Checkpoint.load(tmp_path).about["deals"] == 0
+    Weights.load(tmp_path / "policy.safetensors")
+
+
+def test_what_has_diverged_is_not_saved(tmp_path: Path) -> None:
+    training = Training(deep(tmp_path, learning_rate=1e-3))
+    training.iterate()
+    training.save()
+    with torch.no_grad():
+        next(training.learner.mean_nets.parameters()).view(-1)[0] = np.nan
+    with pytest.raises(DivergedError, match="after 100 deals"):
+        training.iterate()
+    assert Checkpoint.load(tmp_path).about["deals"] == 100
+
+
+def test_a_run_of_ppo_that_diverges_keeps_its_last_good_model(tmp_path: Path) -> None:
+    small = ppo.Settings(
+        num_envs=16, steps=8, batch_size=64, epochs=1, hidden_sizes=(16, 16),
+        progress=False, opponent="random",
+        timesteps=512, features=None, num_evals=2, eval_pairs=0, learning_rate=1e30,
+        out=tmp_path,
+    )  # fmt: skip
+    with pytest.raises(DivergedError, match=f"is {tmp_path}/model.zip, after 0 decisions"):
+        ppo.train(small)
+    games: VecNormalize = ppo.games_of(small)
+    model = ppo.model_of(replace(small, resume=tmp_path, trust=True), games)
+    assert all(torch.isfinite(one).all() for one in model.policy.parameters())
+
+
+def test_teaching_that_diverges_ends_by_saying_so(tmp_path: Path) -> None:
+    small = distill_settings.Settings(
+        env="five_card_v0", rounds=1, deals=16, batch_size=32, learning_rate=1e30, pairs=0,
+        eval_opponents="", out=tmp_path,
+    )  # fmt: skip
+    with pytest.raises(DivergedError, match="nothing was saved"):
+        distill.distill(small)
+
+
+def test_a_model_of_weights_that_are_not_finite_is_refused(tmp_path: Path) -> None:
+    small = ppo.Settings(num_envs=4, steps=8, hidden_sizes=(8, 8), features=None, out=tmp_path)
+    model = ppo.model_of(small, ppo.games_of(small))
+    with torch.no_grad():
+        next(model.policy.parameters()).view(-1)[0] = np.nan
+    model.save(tmp_path / "model.zip")
+    with pytest.raises(ValueError, match=r"model\.zip holds weights that are not finite: "):
+        load_agent(f"trust:{tmp_path / 'model.zip'}")
+    with pytest.raises(ValueError, match=r"model\.zip holds weights that are not finite"):
+        ppo.train(replace(small, resume=tmp_path, trust=True, out=tmp_path / "new"))
+
+
+def test_scores_that_overflowed_still_leave_a_legal_action() -> None:
+    games = GameBatch(PRESETS["hoyle"], 30, seed=2)
+    games.reset()
+    lanes = np.arange(30)
+    low = ScoredAgent(lambda seen, masks: np.full(masks.shape, -np.inf), "low")
+    assert legal(games, lanes, low.act(games.views(lanes), np.random.default_rng(1)))
+    large = policy()
+    for weight, bias in large.layers:
+        weight[:], bias[:] = 3e38, -3e38
+    with np.errstate(all="ignore"):
+        assert legal(games, lanes, large.act(games.views(lanes), np.random.default_rng(1)))

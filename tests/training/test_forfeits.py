@@ -1,0 +1,475 @@
+"""An agent's failure costs it the game, by name, and nothing else."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from crib_agents import GreedyAgent, PhasedAgent
+from crib_agents.adapters.process import ProcessAgent
+from crib_agents.loading import load_agent
+from crib_training.evaluation.duplicate import Pairs, play_chunk, play_pairs
+from crib_training.evaluation.figures import figures
+from crib_training.evaluation.referee import PATIENCE, Referee
+
+import failing_agents
+from checkout import import_path
+from crib_env import IllegalActionError, six_card_v0
+from crib_env.engine.record import NONE
+from crib_env.engine.two_hand.records import DISCARD, PILE, VIEW
+from crib_env.rules import PRESETS
+
+RULES = PRESETS["hoyle"]
+RANDOM = np.random.default_rng(0)
+needs_proc = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="looks into /proc")
+
+
+def deals(agent: object, pairs: int = 12, seed: int = 5) -> Pairs:
+    """Return single deals of an agent against greedy, refereed."""
+    entropy = np.random.SeedSequence(seed)
+    referee = agent if isinstance(agent, Referee) else Referee(agent)  # type: ignore[arg-type]
+    return play_chunk(RULES, "deal", (referee, Referee(GreedyAgent())), pairs, entropy)
+
+
+@pytest.fixture(scope="module")
+def fair() -> Pairs:
+    return deals(GreedyAgent())
+
+
+def first_views() -> tuple[np.ndarray, np.ndarray]:
+    """Return the views the first agent lays its first cards away in, as pone and as dealer."""
+    seen: list[np.ndarray] = []
+
+    class Watches(GreedyAgent):
+        def act(self, views: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+            if (views["phase"] == DISCARD).all() and (views["discarded_n"] == 0).all():
+                seen.append(views.copy())
+            return super().act(views, rng)
+
+    deals(Watches())
+    assert len(seen) == 4  # as pone and as dealer, in the first games and in the swapped ones
+    return np.concatenate(seen[::2]), np.concatenate(seen[1::2])
+
+
+def fatal_games() -> np.ndarray:
+    """Return bool[pairs, 2], the games in which the first agent is dealt the ace of clubs."""
+    dealt = deals(GreedyAgent()).first_dealt.T  # as the lanes lie: first games, then second
+    fatal = np.zeros(dealt.shape, dtype=bool)
+    for dealer, views in enumerate(first_views()):
+        fatal[dealt == bool(dealer)] = failing_agents.is_fatal(views)
+    return fatal.T
+
+
+@pytest.mark.parametrize(
+    ("agent", "kind", "said"),
+    [
+        (failing_agents.Cheats, "illegal action", "99 is no action"),
+        (failing_agents.Raises, "raised", "KeyError: 'no book move'"),
+        (failing_agents.Exits, "raised", "SystemExit: 4"),
+        (failing_agents.Interrupts, "raised", "KeyboardInterrupt"),
+        (failing_agents.Forgets, "wrong answer", "of shape (0,)"),
+        (failing_agents.Halves, "wrong answer", "float64"),
+        (failing_agents.Rambles, "wrong answer", "TypeError: it is on the GPU"),
+        (failing_agents.Panics, "raised", "BaseException: a panic of another language"),
+    ],
+)
+def test_a_failure_costs_the_guilty_games_and_no_others(
+    fair: Pairs, agent: type, kind: str, said: str
+) -> None:
+    outcome = deals(agent())
+    guilty = fatal_games()
+    assert 0 < guilty.sum() < guilty.size
+    assert (outcome.forfeits[:, :, 0] == guilty).all()
+    assert not outcome.forfeits[:, :, 1].any()
+    assert (outcome.result[guilty] == -1).all()
+    assert (outcome.margin[guilty] == 0).all()
+    for field in ("result", "margin", "points"):
+        assert (getattr(outcome, field)[~guilty] == getattr(fair, field)[~guilty]).all()
+    assert len(outcome.failures) == guilty.sum()
+    for failure in outcome.failures:
+        assert (failure.agent, failure.kind) == (agent.name, kind)
+        assert said in failure.why
+
+
+def test_an_illegal_action_of_the_second_agent_is_the_firsts_win() -> None:
+    entropy = np.random.SeedSequence(5)
+    agents = Referee(GreedyAgent()), Referee(failing_agents.Cheats())
+    outcome = play_chunk(RULES, "game", agents, 12, entropy)
+    lost = outcome.forfeits[:, :, 1]
+    assert lost.any()
+    assert not outcome.forfeits[:, :, 0].any()
+    assert (outcome.result[lost] == 1).all()
+
+
+@pytest.mark.parametrize("swallows", [False, True])
+def test_ctrl_c_stops_whatever_the_agent_makes_of_it(swallows: bool) -> None:
+    class Stopped(GreedyAgent):
+        def act(self, views: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+            with contextlib.suppress(*[BaseException] * swallows):
+                signal.raise_signal(signal.SIGINT)
+            return super().act(views, rng)
+
+    before = signal.getsignal(signal.SIGINT)
+    with pytest.raises(KeyboardInterrupt):
+        deals(Stopped())
+    assert signal.getsignal(signal.SIGINT) is before
+
+
+def test_an_agent_that_only_ever_fails_loses_every_game() -> None:
+    class Never:
+        name = "never"
+
+        def act(self, views: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+            raise ValueError("x" * 1000)
+
+    outcome = deals(Never())
+    assert (outcome.result == -1).all()
+    assert max(len(failure.why) for failure in outcome.failures) < 400
+
+
+def test_two_failing_agents_lose_each_its_own_games() -> None:
+    entropy = np.random.SeedSequence(6)
+    agents = Referee(failing_agents.Raises()), Referee(failing_agents.Cheats())
+    outcome = play_chunk(RULES, "game", agents, 20, entropy)
+    first, second = outcome.forfeits[:, :, 0], outcome.forfeits[:, :, 1]
+    assert first.any()
+    assert second.any()
+    assert not (first & second).any()
+    assert (outcome.result[first] == -1).all()
+    assert (outcome.result[second] == 1).all()
+
+
+def test_an_answer_may_be_any_integers_one_for_each_view(fair: Pairs) -> None:
+    class Columns(GreedyAgent):
+        def act(self, views: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+            return np.repeat(super().act(views, rng)[:, None], 2, axis=1).astype(np.int8)[:, 1]
+
+    outcome = deals(Columns())
+    assert not outcome.failures
+    assert (outcome.points == fair.points).all()
+
+
+def test_an_agent_of_two_fails_by_the_answer_of_one() -> None:
+    outcome = deals(PhasedAgent(discard="greedy", pegging=Halving()))
+    assert (outcome.result == -1).all()
+    assert {failure.kind for failure in outcome.failures} == {"raised"}
+    assert "got float64" in outcome.failures[0].why
+
+
+class Halving:
+    name = "halving"
+
+    def act(self, views: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        return views["hand"][:, 0] / 1
+
+
+def test_an_agent_that_writes_into_its_views_changes_nothing(fair: Pairs) -> None:
+    outcome = deals(failing_agents.Scribbles())
+    assert (outcome.points == fair.points).all()
+    assert not outcome.forfeits.any()
+
+
+def test_forfeits_are_lost_games_and_say_nothing_of_points() -> None:
+    outcome = deals(failing_agents.Raises(), pairs=60)
+    spoilt = outcome.forfeits.any(axis=(1, 2))
+    shown = figures(RULES, ("raises", "greedy"), outcome, outcome)
+    assert shown["forfeits"] == {"raises": 2 * outcome.forfeits.sum(), "greedy": 0}
+    assert shown["won"]["mean"] == ((1 + outcome.result) / 2).mean()
+    whole = outcome.result[~spoilt] * np.where(outcome.first_dealt[~spoilt], 1, -1)
+    assert shown["first_dealer_won"]["mean"] == pytest.approx(((1 + whole) / 2).mean())
+    assert shown["first_dealer_won"]["mean"] != pytest.approx(
+        ((1 + outcome.result * np.where(outcome.first_dealt, 1, -1)) / 2).mean()
+    )
+    crib = shown["points_per_deal"]["dealer"]["greedy"]["crib"]["mean"]
+    dealt = ~outcome.first_dealt[~spoilt]
+    assert crib == outcome.points[~spoilt][:, :, 1, 2][dealt].mean()
+
+
+class Spy(GreedyAgent):
+    """Remembers all hands it was dealt and tells when it meets one on the other side."""
+
+    name = "spy"
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.mine: set[frozenset[int]] = set()
+        self.known = 0
+
+    def act(self, views: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        for view in views:
+            cards = [int(card) for card in view["hand"] if card != NONE]
+            if view["phase"] == DISCARD and view["discarded_n"] == 0:
+                self.mine.add(frozenset(cards))
+            ours = view["pile_mine"] >> np.arange(PILE) & 1
+            played = {int(card) for card in view["pile"][ours == 0] if card != NONE}
+            self.known += len(played) == 4 and any(played <= hand for hand in self.mine)
+        return super().act(views, rng)
+
+
+def test_an_agent_with_a_memory_does_not_meet_its_cards_again_in_the_others_hand() -> None:
+    def played(once: Spy, again: Spy) -> int:
+        sides = [(Referee(spy), Referee(GreedyAgent())) for spy in (once, again)]
+        entropy = np.random.SeedSequence(7)
+        play_chunk(RULES, "deal", sides[0], 10, entropy, swapped_agents=sides[1])
+        return once.known + again.known
+
+    both = Spy()
+    assert played(both, both) >= 10  # what there would be to see
+    assert played(Spy(), Spy()) == 0
+
+
+def test_an_agents_generator_does_not_lead_to_the_deals() -> None:
+    """A seed sequence with a parent names it, and the deals' has the same one."""
+    sources = []
+
+    class Traces(GreedyAgent):
+        def act(self, views: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+            sources.append(rng.bit_generator.seed_seq)
+            return super().act(views, rng)
+
+    deals(Traces(), seed=5)
+    count = len(sources)
+    env = six_card_v0.vector_env(3, opponent=Traces(), seat=0)
+    env.reset(seed=5, options={"dealer": 0})
+    assert len(sources) > count
+    for source in sources:
+        assert source.spawn_key == ()
+        assert not np.isin(5, source.entropy)
+
+
+def test_without_a_referee_a_failure_is_the_callers() -> None:
+    games = RULES, "game"
+    with pytest.raises(IllegalActionError, match="'cheats' erred: 99 is no action"):
+        play_pairs(*games, failing_agents.Cheats(), GreedyAgent(), 20, 1)
+    with pytest.raises(KeyError, match="no book move"):
+        play_pairs(*games, failing_agents.Raises(), GreedyAgent(), 20, 1)
+    with pytest.raises(ValueError, match="got float64 of shape"):
+        play_pairs(*games, failing_agents.Halves(), GreedyAgent(), 20, 1)
+
+
+def test_the_clock_is_a_mean_over_the_views_of_a_call_and_spares_the_first() -> None:
+    views = np.zeros(4, dtype=VIEW)
+    views["hand"] = 5
+    fatal = views.copy()
+    fatal["hand"] = failing_agents.FATAL
+
+    class Sleeps(failing_agents.Dawdles):
+        def act(self, views: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+            answer = np.zeros(len(views), dtype=np.int64)
+            return self.fail(answer, None) if failing_agents.is_fatal(views).any() else answer
+
+    referee = Referee(Sleeps(), move_seconds=0.02)
+    assert referee.ask(fatal, RANDOM)[1] == {}  # the first call: there may be kernels to compile
+    assert referee.ask(views, RANDOM)[1] == {}
+    failures = referee.ask(fatal, RANDOM)[1]
+    assert set(failures) == {0, 1, 2, 3}
+    assert {failure.kind for failure in failures.values()} == {"over time"}
+    mixed = np.concatenate([views, fatal[:1]])  # 0.05 s over five views, though 0.25 are slept
+    assert set(referee.ask(mixed, RANDOM)[1]) == {4}
+    assert Referee(Sleeps(), move_seconds=1.0).ask(fatal, RANDOM)[1] == {}
+
+
+def test_an_agent_late_again_and_again_is_not_waited_for() -> None:
+    asked = []
+
+    class Late:
+        name = "late"
+
+        def act(self, views: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+            asked.append(len(views))
+            raise TimeoutError("no answer")
+
+    failures = Referee(Late()).ask(np.zeros(500, dtype=VIEW), RANDOM)[1]
+    assert len(failures) == 500
+    assert asked == [500] + [1] * PATIENCE
+
+
+# ---------------------------------------------------------------- a process of its own
+
+
+def test_an_agent_plays_in_a_process_as_it_does_here(fair: Pairs) -> None:
+    agent = ProcessAgent("greedy", at_once=5)
+    assert agent.name == "greedy"
+    outcome = deals(agent)
+    agent.close()
+    assert (outcome.points == fair.points).all()
+    assert not outcome.failures
+
+
+def one_fatal_view() -> tuple[np.ndarray, int]:
+    """Return four views, and which of them is fatal."""
+    views = first_views()[0]
+    fatal = failing_agents.is_fatal(views)
+    return np.concatenate([views[~fatal][:2], views[fatal][:1], views[~fatal][2:3]]), 2
+
+
+def test_a_hanging_agent_is_stopped_and_started_again() -> None:
+    agent = ProcessAgent("failing_agents:Hangs", move_seconds=0.4)
+    views, fatal = one_fatal_view()
+    others = np.delete(np.arange(4), fatal)
+    agent.act(views[others], RANDOM)  # the first call, which has an allowance to compile
+    actions, failures = Referee(agent).ask(views, RANDOM)
+    agent.close()
+    assert list(failures) == [fatal]
+    assert failures[fatal].kind == "over time"
+    assert "its process was killed" in failures[fatal].why
+    assert (actions[others] == GreedyAgent().act(views[others], RANDOM)).all()
+
+
+def test_an_agent_that_hangs_from_the_start_is_given_ever_less_time() -> None:
+    agent = ProcessAgent("failing_agents:Hangs", move_seconds=0.05)
+    agent._allowance = 0.4  # what START_SECONDS is for; shorter here
+    views = first_views()[0]
+    views = views[failing_agents.is_fatal(views)][:1]
+    limits = []
+    for _ in range(3):
+        with pytest.raises(TimeoutError) as error:
+            agent.act(views, RANDOM)
+        limits.append(float(str(error.value).split()[3]))
+    agent.close()
+    assert limits == [0.45, 0.25, 0.15]
+
+
+def test_an_agent_whose_process_dies_is_started_again() -> None:
+    agent = ProcessAgent("failing_agents:Dies")
+    views, fatal = one_fatal_view()
+    others = np.delete(np.arange(4), fatal)
+    actions, failures = Referee(agent).ask(views, RANDOM)
+    agent.close()
+    assert list(failures) == [fatal]
+    assert "died with exit code 3" in failures[fatal].why
+    assert (actions[others] == GreedyAgent().act(views[others], RANDOM)).all()
+
+
+@pytest.mark.parametrize(("name", "said"), [("Exits", "SystemExit: 4"), ("Interrupts", "Keyboard")])
+def test_an_agent_that_tries_to_end_its_process_plays_on(name: str, said: str) -> None:
+    agent = ProcessAgent(f"failing_agents:{name}")
+    child = agent._child
+    views, fatal = one_fatal_view()
+    failures = Referee(agent).ask(views, RANDOM)[1]
+    assert list(failures) == [fatal]
+    assert said in failures[fatal].why
+    assert agent._child is child
+    agent.close()
+
+
+def pids(folder: Path) -> list[int]:
+    return [int(path.name) for path in folder.glob("[0-9]*")]
+
+
+def wait_until_gone(folder: Path, count: int) -> None:
+    """Wait until there were so many processes and none of them is left but as a zombie."""
+
+    def lives(pid: int) -> bool:
+        try:
+            return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+        except OSError:
+            return False
+
+    deadline = time.monotonic() + 10
+    while len(pids(folder)) < count or any(map(lives, pids(folder))):
+        assert time.monotonic() < deadline, f"{pids(folder)} of {count}"
+        time.sleep(0.02)
+
+
+@needs_proc
+def test_one_question_has_one_answer_though_the_agent_forks(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("WAITING", str(tmp_path))
+    agent = ProcessAgent("failing_agents:Forks")
+    views = first_views()[0]
+    for few in range(1, 5):
+        assert (agent.act(views[:few], RANDOM) == views["hand"][:few, 0]).all()
+    wait_until_gone(tmp_path, 4)  # a copy ends where it would answer
+    agent.close()
+
+
+@needs_proc
+@pytest.mark.parametrize("how", ["close", "forgotten", "time", "death"])
+def test_all_that_an_agent_started_ends_with_its_process(
+    how: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("WAITING", str(tmp_path))
+    name = {"death": "LeavesACopy", "time": "LingersLong"}.get(how, "Lingers")
+    agent = ProcessAgent(f"failing_agents:{name}")
+    views = first_views()[0]
+    if how == "death":
+        with pytest.raises(RuntimeError, match="died with exit code 5"):
+            agent.act(views[:1], RANDOM)
+    else:
+        agent.act(views[:1], RANDOM)
+    if how == "close":
+        agent.close()
+    elif how == "time":
+        agent.move_seconds = 0.2
+        with pytest.raises(TimeoutError):
+            agent.act(views[:1], RANDOM)
+    elif how == "forgotten":
+        del agent
+    wait_until_gone(tmp_path, 2)
+
+
+@needs_proc
+@pytest.mark.parametrize("how", ["kill", "exit"])
+def test_all_that_an_agent_started_ends_with_the_caller(
+    how: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("WAITING", str(tmp_path))
+    end = {"kill": "os.kill(os.getpid(), 9)", "exit": "sys.exit()"}[how]
+    script = tmp_path / "caller.py"
+    script.write_text(
+        "import os, sys, time\n"
+        "import numpy as np\n"
+        "from crib_agents.adapters.process import ProcessAgent\n"
+        "from crib_env.engine.two_hand.records import VIEW\n"
+        "if __name__ == '__main__':\n"
+        "    agent = ProcessAgent('failing_agents:Lingers')\n"
+        "    agent.act(np.zeros(1, dtype=VIEW), np.random.default_rng())\n"
+        f"    {end}\n"
+    )
+    environment = {**os.environ, "PYTHONPATH": import_path()}
+    subprocess.run([sys.executable, script], env=environment, timeout=60)
+    wait_until_gone(tmp_path, 2)
+
+
+def test_what_an_agent_prints_is_no_answer_and_goes_to_stderr(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    agent = ProcessAgent("failing_agents:Prints")
+    views = first_views()[0]
+    assert (agent.act(views, RANDOM) == views["hand"][:, 0]).all()
+    agent.close()
+    said = capfd.readouterr()
+    assert said.out == ""
+    assert "actions" in said.err
+
+
+def test_nothing_an_agent_sends_runs_outside_its_process() -> None:
+    agent = ProcessAgent("failing_agents:Plants")
+    views, fatal = one_fatal_view()
+    with pytest.raises(RuntimeError, match="Bomb is not JSON"):
+        agent.act(views, RANDOM)
+    assert len(agent.act(np.delete(views, fatal), RANDOM)) == 3
+    agent.close()
+
+
+def test_an_agent_that_cannot_be_made_says_why() -> None:
+    with pytest.raises(ValueError, match="OSError: the weights are not here"):
+        ProcessAgent("failing_agents:Unmakeable")
+    with pytest.raises(ValueError, match="no agent is called 'nobody'"):
+        ProcessAgent("nobody")
+    with pytest.raises(ValueError, match=r"no agent was made of .*SystemExit: 3"):
+        load_agent("failing_agents:Quits")
+    for name in ("failing_agents:Unmakeable", "process:failing_agents:Unmakeable"):
+        with pytest.raises(ValueError, match=r"no agent was made of .*OSError: the weights"):
+            load_agent(name)
+    with pytest.raises(ValueError, match=r"failing_agents:Nameless.*has no name"):
+        load_agent("failing_agents:Nameless")

@@ -1,0 +1,134 @@
+"""Learning curves: the same table for every method, and several runs in one picture."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, fields
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch")
+
+from crib_training.learn.curve import (  # noqa: E402
+    Curve,
+    Point,
+    read_points,
+    read_words,
+)
+from crib_training.learn.curves import Settings, groups_of, line_of, run, shared_baselines  # noqa: E402
+from crib_training.learn.picture import of_run, of_runs  # noqa: E402
+from crib_training.learn.training_progress import TrainingProgress  # noqa: E402
+from crib_training.loading import find_env  # noqa: E402
+from crib_training.outputs import csv_table  # noqa: E402
+
+from crib_env import find_agent  # noqa: E402
+from crib_env.rules import PRESETS  # noqa: E402
+
+
+def point(seconds: float, won: float, opponent: str = "greedy") -> Point:
+    return Point(100, 1000, seconds, opponent, 2.0, 0.5, won, 0.1)
+
+
+def written(folder: Path, *points: Point) -> Path:
+    folder.mkdir()
+    (folder / "curve.csv").write_bytes(csv_table(Point, list(points)))
+    return folder
+
+
+def test_a_curve_is_read_as_it_was_written(tmp_path: Path) -> None:
+    curve = Curve(find_env("six_card_v0"), PRESETS["hoyle"], 2, "a test", "random", "greedy")
+    measured = curve.measure(find_agent("greedy"), 10, 100, 1.234, 20)
+    assert measured == curve.points
+    assert (measured[0].cpu_seconds, measured[0].opponent) == (1.23, "random")
+    assert measured[0].won > 0.9
+    curve.measure_baselines(20)
+    curve.write(tmp_path)
+    curve.draw(tmp_path)
+    assert read_points(tmp_path) == curve.points
+    assert curve.shares == {"random": 0.5, "greedy": measured[0].won}  # the same deals
+    words = {"title": "Six card for 2, learned by a test", "baselines": curve.shares}
+    assert read_words(tmp_path) == json.loads(json.dumps(words))
+    again = Curve(find_env("six_card_v0"), PRESETS["hoyle"], 2, "a test", "random", "greedy")
+    again.restore(json.loads(json.dumps(curve.state())))
+    assert (again.points, again.shares) == (curve.points, curve.shares)
+
+
+def test_strength_against_nobody_is_refused() -> None:
+    with pytest.raises(ValueError, match="against one opponent at least"):
+        Curve(find_env("six_card_v0"), PRESETS["hoyle"], 2, "a test", "", "greedy")
+
+
+def test_a_line_is_one_opponents_with_its_interval() -> None:
+    points = [asdict(p) for p in (point(0, 0.1), point(0, 0.9, "random"), point(5, 0.4))]
+    line = of_run("x", points, "greedy")
+    assert line.seconds.tolist() == [0, 5]
+    assert line.mean == pytest.approx([10, 40])
+    assert line.low == pytest.approx([0, 30])
+    assert line.high == pytest.approx([20, 50])
+    assert of_run("x", points, "greedy", "points").high == pytest.approx([2.5, 2.5])
+
+
+def test_several_runs_are_their_mean_from_the_least_to_the_most(tmp_path: Path) -> None:
+    first = written(tmp_path / "1", point(0, 0.0), point(10, 0.4))
+    second = written(tmp_path / "2", point(2, 0.1), point(8, 0.7))
+    line = line_of("", [first, second], "greedy", "won")
+    assert line.label == "mean of 2 runs"
+    assert (line.seconds[0], line.seconds[-1]) == (2, 8)  # where both have been
+    at = line.seconds
+    one, other = 4 * at, 10 + 10 * (at - 2)
+    assert line.mean == pytest.approx((one + other) / 2)
+    assert line.low == pytest.approx(np.minimum(one, other))
+    assert line.high == pytest.approx(np.maximum(one, other))
+    alone = line_of("", [first], "greedy", "won")
+    assert of_runs("x", [alone]).band == "95 % interval"
+
+
+def test_runs_are_one_line_or_named_lines() -> None:
+    assert groups_of(("a", "b")) == {"": [Path("a"), Path("b")]}
+    assert groups_of(("x=a,b", "y=c")) == {"x": [Path("a"), Path("b")], "y": [Path("c")]}
+    for runs in ((), ("x=a", "b")):
+        with pytest.raises(ValueError, match="NAME=FOLDER,FOLDER"):
+            groups_of(runs)
+
+
+def test_a_line_that_runs_do_not_share_is_left_out() -> None:
+    six, five = {"rule_based": 0.5, "greedy": 0.36}, {"rule_based": 0.5, "greedy": 0.4}
+    assert shared_baselines([six, six]) == six
+    assert shared_baselines([six, five]) == {"rule_based": 0.5}
+
+
+def test_the_command_draws_runs_and_refuses_what_is_none(tmp_path: Path) -> None:
+    folder = written(tmp_path / "1", point(0, 0.0), point(10, 0.4))
+    out = tmp_path / "curves.png"
+    run(Settings((str(folder), str(folder)), out=out))
+    assert out.read_bytes()[1:4] == b"PNG"
+    with pytest.raises(ValueError, match=r"has no curve\.csv"):
+        run(Settings((str(tmp_path),), out=out))
+    with pytest.raises(ValueError, match="was not measured against 'expert'"):
+        run(Settings((str(folder),), opponent="expert", out=out))
+    (folder / "curve.csv").write_text("a,b\n1,2\n")
+    with pytest.raises(ValueError, match="is no table of a run"):
+        run(Settings((str(folder),), out=out))
+
+
+def test_what_is_watched_goes_to_tensorboard_too(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+
+    with TrainingProgress("deals", 200, 0, 0, tmp_path, True) as progress:
+        progress.measured([point(1.5, 0.4)])
+        progress.learned(100, 1000, 0.25)
+    assert "40.0 ± 10.0 % against greedy" in capsys.readouterr().out
+    events = EventAccumulator(str(tmp_path / "tb"))
+    events.Reload()
+    assert [e.value for e in events.Scalars("loss")] == [0.25]
+    (won,) = events.Scalars("games_won/greedy")
+    assert (won.step, round(won.value, 3)) == (1000, 0.4)
+
+
+def test_every_column_has_a_name() -> None:
+    header = csv_table(Point, []).decode().strip().split(",")
+    assert header == [field.name for field in fields(Point)]

@@ -1,0 +1,252 @@
+"""How far a command is, where it may write, and what it says when it is stopped."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from crib_training import progress
+from crib_training.evaluation import evaluate
+from crib_training.progress import Progress, clock, steps
+from crib_training.tables.files import start_table
+
+from crib_env.settings import NewFile, check_file, check_folder
+
+
+@pytest.mark.parametrize(
+    ("seconds", "shown"), [(0.4, "0:00"), (65, "1:05"), (3600, "1:00:00"), (7325, "2:02:05")]
+)
+def test_a_clock_shows_hours_where_there_are_any(seconds: float, shown: str) -> None:
+    assert clock(seconds) == shown
+
+
+def test_away_from_a_terminal_there_is_a_line_now_and_then(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = [0.0]
+    monkeypatch.setattr(progress.time, "monotonic", lambda: now[0])
+    with Progress("deals", 1000, done=200) as one:
+        for seconds in (10, 31, 40, 62):
+            now[0] = seconds
+            one.advance(100)
+    assert capsys.readouterr().err.splitlines() == [
+        # After the first 100, which took ten seconds, 100 in 21 seconds and 300 in 52.
+        "deals: 400 of 1,000 in 0:31, 2:06 left",
+        "deals: 600 of 1,000 in 1:02, 1:09 left",
+    ]
+
+
+@pytest.mark.parametrize("terminal", [True, False])
+def test_compiling_before_the_first_result_is_not_taken_for_playing(
+    terminal: bool, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = [0.0]
+    monkeypatch.setattr(progress.time, "monotonic", lambda: now[0])
+    if terminal:
+        monkeypatch.setenv("FORCE_COLOR", "1")
+        monkeypatch.setenv("TERM", "xterm")
+    shown = []
+    with Progress("deals", 8000) as one:
+        for seconds, by in ((40, 0.0), (41, 0.5), (72, 0.01), (75, 99.49), (110, 100)):
+            now[0] = seconds
+            one.advance(by)
+            if one._bars is not None:
+                one._bars.refresh()
+            shown.append(capsys.readouterr().err)
+    early = "".join(shown[:3]).replace("in 0:40", "").replace("in 1:12", "")
+    assert not re.search(r" left|\d:\d\d", early)
+    if terminal:
+        assert "-:--" in shown[2]
+        assert "44:59" in shown[3]
+    else:
+        assert "0 of 8,000 in 0:40" in shown[0]
+    assert ("44:58" if terminal else "200 of 8,000 in 1:50, 44:58 left") in shown[4]
+
+
+def test_the_next_task_of_a_command_taken_up_again_waits_for_its_first_result() -> None:
+    one = Progress("deals", 100, done=40)
+    assert one.left() == ""
+    one.move_to(40)
+    assert one.left() == ""
+
+
+def test_in_a_terminal_there_is_a_bar_with_the_total(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setenv("TERM", "xterm")
+    seen = []
+    with Progress("deals", 50) as one:
+        one.advance(20)
+        one._bars.refresh()
+        seen = capsys.readouterr().err
+    assert "deals" in seen
+    assert "20/50" in seen
+
+
+def test_steps_are_all_yielded_in_order() -> None:
+    assert list(steps([3, 1, 2], "things")) == [3, 1, 2]
+
+
+def test_a_file_that_cannot_be_written_is_refused_before_the_work(tmp_path: Path) -> None:
+    check_file(tmp_path / "new.json")
+    with pytest.raises(IsADirectoryError, match="name a file"):
+        check_file(tmp_path)
+    with pytest.raises(FileNotFoundError, match="to write new"):
+        check_file(tmp_path / "no" / "new.json")
+    taken = tmp_path / "taken"
+    taken.touch()
+    check_file(taken)
+    check_folder(tmp_path / "a" / "b")
+    assert not (tmp_path / "a").exists()
+    with pytest.raises(NotADirectoryError, match="taken is a file"):
+        check_folder(taken / "b")
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root may write all")
+def test_a_place_that_is_not_ours_is_refused(tmp_path: Path) -> None:
+    tmp_path.chmod(0o500)
+    for check in (check_file, check_folder):
+        with pytest.raises(PermissionError, match="may not be written to"):
+            check(tmp_path / "new")
+
+
+@dataclass(frozen=True)
+class Settings:
+    """A table.
+
+    Attributes:
+        out: the file to write.
+    """
+
+    out: NewFile
+
+
+def test_a_table_that_is_stopped_says_that_the_file_is_as_it_was(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def stopped(settings: Settings) -> None:
+        raise KeyboardInterrupt
+
+    out = tmp_path / "table.json"
+    with pytest.raises(SystemExit) as end:
+        start_table(Settings, stopped, ["--out", str(out)], "crib tables table")
+    assert end.value.code == 1
+    assert capsys.readouterr().err == f"stopped: {out} is as it was\n"
+    with pytest.raises(SystemExit):
+        start_table(Settings, stopped, ["--out", str(tmp_path)], "crib tables table")
+    assert "is a folder: name a file" in capsys.readouterr().err
+
+
+def test_an_evaluation_that_is_stopped_says_how_far_it_was(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from crib_training.command_line import main
+
+    def stopped(*args: object, **keywords: object) -> None:
+        keywords["finished"](7)  # type: ignore[operator]
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(evaluate, "play_pairs", stopped)
+    with pytest.raises(SystemExit):
+        main(["evaluate", "greedy", "random", "--pairs", "10"])
+    said = capsys.readouterr().err
+    assert said == "stopped: 7 of 40 games and deals were played; nothing is written\n"
+
+
+def test_what_excludes_each_other_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    from crib_training.command_line import main
+
+    with pytest.raises(SystemExit):
+        main(["evaluate", "greedy", "random", "--adjust", "never", "--no-duplicate"])
+    assert "leave --adjust never out" in capsys.readouterr().err
+    with pytest.raises(SystemExit):
+        main(["evaluate", "greedy", "random", "--env", "table_top_v0", "--adjust", "always"])
+    assert "luck is not known of games by the rules table_top" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("command", ["evaluate", "tournament"])
+def test_one_flag_says_whether_luck_is_taken_out(
+    command: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from crib_training.command_line import main
+
+    with pytest.raises(SystemExit):
+        main([command, "--help"])
+    said = capsys.readouterr().out
+    assert "--adjust {auto,always,never}" in said
+    assert not re.search("--adjusted|--plain|--no-no-", said)
+
+
+def test_evaluate_prints_both_or_without_duplicates_the_adjusted_alone(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    from crib_training.command_line import main
+
+    shown = {}
+    for words in ("", "--adjust always", "--no-duplicate"):
+        out = tmp_path / "result.json"
+        main(
+            [
+                "evaluate",
+                "rule_based",
+                "greedy",
+                "--pairs",
+                "20",
+                "--json",
+                str(out),
+                *words.split(),
+            ]
+        )
+        shown[words] = capsys.readouterr().out
+        result = json.loads(out.read_text())
+        assert (result["adjusted"] is not None) == bool(words)
+        for name in ("won", "margin_per_deal", "points_per_deal"):
+            assert result[name].keys() >= {"mean", "ci95"}
+        assert result["duplicate"] == (words != "--no-duplicate")
+        if words:
+            for times in result["adjusted"]["times_fewer_pairs"].values():
+                assert f"({times:.2f})" in shown[words]
+    assert "adjusted" not in shown[""]
+    assert "| adjusted (times fewer pairs)" in shown["--adjust always"]
+    assert "plain" in shown["--adjust always"]
+    assert "games won, adjusted" in shown["--no-duplicate"]
+    assert "plain" not in shown["--no-duplicate"]
+
+
+def test_evaluate_prints_forfeits_and_speed_and_ends_with_status_1(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    from crib_training.command_line import main
+
+    out = tmp_path / "result.json"
+    words = ["evaluate", "greedy", "failing_agents:Raises", "--pairs", "9", "--json", str(out)]
+    with pytest.raises(SystemExit) as end:
+        main(words)
+    assert end.value.code == 1
+    said = capsys.readouterr()
+    result = json.loads(out.read_text())
+    lost = result["forfeits"]["raises"]
+    assert lost > 0
+    assert result["forfeits"]["greedy"] == 0
+    assert result["won"]["mean"] > 0.5
+    for name, speed in result["decisions_per_second"].items():
+        assert re.search(rf"\| {name} +\| {result['forfeits'][name]} +\| {speed:,.0f} ", said.out)
+    assert f"- raises, raised: {lost}\n  - KeyError: 'no book move' ({lost})" in said.out
+    why = f"KeyError: 'no book move' (forfeited: raises {lost})"
+    assert said.err == f"error: 'raises' erred: {why}\n"
+
+
+def test_an_agent_that_exits_does_not_end_an_evaluation_unsaid(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    from crib_training.command_line import main
+
+    with pytest.raises(SystemExit) as end:
+        main(["evaluate", "greedy", "failing_agents:Exits", "--pairs", "9"])
+    assert end.value.code == 1
+    assert "'exits' erred: SystemExit: 4" in capsys.readouterr().err

@@ -1,0 +1,128 @@
+"""Over Ray tournaments and self-play come to what one process comes to; `make check-ray`."""
+
+from __future__ import annotations
+
+import platform
+import time
+from collections.abc import Iterator
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+from crib_training.learn.deep_monte_carlo import cluster as cluster_module
+from crib_training.learn.deep_monte_carlo.checkpoint import Checkpoint
+from crib_training.learn.deep_monte_carlo.cluster import Cluster
+from crib_training.learn.deep_monte_carlo.loop import Training, train
+from crib_training.tournament.chunks import Setup, play
+from crib_training.tournament.run import tournament
+from crib_training.tournament.workers import Ray, ThisProcess, play_alike
+
+from checkout import ROOT, import_path
+from self_play import played_here, small, tensors_of
+
+ray = pytest.importorskip("ray", reason="Ray is not installed: make check-ray")
+pytestmark = pytest.mark.slow
+
+SETUP = Setup(("rule_based", "greedy", "random", "failing_agents:Cheats"), chunk=20, seeds=(5,))
+PATIENCE = 60.0  # seconds for both nodes to have played
+
+
+@pytest.fixture(scope="module")
+def address() -> Iterator[str]:
+    """Yield the address of a cluster of two nodes, each of one core, on this machine."""
+    from ray.cluster_utils import Cluster
+
+    # Nodes elsewhere have our packages installed; these have this checkout's.
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PYTHONPATH", import_path(ROOT))
+        cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 1})
+        cluster.add_node(num_cpus=1)
+        cluster.wait_for_nodes()
+        yield cluster.address
+        cluster.shutdown()
+
+
+@pytest.mark.parametrize("until", [None, 6.0])
+def test_a_cluster_of_two_nodes_comes_to_the_same_as_one_process(
+    address: str, tmp_path: Path, until: float | None
+) -> None:
+    for folder, workers in (("ray", Ray(address)), ("here", ThisProcess())):
+        tournament(SETUP, 200, tmp_path / folder, workers, until=until)
+    for name in ("results.json", "report.md"):
+        assert (tmp_path / "ray" / name).read_bytes() == (tmp_path / "here" / name).read_bytes()
+
+
+def test_both_nodes_play(address: str) -> None:
+    """Tasks that are given a core each run on both, so the test above is one of two nodes."""
+    ray.init(address=address, log_to_driver=False)
+
+    @ray.remote(num_cpus=1)
+    def node() -> str:
+        play(SETUP, SETUP.chunks(0, 1, 20)[0])
+        return str(ray.get_runtime_context().get_node_id())
+
+    nodes = {str(n["NodeID"]) for n in ray.nodes()}
+    found: set[str] = set()
+    until = time.monotonic() + PATIENCE
+    while found != nodes and time.monotonic() < until:  # a node's first worker takes its time
+        found |= set(ray.get([node.remote() for _ in range(4)]))
+    ray.shutdown()
+    assert len(nodes) == 2
+    assert found == nodes
+
+
+def test_self_play_on_a_cluster_comes_to_what_one_process_comes_to(
+    address: str, tmp_path: Path
+) -> None:
+    train(small(tmp_path / "there", ray_address=address))
+    played_here(small(tmp_path / "here"))
+    assert tensors_of(tmp_path / "there") == tensors_of(tmp_path / "here")
+
+
+def test_an_actor_killed_in_the_middle_loses_only_its_own_samples(
+    address: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    deals = []
+
+    class Killing(Training):
+        def iterate(self) -> None:
+            cluster = self.actors
+            assert isinstance(cluster, Cluster)
+            while self.rounds == 3 and len(cluster._actors) < 2:
+                time.sleep(0.05)
+                cluster._welcome()
+            if self.rounds == 5:
+                ray.kill(cluster._actors[0])
+            super().iterate()
+            deals.append(self.deals)
+
+    monkeypatch.setattr("crib_training.learn.deep_monte_carlo.loop.Training", Killing)
+    train(small(tmp_path, ray_address=address, deals=1000))
+    played = [after - before for before, after in pairwise(deals)]
+    assert deals[:5] == [50, 100, 150, 200, 250]
+    assert set(played) == {25, 50}  # half of a round is the other actor's
+    assert deals[-1] == Checkpoint.load(tmp_path).about["deals"] == 1000
+    assert len(deals) in (21, 22)  # one or two parts were lost
+
+
+def test_a_cluster_without_room_for_an_actor_is_said(
+    address: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cluster_module, "PATIENCE", 0.01)
+    with pytest.raises(RuntimeError, match=r"none was ready within 0 seconds.*go on by crib train"):
+        train(small(tmp_path, ray_address=address))
+
+
+def test_an_actor_with_other_code_is_refused(
+    address: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cluster_module, "code_digest", lambda: "0123")
+    with pytest.raises(RuntimeError, match=f"node {platform.node()} has other code"):
+        train(small(tmp_path, ray_address=address))
+
+
+def test_a_node_with_other_code_is_refused(address: str) -> None:
+    chunk = SETUP.chunks(0, 1, 20)[0]
+    assert play_alike(SETUP, chunk, SETUP.identity())["pairs"] == 20
+    with pytest.raises(RuntimeError, match=f"node {platform.node()} has other code"):
+        play_alike(SETUP, chunk, {**SETUP.identity(), "code": "0123"})

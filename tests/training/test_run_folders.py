@@ -1,0 +1,271 @@
+"""Folders of runs: one command at a time, nothing overwritten, checkpoints as they were written."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from crib_agents.files import BESIDE, SEAL
+from crib_training.learn import demo, distill, distill_settings, ppo, recipes
+from crib_training.learn.deep_monte_carlo import loop
+from crib_training.learn.deep_monte_carlo.checkpoint import Checkpoint
+from crib_training.learn.deep_monte_carlo.settings import Settings
+from crib_training.learn.deep_monte_carlo.training import Training
+from crib_training.learn.labels import Labels
+from crib_training.outputs import (
+    CHECKPOINT,
+    LOCK,
+    MODEL,
+    FolderInUseError,
+    claimed,
+    remove_run,
+    run_folder,
+)
+from crib_training.solve import run as solve
+from crib_training.solve import settings as solve_settings
+from crib_training.tournament.chunks import Setup
+from crib_training.tournament.run import tournament
+from crib_training.tournament.workers import ThisProcess
+
+HOLD = """
+import sys, time
+from pathlib import Path
+from crib_training.outputs import claimed
+with claimed(Path(sys.argv[1])):
+    print("held", flush=True)
+    time.sleep(600)
+"""
+
+
+def deep(out: Path, **changes: Any) -> Settings:
+    return Settings(**{
+        "deals": 200, "num_envs": 100, "hidden_sizes": (16, 8), "eval_pairs": 0,
+        "progress": False, "out": out, **changes,
+    })  # fmt: skip
+
+
+def small_ppo(out: Path, **changes: Any) -> ppo.Settings:
+    return ppo.Settings(**{
+        "num_envs": 16, "steps": 8, "batch_size": 64, "epochs": 1, "hidden_sizes": (16, 16),
+        "timesteps": 128, "progress": False, "opponent": "random", "features": None,
+        "eval_pairs": 0, "out": out, **changes,
+    })  # fmt: skip
+
+
+WRITERS: dict[str, Callable[[Path], object]] = {
+    "deep_monte_carlo": lambda out: loop.train(deep(out)),
+    "ppo": lambda out: ppo.train(small_ppo(out)),
+    "distill": lambda out: distill.distill(
+        distill_settings.Settings(rounds=1, deals=8, pairs=0, out=out)
+    ),
+    "solve": lambda out: solve.solve(
+        solve_settings.Settings(iterations=1, out=out, progress=False)
+    ),
+}
+
+
+@contextmanager
+def another_process(out: Path) -> Iterator[subprocess.Popen[str]]:
+    """Have another process hold a folder."""
+    command = [sys.executable, "-c", HOLD, str(out)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "held\n"
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {str(path.relative_to(folder)): path.read_bytes()
+            for path in folder.rglob("*") if path.is_file() and path.name != LOCK}  # fmt: skip
+
+
+def test_two_commands_do_not_write_to_one_folder_at_once(tmp_path: Path) -> None:
+    with another_process(tmp_path):
+        said = f"another command writes to {tmp_path}: wait until it has ended, or choose another"
+        for name, write in WRITERS.items():
+            with pytest.raises(FolderInUseError, match=said):
+                write(tmp_path)
+            assert not contents(tmp_path), name
+        setup = Setup(agents=("greedy", "random"), environment="five_card_v0", chunk=2)
+        with pytest.raises(FolderInUseError, match=said):
+            tournament(setup, 2, tmp_path, ThisProcess())
+        with pytest.raises(FolderInUseError, match=said):
+            demo.run(demo.Settings(out=tmp_path))
+        assert not contents(tmp_path)
+
+
+def test_the_command_line_says_so_in_one_line(tmp_path: Path) -> None:
+    words = ["-m", "crib_training.command_line", "train", "--deals", "100", "--out", str(tmp_path)]
+    with another_process(tmp_path):
+        run = subprocess.run([sys.executable, *words], capture_output=True, text=True)
+    assert (run.returncode, run.stderr.count("\n")) == (1, 1), run.stderr
+    assert f"another command writes to {tmp_path}" in run.stderr
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="needs kill -9")
+def test_a_command_that_is_killed_leaves_its_folder_free(tmp_path: Path) -> None:
+    with another_process(tmp_path) as process:
+        os.kill(process.pid, signal.SIGKILL)
+        process.wait()
+        with claimed(tmp_path):
+            pass
+
+
+def test_a_folder_is_free_once_its_command_has_ended_or_failed(tmp_path: Path) -> None:
+    for _ in range(2):
+        with pytest.raises(KeyError), claimed(tmp_path):
+            raise KeyError
+    with claimed(tmp_path), pytest.raises(FolderInUseError), claimed(tmp_path):
+        pass
+
+
+@pytest.mark.parametrize("found", [CHECKPOINT, MODEL])
+@pytest.mark.parametrize("name", WRITERS)
+def test_no_run_is_overwritten_by_one_of_any_method(name: str, found: str, tmp_path: Path) -> None:
+    (tmp_path / found).write_bytes(b"another's")
+    before = contents(tmp_path)
+    with pytest.raises(ValueError, match=f"holds a run: go on with it by --resume {tmp_path}, or"):
+        WRITERS[name](tmp_path)
+    assert contents(tmp_path) == before
+
+
+def test_going_on_in_a_folder_with_another_run_is_refused(tmp_path: Path) -> None:
+    """The run to go on with lies elsewhere: what is in the folder would be lost."""
+    mine, taken = tmp_path / "mine", tmp_path / "taken"
+    loop.train(deep(mine))
+    loop.train(deep(taken))
+    before = contents(taken)
+    for write in (
+        lambda: loop.train(deep(taken, resume=mine)),
+        lambda: ppo.train(small_ppo(taken, resume=mine, trust=True)),
+        lambda: solve.solve(solve_settings.Settings(resume=mine, out=taken, progress=False)),
+    ):
+        with pytest.raises(ValueError, match=f"{taken} holds a run"):
+            write()
+    assert contents(taken) == before
+
+
+def test_ppo_goes_on_in_its_own_folder_alone(tmp_path: Path) -> None:
+    ppo.train(small_ppo(tmp_path))
+    with pytest.raises(ValueError, match="holds a run"):
+        ppo.train(small_ppo(tmp_path))
+    ppo.train(small_ppo(tmp_path, resume=tmp_path, trust=True))
+    ppo.train(small_ppo(tmp_path, resume=tmp_path / MODEL, trust=True))
+    with pytest.raises(ValueError, match=f"no run to go on with in {tmp_path}/new: it has no mod"):
+        ppo.train(small_ppo(tmp_path / "new", resume=tmp_path / "new" / MODEL, trust=True))
+
+
+def test_a_demo_and_recipes_begin_anew_where_an_earlier_one_lies(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in (CHECKPOINT, MODEL):
+        (tmp_path / name).write_bytes(b"of an earlier one")
+    monkeypatch.setattr(ppo, "train", lambda settings: contents(settings.out))
+    monkeypatch.setattr(recipes, "read_points", lambda out: 1 / 0)
+    recipe = recipes.Recipe(ppo.Settings())
+    with pytest.raises(ValueError, match="no file"):
+        recipes.fit(recipe, 1, 2, tmp_path)  # no policy was written
+    assert not contents(tmp_path)
+    remove_run(tmp_path)
+
+
+def test_what_a_killed_run_left_half_written_is_removed(tmp_path: Path) -> None:
+    half = tmp_path / f"{CHECKPOINT}.0123abcd{BESIDE}"
+    half.write_bytes(b"half")
+    with run_folder(tmp_path, None):
+        assert not half.exists()
+
+
+@pytest.fixture(scope="module")
+def checkpoint(tmp_path_factory: pytest.TempPathFactory) -> tuple[Settings, bytes]:
+    settings = deep(tmp_path_factory.mktemp("run"))
+    training = Training(settings)
+    training.iterate()
+    training.save()
+    return settings, (settings.out / CHECKPOINT).read_bytes()
+
+
+@pytest.mark.parametrize("place", [0.01, 0.1, 0.3, 0.7, 0.999])
+def test_a_checkpoint_with_a_bit_flipped_is_refused(
+    place: float, checkpoint: tuple[Settings, bytes]
+) -> None:
+    settings, data = checkpoint
+    path, at = settings.out / CHECKPOINT, int(place * len(data))
+    path.write_bytes(data[:at] + bytes([data[at] ^ 4]) + data[at + 1 :])
+    with pytest.raises(ValueError, match=f"^{path} is not a safetensors file of ours: "):
+        loop.train(replace(settings, resume=settings.out))
+    path.write_bytes(data)
+    assert Checkpoint.load(settings.out).about["deals"] == 100
+
+
+@pytest.mark.parametrize("change", ["more", "less", "unsealed", "deals", "nan"])
+def test_a_checkpoint_that_was_altered_is_refused(
+    change: str, checkpoint: tuple[Settings, bytes]
+) -> None:
+    settings, data = checkpoint
+    path = settings.out / CHECKPOINT
+    altered = {
+        "more": data + b"\0",
+        "less": data[:-1],
+        "unsealed": data.replace(SEAL.encode(), b"sha257", 1),
+        "deals": data.replace(b'\\"deals\\": 100', b'\\"deals\\": 900', 1),
+        "nan": data[:-4] + np.array([np.nan], np.float32).tobytes(),
+    }[change]
+    assert altered != data
+    path.write_bytes(altered)
+    with pytest.raises(ValueError, match=f"^{path} is not a safetensors file of ours: "):
+        Training(replace(settings, resume=settings.out))
+    path.write_bytes(data)
+
+
+@pytest.mark.usefixtures("small_deck")
+@pytest.mark.parametrize("name", [CHECKPOINT, solve.STARTERS])
+def test_a_checkpoint_of_the_solver_that_was_altered_is_refused(name: str, tmp_path: Path) -> None:
+    small = solve_settings.Settings(
+        iterations=1, refine=1, eval_interval=0, out=tmp_path, progress=False
+    )
+    solve.solve(small)
+    path = tmp_path / name
+    data = path.read_bytes()
+    for at in (len(data) // 2, data.index(b"cpu_seconds") + 16):
+        path.write_bytes(data[:at] + bytes([data[at] ^ 1]) + data[at + 1 :])
+        with pytest.raises(ValueError, match=f"^{path} is not a safetensors file of ours: "):
+            solve.solve(replace(small, resume=tmp_path))
+    path.write_bytes(data)
+    solve.solve(replace(small, resume=tmp_path))
+
+
+def damaged(path: Path) -> Path:
+    """Flip a bit in the middle of a file."""
+    data = path.read_bytes()
+    at = len(data) // 2
+    path.write_bytes(data[:at] + bytes([data[at] ^ 4]) + data[at + 1 :])
+    return path
+
+
+def test_a_model_that_was_damaged_is_refused(tmp_path: Path) -> None:
+    ppo.train(small_ppo(tmp_path))
+    path = damaged(tmp_path / MODEL)
+    with pytest.raises(ValueError, match=f"{path} cannot be read"):
+        ppo.train(small_ppo(tmp_path, resume=tmp_path, trust=True))
+
+
+def test_labels_that_were_damaged_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "labels_000_play.npz"
+    np.savez_compressed(path, views=np.arange(1000), points=np.arange(1000))
+    with pytest.raises(ValueError, match="holds no labels of this version"):
+        Labels.load(path)
+    with pytest.raises(ValueError, match=f"{path} cannot be read"):
+        Labels.load(damaged(path))

@@ -1,0 +1,179 @@
+"""Self-play elsewhere: a run repeats from its seed and its number of workers, whoever plays."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import replace
+from multiprocessing import active_children
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch")
+
+from crib_training.learn.deep_monte_carlo.actors import (  # noqa: E402
+    Actor,
+    ActorsLostError,
+    SparseArray,
+    joined,
+    split_round,
+)
+from crib_training.learn.deep_monte_carlo.checkpoint import FILE, Checkpoint  # noqa: E402
+from crib_training.learn.deep_monte_carlo.loop import Training, train  # noqa: E402
+from crib_training.learn.deep_monte_carlo.settings import command  # noqa: E402
+
+from self_play import Here, played_here, small, tensors_of  # noqa: E402
+
+
+@pytest.mark.parametrize("env", ["six_card_v0", "table_top_v0"])
+def test_a_run_with_workers_goes_on_from_any_round_to_the_same_bits(
+    env: str, tmp_path: Path
+) -> None:
+    settings = small(tmp_path / "alone", env=env)
+    training = played_here(settings)
+    assert (training.deals, training.rounds) == (400, 8)
+    for updates in (0, 1, 5):
+        out = tmp_path / str(updates)
+        played_here(replace(settings, out=out), updates)
+        played_here(replace(settings, out=out, resume=out))
+        assert tensors_of(out) == tensors_of(settings.out)
+
+
+def test_processes_come_to_what_one_process_comes_to(tmp_path: Path) -> None:
+    train(small(tmp_path / "there"))
+    played_here(small(tmp_path / "here"))
+    assert tensors_of(tmp_path / "there") == tensors_of(tmp_path / "here")
+    assert not active_children()
+
+
+def test_the_number_of_workers_and_the_seed_decide(tmp_path: Path) -> None:
+    found = []
+    for changes in ({}, {"workers": 3}, {"seed": 2}):
+        played_here(small(tmp_path, **changes))
+        found.append(tensors_of(tmp_path))
+        (tmp_path / FILE).unlink()
+    assert found[0] != found[1]
+    assert found[0] != found[2]
+
+
+def test_a_round_learns_from_what_the_nets_before_played(tmp_path: Path) -> None:
+    """By its definition, one round after another in one process."""
+    settings = small(tmp_path, deals=150)
+    found = played_here(settings)
+    training = Training(settings)
+    actor = Actor(settings)
+    nets = [training._nets()]  # the first two rounds are played by these
+    for number in range(3):
+        nets.append(training._nets())
+        by = nets[number]
+        parts = split_round(number, 50, number / 3, 2)
+        training.fit(joined([actor.play(part, by) for part in parts]), number / 3)
+    for name, array in training._nets().items():
+        assert array.tobytes() == found._nets()[name].tobytes()
+
+
+def test_a_lost_part_is_made_up_for_by_other_deals(tmp_path: Path) -> None:
+    settings = small(tmp_path)
+    training = Training(settings)
+    training.actors = Here(settings, lost=((2, 1), (5, 0), (5, 1), (7, 0)))
+    while training.deals < settings.deals:
+        training.iterate()
+    assert (training.deals, training.rounds) == (400, 10)
+
+
+def test_a_round_is_cut_into_parts_that_differ_by_a_deal_at_most() -> None:
+    assert [part.deals for part in split_round(0, 11, 0.0, 3)] == [4, 4, 3]
+    assert [part.deals for part in split_round(0, 2, 0.0, 3)] == [1, 1]
+
+
+def test_what_is_packed_comes_out_as_it_was() -> None:
+    rng = np.random.default_rng(1)
+    for shape in ((5, 7), (3, 4, 5), (0, 9)):
+        for dtype in (np.float32, np.int64, np.bool_):
+            array = (rng.random(shape) * 3).astype(dtype) * (rng.random(shape) < 0.2)
+            found = np.zeros_like(array)
+            SparseArray.of(array).unpack(found)
+            assert (found == array).all()
+
+
+def test_a_process_that_is_killed_ends_the_run_in_one_line_and_keeps_it(tmp_path: Path) -> None:
+    class Killing(Training):
+        def iterate(self) -> None:
+            super().iterate()
+            if self.rounds == 3:
+                active_children()[0].kill()
+
+    settings = small(tmp_path)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("crib_training.learn.deep_monte_carlo.loop.Training", Killing)
+        with pytest.raises(ActorsLostError) as lost:
+            train(settings)
+    said = str(lost.value)
+    assert "a process of self-play died" in said
+    assert "go on by crib train --method deep_monte_carlo --deals 400 --num-envs 50" in said
+    assert f"--workers 2 --out {tmp_path} --resume {tmp_path}" in said
+    assert not active_children()
+    deals = Checkpoint.load(tmp_path).about["deals"]
+    assert deals in (150, 200)  # the next round may have been over
+    played_here(replace(settings, resume=tmp_path))
+    played_here(replace(settings, out=tmp_path / "alone"))
+    assert tensors_of(tmp_path) == tensors_of(tmp_path / "alone")
+
+
+@pytest.mark.parametrize("moment", [pytest.param("start", marks=pytest.mark.slow), "work"])
+def test_ctrl_c_ends_a_run_with_workers_in_one_line_and_leaves_nobody(
+    moment: str, tmp_path: Path
+) -> None:
+    words = command(small(tmp_path, deals=10_000_000, num_envs=500)).split()[4:]
+    program = [sys.executable, "-m", "crib_training.learn.deep_monte_carlo.loop", *words]
+    run = subprocess.Popen(
+        [*program, "--eval-pairs", "0"], stderr=subprocess.PIPE, text=True,
+        start_new_session=True, preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+    )  # fmt: skip
+    deadline = time.monotonic() + 120
+    while not (children := started(run.pid)) or (
+        moment == "work" and not Checkpoint.load(tmp_path).about["deals"]
+    ):
+        assert time.monotonic() < deadline
+        assert run.poll() is None
+        time.sleep(0.01)
+    os.killpg(run.pid, signal.SIGINT)  # as a terminal does: to all of them
+    _, said = run.communicate(timeout=120)
+    assert run.returncode == 1
+    assert said.startswith("stopped: the run is saved after ")
+    assert said.count("\n") == 1
+    while any(Path(f"/proc/{pid}").exists() for pid in children):
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+
+def started(pid: int) -> list[int]:
+    """Return the processes that a process has started to play."""
+    children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+    return [int(c) for c in children if b"spawn_main" in command_line(c)]
+
+
+def command_line(pid: str) -> bytes:
+    """Return how a process was started: nothing if it has ended meanwhile."""
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_bytes()
+    except (FileNotFoundError, ProcessLookupError):
+        return b""
+
+
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        ({"workers": 0}, "workers must be a whole number from 1 to 4,096, got 0"),
+        ({"workers": 1, "ray_address": "auto"}, "workers must be at least 2 on a cluster, got 1"),
+    ],
+)
+def test_too_few_workers_are_refused(changes: dict[str, Any], reason: str, tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=reason):
+        train(small(tmp_path, **changes))

@@ -1,0 +1,106 @@
+"""Settings with numbers that cannot be: refused where they are made, in one line."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from crib_training.command_line import start
+from crib_training.learn import demo, ppo
+from crib_training.learn import distill_settings as teach
+from crib_training.learn.deep_monte_carlo import settings as deep
+from crib_training.solve import settings as solve
+
+NAN, INF = float("nan"), float("inf")
+EVERYWHERE: dict[str, tuple[Any, ...]] = {
+    "deals": (0, -1, 1.5, 10**22, True, "5"),
+    "timesteps": (0, -1, 10**22),
+    "iterations": (0, -1),
+    "seed": (-1, 0.5, 2**64),
+    "num_envs": (0, -3),
+    "batch_size": (0, -1),
+    "learning_rate": (0, -1e-3, NAN, INF),
+    "last_learning_rate": (-0.1, 1.1, NAN, INF),
+    "ema_rate": (0, -1, 5, NAN),
+    "temperature": (0, -1, NAN, INF),
+    "last_temperature": (0, -1, NAN, INF),
+    "epsilon": (-0.1, 2, NAN),
+    "hidden_sizes": ((0, 8), (8, -1), (10**6, 8), (8,), 8, (8, 8.5)),
+    "num_evals": (-1,),
+    "eval_interval": (-1,),
+    "eval_pairs": (-1, 1),
+    "final_eval_pairs": (-1, 1),
+    "pairs": (-1, 1),
+    "save_seconds": (-1, NAN, INF),
+    "workers": (0, -1, 10**6),
+    "threads": (0, -1, 100_000),
+    "steps": (0,),
+    "epochs": (-1, NAN),
+    "last_epochs": (-1, NAN),
+    "gae_lambda": (-0.1, 1.5, NAN),
+    "ent_coef": (-1, NAN),
+    "scale": (-1, NAN),
+    "rounds": (-1, 0),
+    "refine": (-1,),
+}
+KINDS = (deep.Settings, ppo.Settings, teach.Settings, solve.Settings, demo.Settings)
+BAD = [
+    pytest.param(kind, name, value, id=f"{kind.__module__.split('.', 1)[1]} {name} {value}")
+    for kind in KINDS
+    for name, values in EVERYWHERE.items()
+    for value in values
+    if name in kind.__dataclass_fields__
+]
+
+
+@pytest.mark.parametrize(("kind", "name", "value"), BAD)
+def test_a_number_that_cannot_be_is_refused(kind: type[Any], name: str, value: Any) -> None:
+    with pytest.raises(ValueError, match=rf"{name} must be .*") as error:
+        kind(**{name: value})
+    shown = [value, *value] if isinstance(value, tuple) else [value]
+    assert any(repr(one) in str(error.value) for one in shown) or value == 0
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_number_among_the_settings_has_a_range(kind: type[Any]) -> None:
+    numbers = {
+        name for name, field in kind.__dataclass_fields__.items()
+        if type(field.default) in (int, float) and name != "players"
+    }  # fmt: skip
+    assert numbers <= EVERYWHERE.keys()
+
+
+@pytest.mark.parametrize(
+    ("kind", "words"),
+    [
+        (deep.Settings, ["--last-learning-rate", "nan"]),
+        (deep.Settings, ["--threads", "100000"]),
+        (deep.Settings, ["--epsilon", "2"]),
+        (deep.Settings, ["--save-seconds", "nan"]),
+        (ppo.Settings, ["--learning-rate", "nan"]),
+        (teach.Settings, ["--temperature", "-1"]),
+        (solve.Settings, ["--save-seconds", "inf"]),
+    ],
+)
+def test_the_command_line_refuses_them_in_one_line_before_any_work(
+    kind: type[Any], words: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    def work(settings: Any) -> None:
+        raise AssertionError("the work has started")
+
+    with pytest.raises(SystemExit) as end:
+        start(kind, work, words, "crib")
+    said = capsys.readouterr().err
+    assert (end.value.code, said.count("\n")) == (2, 1)
+    assert f"{words[0]}: " in said
+
+
+def test_what_is_usual_is_taken() -> None:
+    deep.Settings(learning_rate=1e30, temperature=1e-9, epsilon=0.0, save_seconds=0, eval_pairs=0)
+    ppo.Settings(gae_lambda=1.0, ent_coef=0, eval_pairs=2)
+    teach.Settings(epochs=0.5, pairs=0)
+    solve.Settings(eval_interval=0, refine=2)
+    with pytest.raises(ValueError, match="workers must be at least 2 on a cluster, got 1"):
+        deep.Settings(ray_address="auto")
+    with pytest.raises(ValueError, match="num_envs times steps"):
+        ppo.Settings(num_envs=1, steps=1)

@@ -1,0 +1,209 @@
+"""The refined solution: play by what was discarded, seen by who does not know; runs and files."""
+
+from __future__ import annotations
+
+import signal
+import zlib
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import pytest
+from crib_agents.equilibrium import Equilibrium, Solved
+from crib_agents.equilibrium.strategy import Strategy, pair_number
+from crib_agents.equilibrium.tree import PAIRS, multisets
+from crib_agents.expert.two_hand.pegging.holdings import COUNTED, holdings
+from crib_agents.files import read_header
+from crib_training.solve.blend import SELDOM, blend
+from crib_training.solve.endings import LEARN, VALUE
+from crib_training.solve.walks import Hands, Walker
+
+from crib_env.rules import TwoHandRules, find_rules
+from solve_walks import NO_BOOK, game_with, holding, probabilities_of, walker_of
+
+RULES = find_rules("five_card", TwoHandRules)
+
+
+@pytest.fixture(scope="module")
+def walker() -> Walker:
+    return walker_of(RULES)
+
+
+@pytest.fixture(scope="module")
+def mixed(walker: Walker) -> np.ndarray:
+    """Return chances of every rank with every pair discarded, drawn at random."""
+    even = walker.even(PAIRS)
+    drawn = np.random.default_rng(7).random(len(even), dtype=np.float32)
+    return np.where((even > 0) & (even < 1), drawn * even, even)
+
+
+def of_pair(walker: Walker, table: np.ndarray, pair: int) -> np.ndarray:
+    """Return what a table of all pairs has for one, laid out as without pairs."""
+    tree = walker.tree
+    one = np.zeros(tree.size, dtype=table.dtype)
+    for node in np.flatnonzero(tree.offset >= 0):
+        at, wide = int(tree.offset[node]), int(tree.left[node]) - 1
+        end = at + multisets(wide + 1) * wide
+        by_pair = table[at * PAIRS : end * PAIRS].reshape(-1, PAIRS, wide)
+        one[at:end] = by_pair[:, pair].ravel()
+    return one
+
+
+def test_a_pair_laid_away_has_a_strategy_of_its_own(walker: Walker, mixed: np.ndarray) -> None:
+    """Walked by pairs, a hand makes and learns what it would with that pair's tables alone."""
+    pair = pair_number(4, 11)
+    single = of_pair(walker, mixed, pair)
+    kept = np.array([holding((0, 3, 8)), holding((6, 6, 12))])
+    zero = np.zeros(2, dtype=np.int64)
+    known = np.ascontiguousarray(holdings()[kept, COUNTED])
+    ranges = np.random.default_rng(1).random((1, multisets(3))).astype(np.float32)
+    theirs = walker.even()
+    for seat in range(2):
+        found = []
+        for table, pairs, which in ((mixed, PAIRS, pair), (single, 1, 0)):
+            probabilities, book = table.copy(), walker.book(seat, pairs)
+            hands = Hands(kept, zero + which, known, zero, np.ones(2))
+            walk = partial(walker.walk, seat, starter=5, pairs=pairs)
+            value = walk(VALUE, hands, ranges, probabilities, theirs, NO_BOOK)[0]
+            walk(LEARN, hands, ranges, probabilities, theirs, book, iteration=1.0)
+            mean = probabilities.copy()
+            walker.average(seat, book, mean, pairs)
+            learned = [of_pair(walker, t, pair) if pairs > 1 else t for t in (probabilities, mean)]
+            found.append((value, *learned))
+        assert abs(found[0][1] - single).max() > 0.1
+        for by_pair, alone in zip(*found, strict=True):
+            np.testing.assert_allclose(by_pair, alone, atol=1e-6)
+
+
+def test_who_does_not_know_meets_the_mean_over_what_may_be_laid_away(
+    walker: Walker, mixed: np.ndarray
+) -> None:
+    """By Bayes, in games of the engine: the likelier a pair plays so far, the more it counts."""
+    basic = walker.even()
+    discarded = [pair_number(0, 7), pair_number(5, 11), pair_number(12, 12)]
+    likely = np.array([0.2, 0.5, 0.3])
+    rng = np.random.default_rng(3)
+    for seat, kept in ((0, (0, 20, 33)), (1, (9, 24, 50))):
+        zero = np.zeros(3, dtype=np.int64)
+        holds = zero + holding(tuple(card >> 2 for card in kept))
+        hands = Hands(holds, np.array(discarded), zero, zero, np.ones(3))
+        mean = blend(walker, seat, hands, likely, mixed, basic)
+        tables = [of_pair(walker, mixed, pair) for pair in discarded]
+        met = 0
+        for _ in range(40):
+            others = [card for card in range(52) if card not in kept]
+            drawn = rng.choice(others, 8, replace=False).tolist()
+            sides = [list(kept), drawn[:3]] if seat == 0 else [drawn[:3], list(kept)]
+            game = game_with(RULES, *sides, drawn[3:])
+            paths = likely.copy()
+            while not game.over:
+                view = game.view(game.seat)
+                card = int(rng.choice(game.legal_actions))
+                if game.seat == seat and view["hand_n"] > 1 and view["other_n"] > 0:
+                    rows = np.array([probabilities_of(view, table, walker) for table in tables])
+                    weights = paths + SELDOM * likely
+                    expected = weights @ rows / weights.sum()
+                    found = probabilities_of(view, mean, walker)
+                    np.testing.assert_allclose(found, expected, atol=1e-5)
+                    paths = paths * rows[:, card >> 2]
+                    met += 1
+                game.step(card)
+        assert met > 60
+    assert (mean[walker.tree.offset[0] :][: 2 * multisets(3)] == basic[: 2 * multisets(3)]).all()
+
+
+def test_a_refined_file_is_an_agent_that_goes_by_what_it_laid_away(
+    walker: Walker, mixed: np.ndarray, tmp_path: Path
+) -> None:
+    from crib_agents.equilibrium.agent import shipped
+    from crib_agents.loading import load_agent
+
+    basic = next(one for one in shipped() if one.rules_fields["dealt"] == 5)
+    play = np.rint(mixed[None] * 255).astype(np.uint8)
+    strategy = Strategy(5, True, basic.strategy.discard, play, by_discard=True)
+    path = tmp_path / "mine.safetensors"
+    path.write_bytes(Solved("five_card", basic.rules_fields, strategy, {}).to_bytes())
+    agent = load_agent(str(path))
+    assert isinstance(agent, Equilibrium)
+    table = play[0] / np.float32(255)
+    rng = np.random.default_rng(6)
+    seen = 0
+    for _ in range(25):
+        cards = rng.permutation(52)[:11].tolist()
+        game = game_with(RULES, cards[:3], cards[3:6], cards[6:])
+        while not game.over:
+            view = game.view(game.seat)
+            ranks = {card >> 2 for card in game.legal_actions}
+            if len(ranks) > 1 and view["other_n"] > 0:
+                expected = probabilities_of(view, table, walker, PAIRS)
+                found = agent.action_probabilities(np.array([view]))[0].reshape(13, 4).sum(axis=1)
+                np.testing.assert_allclose(found, expected, atol=1e-6)
+                seen += 1
+            game.step(int(rng.choice(game.legal_actions)))
+    assert seen > 30
+
+
+def test_what_cannot_be_refined_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    from crib_training.command_line import main
+
+    for words, says in (
+        (["--env", "six_card_v0", "--refine", "5"], "refine must be"),
+        (["--refine", "-1"], "--refine: -1 is not a whole number from 0"),
+    ):
+        with pytest.raises(SystemExit) as end:
+            main(["solve", "--out", str(tmp_path / "out"), *words])
+        assert end.value.code == 2
+        assert says in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("small_deck")
+def test_a_refinement_stopped_and_gone_on_with_is_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Ctrl-C loses the starter at work; another folder, other settings; what best play gains."""
+    from crib_training.solve import refine as refining
+    from crib_training.solve.refine import Refinement
+    from crib_training.solve.run import REFINED, STARTERS, STRATEGY, Settings, Stopped, solve
+
+    monkeypatch.setattr(refining, "MEASURED", 1)  # there are few hands
+    settings = partial(Settings, iterations=6, eval_interval=0, progress=False)
+    whole = solve(settings(out=tmp_path / "whole", refine=40))
+    short = solve(settings(out=tmp_path / "short", refine=1))
+    about, tables = read_header(tmp_path / "whole" / REFINED)
+    less = read_header(tmp_path / "short" / REFINED)[0]
+    gains = [sum(one["about"]["gains"].values()) for one in (about, less)]
+    assert gains[0] < gains[1] / 2
+    assert whole.solver.iteration == short.solver.iteration == 6
+
+    parts = settings(out=tmp_path / "parts", refine=40)
+    refine = Refinement.solve
+
+    def interrupt(self: Refinement, starter: int, *more: object) -> object:
+        if starter == 7:
+            signal.raise_signal(signal.SIGINT)
+        return refine(self, starter, *more)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(Refinement, "solve", interrupt)
+    handler = signal.signal(signal.SIGINT, signal.default_int_handler)
+    with pytest.raises(
+        Stopped, match=r"1 of 3 starters refined; go on by .* --refine 40 .*--resume"
+    ):
+        solve(parts)
+    signal.signal(signal.SIGINT, handler)
+    assert not (tmp_path / "parts" / REFINED).exists()
+    monkeypatch.setattr(Refinement, "solve", refine)
+    with pytest.raises(ValueError, match="another refinement: 'iterations' is 40 there, not 3"):
+        solve(settings(out=tmp_path / "parts", refine=3, resume=tmp_path / "parts"))
+    solve(settings(out=tmp_path / "moved", refine=40, resume=tmp_path / "parts"))
+    for name in (STRATEGY, REFINED):
+        files = [(tmp_path / folder / name).read_bytes() for folder in ("whole", "moved")]
+        assert files[0] == files[1]
+    assert (tmp_path / "moved" / STARTERS).exists()
+    rows = np.frombuffer(zlib.decompress(tables["pegging"]), dtype=np.uint8).reshape(13, -1)
+    basic = whole.solver.strategy().play
+    walker = walker_of(RULES)
+    for starter in (0, 7):  # there is no ace in the deck to be turned
+        same = of_pair(walker, rows[starter], pair_number(6, 8)) == basic[starter]
+        assert same.all() == (starter == 0)

@@ -1,0 +1,713 @@
+"""Tournaments: whoever plays them they come out the same, and every agent gets its due."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from itertools import combinations
+from multiprocessing import active_children
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from crib_agents.adapters.learned import PolicyNetAgent, header
+from crib_training.evaluation.duplicate import Pairs, estimate, play_chunk
+from crib_training.evaluation.evaluate import evaluate
+from crib_training.evaluation.figures import ROLES
+from crib_training.tournament import chunks
+from crib_training.tournament import report as reports
+from crib_training.tournament.chunks import Setup, play, read_pairs
+from crib_training.tournament.ledger import FILE
+from crib_training.tournament.report import report
+from crib_training.tournament.run import ROUND, tournament
+from crib_training.tournament.standings import mean_won
+from crib_training.tournament.workers import Processes, Ray, ThisProcess
+
+from checkout import import_path
+from crib_env.engine.family import find_family
+
+FIELD = ("greedy", "random", "failing_agents:Cheats")
+SMALL = Setup(FIELD, chunk=10, seeds=(3,))
+FILES = ("results.json", "report.md")
+
+
+def contents(folder: Path) -> list[bytes]:
+    return [(folder / name).read_bytes() for name in FILES]
+
+
+@pytest.fixture(scope="module")
+def played(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the folder of a tournament of three agents, played in this process."""
+    out = tmp_path_factory.mktemp("tournament")
+    tournament(SMALL, 25, out, ThisProcess())
+    return out
+
+
+@pytest.fixture(scope="module")
+def results(played: Path) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads((played / "results.json").read_text())
+    return found
+
+
+# ---------------------------------------------------------------- the same whoever plays
+
+
+def test_two_processes_come_to_the_same_as_this_one(played: Path, tmp_path: Path) -> None:
+    threads = os.environ.get("OMP_NUM_THREADS")
+    tournament(SMALL, 25, tmp_path, Processes(2))
+    assert contents(tmp_path) == contents(played)
+    assert os.environ.get("OMP_NUM_THREADS") == threads
+
+
+def test_a_stopped_tournament_taken_up_again_comes_to_the_same(
+    played: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lines = (played / FILE).read_text().splitlines(keepends=True)
+    kept = [lines[0], lines[4], lines[2], lines[7][:90]]  # in another order, the last cut short
+    (tmp_path / FILE).write_text("".join(kept))
+    anew = []
+    monkeypatch.setattr(
+        "crib_training.tournament.workers.play", lambda *a: (anew.append(a[1]), play(*a))[1]
+    )
+    tournament(SMALL, 25, tmp_path, ThisProcess())
+    assert contents(tmp_path) == contents(played)
+    assert len(anew) == len(lines) - 3
+    anew.clear()
+    tournament(SMALL, 25, tmp_path, ThisProcess())
+    assert contents(tmp_path) == contents(played)
+    assert not anew
+
+
+def test_more_pairs_and_more_agents_keep_what_was_played(
+    played: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shutil.copy(played / FILE, tmp_path)
+    anew = []
+    monkeypatch.setattr(
+        "crib_training.tournament.workers.play", lambda *a: (anew.append(a[1]), play(*a))[1]
+    )
+    larger = Setup((*FIELD, "rule_based"), chunk=10, seeds=(3,))
+    found = tournament(larger, 30, tmp_path, ThisProcess())
+    # Three old pairings lack their last chunk (5 pairs before, 10 now); three are new.
+    old = [(*sorted(pair), 2) for pair in combinations(FIELD, 2)]
+    new = [(*sorted((name, "rule_based")), k) for name in FIELD for k in range(3)]
+    assert sorted((c.first, c.second, c.index) for c in anew) == sorted(old + new)
+    tournament(larger, 30, tmp_path / "at once", ThisProcess())
+    assert contents(tmp_path) == contents(tmp_path / "at once")
+    assert [r["pairs"] for r in found["pairings"]] == [30] * 6
+
+
+@pytest.mark.parametrize(
+    ("setup", "said"),
+    [
+        (Setup(FIELD, "five_card_v0", chunk=10, seeds=(3,)), "environment was 'six_card_v0'"),
+        (Setup(FIELD, chunk=5, seeds=(3,)), "chunk was 10 and is 5"),
+    ],
+)
+def test_another_set_up_in_the_same_folder_is_refused(
+    played: Path, setup: Setup, said: str
+) -> None:
+    before = (played / FILE).read_bytes()
+    why = r"holds a tournament of another set-up: .*" + re.escape(said)
+    with pytest.raises(ValueError, match=why):
+        tournament(setup, 25, played, ThisProcess())
+    assert (played / FILE).read_bytes() == before
+
+
+def test_order_field_and_seeds_may_change_and_nothing_is_played_twice(
+    played: Path, results: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shutil.copy(played / FILE, tmp_path)
+    anew = []
+    monkeypatch.setattr(
+        "crib_training.tournament.workers.play", lambda *a: (anew.append(a[1]), play(*a))[1]
+    )
+    for field in (FIELD[::-1], FIELD[:2], FIELD[1:]):
+        found = tournament(Setup(field, chunk=10, seeds=(3,)), 25, tmp_path, ThisProcess())
+        assert [agent["given"] for agent in found["agents"]] == list(field)
+        for r in found["pairings"]:
+            one = next(p for p in results["pairings"] if {p["first"], p["second"]} == {
+                r["first"], r["second"]})  # fmt: skip
+            if r["first"] == one["first"]:
+                assert r == one
+            else:
+                assert r["won"]["mean"] == pytest.approx(1 - one["won"]["mean"])
+                assert r["skunks_for"] == one["skunks_against"]
+                assert r["won_as_first_dealer"] != one["won_as_first_dealer"]
+                for role in ROLES:
+                    assert r["points_per_deal"][role] == one["points_per_deal"][role]
+                    for phase, more in r["more_per_deal"][role].items():
+                        assert more["mean"] == -one["more_per_deal"][role][phase]["mean"]
+    assert not anew
+    both = tournament(Setup(FIELD[:2], chunk=10, seeds=(3, 4)), 25, tmp_path, ThisProcess())
+    assert {c.seed for c in anew} == {4}
+    assert both["seed"] == [3, 4]
+    (pooled,) = both["pairings"]
+    assert pooled["pairs"] == 50
+    four = tournament(Setup(FIELD[:2], chunk=10, seeds=(4,)), 25, tmp_path, ThisProcess())
+    more = [r["margin_per_deal"]["mean"] for r in (results["pairings"][0], four["pairings"][0])]
+    assert pooled["margin_per_deal"]["mean"] == pytest.approx(np.mean(more))
+    assert more[0] != more[1]
+
+
+def test_in_a_gauntlet_only_the_first_meets_the_others(tmp_path: Path) -> None:
+    setup = Setup(("rule_based", "greedy", "random"), chunk=10, gauntlet=True)
+    found = tournament(setup, 10, tmp_path, ThisProcess())
+    assert [(r["first"], r["second"]) for r in found["pairings"]] == [
+        ("rule_based", "greedy"), ("rule_based", "random"),
+    ]  # fmt: skip
+    assert report(found).count("| rule_based | greedy") == 1
+
+
+def test_a_strict_tournament_ends_at_the_first_failure_and_shows_where(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "crib_training.tournament.run", "greedy"]
+    environment = {**os.environ, "PYTHONPATH": import_path()}
+    for agent, workers, shown in (
+        ("Raises", "1", 'raise KeyError("no book move")'),
+        ("Cheats", "0", "cheats failed, illegal action: 99 is no action"),
+    ):
+        words = [f"failing_agents:{agent}", "--pairs", "10", "--strict", "--workers", workers]
+        out = ["--out", str(tmp_path / agent)]
+        run = subprocess.run([*command, *words, *out], capture_output=True, text=True,
+                             env=environment)  # fmt: skip
+        assert run.returncode == 1
+        assert shown.replace("cheats", f"failing_agents:{agent}") in run.stderr
+        assert "Traceback" in run.stderr
+        assert run.stderr.splitlines()[-1].startswith(f"error: failing_agents:{agent} failed")
+
+
+def test_luck_is_taken_out_where_it_pays_or_as_is_said(tmp_path: Path) -> None:
+    """Of greedy and a plain agent unless it is said not to; of two compiled ones if it is said."""
+    slow = "examples.plain_player:KeepsFives"
+    for agents, adjusted, known in (
+        (("greedy", "random"), None, False),
+        (("greedy", "random"), True, True),
+        (("greedy", slow), None, True),
+        (("greedy", slow), False, False),
+    ):
+        setup = Setup(agents, chunk=10, adjusted=adjusted)
+        found = tournament(setup, 10, tmp_path / f"{agents[1]} {adjusted}", ThisProcess())
+        (pairing,) = found["pairings"]
+        assert (pairing["adjusted"] is not None) == known
+        assert ("by role and phase" in report(found)) == known
+        if known:
+            assert pairing["adjusted"]["won"]["mean"] != pairing["won"]["mean"]
+            turned = tournament(
+                replace(setup, agents=agents[::-1]), 10, tmp_path / f"{agents[1]} {adjusted}",
+                ThisProcess(),
+            )["pairings"][0]["adjusted"]  # fmt: skip
+            for figure, times in (("won", 1), ("margin_per_deal", 0)):
+                one, other = pairing["adjusted"][figure]["mean"], turned[figure]["mean"]
+                assert one + other == pytest.approx(times)
+
+
+def test_how_far_a_tournament_is_is_known_within_its_chunks() -> None:
+    setup = Setup(("greedy", "random"), chunk=20)
+    for workers in (ThisProcess(), Processes(1)):
+        told: list[float] = []
+        with workers:
+            workers.submit(setup, setup.chunks(0, 1, 20)[0])
+            while workers.next_record(told.append) is not None:
+                pass
+        assert sum(told) == pytest.approx(80)
+    assert min(told) >= 0
+
+
+def cut_short(lines: list[str]) -> None:
+    lines[2] = lines[2][:50]
+
+
+def altered(lines: list[str]) -> None:
+    written = json.loads(lines[2])
+    result = written["record"]["games"]["result"]
+    result[0] = -result[0]
+    lines[2] = json.dumps(written)
+
+
+def swapped_records(lines: list[str]) -> None:
+    one, other = json.loads(lines[2]), json.loads(lines[3])
+    one["record"], other["record"] = other["record"], one["record"]
+    lines[2:4] = json.dumps(one), json.dumps(other)
+
+
+def another_chunks_key(lines: list[str]) -> None:
+    lines[2] = re.sub(r'"index": \d+', '"index": 7', lines[2])
+
+
+def there_twice(lines: list[str]) -> None:
+    lines.insert(2, lines[1])
+
+
+def of_another_shape(lines: list[str]) -> None:
+    lines[2] = '["first", "second"]'
+
+
+def without_digest(lines: list[str]) -> None:
+    lines[2] = json.dumps(json.loads(lines[2])["record"])
+
+
+def empty(lines: list[str]) -> None:
+    lines[2] = ""
+
+
+def a_set_up_again(lines: list[str]) -> None:
+    lines[2] = lines[0]
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    [cut_short, altered, swapped_records, another_chunks_key, there_twice, of_another_shape,
+     without_digest, empty, a_set_up_again],
+)  # fmt: skip
+def test_a_broken_line_is_refused_with_its_number(
+    played: Path, tmp_path: Path, spoil: Callable[[list[str]], None]
+) -> None:
+    lines = (played / FILE).read_text().splitlines()
+    spoil(lines)
+    text = "\n".join(lines) + "\n"
+    (tmp_path / FILE).write_text(text)
+    both = ", 4" if spoil is swapped_records else ""
+    with pytest.raises(RuntimeError, match=rf"line 3{both} of .*chunks\.jsonl cannot be read"):
+        tournament(SMALL, 25, tmp_path, ThisProcess())
+    assert (tmp_path / FILE).read_text() == text
+
+
+def test_a_chunk_of_another_tournament_is_refused(played: Path, tmp_path: Path) -> None:
+    other = Setup(FIELD, chunk=5, seeds=(3,))
+    tournament(other, 10, tmp_path, ThisProcess())
+    lines = (played / FILE).read_text().splitlines(keepends=True)
+    lines[1] = (tmp_path / FILE).read_text().splitlines(keepends=True)[1]
+    (tmp_path / FILE).write_text("".join(lines))
+    with pytest.raises(RuntimeError, match=r"line 2 of .* of another tournament"):
+        tournament(SMALL, 25, tmp_path, ThisProcess())
+
+
+def test_a_ledger_without_digests_or_with_a_broken_first_line_is_refused(
+    played: Path, tmp_path: Path
+) -> None:
+    first, *rest = (played / FILE).read_text().splitlines(keepends=True)
+    old = json.dumps(json.loads(first)["record"]) + "\n"
+    for broken in (old, first.replace('"chunk": 10', '"chunk": 20'), first[:20] + "\n", rest[0]):
+        (tmp_path / FILE).write_text("".join([broken, *rest]))
+        with pytest.raises(RuntimeError, match=r"line 1 of .* Name another folder, or remove"):
+            tournament(SMALL, 25, tmp_path, ThisProcess())
+
+
+def test_chunks_of_other_code_are_refused(
+    played: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shutil.copy(played / FILE, tmp_path)
+    monkeypatch.setattr("crib_training.tournament.chunks._code_digest", lambda: "0123")
+    with pytest.raises(ValueError, match=r"the code of crib_env, .* has changed"):
+        tournament(SMALL, 25, tmp_path, ThisProcess())
+
+
+def test_the_code_that_must_not_change_is_all_that_plays_and_nothing_that_reports() -> None:
+    files = {path.as_posix() for path in chunks.sources()}
+
+    def named(end: str) -> bool:
+        return any(name.endswith(end) for name in files)
+
+    for name in ("crib_env/rules.py", "crib_env/engine/table_top/views.py"):
+        assert named(name), name
+    for name in ("crib_agents/greedy.py", "evaluation/duplicate.py", "evaluation/referee.py"):
+        assert named(name), name
+    assert any("crib_agents/data/" in name for name in files)
+    assert not named("tournament/report.py")
+
+
+def test_a_worker_that_dies_stops_the_run_and_says_what_to_do(tmp_path: Path) -> None:
+    setup = Setup(("greedy", "failing_agents:Dies"), chunk=5)
+    said = r"died as failing_agents:Dies met greedy, .*process:NAME"
+    with pytest.raises(RuntimeError, match=said):
+        tournament(setup, 10, tmp_path, Processes(1))
+
+
+def test_a_tournament_that_is_stopped_waits_for_no_agent() -> None:
+    setup = Setup(("greedy", "failing_agents:Hangs"), chunk=20)
+    before = set(active_children())
+
+    def stop() -> None:
+        with Processes(1) as workers:
+            workers.submit(setup, setup.chunks(0, 1, 20)[0])
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        stop()
+    assert set(active_children()) <= before
+
+
+def test_workers_and_their_agents_die_with_the_command(tmp_path: Path) -> None:
+    command = [
+        sys.executable,
+        "-m",
+        "crib_training.tournament.run",
+        "greedy",
+        "process:failing_agents:Waits",
+    ]
+    environment = {**os.environ, "PYTHONPATH": import_path(), "WAITING": str(tmp_path)}
+    words = ["--workers", "1", "--out", str(tmp_path / "out")]
+    run = subprocess.Popen([*command, *words], env=environment)
+    deadline = time.monotonic() + 60
+    while not (waiting := [int(path.name) for path in tmp_path.glob("[0-9]*")]):
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
+    run.kill()
+    run.wait()
+    while any(Path(f"/proc/{pid}").exists() for pid in waiting):
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
+
+
+def test_without_ray_there_is_no_cluster(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "ray", None)
+    with pytest.raises(ValueError, match=re.escape("crib-env[cluster]")):
+        Ray("auto")
+
+
+def test_weights_that_changed_are_refused(tmp_path: Path) -> None:
+    family = find_family("two_hand")
+    about = header("six_card_v0", "hoyle", family)
+    path = tmp_path / "net.safetensors"
+    for scale in (1.0, 2.0):
+        weight = np.full((family.actions, family.obs_size), scale, dtype=np.float32)
+        PolicyNetAgent([(weight, weight[:, 0])], about).save(path)
+        setup = Setup((str(path), "random"), chunk=5)
+        if scale == 1.0:
+            found = tournament(setup, 5, tmp_path / "out", ThisProcess())
+            assert found["agents"][0]["name"] == "net"
+    with pytest.raises(ValueError, match="a weights file, or the module of an agent, has changed"):
+        tournament(setup, 5, tmp_path / "out", ThisProcess())
+
+
+def test_an_agent_whose_module_changed_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    module = tmp_path / "an_agent_being_written.py"
+    monkeypatch.syspath_prepend(str(tmp_path))
+    module.write_text("from crib_agents import GreedyAgent as Mine\n")
+    of_module = "an_agent_being_written:Mine"
+    for given in (of_module, f"process:{of_module}", f"greedy/{of_module}", f"{of_module}/greedy"):
+        before = Setup((given, "random"), chunk=5).identity()["files"]
+        module.write_text(module.read_text() + "# a better idea\n")
+        after = Setup((given, "random"), chunk=5).identity()["files"]
+        assert before[given] != after[given]
+        assert before["random"] == after["random"]
+    setup = Setup(("an_agent_being_written:Mine", "random"), chunk=5)
+    tournament(setup, 5, tmp_path / "out", ThisProcess())
+    module.write_text(module.read_text() + "# another\n")
+    with pytest.raises(ValueError, match="the module of an agent, has changed"):
+        tournament(setup, 5, tmp_path / "out", ThisProcess())
+
+
+# ---------------------------------------------------------------- stopping
+
+
+def test_a_pairing_ends_at_the_first_complete_round_whose_interval_is_narrow(
+    tmp_path: Path,
+) -> None:
+    setup = Setup(("greedy", "random", "rule_based"), chunk=5, seeds=(2,))
+    most, width = 400, 6.0
+    found = tournament(setup, most, tmp_path / "until", ThisProcess(), until=width)
+    full = tournament(setup, most, tmp_path / "all", ThisProcess())
+    lines = (tmp_path / "all" / FILE).read_text().splitlines()[1:]
+    records = [json.loads(line)["record"] for line in lines]
+    for r, whole in zip(found["pairings"], full["pairings"], strict=True):
+        names = sorted((r["first"], r["second"]))
+        chunks = sorted((c for c in records if [c["first"], c["second"]] == names),
+                        key=lambda c: c["index"])  # fmt: skip
+        won = np.concatenate([(1 + read_pairs(c["games"]).result).mean(1) / 2 for c in chunks])
+        step = ROUND * setup.chunk
+        wide = {n: np.append(won[:n], [0, 1]) for n in range(step, most + 1, step)}
+        halves = {n: 196 * w.std(ddof=1) / len(w) ** 0.5 for n, w in wide.items()}
+        narrow = [n for n, half in halves.items() if half <= width]
+        assert r["pairs"] == (narrow[0] if narrow else most)
+        assert whole["pairs"] == most
+    assert len({r["pairs"] for r in found["pairings"]}) > 1
+    assert "Intervals found by waiting" in report(found)
+    assert "Intervals found by waiting" not in report(full)
+
+
+def test_a_few_pairs_that_came_out_alike_do_not_end_a_pairing(tmp_path: Path) -> None:
+    setup = Setup(("greedy", "failing_agents:Never"), chunk=1)
+    (pairing,) = tournament(setup, 12, tmp_path, ThisProcess(), until=9.0)["pairings"]
+    assert (pairing["won"]["mean"], pairing["pairs"]) == (1.0, 12)
+
+
+# ---------------------------------------------------------------- what it says
+
+
+def test_ratings_are_in_the_order_of_strength(results: dict[str, Any]) -> None:
+    by_name = {agent["name"]: agent for agent in results["agents"]}
+    assert by_name["greedy"]["rating"] > by_name["random"]["rating"]
+    for agent in results["agents"]:
+        assert agent["low"] < agent["rating"] < agent["high"]
+    assert sum(agent["rating"] for agent in results["agents"]) == pytest.approx(0, abs=1e-6)
+
+
+def test_an_anchor_is_rated_zero(played: Path, results: dict[str, Any], tmp_path: Path) -> None:
+    shutil.copy(played / FILE, tmp_path)
+    anchored = tournament(SMALL, 25, tmp_path, ThisProcess(), anchor="random")
+    plain = {agent["name"]: agent["rating"] for agent in results["agents"]}
+    for agent in anchored["agents"]:
+        assert agent["rating"] == pytest.approx(plain[agent["name"]] - plain["random"])
+    assert "random is 0" in report(anchored)
+
+
+def test_a_cheat_is_named_with_its_reason_and_the_others_play_on(results: dict[str, Any]) -> None:
+    forfeits = {agent["name"]: agent["forfeits"] for agent in results["agents"]}
+    assert forfeits["cheats"] > 20
+    assert forfeits["greedy"] == forfeits["random"] == 0
+    assert {f["agent"] for f in results["failures"]} == {"cheats"}
+    assert sum(f["times"] for f in results["failures"]) == forfeits["cheats"]
+    text = report(results)
+    assert f"- cheats, illegal action: {forfeits['cheats']}\n" in text
+    assert "99 is no action: actions are the card ids 0 to 51" in text
+    assert "pairs without one" in text
+    assert [r["pairs"] for r in results["pairings"]] == [25, 25, 25]
+
+
+def test_the_report_shows_every_pairing_both_ways(results: dict[str, Any]) -> None:
+    text = report(results)
+    cross = text.split("## Games won")[1].split("##")[0]
+    rows = {row.split(" | ")[0].strip("| "): row for row in cross.splitlines() if row[:2] == "| "}
+    names = [word.strip() for word in rows[""].strip("| ").split("|")]
+    won = {}
+    for name in names:
+        cells = [cell.strip() for cell in rows[name].split("|")[2:-1]]
+        won |= {(name, other): cell for other, cell in zip(names, cells, strict=True)}
+    for r in results["pairings"]:
+        mean = 100 * r["won"]["mean"]
+        assert won[r["first"], r["second"]].startswith(f"{mean:.1f} ±")
+        assert won[r["second"], r["first"]].startswith(f"{100 - mean:.1f} ±")
+    assert all(won[name, name] == "" for name in names)
+
+
+def test_a_chunk_of_a_tournament_is_duplicate_games(results: dict[str, Any]) -> None:
+    chunk = SMALL.chunks(0, 1, 25)[2]
+    assert chunk.pairs == 5
+    record = json.loads(json.dumps(play(SMALL, chunk)))
+    for kind in ("games", "deals"):
+        pairs = read_pairs(record[kind])
+        assert pairs.result.shape == (5, 2)
+        assert (pairs.first_dealt.sum(axis=1) == 1).all()
+        made = pairs.points.sum(axis=3)
+        assert (made[:, :, 0] - made[:, :, 1] == pairs.margin).all()
+
+
+def test_the_swapped_games_are_played_by_instances_of_their_own(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    sides = []
+
+    def watch(*args: Any, **keywords: Any) -> Pairs:
+        sides.append((args[2], args[6]))
+        return play_chunk(*args, **keywords)
+
+    monkeypatch.setattr("crib_training.tournament.chunks.play_chunk", watch)
+    play(SMALL, SMALL.chunks(0, 1, 5)[0])
+    assert len(sides) == 2
+    for once, again in sides:
+        for one, other in zip(once, again, strict=True):
+            assert one.name == other.name
+            assert one.agent is not other.agent
+
+
+def test_all_pairings_have_the_same_deals_and_every_chunk_others() -> None:
+    twin = "crib_agents.greedy:GreedyAgent"
+    setup = Setup(("greedy", twin, "rule_based"), chunk=6)
+    points = {
+        (*pairing, chunk.index, kind): read_pairs(play(setup, chunk)[kind]).points
+        for pairing in setup.pairings
+        for chunk in setup.chunks(*pairing, 12)
+        for kind in ("games", "deals")
+    }
+    for kind in ("games", "deals"):
+        for index in (0, 1):  # of the same two agents, whose games of the same deals are the same
+            assert (
+                points[0, 2, index, kind] == points[1, 2, index, kind][:, ::-1, ::-1]
+            ).all() or (points[0, 2, index, kind] == points[1, 2, index, kind]).all()
+        assert (points[0, 2, 0, kind] != points[0, 2, 1, kind]).any()
+
+
+def test_an_agent_meets_the_same_deals_again_through_another_instance(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    seen = {}
+
+    def watch(*args: Any, **keywords: Any) -> Pairs:
+        for half, who in enumerate((args[2], args[6])):
+            for one, other in (who, who[::-1]):
+                seen.setdefault(one.name, {})[other.name, half] = one.agent
+        return play_chunk(*args, **keywords)
+
+    monkeypatch.setattr("crib_training.tournament.chunks.play_chunk", watch)
+    setup = Setup(("greedy", "random", "rule_based"), chunk=4)
+    for pairing in setup.pairings:
+        play(setup, setup.chunks(*pairing, 4)[0])
+    for instances in seen.values():
+        assert len(set(map(id, instances.values()))) == 4
+
+
+def test_a_gauntlet_compares_the_others_pair_by_pair(tmp_path: Path) -> None:
+    setup = Setup(("greedy", "random", "rule_based", "crib_agents:RuleBasedAgent"), chunk=20,
+                  gauntlet=True)  # fmt: skip
+    found = tournament(setup, 40, tmp_path, ThisProcess())
+    compared = {(c["one"], c["than"]): c["won"] for c in found["compared"]}
+    assert len(compared) == 3
+    rule_based, twin = setup.agents[2:]
+    assert compared[rule_based, twin] == {"mean": 0.0, "ci95": 0.0}
+    won = {r["second"]: r["won"]["mean"] for r in found["pairings"]}
+    more = compared["random", rule_based]
+    assert more["mean"] == pytest.approx(won[rule_based] - won["random"])
+    assert more["ci95"] > 0
+    assert "## Compared" in report(found)
+    assert "## Compared" not in report(tournament(
+        replace(setup, gauntlet=False), 40, tmp_path, ThisProcess()))  # fmt: skip
+
+
+def test_the_mean_over_opponents_counts_that_they_had_the_same_deals() -> None:
+    rng = np.random.default_rng(1)
+    one, other = rng.integers(0, 5, size=(2, 400)) / 4
+    assert mean_won([one])["ci95"] == pytest.approx(estimate(one).half)
+    assert mean_won([one, one])["ci95"] == pytest.approx(estimate(one).half)
+    both = mean_won([one, other])
+    assert both["ci95"] == pytest.approx(estimate((one + other) / 2).half)
+    assert both["mean"] == pytest.approx((one + other).mean() / 2)
+    assert mean_won([one, 1 - one])["ci95"] == pytest.approx(0, abs=1e-9)
+    assert mean_won([one, other[:300]])["ci95"] > both["ci95"]
+    assert mean_won([one[:1], other])["ci95"] is None
+
+
+def test_two_of_one_name_are_told_apart_by_how_they_were_given(tmp_path: Path) -> None:
+    setup = Setup(("greedy", "crib_agents.greedy:GreedyAgent"), chunk=5)
+    found = tournament(setup, 5, tmp_path, ThisProcess())
+    assert [agent["name"] for agent in found["agents"]] == list(setup.agents)
+
+
+@pytest.mark.parametrize(
+    ("setup", "phase"),
+    [
+        (Setup(("greedy", "random"), "five_card_v0", chunk=6), "crib"),
+        (Setup(("greedy", "random"), "table_top_v0", players=2, chunk=3), "lines"),
+        (Setup(("greedy", "random"), "table_top_v0", players=4, chunk=3), "lines"),
+        (Setup(("greedy", "random"), "discard_v0", chunk=6), "hand"),
+        (Setup(("greedy", "random"), "pegging_v0", chunk=6), "pegging"),
+        (Setup(("greedy", "random"), episode="match", chunk=4), "pegging"),
+    ],
+)
+def test_every_game_has_its_tournament(setup: Setup, phase: str, tmp_path: Path) -> None:
+    found = tournament(setup, 2 * setup.chunk, tmp_path, ThisProcess())
+    greedy = found["agents"][0]
+    assert greedy["points_per_deal"]["dealer"][phase]["mean"] > 0
+    assert greedy["rating"] > 0
+    assert not found["failures"]
+    text = report(found)
+    assert setup.environment in text
+    if setup.episode == "match":
+        assert re.search(r"\| – / – % +\|", text)
+        assert "game points more" in text
+        assert found["pairings"][0]["margin"]["mean"] > 1  # game points, of seven
+
+
+def test_a_tournament_agrees_with_evaluate(tmp_path: Path) -> None:
+    """Other deals, so not the same figures, but within their intervals."""
+    from crib_env import find_agent, six_card_v0
+    from crib_env.rules import PRESETS
+
+    setup = Setup(("rule_based", "greedy"), seeds=(9,))
+    found = tournament(setup, 500, tmp_path, ThisProcess())["pairings"][0]
+    agents = find_agent("rule_based"), find_agent("greedy")
+    other = evaluate(six_card_v0.maker, PRESETS["hoyle"], *agents, 500, seed=10)
+    for figure in ("won", "margin", "margin_per_deal", "first_dealer_won"):
+        gap = abs(found[figure]["mean"] - other[figure]["mean"])
+        assert gap < 2 * np.hypot(found[figure]["ci95"], other[figure]["ci95"])
+
+
+def test_the_picture_is_drawn(played: Path) -> None:
+    pytest.importorskip("matplotlib")
+    assert (played / "ratings.png").read_bytes()[:4] == b"\x89PNG"
+
+
+def test_without_matplotlib_there_is_no_picture(
+    results: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+    assert not reports.draw(results, tmp_path / "ratings.png")
+    assert not list(tmp_path.iterdir())
+
+
+# ---------------------------------------------------------------- mistakes
+
+
+@pytest.mark.parametrize(
+    ("keywords", "said"),
+    [
+        ({"agents": ("greedy",)}, "two agents or more"),
+        ({"agents": ("greedy", "greedy")}, "'greedy' is in the field twice"),
+        ({"environment": "whist_v0"}, "no environment is called 'whist_v0'"),
+        ({"rules": "table_top"}, "no rules for this game"),
+        ({"episode": "deal"}, "episode must be game or match"),
+        ({"episode": "match", "environment": "table_top_v0"}, "has no matches"),
+        ({"players": 4}, "has 2 players, got players=4"),
+        ({"seeds": ()}, "seeds must be one or more, each once, got ()"),
+        ({"seeds": (1, 1)}, "seeds must be one or more, each once"),
+        ({"adjusted": True, "environment": "table_top_v0"}, "luck is not known of games by"),
+        ({"adjusted": True, "episode": "match"}, "luck is not known of matches"),
+        ({"seeds": (-1,)}, "seed must be None or a whole number from 0 up, got -1"),
+        ({"chunk": 0}, "chunk must be at least 1"),
+        ({"move_seconds": 0.0}, "move_seconds must be above 0"),
+    ],
+)
+def test_a_set_up_that_cannot_be_played_says_why(keywords: dict[str, Any], said: str) -> None:
+    with pytest.raises(ValueError, match=re.escape(said)):
+        Setup(**{"agents": ("greedy", "random"), **keywords})
+
+
+@pytest.mark.parametrize(
+    ("keywords", "said"),
+    [
+        ({"pairs": 0}, "pairs must be at least 1"),
+        ({"until": -1.0}, "until must be above 0"),
+        ({"anchor": "nobody"}, "'nobody' is not in the field: greedy, random, cheats"),
+    ],
+)
+def test_a_tournament_that_cannot_be_played_says_why(
+    keywords: dict[str, Any], said: str, tmp_path: Path
+) -> None:
+    with pytest.raises(ValueError, match=re.escape(said)):
+        tournament(SMALL, **{"pairs": 5, "out": tmp_path, "workers": ThisProcess(), **keywords})
+
+
+def test_the_command_line_plays_writes_and_complains(tmp_path: Path) -> None:
+    command = [
+        sys.executable,
+        "-m",
+        "crib_training.tournament.run",
+        "greedy",
+        "random",
+        "--out",
+        tmp_path,
+    ]
+    words = ["--pairs", "6", "--chunk", "3", "--workers", "0"]
+    run = subprocess.run([*command, *words], capture_output=True, text=True, check=True)
+    assert run.stdout.startswith("# Tournament: six_card_v0")
+    assert "12 games (and as many single deals)" in run.stderr
+    assert (tmp_path / "report.md").read_text() == run.stdout[:-1]
+    again = [*command, *words[:-4], "--chunk", "2", "--workers", "0"]
+    refused = subprocess.run(again, capture_output=True, text=True)
+    assert refused.returncode == 2
+    assert "chunk was 3 and is 2" in refused.stderr
+    nowhere = [*command[:-1], str(tmp_path / "report.md" / "deeper"), *words]
+    refused = subprocess.run(nowhere, capture_output=True, text=True)
+    assert refused.returncode == 2
+    assert "report.md is a file: name a folder" in refused.stderr
+    assert "Traceback" not in refused.stderr

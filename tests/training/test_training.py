@@ -1,0 +1,433 @@
+"""The training scripts: what they write, that they resume, and what evaluation measures."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from crib_agents import PhasedAgent, PolicyNetAgent
+from crib_agents.loading import load_agent, of_two
+from crib_training import warmup
+from crib_training.command_line import COMMANDS, read, start
+from crib_training.evaluation.duplicate import estimate, play_pairs
+from crib_training.evaluation.evaluate import evaluate
+from crib_training.evaluation.figures import comparison_table, phase_table, shown_percent
+from crib_training.learn import ppo, recipes
+from crib_training.learn.callback import ProgressCallback
+from crib_training.learn.curve import read_points
+from crib_training.learn.deep_monte_carlo import settings as deep
+from crib_training.learn.train import split
+from crib_training.loading import find_game
+from crib_training.tables.__main__ import ORDER
+
+from checkout import SUPPORT
+from crib_env import ENVIRONMENTS, find_agent, six_card_v0, table_top_v0
+from crib_env.rules import PRESETS, Rules
+
+SMALL = ppo.Settings(
+    num_envs=16, steps=8, batch_size=64, epochs=1, hidden_sizes=(16, 16),
+    progress=False, opponent="random", timesteps=512, features=None, num_evals=2,
+    eval_pairs=6, final_eval_pairs=8,
+)  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    out = tmp_path_factory.mktemp("ppo")
+    ppo.train(replace(SMALL, out=out))
+    return out
+
+
+def test_training_writes_what_it_promises(trained: Path) -> None:
+    for name in ("policy.safetensors", "model.zip", "curve.png", "curve.csv", "curve.json"):
+        assert (trained / name).stat().st_size > 0, name
+    assert any((trained / "tb").rglob("events.out.*"))
+
+
+def test_training_resumes_where_it_stopped(trained: Path, tmp_path: Path) -> None:
+    again = replace(SMALL, timesteps=128, resume=trained, out=tmp_path)
+    with pytest.raises(ValueError, match="holds a pickle"):
+        ppo.train(again)
+    ppo.train(replace(again, trust=True))
+    before, after = read_points(trained), read_points(tmp_path)
+    assert after[: len(before)] == before
+    assert before[-1].decisions == 512
+    assert [point.decisions for point in after[len(before) :]] == [640]
+    assert after[-1].deals > before[-1].deals
+    assert after[-1].cpu_seconds > before[-1].cpu_seconds
+
+
+def test_ctrl_c_saves_a_run_of_ppo_and_says_how_to_go_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(callback: ProgressCallback) -> None:
+        if callback.num_timesteps >= 256:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(ProgressCallback, "_on_rollout_end", interrupted)
+    with pytest.raises(KeyboardInterrupt, match=f"256 decisions .* --resume {tmp_path} --trust"):
+        ppo.train(replace(SMALL, out=tmp_path))
+    monkeypatch.undo()
+    ppo.train(replace(SMALL, timesteps=128, resume=tmp_path, trust=True, out=tmp_path))
+    assert read_points(tmp_path)[-1].decisions == 384
+
+
+def test_the_saved_policy_plays_as_the_trained_network_would(trained: Path) -> None:
+    import torch
+    from sb3_contrib import MaskablePPO
+
+    model = MaskablePPO.load(trained / "model.zip")
+    agent = PolicyNetAgent.load(trained / "policy.safetensors")
+    env = six_card_v0.raw_env()
+    env.reset(seed=5)
+    for _ in range(40):
+        seat = env.possible_agents.index(env.agent_selection)
+        seen = env.observe(env.agent_selection)
+        view = np.array([env.view(seat)])
+        with torch.no_grad():
+            expected, _ = model.predict(
+                seen["observation"], deterministic=True, action_masks=seen["action_mask"]
+            )
+        action = int(agent.act(view, np.random.default_rng(0))[0])
+        assert action == int(expected)
+        env.step(action)
+
+
+def test_a_sampling_agent_plays_legally_and_not_always_alike(trained: Path) -> None:
+    agent = PolicyNetAgent.load(trained / "policy.safetensors", sample=True)
+    env = six_card_v0.raw_env()
+    env.reset(seed=6)
+    views = np.array([env.view(env.dealer ^ 1)] * 64)
+    chosen = agent.act(views, np.random.default_rng(1))
+    mask = env.observe(env.agent_selection)["action_mask"]
+    assert mask[chosen].all()
+    assert len(set(chosen.tolist())) > 1
+
+
+def test_a_file_that_is_no_policy_is_refused_with_a_reason(trained: Path, tmp_path: Path) -> None:
+    from safetensors.numpy import load_file, save_file
+
+    path = tmp_path / "x.safetensors"
+    path.write_bytes(b"nonsense")
+    with pytest.raises(ValueError, match="not a safetensors file"):
+        PolicyNetAgent.load(path)
+    tensors = load_file(trained / "policy.safetensors")
+    save_file(tensors, path)
+    with pytest.raises(ValueError, match="not a policy"):
+        PolicyNetAgent.load(path)
+    about = dict(PolicyNetAgent.load(trained / "policy.safetensors").about)
+    about["observation_layout"] = [["hand", 52]]
+    save_file(tensors, path, metadata={"crib_env": json.dumps(about)})
+    with pytest.raises(ValueError, match="another observation"):
+        PolicyNetAgent.load(path)
+
+
+def test_duplicate_games_of_an_agent_with_itself_are_even() -> None:
+    """The same deals with seats swapped: what one game gives, the other takes."""
+    agent = find_agent("rule_based")
+    games = play_pairs(PRESETS["hoyle"], "game", agent, agent, 50, seed=3)
+    assert (games.result.sum(axis=1) == 0).all()
+    assert (games.margin.sum(axis=1) == 0).all()
+    assert (games.first_dealt.sum(axis=1) == 1).all()
+    assert (games.points[:, 0, 0] == games.points[:, 1, 1]).all()
+
+
+def test_duplicate_games_repeat_from_a_seed_and_differ_between_seeds() -> None:
+    agents = find_agent("random"), find_agent("greedy")
+
+    def margins(seed: int) -> list[list[int]]:
+        rules = PRESETS["hoyle"]
+        return play_pairs(rules, "game", *agents, 20, seed).margin.tolist()
+
+    assert margins(1) == margins(1)
+    assert margins(1) != margins(2)
+
+
+def test_tallied_points_are_the_scores() -> None:
+    agents = find_agent("greedy"), find_agent("random")
+    deals = play_pairs(PRESETS["hoyle"], "deal", *agents, 100, seed=4)
+    made = deals.points.sum(axis=3)
+    assert (made[:, :, 0] - made[:, :, 1] == deals.margin).all()
+
+
+def test_intervals_are_over_pairs() -> None:
+    shown = estimate(np.array([0.0, 1.0, 1.0, 0.0]))
+    assert shown.n == 4
+    assert shown.mean == 0.5
+    assert shown.half == pytest.approx(1.96 * np.sqrt(1 / 3) / 2)
+
+
+def test_evaluation_prints_a_row_and_the_phases() -> None:
+    random, greedy = find_agent("random"), find_agent("greedy")
+    result = evaluate(six_card_v0.maker, PRESETS["hoyle"], greedy, random, 60, seed=1)
+    assert result["won"]["mean"] > 0.9
+    assert "| greedy  | random    |" in comparison_table([result])
+    assert phase_table(result).count("\n") == 5
+    json.dumps(result)
+    four = evaluate(table_top_v0.maker, PRESETS["table_top"], random, random, 4, 1, players=4)
+    assert four["players"] == 4
+    assert four["points_per_deal"]["pone"]["random"].keys() == {"heels", "lines", "crib"}
+    assert four["skunks_for"]["mean"] is None  # T9 knows none
+    assert "| – / – % " in comparison_table([four])
+
+
+def test_an_agent_of_two_asks_each_in_its_phase() -> None:
+    asked = []
+
+    def discard(view: np.void, rng: np.random.Generator) -> int:
+        asked.append("discard")
+        assert view["phase"] == 0
+        return int(view["hand"][0])
+
+    def play(view: np.void, rng: np.random.Generator) -> int:
+        asked.append("pegging")
+        assert view["phase"] == 1
+        return next(int(c) for i, c in enumerate(view["hand"]) if view["legal"] >> i & 1)
+
+    agent = PhasedAgent(discard, play)
+    env = six_card_v0.gym_env(opponent=agent, episode="deal")
+    _, info = env.reset(seed=2)
+    over = False
+    while not over:
+        _, _, over, _, info = env.step(int(info["action_mask"].argmax()))
+    assert asked.count("discard") == 2
+    assert asked.count("pegging") == 4
+
+
+def test_a_slash_alone_joins_two_agents_and_a_plus_is_told_so() -> None:
+    assert of_two("greedy+rule_based") is None
+    assert of_two("a+b.safetensors/greedy") == ("a+b.safetensors", "greedy")
+    with pytest.raises(ValueError, match="two agents are joined by a slash: greedy/rule_based"):
+        load_agent("greedy+rule_based")
+
+
+def test_two_names_and_a_slash_are_an_agent_of_two_and_paths_stay_paths(tmp_path: Path) -> None:
+    assert of_two("expert/rule_based") == ("expert", "rule_based")
+    assert of_two("a.module:Class/greedy") == ("a.module:Class", "greedy")
+    assert of_two("greedy/runs/six/policy.safetensors") == ("greedy", "runs/six/policy.safetensors")
+    assert of_two("runs/six/policy.safetensors/greedy") == ("runs/six/policy.safetensors", "greedy")
+    folder = tmp_path / "greedy"
+    folder.mkdir()
+    (folder / "policy.safetensors").touch()
+    assert of_two("trust:runs/model.zip/greedy") == ("trust:runs/model.zip", "greedy")
+    for one in (
+        "runs/six/policy.safetensors",
+        "greedy",
+        "trust:runs/model.zip",
+        str(folder / "policy.safetensors"),
+    ):
+        assert of_two(one) is None
+    agent = load_agent("greedy/rule_based")
+    assert isinstance(agent, PhasedAgent)
+    assert (agent.discard.name, agent.pegging.name) == ("greedy", "rule_based")
+    assert agent.name == "greedy/rule_based"
+    with pytest.raises(ValueError, match="no agent is called 'nobody'"):
+        load_agent("greedy/nobody")
+
+
+def test_evaluate_writes_a_replay_too(tmp_path: Path) -> None:
+    run = crib(
+        "evaluate", "greedy", "random", "--env", "five_card_v0", "--pairs", "2",
+        "--adjust", "never", "--replay", "replay.html", folder=tmp_path,
+    )  # fmt: skip
+    assert run.returncode == 0, run.stderr
+    page = (tmp_path / "replay.html").read_text()
+    assert page.startswith("<!doctype html>")
+    assert '"names":["greedy","random"]' in page
+
+
+def crib(*words: str, folder: Path | None = None) -> subprocess.CompletedProcess[str]:
+    """Run the command `crib`, in a folder."""
+    command = [sys.executable, "-m", "crib_training.command_line", *words]
+    return subprocess.run(command, capture_output=True, text=True, cwd=folder)
+
+
+@pytest.mark.parametrize(
+    ("words", "status", "said"),
+    [("evaluate nobody greedy", 2, "no agent is called 'nobody'"),
+     ("evaluate greedy rulebased", 2, "did you mean 'rule_based'?"),
+     ("evaluate greedy none.safetensors", 2, "there is no file 'none.safetensors'"),
+     ("evaluate greedy toy", 2, "toy is a folder: name a file in it, such as toy/policy.safe"),
+     ("evaluate greedy random --env whist_v0", 2, "no environment is called 'whist_v0'"),
+     ("evaluate greedy random --env six_card", 2, "did you mean 'six_card_v0'?"),
+     ("evaluate greedy random --rules table_top", 2, "no rules for this game"),
+     ("evaluate greedy random --pairs 0", 2, "--pairs: 0 is not a whole number from 1"),
+     ("evaluate greedy random --pairs x", 2, "--pairs: 'x' is not a whole number"),
+     ("evaluate greedy random --pears 1", 2, "no option --pears; did you mean '--pairs'?"),
+     ("evaluate greedy", 2, "required: SECOND; see crib evaluate --help"),
+     ("evaluate greedy random --players 4", 2, "six_card_v0 has 2 players, got players=4"),
+     ("evaluate greedy random --seed -1", 2, "--seed: -1 is not a whole number from 0"),
+     ("evaluate greedy random --pairs 1 --json no/folder", 2, "--json: there is no folder no"),
+     ("evaluate greedy failing_agents:Cheats --pairs 9", 1, "'cheats' erred: 99 is no action"),
+     ("evaluate greedy failing_agents:Raises --pairs 9", 1, "KeyError: 'no book move'"),
+     ("tournament greedy", 2, "needs two agents or more"),
+     ("tournament greedy random --workers -1", 2, "--workers: -1 is not a whole number from 0"),
+     ("train --env six_card", 2, "did you mean 'six_card_v0'?"),
+     ("train --env six", 2, "did you mean 'six_card_v0'?"),
+     ("train --method guess", 2, "no method is called 'guess'"),
+     ("train --method deep_monte_carl", 2, "did you mean 'deep_monte_carlo'?"),
+     ("train --method ppo --reward pionts", 2,
+      "--reward: 'pionts' is none of None, expected, expected_at_show, points, win; did you mean "
+      "'points'?"),
+     ("distill --eval-opponents gredy", 2, "did you mean 'greedy'?"),
+     ("tournament greedy random --episode gmae", 2, "did you mean 'game'?"),
+     ("tournament greedy random --anchor gredy", 2, "did you mean 'greedy'?"),
+     ("bench --only vectr", 2, "did you mean 'vector'?"),
+     ("tables crib_table", 2, "did you mean 'crib_tables'?"),
+     ("evalute greedy random", 2, "did you mean 'evaluate'?")],
+)  # fmt: skip
+def test_the_command_line_says_what_was_wrong_in_one_line(
+    words: str, status: int, said: str
+) -> None:
+    run = crib(*words.split(), folder=SUPPORT)
+    assert run.returncode == status, run.stderr
+    assert run.stderr.startswith("error: ")
+    assert run.stderr.count("\n") == 1
+    assert said in run.stderr
+
+
+def test_the_command_line_writes_json_with_its_keys(tmp_path: Path) -> None:
+    run = crib(
+        "evaluate", "greedy", "random", "--pairs", "5", "--json", "found.json", folder=tmp_path
+    )  # fmt: skip
+    assert run.returncode == 0, run.stderr
+    found = json.loads((tmp_path / "found.json").read_text())
+    points = found["points_per_deal"]["pone"]["greedy"]["pegging"]
+    for value in (found["won"], found["margin_per_deal"], points):
+        assert value.keys() == {"mean", "ci95"}
+    made = found["points_per_deal"]
+    by_phase = [
+        kind["mean"] for role in ("pone", "dealer") for kind in made[role]["greedy"].values()
+    ]
+    assert made["mean"] == pytest.approx(sum(by_phase) / 2)
+    assert made["ci95"] > 0
+
+
+def test_house_rules_are_named_with_what_they_change(tmp_path: Path) -> None:
+    rules = "hoyle[target=31]"
+    run = crib("evaluate", "greedy", "random", "--pairs", "2", "--rules", rules, folder=tmp_path)
+    assert f"rules {rules}, seed 1" in run.stdout, run.stderr
+
+
+def test_help_comes_at_once_and_without_what_trains() -> None:
+    run = subprocess.run(
+        [sys.executable, "-X", "importtime", "-m", "crib_training.command_line", "--help"],
+        capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    for name in COMMANDS:
+        assert f"  {name} " in run.stdout
+    assert not re.search(r"\| +(torch|numba|numpy|argparse)$", run.stderr, re.MULTILINE)
+
+
+@pytest.mark.parametrize("name", [name for name in COMMANDS if name != "bench"])
+def test_every_command_has_help(name: str) -> None:
+    run = crib(name, "--help")
+    assert run.returncode == 0, run.stderr
+    assert "usage: " in run.stdout
+
+
+@pytest.mark.parametrize(
+    ("missing", "words", "said"),
+    [("rich", ["solve"], 'rich is not installed: pip install "crib-env[train]"'),
+     ("torch", ["train"], 'torch is not installed: pip install "crib-env[train]"'),
+     ("benchmarks", ["bench"], "benchmarks is not installed: it needs a checkout")],
+)  # fmt: skip
+def test_what_is_not_installed_is_said_with_what_to_do(
+    missing: str, words: list[str], said: str
+) -> None:
+    code = f"""
+import sys
+class Missing:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] == {missing!r}:
+            raise ModuleNotFoundError(f"No module named {{name!r}}", name=name)
+sys.meta_path.insert(0, Missing())
+from crib_training.command_line import main
+main({words})
+"""
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert (run.returncode, run.stderr.count("\n")) == (1, 1), run.stderr
+    assert said in run.stderr
+
+
+def test_control_c_ends_in_one_line(capsys: pytest.CaptureFixture[str]) -> None:
+    def stop(settings: ppo.Settings) -> None:
+        raise KeyboardInterrupt("the same command goes on")
+
+    with pytest.raises(SystemExit) as end:
+        start(ppo.Settings, stop, [])
+    assert end.value.code == 1
+    assert capsys.readouterr().err == "stopped: the same command goes on\n"
+
+
+def test_tables_are_made_after_what_they_read() -> None:
+    names = list(ORDER)
+    assert names.index("discarded") > max(map(names.index, ("kept_pegging", "deal_outcomes")))
+    assert names.index("table_top_rounds") > names.index("table_top_values")
+
+
+def test_a_recipes_command_is_its_settings() -> None:
+    for recipe in recipes.RECIPES.values():
+        words = recipes.recipe_of(recipe.settings).removeprefix("crib train ").split()
+        method, rest = split(words)
+        assert read(type(recipe.settings), rest, "crib train") == recipe.settings, method
+
+
+def test_a_recipe_is_run_once_and_put_on_the_page(tmp_path: Path) -> None:
+    recipe = recipes.Recipe(
+        deep.Settings(deals=2000, num_evals=1, eval_pairs=2, final_eval_pairs=2)
+    )
+    found = recipes.fit(recipe, 5, 4, tmp_path)
+    assert found["seconds"] > 0
+    assert [r["second"] for r in found["results"]] == [*recipes.OPPONENTS]
+    name = next(iter(recipes.RECIPES))
+    page = recipes.page({name: {5: found}}, 4)
+    won = shown_percent(found["results"][-1]["won"])
+    assert f"## {name}" in page
+    assert won in page
+    assert "crib train" in page
+
+
+def test_warmup_plays_a_little_of_everything(capsys: pytest.CaptureFixture[str]) -> None:
+    warmup.run(warmup.Settings(agents=("greedy",)))
+    assert [line.partition(":")[0] for line in capsys.readouterr().out.splitlines()] == list(
+        ENVIRONMENTS
+    )
+
+
+def test_shaping_pays_cards_when_placed_and_nothing_over_a_round() -> None:
+    """The shaped rewards of a round add up to its own: the potential starts and ends at 0."""
+    from crib_training.learn.shaping import LineShaping
+
+    plain = table_top_v0.sb3_env(8, episode="round", reward="points", opponent="random", seat=0)
+    env = LineShaping(plain)
+    plain.seed(7)
+    env.reset()
+    rng = np.random.default_rng(7)
+    shaped, rounds, midway = np.zeros(8), 0, 0
+    while rounds < 24:
+        masks = plain.action_masks()
+        env.step_async(np.array([rng.choice(np.flatnonzero(mask)) for mask in masks]))
+        _, rewards, dones, _ = env.step_wait()
+        shaped += rewards
+        midway += int((rewards[~dones] != 0).sum())
+        for lane in np.flatnonzero(dones):
+            # What the round paid at its end; heels aside nothing is paid before.
+            assert shaped[lane] == pytest.approx(plain.batch.rewards[lane], abs=2)
+            shaped[lane], rounds = 0.0, rounds + 1
+    assert midway > 100
+
+
+def test_rules_of_ones_own_are_named_by_a_preset_with_changes() -> None:
+    _, rules = find_game("six_card_v0", "hoyle[target=91,for_last=3]")
+    assert rules == Rules.preset("hoyle", target=91, for_last=3)
+    with pytest.raises(ValueError, match="no field 'aim'"):
+        find_game("six_card_v0", "hoyle[aim=3]")
+    with pytest.raises(ValueError, match="no rules for this game are called 'table_top"):
+        find_game("six_card_v0", "table_top[target=91]")

@@ -1,0 +1,164 @@
+"""What a deal does to the chance of winning, by the score at which it is dealt.
+
+    crib evaluate master expert --env five_card_v0 --pairs 10000 --by-score
+
+A whole game says little of where an agent wins it. Here single deals are played, each twice with
+the seats swapped, from scores as games of `rule_based` come to them. The win table that `expert`
+uses values the score at which a deal ends. This takes less play than games do, and shows every
+score by itself: what the first agent gains per deal and per game, by how many points the nearer
+seat still has to make, as if it played so from those scores alone, and as the second agent from all
+others.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from crib_agents.expert.two_hand.judge.win import WON, probabilities
+
+from crib_env.batch import GameBatch
+from crib_env.options import set_scores
+from crib_env.policy import Agent, find_agent
+from crib_env.rules import LARGEST_TARGET, Rules, TwoHandRules
+from crib_training.evaluation.duplicate import PAIRS_AT_ONCE, estimate
+from crib_training.evaluation.figures import as_json, shown
+from crib_training.evaluation.markdown import table
+from crib_training.progress import steps
+
+Array = npt.NDArray[Any]
+
+GAMES = 4000  # of which the scores are taken
+DEALER = 1  # the seat that deals
+BOUNDS = (0, 5, 10, 15, 20, 30, 40, 60, 80, LARGEST_TARGET)
+
+
+def dealt_at(rules: TwoHandRules, entropy: np.random.SeedSequence) -> tuple[Array, float]:
+    """Return the scores at which deals begin in games of `rule_based`, and how many a game has.
+
+    Returns:
+        int64[N, 2], pone's score and the dealer's; the mean number of deals of a game.
+    """
+    cards, chance = entropy.spawn(2)
+    games, rng = GameBatch(rules, GAMES, seed=cards), np.random.default_rng(chance)
+    games.reset()
+    found, dealt, lanes = [], np.zeros(GAMES, dtype=np.int64), games.running()
+    while len(lanes):
+        new = lanes[games.states["deals"][lanes] > dealt[lanes]]
+        dealers = games.states["dealer"][new]
+        roles = np.stack([1 - dealers, dealers], axis=1)
+        found.append(np.take_along_axis(games.states["scores"][new], roles, axis=1))
+        dealt[new] += 1
+        games.ask(find_agent("rule_based"), lanes, rng)
+        lanes = games.running(lanes)
+    return np.concatenate(found), float(dealt.mean())
+
+
+def play_deals(
+    rules: TwoHandRules,
+    scores: Array,
+    agents: tuple[Agent, Agent],
+    swapped: int,
+    cards: np.random.SeedSequence,
+    rngs: list[np.random.Generator],
+) -> Array:
+    """Play one deal from each of the scores; ``agents[swapped]`` is pone.
+
+    Returns:
+        float64[N], the first agent's chance of winning when the deal has ended.
+    """
+    games = GameBatch(rules, len(scores), seed=cards)
+    games.reset(dealer=DEALER)
+    begun = games.states.copy()
+    set_scores(begun, scores)
+    games.states[:] = begun
+    lanes = games.running()
+    while len(lanes):
+        mover = games.movers(lanes) ^ swapped
+        for player, agent in enumerate(agents):
+            games.ask(agent, lanes[mover == player], rngs[player])
+        lanes = games.running(lanes)
+        lanes = lanes[games.states["deals"][lanes] == 1]
+    left = np.maximum(rules.target - games.states["scores"], 0)
+    deals_next = int(swapped != DEALER)  # pone does
+    wins = probabilities(rules.dealt, rules.target)[..., WON].sum(axis=3)
+    expected = wins[deals_next, left[:, swapped], left[:, 1 - swapped]]
+    over = games.states["over"] == 1
+    won: Array = games.states["winner"] == swapped
+    ended: Array = np.where(over, won, expected)
+    return ended
+
+
+def gains(
+    rules: TwoHandRules, agents: tuple[Agent, Agent], scores: Array, entropy: np.random.SeedSequence
+) -> Array:
+    """Return what the first agent gains in each deal, the mean over both seats, float64[N]."""
+    parts = np.array_split(scores, -(-len(scores) // PAIRS_AT_ONCE))
+    found = []
+    what = f"{agents[0].name} against {agents[1].name}, deals, in parts"
+    for part, one in zip(steps(parts, what), entropy.spawn(len(parts)), strict=True):
+        cards, *chance = one.spawn(3)
+        rngs = [np.random.default_rng(of_agent) for of_agent in chance]
+        both = [play_deals(rules, part, agents, swapped, cards, rngs) for swapped in (0, 1)]
+        found.append((both[0] + both[1]) / 2 - 0.5)
+    return np.concatenate(found)
+
+
+def by_score(rules: Rules, agents: tuple[Agent, Agent], pairs: int, seed: int) -> dict[str, Any]:
+    """Return at which scores the first agent gains games, ready for JSON.
+
+    Args:
+        rules: of a two-hand game.
+        agents: the first agent and the second.
+        pairs: duplicate pairs of deals.
+        seed: fixes everything.
+
+    Returns:
+        ``deals_per_game``, and ``scores``: by the points that the nearer seat has to make, the
+        share of deals, and what the first agent gains, as shares of games: ``per_deal`` there and
+        ``per_game``.
+
+    Raises:
+        ValueError: rules of another game.
+    """
+    if not isinstance(rules, TwoHandRules):
+        raise ValueError(f"--by-score is for six and five cards, not the rules {rules.name}")
+    of_scores, drawn, played = np.random.SeedSequence(seed).spawn(3)
+    known, deals = dealt_at(rules, of_scores)
+    scores = known[np.random.default_rng(drawn).integers(len(known), size=pairs)]
+    gained = gains(rules, agents, scores, played)
+    to_make = rules.target - scores.max(axis=1)
+    ranges = [(low + 1, min(high, rules.target)) for low, high in pairwise(BOUNDS)]
+    rows = {f"{low} to {high}": (low <= to_make) & (to_make <= high) for low, high in ranges}
+    rows["all"] = np.ones(pairs, dtype=bool)
+    return {
+        "first": agents[0].name,
+        "second": agents[1].name,
+        "rules": rules.name,
+        "pairs": pairs,
+        "seed": seed,
+        "deals_per_game": deals,
+        "scores": {
+            name: {
+                "deals": float(here.mean()),
+                "per_deal": as_json(estimate(gained[here])),
+                "per_game": as_json(estimate(deals * gained * here)),
+            }
+            for name, here in rows.items()
+            if here.any()
+        },
+    }
+
+
+def score_table(result: dict[str, Any]) -> str:
+    """Return what `by_score` found as a Markdown table, in percent."""
+    return table(
+        ["to make", "deals of all", "gains per deal", "gains per game"],
+        [
+            [name, f"{100 * row['deals']:.0f} %",
+             *(shown(row[key], 100, 2, " %") for key in ("per_deal", "per_game"))]
+            for name, row in result["scores"].items()
+        ],
+    )  # fmt: skip

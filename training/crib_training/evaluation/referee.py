@@ -1,0 +1,146 @@
+"""Asking an agent for its actions, so that its failures are its own and nobody else's.
+
+An agent that raises, answers with something that is no action for each view, or takes too long has
+failed in the games concerned and in no others. One call covers many games, so where a whole call
+fails each view is given to it again by itself: only the guilty games are lost.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from dataclasses import dataclass
+
+import numpy as np
+
+from crib_env.batch import Array, GameBatch
+from crib_env.policy import Actions, Agent, Views, check_actions
+from crib_training.interrupts import interruptions
+
+RAISED = "raised"
+ILLEGAL = "illegal action"
+ANSWER = "wrong answer"
+TIME = "over time"
+
+# An agent late on so many views in a row is not given the rest of that call.
+PATIENCE = 3
+LONGEST = 300  # characters shown of a reason
+
+
+@dataclass(frozen=True)
+class Failure:
+    """Why an agent lost a game other than on the board.
+
+    Attributes:
+        agent: its name.
+        kind: ``"raised"``, ``"illegal action"``, ``"wrong answer"`` or ``"over time"``.
+        why: the reason.
+    """
+
+    agent: str
+    kind: str
+    why: str
+
+
+class Referee:
+    """Asks one agent, and keeps its time.
+
+    Args:
+        agent: the agent.
+        move_seconds: the longest a decision may take, as the mean over the views of one call; None
+            for no limit. The first call is not timed: kernels may have to be compiled for it. A
+            call cannot be stopped here, only judged once it returns; a `ProcessAgent` can.
+        name: what its failures are reported under; by default its own.
+        strict: raise the first failure as a RuntimeError, from the agent's own error if it raised.
+    """
+
+    def __init__(
+        self,
+        agent: Agent,
+        move_seconds: float | None = None,
+        name: str | None = None,
+        strict: bool = False,
+    ) -> None:
+        self.agent = agent
+        self.name = name or agent.name
+        self.move_seconds = move_seconds
+        self.strict = strict
+        self._warm = False
+
+    def move(self, games: GameBatch, lanes: Array, rng: np.random.Generator) -> dict[int, Failure]:
+        """Let the agent act for the seat to move in each lane; return its failures by lane.
+
+        A lane in which it failed is not stepped.
+        """
+        actions, failed = self.ask(games.views(lanes), rng)
+        failures = {int(lanes[k]): failure for k, failure in failed.items()}
+        if failed:
+            answered = np.delete(np.arange(len(lanes)), list(failed))
+            lanes, actions = lanes[answered], actions[answered]
+        while (bad := games.step(lanes, actions)) is not None:
+            lane = int(lanes[bad])
+            why = games.why_illegal(lane, int(actions[bad]))
+            failures[lane] = self._failure(ILLEGAL, why)
+            lanes, actions = lanes[bad + 1 :], actions[bad + 1 :]
+        return failures
+
+    def ask(self, views: Views, rng: np.random.Generator) -> tuple[Actions, dict[int, Failure]]:
+        """Return the agent's actions for views [B], and its failures by view.
+
+        Returns:
+            int64[B], of no meaning where the agent failed, and the failures. Whether an action is
+            legal is for the engine to say.
+        """
+        answer = self._call(views, rng)
+        if not isinstance(answer, Failure):
+            return answer, {}
+        if len(views) == 1:
+            return np.zeros(1, dtype=np.int64), {0: answer}
+        actions = np.zeros(len(views), dtype=np.int64)
+        failures = {}
+        late = 0
+        for i in range(len(views)):
+            if late < PATIENCE:
+                answer = self._call(views[i : i + 1], rng)
+            if isinstance(answer, Failure):
+                failures[i] = answer
+                late = late + 1 if answer.kind == TIME else 0
+            else:
+                actions[i] = answer[0]
+                late = 0
+        return actions, failures
+
+    def _call(self, views: Views, rng: np.random.Generator) -> Actions | Failure:
+        """Return the answer to one call if it is one, else what is wrong with it."""
+        began, me = time.perf_counter(), os.getpid()
+        error: BaseException | None = None
+        with interruptions() as ours:  # a KeyboardInterrupt without one is the agent's own
+            try:
+                answer = self.agent.act(views, rng)
+            except BaseException as raised:  # SystemExit too, and what other languages call a panic
+                error = raised
+        if os.getpid() != me:
+            os._exit(0)  # a copy of this process, forked by the agent
+        if ours:
+            raise KeyboardInterrupt from error
+        if isinstance(error, TimeoutError):
+            return self._failure(TIME, str(error), error)
+        if error is not None:
+            return self._failure(RAISED, f"{type(error).__name__}: {error}", error)
+        seconds = (time.perf_counter() - began) / len(views)
+        timed, self._warm = self._warm, True
+        if timed and self.move_seconds is not None and seconds > self.move_seconds:
+            return self._failure(TIME, f"a decision took more than {self.move_seconds:g} s")
+        try:
+            return check_actions(answer, len(views))
+        except ValueError as error:
+            return self._failure(ANSWER, str(error))
+        except Exception as error:  # it is no array and cannot be made one: on a GPU, say
+            return self._failure(ANSWER, f"{type(error).__name__}: {error}")
+
+    def _failure(self, kind: str, why: str, error: BaseException | None = None) -> Failure:
+        words = " ".join(why.split())
+        short = words if len(words) <= LONGEST else words[:LONGEST] + " ..."
+        if self.strict:
+            raise RuntimeError(f"{self.name} failed, {kind}: {short}") from error
+        return Failure(self.name, kind, short)

@@ -1,0 +1,122 @@
+"""Nets of two hidden layers that learn by Adam, and the moving average of their weights."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Mapping
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import torch
+from crib_agents.learned.network import Layers
+from torch import Tensor, nn
+
+from crib_training.learn.divergence import is_finite
+
+NETS, AVERAGE, ADAM = "nets", "average", "adam"  # prefixes of tensors
+
+Tensors = Mapping[str, np.ndarray[Any, Any]]
+
+
+def mlp(inputs: int, hidden_sizes: tuple[int, int], outputs: int) -> nn.Sequential:
+    """Return a net of two hidden layers with ReLUs."""
+    layers: list[nn.Module] = []
+    for m, n in pairwise((inputs, *hidden_sizes, outputs)):
+        layers += [nn.Linear(m, n), nn.ReLU()]
+    return nn.Sequential(*layers[:-1])
+
+
+def layers_of(net: nn.Module) -> Layers:
+    """Return weight and bias of each layer of a net made by `mlp`, float32."""
+    linear = [layer for layer in net.modules() if isinstance(layer, nn.Linear)]
+    return [(_array(layer.weight), _array(layer.bias)) for layer in linear]
+
+
+class Learner:
+    """Nets, their optimizer, and the moving average of their weights, which plays and is saved.
+
+    Args:
+        nets: what learns, on the device where it learns.
+        learning_rate: of Adam.
+        ema_rate: how far the average moves towards the nets at each step.
+    """
+
+    def __init__(self, nets: nn.Module, learning_rate: float, ema_rate: float) -> None:
+        self.nets = nets
+        self.mean_nets = copy.deepcopy(nets)
+        self.optimizer = torch.optim.Adam(nets.parameters(), learning_rate, fused=True)
+        self.learning_rate, self.ema_rate = learning_rate, ema_rate
+        self._weights: list[Tensor] = list(self.nets.parameters())
+        self._mean_weights: list[Tensor] = list(self.mean_nets.parameters())
+
+    def step(self, loss: Tensor, share: float = 1.0) -> None:
+        """Take a step of gradient descent by a share of the learning rate."""
+        for group in self.optimizer.param_groups:
+            group["lr"] = self.learning_rate * share
+        self.optimizer.zero_grad()
+        loss.backward()  # type: ignore[no-untyped-call]
+        self.optimizer.step()
+        with torch.no_grad():
+            torch._foreach_lerp_(self._mean_weights, self._weights, self.ema_rate)
+
+    def is_finite(self, loss: float) -> bool:
+        """Return whether a loss and all weights are finite."""
+        return is_finite(loss, self.nets, self.mean_nets)
+
+    def tensors(self) -> dict[str, Any]:
+        """Return nets, average and what Adam knows of each weight as arrays, for a checkpoint."""
+        adam = {
+            f"{ADAM}.{i}.{name}": np.atleast_1d(_array(value))
+            for i, state in self.optimizer.state_dict()["state"].items()
+            for name, value in state.items()
+        }
+        return {
+            **module_tensors(NETS, self.nets),
+            **module_tensors(AVERAGE, self.mean_nets),
+            **adam,
+        }
+
+    def restore(self, tensors: Tensors) -> None:
+        """Take over what `tensors` returned.
+
+        Raises:
+            ValueError: the arrays have other shapes.
+        """
+        restore_module(NETS, self.nets, tensors)
+        restore_module(AVERAGE, self.mean_nets, tensors)
+        state: dict[int, dict[str, Tensor]] = {}
+        for name, array in tensors.items():
+            if name.startswith(f"{ADAM}."):
+                _, i, what = name.split(".")
+                value = torch.from_numpy(array.copy())
+                state.setdefault(int(i), {})[what] = value[0] if what == "step" else value
+        groups = self.optimizer.state_dict()["param_groups"]
+        self.optimizer.load_state_dict({"state": state, "param_groups": groups})
+
+
+def module_tensors(prefix: str, module: nn.Module) -> dict[str, Any]:
+    """Return copies of a module's parameters as arrays, by name behind a prefix."""
+    return {f"{prefix}.{name}": _array(value) for name, value in module.state_dict().items()}
+
+
+def restore_module(prefix: str, module: nn.Module, tensors: Tensors) -> None:
+    """Give a module the parameters that `module_tensors` returned.
+
+    Raises:
+        ValueError: they have other shapes.
+    """
+    state = {
+        name[len(prefix) + 1 :]: torch.from_numpy(array.copy())
+        for name, array in tensors.items()
+        if name.startswith(f"{prefix}.")
+    }
+    try:
+        module.load_state_dict(state)
+    except RuntimeError as error:
+        raise ValueError(f"the nets of the checkpoint do not fit: {error}") from None
+
+
+def _array(tensor: Tensor) -> np.ndarray[Any, Any]:
+    array: np.ndarray[Any, Any] = tensor.detach().cpu().numpy().copy()
+    return array
