@@ -120,7 +120,7 @@ class Progress:
 def new_deals(n: int, seed: int) -> GameBatch:
     """Return ``n`` five-card deals just dealt; points are expected ones, suits canonical."""
     deals = GameBatch(RULES, n, episode="deal", seed=seed, family=FAMILY)
-    deals.begin()
+    deals.reset()
     return deals
 
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from types import ModuleType
+
 import numpy as np
 import pytest
 from crib_agents.adapters.scored import ScoredAgent
 
-from crib_env import Rules
+from crib_env import Rules, five_card_v0, six_card_v0
 from crib_env.batch import GameBatch
 from crib_env.encoding import canonical_views, encode
 from crib_env.engine.family import family_for, find_family
@@ -17,7 +19,7 @@ GAMES = ("five_card", "hoyle")
 def views_met(rules: str, n: int, seed: int) -> np.ndarray:
     """Return the views of all decisions of ``n`` random deals."""
     batch = GameBatch(rules, n, episode="deal", seed=seed)
-    batch.begin()
+    batch.reset()
     rng = np.random.default_rng(seed)
     met = []
     lanes = batch.running()
@@ -112,7 +114,7 @@ def test_a_game_in_canonical_suits_is_the_game(rules: str) -> None:
     plays_real = ScoredAgent(lambda obs, masks: obs @ weights, "real", suits="canonical")
     plays_shown = ScoredAgent(lambda obs, masks: obs @ weights, "shown")
     for batch in (real, shown):
-        batch.begin()
+        batch.reset()
     rng = np.random.default_rng(8)
     lanes = real.running()
     while len(lanes):
@@ -129,7 +131,7 @@ def test_only_canonical_cards_are_legal_and_the_others_change_nothing() -> None:
     batch = GameBatch(
         "five_card", 1, episode="deal", seed=1, family=family_for("two_hand", "points", "canonical")
     )
-    batch.begin()
+    batch.reset()
     hand = batch.views(np.array([0]))["hand"][0][:5]
     before = batch.states.copy()
     for card in set(range(52)) - set(hand.tolist()):
@@ -160,3 +162,35 @@ def test_games_whose_suits_count_in_full_have_no_canonical_cards() -> None:
         family_for("two_hand", "points", "canon")
     with pytest.raises(ValueError, match="table_top has no canonical suits"):
         canonical_views(np.zeros(1, dtype=find_family("table_top").view))
+
+
+@pytest.mark.parametrize("environment", [six_card_v0, five_card_v0])
+def test_every_form_takes_canonical_suits(environment: ModuleType) -> None:
+    env = environment.gym_env(suits="canonical", opponent="greedy", episode="deal")
+    batch = environment.vector_env(3, suits="canonical", opponent="greedy", episode="deal")
+    aec = environment.raw_env(suits="canonical", episode="deal")
+    assert env.unwrapped.suits == batch.suits == aec.suits == "canonical"
+    env.reset(seed=1)
+    over = False
+    rng = np.random.default_rng(1)
+    while not over:
+        view = env.unwrapped.view()
+        assert view == canonical_views(view)[0]
+        observation, _, over, _, _ = env.step(
+            rng.choice(np.flatnonzero(env.unwrapped.action_masks()))
+        )
+    _, info = batch.reset(seed=1)
+    for _ in range(20):
+        actions = info["action_mask"].argmax(axis=1)
+        _, _, _, _, info = batch.step(actions)
+    aec.reset(seed=1)
+    for agent in aec.agent_iter():
+        observation, _, over, _, _ = aec.last()
+        if over:
+            aec.step(None)
+            continue
+        np.testing.assert_array_equal(
+            observation["observation"],
+            encode(canonical_views(aec.view(int(agent[-1]))))[0][0],
+        )
+        aec.step(int(observation["action_mask"].argmax()))
