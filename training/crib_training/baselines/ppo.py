@@ -26,6 +26,7 @@ from crib_env.settings import Count, NewFolder, NotNegative, Positive, Share
 from crib_training.baselines.run import (
     FAMILY,
     Array,
+    Policy,
     RunSettings,
     Tensor,
     margins,
@@ -33,8 +34,6 @@ from crib_training.baselines.run import (
     new_deals,
     train,
 )
-
-MAX_ACTIONS = 52
 
 
 @dataclass(frozen=True)
@@ -46,6 +45,8 @@ class Settings(RunSettings):
         seed: fixes the deals, the networks and the batches.
         num_envs: deals that are played side by side between updates.
         hidden: units in each of the two hidden layers.
+        features: what the policy reads besides bits: a level of the environment's features, or
+            "none".
         evals: how often exploitability is measured, at equal distances.
         eval_hands: hands that a best response is found for at each.
         threads: of PyTorch.
@@ -70,7 +71,7 @@ class Settings(RunSettings):
     ent_coef: NotNegative = 0.05
     last_ent_coef: Positive = 0.005
     max_grad_norm: Positive = 1.0
-    ema_rate: Share = 0.05
+    ema_rate: Share = 0.1
     out: NewFolder = Path("runs/selfplay_ppo")
 
 
@@ -79,7 +80,7 @@ class Rollout:
     """Decisions with more than one legal action, of whole deals, in order of play.
 
     Attributes:
-        obs: uint8[D, obs_size], what the mover sees.
+        obs: uint8[D, obs_size], or float32 with features: what the mover sees.
         both: uint8[D, 2 * obs_size], what seats 0 and 1 see: the critic's input.
         masks: bool[D, actions].
         actions: int64[D].
@@ -108,22 +109,23 @@ def log_policy(policy: nn.Module, obs: Tensor, masks: Tensor) -> Tensor:
 
 
 @torch.no_grad()
-def play(policy: nn.Module, n: int, rng: np.random.Generator) -> Rollout:
+def play(policy: Policy, n: int, rng: np.random.Generator) -> Rollout:
     """Play ``n`` deals by the policy in both seats."""
     deals = new_deals(n, int(rng.integers(1 << 62)))
     parts: list[tuple[Any, ...]] = []
     lanes = deals.running()
     while len(lanes):
         movers = deals.movers(lanes).copy()
-        obs, masks = encode(deals.views(lanes))
+        obs, masks = encode(deals.views(lanes), policy.features)
         actions = masks.argmax(axis=1)
         choice = np.flatnonzero(masks.sum(axis=1) > 1)
         if len(choice):
             where, seats = lanes[choice], movers[choice]
             others = encode(deals.views(where, 1 - seats))[0]
             mine = obs[choice]
-            first = np.where((seats == 0)[:, None], mine, others)
-            second = np.where((seats == 0)[:, None], others, mine)
+            bits = mine[:, : FAMILY.obs_size].astype(np.uint8)
+            first = np.where((seats == 0)[:, None], bits, others)
+            second = np.where((seats == 0)[:, None], others, bits)
             legal = torch.from_numpy(masks[choice]).bool()
             logp = log_policy(policy, torch.from_numpy(mine), legal)
             noise = torch.from_numpy(rng.gumbel(size=tuple(logp.shape)))
@@ -177,9 +179,9 @@ class PPO:
         self.rng = np.random.default_rng(settings.seed)
         torch.manual_seed(settings.seed)
         size, hidden = FAMILY.obs_size, settings.hidden
-        self.actor = network(size, hidden, MAX_ACTIONS, last=0.01)
+        self.actor = Policy(hidden, settings.features)
         self.critic = network(2 * size, hidden, 1)
-        self.policy = network(size, hidden, MAX_ACTIONS)
+        self.policy = Policy(hidden, settings.features)
         self.policy.load_state_dict(self.actor.state_dict())
         self.weights = [*self.actor.parameters(), *self.critic.parameters()]
         self.optimizer = torch.optim.Adam(self.weights, settings.learning_rate, eps=1e-5)

@@ -13,13 +13,15 @@ import time
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Annotated, Any, Protocol
+from typing import Annotated, Any, Literal, Protocol
 
 import numpy.typing as npt
 import torch
+from crib_agents.adapters.action_head import ActionHead
 from crib_agents.adapters.learned import PolicyNetAgent, header
 from crib_agents.files import write_whole
 from torch import nn
+from torch.nn import functional
 from torch.utils.tensorboard import SummaryWriter
 
 from crib_env.batch import GameBatch
@@ -35,6 +37,7 @@ ENVIRONMENT, RULES = "five_card_v0", "five_card"
 FAMILY = family_for(Rules.preset(RULES).engine, "expected", "canonical")
 UNIT = 52 - 2 * 5  # how many of a state's `gain` make a point: the cards that may be the starter
 CHECKPOINT, CURVE, POLICY = "checkpoint.pt", "curve.csv", "policy.safetensors"
+INNER = 32  # hidden units of the part that reads the features of one action
 HANDS_SEED = 101  # of the hands that a best response is found for: the same for every run
 
 
@@ -47,6 +50,8 @@ class RunSettings:
         seed: fixes the deals, the networks and the batches.
         num_envs: deals that are played side by side between updates.
         hidden: units in each of the two hidden layers.
+        features: what the policy reads besides bits: a level of the environment's features, or
+            "none".
         evals: how often exploitability is measured, at equal distances.
         eval_hands: hands that a best response is found for at each.
         threads: of PyTorch.
@@ -57,6 +62,7 @@ class RunSettings:
     seed: Seed = 1
     num_envs: Count = 2048
     hidden: Annotated[int, Between(1, 4096)] = 256
+    features: Literal["none", "lookahead", "reply"] = "lookahead"
     evals: Count = 10
     eval_hands: Several = 40
     threads: Threads = 1
@@ -71,12 +77,11 @@ class Trainer(Protocol):
 
     Attributes:
         decisions: learned from so far.
-        policy: a sequence of linear layers and ReLUs, from an observation to a logit an action: the
-            policy that is measured.
+        policy: the policy that is measured.
     """
 
     decisions: int
-    policy: nn.Sequential
+    policy: Policy
 
     def iterate(self) -> dict[str, float]:
         """Play some deals, learn from them, and return figures for the log."""
@@ -131,24 +136,68 @@ def margins(deals: GameBatch, lanes: Array) -> Array:
     return ahead
 
 
-def network(inputs: int, hidden: int, outputs: int, last: float = 1.0) -> nn.Sequential:
-    """Return a network of two hidden layers; ``last`` scales the weights of its last layer."""
-    layers = [nn.Linear(inputs, hidden), nn.ReLU(), nn.Linear(hidden, hidden), nn.ReLU(),
-              nn.Linear(hidden, outputs)]  # fmt: skip
-    with torch.no_grad():
-        layers[-1].weight.mul_(last)
-    return nn.Sequential(*layers)
+def network(inputs: int, hidden: int, outputs: int) -> nn.Sequential:
+    """Return a network of two hidden layers."""
+    return nn.Sequential(
+        nn.Linear(inputs, hidden), nn.ReLU(), nn.Linear(hidden, hidden), nn.ReLU(),
+        nn.Linear(hidden, outputs),
+    )  # fmt: skip
 
 
-def agent_of(policy: nn.Sequential, name: str) -> PolicyNetAgent:
-    """Return the agent that draws its actions from a policy."""
-    layers = [
-        (layer.weight.detach().numpy().copy(), layer.bias.detach().numpy().copy())
-        for layer in policy
-        if isinstance(layer, nn.Linear)
-    ]
-    about = header(ENVIRONMENT, RULES, FAMILY, suits="canonical", sample=True)
-    return PolicyNetAgent(layers, about, name)
+class Policy(nn.Module):
+    """Logits from an observation; what reads an action's features is the same for all actions.
+
+    It computes what a `PolicyNetAgent` with an `ActionHead` does; the first policy is nearly
+    uniform.
+
+    Args:
+        hidden: units in each of the two hidden layers.
+        features: the level of features that are observed, or "none".
+    """
+
+    def __init__(self, hidden: int, features: str) -> None:
+        super().__init__()
+        self.features = None if features == "none" else features
+        self.count = len(FAMILY.features_at(FAMILY.level_of(self.features)))
+        inputs = FAMILY.obs_size + 2 * self.count
+        self.first, self.second = nn.Linear(inputs, hidden), nn.Linear(hidden, hidden)
+        self.logits = nn.Linear(hidden, FAMILY.actions)
+        nn.init.normal_(self.logits.weight, std=0.01)
+        nn.init.zeros_(self.logits.bias)
+        if self.count:
+            self.of_features = nn.Linear(self.count, INNER)
+            self.of_state = nn.Linear(hidden, INNER, bias=False)
+            self.out = nn.Linear(INNER, 1, bias=False)
+            self.skip = nn.Linear(self.count, 1, bias=False)
+            nn.init.normal_(self.out.weight, std=0.01)
+            nn.init.normal_(self.skip.weight, std=0.01)
+
+    def forward(self, obs: Tensor) -> Tensor:
+        """Return logits, float32[B, actions], of observations float32[B, obs_size]."""
+        bits, rest = obs[:, : FAMILY.obs_size], obs[:, FAMILY.obs_size :]
+        if not self.count:
+            hidden = functional.relu(self.second(functional.relu(self.first(bits))))
+            return self.logits(hidden)
+        each = rest.view(-1, self.count, FAMILY.actions)
+        inputs = torch.cat([bits, each.amax(dim=2), each.amin(dim=2)], dim=1)
+        hidden = functional.relu(self.second(functional.relu(self.first(inputs))))
+        of_each = each.transpose(1, 2)
+        inner = functional.relu(self.of_features(of_each) + self.of_state(hidden)[:, None])
+        return self.logits(hidden) + (self.out(inner) + self.skip(of_each))[:, :, 0]
+
+    def agent(self, name: str) -> PolicyNetAgent:
+        """Return the agent that draws its actions from this policy."""
+        of = {key: value.numpy().copy() for key, value in self.state_dict().items()}
+        layers = [(of[f"{layer}.weight"], of[f"{layer}.bias"])
+                  for layer in ("first", "second", "logits")]  # fmt: skip
+        head = None
+        if self.count:
+            head = ActionHead(
+                of["of_features.weight"], of["of_state.weight"], of["of_features.bias"],
+                of["out.weight"][0], of["skip.weight"][0],
+            )  # fmt: skip
+        about = header(ENVIRONMENT, RULES, FAMILY, self.features, suits="canonical", sample=True)
+        return PolicyNetAgent(layers, about, name, head=head)
 
 
 def train(method: str, settings: RunSettings, trainer: Trainer) -> Sequence[Row]:
@@ -175,7 +224,7 @@ def train(method: str, settings: RunSettings, trainer: Trainer) -> Sequence[Row]
             while trainer.decisions < every * (len(progress.rows) + 1):
                 figures = trainer.iterate()
             progress.cpu_seconds += time.process_time() - start
-            agent = agent_of(trainer.policy, method)
+            agent = trainer.policy.agent(method)
             row = _measure(agent, trainer.decisions, progress.cpu_seconds, settings.eval_hands)
             progress.rows.append(row)
             for name, figure in {**figures, **asdict(row)}.items():
