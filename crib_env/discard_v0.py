@@ -32,6 +32,7 @@ Both seats discard. A policy then pegs for both seats, and the deal's points dec
 | ``rules`` | ``"hoyle"``, ``"five_card"`` or a `Rules` | ``"hoyle"`` |
 | ``episode`` | ``"deal"``, ``"game"``, ``"match"`` | ``"deal"`` |
 | ``reward`` | ``"win"``, ``"points"``, ``"expected"``, ``"expected_at_show"`` | ``"win"`` |
+| ``suits`` | ``"real"``; ``"canonical"``: situations equal but for suits are one | ``"real"`` |
 
 The Gymnasium, vector and SB3 forms also take ``features`` (``True``, ``"lookahead"``, ``"reply"``):
 see docs/features.md.

@@ -42,6 +42,30 @@ def encode(
     return feature_entries(family).of_views(views, obs, numbers, level), masks
 
 
+def canonical_views(views: Views | np.void) -> Views:
+    """Return views in canonical cards: views that differ only by suits become equal.
+
+    While a seat discards, its suits are put in a fixed order; in the pegging suits do not matter,
+    and cards of one rank are numbered. A canonical card stands in the same place of ``hand`` as the
+    card it stands for.
+
+    Args:
+        views: structured array [B] of views of a two-hand game; or one view.
+
+    Returns:
+        the views, [B]; those given stay as they are.
+
+    Raises:
+        ValueError: no views of a known game, or of a game whose suits count in full.
+    """
+    copies = np.array(np.atleast_1d(views))
+    family = family_of(copies)
+    if family.canonical is None:
+        raise ValueError(f"{family.name} has no canonical suits: its suits count in full")
+    family.canonical.relabel_views(copies)
+    return copies
+
+
 def family_of(views: Views) -> Family:
     """Return the family of games that views are of.
 

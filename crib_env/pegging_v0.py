@@ -33,6 +33,7 @@ Hands and crib are not counted.
 | ``rules`` | ``"hoyle"``, ``"five_card"`` or a `Rules` | ``"hoyle"`` |
 | ``episode`` | ``"deal"`` | ``"deal"`` |
 | ``reward`` | ``"win"``, ``"points"``, ``"expected"``, ``"expected_at_show"`` | ``"win"`` |
+| ``suits`` | ``"real"``; ``"canonical"``: situations equal but for suits are one | ``"real"`` |
 
 The Gymnasium, vector and SB3 forms also take ``features`` (``True``, ``"lookahead"``, ``"reply"``):
 see docs/features.md.

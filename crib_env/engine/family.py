@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from crib_env.engine.jit import kernel
+from crib_env.engine.jit import Entry, kernel
 from crib_env.engine.notation import Notation
 from crib_env.engine.record import Array, array_of
 from crib_env.errors import nearest
@@ -25,6 +25,7 @@ from crib_env.rules import Rules
 
 EXPECTED = ("expected", "expected_at_show")
 REWARDS = ("win", "points", *EXPECTED)
+SUITS = ("real", "canonical")
 
 Kernel = Callable[..., Any]
 Layout = tuple[tuple[str, int, str], ...]
@@ -93,6 +94,20 @@ class Kernels:
     write_features: Kernel = no_features
 
 
+class CanonicalSuits(NamedTuple):
+    """What a family has for ``suits="canonical"``: equal situations look equal whatever the suits.
+
+    Attributes:
+        view, find_move, action_of: the kernels that take the place of those in `Kernels`.
+        relabel_views: ``(views)``, an entry: writes canonical cards over the cards of each view.
+    """
+
+    view: Kernel
+    find_move: Kernel
+    action_of: Kernel
+    relabel_views: Entry
+
+
 class RecordTypes(NamedTuple):
     """Numba's types of arrays of a family's records."""
 
@@ -130,6 +145,8 @@ class Family:
         features: what `Kernels.write_features` writes, by level; a level goes on from those before.
         expected: the verbs by which the luck of a show is left out of what is gained, by the
             name of the reward; see `family_for`.
+        canonical: the kernels for ``suits="canonical"``; None if suits count for nothing less.
+        reward, suits: what `family_for` has made this of.
     """
 
     engine: str
@@ -152,10 +169,12 @@ class Family:
     closing: Callable[..., list[Any]] | None = None
     features: Mapping[str, tuple[Feature, ...]] = field(default_factory=dict)
     expected: Mapping[str, Kernels] = field(default_factory=dict)
+    canonical: CanonicalSuits | None = None
+    reward: str = "points"
+    suits: str = "real"
 
-    def __reduce__(self) -> tuple[Callable[[str, str], Family], tuple[str, str]]:
-        rewards = (name for name, kernels in self.expected.items() if kernels is self.kernels)
-        return family_for, (self.engine, next(rewards, "points"))
+    def __reduce__(self) -> tuple[Callable[..., Family], tuple[str, str, str]]:
+        return family_for, (self.engine, self.reward, self.suits)
 
     @property
     def name(self) -> str:
@@ -260,26 +279,37 @@ def of_one_deal(episode: str, known: Collection[str]) -> str:
 
 
 @cache
-def family_for(engine: str, reward: str) -> Family:
-    """Return the family at ``engine`` with what a reward counts as gained.
+def family_for(engine: str, reward: str = "points", suits: str = "real") -> Family:
+    """Return the family at ``engine`` with what a reward counts as gained and how suits look.
 
     Args:
         engine: as of `find_family`.
         reward: one of `REWARDS`; by `EXPECTED`, what luck alone decides in a show is gained as its
             mean.
+        suits: one of `SUITS`; by ``"canonical"``, views and actions use canonical cards.
 
     Raises:
-        ValueError: no such reward, or the family has no such verbs.
+        ValueError: no such reward or suits, or the family has no such kernels.
     """
     family = find_family(engine)
     if reward not in REWARDS:
         known = ", ".join(map(repr, REWARDS))
         raise ValueError(f"reward must be one of {known}, got {reward!r}{nearest(reward, REWARDS)}")
-    if reward not in EXPECTED:
-        return family
-    if reward not in family.expected:
+    if suits not in SUITS:
+        known = " or ".join(map(repr, SUITS))
+        raise ValueError(f"suits must be {known}, got {suits!r}{nearest(suits, SUITS)}")
+    if reward in EXPECTED and reward not in family.expected:
         raise ValueError(
             f"reward={reward!r} is not for {family.name}: its points have no show whose mean is "
             "known before it; choose 'points' or 'win'"
         )
-    return replace(family, kernels=family.expected[reward])
+    if suits == "canonical" and family.canonical is None:
+        raise ValueError(f"suits='canonical' is not for {family.name}: its suits count in full; "
+                         "leave suits as 'real'")  # fmt: skip
+    kernels = family.expected.get(reward, family.kernels)
+    if suits == "canonical" and family.canonical is not None:
+        view, find_move, action_of, _ = family.canonical
+        kernels = replace(kernels, view=view, find_move=find_move, action_of=action_of)
+    elif kernels is family.kernels:
+        return family
+    return replace(family, kernels=kernels, reward=reward, suits=suits)

@@ -76,6 +76,7 @@ class CribbageAEC(AECEnv[str, Observation, "int | None"]):
     players = Setting("game.players")
     episode = Setting("game.episode")
     reward = Setting("_reward")
+    suits = Setting("game.family.suits")
 
     def __init__(
         self,
@@ -112,7 +113,7 @@ class CribbageAEC(AECEnv[str, Observation, "int | None"]):
                 "action_mask": spaces.Box(0, 1, (actions,), np.int8),
             }
         )
-        note_rules(space["observation"], game.rules)
+        note_rules(space["observation"], game.rules, game.family.suits)
         self.observation_spaces = {agent: copy.deepcopy(space) for agent in self.possible_agents}
         self.action_spaces = {agent: spaces.Discrete(actions) for agent in self.possible_agents}
         self.state_space = spaces.Box(0, 1, (game.players * size + 52,), np.uint8)

@@ -132,14 +132,14 @@ class LearnerArrays:
         return legal
 
 
-def note_rules(space: spaces.Space[Any], rules: Rules) -> None:
+def note_rules(space: spaces.Space[Any], rules: Rules, suits: str) -> None:
     """Write into a space of observations what they are of: who saves it with a model saves that.
 
     Stable-Baselines3 does, and games of other rules have observations of the same shape.
     """
     fields = asdict(rules)
     vars(space)[RULES] = {
-        "family": rules.family, "rules": fields.pop("name"), "rules_fields": fields
+        "family": rules.family, "rules": fields.pop("name"), "rules_fields": fields, "suits": suits
     }  # fmt: skip
 
 

@@ -56,6 +56,10 @@ class CribbageEnv(LearnerSettings, gymnasium.Env[Observation, np.int64]):
         features: False; True to observe for each action what a learner needs and the environment
             can tell it (`Family.features`, float32 after the bits); or a level by its name,
             ``"lookahead"`` or ``"reply"``. See ``crib_env.observation_layout(name, features)``.
+        suits: ``"real"``, or in the two-hand games ``"canonical"``: observation, mask and actions
+            name canonical cards, so that situations which differ only by suits are one. See
+            `crib_env.encoding.canonical_views`. An agent of a network trained so is made with
+            ``suits="canonical"`` too, and plays everywhere.
         opponent: the name of an agent, an agent, or a function of a view and a generator; or
             several with their shares, ``[(opponent, share), ...]``, one drawn for each episode.
         partner: likewise, who plays the learner's partner where four play; None: the opponent's
@@ -84,6 +88,7 @@ class CribbageEnv(LearnerSettings, gymnasium.Env[Observation, np.int64]):
         episode: str,
         reward: str = "win",
         features: bool | str | None = None,
+        suits: str = "real",
         opponent: OpponentSpec = "random",
         partner: Opponent | None = None,
         seat: int | None = None,
@@ -97,8 +102,8 @@ class CribbageEnv(LearnerSettings, gymnasium.Env[Observation, np.int64]):
         self.name = name
         self.batch = batch = LearnerBatch(
             rules, 1, players=players, episode=episode, reward=reward, features=features,
-            opponent=opponent, partner=partner, seat=seat, on_illegal=on_illegal, autoreset=False,
-            threads=1, phase_policy=phase_policy, keeps_events=True,
+            suits=suits, opponent=opponent, partner=partner, seat=seat, on_illegal=on_illegal,
+            autoreset=False, threads=1, phase_policy=phase_policy, keeps_events=True,
         )  # fmt: skip
         self._renderer = Renderer(name, batch.players, viewer)
         self._masking = Masking(mask_in_observation, batch.space, batch.family.actions)

@@ -44,6 +44,7 @@ class LearnerBatch(LearnerArrays):
         reward: ``"win"``, ``"points"``, ``"expected"`` or ``"expected_at_show"``; see
             `CribbageEnv`.
         features: True, or the name of a level, to observe `Family.features` too.
+        suits: ``"real"`` or ``"canonical"``; see `CribbageEnv`.
         opponent: the name of an agent, an agent, or a function of a view and a generator; or
             several with their shares, ``[(opponent, share), ...]``, one drawn for each episode.
         partner: likewise, who plays the learner's partner where four play; None: the opponent's
@@ -65,6 +66,7 @@ class LearnerBatch(LearnerArrays):
         episode: str = "game",
         reward: str = "win",
         features: bool | str | None = None,
+        suits: str = "real",
         opponent: OpponentSpec = "random",
         partner: Opponent | None = None,
         seat: int | None = None,
@@ -77,7 +79,7 @@ class LearnerBatch(LearnerArrays):
         n = whole_number("num_envs", num_envs, 1)
         self.threads = choose_threads(threads, n)
         check_choice("on_illegal", on_illegal, ("terminate", "raise"))
-        family = family_for(rules.engine, reward)
+        family = family_for(rules.engine, reward, suits)
         self.players = family.players[0] if players is None else players
         self.games = GameBatch(rules, n, players=self.players, episode=episode, family=family)
         self.players = int(self.players)
@@ -104,7 +106,7 @@ class LearnerBatch(LearnerArrays):
         super().__init__(
             n, family, 0 if seat is None else seat, features, self.threads, keeps_events
         )
-        note_rules(self.space, rules)
+        note_rules(self.space, rules, suits)
         self.chance = RngStreams(n)
         self.reminder = MaskReminder()
         self.final_opponents[:] = self.opponents.playing

@@ -63,6 +63,7 @@ class EnvSpec:
         rules: str | Rules | None = None,
         episode: str | None = None,
         reward: str = "win",
+        suits: str = "real",
         render_mode: str | None = None,
         on_illegal: str = "raise",
         **kwargs: Any,
@@ -74,6 +75,8 @@ class EnvSpec:
             episode: what one episode is.
             reward: ``"win"`` or ``"points"``, and in the two-hand games ``"expected"`` or
                 ``"expected_at_show"``.
+            suits: ``"real"``, or in the two-hand games ``"canonical"``; see `CribbageEnv`. Pictures
+                then show canonical cards, and events real ones.
             render_mode: None, ``"ansi"``, ``"svg"``, ``"rgb_array"`` or ``"human"``.
             on_illegal: ``"raise"`` or ``"terminate"``.
             **kwargs: ``viewer`` (see `CribbageAEC`), ``players`` (Table Top), ``pegging_policy`` or
@@ -83,7 +86,7 @@ class EnvSpec:
         chosen = settled.pop("rules")
         game = Game(
             chosen, episode=settled.pop("episode"), players=settled.pop("players", None),
-            family=family_for(chosen.engine, reward),
+            family=family_for(chosen.engine, reward, suits),
         )  # fmt: skip
         return CribbageAEC(
             game, self.name, reward=reward, render_mode=render_mode, on_illegal=on_illegal,

@@ -44,6 +44,7 @@ class LearnerSettings:
     episode = Setting("batch.games.episode")
     reward = Setting("batch.reward")
     features = Setting("batch.features")
+    suits = Setting("batch.family.suits")
     seat = Setting("batch.seat")
     partner = Setting("batch.partner")
     on_illegal = Setting("batch.on_illegal")

@@ -17,14 +17,12 @@ import numpy as np
 import numpy.typing as npt
 
 from crib_agents.adapters.action_head import ActionHead, summary
+from crib_agents.adapters.scored import ScoredAgent
 from crib_agents.checks import read_rules, refuse_other_views
 from crib_agents.files import check_format, read_header, shown, to_bytes, write_whole
-from crib_env.answers import one_or_many
-from crib_env.encoding import encode
 from crib_env.engine.family import Family, find_family
-from crib_env.policy import Actions, Views
+from crib_env.policy import Views
 from crib_env.rules import PRESETS, Rules, as_rules
-from crib_env.sampling import check_rng
 
 FORMAT = "crib_env policy"
 FORMAT_VERSION = 1
@@ -34,7 +32,12 @@ Layers = list[tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]]
 
 
 def header(
-    environment: str, rules: str | Rules, family: Family, features: bool | str | None = None
+    environment: str,
+    rules: str | Rules,
+    family: Family,
+    features: bool | str | None = None,
+    suits: str = "real",
+    sample: bool = False,
 ) -> dict[str, Any]:
     """Return what a weights file says of itself.
 
@@ -43,6 +46,8 @@ def header(
         rules: the rules it was trained under, as such or by the name of a preset.
         family: the engine that plays them.
         features: what the policy reads besides, as its environment was made with.
+        suits: likewise.
+        sample: whether the policy is meant to be drawn from.
     """
     level = family.level_of(features)
     chosen = as_rules(rules)
@@ -56,17 +61,20 @@ def header(
         "observation_layout": [[name, size] for name, size, _ in family.layout_at(level)],
         "features": list(family.features)[level - 1] if level else None,
         "actions": family.actions,
+        "suits": suits,
+        "sample": sample,
     }
 
 
-class PolicyNetAgent:
+class PolicyNetAgent(ScoredAgent):
     """Plays the most likely legal action of a trained policy, or draws from it.
 
     Args:
         layers: weight [out, in] and bias [out] of every layer, the last with one row an action.
         about: the header of the weights file; see `header`.
         name: what tables call it.
-        sample: draw from the policy instead of taking its most likely action.
+        sample: draw from the policy instead of taking its most likely action; None for what the
+            header says.
         head: what reads the features of each action, where the header names features.
 
     Raises:
@@ -74,7 +82,6 @@ class PolicyNetAgent:
             the layers do not fit it or each other.
     """
 
-    honours: frozenset[str] = frozenset()
     other_rules = "`crib train` makes policies for any rules"
 
     def __init__(
@@ -82,16 +89,22 @@ class PolicyNetAgent:
         layers: Layers,
         about: dict[str, Any],
         name: str = "learned",
-        sample: bool = False,
+        sample: bool | None = None,
         head: ActionHead | None = None,
     ) -> None:
         self.layers = layers
         self.head = head
         self.about = about
-        self.name = name
-        self.sample = sample
-        self._rules = _rules_of(about)
-        self._family, self._level = _family_of(about, self._rules)
+        rules = _rules_of(about)
+        self._family, self._level = _family_of(about, rules)
+        super().__init__(
+            self._logits,
+            name,
+            features=about.get("features"),
+            sample=about.get("sample") is True if sample is None else sample,
+            rules=rules,
+            suits=str(about.get("suits", "real")),
+        )
         self._features = len(self._family.features_at(self._level))
         inputs = self._family.obs_size + 2 * self._features
         _check_layers(layers, inputs, self._family.actions)
@@ -101,14 +114,9 @@ class PolicyNetAgent:
         if head is not None:
             head.check(layers[-1][0].shape[1], self._features)
 
-    @property
-    def known_rules(self) -> tuple[Rules, ...]:
-        """The rules that it was trained under."""
-        return (self._rules,)
-
     @classmethod
     def load(
-        cls, path: str | Path, name: str | None = None, sample: bool = False
+        cls, path: str | Path, name: str | None = None, sample: bool | None = None
     ) -> PolicyNetAgent:
         """Read an agent from a file written by `save`.
 
@@ -148,19 +156,18 @@ class PolicyNetAgent:
         """Write the weights with their header, for `load`."""
         write_whole(Path(path), self.to_bytes())
 
-    @one_or_many
-    def act(self, views: Views, rng: np.random.Generator) -> Actions:
-        """Return one action for each view, int64[B].
+    def _scores(self, views: Views) -> npt.NDArray[np.float64]:
+        refuse_other_views(self.name, views, self._family)
+        return super()._scores(views)
 
-        Raises:
-            ValueError: the views are of another game or other rules than the policy's.
-        """
+    def _logits(
+        self, observations: npt.NDArray[Any], masks: npt.NDArray[np.int8]
+    ) -> npt.NDArray[np.float32]:
+        """Return the network's logits, float32[B, actions]."""
         family = self._family
-        refuse_other_views(self.name, views, family)
-        obs, masks = encode(views, self.about.get("features"))
-        x = obs[:, : family.obs_size].astype(np.float32)
+        x = observations[:, : family.obs_size].astype(np.float32)
         if self._level:
-            features = obs[:, family.obs_size :].reshape(len(views), -1, family.actions)
+            features = observations[:, family.obs_size :].reshape(len(x), -1, family.actions)
             x = np.concatenate([x, summary(features)], axis=1)
         for weight, bias in self.layers[:-1]:
             x = np.maximum(x @ weight.T + bias, 0.0)
@@ -168,12 +175,10 @@ class PolicyNetAgent:
         logits = x @ weight.T + bias
         if self.head is not None:
             logits += self.head.logits(x, features, masks)
-        if self.sample:  # the Gumbel trick: the largest of logits and noise is a draw
-            logits = logits + check_rng(rng).gumbel(size=logits.shape)
         # Numbers that overflowed are low, but above what is not legal.
-        scores = np.nan_to_num(logits, nan=float(np.finfo(np.float32).min))
-        best: Actions = np.where(masks == 1, scores, -np.inf).argmax(axis=1)
-        return best
+        low = float(np.finfo(np.float32).min)
+        found: npt.NDArray[np.float32] = np.nan_to_num(logits, nan=low)
+        return found
 
 
 def _fields(rules: Rules) -> dict[str, Any]:

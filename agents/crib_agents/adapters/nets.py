@@ -25,6 +25,7 @@ def from_torch(
     masks: bool | None = None,
     sample: bool = False,
     device: str | None = None,
+    suits: str = "real",
 ) -> ScoredAgent:
     """Return the agent of a network in PyTorch.
 
@@ -39,6 +40,7 @@ def from_torch(
             arguments, or its second one is named after a mask.
         sample: draw by the softmax of the logits instead of taking the highest.
         device: where the tensors are put; None: where a module's parameters are, or the CPU.
+        suits: ``"canonical"`` if the network was trained in games made with that.
 
     Raises:
         TypeError: its signature does not say whether it takes masks, or it takes other arguments.
@@ -72,7 +74,7 @@ def from_torch(
         values: npt.NDArray[Any] = scores.cpu().numpy()
         return values
 
-    return ScoredAgent(score, called, features=features, sample=sample)
+    return ScoredAgent(score, called, features=features, sample=sample, suits=suits)
 
 
 def _takes_masks(function: Any, called: str) -> bool:

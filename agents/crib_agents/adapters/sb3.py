@@ -79,12 +79,15 @@ def from_sb3(
 
     name = name or type(model).__name__
     noted = vars(space).get(RULES)
-    rules = None
+    rules, suits = None, "real"
     if noted is None:
         warnings.warn(UNKNOWN.format(name), stacklevel=2)
     else:
         rules = read_rules(*(noted.get(key) for key in ("family", "rules", "rules_fields")))
-    return ScoredAgent(score, name, size=int(space.shape[0]), sample=sample, rules=rules)
+        suits = str(noted.get("suits", suits))
+    return ScoredAgent(
+        score, name, size=int(space.shape[0]), sample=sample, rules=rules, suits=suits
+    )
 
 
 def _score(policy: Any, observations: Any) -> npt.NDArray[Any]:

@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from crib_env.answers import one_or_many
-from crib_env.encoding import encode, family_of
-from crib_env.engine.family import Family
+from crib_env.encoding import canonical_views, encode, family_of
+from crib_env.engine.family import SUITS, Family
 from crib_env.policy import Actions, Views
 from crib_env.rules import Rules
 from crib_env.sampling import check_rng
@@ -34,6 +34,7 @@ class ScoredAgent:
         sample: draw.
         rules: the rules that it was trained under; it plays no others. None where they are not
             known: it is taken to play any.
+        suits: ``"canonical"`` if it was trained in games made with that.
     """
 
     def __init__(
@@ -45,7 +46,11 @@ class ScoredAgent:
         size: int | None = None,
         sample: bool = False,
         rules: Rules | None = None,
+        suits: str = "real",
     ) -> None:
+        if suits not in SUITS:
+            raise ValueError(f"suits must be {' or '.join(map(repr, SUITS))}, got {suits!r}")
+        self.suits = suits
         self.score = score
         self.name = name
         self.features = features
@@ -91,7 +96,8 @@ class ScoredAgent:
         """Return the scores, float64[B, actions], of illegal actions -inf."""
         family = family_of(views)
         features = self.features if self.size is None else self._features_of(family, self.size)
-        observations, masks = encode(views, features)
+        seen = canonical_views(views) if self.suits == "canonical" else views
+        observations, masks = encode(seen, features)
         if not len(views):
             return np.zeros(masks.shape)
         try:
@@ -109,7 +115,8 @@ class ScoredAgent:
             )
         if np.isnan(scores[masks == 1]).any():
             raise ValueError(f"some scores of {self.name} are not a number")
-        return np.where(masks == 1, np.maximum(scores, LEAST), -np.inf)
+        found = np.where(masks == 1, np.maximum(scores, LEAST), -np.inf)
+        return found if seen is views else _of_real_cards(found, seen, views)
 
     def _features_of(self, family: Family, size: int) -> str | None:
         """Return the level of features with which an observation is ``size`` long."""
@@ -124,3 +131,12 @@ class ScoredAgent:
                 f"{self.name} reads observations of {size} numbers; those of this game have {said}"
             )
         return levels[sizes.index(size)]
+
+
+def _of_real_cards(scores: Floats, seen: Views, views: Views) -> Floats:
+    """Return the scores of the cards that canonical cards, in the same places, stand for."""
+    real = np.full_like(scores, -np.inf)
+    for place in range(views["hand"].shape[1]):
+        rows = np.flatnonzero(place < views["hand_n"])
+        real[rows, views["hand"][rows, place]] = scores[rows, seen["hand"][rows, place]]
+    return real

@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import Any
 
 from crib_env.cards import format_card, format_cards, pip
-from crib_env.engine.family import Family, Kernels
+from crib_env.engine.family import CanonicalSuits, Family, Kernels
 from crib_env.engine.two_hand import expected, records
 from crib_env.engine.two_hand.encode import ACTIONS, LAYOUT, encode, encode_mask
 from crib_env.engine.two_hand.features import FEATURES, write_features
@@ -20,6 +20,12 @@ from crib_env.engine.two_hand.notation import NOTATION
 from crib_env.engine.two_hand.picture import closing, draw
 from crib_env.engine.two_hand.rules import begin_episode, phase_of, result, step
 from crib_env.engine.two_hand.slots import card_in, draw_slot, slot_of
+from crib_env.engine.two_hand.suits import (
+    canonical_card_in,
+    canonical_slot,
+    canonical_view,
+    relabel_views,
+)
 from crib_env.engine.two_hand.text import render
 from crib_env.engine.two_hand.views import view
 
@@ -89,4 +95,5 @@ FAMILY = Family(
         "expected": replace(KERNELS, step=expected.step, unit=expected.undealt),
         "expected_at_show": replace(KERNELS, step=expected.step_at_show, unit=expected.undealt),
     },
+    canonical=CanonicalSuits(canonical_view, canonical_slot, canonical_card_in, relabel_views),
 )

@@ -1,0 +1,196 @@
+"""Canonical suits: what differs only by suits looks the same, and the games stay the same."""
+
+from __future__ import annotations
+
+from types import ModuleType
+
+import numpy as np
+import pytest
+from crib_agents.adapters.scored import ScoredAgent
+
+from crib_env import Rules, five_card_v0, six_card_v0
+from crib_env.batch import GameBatch
+from crib_env.encoding import canonical_views, encode
+from crib_env.engine.family import family_for, find_family
+
+GAMES = ("five_card", "hoyle")
+
+
+def views_met(rules: str, n: int, seed: int) -> np.ndarray:
+    """Return the views of all decisions of ``n`` random deals."""
+    batch = GameBatch(rules, n, episode="deal", seed=seed)
+    batch.reset()
+    rng = np.random.default_rng(seed)
+    met = []
+    lanes = batch.running()
+    while len(lanes):
+        views = batch.views(lanes)
+        met.append(views)
+        masks = encode(views)[1]
+        assert batch.step(lanes, (masks * rng.random(masks.shape)).argmax(axis=1)) is None
+        lanes = batch.running(lanes)
+    return np.concatenate(met)
+
+
+def relabelled(views: np.ndarray, new_card: np.ndarray) -> np.ndarray:
+    """Return views in which ``new_card[v, card]`` has taken the place of each card."""
+    other = views.copy()
+    rows = np.arange(len(views))
+    for name in ("hand", "discarded", "pile"):
+        for place in range(views[name].shape[1]):
+            card = views[name][:, place]
+            other[name][:, place] = np.where(card < 0, card, new_card[rows, card])
+    card = views["starter"]
+    other["starter"] = np.where(card < 0, card, new_card[rows, card])
+    return other
+
+
+@pytest.mark.parametrize("rules", GAMES)
+def test_while_discarding_a_permutation_of_the_suits_changes_nothing(rules: str) -> None:
+    views = views_met(rules, 300, 1)
+    views = views[views["phase"] == 0]
+    rng = np.random.default_rng(2)
+    suits = rng.permuted(np.tile(np.arange(4), (len(views), 1)), axis=1)
+    new = 4 * (np.arange(52) // 4) + suits[:, np.arange(52) % 4]
+    for given in (views, relabelled(views, new)):
+        assert len(np.unique(given["hand"][:, 0])) > 40  # the hands are real ones
+    first, second = (
+        encode(canonical_views(views))[0],
+        encode(canonical_views(relabelled(views, new)))[0],
+    )
+    same = (first == second).all(axis=1)
+    # Where two suits hold the same ranks, it shows which of them the first discard came from.
+    assert same[views["discarded_n"] == 0].all()
+    assert same.mean() > 0.9
+
+
+@pytest.mark.parametrize("rules", GAMES)
+def test_in_the_pegging_any_suits_look_the_same(rules: str) -> None:
+    views = views_met(rules, 300, 3)
+    views = views[views["phase"] == 1]
+    rng = np.random.default_rng(4)
+    # Every rank has a permutation of suits of its own: all that stays is the ranks.
+    suits = rng.permuted(np.tile(np.arange(4), (len(views), 13, 1)), axis=2).reshape(-1, 52)
+    new = 4 * (np.arange(52) // 4) + suits
+    other = relabelled(views, new)
+    assert (encode(views)[0] != encode(other)[0]).any(axis=1).mean() > 0.95
+    for mine, theirs in zip(
+        encode(canonical_views(views)), encode(canonical_views(other)), strict=True
+    ):
+        np.testing.assert_array_equal(mine, theirs)
+
+
+@pytest.mark.parametrize("rules", GAMES)
+def test_canonical_cards_keep_ranks_and_are_different_cards(rules: str) -> None:
+    views = views_met(rules, 300, 5)
+    seen = canonical_views(views)
+    for name in ("hand", "discarded", "pile"):
+        np.testing.assert_array_equal(views[name] >> 2, seen[name] >> 2)
+    for one in seen:
+        cards = [*one["hand"], *one["discarded"], *one["pile"], one["starter"]]
+        shown = [card for card in cards if card >= 0]
+        assert len(set(shown)) == len(shown)
+
+
+def test_flushes_are_still_seen_while_discarding() -> None:
+    views = views_met("five_card", 2000, 6)
+    views = views[(views["phase"] == 0) & (views["discarded_n"] == 0)]
+    seen = canonical_views(views)
+
+    def most_of_a_suit(given: np.ndarray) -> list[int]:
+        return [max(np.bincount(hand[:5] & 3)) for hand in given["hand"]]
+
+    assert 5 in most_of_a_suit(views)
+    assert most_of_a_suit(views) == most_of_a_suit(seen)
+
+
+@pytest.mark.parametrize("rules", GAMES)
+def test_a_game_in_canonical_suits_is_the_game(rules: str) -> None:
+    """The same deals, played by an agent that sees canonical cards, step for step."""
+    real = GameBatch(rules, 200, episode="deal", seed=7)
+    family = family_for(Rules.preset(rules).engine, "points", "canonical")
+    shown = GameBatch(rules, 200, episode="deal", seed=7, family=family)
+    weights = np.random.default_rng(0).normal(size=(family.obs_size, family.actions))
+    plays_real = ScoredAgent(lambda obs, masks: obs @ weights, "real", suits="canonical")
+    plays_shown = ScoredAgent(lambda obs, masks: obs @ weights, "shown")
+    for batch in (real, shown):
+        batch.reset()
+    rng = np.random.default_rng(8)
+    lanes = real.running()
+    while len(lanes):
+        np.testing.assert_array_equal(canonical_views(real.views(lanes)), shown.views(lanes))
+        real.ask(plays_real, lanes, rng)
+        shown.ask(plays_shown, lanes, rng)
+        lanes = real.running(lanes)
+        np.testing.assert_array_equal(lanes, shown.running())
+    np.testing.assert_array_equal(real.states["scores"], shown.states["scores"])
+    np.testing.assert_array_equal(real.states["pile"], shown.states["pile"])
+
+
+def test_only_canonical_cards_are_legal_and_the_others_change_nothing() -> None:
+    batch = GameBatch(
+        "five_card", 1, episode="deal", seed=1, family=family_for("two_hand", "points", "canonical")
+    )
+    batch.reset()
+    hand = batch.views(np.array([0]))["hand"][0][:5]
+    before = batch.states.copy()
+    for card in set(range(52)) - set(hand.tolist()):
+        assert batch.step(np.array([0]), np.array([card])) == 0
+    np.testing.assert_array_equal(batch.states, before)
+
+
+def test_probabilities_are_given_to_the_cards_that_stand_for_them() -> None:
+    views = views_met("five_card", 100, 9)
+
+    weights = np.random.default_rng(0).normal(size=(425, 52)) / 5
+
+    def score(obs: np.ndarray, masks: np.ndarray) -> np.ndarray:
+        return obs @ weights
+
+    found = ScoredAgent(score, "n", sample=True, suits="canonical").action_probabilities(views)
+    np.testing.assert_allclose(found.sum(axis=1), 1)
+    assert (found[encode(views)[1] == 0] == 0).all()
+    seen = ScoredAgent(score, "n", sample=True).action_probabilities(canonical_views(views))
+    by_rank, expected = (p.reshape(-1, 13, 4).sum(axis=2) for p in (found, seen))
+    np.testing.assert_allclose(by_rank, expected)
+
+
+def test_games_whose_suits_count_in_full_have_no_canonical_cards() -> None:
+    with pytest.raises(ValueError, match="suits='canonical' is not for table_top"):
+        family_for("table_top", "points", "canonical")
+    with pytest.raises(ValueError, match="suits must be 'real' or 'canonical', got 'canon'"):
+        family_for("two_hand", "points", "canon")
+    with pytest.raises(ValueError, match="table_top has no canonical suits"):
+        canonical_views(np.zeros(1, dtype=find_family("table_top").view))
+
+
+@pytest.mark.parametrize("environment", [six_card_v0, five_card_v0])
+def test_every_form_takes_canonical_suits(environment: ModuleType) -> None:
+    env = environment.gym_env(suits="canonical", opponent="greedy", episode="deal")
+    batch = environment.vector_env(3, suits="canonical", opponent="greedy", episode="deal")
+    aec = environment.raw_env(suits="canonical", episode="deal")
+    assert env.unwrapped.suits == batch.suits == aec.suits == "canonical"
+    env.reset(seed=1)
+    over = False
+    rng = np.random.default_rng(1)
+    while not over:
+        view = env.unwrapped.view()
+        assert view == canonical_views(view)[0]
+        observation, _, over, _, _ = env.step(
+            rng.choice(np.flatnonzero(env.unwrapped.action_masks()))
+        )
+    _, info = batch.reset(seed=1)
+    for _ in range(20):
+        actions = info["action_mask"].argmax(axis=1)
+        _, _, _, _, info = batch.step(actions)
+    aec.reset(seed=1)
+    for agent in aec.agent_iter():
+        observation, _, over, _, _ = aec.last()
+        if over:
+            aec.step(None)
+            continue
+        np.testing.assert_array_equal(
+            observation["observation"],
+            encode(canonical_views(aec.view(int(agent[-1]))))[0][0],
+        )
+        aec.step(int(observation["action_mask"].argmax()))
