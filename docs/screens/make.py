@@ -48,8 +48,8 @@ def advised(page: Page, turns: int = 1) -> None:
         )
         for name in names or ["crib"]:
             page.click(f'[data-key="{name}"]')
-        if page.locator("[data-key=lay]").count():
-            page.click("[data-key=lay]")
+        if page.locator("[data-key=discard]").count():
+            page.click("[data-key=discard]")
         page.wait_for_function(
             "before => document.querySelector('dialog[open]') "
             "|| document.getElementById('table').dataset.turns !== before",

@@ -205,7 +205,7 @@ def choose(page: Page, session: Any, rng: np.random.Generator, how: int) -> None
             if name != names[-1]:  # the page is drawn anew when it has been dropped
                 expect(card).to_have_attribute("aria-pressed", "true")
     if wanted > 1 and how < 2:
-        page.click("[data-key=lay]")
+        page.click("[data-key=discard]")
 
 
 @pytest.mark.parametrize(
@@ -377,7 +377,7 @@ def test_undo_hint_coach_and_reload(browser: Browser, served: Served) -> None:
     names = [one.get_attribute("data-key") for one in advised.all()]
     for name in names:
         page.click(f'[data-key="{name}"]')
-    page.click("[data-key=lay]")
+    page.click("[data-key=discard]")
     expect(page.locator("#advice")).to_contain_text("The expert would have done the same")
     settle(page, session)
     page.reload()
@@ -385,7 +385,7 @@ def test_undo_hint_coach_and_reload(browser: Browser, served: Served) -> None:
     settle(page, session)
     check_score(page, session)
     page.keyboard.press("u")
-    page.wait_for_selector("[data-key=lay]")
+    page.wait_for_selector("[data-key=discard]")
     assert page.locator(".hand").inner_html() == hand
     assert not visitor.errors
 
@@ -398,7 +398,7 @@ def start(games: Path, port: int) -> subprocess.Popen[str]:
         stdout=subprocess.PIPE, text=True,
     )  # fmt: skip
     assert server.stdout is not None
-    assert "the table is laid" in server.stdout.readline()
+    assert "the table is open" in server.stdout.readline()
     return server
 
 
@@ -472,7 +472,7 @@ def test_two_people_play_over_the_wire(browser: Browser, served: Served) -> None
     assert link.startswith(served.url)
     first.page.reload()
     expect(first.page.locator("#advice a")).to_have_text(link)
-    expect(first.page.locator("#advice")).to_contain_text("on this machine alone")
+    expect(first.page.locator("#advice")).to_contain_text("only on this machine")
     for advice in ("#hint", "#best", "#coach", "#undo"):  # people play with each other
         expect(first.page.locator(advice)).to_be_disabled()
     second.page.goto(link)
