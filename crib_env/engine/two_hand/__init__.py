@@ -12,7 +12,8 @@ from dataclasses import replace
 from typing import Any
 
 from crib_env.cards import format_card, format_cards, pip
-from crib_env.engine.family import CanonicalSuits, Family, Kernels
+from crib_env.engine.family import Family
+from crib_env.engine.kernels import CanonicalSuits, Kernels
 from crib_env.engine.two_hand import expected, records
 from crib_env.engine.two_hand.encode import ACTIONS, LAYOUT, encode, encode_mask
 from crib_env.engine.two_hand.features import FEATURES, write_features

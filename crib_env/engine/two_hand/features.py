@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from crib_env.engine.family import Feature
 from crib_env.engine.jit import kernel
+from crib_env.engine.kernels import Feature
 from crib_env.engine.show import JACK, KEYS, pip
 from crib_env.engine.two_hand.counting import (
     DECK,
