@@ -47,7 +47,7 @@ class Family:
         rules: the dtype of the rules in numbers.
         state: the dtype of a game's full state.
         view: the dtype of what a seat may know.
-        verbs: its kernels.
+        kernels: its kernels.
         players: how many seats a game can have; the first is the default.
         episodes: what an episode can be, with the number that stands for it in the rules record.
         actions: the size of the action space.
@@ -67,7 +67,7 @@ class Family:
         features: what `Kernels.write_features` writes, by level; a level goes on from those before.
         expected: the verbs by which the luck of a show is left out of what is gained, by the
             name of the reward; see `family_for`.
-        canonical: the kernels for ``suits="canonical"``; None if suits count for nothing less.
+        canonical: the kernels for ``suits="canonical"``; None if all suits count.
         reward, suits: what `family_for` has made this of.
     """
 

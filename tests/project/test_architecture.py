@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from graphlib import CycleError, TopologicalSorter
 
@@ -155,3 +156,29 @@ def test_no_test_module_is_imported_by_another() -> None:
         if source.rpartition(".")[2] in TEST_MODULES
     ]
     assert not found
+
+
+def described(node: ast.FunctionDef | ast.ClassDef, section: str) -> set[str]:
+    """Return the names that a section of a docstring describes."""
+    text = ast.get_docstring(node) or ""
+    found = re.search(rf"^{section}:\n((?:    .*\n?|\n)+)", text, re.MULTILINE)
+    lines = re.findall(r"^    (\w[\w, ]*): ", found[1], re.MULTILINE) if found else []
+    return {name.strip() for line in lines for name in line.split(",")}
+
+
+@every_module
+def test_a_docstring_describes_arguments_and_fields_by_their_names(module: str) -> None:
+    """The help of the commands is made of them: a setting without words has an empty help."""
+    for node in ast.walk(tree_of(module)):
+        if isinstance(node, ast.FunctionDef):
+            every = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
+            extra = [one for one in (node.args.vararg, node.args.kwarg) if one is not None]
+            known = {one.arg for one in [*every, *extra]}
+            assert described(node, "Args") <= known, f"{node.name}, line {node.lineno}"
+        elif isinstance(node, ast.ClassDef) and node.name == "Settings":
+            known = {
+                one.target.id
+                for one in node.body
+                if isinstance(one, ast.AnnAssign) and isinstance(one.target, ast.Name)
+            }
+            assert described(node, "Attributes") == known, f"line {node.lineno}"

@@ -52,7 +52,7 @@ class Deal:
 
     Attributes:
         number: of the deal in the game, from 1.
-        laid: the cards this player has discarded.
+        discarded: the cards this player has discarded.
         plays: the cards of the deal so far, oldest first, with who played them.
         gos: when who could not play.
     """

@@ -79,7 +79,7 @@ def pegging_view(
 
     Args:
         hand: the cards it still holds, such as ``"6D 4S"``.
-        laid: the two it discarded.
+        discarded: the two it discarded.
         starter: the card turned up.
         dealer: whether it deals.
         pile: the cards played in this deal in order, the other seat's in brackets:

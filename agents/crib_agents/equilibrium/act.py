@@ -57,7 +57,7 @@ def discard_probabilities(v, weights, probabilities):
     the split with it is taken, or else that with the nearest place.
 
     Args:
-        chances: float64[HAND], by the card's place in ``v["hand"]``.
+        probabilities: float64[HAND], by the card's place in ``v["hand"]``.
     """
     cards = stack.ints(HAND)
     order = stack.ints(HAND)
@@ -154,7 +154,8 @@ def pegging_probabilities(v, weights, probabilities):
     """Write how likely each card held is played now; ``weights`` begin with a strategy.
 
     Args:
-        chances: float64[HAND], by the card's place in ``v["hand"]``; of equal ranks the first.
+        probabilities: float64[HAND], by the card's place in ``v["hand"]``; a rank's share stands at
+            its first card.
     """
     n = v["hand_n"]
     counted = 0

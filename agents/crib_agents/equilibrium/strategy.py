@@ -73,7 +73,8 @@ class Strategy:
             node: where it is; see `PublicTree` and `find_node`.
             holding: the number of the ranks it still holds; see `holdings`. Ranks that do not fit
                 the count are its own to leave out: they have probability 0.
-            starter: the starter's rank. laid: the number of the pair discarded, see `pair_number`.
+            starter: the starter's rank.
+            discarded: the number of the pair discarded, see `pair_number`.
         """
         ranks = np.zeros(RANKS)
         row = self.play[starter if len(self.play) > 1 else 0]

@@ -27,7 +27,7 @@ def choose_pair(pair_value):
     It returns ``64 * higher + lower`` card id; of equals the pair of the higher cards.
 
     Args:
-        value: kernel ``pair_value(view, table, weights, low, high)``.
+        pair_value: kernel ``pair_value(view, table, weights, low, high)``.
     """
 
     @kernel

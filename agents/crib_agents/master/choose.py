@@ -73,7 +73,7 @@ def discard_views(views, win_table, model, table, near, scratch, columns, strate
     """Choose a card to discard for each view, all judged by one table and under the same rules.
 
     Args:
-        worths, model, table, near, scratch: see `fill_columns`.
+        win_table, model, table, near, scratch: see `fill_columns`.
         columns: float64[PAIRS, COLUMNS], no matter what is in them.
         strategy: see `equilibrium.packed`. pull: in parts of a win, or of what ``win_table``
             counts.

@@ -31,7 +31,7 @@ class Option:
     Attributes:
         label: the choice in words.
         why: what it brings, in points.
-        worth: the chance of winning with it, 0 to 1; in a single deal the points it brings.
+        win_value: the chance of winning with it, 0 to 1; in a single deal the points it brings.
         probability: how likely the agent was to make it, None where it does not say.
         value: the agent's value of it, None where it does not say.
     """

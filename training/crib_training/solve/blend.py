@@ -148,7 +148,7 @@ def blend(
 
     Args:
         hands: all that the seat may hold. likely: float64[T], how likely each is.
-        chances: of the seat, for every pair. basic: what is taken where no hand comes.
+        probabilities: of the seat, for every pair. basic: what is taken where no hand comes.
     """
     tree, counts = walker.tree, walker.counts
     sums, weights = np.zeros((2, tree.size))

@@ -143,7 +143,8 @@ def learn_splits(regrets, probabilities, sums, by_class, by_ranks, of_class, siz
     """Learn from what splits are worth; return what the best of each would have brought besides.
 
     Args:
-        regrets, chances, sums: float32[C, S]: regrets, the strategy, and what its average is of.
+        regrets, probabilities, sums: float32[C, S]: regrets, the strategy, and what its average
+            is of.
         by_class: float32[C, S]. by_ranks: float64[M, S]; a split is worth the two together.
         of_class: of `RankHands`. sizes: of `Classes`.
         iteration: the weight in the average; 0 learns nothing.

@@ -74,7 +74,7 @@ def my_last_two(reach, makes, points, action_value):
 
     Args:
         reach: float64, its range. makes: int8[2, 13], of `Counts.last_two`.
-        worth: float64, receives the two.
+        action_value: float64, receives the two.
     """
     low = 0.0
     high = 0.0
@@ -90,9 +90,9 @@ def learn(book, probabilities, page, at, left, slots, action_value, value, gaine
     """Add to the regrets and the average of a holding at a node, and set its next strategy.
 
     Args:
-        book, chances: see `Walk`. page, at: where the holding's begin there.
+        book, probabilities: see `Walk`. page, at: where the holding's begin there.
         left: how many cards it has. slots: how many ranks.
-        worth: float64, what each of its ranks brings; `UNFIT` for those that do not fit.
+        action_value: float64, what each of its ranks brings; `UNFIT` for those that do not fit.
         value: what its strategy brought. gained: the weight of that in the average.
     """
     total = 0.0

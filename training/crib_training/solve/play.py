@@ -69,7 +69,7 @@ class Walk(NamedTuple):
         me: 0 for pone, 1 for the dealer. mode: what the walk is for.
         pairs, pair: `Strategy.discard_pairs` of this seat, and what it discarded.
         weight: of what is learned in its average.
-        chances: float32, this seat's strategy, as `Strategy.play` lays it out, 0 to 1.
+        probabilities: float32, this seat's strategy, as `Strategy.play` lays it out, 0 to 1.
         theirs: float32, the other seat's, which knows no pairs discarded.
         book: float32, for each holding at each of this seat's nodes the regrets of its ranks, then
             the sums for its average strategy; of the best answer float32[N], which rank is played

@@ -111,7 +111,7 @@ def write_rank_strategy(probabilities, of_class, sizes, strategy):
     """Write the mean strategy of each multiset's classes, float64[M, S].
 
     Args:
-        chances: float32[C, S]. sizes: int64[C], hands in each class.
+        probabilities: float32[C, S]. sizes: int64[C], hands in each class.
     """
     strategy[:] = 0.0
     for i in range(len(probabilities)):

@@ -209,7 +209,7 @@ class Walker:
         Args:
             seat: 0 for pone, 1 for the dealer. mode: LEARN, VALUE or BEST.
             ranges: float32[G, K], how likely the other seat kept each holding.
-            chances, theirs, book: see `Walk`.
+            probabilities, theirs, book: see `Walk`.
             iteration: the weight of what is learned.
             starter: its rank, so that ranges are weighed by how many of its cards are left.
             by_kept: whether points are wanted by what the other seat kept, too.

@@ -73,7 +73,7 @@ def smoothed(value: Array, spread: Array) -> Array:
     """Return the means of a table about each of its points, by a normal spread.
 
     Args:
-        worth: float64[a, b]; beyond its edges it stays as it is there.
+        value: float64[a, b]; beyond its edges it stays as it is there.
         spread: float64[..., 2, 2], covariances of what the two axes stand for.
 
     Returns:

@@ -93,7 +93,7 @@ def line_values(v, table, weights, lines, points, value):
         weights: begin with the nets.
         lines: which, one bit each.
         points: int64[EACH_TWICE], receives their points so far; with the card from LINES on.
-        worth: float64[EACH_TWICE], receives points so far and those expected.
+        value: float64[EACH_TWICE], receives points so far and those expected.
     """
     places = stack.ints(MOST_INPUTS)
     values = stack.floats(MOST_INPUTS)
@@ -200,7 +200,7 @@ def action_values(v, table, weights, value, values):
     """Write the value of each action, float64[ACTIONS]; `UNLIKELY` for those not legal.
 
     Args:
-        worth: of `line_values`, for the lines that a card may go to.
+        value: of `line_values`, for the lines that a card may go to.
     """
     legal = v["legal"]
     mine = 1.0 if v["scores_rows"] else -1.0

@@ -127,7 +127,7 @@ def fill_gains(v, table, weights, unseen, mine_owed, twice, gains, before):
     Args:
         mine_owed: cards that my side then owes the crib.
         twice: 1 for the lines with the card in turn as well.
-        gains: float64[GAINS]. worth: float64[EACH_TWICE], the value of the lines without it.
+        gains: float64[GAINS]. before: float64[EACH_TWICE], the value of the lines without it.
     """
     places = stack.ints(MOST_INPUTS)
     values = stack.floats(MOST_INPUTS)

@@ -148,7 +148,7 @@ def card_values(v, weights, now, values):
     Args:
         weights: begin with the nets.
         now: see `card_points`.
-        worth: float64[HAND], receives the points of this seat less those of the other.
+        values: float64[HAND], receives the points of this seat less those of the other.
     """
     theirs = stack.floats(HAND)
     choices = card_points(v, weights, now, values, theirs)

@@ -210,7 +210,7 @@ def self_play(
         weights: float64[2], of the sides' points.
         views: [TURNS] views and past: [TURNS + 1] positions, to work in.
         whole: 1 to learn by sides, 0 by lines.
-        explore: one action in so many is drawn at random; 0 for none.
+        epsilon: one action in so many is drawn at random; 0 for none.
         points: int64[rounds, 2], filled with what rows and columns scored, heels and crib included.
     """
     s = states[0]

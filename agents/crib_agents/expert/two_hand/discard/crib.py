@@ -33,7 +33,7 @@ def weigh_pairs(discard_rate, m, s):
     laying the starter's jack.
 
     Args:
-        habit: float64[169], how often the other's role lays a pair it could, by cell.
+        discard_rate: float64[169], how often the other's role lays a pair it could, by cell.
         m: the cards not seen as a 52-bit mask.
         s: the scratch record of `keep`.
     """
