@@ -55,11 +55,8 @@ def lane_entries(family: Family) -> Lanes:
     states_t, rules_t, views_t = family.types
     begin_episode, step_move = family.kernels.begin_episode, family.kernels.step
     find_move, draw_move = family.kernels.find_move, family.kernels.draw_move
-    view, encode, encode_mask = (
-        family.kernels.view,
-        family.kernels.encode,
-        family.kernels.encode_mask,
-    )
+    view = family.kernels.view
+    encode, encode_mask = family.kernels.encode, family.kernels.encode_mask
     result, phase_of = family.kernels.result, family.kernels.phase_of
     episode_reward = reward_kernel(family)
     name, log_size = family.name, family.log_size

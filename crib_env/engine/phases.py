@@ -74,11 +74,8 @@ def phase_entries(family: Family) -> Phases:
     states_t, rules_t, views_t = family.types
     begin_episode, step = family.kernels.begin_episode, family.kernels.step
     find_move, draw_move = family.kernels.find_move, family.kernels.draw_move
-    view, encode, encode_mask = (
-        family.kernels.view,
-        family.kernels.encode,
-        family.kernels.encode_mask,
-    )
+    view = family.kernels.view
+    encode, encode_mask = family.kernels.encode, family.kernels.encode_mask
     waits_for, episode_reward = waiting_kernel(family), reward_kernel(family)
     write_ending = ending_kernel(family)
     name, log_size = family.name, family.log_size

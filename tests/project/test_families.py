@@ -1,4 +1,4 @@
-"""A new family is told to nobody: what lacks a part for it says so in one sentence, or works."""
+"""A new family needs no list: what lacks a part for it says so in one sentence, or works."""
 
 from __future__ import annotations
 

@@ -15,74 +15,81 @@ from numba import void
 
 from crib_env.engine.jit import entry, kernel
 from crib_env.engine.record import NONE
-from crib_env.engine.two_hand.records import DISCARD, HAND, PILE, VIEWS_T
+from crib_env.engine.two_hand.records import DISCARD, HAND, VIEWS_T
 from crib_env.engine.two_hand.slots import legal_slots
 from crib_env.engine.two_hand.views import view
 
 SUITS = 4
+RANKS = 13
 
 
 @kernel
-def place_of(suit, c, d, h, s):
-    """Return the place of a suit, whose ranks are one of four bit masks, among the four.
+def bit_of(card):
+    """Return the bit of a card in a mask with 13 bits a suit."""
+    return 1 << (RANKS * (card & 3) + (card >> 2))
 
-    Suits with higher masks come first; of suits with the same ranks, the one with the lower number.
+
+@kernel
+def order_suit(card, dealt):
+    """Return the canonical card of a card, while the seat discards.
+
+    Suits are ordered by their ranks among the cards dealt, higher masks first; of two suits with
+    the same ranks, the one with the lower number comes first.
+
+    Args:
+        card: one of those dealt.
+        dealt: the mask of all cards dealt to the seat, see `bit_of`.
     """
-    mine = c if suit == 0 else d if suit == 1 else h if suit == 2 else s
+    suit = card & 3
+    every = (1 << RANKS) - 1
+    mine = dealt >> RANKS * suit & every
     place = 0
     for other in range(SUITS):
-        ranks = c if other == 0 else d if other == 1 else h if other == 2 else s
+        ranks = dealt >> RANKS * other & every
         place += 1 if ranks > mine or (ranks == mine and other < suit) else 0
-    return place
+    return (card & ~3) | place
 
 
 @kernel
-def order_suits(card, c, d, h, s):
-    """Return the canonical card of a card, while the seat discards."""
-    return (card & ~3) | place_of(card & 3, c, d, h, s)
+def number(cards, n, seen):
+    """Write canonical cards over ``n`` cards by numbering those of a rank, in the pegging.
 
+    Args:
+        cards: int64[at least n].
+        n: how many of them there are.
+        seen: three bits a rank: how many cards of it have a number already.
 
-@kernel
-def next_of_rank(card, seen):
-    """Return the canonical card of the next card of a rank; ``seen`` has three bits a rank."""
-    return (card & ~3) | (seen >> (3 * (card >> 2)) & 7)
+    Returns:
+        ``seen`` after these.
+    """
+    for i in range(n):
+        rank = cards[i] >> 2
+        cards[i] = 4 * rank + (seen >> 3 * rank & 7)
+        seen += 1 << 3 * rank
+    return seen
 
 
 @kernel
 def relabel(v):
     """Write canonical cards over the cards of a view."""
     if v["phase"] == DISCARD:
-        c = d = h = s = 0
-        for i in range(v["hand_n"] + v["discarded_n"]):
-            card = v["hand"][i] if i < v["hand_n"] else v["discarded"][i - v["hand_n"]]
-            bit = 1 << (card >> 2)
-            suit = card & 3
-            c |= bit if suit == 0 else 0
-            d |= bit if suit == 1 else 0
-            h |= bit if suit == 2 else 0
-            s |= bit if suit == 3 else 0
+        dealt = 0
         for i in range(v["hand_n"]):
-            v["hand"][i] = order_suits(v["hand"][i], c, d, h, s)
+            dealt |= bit_of(v["hand"][i])
         for i in range(v["discarded_n"]):
-            v["discarded"][i] = order_suits(v["discarded"][i], c, d, h, s)
+            dealt |= bit_of(v["discarded"][i])
+        for i in range(v["hand_n"]):
+            v["hand"][i] = order_suit(v["hand"][i], dealt)
+        for i in range(v["discarded_n"]):
+            v["discarded"][i] = order_suit(v["discarded"][i], dealt)
         return
-    seen = 0
-    for i in range(v["hand_n"]):
-        card = v["hand"][i]
-        v["hand"][i] = next_of_rank(card, seen)
-        seen += 1 << (3 * (card >> 2))
-    for i in range(v["discarded_n"]):
-        card = v["discarded"][i]
-        v["discarded"][i] = next_of_rank(card, seen)
-        seen += 1 << (3 * (card >> 2))
+    seen = number(v["hand"], v["hand_n"], 0)
+    seen = number(v["discarded"], v["discarded_n"], seen)
     if v["starter"] != NONE:
-        card = v["starter"]
-        v["starter"] = next_of_rank(card, seen)
-        seen += 1 << (3 * (card >> 2))
-    for i in range(min(v["pile_n"], PILE)):
-        card = v["pile"][i]
-        v["pile"][i] = next_of_rank(card, seen)
-        seen += 1 << (3 * (card >> 2))
+        rank = v["starter"] >> 2
+        v["starter"] = 4 * rank + (seen >> 3 * rank & 7)
+        seen += 1 << 3 * rank
+    number(v["pile"], v["pile_n"], seen)
 
 
 @entry(void(VIEWS_T), "two_hand.relabel_views")
@@ -100,27 +107,26 @@ def canonical_view(s, rules, seat, v):
 
 
 @kernel
-def canonical_card(s, seat, slot):
-    """Return the canonical card in a slot that the seat holds."""
-    card = s["dealt"][HAND * seat + slot]
-    if s["phase"] != DISCARD:
-        place = 0
-        for i in range(slot):
-            same = s["dealt"][HAND * seat + i] >> 2 == card >> 2
-            place += 1 if same and s["held"][seat] >> i & 1 else 0
-        return (card & ~3) | place
-    c = d = h = p = 0
-    dealt = s["held"][seat] | s["discarded"][seat]
+def dealt_mask(s, seat):
+    """Return the mask of the cards dealt to a seat, see `bit_of`."""
+    slots = s["held"][seat] | s["discarded"][seat]
+    dealt = 0
     for i in range(HAND):
-        if dealt >> i & 1:
-            other = s["dealt"][HAND * seat + i]
-            bit = 1 << (other >> 2)
-            suit = other & 3
-            c |= bit if suit == 0 else 0
-            d |= bit if suit == 1 else 0
-            h |= bit if suit == 2 else 0
-            p |= bit if suit == 3 else 0
-    return order_suits(card, c, d, h, p)
+        dealt |= bit_of(s["dealt"][HAND * seat + i]) if slots >> i & 1 else 0
+    return dealt
+
+
+@kernel
+def canonical_card(s, seat, slot, dealt):
+    """Return the canonical card in a slot that the seat holds; ``dealt`` as `dealt_mask`."""
+    card = s["dealt"][HAND * seat + slot]
+    if s["phase"] == DISCARD:
+        return order_suit(card, dealt)
+    place = 0
+    for i in range(slot):
+        same = s["dealt"][HAND * seat + i] >> 2 == card >> 2
+        place += 1 if same and s["held"][seat] >> i & 1 else 0
+    return (card & ~3) | place
 
 
 @kernel
@@ -128,8 +134,9 @@ def canonical_slot(s, rules, card):
     """Return the slot of a canonical card the seat to move may use now, or NONE."""
     seat = s["to_move"]
     slots = legal_slots(s, seat)
+    dealt = dealt_mask(s, seat)
     for i in range(HAND):
-        if slots >> i & 1 and canonical_card(s, seat, i) == card:
+        if slots >> i & 1 and canonical_card(s, seat, i, dealt) == card:
             return i
     return NONE
 
@@ -137,4 +144,4 @@ def canonical_slot(s, rules, card):
 @kernel
 def canonical_card_in(s, slot):
     """Return the canonical card in a slot of the seat to move."""
-    return canonical_card(s, s["to_move"], slot)
+    return canonical_card(s, s["to_move"], slot, dealt_mask(s, s["to_move"]))
