@@ -28,25 +28,11 @@ from crib_env.engine.record import TABLE_T, WEIGHTS_T, array_of
 from crib_env.engine.show import show_table
 from crib_env.engine.two_hand.records import DISCARD, HAND, VIEW
 from crib_env.rules import PRESETS, Rules
-from learned_nets import drawn_weights
+from learned_nets import drawn_weights, views_of
 from reference import learned as slow
 
 TWO_HAND = ("hoyle", "five_card")
 HOYLE = PRESETS["hoyle"]
-
-
-def views_of(rules: Rules, n: int, seed: int) -> np.ndarray[Any, Any]:
-    """Return the views of all decisions of n deals, played by chance."""
-    games = GameBatch(rules, n, episode="deal", seed=seed)
-    games.reset()
-    rng = np.random.default_rng(seed)
-    found = []
-    running = games.running()
-    while len(running):
-        found.append(games.views(running))
-        games.ask(find_agent("random"), running, rng)
-        running = games.running(running)
-    return np.concatenate(found)
 
 
 @entry(void(array_of(VIEW), TABLE_T, WEIGHTS_T, float64[:, ::1], int64[:, ::1]))

@@ -143,7 +143,7 @@ def test_an_action_is_worth_the_mean_over_next_cards_of_their_best_answers(
 ) -> None:
     rules = PRESETS[preset]
     weights = drawn_weights(rules)
-    views = views_of(rules, players, 2, seed=7)
+    views = views_of(rules, 2, 7, players)
     views = views[np.isin(views["turn"], (13, 22, 25, 26))]
     values = np.zeros((len(views), ACTIONS))
     win_table_of(views, show_table(), weights.flat(), POINTS, values)
@@ -177,12 +177,12 @@ def test_rules_without_nets_are_refused() -> None:
     agent = LearnedSearch([drawn_weights(PRESETS["table_top"])])
     with pytest.raises(ValueError, match=r"learned_search does not play where flush_size is 4 .*: "
                                          r"it plays table_top \("):  # fmt: skip
-        agent.act(views_of(PRESETS["table_top_ship"], 2, 1, 1), np.random.default_rng(0))
+        agent.act(views_of(PRESETS["table_top_ship"], 1, 1), np.random.default_rng(0))
 
 
 def test_views_of_different_rules_are_answered_each_by_its_own_nets() -> None:
     agent = LearnedSearch([drawn_weights(PRESETS[p], seed=i) for i, p in enumerate(TABLE_TOP)])
-    parts = [views_of(PRESETS[p], 2, 1, 1) for p in TABLE_TOP]
+    parts = [views_of(PRESETS[p], 1, 1) for p in TABLE_TOP]
     rng = np.random.default_rng(0)
     alone = np.concatenate([agent.act(part, rng) for part in parts])
     assert (agent.act(np.concatenate(parts), rng) == alone).all()

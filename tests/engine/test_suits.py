@@ -12,24 +12,9 @@ from crib_env import Rules, five_card_v0, six_card_v0
 from crib_env.batch import GameBatch
 from crib_env.encoding import canonical_views, encode
 from crib_env.engine.family import family_for, find_family
+from learned_nets import views_of
 
 GAMES = ("five_card", "hoyle")
-
-
-def views_met(rules: str, n: int, seed: int) -> np.ndarray:
-    """Return the views of all decisions of ``n`` random deals."""
-    batch = GameBatch(rules, n, episode="deal", seed=seed)
-    batch.reset()
-    rng = np.random.default_rng(seed)
-    met = []
-    lanes = batch.running()
-    while len(lanes):
-        views = batch.views(lanes)
-        met.append(views)
-        masks = encode(views)[1]
-        assert batch.step(lanes, (masks * rng.random(masks.shape)).argmax(axis=1)) is None
-        lanes = batch.running(lanes)
-    return np.concatenate(met)
 
 
 def relabelled(views: np.ndarray, new_card: np.ndarray) -> np.ndarray:
@@ -47,7 +32,7 @@ def relabelled(views: np.ndarray, new_card: np.ndarray) -> np.ndarray:
 
 @pytest.mark.parametrize("rules", GAMES)
 def test_while_discarding_a_permutation_of_the_suits_changes_nothing(rules: str) -> None:
-    views = views_met(rules, 300, 1)
+    views = views_of(rules, 300, 1)
     views = views[views["phase"] == 0]
     rng = np.random.default_rng(2)
     suits = rng.permuted(np.tile(np.arange(4), (len(views), 1)), axis=1)
@@ -66,7 +51,7 @@ def test_while_discarding_a_permutation_of_the_suits_changes_nothing(rules: str)
 
 @pytest.mark.parametrize("rules", GAMES)
 def test_in_the_pegging_any_suits_look_the_same(rules: str) -> None:
-    views = views_met(rules, 300, 3)
+    views = views_of(rules, 300, 3)
     views = views[views["phase"] == 1]
     rng = np.random.default_rng(4)
     # Every rank has a permutation of suits of its own: all that stays is the ranks.
@@ -82,7 +67,7 @@ def test_in_the_pegging_any_suits_look_the_same(rules: str) -> None:
 
 @pytest.mark.parametrize("rules", GAMES)
 def test_canonical_cards_keep_ranks_and_are_different_cards(rules: str) -> None:
-    views = views_met(rules, 300, 5)
+    views = views_of(rules, 300, 5)
     seen = canonical_views(views)
     for name in ("hand", "discarded", "pile"):
         np.testing.assert_array_equal(views[name] >> 2, seen[name] >> 2)
@@ -93,7 +78,7 @@ def test_canonical_cards_keep_ranks_and_are_different_cards(rules: str) -> None:
 
 
 def test_flushes_are_still_seen_while_discarding() -> None:
-    views = views_met("five_card", 2000, 6)
+    views = views_of("five_card", 2000, 6)
     views = views[(views["phase"] == 0) & (views["discarded_n"] == 0)]
     seen = canonical_views(views)
 
@@ -140,7 +125,7 @@ def test_only_canonical_cards_are_legal_and_the_others_change_nothing() -> None:
 
 
 def test_probabilities_are_given_to_the_cards_that_stand_for_them() -> None:
-    views = views_met("five_card", 100, 9)
+    views = views_of("five_card", 100, 9)
 
     weights = np.random.default_rng(0).normal(size=(425, 52)) / 5
 

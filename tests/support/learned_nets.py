@@ -55,9 +55,9 @@ def policy(rules: str | Rules = "hoyle", environment: str = "six_card_v0") -> Po
     return PolicyNetAgent(layers(family.obs_size, family.actions), about)
 
 
-def views_of(rules: Rules, players: int, n: int, seed: int) -> np.ndarray[Any, Any]:
-    """Return the views of all decisions of n rounds, played by chance."""
-    games = GameBatch(rules, n, players=players, episode="round", seed=seed)
+def views_of(rules: str | Rules, n: int, seed: int, players: int = 2) -> np.ndarray[Any, Any]:
+    """Return the views of all decisions of n deals or rounds, played by chance."""
+    games = GameBatch(rules, n, players=players, episode="deal", seed=seed)
     games.reset()
     rng = np.random.default_rng(seed)
     found = []
