@@ -1,4 +1,4 @@
-"""Where a policy plays a phase: compiled in passes, and asked in Python, the games are the same."""
+"""Where a policy plays a phase: compiled in passes and called in Python, the games are the same."""
 
 from __future__ import annotations
 
@@ -120,12 +120,12 @@ def test_a_random_policy_makes_its_own_choice_in_every_game(module: ModuleType) 
 
 
 @pytest.mark.parametrize("who", ["policy", "opponent", "opponent without a policy"])
-def test_a_subclass_with_a_choice_of_its_own_is_asked_for_it(who: str) -> None:
-    in_python = []
+def test_a_subclass_with_a_choice_of_its_own_makes_it(who: str) -> None:
+    sizes = []
 
     class Counts(GreedyAgent):
         def act(self, views: Any, rng: np.random.Generator) -> Any:
-            asked.append(len(views))
+            sizes.append(len(views))
             return super().act(views, rng)
 
     if who == "opponent without a policy":
@@ -133,7 +133,7 @@ def test_a_subclass_with_a_choice_of_its_own_is_asked_for_it(who: str) -> None:
     else:
         players = (Counts(), "greedy") if who == "policy" else ("greedy", Counts())
         picture(make(pegging_v0, *players), seed=7, steps=4)
-    assert asked
+    assert sizes
 
 
 def test_his_heels_are_no_part_of_the_play() -> None:
