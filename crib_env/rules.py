@@ -8,6 +8,7 @@ game of another family is a subclass with fields of its own, whose preset is put
 from __future__ import annotations
 
 from dataclasses import dataclass, fields, replace
+from inspect import Signature, signature
 from typing import Any, ClassVar, Literal, Self, TypeVar, overload
 
 import numpy as np
@@ -21,6 +22,14 @@ NextDealer = Literal["loser", "winner"]
 # What the observations can tell apart: points still to make, and game points of a match.
 LARGEST_TARGET = 209
 LARGEST_MATCH_TARGET = 7
+
+
+class _Fields:
+    """The signature of a class of rules: its fields."""
+
+    def __get__(self, _: object, kind: type[Rules]) -> Signature:
+        shown = signature(kind.__init__)
+        return shown.replace(parameters=list(shown.parameters.values())[1:])
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,6 +61,8 @@ class Rules:
     crib_flush_size: int = 5
     first_dealer: FirstDealer = "low_card"
     heels: int = 2
+
+    __signature__: ClassVar[Any] = _Fields()  # `__new__` takes anything
 
     def __new__(cls, *args: object, **changes: object) -> Self:
         """Refuse to make rules of no game."""
