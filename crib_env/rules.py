@@ -251,6 +251,7 @@ PRESETS: dict[str, Rules] = {
         score_difference=True,
     ),
 }
+"""The rules that have a name: ``hoyle``, ``five_card``, ``table_top`` and ``table_top_ship``."""
 
 
 def as_rules(rules: str | Rules) -> Rules:
