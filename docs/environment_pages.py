@@ -28,6 +28,7 @@ CLAUSES = {
     "discard_v0": "[H1](../rules/hoyle.md) and [F2](../rules/five_card.md)",
     "pegging_v0": "[H3-H7](../rules/hoyle.md), and [F4 and F5](../rules/five_card.md)",
 }
+PHASES = {"pegging_policy": "pegs", "discard_policy": "discards"}
 AEC, LEARNER, BATCH = "PettingZoo", "Gymnasium, vector, SB3", "vector, SB3"
 
 
@@ -37,7 +38,7 @@ def coded(values: Any) -> str:
 
 
 def arguments(maker: EnvSpec) -> list[tuple[str, str, str, str, str]]:
-    """Return every argument of an environment: name, values, default, meaning, forms that take it."""
+    """Return an environment's arguments: name, values, default, meaning, forms that take it."""
     family = maker.family
     presets = [name for name, rules in PRESETS.items() if rules.family == family.name]
     rewards = [one for one in REWARDS if one in ("win", "points") or one in family.expected]
@@ -66,9 +67,9 @@ def arguments(maker: EnvSpec) -> list[tuple[str, str, str, str, str]]:
              "who plays the learner's partner", LEARNER),
         ]  # fmt: skip
     if maker.phase is not None:
-        does = "pegs" if maker.phase.name == "pegging_policy" else "discards"
+        meaning = f"who {PHASES[maker.phase.name]}, for both seats"
         rows.append((maker.phase.name, "a name, an agent, a function of a view",
-                     coded([maker.phase.default]), f"who {does}, for both seats", "all"))  # fmt: skip
+                     coded([maker.phase.default]), meaning, "all"))  # fmt: skip
     return [
         *rows,
         ("mask_in_observation", '`False`, `True`, `"rllib"`, `"tianshou"`, `"torchrl"`', "`False`",
