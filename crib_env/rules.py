@@ -8,7 +8,6 @@ game of another family is a subclass with fields of its own, whose preset is put
 from __future__ import annotations
 
 from dataclasses import dataclass, fields, replace
-from inspect import Signature, signature
 from typing import Any, ClassVar, Literal, Self, TypeVar, overload
 
 import numpy as np
@@ -22,14 +21,6 @@ NextDealer = Literal["loser", "winner"]
 # What the observations can tell apart: points still to make, and game points of a match.
 LARGEST_TARGET = 209
 LARGEST_MATCH_TARGET = 7
-
-
-class _Fields:
-    """The signature of a class of rules: its fields."""
-
-    def __get__(self, _: object, kind: type[Rules]) -> Signature:
-        shown = signature(kind.__init__)
-        return shown.replace(parameters=list(shown.parameters.values())[1:])
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,18 +53,12 @@ class Rules:
     first_dealer: FirstDealer = "low_card"
     heels: int = 2
 
-    __signature__: ClassVar[Any] = _Fields()  # `__new__` takes anything
-
-    def __new__(cls, *args: object, **changes: object) -> Self:
-        """Refuse to make rules of no game."""
-        if cls is Rules:
+    def __post_init__(self) -> None:
+        if type(self) is Rules:
             raise TypeError(
                 "Rules is what all games have in common: make a TwoHandRules or a TableTopRules, "
                 "or take a preset, such as Rules.preset('hoyle')"
             )
-        return super().__new__(cls)
-
-    def __post_init__(self) -> None:
         name: object = self.name
         if not isinstance(name, str) or not name:
             raise ValueError(f"name must be a text of one letter or more, got {name!r}")
@@ -251,7 +236,7 @@ PRESETS: dict[str, Rules] = {
         score_difference=True,
     ),
 }
-"""The rules that have a name: ``hoyle``, ``five_card``, ``table_top`` and ``table_top_ship``."""
+"""The rules by name, ``hoyle``, ``five_card``, ``table_top`` and ``table_top_ship``."""
 
 
 def as_rules(rules: str | Rules) -> Rules:

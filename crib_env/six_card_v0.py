@@ -42,7 +42,8 @@ opponent="rule_based")`` and ``gymnasium.make_vec(..., num_envs=1024)``. For Sta
 | ``features`` | ``True``, ``"lookahead"``, ``"reply"``: see docs/features.md | none |
 | ``mask_in_observation`` | ``True``, ``"rllib"``, ``"tianshou"``, ``"torchrl"`` | ``False`` |
 
-The last four are for the forms with a learner: Gymnasium, vector and SB3.
+``opponent``, ``seat``, ``features`` and ``mask_in_observation`` are for the forms with a learner:
+Gymnasium, vector and SB3.
 
 ``reset(options=...)`` takes ``decks`` (52-card permutations, one per deal, in order), ``dealer``
 (the first dealer's seat) and ``scores``.

@@ -18,6 +18,7 @@ from crib_env import __version__
 
 project = "crib-env"
 author = "the crib-env contributors"
+copyright = author
 release = __version__
 extensions = [
     "myst_nb",
@@ -31,7 +32,7 @@ default_role = "py:obj"  # single backticks of docstrings link
 templates_path = ["_templates"]
 autosummary_generate = True
 napoleon_use_ivar = True
-autosummary_imported_members = True
+python_maximum_signature_line_length = 80
 toc_object_entries_show_parents = "hide"
 copybutton_exclude = ".linenos, .gp, .go"  # a session is copied without its prompts
 ogp_site_url = ""  # links stay relative: the site may stand anywhere

@@ -94,8 +94,9 @@ def page(name: str) -> str:
     """Return the text of an environment's page, in Markdown."""
     module = env_module(name)
     maker: EnvSpec = module.maker
-    text = CODE.sub(lambda block: f"```python\n{dedent(block[0])}```\n", module.__doc__ or "")
-    summary, *parts = SECTION.split(text.replace("``", "`"))
+    text = (module.__doc__ or "").replace("``", "`")
+    text = CODE.sub(lambda block: f"```python\n{dedent(block[0])}```\n", text)
+    summary, *parts = SECTION.split(text)
     sections = dict(zip(parts[::2], parts[1::2], strict=True))
     rows = [
         "| argument | values | default | meaning | taken by |\n|---|---|---|---|---|",
@@ -105,9 +106,7 @@ def page(name: str) -> str:
     slices += [f"| `{part}` | {size} | {meaning} |" for part, size, meaning in maker.family.layout]
     forms = ["env", "raw_env", "gym_env", "vector_env", "sb3_env"]
     made = ", ".join(f"{{py:obj}}`{form} <crib_env.{name}.{form}>`" for form in forms)
-    told = re.sub(
-        r"^\|.*\n", "", sections["Keywords"], flags=re.MULTILINE
-    ).strip()  # no table twice
+    told = re.sub(r"^\|.*\n", "", sections["Keywords"], flags=re.MULTILINE).strip()
     sections["Arguments"] = "\n".join(["", *rows]) + f"\n\nThe forms: {made}.\n\n{told}\n"
     sections["Observation"] += "\n\n### Slice by slice\n\n" + "\n".join(slices) + "\n"
     sections["Rules"] = f"Clause by clause, each with its source: {CLAUSES[name]}.\n"

@@ -69,3 +69,5 @@ def test_a_page_opens_with_the_game_and_ends_with_the_rules(name: str) -> None:
     for target in re.findall(r"\((\.\./[\w/.]+)\)", text):
         assert (ROOT / "docs" / "environments" / target).resolve().exists(), target
     assert CLAUSES[name] in text
+    code = dict(zip(headings, text.split("\n## ")[1:], strict=True))["Usage"]
+    assert f"```python\nfrom crib_env import {name}\n" in code
