@@ -6,6 +6,7 @@ arguments; ``crib_env.find_agent("rule_based")`` makes one.
 """
 
 from crib_agents import families  # isort: skip
+from crib_agents.adapters.export import to_onnx
 from crib_agents.adapters.learned import PolicyNetAgent
 from crib_agents.adapters.nets import from_onnx, from_torch
 from crib_agents.adapters.phased import PhasedAgent
@@ -30,4 +31,5 @@ __all__ = [
     "from_onnx",
     "from_sb3",
     "from_torch",
+    "to_onnx",
 ]

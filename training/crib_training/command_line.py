@@ -26,6 +26,7 @@ COMMANDS = {
     "distill": ("crib_training.learn.distill", "distil the expert into a learned agent (DAgger)"),
     "curves": ("crib_training.learn.curves", "draw the learning curves of several runs into one"),
     "evaluate": ("crib_training.evaluation.evaluate", "compare two agents on duplicate deals"),
+    "export": ("crib_training.export", "write a trained policy as an ONNX file"),
     "rate": ("crib_training.rating", "rate an agent beside the built-in ones"),
     "tournament": ("crib_training.tournament.run", "rate agents by a round-robin"),
     "solve": ("crib_training.solve.run", "solve a deal: near-perfect play for points"),
@@ -42,7 +43,7 @@ COMMANDS = {
 }
 INSTALL = 'pip install "crib-env[{}]"'
 # What brings what a command may lack in the base install; for those not named here, `train`.
-EXTRAS = {"play": "play", "watch": "play", "drill": "play", "web": "web"}
+EXTRAS = {"export": "train,onnx", "play": "play", "watch": "play", "drill": "play", "web": "web"}
 CHECKOUT = "it needs a checkout of crib-env"
 TRACEBACK = "CRIB_TRACEBACK"  # set, an unexpected error shows where it comes from
 
