@@ -15,6 +15,7 @@ from crib_agents.adapters.scored import ScoredAgent
 from crib_agents.expert.agent import ExpertAgent
 from crib_agents.greedy import GreedyAgent
 from crib_agents.learned import MonteCarloAgent
+from crib_agents.pool import Pool
 from crib_agents.random_agent import RandomAgent
 from crib_agents.rule_based import RuleBasedAgent
 
@@ -24,6 +25,7 @@ __all__ = [
     "MonteCarloAgent",
     "PhasedAgent",
     "PolicyNetAgent",
+    "Pool",
     "RandomAgent",
     "RuleBasedAgent",
     "ScoredAgent",

@@ -10,7 +10,9 @@ import gymnasium
 import numpy as np
 import pytest
 
-torch = pytest.importorskip("torch")
+pytest.importorskip("torch")
+
+import torch
 
 import crib_env
 from crib_env import ENVIRONMENTS, env_module, sample_legal, six_card_v0

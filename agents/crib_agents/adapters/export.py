@@ -64,9 +64,9 @@ def to_onnx(agent: Opponent | Any, path: str | Path) -> None:
     try:
         with _quiet():
             program = torch.onnx.export(
-                module, given, input_names=["observations", "masks"][: len(given)],
-                output_names=["scores"], dynamic_shapes=[{0: torch.export.Dim("batch")}] * len(given),
-                opset_version=OPSET, dynamo=True, verbose=False,
+                module, given, opset_version=OPSET, dynamo=True, verbose=False,
+                input_names=["observations", "masks"][: len(given)], output_names=["scores"],
+                dynamic_shapes=[{0: torch.export.Dim("batch")}] * len(given),
             )  # fmt: skip
     except Exception as error:  # torch.export has an error class for every stage
         why = str(error).strip().partition("\n")[0]

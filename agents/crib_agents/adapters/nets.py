@@ -48,8 +48,8 @@ def from_torch(
         sample: draw by the softmax of the logits instead of taking the highest.
         device: where the tensors are put; None: where a module's parameters are, or the CPU.
         suits: ``"canonical"`` if the network was trained in games made with that.
-        rules: the rules that it was trained under, such as ``envs.rules``; it plays no others. None:
-            it is taken to play any.
+        rules: the rules that it was trained under, such as ``envs.rules``; it plays no others.
+            None: it is taken to play any.
 
     Raises:
         TypeError: its signature does not say whether it takes masks, or it takes other arguments.
