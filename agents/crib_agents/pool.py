@@ -15,6 +15,7 @@ from crib_env.policy import Agent, Opponent, find_agent
 
 By = Literal["recency", "results", "uniform"]
 WAYS: tuple[By, ...] = ("recency", "results", "uniform")
+ENDING = ("seat", "winner", "opponent")  # what the info says of an ended episode
 
 
 class Pool:
@@ -116,12 +117,10 @@ class Pool:
             dones: what its step returned: whether the episode ended, or of N games [N].
             info: likewise; of Stable-Baselines3 the list of infos.
         """
-        unwrapped = envs.unwrapped
-        names = unwrapped.opponent_names
-        for ended in _endings(dones, info):
-            side, winner = int(ended["seat"]) % 2, int(ended["winner"])
-            won = 0.5 if winner < 0 else float(winner == side)
-            self.note(names[int(ended["opponent"])], won)
+        names = envs.unwrapped.opponent_names
+        for seat, winner, opponent in zip(*_endings(dones, info), strict=True):
+            side = seat % 2  # of four, every other seat is a partner
+            self.note(names[opponent], 0.5 if winner < 0 else float(winner == side))
 
     def note(self, name: str, won: float) -> None:
         """Note one episode against a policy; one that is not in the pool is ignored.
@@ -148,10 +147,10 @@ class Pool:
         """Return how likely each policy is drawn, float64[len(pool)], the oldest first."""
         weights = np.ones(len(self))
         if self.by == "recency":
-            weights = self.decay ** np.arange(len(self))[::-1]
+            weights *= self.decay ** np.arange(len(self))[::-1]
         elif self.by == "results":
             lost = 1 - np.array(list(self.win_rates().values()))
-            weights = (lost / lost.max()) ** self.sharpness
+            weights *= (lost / lost.max()) ** self.sharpness
         total: npt.NDArray[np.float64] = weights / weights.sum()
         return total
 
@@ -180,15 +179,12 @@ class Pool:
         return [(self._agents[at], 1 / count) for at in sorted(drawn)]
 
 
-def _endings(dones: Any, info: Any) -> Iterator[dict[str, Any]]:
-    """Yield the info of each episode that a step ended, whatever the form of the environment."""
-    ended = np.flatnonzero(np.atleast_1d(np.asarray(dones)))
+def _endings(dones: Any, info: Any) -> list[list[int]]:
+    """Return seat, winner and opponent of each episode that a step ended, in lists."""
+    ended = np.flatnonzero(np.atleast_1d(np.asarray(dones))).tolist()
+    if not ended:
+        return [[] for _ in ENDING]
     if isinstance(info, Sequence):
-        yield from (info[lane] for lane in ended)
-        return
+        return [[int(info[lane][key]) for lane in ended] for key in ENDING]
     about = info.get("final_info", info)
-    for lane in ended:
-        yield {
-            key: np.atleast_1d(np.asarray(about[key]))[lane]
-            for key in ("seat", "winner", "opponent")
-        }
+    return [np.atleast_1d(np.asarray(about[key]))[ended].tolist() for key in ENDING]

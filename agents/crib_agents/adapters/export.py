@@ -38,7 +38,7 @@ def to_onnx(agent: Opponent | Any, path: str | Path) -> None:
     Args:
         agent: `from_torch` of a module with ``rules=``, `from_sb3` of a model, a `PolicyNetAgent`,
             or the path of a file that one of them is read from.
-        path: of the file to write.
+        path: of the file to write; its folder is made.
 
     Raises:
         ValueError: the agent has no such network, does not say which rules it plays by, or PyTorch
@@ -76,6 +76,7 @@ def to_onnx(agent: Opponent | Any, path: str | Path) -> None:
             part.training = True
     assert program is not None
     program.model.metadata_props[ABOUT] = json.dumps(about)
+    Path(path).parent.mkdir(parents=True, exist_ok=True)
     write_whole(Path(path), program.model_proto.SerializeToString())
 
 

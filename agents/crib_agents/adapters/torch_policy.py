@@ -20,29 +20,32 @@ class PolicyNet(nn.Module):
         super().__init__()
         self.bits = sum(size for _, size in agent.about["observation_layout"])
         self.layers = nn.ModuleList(_linear(*layer) for layer in agent.layers)
-        self.head = agent.head
-        self.actions = int(agent.about["actions"])
+        self.head: nn.ParameterDict | None = None
         if agent.head is not None:
-            self.bits -= self.actions * agent.head.features.shape[1]
-            for name, weights in agent.head.tensors().items():
-                self.register_buffer(name.replace(".", "_"), torch.tensor(weights))
+            count, actions = agent.head.features.shape[1], int(agent.about["actions"])
+            self.bits -= count * actions
+            self.shape = (-1, count, actions)
+            weights = vars(agent.head).items()
+            self.head = nn.ParameterDict({name: torch.tensor(one) for name, one in weights})
 
     def forward(self, observations: torch.Tensor) -> torch.Tensor:
         """Return logits, float32[B, actions], of observations float32[B, size]."""
         x = observations[:, : self.bits]
         if self.head is not None:
-            features = observations[:, self.bits :].unflatten(1, (-1, self.actions))
+            features = observations[:, self.bits :].reshape(self.shape)
             x = torch.cat([x, features.amax(2), features.amin(2)], dim=1)
         for layer in self.layers[:-1]:
             x = torch.relu(layer(x))
         logits: torch.Tensor = self.layers[-1](x)
         if self.head is None:
             return logits
+        head = self.head
         of_each = features.transpose(1, 2)  # [B, actions, K]
-        of_state = (x @ self.head_state.T + self.head_bias).unsqueeze(1)
-        inner = torch.relu(of_each @ self.head_features.T + of_state)
+        of_state = (x @ head["state"].T + head["bias"]).unsqueeze(1)
+        inner = torch.relu(of_each @ head["features"].T + of_state)
         # Not by MatMul with a vector: onnxruntime fuses that with the transposition, and errs.
-        return logits + (inner * self.head_out).sum(2) + (of_each * self.head_skip).sum(2)
+        added: torch.Tensor = (inner * head["out"]).sum(2) + (of_each * head["skip"]).sum(2)
+        return logits + added
 
 
 class SB3Net(nn.Module):
