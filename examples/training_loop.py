@@ -31,6 +31,7 @@ class Settings:
     env: str = "six_card_v0"
     opponent: str = "rule_based"  # a built-in name or a file; plays beside the past selves
     past_selves: int = 2  # how many of the pool play at a time; 0 for none
+    reward: str = "expected"  # without the luck of the show; Table Top has "points"
     suits: str = "real"  # "canonical": exploitability is then exact
     steps: int = 500_000
     seed: int = 1
@@ -91,7 +92,7 @@ def main(settings: Settings, report: Callable[[int, float], None] | None = None)
     writer = SummaryWriter(settings.out)
     module = env_module(settings.env)
     envs = module.torch_env(
-        settings.num_envs, opponent=settings.opponent, episode="deal", reward="expected",
+        settings.num_envs, opponent=settings.opponent, episode="deal", reward=settings.reward,
         features=True, suits=settings.suits,
     )  # fmt: skip
     games, rollout = settings.num_envs, settings.rollout
