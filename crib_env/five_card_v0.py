@@ -16,7 +16,7 @@
 
 In the Gymnasium forms a learner plays an opponent: ``gymnasium.make("crib_env/FiveCard-v0",
 opponent="rule_based")`` and ``gymnasium.make_vec(..., num_envs=1024)``. For Stable-Baselines3 use
-``five_card_v0.sb3_env(1024)``.
+``five_card_v0.sb3_env(1024)``, for PyTorch tensors ``five_card_v0.torch_env(1024)``.
 
 | | |
 |---|---|
@@ -68,4 +68,5 @@ env = maker.env
 raw_env = maker.raw_env
 gym_env = maker.gym_env
 vector_env = maker.vector_env
+torch_env = maker.torch_env
 sb3_env = maker.sb3_env

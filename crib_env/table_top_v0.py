@@ -82,4 +82,5 @@ env = maker.env
 raw_env = maker.raw_env
 gym_env = maker.gym_env
 vector_env = maker.vector_env
+torch_env = maker.torch_env
 sb3_env = maker.sb3_env

@@ -104,7 +104,7 @@ def page(name: str) -> str:
     ]
     slices = ["| slice | entries | meaning |\n|---|---|---|"]
     slices += [f"| `{part}` | {size} | {meaning} |" for part, size, meaning in maker.family.layout]
-    forms = ["env", "raw_env", "gym_env", "vector_env", "sb3_env"]
+    forms = ["env", "raw_env", "gym_env", "vector_env", "torch_env", "sb3_env"]
     made = ", ".join(f"{{py:obj}}`{form} <crib_env.{name}.{form}>`" for form in forms)
     told = re.sub(r"^\|.*\n", "", sections["Keywords"], flags=re.MULTILINE).strip()
     sections["Arguments"] = "\n".join(["", *rows]) + f"\n\nThe forms: {made}.\n\n{told}\n"

@@ -1,4 +1,4 @@
-"""From an environment's name to its five forms: AEC (two), Gymnasium, vector, SB3."""
+"""From an environment's name to its six forms: AEC (two), Gymnasium, vector, tensors, SB3."""
 
 from __future__ import annotations
 
@@ -22,6 +22,7 @@ from crib_env.rules import Rules, find_rules
 
 if TYPE_CHECKING:
     from crib_env.envs.sb3 import CribbageVecEnv
+    from crib_env.envs.torch_vector import TorchVectorEnv
 
 
 @dataclass(frozen=True)
@@ -123,6 +124,22 @@ class EnvSpec:
         """Return ``num_envs`` games as a Gymnasium vector environment."""
         settled = self._resolve_kwargs(rules, episode, kwargs)
         return CribbageVectorEnv(settled.pop("rules"), num_envs=num_envs, **settled)
+
+    @shows_keywords_of(LearnerBatch.__init__)
+    def torch_env(
+        self,
+        num_envs: int = 1,
+        *,
+        rules: str | Rules | None = None,
+        episode: str | None = None,
+        **kwargs: Any,
+    ) -> TorchVectorEnv:
+        """Return ``num_envs`` games as a vector environment of PyTorch tensors."""
+        with comes_with("train"):
+            from crib_env.envs.torch_vector import TorchVectorEnv
+
+        settled = self._resolve_kwargs(rules, episode, kwargs)
+        return TorchVectorEnv(settled.pop("rules"), num_envs=num_envs, **settled)
 
     @shows_keywords_of(LearnerBatch.__init__)
     def sb3_env(

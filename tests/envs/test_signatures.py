@@ -9,7 +9,7 @@ import pytest
 from crib_env import ENVIRONMENTS, Rules, TableTopRules, TwoHandRules
 from crib_env.registration import env_module
 
-FORMS = ("env", "raw_env", "gym_env", "vector_env", "sb3_env")
+FORMS = ("env", "raw_env", "gym_env", "vector_env", "torch_env", "sb3_env")
 
 
 @pytest.mark.parametrize("form", FORMS)

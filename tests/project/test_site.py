@@ -16,7 +16,7 @@ from docs.environment_pages import CLAUSES, arguments, page
 API = (ROOT / "docs" / "api.md").read_text()
 LISTED = re.findall(r"^   (\w+(?:\.\w+)+)$", API, re.MULTILINE)
 PUBLIC = ("crib_env", "crib_env.scoring", "crib_agents", "crib_agents.analyze", "crib_play.replay")
-FORMS = ("env", "raw_env", "gym_env", "vector_env", "sb3_env")
+FORMS = ("env", "raw_env", "gym_env", "vector_env", "torch_env", "sb3_env")
 
 
 def found(path: str) -> object:

@@ -26,6 +26,7 @@ COMMANDS = {
     "distill": ("crib_training.learn.distill", "distil the expert into a learned agent (DAgger)"),
     "curves": ("crib_training.learn.curves", "draw the learning curves of several runs into one"),
     "evaluate": ("crib_training.evaluation.evaluate", "compare two agents on duplicate deals"),
+    "export": ("crib_training.export", "write a trained policy as an ONNX file"),
     "rate": ("crib_training.rating", "rate an agent beside the built-in ones"),
     "tournament": ("crib_training.tournament.run", "rate agents by a round-robin"),
     "solve": ("crib_training.solve.run", "solve a deal: near-perfect play for points"),
@@ -45,6 +46,7 @@ INSTALL = 'pip install "crib-env[{}]"'
 # What commands need beside the base install; `train` brings what others may lack.
 EXTRAS = {
     "train": "train", "distill": "train", "curves": "train", "solve": "train",
+    "export": "train,onnx",
     "play": "play", "watch": "play", "drill": "play", "web": "web",
 }  # fmt: skip
 CHECKOUT = "it needs a checkout of crib-env"
