@@ -105,7 +105,7 @@ class CribbageVectorEnv(LearnerSettings, VectorEnv[Observation, Array, Array]):
         seeds = [check_seed(one) for one in given]
         if several and len(seeds) != self.num_envs:
             raise ValueError(f"seed must be one or {self.num_envs}, one a game, got {seed!r}")
-        chosen = read_options(options, batch.players, self.rules.target)
+        chosen = read_options(options, batch.sides, self.rules.target)
         super().reset(seed=seeds[0])
         if several or seeds[0] is not None:
             batch.seed(seeds if several else seeds[0])

@@ -15,12 +15,12 @@ from crib_env.engine.notation import (
     Line,
     Move,
     Notation,
-    Pair,
     Record,
-    format_pair,
+    Scores,
+    format_scores,
     read_cards,
-    read_pair,
-    read_two,
+    read_each,
+    read_scores,
     refuse_twice,
 )
 from crib_env.rules import Rules
@@ -42,7 +42,7 @@ def format_body(s: Record, rules: Rules) -> list[str]:
         "/".join(_text(hand) for hand in hands),
         _text([s["starter"]]),
         _text(s["pile"][: s["pile_n"]]) or "-",
-        format_pair(s["scores"]),
+        format_scores(s["scores"]),
     ]
 
 
@@ -59,7 +59,7 @@ def read_body(words: Sequence[str], rules: Rules, dealer: int, players: int) -> 
     phase, shown, up, pile, scores = words
     if phase not in PHASES:
         raise ValueError(f"phase must be one of {', '.join(PHASES)}, got {phase!r}")
-    hands = [read_cards("hands", hand) for hand in read_two("hands", shown)]
+    hands = [read_cards("hands", hand) for hand in read_each("hands", shown)]
     starter = read_cards("starter", up)
     if [len(hand) for hand in hands] != [HAND, HAND] or len(starter) != 1:
         raise ValueError(f"two hands of two cards and a starter are dealt, got {shown} {up}")
@@ -72,10 +72,10 @@ def read_body(words: Sequence[str], rules: Rules, dealer: int, players: int) -> 
     moves = [
         Move(seat, card, card) for seat, card in zip((1 - dealer, dealer), discarded, strict=False)
     ]
-    return Deal(order + starter, moves, read_pair("scores", scores), None, phase == "over")
+    return Deal(order + starter, moves, read_scores("scores", scores), None, phase == "over")
 
 
-def read_before(line: Line, before: Pair) -> dict[str, Pair]:
+def read_before(line: Line, before: Scores) -> dict[str, Scores]:
     """Return what stood on the board before the deal beside the scores ``before`` it: nothing.
 
     Raises:
@@ -83,8 +83,8 @@ def read_before(line: Line, before: Pair) -> dict[str, Pair]:
     """
     if not all(0 <= start <= score
                for start, score in zip(line.start, before, strict=True)):  # fmt: skip
-        raise ValueError(f"the scores {format_pair(before)} before the deal do not follow from "
-                         f"{format_pair(line.start)} at the start")  # fmt: skip
+        raise ValueError(f"the scores {format_scores(before)} before the deal do not follow from "
+                         f"{format_scores(line.start)} at the start")  # fmt: skip
     return {}
 
 

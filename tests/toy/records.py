@@ -38,7 +38,7 @@ class ToyRules(Rules):
 
 PRESETS["toy"] = ToyRules(name="toy")
 
-RULES = record("players", "target", "higher_points", "episode")
+RULES = record("players", "sides", ("side_of", 2), "target", "higher_points", "episode")
 
 TOY = record(
     ("rng", 4),

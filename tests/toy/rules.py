@@ -129,12 +129,3 @@ def peg(s, log, seat, points, reason, cards):
 def phase_of(reason):
     """Return where a tally keeps points: the starter's, the card's laid, the card's kept."""
     return 0 if reason == HEELS else reason - SHOW + 1
-
-
-@kernel
-def result(s, rules):
-    """Return 1 if seat 0 won the ended episode, -1 if seat 1 did, 0 for a deal both made alike."""
-    margin = s["scores"][0] - s["start"][0] - s["scores"][1] + s["start"][1]
-    if s["winner"] != NONE:
-        return 1 - 2 * s["winner"]
-    return 1 if margin > 0 else (-1 if margin < 0 else 0)
