@@ -47,6 +47,8 @@ CASES: dict[str, tuple[str, dict[str, Any], dict[str, Any]]] = {
         "table_top", {}, {"players": 4, "episode": "round", "autoreset": False},
     ),
     "table_top_ship game": ("table_top_ship", {"target": 1}, {}),
+    "three sides": ("toy", {}, {"players": 3}),
+    "points of three sides": ("toy", {}, {"players": 3, "episode": "deal", "reward": "points"}),
 }  # fmt: skip
 
 
@@ -127,7 +129,8 @@ def cpu_walk(case: str) -> dict[str, np.ndarray]:
                 state["over"] = 1
                 masks[lane] = 0
             else:
-                rewards[lane] = leads if points else lanes.returns(state, record)[0]
+                paid = leads / single.unit(record) if points else lanes.returns(state, record)[0]
+                rewards[lane] = paid
             dones[lane] = bool(state["over"][0])
             if dones[lane] and autoreset:
                 begin(lane)

@@ -30,7 +30,7 @@ FAMILY = Family(
         encode_mask=encode_mask,
         phase_of=phase_of,
     ),
-    sides={2: (0, 1)},
+    sides={2: (0, 1), 3: (0, 1, 2)},
     episodes={"deal": records.DEAL, "game": records.GAME},
     actions=ACTIONS,
     layout=LAYOUT,
