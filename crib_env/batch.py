@@ -12,9 +12,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from crib_env.engine.family import Family, count_sides, find_family, of_one_deal
+from crib_env.engine.family import Family, find_family, of_one_deal
 from crib_env.engine.lanes import lane_entries
 from crib_env.engine.record import NO_DECKS, NONE
+from crib_env.engine.returns import count_sides
 from crib_env.engine.rng import seed_states
 from crib_env.engine.show import show_table
 from crib_env.errors import IllegalActionError

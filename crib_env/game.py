@@ -13,8 +13,7 @@
     >>> Game.from_notation(game.notation()) == game
     True
 
-`push` makes a move and `pop` takes it back. `notation` writes the position as one line of text,
-`svg` draws it; a notebook shows the drawing by itself.
+`push` makes a move and `pop` takes it back; `notation` writes the position, `svg` draws it.
 """
 
 from __future__ import annotations
@@ -28,10 +27,11 @@ import numpy as np
 import numpy.typing as npt
 
 from crib_env.answers import whole_action
-from crib_env.engine.family import Family, count_sides, find_family, of_one_deal
+from crib_env.engine.family import Family, find_family, of_one_deal
 from crib_env.engine.lanes import lane_entries
 from crib_env.engine.log import FOR_LAST
 from crib_env.engine.record import NO_DECKS, NONE
+from crib_env.engine.returns import count_sides
 from crib_env.engine.rng import seed_states
 from crib_env.engine.show import show_table
 from crib_env.engine.single import ILLEGAL, single_entries

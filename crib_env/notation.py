@@ -19,9 +19,10 @@ from urllib.parse import quote
 import numpy as np
 import numpy.typing as npt
 
-from crib_env.engine.family import count_sides, find_family
+from crib_env.engine.family import find_family
 from crib_env.engine.notation import Line, format_scores, read_number, read_scores
 from crib_env.engine.record import NONE
+from crib_env.engine.returns import count_sides
 from crib_env.play_over import play_over
 from crib_env.rules import PRESETS, Rules
 

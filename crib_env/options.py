@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -10,8 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from crib_env.cards import DECK_SIZE, format_card
-from crib_env.engine.family import count_sides
 from crib_env.engine.record import NO_DECKS
+from crib_env.engine.returns import count_sides
 from crib_env.render.words import in_words
 
 NAMES = ("decks", "dealer", "scores")
@@ -47,7 +47,9 @@ def check_seed(seed: Any) -> int | None:
     return int(seed)
 
 
-def read_options(options: dict[str, Any] | None, sides: Sequence[int], target: int) -> ResetOptions:
+def read_options(
+    options: dict[str, Any] | None, sides: Collection[int], target: int
+) -> ResetOptions:
     """Return the options of a reset, checked.
 
     Args:

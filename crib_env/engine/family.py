@@ -18,6 +18,7 @@ import numpy as np
 from crib_env.engine.kernels import CanonicalSuits, Feature, Kernels
 from crib_env.engine.notation import Notation
 from crib_env.engine.record import Array, array_of
+from crib_env.engine.returns import count_sides
 from crib_env.errors import nearest
 from crib_env.render.svg.plain import lines
 from crib_env.render.svg.scene import Scene
@@ -180,11 +181,6 @@ class Family:
         record["side_of"][0, :players] = self.sides[players]
         record["episode"] = self.episodes[episode]
         return record
-
-
-def count_sides(sides: Sequence[int]) -> int:
-    """Return how many sides there are, of the side of each seat."""
-    return 1 + max(sides)
 
 
 def find_family(engine: str) -> Family:

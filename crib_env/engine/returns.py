@@ -6,8 +6,15 @@ A side is one seat, or partners who score together. The rules record knows how m
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from crib_env.engine.jit import kernel
 from crib_env.engine.record import NONE
+
+
+def count_sides(sides: Iterable[int]) -> int:
+    """Return how many sides there are, from the side of each seat."""
+    return 1 + int(max(sides))
 
 
 @kernel

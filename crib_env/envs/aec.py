@@ -197,7 +197,7 @@ class CribbageAEC(AECEnv[str, Observation, "int | None"]):
         if code >= OVER:
             self._end_game(leads)
         elif self._points:
-            self._add_rewards([lead / game.unit for lead in leads.tolist()])
+            self._add_rewards(leads.tolist(), game.unit)
         if self.render_mode == "human":
             self.render()
 
@@ -391,17 +391,19 @@ class CribbageAEC(AECEnv[str, Observation, "int | None"]):
         self.agents = agents
         return leads
 
-    def _add_rewards(self, by_seat: Sequence[float]) -> None:
-        """Reward every agent with the points or the returns."""
+    def _add_rewards(self, by_seat: Sequence[float], unit: int) -> None:
+        """Reward every agent with points or returns; ``unit`` of those given by seat make 1."""
         rewards, total = self.rewards, self._cumulative_rewards
-        for agent, reward in zip(self.agents, by_seat, strict=True):
-            rewards[agent] = reward
+        for seat, agent in enumerate(self.agents):
+            rewards[agent] = reward = by_seat[seat] / unit
             total[agent] += reward
 
     def _end_game(self, leads: npt.NDArray[np.int64]) -> None:
         """End the episode with the game."""
-        game = self.game
-        self._add_rewards((leads / game.unit).tolist() if self._points else game.returns)
+        if self._points:
+            self._add_rewards(leads.tolist(), self.game.unit)
+        else:
+            self._add_rewards(self.game.returns, 1)
         self._end_episode(truncated=False)
 
     def _end_episode(self, *, truncated: bool) -> None:

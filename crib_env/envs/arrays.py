@@ -10,10 +10,11 @@ import numpy.typing as npt
 from gymnasium import spaces
 
 from crib_env.batch import GameBatch
-from crib_env.engine.family import Family, count_sides
+from crib_env.engine.family import Family
 from crib_env.engine.features import feature_entries
 from crib_env.engine.lanes import lane_entries
 from crib_env.engine.log import log_size
+from crib_env.engine.returns import count_sides
 from crib_env.engine.rewards import SCORES
 from crib_env.engine.show import show_table
 from crib_env.envs.opponents import Opponents

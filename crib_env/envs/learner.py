@@ -14,8 +14,9 @@ import numpy as np
 import numpy.typing as npt
 
 from crib_env.batch import GameBatch
-from crib_env.engine.family import count_sides, family_for
+from crib_env.engine.family import family_for
 from crib_env.engine.log import FOR_LAST
+from crib_env.engine.returns import count_sides
 from crib_env.engine.rewards import CONTINUE
 from crib_env.envs.arrays import Array, LearnerArrays, note_rules
 from crib_env.envs.checks import check_choice, whole_number
@@ -119,7 +120,8 @@ class LearnerBatch(LearnerArrays):
     def _bind(self) -> None:
         """Take hold of what neither copies nor pickles carry."""
         self.games.log = self.logs[0]
-        self.scores = self.states["scores"][:, : count_sides(self.sides)]
+        scores: Array = self.states["scores"]
+        self.scores = scores[:, : count_sides(self.sides)]
         self.history = self.logs[0, self.family.log_size :]
         self._compiled = None
         if self.partner is None:

@@ -19,7 +19,7 @@ from crib_env.engine.log import CRIB, DIFFERENCE, HEELS, LINE
 from crib_env.engine.record import NONE
 from crib_env.engine.rng import below, seed_states
 from crib_env.engine.show import show_table
-from crib_env.engine.single import ILLEGAL, unpack
+from crib_env.engine.single import ILLEGAL, OVER
 from crib_env.engine.table_top import FAMILY
 from crib_env.engine.table_top.cells import bit_count, lowest, touching
 from crib_env.engine.table_top.count import line_points, nob
@@ -513,9 +513,9 @@ def test_t1_to_t13_in_step_with_the_referee(players: int, rules: str, episode: s
             action = rng.choice(referee.legal())
             before = list(referee.scores)
             referee.step(action)
-            seat, ended, paid = unpack(game.advance(action))
+            ended, seat = divmod(game.advance(action), OVER)
             gain = np.subtract(referee.scores, before)
-            assert paid == gain[0] - gain[1], where
+            assert game.gains[0] == gain[0] - gain[1] == -game.gains[1], where
             assert bool(ended) == (referee.to_move is None), where
             if referee.to_move is not None:
                 assert seat == referee.to_move, where

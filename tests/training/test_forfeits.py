@@ -90,7 +90,7 @@ def test_a_failure_costs_the_guilty_games_and_no_others(
     assert not outcome.forfeits[:, :, 1].any()
     assert (outcome.returns[..., 0][guilty] == -1).all()
     assert (outcome.margin[guilty] == 0).all()
-    for field in ("result", "margin", "points"):
+    for field in ("returns", "scores", "points"):
         assert (getattr(outcome, field)[~guilty] == getattr(fair, field)[~guilty]).all()
     assert len(outcome.failures) == guilty.sum()
     for failure in outcome.failures:

@@ -227,7 +227,7 @@ def cut_short(lines: list[str]) -> None:
 
 def altered(lines: list[str]) -> None:
     written = json.loads(lines[2])
-    result = written["record"]["games"]["result"]
+    result = written["record"]["games"]["returns"]
     result[0] = -result[0]
     lines[2] = json.dumps(written)
 

@@ -288,7 +288,7 @@ def _play_half(
         reported = now
     sides = [swapped, 1 - swapped]  # of first and second
     seats = [games.sides.tolist().index(side) for side in sides]
-    forfeited = forfeits.any(axis=1)[:, None]
+    forfeited = forfeits.any(axis=1, keepdims=True)
     board = games.states["match_score" if games.episode == "match" else "scores"]
     outcome = {
         "returns": np.where(forfeited, 1.0 - 2 * forfeits, games.returns()[:, seats]),
