@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import toy
 from checkout import python
 from crib_env.engine.family import find_family
 from crib_env.engine.lanes import lane_entries
@@ -47,8 +48,10 @@ CASES: dict[str, tuple[str, dict[str, Any], dict[str, Any]]] = {
         "table_top", {}, {"players": 4, "episode": "round", "autoreset": False},
     ),
     "table_top_ship game": ("table_top_ship", {"target": 1}, {}),
-    "three sides": ("toy", {}, {"players": 3}),
-    "points of three sides": ("toy", {}, {"players": 3, "episode": "deal", "reward": "points"}),
+    "three sides": (toy.FAMILY.name, {}, {"players": 3}),
+    "points of three sides": (
+        toy.FAMILY.name, {}, {"players": 3, "episode": "deal", "reward": "points"},
+    ),
 }  # fmt: skip
 
 
