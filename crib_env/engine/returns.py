@@ -40,7 +40,7 @@ def win_return(s, rules, side):
 
 @kernel
 def lead(s, rules, side):
-    """Return a side's ``gain`` less the mean of the others', times their number: a whole number."""
+    """Return a side's ``gain`` less the mean of the others', times how many those are."""
     total = 0
     for other in range(s["gain"].shape[0]):
         total += s["gain"][other]

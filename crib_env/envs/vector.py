@@ -33,7 +33,7 @@ class CribbageVectorEnv(LearnerSettings, VectorEnv[Observation, Array, Array]):
     the new episode's first observation at reward 0. Legal actions are in ``info["action_mask"]``
     (int8[N, actions]); where an action will not be noticed, all are. Besides them the info has at
     every reset and step what the single environment's has, as arrays [N]: ``scores`` [N, 2],
-    ``winner`` (-1: neither side, or not yet), ``skunk``, ``seat``, ``opponent`` (a number, see
+    ``winner`` (-1: no side, or not yet), ``skunk``, ``seat``, ``opponent`` (a number, see
     `opponent_names`) and ``illegal_action``, each with a bool[N] of its name after ``_``. By
     default those are of the new episode where one has ended, and the ended one's are in
     ``info["final_info"]``.
