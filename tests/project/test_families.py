@@ -107,7 +107,7 @@ def test_three_sides_sit_at_a_table_and_have_a_replay(
     table = TableFamily(
         "toy", None, to_choose=lambda view: 1, phase=lambda view: "pegging",
         sight=lambda view, rules: {}, opening=lambda view, rules: [],
-        said=lambda done: [Call(done.seat, "this one"), *(
+        calls_of=lambda done: [Call(done.seat, "this one"), *(
             Call(event.seat, event.reason, event.points) for event in done.events
         )],
         counted=lambda done: [], spoken=lambda view, actions: "lays", read=lambda text, view: (0,),
