@@ -65,7 +65,7 @@ class CribbageVecEnv(LearnerSettings, VecEnv):
         check_seed(seed)
         batch = self.batch
         options = [
-            read_options(one or None, batch.players, self.rules.target) for one in self._options
+            read_options(one or None, batch.sides, self.rules.target) for one in self._options
         ]
         if seed is not None:
             batch.seed(int(seed))

@@ -81,7 +81,12 @@ def play_games(name: str, policy: str, share: int = 1) -> str:
             if over:
                 # Less what a text of the first version said of points already paid.
                 position = re.sub(r" gain=\S+", "", env.notation()).replace(" pegging ", " play ")
-                digest.update(f"{env.rewards} {position}".encode())
+                # The first version wrote -0.0 where side 1 was rewarded with nothing.
+                rewards = {
+                    one: reward or (-0.0 if side else 0.0)
+                    for (one, reward), side in zip(env.rewards.items(), env.game.sides, strict=True)
+                }
+                digest.update(f"{rewards} {position}".encode())
                 break
             if policy == "random":
                 action = sample_legal(observation["action_mask"][None], chance)[0]

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from crib_env.engine.record import NONE
 from crib_env.render.svg.scene import Scene
+from crib_env.render.words import in_words
 from crib_play.table.names import names
 from crib_play.table.session import Session, Turn
 
@@ -43,15 +44,15 @@ class Frame:
 
     drawings: Drawings
     calls: Calls
-    scores: tuple[int, int]
-    match_score: tuple[int, int] | None
+    scores: tuple[int, ...]
+    match_score: tuple[int, ...] | None
     turn: int | None
 
 
 def every_eyes(players: int, called: Sequence[str]) -> list[Eyes]:
     """Return each seat's eyes, those of all seats together, and of one who sees everything."""
     seats = tuple(range(players))
-    together = "both" if players == 2 else "all four"
+    together = "both" if players == 2 else f"all {in_words(players)}"
     return [
         *(Eyes(f"{called[seat]} (seat {seat})", (seat,)) for seat in seats),
         Eyes(f"{together} seats", seats),
@@ -90,7 +91,10 @@ class _Drawer:
         self.is_match = self.game.episode == "match"
 
     def in_words(self, calls: Sequence[Any]) -> Calls:
-        return tuple((call.seat % 2, f"{self.names[call.seat]}: {call.text}") for call in calls)
+        side_of = self.game.sides
+        return tuple(
+            (side_of[call.seat], f"{self.names[call.seat]}: {call.text}") for call in calls
+        )
 
     def position(self, calls: Calls, turn: int | None) -> Frame:
         """Return the position that the game is in."""
@@ -112,7 +116,7 @@ class _Drawer:
         scores = list(before)
         if pegged_in_play:
             for call in turn.calls:
-                side = call.seat % 2
+                side = game.sides[call.seat]
                 scores[side] = min(target, scores[side] + call.points)
         seen = closing(views, turn.actions, before, scores, shown=False)
         yield self._frame(self._draw(seen, calls, says="The last card"), calls, scores)
@@ -120,7 +124,7 @@ class _Drawer:
         counted = frozenset(card for one in turn.counted for card in one.cards)
         for one in turn.counted:
             before = list(scores)
-            side = one.seat % 2
+            side = game.sides[one.seat]
             if not counts_difference:
                 most = target if pegged_in_play else scores[side] + one.points
                 scores[side] = min(most, scores[side] + one.points)
@@ -135,7 +139,7 @@ class _Drawer:
         self, drawn: Drawings, calls: Calls, scores: Sequence[int], turn: int | None = None
     ) -> Frame:
         match_score = self.game.match_score if self.is_match else None
-        return Frame(drawn, calls, (scores[0], scores[1]), match_score, turn)
+        return Frame(drawn, calls, tuple(scores), match_score, turn)
 
     def _draw(
         self,

@@ -45,7 +45,7 @@ def write_replay(
     Args:
         path: the file.
         rules: the name of a preset, or `Rules`.
-        agents: of side 0 and side 1; of four seats each has two.
+        agents: one a side; partners are played by the same.
         seed: of the deals.
         players: seats; by default the fewest the rules allow.
         episode: what is played: ``"game"``, ``"match"``, ``"deal"``.
@@ -58,7 +58,7 @@ def write_replay(
     game = Game(rules, players=players, episode=episode)
     game.seed(deals)
     game.reset()
-    seats = [agents[seat % 2] for seat in range(game.players)]
+    seats = [agents[side] for side in game.sides]
     session = Session(game, seats, int(chance.generate_state(1)[0]))
     while not session.over:
         session.answer()

@@ -204,7 +204,7 @@ class Player:
 
     def result(self) -> None:
         """Show who has won."""
-        mine = self.seat % 2
+        mine = self.session.game.sides[self.seat]
         words = "You have won" if self.session.winner == mine else "You have lost"
         self.screen.title(f"{words}, {self.session.result(mine)}.")
 

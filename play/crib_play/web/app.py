@@ -210,11 +210,11 @@ def seats_of(message: Open) -> list[str | None]:
     Raises:
         MessageError: there is no such seat.
     """
-    players = find_game(message.game).players
-    if message.seat >= players:
-        raise MessageError(f"seat must be from 0 to {players - 1} in this game")
-    sides = {0: message.partner or message.opponent, 1: message.opponent}
-    named = [sides[(each - message.seat) % 2] for each in range(players)]
+    sides = find_game(message.game).sides
+    if message.seat >= len(sides):
+        raise MessageError(f"seat must be from 0 to {len(sides) - 1} in this game")
+    partner, mine = message.partner or message.opponent, sides[message.seat]
+    named = [partner if side == mine else message.opponent for side in sides]
     return [
         None if each == message.seat or name == PERSON else name for each, name in enumerate(named)
     ]
