@@ -21,11 +21,11 @@ from crib_agents.expert.two_hand.discard.expert import (
     DiscardExpert,
     rank_discards,
 )
-from crib_agents.expert.two_hand.judge import model
-from crib_agents.expert.two_hand.judge.model import KEPT_HANDS, MODEL, kept_index
-from crib_agents.expert.two_hand.judge.value import win_table
-from crib_agents.expert.two_hand.judge.win import WON, probabilities
 from crib_agents.kernels.pair_tables import CELLS, cell
+from crib_agents.knowledge.two_hand import model
+from crib_agents.knowledge.two_hand.model import KEPT_HANDS, MODEL, kept_index
+from crib_agents.knowledge.two_hand.win import WON, probabilities
+from crib_agents.knowledge.two_hand.win_table import win_table
 from crib_training.evaluation.duplicate import estimate, play_pairs
 from crib_training.tables.two_hand.discarded import sample_round
 from crib_training.tables.two_hand.kept_pegging import kept_ranks, shrunk

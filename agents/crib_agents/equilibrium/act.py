@@ -24,7 +24,7 @@ from crib_agents.equilibrium.packed import (
 )
 from crib_agents.equilibrium.strategy import WHOLE, first_of, pair_number
 from crib_agents.equilibrium.tree import find_node
-from crib_agents.expert.two_hand.pegging.holdings import FIRST, number
+from crib_agents.knowledge.two_hand.holdings import FIRST, number
 from crib_agents.learned.two_hand.act import rules_key
 from crib_env.engine import stack
 from crib_env.engine.jit import kernel

@@ -15,7 +15,7 @@ import numpy.typing as npt
 from crib_agents.data.tables import RANKS
 from crib_agents.equilibrium.classes import SUITS
 from crib_agents.equilibrium.tree import PIPS, multisets
-from crib_agents.expert.two_hand.pegging.holdings import FIRST, LISTED, LOWEST, holdings
+from crib_agents.knowledge.two_hand.holdings import FIRST, LISTED, LOWEST, holdings
 from numba import int8, int32, int64, void
 
 from crib_env.engine.jit import entry, kernel

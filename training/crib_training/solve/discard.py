@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 from crib_agents.equilibrium.classes import Classes
 from crib_agents.equilibrium.tree import PAIRS
-from crib_agents.expert.two_hand.pegging.holdings import COUNTED, FIRST, KEY, holdings
+from crib_agents.knowledge.two_hand.holdings import COUNTED, FIRST, KEY, holdings
 from numba import float32, float64, int64, void
 
 from crib_env.engine.family import find_family

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from crib_agents.data.tables import RANKS
-from crib_agents.expert.two_hand.pegging.holdings import DISTINCT, FIRST, LISTED
+from crib_agents.knowledge.two_hand.holdings import DISTINCT, FIRST, LISTED
 
 from crib_env.engine import stack
 from crib_env.engine.jit import kernel

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from crib_agents.data.tables import RANKS
 from crib_agents.equilibrium.tree import NEW_COUNT, REPLY, SAME_PLAYER, WAYS
-from crib_agents.expert.two_hand.pegging.holdings import (
+from crib_agents.knowledge.two_hand.holdings import (
     DISTINCT,
     FIRST,
     HOLDINGS,

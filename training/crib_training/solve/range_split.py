@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from crib_agents.equilibrium.tree import NEW_COUNT, REPLY, SAME_PLAYER
-from crib_agents.expert.two_hand.pegging.holdings import FIRST, LOWEST
+from crib_agents.knowledge.two_hand.holdings import FIRST, LOWEST
 
 from crib_env.engine.jit import kernel
 

@@ -17,7 +17,7 @@ import numpy.typing as npt
 from crib_agents.data.tables import RANKS
 from crib_agents.equilibrium.strategy import WHOLE, Strategy
 from crib_agents.equilibrium.tree import PAIRS
-from crib_agents.expert.two_hand.pegging.holdings import FIRST
+from crib_agents.knowledge.two_hand.holdings import FIRST
 
 from crib_env.engine.record import NONE
 from crib_training.solve.blend import blend

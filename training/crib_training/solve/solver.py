@@ -17,7 +17,7 @@ from crib_agents.data.tables import RANKS
 from crib_agents.equilibrium.classes import DECK, hand_classes
 from crib_agents.equilibrium.strategy import WHOLE, Strategy
 from crib_agents.equilibrium.tree import public_tree
-from crib_agents.expert.two_hand.pegging.holdings import COUNTED, FIRST, holdings
+from crib_agents.knowledge.two_hand.holdings import COUNTED, FIRST, holdings
 
 from crib_env.engine.record import NONE
 from crib_env.rules import TwoHandRules

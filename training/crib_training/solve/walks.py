@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 from crib_agents.equilibrium.tree import PublicTree
-from crib_agents.expert.two_hand.pegging.holdings import (
+from crib_agents.knowledge.two_hand.holdings import (
     COUNTED,
     DISTINCT,
     FIRST,

@@ -34,14 +34,14 @@ from crib_agents.expert.two_hand.discard.expert import (
     fill_columns,
     sort_cards,
 )
-from crib_agents.expert.two_hand.judge.model import (
+from crib_agents.kernels.pair_tables import CELLS, cell
+from crib_agents.knowledge.two_hand.model import (
     MODEL_T,
     build,
     discard_rates,
     kept_pegging,
 )
-from crib_agents.expert.two_hand.judge.value import win_table
-from crib_agents.kernels.pair_tables import CELLS, cell
+from crib_agents.knowledge.two_hand.win_table import win_table
 from numba import float64, int64, void
 
 from crib_env.engine.jit import entry

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from crib_agents.data.tables import KEPT_PLAY, RANKS, ROLES
-from crib_agents.expert.two_hand.judge.model import KEPT_HANDS, kept_index
+from crib_agents.knowledge.two_hand.model import KEPT_HANDS, kept_index
 from crib_agents.loading import load_agent
 
 from crib_env.batch import GameBatch

@@ -13,7 +13,6 @@ import numpy.typing as npt
 from numba import float64, from_dtype, int64, types, void
 
 from crib_agents.data.tables import RANKS
-from crib_agents.expert.honours import HONOURS
 from crib_agents.expert.two_hand.discard.crib import (
     DECK,
     SUITS,
@@ -28,11 +27,12 @@ from crib_agents.expert.two_hand.discard.expected_win import (
     TOTAL_SIZE,
     expected_win,
 )
-from crib_agents.expert.two_hand.judge.model import MODEL_T, kept_index, load_for
-from crib_agents.expert.two_hand.judge.outcomes import COUNT_SIZE, JACK_TURNED
-from crib_agents.expert.two_hand.judge.value import after_deal, group_by_win_table, slope
 from crib_agents.kernels.discard import card_of
 from crib_agents.kernels.pair_tables import cell
+from crib_agents.knowledge.honours import HONOURS
+from crib_agents.knowledge.two_hand.model import MODEL_T, kept_index, load_for
+from crib_agents.knowledge.two_hand.outcomes import COUNT_SIZE, JACK_TURNED
+from crib_agents.knowledge.two_hand.win_table import after_deal, group_by_win_table, slope
 from crib_env.answers import one_or_many
 from crib_env.engine.jit import entry, kernel
 from crib_env.engine.record import NONE, TABLE_T
@@ -133,7 +133,7 @@ def fill_columns(v, win_table, model, table, near, s, columns):
     does not depend on which card has been laid already, nor on the order of the cards.
 
     Args:
-        v: the view, of a seat discarding. win_table: the table of `value.win_table`.
+        v: the view, of a seat discarding. win_table: the table of `win_table`.
         model: the record of `model`. table: the show table. s: a `SCRATCH` record.
         near: how many points from the target worth is worked out in stages.
     """

@@ -16,14 +16,14 @@ from numba import from_dtype, types
 
 from crib_agents.data import tables
 from crib_agents.data.tables import Array
-from crib_agents.expert.two_hand.judge import outcomes
-from crib_agents.expert.two_hand.judge.outcomes import (
+from crib_agents.kernels.pair_tables import CELLS
+from crib_agents.knowledge.two_hand import outcomes
+from crib_agents.knowledge.two_hand.outcomes import (
     COUNT_SIZE,
     JACK_TURNED,
     MEASURED_HEELS,
     PLAY_SIZE,
 )
-from crib_agents.kernels.pair_tables import CELLS
 from crib_env.engine.jit import kernel
 from crib_env.policy import Views
 
