@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from crib_agents.equilibrium.tree import NEW_COUNT, REPLY, SAME_PLAYER
-from crib_agents.knowledge.two_hand.holdings import FIRST, LOWEST
+from crib_agents.knowledge.two_hand.holdings import FIRST, LOWEST, OF_SIZE
+from crib_agents.knowledge.two_hand.pegging import NEW_COUNT, REPLY, SAME_PLAYER
 
 from crib_env.engine.jit import kernel
 
@@ -11,18 +11,12 @@ NOBODY, FITTING, STUCK, EVERYBODY = range(4)
 
 
 @kernel
-def many(size):
-    """Return how many holdings of a size there are."""
-    return FIRST[size + 1] - FIRST[size]
-
-
-@kernel
 def keep_part(reach, origin, rows, level, size, room, fits):
     """Write the part of the range that can play, or cannot, a level on; return its weight."""
     total = 0.0
-    for i in range(many(size)):
-        kept = (rows[FIRST[size] + i, LOWEST] <= room) == fits
-        reach[level + 1, i] = reach[level, i] if kept else 0.0
+    for i in range(OF_SIZE[size]):
+        stays = (rows[FIRST[size] + i, LOWEST] <= room) == fits
+        reach[level + 1, i] = reach[level, i] if stays else 0.0
         origin[level + 1, i] = origin[level, i]
         total += reach[level + 1, i]
     return total
@@ -33,7 +27,7 @@ def take_from_range(reach, origin, theirs, with_card, slot_with, at, left, level
     """Write the range once the other seat has played a rank, a level on; return its weight."""
     first = FIRST[left - 1]
     total = 0.0
-    for i in range(many(left - 1)):
+    for i in range(OF_SIZE[left - 1]):
         place = with_card[first + i, rank] - FIRST[left]
         likely = reach[level, place]
         if likely > 0.0 and left > 1:

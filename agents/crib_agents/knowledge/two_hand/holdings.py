@@ -22,6 +22,7 @@ from crib_env.engine.show import KEYS
 MOST = 4  # cards in the largest holding
 FIRST = np.array([comb(RANKS + size - 1, RANKS) for size in range(MOST + 2)], dtype=np.int64)
 HOLDINGS = int(FIRST[MOST + 1])
+OF_SIZE = np.diff(FIRST)  # how many holdings of each size there are
 
 # Columns of `holdings`; column r is the holding left once a card of rank r is played, or NONE.
 LOWEST = RANKS  # the least pip value held, `EMPTY` for nothing held
