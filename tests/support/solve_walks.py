@@ -115,7 +115,7 @@ def check_played_out(
         for seat in range(2):
             ranges = np.zeros((1, multisets(kept)), dtype=np.float32)
             ranges[0, hands[1 - seat] - FIRST[kept]] = 1.0
-            values, masses, _, _ = walker.walk(
+            values, masses, *_ = walker.walk(
                 seat, VALUE, lone(hands[seat]), ranges, probabilities, probabilities, NO_BOOK
             )
             assert masses[0] == 1.0

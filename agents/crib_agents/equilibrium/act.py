@@ -24,7 +24,7 @@ from crib_agents.equilibrium.packed import (
 )
 from crib_agents.equilibrium.strategy import WHOLE, first_of, pair_number
 from crib_agents.equilibrium.tree import find_node
-from crib_agents.knowledge.two_hand.holdings import FIRST, number
+from crib_agents.knowledge.two_hand.holdings import FIRST, held_ranks, number
 from crib_agents.knowledge.two_hand.pegging import NEW_COUNT, turn_after
 from crib_agents.learned.two_hand.act import rules_key
 from crib_env.engine import stack
@@ -151,12 +151,11 @@ def pegging_probabilities(v, weights, probabilities):
             its first card.
     """
     n = v["hand_n"]
-    counted = 0
+    counted = held_ranks(v)
     ranks = 0  # that fit
     slots = 0
     for i in range(n):
         probabilities[i] = 0.0
-        counted += 1 << ((v["hand"][i] >> 2) << 2)
         if v["legal"] >> i & 1:
             ranks |= 1 << (v["hand"][i] >> 2)
     for rank in range(13):

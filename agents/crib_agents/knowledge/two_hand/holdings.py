@@ -49,6 +49,15 @@ def number(counted):
     return FIRST[held] + place
 
 
+@kernel
+def held_ranks(v):
+    """Return how many cards of each rank the seat of a view holds, four bits a rank."""
+    counted = 0
+    for i in range(v["hand_n"]):
+        counted += 1 << ((v["hand"][i] >> 2) << 2)
+    return counted
+
+
 @cache
 def holdings() -> npt.NDArray[np.int64]:
     """Return what kernels ask of every holding, int64[HOLDINGS, COLUMNS]."""
