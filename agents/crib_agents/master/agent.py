@@ -13,9 +13,11 @@ from crib_agents.equilibrium.files import FIELDS
 from crib_agents.expert.agent import ExpertAgent
 from crib_agents.expert.two_hand.discard import expert
 from crib_agents.expert.two_hand.pegging import expert as pegging
-from crib_agents.expert.two_hand.pegging.search import FINDINGS, make_search
+from crib_agents.expert.two_hand.pegging.search import FINDINGS
 from crib_agents.knowledge.honours import HONOURS
+from crib_agents.knowledge.two_hand.holdings import holdings
 from crib_agents.knowledge.two_hand.model import load_for
+from crib_agents.knowledge.two_hand.pegging import POSITION
 from crib_agents.knowledge.two_hand.win_table import group_by_win_table
 from crib_agents.master.choose import discard_views, pegging_views
 from crib_agents.master.strategies import by_rules, packed
@@ -93,11 +95,12 @@ class Master:
 
     def _play(self, views: Views, win_table: Array, strategy: Array) -> Actions:
         actions = np.empty(len(views), dtype=np.int64)
-        search, pull = (
-            make_search(views, read_tables(), win_table),
-            self.play_pull * point(win_table),
-        )
-        pegging_views(views, search, np.zeros((RANKS, FINDINGS)), strategy, pull, actions)
+        pegging_views(
+            views, holdings(), *read_tables(), load_for(views), win_table,
+            show_table(), np.zeros(pegging.POSITIONS, dtype=POSITION),
+            np.zeros(1, dtype=pegging.SCRATCH), np.zeros((RANKS, FINDINGS)), strategy,
+            self.play_pull * point(win_table), actions,
+        )  # fmt: skip
         return actions
 
 

@@ -28,10 +28,10 @@ from crib_agents.expert.two_hand.discard.expert import (
     fill_columns,
 )
 from crib_agents.expert.two_hand.pegging import expert as pegging
-from crib_agents.expert.two_hand.pegging.search import SEARCH_T
 from crib_agents.expert.two_hand.pegging.search import WIN_VALUE as CARD_VALUE
 from crib_agents.kernels.discard import card_of
 from crib_agents.knowledge.two_hand.model import MODEL_T
+from crib_agents.knowledge.two_hand.pegging import POSITIONS_T
 from crib_env.engine import stack
 from crib_env.engine.jit import entry, kernel
 from crib_env.engine.record import NONE, TABLE_T, WEIGHTS_T
@@ -91,12 +91,21 @@ def discard_views(views, win_table, model, table, near, scratch, columns, strate
         actions[i] = card_of(v, best_pair(v, s, columns))
 
 
-@entry(void(VIEWS_T, SEARCH_T, float64[:, ::1], WEIGHTS_T, float64, int64[::1]))
-def pegging_views(views, search, found, strategy, pull, actions):
+@entry(
+    void(
+        VIEWS_T, int64[:, ::1], float64[::1], float64[:, ::1], float64[::1], MODEL_T,
+        float64[:, :, ::1], TABLE_T, POSITIONS_T, pegging.SCRATCH_T, float64[:, ::1], WEIGHTS_T,
+        float64, int64[::1],
+    )
+)  # fmt: skip
+def pegging_views(
+    views, hands, weights, keeping_rates, suited, model, win_table, table, positions, scratch,
+    found, strategy, pull, actions,
+):  # fmt: skip
     """Choose a card to play for each view, of equal value the higher; as `discard_views`.
 
     Args:
-        views: all judged by the search's win table.
+        hands, weights, keeping_rates, suited, positions, scratch: see `pegging.pegging_views`.
         found: float64[RANKS, FINDINGS], no matter what is in them.
     """
     probabilities = stack.floats(HAND)
@@ -105,7 +114,10 @@ def pegging_views(views, search, found, strategy, pull, actions):
         v = views[i]
         open_choice = pegging.only_rank(v) == NONE
         if open_choice:
-            pegging.find(search, v, found)
+            pegging.find(
+                v, hands, weights, keeping_rates, suited, model[0], win_table, table, positions,
+                scratch[0], found,
+            )  # fmt: skip
             pegging_probabilities(v, strategy, probabilities)
             for r in range(RANKS):
                 of_rank[r] = 0.0

@@ -136,16 +136,17 @@ def go_on(p, single, lowest, others):
     if p["needs"][seat] <= 0:
         return NONE
     room = 31 - p["count"]
-    way, point = turn_after(p["count"], p["go"], lowest <= room, others <= room, single)
-    if way == REPLY:
-        return other
     if room > 0:
+        if others <= room:
+            return other
+        able = lowest <= room
         could_not_play(p, other)
-        p["go"] |= point
-        p["needs"][seat] -= point
-        if p["needs"][seat] <= 0:
-            return NONE
-        if way == SAME_PLAYER:
+        if go_point(p["count"], p["go"], able, single):
+            p["go"] = 1
+            p["needs"][seat] -= 1
+            if p["needs"][seat] <= 0:
+                return NONE
+        if able:
             return seat
         could_not_play(p, seat)
     if single or (p["left"][0] == 0 and p["left"][1] == 0):

@@ -1,71 +1,53 @@
 """One step of search by belief, with the net at its leaves.
 
-It is the search of `expert` up to the other seat's answer. Where this seat then has a choice it
-takes the best by the net, which sees no more than the seat would see there; what ends otherwise is
-played out by the rollout policy.
+As the search of `expert` does, it asks what the other seat may hold, how likely that is, and which
+card it answers with then. Where this seat then has a choice it takes the best by the net, which
+sees no more than the seat would see there; what ends otherwise is played out by the reflex.
 
-What the net expects are points. Where a seat may go out in this deal, their value is taken to be
+What the net expects are points. Where a seat may go out in this deal, their worth is taken to be
 even between whole points, and a lead is judged by the counts still to come, as `expert` judges it.
 """
 
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
 
 import numpy as np
 from numba import float64, int64, void
 
-from crib_agents.data.tables import RANKS
+from crib_agents.expert.two_hand.pegging.belief import enumerate_hands, systematic_resample
+from crib_agents.expert.two_hand.pegging.expert import DRAWN, SCRATCH_T
+from crib_agents.expert.two_hand.pegging.rollout_policy import SIZE, all_shared_values, softmax
 from crib_agents.expert.two_hand.pegging.search import (
     FINDINGS,
     MY_POINTS,
-    NO_ANSWER,
     POINTS_NOW,
-    SEARCH_T,
     THEIR_POINTS,
     WIN_VALUE,
-    begin_search,
+    begin_card,
     end_value,
     play_out,
-    search_by,
 )
 from crib_agents.expert.two_hand.pegging.show import look_ahead
-from crib_agents.kernels.pair_tables import pair_table_of
-from crib_agents.knowledge.two_hand.holdings import held_ranks, number
-from crib_agents.knowledge.two_hand.pegging import ME, THEM
+from crib_agents.kernels.pair_tables import game_of, pair_table_of
+from crib_agents.knowledge.two_hand.holdings import DISTINCT, LISTED, LOWEST, held_ranks, number
+from crib_agents.knowledge.two_hand.model import MODEL_T
+from crib_agents.knowledge.two_hand.pegging import ME, POSITIONS_T, THEM, copy, go_on, put
 from crib_agents.learned.network import bounded
 from crib_agents.learned.two_hand.act import UNLIKELY, card_points
 from crib_env.engine import stack
 from crib_env.engine.jit import entry, kernel
-from crib_env.engine.record import WEIGHTS_T
+from crib_env.engine.record import NONE, TABLE_T, WEIGHTS_T
 from crib_env.engine.show import pip
 from crib_env.engine.two_hand.records import HAND, VIEWS_T
 
-# What is known of a leaf, an answer by this seat. The net is evaluated once for all hypotheses.
+RANKS = 13
+# What is known of a leaf, an answer by this seat. It is asked of the net once for all hypotheses.
 UNKNOWN = 0
 NO_CHOICE = 1
 EXPECTED = 2
-LEAF = 3  # numbers: which of these, and the points expected of both seats
+LEAF = 3  # numbers: whether it was asked, and the points expected of both seats
 LEAVES = LEAF * (RANKS + 1)
-
-
-class Leaves(NamedTuple):
-    """What the net judges leaves by.
-
-    Attributes:
-        v: the view. k: the place of the card in its hand.
-        spare: one view, scratch. net: begins with the nets.
-        near: 0 to judge by points alone.
-        leaves: float64[LEAVES], by the rank that the other seat answers with.
-    """
-
-    v: Any
-    k: Any
-    spare: Any
-    net: Any
-    near: Any
-    leaves: Any
 
 
 @kernel
@@ -74,7 +56,7 @@ def look(v, k, r, p, u):
 
     Args:
         v: the view before. k: the place of the card played in its hand. r: the other seat's card
-            behind it, or `NO_ANSWER`. p: the position, this seat to play.
+            behind it, or NONE. p: the position, this seat to play.
     """
     n = v["pile_n"]
     for i in range(n):
@@ -82,7 +64,7 @@ def look(v, k, r, p, u):
     u["pile"][n] = v["hand"][k]
     u["pile_mine"] = v["pile_mine"] | 1 << n
     n += 1
-    if r != NO_ANSWER:
+    if r != NONE:
         u["pile"][n] = 4 * r  # of any suit
         n += 1
     u["pile_n"] = n
@@ -110,16 +92,15 @@ def look(v, k, r, p, u):
 
 
 @kernel
-def expect(x, r, p, leaf):
+def expect(v, k, r, p, u, net, leaf):
     """Write what the net expects at a leaf, of the best card there, into ``leaf`` (float64[3])."""
-    u = x.spare[0]
-    if look(x.v, x.k, r, p, u) < 2:
+    if look(v, k, r, p, u) < 2:
         leaf[0] = NO_CHOICE
         return
     now = stack.ints(HAND)
     mine = stack.floats(HAND)
     theirs = stack.floats(HAND)
-    card_points(u, x.net, now, mine, theirs)
+    card_points(u, net, now, mine, theirs)
     leaf[0] = EXPECTED
     most = UNLIKELY
     for i in range(u["hand_n"]):
@@ -135,29 +116,29 @@ def expect(x, r, p, leaf):
 
 
 @kernel
-def add(b, p, likely, j, mine, theirs, near, found):
+def add(p, likely, j, mine, theirs, near, s, win_table, found):
     """Add a position to the findings from which the seats are expected to make so many points.
 
-    ``p`` is changed.
+    ``p`` is changed. See `search_card` for the others.
     """
     if near:
         whole = math.floor(bounded(mine))
         others = math.floor(bounded(theirs))
         need = p["needs"][ME]
         they_need = p["needs"][THEM]
-        last = b.win_table.shape[1] - 1  # a net may expect less than no points
+        last = win_table.shape[1] - 1  # a net may expect less than no points
         p["needs"][ME] = min(need - whole, last)
         p["needs"][THEM] = min(they_need - others, last)
-        values = end_value(b, p, j)
+        values = end_value(p, j, s, win_table)
         found[WIN_VALUE] += likely * values
         if mine > whole:
             p["needs"][ME] -= 1
-            more = end_value(b, p, j)
+            more = end_value(p, j, s, win_table)
             p["needs"][ME] += 1
             found[WIN_VALUE] += likely * (mine - whole) * (more - values)
         if theirs > others:
             p["needs"][THEM] -= 1
-            more = end_value(b, p, j)
+            more = end_value(p, j, s, win_table)
             p["needs"][THEM] += 1
             found[WIN_VALUE] += likely * (theirs - others) * (more - values)
         p["needs"][ME] = need
@@ -167,60 +148,132 @@ def add(b, p, likely, j, mine, theirs, near, found):
 
 
 @kernel
-def to_leaf(b, x, p, turn, answer, likely, j, mine, theirs, found):
-    """Add to the findings what follows position ``p``: a leaf or a playing out; see `search_by`."""
+def go_from(v, k, r, p, turn, likely, j, mine, theirs, leaf, near, s, hands, weights, win_table, u,
+            net, found):  # fmt: skip
+    """Add to the findings what follows position ``p``, ``turn`` to play: a leaf or a playing out.
+
+    Args:
+        r: the other seat's card since ``hand[k]``, or NONE.
+        likely: the weight of hypothesis ``j``. mine, theirs: what the seats hold.
+        leaf: float64[3] of this answer: whether it was asked, and the points expected.
+    """
     if turn == ME:
-        leaf = x.leaves[LEAF * answer : LEAF * answer + LEAF]
         if leaf[0] == UNKNOWN:
-            expect(x, answer, p, leaf)
+            expect(v, k, r, p, u, net, leaf)
         if leaf[0] == EXPECTED:
-            add(b, p, likely, j, leaf[1], leaf[2], x.near, found)
+            add(p, likely, j, leaf[1], leaf[2], near, s, win_table, found)
             return
-    play_out(b, p, turn, mine, theirs)
-    add(b, p, likely, j, 0.0, 0.0, x.near, found)
+    play_out(p, turn, mine, theirs, s, hands, weights)
+    add(p, likely, j, 0.0, 0.0, near, s, win_table, found)
 
 
 @kernel
-def forget_leaves(x):
-    """Make every leaf unknown."""
+def answer(v, k, q, likely, j, mine, theirs, positions, leaves, near, s, hands, weights, win_table,
+u,
+           net, found):  # fmt: skip
+    """Add what follows ``q``, the other seat to play from ``theirs`` whatever it may choose."""
+    p = positions[3]
+    chance = s["chance"]
+    softmax(q, theirs, hands, weights, s["base"], s["shared"], chance)
+    listed = hands[theirs, LISTED]
+    for i in range(hands[theirs, DISTINCT]):
+        if chance[i] > 0.0:
+            r = listed >> (4 * i) & 15
+            rest = hands[theirs, r]
+            copy(q, p)
+            put(p, THEM, r)
+            turn = go_on(p, s["single"], hands[rest, LOWEST], hands[mine, LOWEST])
+            leaf = leaves[LEAF * r : LEAF * r + LEAF]
+            go_from(v, k, r, p, turn, likely * chance[i], j, mine, rest, leaf, near, s,
+                    hands, weights, win_table, u, net, found)  # fmt: skip
+
+
+@kernel
+def search_card(v, k, mine, n, near, positions, s, hands, weights, win_table, u, net, found):
+    """Write what playing ``hand[k]`` brings into ``found``, float64[FINDINGS].
+
+    Args:
+        mine: this seat's holding.
+        n: how many hypotheses are left in the scratch record ``s``.
+        near: 0 to judge by points alone.
+        positions: four of `POSITION`: the play as it stands, then scratch.
+        u: a view like ``v``, for scratch. net: begins with the nets.
+        The others as for the search of `expert`.
+    """
+    leaves = stack.floats(LEAVES)
     for i in range(RANKS + 1):
-        x.leaves[LEAF * i] = UNKNOWN
-
-
-search_card = search_by(to_leaf, forget_leaves)
+        leaves[LEAF * i] = UNKNOWN
+    silent = leaves[LEAF * RANKS :]
+    held = s["held"]
+    ways = s["ways"]
+    heard = positions[1]
+    passed = positions[2]
+    r = v["hand"][k] >> 2
+    rest = hands[mine, r]
+    turn, room = begin_card(r, rest, positions, s, hands, found)
+    if room > 0:
+        all_shared_values(heard, THEM, weights, s["base"], s["shared"])
+        for j in range(n):
+            if hands[held[j], LOWEST] <= room:
+                answer(v, k, heard, ways[j], j, rest, held[j], positions, leaves, near, s, hands,
+                       weights, win_table, u, net, found)  # fmt: skip
+    if turn == THEM:  # it leads, after a go or 31: other leaves than those of an answer
+        for i in range(RANKS):
+            leaves[LEAF * i] = UNKNOWN
+        all_shared_values(passed, THEM, weights, s["base"], s["shared"])
+    for j in range(n):
+        if hands[held[j], LOWEST] > room:
+            if turn == THEM:
+                answer(v, k, passed, ways[j], j, rest, held[j], positions, leaves, near, s, hands,
+                       weights, win_table, u, net, found)  # fmt: skip
+            else:
+                copy(passed, positions[3])
+                go_from(v, k, NONE, positions[3], turn, ways[j], j, rest, held[j], silent, near, s,
+                        hands, weights, win_table, u, net, found)  # fmt: skip
+    if not near:
+        found[WIN_VALUE] = found[POINTS_NOW] + found[MY_POINTS] - found[THEIR_POINTS]
 
 
 @entry(
-    void(VIEWS_T, SEARCH_T, VIEWS_T, WEIGHTS_T, int64, float64[:, :, ::1]), "learned.search"
+    void(
+        VIEWS_T, int64[:, ::1], float64[::1], float64[:, ::1], float64[::1], MODEL_T,
+        float64[:, :, ::1], TABLE_T, POSITIONS_T, SCRATCH_T, VIEWS_T, WEIGHTS_T, int64,
+        float64[:, :, ::1],
+    ),
+    "learned.search",
 )  # fmt: skip
-def search_views(views, search, spare, net, within, found):
+def search_views(
+    views, hands, weights, keeping_rates, suited, model, win_table, table, positions, scratch,
+    spare, net, within, found,
+):  # fmt: skip
     """Write what each card of each view that may be played brings.
 
     Args:
-        views: all judged by the search's win table.
+        views: all judged by ``win_table``.
         spare: one view, no matter what is in it.
         net: begins with the nets.
         within: how near to going out one seat must be for the win table to be used; else
             `WIN_VALUE` is the lead in points.
         found: float64[B, HAND, FINDINGS], NaN where a card may not be played.
+        The others as for `expert`'s search, see `pegging_views`.
     """
-    leaves = stack.floats(LEAVES)
+    s = scratch[0]
     for i in range(views.shape[0]):
         spare[0] = views[i]
         v = views[i]
-        n = begin_search(search, v)
-        needs = search.positions[0]["needs"]
-        near = min(needs[ME], needs[THEM]) <= within
+        s["base"] = SIZE * game_of(v)
+        s["single"] = v["single_count"]
+        s["i_deal"] = v["is_dealer"]
+        other = pair_table_of(v, 1 - v["is_dealer"])
+        n = enumerate_hands(v, positions[0], s, hands, weights, keeping_rates[other])
+        n = systematic_resample(n, DRAWN, s)
+        near = min(positions[0]["needs"][ME], positions[0]["needs"][THEM]) <= within
         if near:
-            suited = search.suited[pair_table_of(v, 1 - v["is_dealer"])]
-            look_ahead(v, n, search.scratch[0], search.hands, search.model[0], suited, search.table)
+            look_ahead(v, n, s, hands, model[0], suited[other], table)
         mine = number(held_ranks(v))
         for k in range(HAND):
-            card = found[i, k]
             for f in range(FINDINGS):
-                card[f] = np.nan
+                found[i, k, f] = np.nan
             if k < v["hand_n"] and v["legal"] >> k & 1:
-                x = Leaves(v, k, spare, net, near, leaves)
-                search_card(search, x, v["hand"][k] >> 2, mine, n, card)
-                if not near:
-                    card[WIN_VALUE] = card[POINTS_NOW] + card[MY_POINTS] - card[THEIR_POINTS]
+                search_card(v, k, mine, n, near, positions, s, hands, weights, win_table, spare[0],
+                            net, found[i, k])  # fmt: skip

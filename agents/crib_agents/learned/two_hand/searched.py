@@ -9,9 +9,17 @@ import numpy as np
 from crib_agents.adapters.phased import PhasedAgent
 from crib_agents.checks import refuse_other_views
 from crib_agents.data.tables import Array
-from crib_agents.expert.two_hand.pegging.expert import PeggingExpert, read_tables
-from crib_agents.expert.two_hand.pegging.search import FINDINGS, WIN_VALUE, make_search
+from crib_agents.expert.two_hand.pegging.expert import (
+    POSITIONS,
+    SCRATCH,
+    PeggingExpert,
+    read_tables,
+)
+from crib_agents.expert.two_hand.pegging.search import FINDINGS, WIN_VALUE
 from crib_agents.knowledge.honours import HONOURS
+from crib_agents.knowledge.two_hand.holdings import holdings
+from crib_agents.knowledge.two_hand.model import load_for
+from crib_agents.knowledge.two_hand.pegging import POSITION
 from crib_agents.knowledge.two_hand.win_table import group_by_win_table
 from crib_agents.learned.agent import MonteCarloAgent, TakesWeights, by_rules, self_play, shipped
 from crib_agents.learned.two_hand import FAMILY
@@ -19,6 +27,7 @@ from crib_agents.learned.two_hand.search import search_views
 from crib_agents.learned.weights import Weights
 from crib_env.answers import one_or_many
 from crib_env.engine.family import find_family
+from crib_env.engine.show import show_table
 from crib_env.engine.two_hand.records import HAND, VIEW
 from crib_env.policy import Actions, Views
 
@@ -71,12 +80,15 @@ class SearchedPlay(TakesWeights):
             ValueError: views of rules that it has no nets for.
         """
         found = np.full((len(views), HAND, FINDINGS), np.nan)
+        positions, scratch = np.zeros(POSITIONS, POSITION), np.zeros(1, SCRATCH)
         for nets, rows in by_rules(self, views, FAMILY):
             for win_table, judged in group_by_win_table(views[rows]):
                 part = np.ascontiguousarray(views[rows[judged]])
                 brings = np.empty((len(part), HAND, FINDINGS))
-                search = make_search(part, read_tables(), win_table)
-                search_views(part, search, np.zeros(1, VIEW), nets, self.within, brings)
+                search_views(
+                    part, holdings(), *read_tables(), load_for(part), win_table,
+                    show_table(), positions, scratch, np.zeros(1, VIEW), nets, self.within, brings,
+                )  # fmt: skip
                 found[rows[judged]] = brings
         near = (views["target"][:, None] - views["scores"]).min(axis=1) <= self.within
         if near.any():

@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 from crib_agents.data.tables import CHOICES, RANKS, save
 from crib_agents.expert.two_hand.pegging.belief import replay
-from crib_agents.expert.two_hand.pegging.expert import UNIT, read_tables
+from crib_agents.expert.two_hand.pegging.expert import SCRATCH, SCRATCH_T, UNIT, read_tables
 from crib_agents.expert.two_hand.pegging.rollout_policy import (
     SIZE,
     TABLES,
@@ -28,7 +28,6 @@ from crib_agents.expert.two_hand.pegging.rollout_policy import (
     softmax,
     write_places,
 )
-from crib_agents.expert.two_hand.pegging.search import SCRATCH, SCRATCH_T
 from crib_agents.knowledge.two_hand.holdings import DISTINCT, LISTED, held_ranks, holdings, number
 from crib_agents.knowledge.two_hand.pegging import ME, POSITION, POSITIONS_T, copy, put
 from crib_agents.loading import load_agent

@@ -10,33 +10,61 @@ from __future__ import annotations
 from functools import cache
 
 import numpy as np
-from numba import float64, int64, void
+from numba import float64, from_dtype, int64, types, void
 
 from crib_agents.checks import refuse_other_views
 from crib_agents.data import tables
 from crib_agents.data.tables import RANKS
-from crib_agents.expert.two_hand.pegging.search import (
-    FINDINGS,
-    SEARCH_T,
-    WIN_VALUE,
-    begin_search,
-    make_search,
-    search_card,
-)
+from crib_agents.expert.two_hand.pegging.belief import enumerate_hands, systematic_resample
+from crib_agents.expert.two_hand.pegging.rollout_policy import SIZE
+from crib_agents.expert.two_hand.pegging.search import FINDINGS, WIN_VALUE, search_card
 from crib_agents.expert.two_hand.pegging.show import look_ahead
-from crib_agents.kernels.pair_tables import pair_table_of
+from crib_agents.kernels.pair_tables import game_of, pair_table_of
 from crib_agents.knowledge.honours import HONOURS
-from crib_agents.knowledge.two_hand.holdings import HOLDINGS, held_ranks, number
+from crib_agents.knowledge.two_hand.holdings import (
+    FIRST,
+    HOLDINGS,
+    MOST,
+    held_ranks,
+    holdings,
+    number,
+)
+from crib_agents.knowledge.two_hand.model import MODEL_T, load_for
+from crib_agents.knowledge.two_hand.outcomes import COUNT_SIZE
+from crib_agents.knowledge.two_hand.pegging import POSITION, POSITIONS_T
 from crib_agents.knowledge.two_hand.win_table import group_by_win_table
 from crib_env.answers import one_or_many
 from crib_env.engine.family import find_family
 from crib_env.engine.jit import entry, kernel
-from crib_env.engine.record import NONE
+from crib_env.engine.record import NONE, TABLE_T
+from crib_env.engine.show import show_table
 from crib_env.engine.two_hand.records import HAND, PEGGING, VIEWS_T
 from crib_env.policy import Actions, Views
 
+DRAWN = 256  # hypotheses searched, of up to 1,820
+
 Array = tables.Array
 
+SCRATCH = np.dtype(
+    [
+        ("held", np.int64, (int(FIRST[MOST + 1] - FIRST[MOST]),)),  # hypotheses: holdings
+        ("ways", np.float64, (int(FIRST[MOST + 1] - FIRST[MOST]),)),  # and their weights
+        ("counts", np.int64, (DRAWN,)),  # what the other seat's hand counts under them by rank
+        ("flush", np.float64, (DRAWN,)),  # and the chances that it is a flush besides
+        ("nob", np.float64, (DRAWN,)),  # or holds his nob
+        ("shared", np.float64, (RANKS,)),
+        ("chance", np.float64, (MOST,)),
+        ("crib", np.float64, (COUNT_SIZE,)),
+        ("count", np.int64),  # what this seat's hand counts
+        ("flush_points", np.int64),  # what a flush does; the starter's point is left aside
+        ("base", np.int64),  # where the game's tables begin
+        ("single", np.int64),
+        ("i_deal", np.int64),
+    ],
+    align=True,
+)
+SCRATCH_T = types.Array(from_dtype(SCRATCH), 1, "C")
+POSITIONS = 4  # that a search needs
 UNIT = 1024.0  # parts of a point in the file
 
 
@@ -57,22 +85,26 @@ def read_tables() -> tuple[Array, Array, Array]:
 
 
 @kernel
-def find(b, v, found):
+def find(v, hands, weights, keeping_rates, suited, model, win_table, table, positions, s, found):
     """Write what each card of the view that may be played brings into ``found``, by its rank.
 
     Args:
-        b: a `Search`. found: float64[RANKS, FINDINGS].
+        found: float64[RANKS, FINDINGS].
     """
-    n = begin_search(b, v)
-    suited = b.suited[pair_table_of(v, 1 - v["is_dealer"])]
-    look_ahead(v, n, b.scratch[0], b.hands, b.model[0], suited, b.table)
+    other = pair_table_of(v, 1 - v["is_dealer"])
+    s["base"] = SIZE * game_of(v)
+    s["single"] = v["single_count"]
+    s["i_deal"] = v["is_dealer"]
+    n = enumerate_hands(v, positions[0], s, hands, weights, keeping_rates[other])
+    n = systematic_resample(n, DRAWN, s)
+    look_ahead(v, n, s, hands, model, suited[other], table)
     ranks = 0
     for k in range(v["hand_n"]):
         ranks |= (v["legal"] >> k & 1) << (v["hand"][k] >> 2)
     mine = number(held_ranks(v))
     for r in range(RANKS):
         if ranks >> r & 1:
-            search_card(b, 0, r, mine, n, found[r])
+            search_card(r, mine, n, positions, s, hands, weights, win_table, found[r])
 
 
 @kernel
@@ -88,12 +120,23 @@ def only_rank(v):
     return only
 
 
-@entry(void(VIEWS_T, SEARCH_T, int64, float64[:, :, ::1], int64[::1]))
-def pegging_views(views, search, forced, found, actions):
+@entry(
+    void(
+        VIEWS_T, int64[:, ::1], float64[::1], float64[:, ::1], float64[::1], MODEL_T,
+        float64[:, :, ::1], TABLE_T, POSITIONS_T, SCRATCH_T, int64, float64[:, :, ::1], int64[::1],
+    )
+)  # fmt: skip
+def pegging_views(
+    views, hands, weights, keeping_rates, suited, model, win_table, table, positions, scratch,
+    forced, found, actions,
+):  # fmt: skip
     """Write a card for each view, of equal value the higher.
 
     Args:
-        views: all judged by the search's win table.
+        views: all judged by ``win_table``.
+        hands: `holdings`. weights, keeping_rates, suited: see `read_tables`.
+        model: the record of `model`. table: the show table.
+        positions, scratch: POSITIONS of `POSITION` and one `SCRATCH`, no matter what is in them.
         forced: 1 to search even where there is no choice.
         found: float64[1 or B, RANKS, FINDINGS], written for the ranks that may be played, of the
             view or, with room for one, of each view in turn.
@@ -104,7 +147,10 @@ def pegging_views(views, search, forced, found, actions):
         at = found[i if found.shape[0] > 1 else 0]
         open_choice = only_rank(v) == NONE
         if open_choice or forced:
-            find(search, v, at)
+            find(
+                v, hands, weights, keeping_rates, suited, model[0], win_table, table, positions,
+                scratch[0], at,
+            )  # fmt: skip
         card = NONE
         for k in range(v["hand_n"]):
             if v["legal"] >> k & 1:
@@ -163,13 +209,18 @@ class PeggingExpert:
         if (views["phase"] != PEGGING).any():
             raise ValueError(f"{self.name} plays cards and lays none away: for whole deals use "
                              "PhasedAgent(discard=..., pegging=...)")  # fmt: skip
+        known = read_tables()
+        positions = np.zeros(POSITIONS, dtype=POSITION)
+        scratch = np.zeros(1, dtype=SCRATCH)
         actions = np.empty(len(views), dtype=np.int64)
         for win_table, rows in group_by_win_table(views):
             part = found if len(found) == 1 else found[rows]
             cards = np.empty(len(rows), dtype=np.int64)
-            judged = np.ascontiguousarray(views[rows])
-            search = make_search(judged, read_tables(), win_table)
-            pegging_views(judged, search, forced, part, cards)
+            model = load_for(views[rows])
+            pegging_views(
+                np.ascontiguousarray(views[rows]), holdings(), *known, model,
+                win_table, show_table(), positions, scratch, forced, part, cards,
+            )  # fmt: skip
             actions[rows] = cards
             if len(found) > 1:
                 found[rows] = part
