@@ -10,7 +10,6 @@ import pettingzoo
 
 from crib_env.errors import unknown
 
-# The Gymnasium name of each environment, by the name of its module.
 ENVIRONMENTS = {
     "six_card_v0": "SixCard-v0",
     "five_card_v0": "FiveCard-v0",
@@ -18,6 +17,7 @@ ENVIRONMENTS = {
     "discard_v0": "Discard-v0",
     "pegging_v0": "Pegging-v0",
 }
+"""The Gymnasium name of each environment, by the name of its module."""
 _PAGES = {name: f"crib_env.{name}" for name in ENVIRONMENTS}
 
 

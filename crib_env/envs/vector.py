@@ -16,6 +16,7 @@ from crib_env.envs.learner import LearnerBatch
 from crib_env.envs.masked import Masking, Observation
 from crib_env.envs.opponents import OpponentSpec
 from crib_env.envs.settings import LearnerSettings
+from crib_env.envs.signatures import shows_keywords_of
 from crib_env.options import check_seed, read_options
 from crib_env.rules import Rules
 
@@ -50,6 +51,7 @@ class CribbageVectorEnv(LearnerSettings, VectorEnv[Observation, Array, Array]):
 
     metadata: dict[str, Any] = {"autoreset_mode": AutoresetMode.SAME_STEP, "render_modes": []}  # noqa: RUF012
 
+    @shows_keywords_of(LearnerBatch.__init__)
     def __init__(
         self,
         rules: Rules,

@@ -35,7 +35,7 @@ class Frame:
 
     Attributes:
         drawings: the parts of its drawing for each pair of eyes.
-        calls: what has just been said: side and words.
+        calls: what was just said aloud: side and words.
         scores: by side.
         match_score: game points by side in a match, else None.
         turn: the number of the turn that is taken next, None while cards are counted.
@@ -68,11 +68,11 @@ def frames(session: Session, eyes: Sequence[Eyes], title: str) -> Iterator[Frame
         title: what is played.
     """
     drawer = _Drawer(session, eyes, title)
-    calls = drawer.said(session.opening)
+    calls = drawer.in_words(session.opening)
     for i, turn in enumerate(session.turns):
         drawer.game.restore(turn.before)
         yield drawer.position(calls, i)
-        calls = drawer.said(turn.calls)
+        calls = drawer.in_words(turn.calls)
         if turn.counted:
             yield from drawer.count(turn, calls)
             calls = ()
@@ -89,7 +89,7 @@ class _Drawer:
         self.callers = self.names if self.sides is None else self.sides
         self.is_match = self.game.episode == "match"
 
-    def said(self, calls: Sequence[Any]) -> Calls:
+    def in_words(self, calls: Sequence[Any]) -> Calls:
         return tuple((call.seat % 2, f"{self.names[call.seat]}: {call.text}") for call in calls)
 
     def position(self, calls: Calls, turn: int | None) -> Frame:
@@ -125,11 +125,11 @@ class _Drawer:
                 most = target if pegged_in_play else scores[side] + one.points
                 scores[side] = min(most, scores[side] + one.points)
             seen = closing(views, turn.actions, before, scores, shown=True)
-            said = ((side, f"{self.callers[one.seat]}, {one.name}: {one.call}"),)
+            words = ((side, f"{self.callers[one.seat]}, {one.name}: {one.call}"),)
             marked = frozenset([*one.cards, *([] if one.starter is None else [one.starter])])
             whose = f"{self.callers[one.seat]}: {one.name}"
-            drawn = self._draw(seen, said, says=whose, marked=marked, counted=counted)
-            yield self._frame(drawn, said, scores)
+            drawn = self._draw(seen, words, says=whose, marked=marked, counted=counted)
+            yield self._frame(drawn, words, scores)
 
     def _frame(
         self, drawn: Drawings, calls: Calls, scores: Sequence[int], turn: int | None = None

@@ -104,11 +104,11 @@ def replay_page(
 def _turn(session: Session, i: int, opinion: Opinion | None, known: set[int]) -> dict[str, Any]:
     """Return a turn; where its seat's knowledge is not in the file, only whose it was."""
     turn = session.turns[i]
-    told: dict[str, Any] = {"seat": turn.seat, "phase": turn.phase}
+    shown: dict[str, Any] = {"seat": turn.seat, "phase": turn.phase}
     if turn.seat in known:
-        told["did"] = session.family.spoken(turn.view, turn.actions)
-        told |= {} if opinion is None else _judged(opinion)
-    return told
+        shown["did"] = session.family.spoken(turn.view, turn.actions)
+        shown |= {} if opinion is None else _judged(opinion)
+    return shown
 
 
 def _judged(opinion: Opinion) -> dict[str, Any]:

@@ -194,7 +194,7 @@ class Session:
             done.actions,
             self.family.phase(views[seat]),
             views[seat],
-            tuple(self.family.said(done)),
+            tuple(self.family.calls_of(done)),
             tuple(self.family.counted(done)),
             before,
         )
