@@ -11,10 +11,16 @@ NOBODY, FITTING, STUCK, EVERYBODY = range(4)
 
 
 @kernel
+def many(size):
+    """Return how many holdings of a size there are."""
+    return OF_SIZE[size]
+
+
+@kernel
 def keep_part(reach, origin, rows, level, size, room, fits):
     """Write the part of the range that can play, or cannot, a level on; return its weight."""
     total = 0.0
-    for i in range(OF_SIZE[size]):
+    for i in range(many(size)):
         stays = (rows[FIRST[size] + i, LOWEST] <= room) == fits
         reach[level + 1, i] = reach[level, i] if stays else 0.0
         origin[level + 1, i] = origin[level, i]
@@ -27,7 +33,7 @@ def take_from_range(reach, origin, theirs, with_card, slot_with, at, left, level
     """Write the range once the other seat has played a rank, a level on; return its weight."""
     first = FIRST[left - 1]
     total = 0.0
-    for i in range(OF_SIZE[left - 1]):
+    for i in range(many(left - 1)):
         place = with_card[first + i, rank] - FIRST[left]
         likely = reach[level, place]
         if likely > 0.0 and left > 1:

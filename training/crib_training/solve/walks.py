@@ -60,10 +60,10 @@ class Walked(NamedTuple):
             where that is not wanted.
     """
 
-    values: Any
-    masses: Any
-    hand_values: Any
-    hand_masses: Any
+    values: Doubles
+    masses: Doubles
+    hand_values: Doubles
+    hand_masses: Doubles
 
 
 WALKED_T = tuple_of(Walked, float64[::1], float64[::1], float64[:, ::1], float64[:, ::1])
