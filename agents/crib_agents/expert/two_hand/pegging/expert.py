@@ -25,7 +25,6 @@ from crib_agents.knowledge.two_hand.holdings import (
     FIRST,
     HOLDINGS,
     MOST,
-    held_ranks,
     holdings,
     number,
 )
@@ -98,10 +97,13 @@ def find(v, hands, weights, keeping_rates, suited, model, win_table, table, posi
     n = enumerate_hands(v, positions[0], s, hands, weights, keeping_rates[other])
     n = systematic_resample(n, DRAWN, s)
     look_ahead(v, n, s, hands, model, suited[other], table)
+    counted = 0
     ranks = 0
     for k in range(v["hand_n"]):
-        ranks |= (v["legal"] >> k & 1) << (v["hand"][k] >> 2)
-    mine = number(held_ranks(v))
+        r = v["hand"][k] >> 2
+        counted += 1 << (4 * r)
+        ranks |= (v["legal"] >> k & 1) << r
+    mine = number(counted)
     for r in range(RANKS):
         if ranks >> r & 1:
             search_card(r, mine, n, positions, s, hands, weights, win_table, found[r])
