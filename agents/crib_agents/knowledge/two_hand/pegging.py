@@ -141,7 +141,7 @@ def go_on(p, single, lowest, others):
             return other
         alone = lowest <= room
         could_not_play(p, other)
-        # Written out, not by `turn_after`: the search spends its time here, and was 5 % slower.
+        # Written out and not by `turn_after`: the search spends its time here.
         # Six-card pegs the go at once (H5, H7), five-card one for last when the play ends (F5).
         if p["go"] == 0 and not (alone and single):
             p["go"] = 1
