@@ -21,6 +21,7 @@ METHODS = {
     "selfplay_ppo": "crib_training.baselines.ppo",
     "mmd": "crib_training.baselines.mmd",
     "vrpo": "crib_training.baselines.vrpo",
+    "nfsp": "crib_training.baselines.nfsp",
 }
 BEST = "deep_monte_carlo"
 OPTION = "--method"
