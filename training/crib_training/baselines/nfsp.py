@@ -179,10 +179,10 @@ class NFSP:
 
     def state(self) -> dict[str, Any]:
         """Return deals, generators, memories and decisions whose outcome is open."""
+        rng = json.dumps(self.rng.bit_generator.state).encode()
         return {
-            "games": as_array(self.games.state()),
-            "rng": np.frombuffer(json.dumps(self.rng.bit_generator.state).encode(), np.uint8), "best": self.best.astype(np.uint8),
-            "open": self.open.astype(np.uint8), "before": self.before.numpy(),
+            "games": as_array(self.games.state()), "rng": np.frombuffer(rng, np.uint8),
+            "best": self.best.astype(np.uint8), "open": self.open.astype(np.uint8), "before": self.before.numpy(),
             "taken": self.taken.numpy(), "gained": self.gained,
             **self.newest.state("newest"), **self.sample.state("sample"),
         }  # fmt: skip
