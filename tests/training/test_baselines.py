@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from crib_training.baselines.escher import match_regrets
 from crib_training.baselines.games import Games
 from crib_training.baselines.memory import Memory
 from crib_training.baselines.policy import Policy
@@ -24,7 +25,8 @@ from crib_env.engine.family import family_for
 from crib_env.rules import PRESETS
 
 FIVE = PRESETS["five_card"]
-LEARNERS = {"selfplay_ppo": "PPO", "mmd": "MMD", "vrpo": "VRPO", "nfsp": "NFSP"}
+LEARNERS = {"selfplay_ppo": "PPO", "mmd": "MMD", "vrpo": "VRPO", "nfsp": "NFSP",
+             "escher": "ESCHER"}  # fmt: skip
 
 
 def small(method: str, **changes: Any) -> tuple[Any, Any]:
@@ -133,6 +135,12 @@ def test_a_critic_reads_the_cards_of_both_seats() -> None:
                 ranks = [int(card) // 4 for card in view["hand"][: view["hand_n"]]]
                 assert sorted(np.flatnonzero(bits[lane, :52]) // 4) == sorted(ranks)
         games.step(drawn(games.masks, rng))
+
+
+def test_regret_matching_is_in_proportion_to_what_is_positive() -> None:
+    regrets = torch.tensor([[1.0, 3.0, -2.0, -1e9], [-1.0, -0.5, -1e9, -1e9]])
+    masks = regrets > -1e8
+    assert match_regrets(regrets, masks).tolist() == [[0.25, 0.75, 0.0, 0.0], [0.0, 1.0, 0.0, 0.0]]
 
 
 def test_a_reservoir_holds_every_row_with_equal_chances_and_the_others_are_the_newest() -> None:

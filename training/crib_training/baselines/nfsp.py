@@ -182,8 +182,8 @@ class NFSP:
         rng = json.dumps(self.rng.bit_generator.state).encode()
         return {
             "games": as_array(self.games.state()), "rng": np.frombuffer(rng, np.uint8),
-            "best": self.best.astype(np.uint8), "open": self.open.astype(np.uint8), "before": self.before.numpy(),
-            "taken": self.taken.numpy(), "gained": self.gained,
+            "best": self.best.astype(np.uint8), "open": self.open.astype(np.uint8),
+            "before": self.before.numpy(), "taken": self.taken.numpy(), "gained": self.gained,
             **self.newest.state("newest"), **self.sample.state("sample"),
         }  # fmt: skip
 

@@ -22,6 +22,7 @@ METHODS = {
     "mmd": "crib_training.baselines.mmd",
     "vrpo": "crib_training.baselines.vrpo",
     "nfsp": "crib_training.baselines.nfsp",
+    "escher": "crib_training.baselines.escher",
 }
 BEST = "deep_monte_carlo"
 OPTION = "--method"
