@@ -2,9 +2,9 @@
 
     crib train --method escher --env five_card_v0 --out runs/escher
 
-McAleer et al. 2023, arXiv 2206.04122. In each deal one seat explores with fixed probabilities and the
-other plays by regret matching. A critic that sees both hands values every action; what an action
-has over the policy's mean is a sample of its regret, kept without importance weights. One network
+McAleer et al. 2023, arXiv 2206.04122. In each deal one seat explores with fixed probabilities and
+the other plays by regret matching. A critic that sees both hands values every action; what an
+action has over the policy's mean is a sample of its regret, without importance weights. One network
 learns the mean regret of each action over all iterations, another the average policy, which is
 evaluated.
 """
