@@ -15,6 +15,7 @@ import numpy.typing as npt
 from crib_env.engine.family import Family, find_family, of_one_deal
 from crib_env.engine.lanes import lane_entries
 from crib_env.engine.record import NO_DECKS, NONE
+from crib_env.engine.returns import count_sides
 from crib_env.engine.rng import seed_states
 from crib_env.engine.show import show_table
 from crib_env.errors import IllegalActionError
@@ -43,7 +44,8 @@ class GameBatch:
         decks: int64[D, 52], all the decks given; a lane's are those between its state's ``given``
             and ``given_end``.
         log: what the last lane stepped pegged; see `crib_env.engine.log`.
-        tally: int64[N, 2, 3], points made by side and phase (the family's ``phases``) since the
+        sides: int64[players], the side of each seat; seats of one side score together.
+        tally: int64[N, sides, 3], points made by side and phase (the family's ``phases``) since the
             lane last began.
     """
 
@@ -64,7 +66,9 @@ class GameBatch:
         self.n = n
         self.record = self.family.rules_record(self.rules, self.episode, players)
         self.states = np.zeros(n, dtype=self.family.state)
-        self.tally = np.zeros((n, 2, len(self.family.phases)), dtype=np.int64)
+        self.sides = np.array(self.family.sides[players])
+        tally = n, count_sides(self.family.sides[players]), len(self.family.phases)
+        self.tally = np.zeros(tally, dtype=np.int64)
         self.log = np.zeros(self.family.log_size, dtype=np.int64)
         self.decks = NO_DECKS
         self._playing: dict[int, Agent] = {}  # who was asked, and plays by the rules
@@ -82,7 +86,7 @@ class GameBatch:
         *,
         dealer: int | None = None,
         decks: Array | None = None,
-        scores: tuple[int, int] | None = None,
+        scores: tuple[int, ...] | None = None,
     ) -> None:
         """Begin an episode in ``lanes``, by default in all.
 
@@ -90,7 +94,7 @@ class GameBatch:
             lanes: int64[K].
             dealer: the seat that deals first; None to cut for it.
             decks: int64[D, 52], for the first deals of each game; with all lanes alone.
-            scores: where sides 0 and 1 start, if not where the rules have them start.
+            scores: where each side starts, if not where the rules have it start.
         """
         if decks is not None:
             self.reset_each([ResetOptions(decks, dealer, scores)] * self.n)
@@ -202,6 +206,6 @@ class GameBatch:
             yield lanes
             lanes = self.running(lanes)
 
-    def results(self) -> Array:
-        """Return int64[N], the result of each ended episode for side 0: 1, -1, or 0 for a draw."""
-        return lane_entries(self.family).results(self.states, self.record)
+    def returns(self) -> Array:
+        """Return float64[N, players], what each episode brings each seat; see `Game.returns`."""
+        return lane_entries(self.family).returns(self.states, self.record)

@@ -22,7 +22,7 @@ class Event:
     """Points pegged at one moment.
 
     Attributes:
-        seat: who pegged them (in Table Top, the side).
+        seat: who pegged them; where partners score together, the side.
         points: how many, after the cap at the target (C5).
         reason: one of `REASONS`.
         cards: the ids of the cards that made them, ascending; empty where none did.

@@ -16,7 +16,7 @@
 
 In the Gymnasium forms a learner plays an opponent: ``gymnasium.make("crib_env/FiveCard-v0",
 opponent="rule_based")`` and ``gymnasium.make_vec(..., num_envs=1024)``. For Stable-Baselines3 use
-``five_card_v0.sb3_env(1024)``.
+``five_card_v0.sb3_env(1024)``, for PyTorch tensors ``five_card_v0.torch_env(1024)``.
 
 | | |
 |---|---|
@@ -32,51 +32,25 @@ opponent="rule_based")`` and ``gymnasium.make_vec(..., num_envs=1024)``. For Sta
 |---|---|---|
 | ``rules`` | ``"five_card"``, ``"hoyle"`` or a `Rules` | ``"five_card"`` |
 | ``episode`` | ``"deal"``, ``"game"`` (to 61), ``"match"`` (to seven game points) | ``"game"`` |
-| ``reward`` | ``"win"``, ``"points"``, ``"expected"``, ``"expected_at_show"`` | ``"win"`` |
-| ``suits`` | ``"real"``; ``"canonical"``: situations equal but for suits are one | ``"real"`` |
-| ``on_illegal`` | ``"terminate"``, ``"raise"`` | ``env``: terminate, ``raw_env``: raise |
-| ``render_mode`` | ``None``, ``"ansi"``, ``"svg"``, ``"rgb_array"``, ``"human"`` | ``None`` |
-| ``viewer`` | whose knowledge is shown: a seat, ``"all"``; ``None``: who acts | ``None`` |
+| the others | as in ``six_card_v0`` | |
 
-The Gymnasium, vector and SB3 forms also take ``features`` (``True``, ``"lookahead"``, ``"reply"``):
-see docs/features.md.
-
-Their ``opponent`` is a name, an agent, a function of a view, or several with their weights,
-``[("greedy", 1), ("expert", 3)]``: each episode draws one. ``set_opponent`` replaces it. With
-``mask_in_observation=True`` (``"rllib"``, ``"tianshou"``, ``"torchrl"``) the observation is a
-dictionary that also holds the mask; the Gymnasium and the vector form take it.
-
-``reset(options=...)`` takes ``decks`` (52-card permutations, one per deal, in order), ``dealer``
-(the first dealer's seat) and ``scores``. Pone pegs three points for last (F1) at the start of a
-game, unless you give ``scores``.
+``reset(options=...)`` is that of ``six_card_v0``. Pone pegs three points for last (F1) at the start
+of a game, unless you give ``scores``.
 
 ## Observation
 
-The same bits as in ``six_card_v0``, named by ``crib_env.observation_layout("five_card_v0")``: the
-cards held and discarded, the starter, the pile in order with who played what, the count, how many
-cards the other seat holds, the points both still need, the game points, and whose turn and deal it
-is. It holds everything the seat has seen and done in this deal. A seat never sees the other's cards
-before they are played, nor the starter before it is turned.
+The same bits as in ``six_card_v0``, named by ``crib_env.observation_layout("five_card_v0")``. A
+network made for one game reads the other's observations.
 
 ## Actions
 
-An action is a card. Its id is ``4 * rank + suit`` (ace 0, suits C D H S). A deal starts with two
-single-card discards by each seat, non-dealer first. Then the seats peg. "Go" is automatic: a seat
-without a legal card is skipped, so a seat may act twice running.
+As in ``six_card_v0``: an action is a card, two discards each and then the pegging, which ends here
+with its first count (F4).
 
 ## Rewards
 
-``"win"``: +1 for the winner and -1 for the loser at the episode's end. A game is won by who reaches
-61, a match by who wins it, a deal by who made more points (0 if equal).
-
-``"points"``: at each step seat 0's points minus seat 1's, and the opposite for seat 1. A seat's
-reward in ``last()`` is their sum since it last acted.
-
-``"expected"``: ``"points"`` without the luck of the starter. Hands, crib and heels are paid as
-their mean when both seats have discarded. That mean depends on the other seat's hidden cards.
-
-``"expected_at_show"``: pays that mean when the hands are shown. The sum is the same, and it reveals
-nothing that the seat has not seen.
+As in ``six_card_v0``: ``"win"``, ``"points"``, ``"expected"``, ``"expected_at_show"``. A game is
+won by who reaches 61.
 
 ## Version history
 
@@ -94,4 +68,5 @@ env = maker.env
 raw_env = maker.raw_env
 gym_env = maker.gym_env
 vector_env = maker.vector_env
+torch_env = maker.torch_env
 sb3_env = maker.sb3_env

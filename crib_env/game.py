@@ -13,8 +13,7 @@
     >>> Game.from_notation(game.notation()) == game
     True
 
-`push` makes a move and `pop` takes it back. `notation` writes the position as one line of text,
-`svg` draws it; a notebook shows the drawing by itself.
+`push` makes a move and `pop` takes it back; `notation` writes the position, `svg` draws it.
 """
 
 from __future__ import annotations
@@ -29,8 +28,10 @@ import numpy.typing as npt
 
 from crib_env.answers import whole_action
 from crib_env.engine.family import Family, find_family, of_one_deal
+from crib_env.engine.lanes import lane_entries
 from crib_env.engine.log import FOR_LAST
 from crib_env.engine.record import NO_DECKS, NONE
+from crib_env.engine.returns import count_sides
 from crib_env.engine.rng import seed_states
 from crib_env.engine.show import show_table
 from crib_env.engine.single import ILLEGAL, single_entries
@@ -69,6 +70,7 @@ class Game:
 
     Attributes:
         rules, players, episode, family: as given.
+        sides: the side of each seat; seats of one side score together.
         record: the rules as the family's record, shape [1].
         states: the full state as the family's record, shape [1].
         log: what the last action pegged; see `crib_env.engine.log`.
@@ -76,6 +78,7 @@ class Game:
         advance: the compiled step, ``advance(action) -> code``; see `crib_env.engine.single`.
         obs, mask: uint8[obs_size] and int8[actions], the observation of the seat to move and its
             legal actions. `advance` overwrites them.
+        leads, unit: int64[players], `gains` in whole units, of which so many make a point.
     """
 
     advance: Callable[[int], int]
@@ -95,10 +98,13 @@ class Game:
         self.episode = of_one_deal(episode, self.family.episodes)
         self.record = self.family.rules_record(self.rules, self.episode, self.players)
         self.players = int(self.players)
+        self.sides = self.family.sides[self.players]
         self.states = np.zeros(1, dtype=self.family.state)
         self.log = np.zeros(self.family.log_size, dtype=np.int64)
         self.obs = np.zeros(self.family.obs_size, dtype=np.uint8)
         self.mask = np.zeros(self.family.actions, dtype=np.int8)
+        self.leads = np.zeros(self.players, dtype=np.int64)
+        self.unit = int(single_entries(self.family).unit(self.record))
         self.decks: Array = NO_DECKS
         self._views = np.zeros(1, dtype=self.family.view)  # receives what `obs` is made of
         self._before_moves: list[Snapshot] = []  # positions before the moves that pop takes back
@@ -110,13 +116,11 @@ class Game:
         """Bind the compiled step to the arrays. Neither copies nor pickles carry it."""
         self.advance = partial(
             single_entries(self.family).step.unchecked, self.states, self.record, self.decks,
-            show_table(), self.log, self._views, self.obs, self.mask,
+            show_table(), self.log, self._views, self.obs, self.mask, self.leads,
         )  # fmt: skip
 
     def __getstate__(self) -> dict[str, Any]:
-        state = self.__dict__.copy()
-        del state["advance"]
-        return state
+        return {name: value for name, value in self.__dict__.items() if name != "advance"}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
@@ -155,7 +159,7 @@ class Game:
             ValueError: a seed or an option that does not fit; nothing has changed then.
         """
         seed = check_seed(seed)
-        chosen = read_options(options, self.players, self.rules.target)
+        chosen = read_options(options, self.sides, self.rules.target)
         if seed is not None:
             self.seed(np.random.SeedSequence(seed))
         self._reset(chosen)
@@ -177,6 +181,7 @@ class Game:
         if log is not self.log or decks is not self.decks:
             self.log, self.decks = log, decks
             self._bind()
+        self.leads[:] = 0
         observe = single_entries(self.family).observe.unchecked
         observe(self.states, self.record, self.seat, self._views, self.obs, self.mask)
 
@@ -199,18 +204,19 @@ class Game:
         return legal
 
     @property
-    def scores(self) -> tuple[int, int]:
+    def scores(self) -> tuple[int, ...]:
         """The scores of the present game, by side."""
-        first, second = self.states["scores"][0]
-        return int(first), int(second)
+        return self._by_side("scores")
 
     @property
-    def match_score(self) -> tuple[int, int]:
+    def match_score(self) -> tuple[int, ...]:
         """The game points of the match, by side (H11); an AttributeError where there are none."""
         if "match_score" not in (self.states.dtype.names or ()):
             raise AttributeError(f"{self.rules.name} has no matches and so no game points")
-        first, second = self.states["match_score"][0]
-        return int(first), int(second)
+        return self._by_side("match_score")
+
+    def _by_side(self, field: str) -> tuple[int, ...]:
+        return tuple(self.states[field][0, : count_sides(self.sides)].tolist())
 
     @property
     def dealer(self) -> int:
@@ -223,9 +229,14 @@ class Game:
         return int(self.states["deals"][0])
 
     @property
-    def result(self) -> int:
-        """Of an ended episode: 1 if side 0 won, -1 if side 1 did, 0 if neither."""
-        return int(single_entries(self.family).result(self.states, self.record))
+    def returns(self) -> list[float]:
+        """What the episode brings each seat, such as 1.0 and -1.0; all 0.0 until its end."""
+        return list(map(float, lane_entries(self.family).returns(self.states, self.record)[0]))
+
+    @property
+    def gains(self) -> list[float]:
+        """What the last action gained each seat: its side's points less the mean of the others'."""
+        return [lead / self.unit for lead in self.leads.tolist()]
 
     @property
     def events(self) -> list[Event]:
@@ -395,7 +406,7 @@ class Game:
         """
         if not isinstance(snapshot, Snapshot):
             raise ValueError(f"restore() takes what snapshot() returned, got {snapshot!r}")
-        self._check_game(snapshot.position)
+        snapshot.position.refuse_other(self)
         self.states[:] = snapshot.position.state
         self._go_on(snapshot.log.copy(), snapshot.decks)
 
@@ -424,7 +435,7 @@ class Game:
             ValueError: text that is no position, or one of another game.
         """
         position = parse_state(text)
-        self._check_game(position)
+        position.refuse_other(self)
         if not position.state["rng"].any():
             position.state["rng"] = self.states["rng"]
         return Snapshot(position, np.zeros_like(self.log), NO_DECKS)
@@ -437,13 +448,3 @@ class Game:
         """
         self.restore(self.parse(text))
         self._before_moves.clear()
-
-    def _check_game(self, other: Position) -> None:
-        """Raise a ValueError unless a position is one of this game."""
-        differing = [
-            f"{name} {getattr(other, name)!r}, not {getattr(self, name)!r}"
-            for name in ("rules", "episode", "players")
-            if getattr(other, name) != getattr(self, name)
-        ]
-        if differing:
-            raise ValueError(f"the position is of another game: {'; '.join(differing)}")

@@ -20,8 +20,9 @@ import numpy as np
 import numpy.typing as npt
 
 from crib_env.engine.family import find_family
-from crib_env.engine.notation import Line, format_pair, read_number, read_pair
+from crib_env.engine.notation import Line, format_scores, read_number, read_scores
 from crib_env.engine.record import NONE
+from crib_env.engine.returns import count_sides
 from crib_env.play_over import play_over
 from crib_env.rules import PRESETS, Rules
 
@@ -44,6 +45,16 @@ class Position(NamedTuple):
     rules: Rules
     episode: str
     players: int
+
+    def refuse_other(self, game: Any) -> None:
+        """Raise a ValueError unless ``game`` has the rules, episode and players of the position."""
+        differing = [
+            f"{name} {getattr(self, name)!r}, not {getattr(game, name)!r}"
+            for name in ("rules", "episode", "players")
+            if getattr(self, name) != getattr(game, name)
+        ]
+        if differing:
+            raise ValueError(f"the position is of another game: {'; '.join(differing)}")
 
 
 def format_state(state: State, rules: Rules, episode: str, *, check: bool = True) -> str:
@@ -100,15 +111,20 @@ def parse_state(text: str) -> Position:
                          f"got {episode!r}")  # fmt: skip
     if len(words) < size:
         raise ValueError(f"a position of {rules.name} has at least {size} fields: {text!r}")
-    body, extras = words[len(HEAD) : size], _read_extras(words[size:], notation.extras)
+    body = words[len(HEAD) : size]
     players = notation.read_players(body)
+    sides = count_sides(family.sides[players])
+    extras = _read_extras(words[size:], notation.extras, sides)
     number = read_number("deal", words[2], "#", 1, 10**9)
     dealer = read_number("dealer", words[3], "d", 0, players - 1)
     read_number("mover", words[4], "m", 0, players - 1)
     rng = extras.pop("rng", (0, 0, 0, 0))
     deal = notation.read_body(body, rules, dealer, players)
-    match_score = extras.pop("games", (0, 0))
-    line = Line(rules, episode, players, number, dealer, deal, match_score=match_score, **extras)
+    none = (0,) * sides
+    line = Line(
+        rules, episode, players, number, dealer, deal, start=extras.get("start", none),
+        match_score=extras.get("games", none), winner=extras.get("winner"),
+    )  # fmt: skip
     state = play_over(line, notation)
     state["rng"] = rng
     names = HEAD[1:] + notation.fields
@@ -139,10 +155,13 @@ def canonical(state: State) -> State:
 
 def _words(state: State, rules: Rules, episode: str) -> list[str]:
     """Return the words of a line after the rules."""
-    s, notation = state[0], find_family(rules.engine).notation
+    family = find_family(rules.engine)
+    s, notation = state[0], family.notation
+    body = notation.format_body(s, rules)
+    sides = count_sides(family.sides[notation.read_players(body)])
     head = [episode, f"#{s['deals']}", f"d{s['dealer']}", f"m{s['to_move']}"]
     tail = [
-        f"{name}={format_pair(s[field])}"
+        f"{name}={format_scores(s[field][:sides])}"
         for name, field in (("games", "match_score"), ("start", "start"))
         if name in notation.extras and any(s[field])
     ]
@@ -150,10 +169,10 @@ def _words(state: State, rules: Rules, episode: str) -> list[str]:
         tail.append(f"winner={s['winner']}")
     if any(s["rng"]):
         tail.append("rng=" + ".".join(f"{word:x}" for word in s["rng"]))
-    return [*head, *notation.format_body(s, rules), *tail]
+    return [*head, *body, *tail]
 
 
-def _read_extras(words: list[str], known: tuple[str, ...]) -> dict[str, Any]:
+def _read_extras(words: list[str], known: tuple[str, ...], sides: int) -> dict[str, Any]:
     """Return the values of the fields that are given by name."""
     found: dict[str, Any] = {}
     for word in words:
@@ -168,9 +187,9 @@ def _read_extras(words: list[str], known: tuple[str, ...]) -> dict[str, Any]:
                 raise ValueError(f"rng must be four hexadecimal words, '1f.2.3.4', got {value!r}")
             found[name] = [int(part, 16) for part in value.split(".")]
         elif name == "winner":
-            found[name] = read_number(name, value, "", 0, 1)
+            found[name] = read_number(name, value, "", 0, sides - 1)
         else:
-            found[name] = read_pair(name, value)
+            found[name] = read_scores(name, value, sides)
     return found
 
 

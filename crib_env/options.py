@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,6 +11,8 @@ import numpy.typing as npt
 
 from crib_env.cards import DECK_SIZE, format_card
 from crib_env.engine.record import NO_DECKS
+from crib_env.engine.returns import count_sides
+from crib_env.render.words import in_words
 
 NAMES = ("decks", "dealer", "scores")
 # PettingZoo's api_test passes this key to any environment to see that options are taken.
@@ -29,7 +31,7 @@ class ResetOptions:
 
     decks: npt.NDArray[np.int64] = field(default_factory=lambda: NO_DECKS)
     dealer: int | None = None
-    scores: tuple[int, int] | None = None
+    scores: tuple[int, ...] | None = None
 
 
 def check_seed(seed: Any) -> int | None:
@@ -45,14 +47,16 @@ def check_seed(seed: Any) -> int | None:
     return int(seed)
 
 
-def read_options(options: dict[str, Any] | None, players: int, target: int) -> ResetOptions:
+def read_options(
+    options: dict[str, Any] | None, sides: Collection[int], target: int
+) -> ResetOptions:
     """Return the options of a reset, checked.
 
     Args:
         options: ``decks`` (a sequence of 52-card permutations, one for each deal in order; when
-            they run out the seeded generator continues), ``dealer`` (a seat), ``scores`` (two
-            starting scores below the target).
-        players: the number of seats.
+            they run out the seeded generator continues), ``dealer`` (a seat), ``scores`` (each
+            side's starting score, below the target).
+        sides: the side of each seat.
         target: the score that wins.
 
     Raises:
@@ -70,22 +74,23 @@ def read_options(options: dict[str, Any] | None, players: int, target: int) -> R
         given["decks"] = _decks(options["decks"])
     if options.get("dealer") is not None:
         dealer = options["dealer"]
-        if not _is_whole(dealer) or not 0 <= dealer < players:
+        if not _is_whole(dealer) or not 0 <= dealer < len(sides):
             raise ValueError(
-                f"option 'dealer' must be a seat from 0 to {players - 1}, got {dealer!r}"
+                f"option 'dealer' must be a seat from 0 to {len(sides) - 1}, got {dealer!r}"
             )
         given["dealer"] = int(dealer)
     if options.get("scores") is not None:
-        scores = options["scores"]
+        scores, n = options["scores"], count_sides(sides)
         if (
             not isinstance(scores, (Sequence, np.ndarray))
-            or len(scores) != 2
+            or len(scores) != n
             or not all(_is_whole(x) and 0 <= x < target for x in scores)
         ):
             raise ValueError(
-                f"option 'scores' must be two whole numbers from 0 to {target - 1}, got {scores!r}"
+                f"option 'scores' must be {in_words(n)} whole numbers from 0 to {target - 1}, "
+                f"got {scores!r}"
             )
-        given["scores"] = (int(scores[0]), int(scores[1]))
+        given["scores"] = tuple(map(int, scores))
     return ResetOptions(**given)
 
 
@@ -125,10 +130,10 @@ def set_scores(states: npt.NDArray[np.void], scores: npt.ArrayLike) -> None:
     """Let episodes just begun start from ``scores``; heels already turned stay on top (T3).
 
     Args:
-        states: records [N]. scores: two, by side, or int[N, 2].
+        states: records [N]. scores: one a side, or int[N, sides].
     """
     heels = states["scores"] - states["start"]
-    states["start"] = scores
+    states["start"][:, : np.shape(scores)[-1]] = scores
     states["scores"] = states["start"] + heels
     if "rear" in (states.dtype.names or ()):
         states["rear"] = states["scores"]

@@ -32,18 +32,7 @@ Hands and crib are not counted.
 | ``discard_policy`` | the policy that discards: a name, an agent, a function | ``"rule_based"`` |
 | ``rules`` | ``"hoyle"``, ``"five_card"`` or a `Rules` | ``"hoyle"`` |
 | ``episode`` | ``"deal"`` | ``"deal"`` |
-| ``reward`` | ``"win"``, ``"points"``, ``"expected"``, ``"expected_at_show"`` | ``"win"`` |
-| ``suits`` | ``"real"``; ``"canonical"``: situations equal but for suits are one | ``"real"`` |
-
-The Gymnasium, vector and SB3 forms also take ``features`` (``True``, ``"lookahead"``, ``"reply"``):
-see docs/features.md.
-
-Their ``opponent`` is a name, an agent, a function of a view, or several with their weights,
-``[("greedy", 1), ("expert", 3)]``: each episode draws one. ``set_opponent`` replaces it. With
-``mask_in_observation=True`` (``"rllib"``, ``"tianshou"``, ``"torchrl"``) the observation is a
-dictionary that also holds the mask; the Gymnasium and the vector form take it.
-
-The other keywords are as in ``six_card_v0``.
+| the others | as in ``six_card_v0`` | |
 
 ## Observation
 
@@ -86,4 +75,5 @@ env = maker.env
 raw_env = maker.raw_env
 gym_env = maker.gym_env
 vector_env = maker.vector_env
+torch_env = maker.torch_env
 sb3_env = maker.sb3_env

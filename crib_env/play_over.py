@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from crib_env.batch import GameBatch
 from crib_env.cards import DECK_SIZE, format_card
-from crib_env.engine.notation import Deal, Line, Notation, Pair, format_pair
+from crib_env.engine.notation import Deal, Line, Notation, Scores, format_scores
 from crib_env.engine.record import NONE
 from crib_env.events import Event, read_log
 from crib_env.rules import LARGEST_TARGET, Rules
@@ -36,7 +36,8 @@ def play_over(line: Line, notation: Notation) -> State:
     elif line.number > 1:
         raise ValueError(f"an episode of one {episode} has no deal #{line.number}")
     # First to a target that nobody reaches, for what was scored; then as the line has it.
-    trial = _games(line, replace(line.rules, target=LARGEST_TARGET), episode, (0, 0))
+    none = (0,) * len(deal.scores)
+    trial = _games(line, replace(line.rules, target=LARGEST_TARGET), episode, none)
     last = _make_moves(trial, deal)
     made = trial.states["scores"][0]
     if trial.states["over"][0] and not deal.over:
@@ -50,21 +51,21 @@ def play_over(line: Line, notation: Notation) -> State:
     raise error
 
 
-def _reach(line: Line, notation: Notation, before: Pair) -> State:
+def _reach(line: Line, notation: Notation, before: Scores) -> State:
     """Return the state that the moves lead to from the scores ``before`` the deal."""
     if line.number == 1 and before != line.start:
         raise ValueError(
-            f"the scores {format_pair(line.deal.scores)} do not follow from start="
-            f"{format_pair(line.start)}: before this first deal they would have been "
-            f"{format_pair(before)}"
+            f"the scores {format_scores(line.deal.scores)} do not follow from start="
+            f"{format_scores(line.start)}: before this first deal they would have been "
+            f"{format_scores(before)}"
         )
     board = notation.read_before(line, before)
     games = _games(line, line.rules, line.episode, before)
     state = games.states
-    for name, pair in board.items():
-        state[name] = pair
+    for name, by_side in board.items():
+        state[name][:, : len(by_side)] = by_side
     _make_moves(games, line.deal)
-    state["start"] = line.start
+    state["start"][:, : len(line.start)] = line.start
     state["deals"] = line.number
     state["given"] = state["given_end"] = 0
     if line.deal.moves or line.number > 1:
@@ -75,13 +76,14 @@ def _reach(line: Line, notation: Notation, before: Pair) -> State:
     if winner != (NONE if line.winner is None else line.winner):
         raise ValueError("nobody has won, so there is no winner=" if winner == NONE else
                          f"winner={winner} has won")  # fmt: skip
-    if line.deal.rear and tuple(state["rear"][0]) != line.deal.rear:
-        raise ValueError(f"the rear pegs must be at {format_pair(state['rear'][0])} after these "
-                         f"cards, got {format_pair(line.deal.rear)}")  # fmt: skip
+    rear = line.deal.rear
+    if rear and tuple(state["rear"][0, : len(rear)]) != rear:
+        raise ValueError(f"the rear pegs must be at {format_scores(state['rear'][0])} after these "
+                         f"cards, got {format_scores(rear)}")  # fmt: skip
     return state
 
 
-def _games(line: Line, rules: Rules, episode: str, scores: Pair) -> GameBatch:
+def _games(line: Line, rules: Rules, episode: str, scores: Scores) -> GameBatch:
     """Return one game in which the deal of the line has just been dealt."""
     known = line.deal.deck
     deck = known + [card for card in range(DECK_SIZE) if card not in known]
@@ -107,7 +109,7 @@ def _make_moves(games: GameBatch, deal: Deal) -> list[Event]:
     return read_log(games.log) if deal.moves else []
 
 
-def _scores_before(line: Line, made: Any, last: list[Event]) -> list[Pair]:
+def _scores_before(line: Line, made: Any, last: list[Event]) -> list[Scores]:
     """Return what the scores can have been before the deal, in which ``made`` was scored at most.
 
     Where the game ends as soon as a side has the target, the last points of the winner are cut off
@@ -115,14 +117,14 @@ def _scores_before(line: Line, made: Any, last: list[Event]) -> list[Pair]:
     """
     scores, rear, w = line.deal.scores, line.deal.rear, line.winner
     if w is None or rear is None:
-        return [(scores[0] - int(made[0]), scores[1] - int(made[1]))]
+        return [tuple(peg - int(points) for peg, points in zip(scores, made, strict=False))]
     found = []
     for k, event in enumerate(last):
         if event.seat == w:
-            before = [int(made[side]) for side in range(2)]
+            before = [int(made[side]) for side in range(len(scores))]
             for later in last[k:]:
                 before[later.seat] -= later.points
             left = [peg - points for peg, points in zip(scores, before, strict=True)]
             left[w] = rear[w] - before[w]
-            found.append((left[0], left[1]))
+            found.append(tuple(left))
     return found

@@ -10,7 +10,6 @@ import pettingzoo
 
 from crib_env.errors import unknown
 
-# The Gymnasium name of each environment, by the name of its module.
 ENVIRONMENTS = {
     "six_card_v0": "SixCard-v0",
     "five_card_v0": "FiveCard-v0",
@@ -18,6 +17,7 @@ ENVIRONMENTS = {
     "discard_v0": "Discard-v0",
     "pegging_v0": "Pegging-v0",
 }
+"""The Gymnasium name of each environment, by the name of its module."""
 _PAGES = {name: f"crib_env.{name}" for name in ENVIRONMENTS}
 
 
@@ -32,7 +32,7 @@ def register_environment(module: str, gym_name: str) -> None:
 
     Args:
         module: the import path of its page, such as ``"my_games.toy_v0"``: a module with a
-            ``maker`` (`crib_env.envs.makers.EnvSpec`) and its five forms. The last part is the
+            ``maker`` (`crib_env.envs.makers.EnvSpec`) and its forms. The last part is the
             environment's name. It is imported when the environment is first made.
         gym_name: its name in Gymnasium, such as ``"Toy-v0"``. The ids begin with the package:
             ``"my_games/Toy-v0"``, and in PettingZoo ``"my_games/toy-v0"``.

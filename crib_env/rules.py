@@ -53,16 +53,12 @@ class Rules:
     first_dealer: FirstDealer = "low_card"
     heels: int = 2
 
-    def __new__(cls, *args: object, **changes: object) -> Self:
-        """Refuse to make rules of no game."""
-        if cls is Rules:
+    def __post_init__(self) -> None:
+        if type(self) is Rules:
             raise TypeError(
                 "Rules is what all games have in common: make a TwoHandRules or a TableTopRules, "
                 "or take a preset, such as Rules.preset('hoyle')"
             )
-        return super().__new__(cls)
-
-    def __post_init__(self) -> None:
         name: object = self.name
         if not isinstance(name, str) or not name:
             raise ValueError(f"name must be a text of one letter or more, got {name!r}")
@@ -240,6 +236,7 @@ PRESETS: dict[str, Rules] = {
         score_difference=True,
     ),
 }
+"""The rules by name, ``hoyle``, ``five_card``, ``table_top`` and ``table_top_ship``."""
 
 
 def as_rules(rules: str | Rules) -> Rules:

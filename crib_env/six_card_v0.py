@@ -16,7 +16,7 @@
 
 In the Gymnasium forms a learner plays an opponent: ``gymnasium.make("crib_env/SixCard-v0",
 opponent="rule_based")`` and ``gymnasium.make_vec(..., num_envs=1024)``. For Stable-Baselines3 use
-``six_card_v0.sb3_env(1024)``.
+``six_card_v0.sb3_env(1024)``, for PyTorch tensors ``six_card_v0.torch_env(1024)``.
 
 | | |
 |---|---|
@@ -37,14 +37,13 @@ opponent="rule_based")`` and ``gymnasium.make_vec(..., num_envs=1024)``. For Sta
 | ``on_illegal`` | ``"terminate"``, ``"raise"`` | ``env``: terminate, ``raw_env``: raise |
 | ``render_mode`` | ``None``, ``"ansi"``, ``"svg"``, ``"rgb_array"``, ``"human"`` | ``None`` |
 | ``viewer`` | whose knowledge is shown: a seat, ``"all"``; ``None``: who acts | ``None`` |
+| ``opponent`` | a name, an agent, a function of a view, or several with weights | ``"random"`` |
+| ``seat`` | the learner's; ``None``: drawn for each episode | ``None`` |
+| ``features`` | ``True``, ``"lookahead"``, ``"reply"``: see docs/features.md | none |
+| ``mask_in_observation`` | ``True``, ``"rllib"``, ``"tianshou"``, ``"torchrl"`` | ``False`` |
 
-The Gymnasium, vector and SB3 forms also take ``features`` (``True``, ``"lookahead"``, ``"reply"``):
-see docs/features.md.
-
-Their ``opponent`` is a name, an agent, a function of a view, or several with their weights,
-``[("greedy", 1), ("expert", 3)]``: each episode draws one. ``set_opponent`` replaces it. With
-``mask_in_observation=True`` (``"rllib"``, ``"tianshou"``, ``"torchrl"``) the observation is a
-dictionary that also holds the mask; the Gymnasium and the vector form take it.
+``opponent``, ``seat``, ``features`` and ``mask_in_observation`` are for the forms with a learner:
+Gymnasium, vector and SB3.
 
 ``reset(options=...)`` takes ``decks`` (52-card permutations, one per deal, in order), ``dealer``
 (the first dealer's seat) and ``scores``.
@@ -93,4 +92,5 @@ env = maker.env
 raw_env = maker.raw_env
 gym_env = maker.gym_env
 vector_env = maker.vector_env
+torch_env = maker.torch_env
 sb3_env = maker.sb3_env

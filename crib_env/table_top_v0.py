@@ -31,20 +31,10 @@
 | ``rules`` | ``"table_top"``, ``"table_top_ship"`` (the variation) or a `Rules` | ``"table_top"`` |
 | ``episode`` | ``"game"`` (to 121; in the variation 31 game points), ``"round"`` | ``"game"`` |
 | ``reward`` | ``"win"``, ``"points"`` | ``"win"`` |
-| ``on_illegal`` | ``"terminate"``, ``"raise"`` | ``env``: terminate, ``raw_env``: raise |
-| ``render_mode`` | ``None``, ``"ansi"``, ``"svg"``, ``"rgb_array"``, ``"human"`` | ``None`` |
-| ``viewer`` | whose knowledge is shown: a seat, ``"all"``; ``None``: who acts | ``None`` |
+| ``partner`` | who plays the learner's partner, as ``opponent`` | as the opponent |
+| the others | as in ``six_card_v0`` | |
 
-The Gymnasium, vector and SB3 forms also take ``features`` (``True``, ``"lookahead"``, ``"reply"``):
-see docs/features.md.
-
-Their ``opponent`` is a name, an agent, a function of a view, or several with their weights,
-``[("greedy", 1), ("expert", 3)]``: each episode draws one. ``set_opponent`` replaces it. With
-``mask_in_observation=True`` (``"rllib"``, ``"tianshou"``, ``"torchrl"``) the observation is a
-dictionary that also holds the mask; the Gymnasium and the vector form take it.
-
-The Gymnasium form has one learner. ``opponent=`` plays the other side, and ``partner=`` the
-learner's partner (by default the same agent as the opponent).
+One learner plays in the Gymnasium form: ``opponent`` plays the other side.
 
 ``reset(options=...)`` takes ``decks`` (the card of turn t is ``deck[t]``, the starter
 ``deck[28]``), ``dealer`` (a seat) and ``scores`` (by side).
@@ -92,4 +82,5 @@ env = maker.env
 raw_env = maker.raw_env
 gym_env = maker.gym_env
 vector_env = maker.vector_env
+torch_env = maker.torch_env
 sb3_env = maker.sb3_env

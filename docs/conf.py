@@ -1,34 +1,57 @@
 """Sphinx configuration; environment pages are made from the modules' docstrings."""
 
 import re
-from importlib import import_module
+import sys
+from importlib.metadata import metadata
 from pathlib import Path
-from textwrap import dedent
+from typing import Any
 
 from docutils import nodes
 from sphinx.application import Sphinx
+from sphinx.environment import BuildEnvironment
 
-from crib_env import ENVIRONMENTS, __version__
+sys.path.insert(0, str(Path(__file__).parent))
+
+from environment_pages import write_pages
+
+from crib_env import __version__
 
 project = "crib-env"
 author = "the crib-env contributors"
+copyright = author
 release = __version__
-extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
+extensions = [
+    "myst_nb",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
+    "sphinx.ext.napoleon",
+    "sphinx_copybutton",
+    "sphinxext.opengraph",
+]
+default_role = "py:obj"  # single backticks of docstrings link
+templates_path = ["_templates"]
+autosummary_generate = True
+napoleon_use_ivar = True
+python_maximum_signature_line_length = 80
+toc_object_entries_show_parents = "hide"
+copybutton_exclude = ".linenos, .gp, .go"  # a session is copied without its prompts
+ogp_site_url = ""  # links stay relative: the site may stand anywhere
+ogp_social_cards = {"enable": False}
+ogp_description_length = 180
 html_theme = "furo"
 html_title = f"crib-env {release}"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
-exclude_patterns = ["_build"]
+html_logo = html_favicon = "_static/logo.svg"
+exclude_patterns = ["_build", "_templates"]
 nb_execution_mode = "force"  # the notebooks are run whenever the pages are made
 nb_execution_raise_on_error = True
 nb_execution_timeout = 300
 myst_heading_anchors = 3
 myst_enable_extensions = ["dollarmath"]
 suppress_warnings = ["myst.header"]  # the clauses of a source are third-level headings
-autodoc_typehints = "description"
 autodoc_member_order = "bysource"
 
-CODE = re.compile(r"(?:^    .*\n(?:\n(?=    ))?)+", re.MULTILINE)  # indented, as docstrings have it
 FIGURE = re.compile(r"(?<=\d) (± \S+( %)?|%|to (?=[+-]\d))")
 
 
@@ -41,25 +64,56 @@ def keep_figures_whole(_: Sphinx, page: nodes.document, __: str) -> None:
             text.parent.replace(text, nodes.Text(whole))
 
 
+def find_by_last_name(
+    app: Sphinx, env: BuildEnvironment, node: Any, shown: nodes.TextElement
+) -> nodes.reference | None:
+    """Link what docstrings call by its last name, such as `Rules`, where only one has it."""
+    if node.get("refdomain") != "py":
+        return None
+    python: Any = env.domains["py"]
+    name = node["reftarget"]
+    found = {
+        (one.docname, one.node_id)
+        for full, one in python.objects.items()
+        if full == name or full.endswith(f".{name}")
+    }
+    if len(found) != 1:
+        return None
+    docname, place = found.pop()
+    reference = nodes.reference("", "", shown, internal=True)
+    address = app.builder.get_relative_uri(node.get("refdoc", env.docname), docname)
+    reference["refuri"] = f"{address}#{place}"
+    return reference
+
+
+def write_llms(app: Sphinx, failed: Exception | None) -> None:
+    """Write `llms.txt`: every page by its title, as the Markdown it is written in."""
+    if failed or app.builder.format != "html":
+        return
+    lines = [f"# {project}", "", f"> {metadata('crib-env')['Summary']}", ""]
+    for docname in sorted(app.env.titles):
+        source = Path(app.env.doc2path(docname))
+        if docname.startswith("api/") or source.suffix != ".md":
+            continue
+        title = app.env.titles[docname].astext()
+        lines.append(f"- [{title}](_sources/{docname}{source.suffix}.txt)")
+    (Path(app.outdir) / "llms.txt").write_text("\n".join(lines) + "\n")
+
+
 def setup(app: Sphinx) -> None:
     """Hand Sphinx what is done here to pages."""
     app.connect("doctree-resolved", keep_figures_whole)
+    app.connect("missing-reference", find_by_last_name)
+    app.connect("build-finished", write_llms)
 
 
-# One page an environment: its module's docstring, then its observation slice by slice.
-_pages = Path(__file__).parent / "environments"
-_pages.mkdir(exist_ok=True)
-for _name in ENVIRONMENTS:
-    _module = import_module(f"crib_env.{_name}")
-    _summary, _, _rest = (_module.__doc__ or "").partition("\n\n")
-    _rest = CODE.sub(lambda block: f"```python\n{dedent(block[0])}```\n", _rest)
-    _rows = "\n".join(
-        f"| `{part}` | {size} | {meaning} |" for part, size, meaning in _module.maker.family.layout
-    )
-    _text = (
-        f"# {_name}\n\n{_summary}\n\n{_rest}\n\n## Observation slice by slice\n\n"
-        f"| slice | entries | meaning |\n|---|---|---|\n{_rows}\n"
-    )
-    _page = _pages / f"{_name}.md"
-    if not _page.exists() or _page.read_text() != _text:
-        _page.write_text(_text)
+write_pages(Path(__file__).parent / "environments")
+
+# Edit links need the address of the repository: [project.urls] in pyproject.toml, once it has one.
+_urls = dict(line.split(", ", 1) for line in metadata("crib-env").get_all("Project-URL") or ())
+if "Repository" in _urls:
+    html_theme_options = {
+        "source_repository": _urls["Repository"],
+        "source_branch": "main",
+        "source_directory": "docs/",
+    }

@@ -2,8 +2,8 @@
 
     python -m docs.make_solving --out runs/solving
 
-Solves five cards with more and more iterations and asks `crib exploit` what a perfect opponent
-gains on each. A run or a point that ``--out`` has is not made again. Writes
+Solves five cards with more and more iterations and measures by `crib exploit` what a perfect
+opponent gains on each. A run or a point that ``--out`` has is not made again. Writes
 `docs/numbers/solving.json` and `docs/pictures/solving.png`.
 """
 
@@ -15,13 +15,11 @@ from pathlib import Path
 from typing import Any
 
 from crib_agents.files import read_header, write_whole
-from crib_agents.loading import load_agent
 from crib_training.command_line import start
-from crib_training.exploit.run import exploit
+from crib_training.exploit import exploitability
 from crib_training.solve.run import CHECKPOINT, REFINED, STARTERS, STRATEGY, solve
 from crib_training.solve.settings import Settings as Solving
 
-from crib_env.rules import TwoHandRules, find_rules
 from crib_env.settings import Count, NewFolder
 
 DOCS = Path(__file__).parent
@@ -59,10 +57,9 @@ def refined(out: Path, iterations: int) -> tuple[Path, float]:
     return folder / REFINED, seconds(begin / CHECKPOINT) + seconds(folder / STARTERS)
 
 
-def measure(strategy: Path, coarse: int) -> dict[str, Any]:
+def measure(strategy: Path, abstraction: int) -> dict[str, Any]:
     """Return what a perfect opponent gains on a strategy."""
-    rules = find_rules("five_card", TwoHandRules)
-    result = exploit(load_agent(str(strategy)), rules, HANDS, SEED, coarse)
+    result = exploitability(strategy, hands=HANDS, seed=SEED, abstraction=abstraction).as_dict()
     return {"gain": result["gain"]["both"]["all"], "agreement": result["agreement"]}
 
 
@@ -134,7 +131,7 @@ def run(chosen: Settings) -> None:
             strategy, took = refined(chosen.out, iterations)
         if (kind, iterations) in known:
             continue
-        found = measure(strategy, coarse=int(kind == "basic"))  # whose play knows no pairs
+        found = measure(strategy, abstraction=int(kind == "basic"))  # whose play knows no pairs
         points.append({"kind": kind, "iterations": iterations, "cpu_seconds": took,
                        "hands": HANDS, **found})  # fmt: skip
         write_whole(stored, (json.dumps(points, indent=2) + "\n").encode())

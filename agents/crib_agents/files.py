@@ -32,6 +32,8 @@ UNSEALED = "0" * 64  # stands in the place of the checksum while it is computed
 BESIDE = ".partial"
 MOST_EXPANSION = 100  # times its size to which an archive of ours expands
 ANYWAY = 1 << 24  # bytes to which it may expand in any case
+XZ = b"\xfd7zXZ\0"  # what such data begin with
+MOST_MEMORY = 1 << 24  # bytes that unpacking may take beside what comes out
 
 Tensors = Mapping[str, npt.NDArray[Any]]
 
@@ -112,16 +114,29 @@ def shown(value: object) -> str:
     return text if len(text) <= 200 else f"{text[:200]} ..."
 
 
+def compress(data: bytes | memoryview) -> bytes:
+    """Return bytes as `inflate` reads them, as small as the standard library makes them."""
+    import lzma  # here, since some builds of Python lack it
+
+    return lzma.compress(data)
+
+
 def inflate(data: bytes, size: int) -> bytes:
-    """Return what was deflated, never taking more memory than is expected.
+    """Return what was compressed (xz, or zlib), never taking more memory than is expected.
 
     Raises:
         ValueError: it is damaged, or not of ``size`` bytes.
     """
-    stream = zlib.decompressobj()
+    stream: Any = zlib.decompressobj()
+    damaged: type[Exception] = zlib.error
+    if data.startswith(XZ):
+        import lzma
+
+        stream = lzma.LZMADecompressor(lzma.FORMAT_XZ, memlimit=MOST_MEMORY)
+        damaged = lzma.LZMAError
     try:
-        found = stream.decompress(data, size + 1)
-    except zlib.error as error:
+        found: bytes = stream.decompress(data, size + 1)
+    except damaged as error:
         raise ValueError(f"it is damaged: {error}") from None
     if len(found) != size or not stream.eof or stream.unused_data:
         raise ValueError(f"it does not expand to the {size} bytes expected")

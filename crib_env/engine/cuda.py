@@ -19,6 +19,8 @@ from numba import int64
 from crib_env.engine.family import Family, find_family
 from crib_env.engine.jit import kernel
 from crib_env.engine.record import NO_DECKS, NONE
+from crib_env.engine.returns import clear_gains
+from crib_env.engine.rewards import reward_kernel
 from crib_env.engine.rng import WORDS, seed_states
 from crib_env.engine.show import show_table
 from crib_env.rules import Rules, as_rules
@@ -51,7 +53,8 @@ class Entries:
 def entries(family: Family) -> Entries:
     """Return the CPU's kernels behind entries for a GPU, compiled when first called."""
     kernels = family.kernels
-    begin_episode, result, view = kernels.begin_episode, kernels.result, kernels.view
+    begin_episode, view = kernels.begin_episode, kernels.view
+    episode_reward = reward_kernel(family)
     find_move, draw_move, action_of = kernels.find_move, kernels.draw_move, kernels.action_of
     encode, encode_mask, step_move = kernels.encode, kernels.encode_mask, kernels.step
     view_dtype, log_size = family.view, family.log_size
@@ -94,15 +97,9 @@ def entries(family: Family) -> Entries:
             move = find_move(s, r, actions[i])
             if move != NONE:
                 step_move(s, r, decks, table, move, log)
-                lead = 0
-                if points:
-                    lead = s["gain"][0] - s["gain"][1]
-                elif s["over"]:
-                    lead = result(s, r)
                 for p in range(rewards.shape[1]):
-                    rewards[i, p] = lead if p & 1 == 0 else -lead
-                s["gain"][0] = 0
-                s["gain"][1] = 0
+                    rewards[i, p] = episode_reward(s, r, p, points)
+                clear_gains(s)
             else:
                 rewards[i, mover] = -1.0
                 s["over"] = 1
@@ -157,7 +154,7 @@ class CudaBatch:
         num_envs: the number of games, N.
         players: seats in a game.
         episode: what one episode is.
-        reward: ``"win"``, the result when the episode ends, or ``"points"``, the difference in
+        reward: ``"win"``, the returns when the episode ends, or ``"points"``, the difference in
             points that the action made.
         autoreset: begin a new episode in the same step where one ended. Otherwise an ended game
             stands still, its mask all 0, until the next `reset`.

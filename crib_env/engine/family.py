@@ -18,6 +18,7 @@ import numpy as np
 from crib_env.engine.kernels import CanonicalSuits, Feature, Kernels
 from crib_env.engine.notation import Notation
 from crib_env.engine.record import Array, array_of
+from crib_env.engine.returns import count_sides
 from crib_env.errors import nearest
 from crib_env.render.svg.plain import lines
 from crib_env.render.svg.scene import Scene
@@ -48,7 +49,8 @@ class Family:
         state: the dtype of a game's full state.
         view: the dtype of what a seat may know.
         kernels: its kernels.
-        players: how many seats a game can have; the first is the default.
+        sides: the side of each seat, by the number of players; the first is the default. Seats of
+            one side score together. Partners opposite each other: ``{4: (0, 1, 0, 1)}``.
         episodes: what an episode can be, with the number that stands for it in the rules record.
         actions: the size of the action space.
         layout: the observation's slices: name, size, meaning.
@@ -76,7 +78,7 @@ class Family:
     state: np.dtype[np.void]
     view: np.dtype[np.void]
     kernels: Kernels
-    players: tuple[int, ...]
+    sides: Mapping[int, tuple[int, ...]]
     episodes: Mapping[str, int]
     actions: int
     layout: Layout
@@ -102,6 +104,11 @@ class Family:
     def name(self) -> str:
         """What the family is called: the last part of its package's path."""
         return self.engine.rpartition(".")[2]
+
+    @property
+    def players(self) -> tuple[int, ...]:
+        """How many seats a game can have; the first is the default."""
+        return tuple(self.sides)
 
     @property
     def obs_size(self) -> int:
@@ -170,6 +177,8 @@ class Family:
             if hasattr(rules, name):
                 record[name] = getattr(rules, name)
         record["players"] = players
+        record["sides"] = count_sides(self.sides[players])
+        record["side_of"][0, :players] = self.sides[players]
         record["episode"] = self.episodes[episode]
         return record
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from crib_env.engine.jit import Entry, kernel
+from crib_env.engine.returns import win_return
 
 Kernel = Callable[..., Any]
 
@@ -51,10 +52,11 @@ class Kernels:
         draw_move: ``(s, rules, rng) -> move``, each legal one as likely.
         action_of: ``(s, move) -> action``.
         step: ``(s, rules, decks, table, move, log)``, for the seat to move.
-        result: ``(s, rules)`` of an ended episode: 1 if side 0 won, -1 if side 1 did, 0 if neither.
         view: ``(s, rules, seat, v)``: the one gate to what a seat may know.
         encode: ``(v, obs)``, the observation. encode_mask: ``(v, mask)``, the legal actions.
         phase_of: ``(reason) -> column``: where a tally keeps points of this reason, or NONE.
+        returns: ``(s, rules, side) -> float``, what an ended episode brings a side; over the sides
+            it sums to zero.
         unit: ``(rules) -> n``, how many of a state's ``gain`` make a point.
         write_features: ``(v, table, level, out)``, the features of the first ``level`` levels, one
             after the other in ``out`` (float32[features * actions]).
@@ -65,11 +67,11 @@ class Kernels:
     draw_move: Kernel
     action_of: Kernel
     step: Kernel
-    result: Kernel
     view: Kernel
     encode: Kernel
     encode_mask: Kernel
     phase_of: Kernel
+    returns: Kernel = win_return
     unit: Kernel = whole_points
     write_features: Kernel = no_features
 

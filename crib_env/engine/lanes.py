@@ -17,6 +17,8 @@ from crib_env.engine.jit import Entry, entry
 from crib_env.engine.log import LOG_WIDTH, keep_log
 from crib_env.engine.record import (
     DECKS_T,
+    ENDINGS_T,
+    FLAGS_T,
     LOG_T,
     MASKS_T,
     NONE,
@@ -25,7 +27,7 @@ from crib_env.engine.record import (
     TABLE_T,
     Array,
 )
-from crib_env.engine.rewards import reward_kernel
+from crib_env.engine.rewards import ending_kernel, reward_kernel
 from crib_env.engine.rng import below
 
 
@@ -38,15 +40,16 @@ class Lanes:
     encode: Entry
     draw_seats: Entry
     step: Entry
-    fill_results: Entry
+    fill_returns: Entry
     fill_rewards: Entry
+    write_endings: Entry
     rollout: Entry
 
-    def results(self, states: Array, rules: Array) -> Array:
-        """Return int64[N], the result of each lane's ended episode for side 0: 1, -1 or 0."""
-        results = np.zeros(len(states), dtype=np.int64)
-        self.fill_results(states, rules, results)
-        return results
+    def returns(self, states: Array, rules: Array) -> Array:
+        """Return float64[N, players], what each episode brings each seat; 0 until its end."""
+        returns = np.zeros((len(states), int(rules["players"][0])))
+        self.fill_returns(states, rules, returns)
+        return returns
 
 
 @cache
@@ -57,8 +60,8 @@ def lane_entries(family: Family) -> Lanes:
     find_move, draw_move = family.kernels.find_move, family.kernels.draw_move
     view = family.kernels.view
     encode, encode_mask = family.kernels.encode, family.kernels.encode_mask
-    result, phase_of = family.kernels.result, family.kernels.phase_of
-    episode_reward = reward_kernel(family)
+    return_of, phase_of = family.kernels.returns, family.kernels.phase_of
+    episode_reward, write_ending = reward_kernel(family), ending_kernel(family)
     name, log_size = family.name, family.log_size
 
     @entry(void(states_t, rules_t, DECKS_T, int64[::1], int64[::1], LOG_T), f"{name}.start_lanes")
@@ -113,17 +116,30 @@ def lane_entries(family: Family) -> Lanes:
                     tally[lanes[k], log[at], column] += log[at + 1]
         return NONE
 
-    @entry(void(states_t, rules_t, int64[::1]), f"{name}.fill_results")
-    def fill_results(states, rules, results):
-        """Write the result of each lane's ended episode: 1 for side 0, -1 for side 1, 0 a draw."""
+    @entry(void(states_t, rules_t, float64[:, ::1]), f"{name}.fill_returns")
+    def fill_returns(states, rules, returns):
+        """Write into ``returns[i, seat]`` what each ended episode brings the seats."""
+        r = rules[0]
         for i in range(states.shape[0]):
-            results[i] = result(states[i], rules[0])
+            if states[i]["over"]:
+                for seat in range(returns.shape[1]):
+                    returns[i, seat] = return_of(states[i], r, r["side_of"][seat])
 
     @entry(void(states_t, rules_t, int64[::1], int64, float64[::1]), f"{name}.fill_rewards")
     def fill_rewards(states, rules, seats, points, rewards):
-        """Write what the learner in each lane is paid; ``points`` 1 for points, 0 for results."""
+        """Write what the learner in each lane is paid; ``points`` 1 for points, 0 for returns."""
         for i in range(states.shape[0]):
             rewards[i] = episode_reward(states[i], rules[0], seats[i], points)
+
+    @entry(
+        void(states_t, rules_t, int64[::1], int64[::1], FLAGS_T, ENDINGS_T),
+        f"{name}.write_endings",
+    )
+    def write_endings(states, rules, lanes, seats, illegal, endings):
+        """Write down how the episode of each lane ended; ``illegal[i]``: the learner did it."""
+        for k in range(lanes.shape[0]):
+            i = lanes[k]
+            write_ending(states[i], rules[0], seats[i], illegal[i], endings[i])
 
     @entry(
         int64(
@@ -153,5 +169,13 @@ def lane_entries(family: Family) -> Lanes:
         return steps * (hi - lo)
 
     return Lanes(
-        start, view_lanes, encode_views, draw_seats, step, fill_results, fill_rewards, rollout
+        start,
+        view_lanes,
+        encode_views,
+        draw_seats,
+        step,
+        fill_returns,
+        fill_rewards,
+        write_endings,
+        rollout,
     )

@@ -28,6 +28,7 @@ from crib_env.engine.record import (
     TABLE_T,
     WEIGHTS_T,
 )
+from crib_env.engine.returns import clear_gains
 from crib_env.engine.rewards import CONTINUE, ending_kernel, reward_kernel
 from crib_env.engine.rng import below
 
@@ -104,13 +105,13 @@ def agent_entries(act: Callable[..., Any], family: Family, name: str) -> AgentEn
         that last observation.
 
         Args:
-            points: 1 for the reward in points, 0 for the result.
+            points: 1 for the reward in points, 0 for the return.
             drawn_seat: 1 to draw the learner's seat for each episode.
             seats: int64[N], the learner's seat in each lane; updated when drawn.
             actions: int64[N]; CONTINUE in a lane just begun.
             rewards: float64[N]. dones: bool[N]. obs, final_obs: uint8[N, obs_size].
             masks, final_masks: int8[N, actions].
-            endings: int64[N, ENDING], written where ``dones``.
+            endings: int64[N, SCORES + sides], written where ``dones``.
 
         Returns:
             NONE, or the first lane in which the agent's action was illegal: there the range stops.
@@ -142,8 +143,7 @@ def agent_entries(act: Callable[..., Any], family: Family, name: str) -> AgentEn
                 dones[i] = s["over"] != 0
             if stepped:
                 rewards[i] = episode_reward(s, r, seat, points)
-                s["gain"][0] = 0
-                s["gain"][1] = 0
+                clear_gains(s)
             view(s, r, seat, v)
             if dones[i]:
                 encode(v, final_obs[i])

@@ -20,7 +20,7 @@ CRIB = 9
 LINE = 10
 DIFFERENCE = 11
 
-LOG_WIDTH = 4  # seat (in Table Top the side), points, reason, cards as a 52-bit mask
+LOG_WIDTH = 4  # side (its seat, where it has one), points, reason, cards as a 52-bit mask
 
 
 def log_size(rows: int) -> int:

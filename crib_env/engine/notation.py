@@ -11,10 +11,11 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from crib_env.cards import format_card, parse_card
+from crib_env.render.words import in_words
 from crib_env.rules import Rules
 
 Record = Any
-Pair = tuple[int, int]
+Scores = tuple[int, ...]  # by side
 
 CARD = r"[A2-9TJQK][CDHS]"
 
@@ -41,8 +42,8 @@ class Deal:
 
     deck: list[int]
     moves: list[Move]
-    scores: Pair
-    rear: Pair | None
+    scores: Scores
+    rear: Scores | None
     over: bool
 
 
@@ -68,8 +69,8 @@ class Line:
     number: int
     dealer: int
     deal: Deal
-    start: Pair = (0, 0)
-    match_score: Pair = (0, 0)
+    start: Scores
+    match_score: Scores
     winner: int | None = None
 
 
@@ -83,7 +84,8 @@ class Notation:
         read_players: of the words, the number of seats.
         format_body: of a record and rules, the words.
         read_body: of words, rules, dealer and players, what they say of the deal.
-        read_before: of a line and the scores before its deal, the other pairs of the record then.
+        read_before: of a line and the scores before its deal, the other numbers by side of
+            the record then.
     """
 
     fields: tuple[str, ...]
@@ -92,7 +94,7 @@ class Notation:
     read_players: Callable[[Sequence[str]], int]
     format_body: Callable[[Record, Rules], list[str]]
     read_body: Callable[[Sequence[str], Rules, int, int], Deal]
-    read_before: Callable[[Line, Pair], dict[str, Pair]]
+    read_before: Callable[[Line, Scores], dict[str, Scores]]
 
 
 def read_number(name: str, word: str, mark: str, low: int, high: int) -> int:
@@ -104,19 +106,21 @@ def read_number(name: str, word: str, mark: str, low: int, high: int) -> int:
     return int(digits)
 
 
-def read_pair(name: str, word: str, mark: str = "/") -> Pair:
-    """Return two whole numbers with ``mark`` between them."""
-    found = re.fullmatch(rf"([0-9]{{1,6}}){mark}([0-9]{{1,6}})", word)
-    if not found:
-        raise ValueError(f"{name} must be two whole numbers such as 3{mark}5, got {word!r}")
-    return int(found[1]), int(found[2])
+def read_scores(name: str, word: str, sides: int = 2, mark: str = "/") -> Scores:
+    """Return whole numbers, one a side, with ``mark`` between them."""
+    if not re.fullmatch(mark.join(["[0-9]{1,6}"] * sides), word):
+        example = mark.join(str(3 + 2 * side) for side in range(sides))
+        raise ValueError(
+            f"{name} must be {in_words(sides)} whole numbers such as {example}, got {word!r}"
+        )
+    return tuple(map(int, word.split(mark)))
 
 
-def read_two(name: str, word: str) -> list[str]:
-    """Return the two parts of a field that is given for both seats."""
+def read_each(name: str, word: str, seats: int = 2) -> list[str]:
+    """Return the parts of a field that is given for each seat."""
     parts = word.split("/")
-    if len(parts) != 2:
-        raise ValueError(f"{name} must be given for both, with a / between: {word!r}")
+    if len(parts) != seats:
+        raise ValueError(f"{name} must be given for {seats} seats, with a / between them: {word!r}")
     return parts
 
 
@@ -135,6 +139,6 @@ def refuse_twice(cards: Sequence[int]) -> None:
         raise ValueError(f"a position holds a card once, got {', '.join(twice)} twice")
 
 
-def format_pair(values: Any) -> str:
-    """Return two numbers with a / between them."""
-    return f"{values[0]}/{values[1]}"
+def format_scores(values: Any) -> str:
+    """Return numbers with a / between them."""
+    return "/".join(str(value) for value in values)

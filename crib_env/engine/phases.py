@@ -29,6 +29,7 @@ from crib_env.engine.record import (
     RNGS_T,
     TABLE_T,
 )
+from crib_env.engine.returns import clear_gains
 from crib_env.engine.rewards import CONTINUE, ending_kernel, reward_kernel
 from crib_env.engine.rng import below
 
@@ -146,8 +147,7 @@ def phase_entries(family: Family) -> Phases:
             if not illegal and actions[i] != CONTINUE:
                 rewards[i] = episode_reward(s, r, seat, points)
                 dones[i] = s["over"] != 0
-                s["gain"][0] = 0
-                s["gain"][1] = 0
+                clear_gains(s)
             if dones[i]:
                 view(s, r, seat, v)
                 encode(v, final_obs[i])

@@ -10,39 +10,37 @@ from numba import int64
 from crib_env.engine.family import Family
 from crib_env.engine.jit import entry, kernel
 from crib_env.engine.record import ENDINGS_T, FLAGS_T, NONE
+from crib_env.engine.returns import lead
 
 # In place of an action: let the others move until the learner is to, in lanes just begun.
 CONTINUE = -(1 << 40)
 
-# How an episode ended: both sides' scores, the result for side 0, whether an illegal action did it
-# (then there is no result), and the learner's seat.
-ENDING = 5
-RESULT = 2
-ILLEGAL = 3
-SEAT = 4
+# How an episode ended: the side that won (NONE if none did, or if an illegal action ended it),
+# whether one did, the learner's seat, then the scores by side.
+WINNER = 0
+ILLEGAL = 1
+SEAT = 2
+SCORES = 3
 
-# A summary of it: both sides' scores, the side that won, by how much, the learner's seat, and
-# the illegal action that ended it: NONE if none did, BELOW for any below 0.
-SUMMARY = 6
-WINNER = 2
-MARGIN = 3
+# A summary of it: the same, but ILLEGAL is the illegal action that ended it (NONE if none did,
+# BELOW for any below 0), and after the scores by how much the game was won.
 BELOW = -2
 
 
 @cache
 def reward_kernel(family: Family) -> Callable[..., float]:
     """Return the kernel of a learner's reward in a family's games."""
-    result, unit = family.kernels.result, family.kernels.unit
+    returns, unit = family.kernels.returns, family.kernels.unit
 
     @kernel
     def episode_reward(s, rules, seat, points):
-        """Return the reward since the learner's last action: points, or the result at the end."""
-        side = seat & 1
+        """Return the reward since the learner's last action: points, or the return at the end."""
+        side = rules["side_of"][seat]
         if points:
-            return float(s["gain"][side] - s["gain"][1 - side]) / unit(rules)
+            return float(lead(s, rules, side)) / ((rules["sides"] - 1) * unit(rules))
         if s["over"] == 0:
             return 0.0
-        return float(result(s, rules) * (1 - 2 * side))
+        return returns(s, rules, side)
 
     return episode_reward
 
@@ -50,16 +48,27 @@ def reward_kernel(family: Family) -> Callable[..., float]:
 @cache
 def ending_kernel(family: Family) -> Callable[..., None]:
     """Return the kernel that writes down how an episode of a family's games ended."""
-    result = family.kernels.result
+    returns = family.kernels.returns
+
+    @kernel
+    def winner_of(s, rules):
+        """Return the side whose return is above 0; NONE if that is none, or several."""
+        winner = NONE
+        for side in range(rules["sides"]):
+            if returns(s, rules, side) > 0:
+                if winner != NONE:
+                    return NONE
+                winner = side
+        return winner
 
     @kernel
     def write_ending(s, rules, seat, illegal, ending):
-        """Write into ``ending``, int64[ENDING]; ``illegal``: the learner's action was."""
-        ending[0] = s["scores"][0]
-        ending[1] = s["scores"][1]
-        ending[RESULT] = 0 if illegal else result(s, rules)
+        """Write into ``ending``, int64[SCORES + sides]; ``illegal``: the learner's action was."""
+        ending[WINNER] = NONE if illegal else winner_of(s, rules)
         ending[ILLEGAL] = illegal
         ending[SEAT] = seat
+        for side in range(rules["sides"]):
+            ending[SCORES + side] = s["scores"][side]
 
     return write_ending
 
@@ -69,10 +78,12 @@ def summarize_episodes(dones, endings, actions, target, summary):
     """Summarise the episodes that have just ended.
 
     Args:
-        dones: bool[N]. endings: int64[N, ENDING]. actions: int64[N], the learners' last.
+        dones: bool[N].
+        endings: int64[N, SCORES + sides].
+        actions: int64[N], the learners' last.
         target: points that win a game.
-        summary: int64[N, SUMMARY], written where ``dones``; the winner is NONE if neither side won,
-            the margin 0 unless a game was won.
+        summary: int64[N, SCORES + sides + 1], written where ``dones``; its last column is the
+            highest score less the next, 0 unless a game was won.
 
     Returns:
         How many of them were ended by an illegal action.
@@ -81,16 +92,19 @@ def summarize_episodes(dones, endings, actions, target, summary):
     for i in range(dones.shape[0]):
         if not dones[i]:
             continue
-        first, second, result = endings[i, 0], endings[i, 1], endings[i, RESULT]
-        summary[i, 0] = first
-        summary[i, 1] = second
-        summary[i, WINNER] = NONE if result == 0 else (1 - result) // 2
+        summary[i, WINNER] = endings[i, WINNER]
+        summary[i, SEAT] = endings[i, SEAT]
+        highest, second = NONE, NONE
+        for column in range(SCORES, endings.shape[1]):
+            score = endings[i, column]
+            summary[i, column] = score
+            second = max(second, min(score, highest))
+            highest = max(highest, score)
         if endings[i, ILLEGAL]:
             illegal += 1
-            summary[i, SUMMARY - 1] = actions[i] if actions[i] >= 0 else BELOW
+            summary[i, ILLEGAL] = actions[i] if actions[i] >= 0 else BELOW
         else:
-            summary[i, SUMMARY - 1] = NONE
-            if max(first, second) >= target:
-                summary[i, MARGIN] = abs(first - second)
-        summary[i, SEAT] = endings[i, SEAT]
+            summary[i, ILLEGAL] = NONE
+            if highest >= target:
+                summary[i, endings.shape[1]] = highest - second
     return illegal

@@ -10,19 +10,11 @@ from numba import int8, int64, uint8, void
 from crib_env.engine.family import Family
 from crib_env.engine.jit import Entry, entry
 from crib_env.engine.record import DECKS_T, LOG_T, NONE, TABLE_T
+from crib_env.engine.returns import clear_gains, lead
 
-# A step's packed return: the seat to move in the lowest bits, then whether the episode is over,
-# then what side 0 gained by the step less side 1, in the family's units of a point.
+# What a step returns: ILLEGAL, or the seat to move, with OVER added once the episode is.
 ILLEGAL = -1
-SEAT_MASK = 3
-OVER_BIT = 4
-GAIN_SHIFT = 3
-GAIN_OFFSET = 1 << 20
-
-
-def unpack(code: int) -> tuple[int, int, int]:
-    """Return the seat to move, 1 if the episode is over, and the gain, of a step's return."""
-    return code & SEAT_MASK, code >> 2 & 1, (code >> GAIN_SHIFT) - GAIN_OFFSET
+OVER = 1 << 8
 
 
 @dataclass(frozen=True)
@@ -32,7 +24,6 @@ class Single:
     begin: Entry
     step: Entry
     observe: Entry
-    result: Entry
     unit: Entry
 
 
@@ -43,8 +34,7 @@ def single_entries(family: Family) -> Single:
     begin_episode, step_move = family.kernels.begin_episode, family.kernels.step
     find_move, view_of = family.kernels.find_move, family.kernels.view
     encode, encode_mask = family.kernels.encode, family.kernels.encode_mask
-    result_of, unit_of = family.kernels.result, family.kernels.unit
-    name = family.name
+    unit_of, name = family.kernels.unit, family.name
 
     @entry(void(states_t, rules_t, DECKS_T, int64, LOG_T), f"{name}.begin")
     def begin(states, rules, decks, dealer, log):
@@ -52,30 +42,36 @@ def single_entries(family: Family) -> Single:
         begin_episode(states[0], rules[0], decks, dealer, log)
 
     @entry(
-        int64(states_t, rules_t, DECKS_T, TABLE_T, LOG_T, views_t, uint8[::1], int8[::1], int64),
+        int64(
+            states_t, rules_t, DECKS_T, TABLE_T, LOG_T, views_t, uint8[::1], int8[::1], int64[::1],
+            int64,
+        ),
         f"{name}.step",
-    )
-    def step(states, rules, decks, table, log, views, obs, mask, action):
+    )  # fmt: skip
+    def step(states, rules, decks, table, log, views, obs, mask, leads, action):
         """Step ``states[0]`` and observe it for the seat then to move.
 
+        Args:
+            leads: int64[players], receives what the step gained each seat's side; see `unit`.
+
         Returns:
-            `ILLEGAL`, with nothing changed; or, packed as `unpack` takes it apart, the seat to
-            move, whether the episode is over, and side 0's gain of this step less side 1's.
+            `ILLEGAL`, with nothing changed; or the seat to move, and `OVER` more after the end.
         """
         s = states[0]
-        move = find_move(s, rules[0], action)
+        r = rules[0]
+        move = find_move(s, r, action)
         if move == NONE:
             return ILLEGAL
-        step_move(s, rules[0], decks, table, move, log)
+        step_move(s, r, decks, table, move, log)
         v = views[0]
         seat = s["to_move"]
-        view_of(s, rules[0], seat, v)
+        view_of(s, r, seat, v)
         encode(v, obs)
         encode_mask(v, mask)
-        gain = s["gain"][0] - s["gain"][1] + GAIN_OFFSET
-        s["gain"][0] = 0  # after, not before: the first step pays the heels turned at the deal (T3)
-        s["gain"][1] = 0
-        return seat + OVER_BIT * s["over"] + (gain << GAIN_SHIFT)
+        for p in range(leads.shape[0]):
+            leads[p] = lead(s, r, r["side_of"][p])
+        clear_gains(s)  # after, not before: the first step pays the heels turned at the deal (T3)
+        return seat + OVER * s["over"]
 
     @entry(void(states_t, rules_t, int64, views_t, uint8[::1], int8[::1]), f"{name}.observe")
     def observe(states, rules, seat, views, obs, mask):
@@ -85,14 +81,9 @@ def single_entries(family: Family) -> Single:
         encode(v, obs)
         encode_mask(v, mask)
 
-    @entry(int64(states_t, rules_t), f"{name}.result")
-    def result(states, rules):
-        """Return 1 if side 0 won the ended episode, -1 if side 1 did, 0 if neither."""
-        return result_of(states[0], rules[0])
-
     @entry(int64(rules_t), f"{name}.unit")
     def unit(rules):
-        """Return how many of a step's gain make a point."""
-        return unit_of(rules[0])
+        """Return how many of a step's leads make a point."""
+        return (rules[0]["sides"] - 1) * unit_of(rules[0])
 
-    return Single(begin, step, observe, result, unit)
+    return Single(begin, step, observe, unit)

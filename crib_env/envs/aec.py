@@ -7,6 +7,7 @@ the game does.
 from __future__ import annotations
 
 import copy
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,7 +17,7 @@ from pettingzoo import AECEnv
 from pettingzoo.utils.env_logger import EnvLogger
 
 from crib_env.answers import whole_action
-from crib_env.engine.single import ILLEGAL, single_entries, unpack
+from crib_env.engine.single import ILLEGAL, OVER
 from crib_env.envs.arrays import note_rules
 from crib_env.envs.checks import ILLEGAL_REWARD, check_choice, choose_render_mode
 from crib_env.envs.phase_policy import PhasePolicy, check_phase
@@ -53,14 +54,14 @@ class EnvSnapshot(NamedTuple):
 class CribbageAEC(AECEnv[str, Observation, "int | None"]):
     """A card game as an agent-environment cycle of ``player_0``, ``player_1`` and so on.
 
-    Rewards are zero-sum between the sides; a side is ``seat % 2``.
+    Rewards are zero-sum between the sides; ``game.sides`` has the side of each seat.
 
     Args:
         game: the game that is played, by the family of the reward (`family_for`).
         name: the environment's name with its version, such as ``"six_card_v0"``.
         reward: ``"win"``, +1 or -1 at the episode's end; or ``"points"``, at every step the
-            acting side's points less the other's; or in the two-hand games ``"expected"`` or
-            ``"expected_at_show"``, see `CribbageEnv`.
+            points of its side less the mean of the others'; or in the two-hand games ``"expected"``
+            or ``"expected_at_show"``, see `CribbageEnv`.
         render_mode: None or one of ``metadata["render_modes"]``.
         viewer: whose knowledge is rendered: a seat, ``"all"``, or None for the seat to move.
         on_illegal: ``"terminate"`` ends the episode at reward -1 for the seat that acted, as
@@ -119,7 +120,6 @@ class CribbageAEC(AECEnv[str, Observation, "int | None"]):
         self.state_space = spaces.Box(0, 1, (game.players * size + 52,), np.uint8)
         self._reward = reward
         self._points = reward != "win"
-        self._unit = int(single_entries(game.family).unit(game.record))  # of gain, to a point
         self._phase_rng = np.random.default_rng()
         self._begun = False
         self._over = True
@@ -146,7 +146,7 @@ class CribbageAEC(AECEnv[str, Observation, "int | None"]):
             ValueError: a seed or an option that does not fit; nothing has changed then.
         """
         seed = check_seed(seed)
-        chosen = read_options(options, self.players, self.rules.target)
+        chosen = read_options(options, self.game.sides, self.rules.target)
         if seed is not None or not self._begun:  # copies of an env not begun yet deal differently
             entropy = np.random.SeedSequence(seed)
             self.game.seed(entropy)
@@ -188,15 +188,16 @@ class CribbageAEC(AECEnv[str, Observation, "int | None"]):
             self._terminate_illegal(agent)
             return
         self._cumulative_rewards[agent] = 0.0
-        seat, over, gain = unpack(code)
-        if self.phase_policy is not None and not over:
-            gain += self._play_phase(self.phase_policy)
-            seat, over = game.seat, game.over
-        self.agent_selection = self.possible_agents[seat]
-        if over:
-            self._end_game(gain)
+        leads = game.leads
+        if self.phase_policy is not None and code < OVER:
+            leads = leads.copy()  # overwritten by each action
+            leads += self._play_phase(self.phase_policy)
+            code = game.seat + OVER * game.over
+        self.agent_selection = self.possible_agents[code % OVER]
+        if code >= OVER:
+            self._end_game(leads)
         elif self._points:
-            self._add_rewards(gain / self._unit)
+            self._add_rewards(leads.tolist(), game.unit)
         if self.render_mode == "human":
             self.render()
 
@@ -266,7 +267,7 @@ class CribbageAEC(AECEnv[str, Observation, "int | None"]):
     # --- the game -------------------------------------------------------------------------------
 
     @property
-    def scores(self) -> tuple[int, int]:
+    def scores(self) -> tuple[int, ...]:
         """The scores of the present game, by side."""
         return self.game.scores
 
@@ -375,32 +376,34 @@ class CribbageAEC(AECEnv[str, Observation, "int | None"]):
         self._skip_agent_selection: str | None = None
         self._over = False
         if self.game.over:  # a position of an ended game
-            self._end_game(0)
+            self._end_game(np.zeros_like(self.game.leads))
         if self.render_mode == "human":
             self.render()
 
-    def _play_phase(self, policy: PhasePolicy) -> int:
-        """Let the phase policy make its decisions; return side 0's points of them less side 1's.
+    def _play_phase(self, policy: PhasePolicy) -> npt.NDArray[np.int64]:
+        """Let the phase policy make its decisions; return what they gain each seat.
 
-        In units of a point. Where it fails the episode is over: no seat has an action until the
+        As `Game.leads`. Where it fails the episode is over: no seat has an action until the
         next reset.
         """
         agents, self.agents = self.agents, []
-        gain = policy.play(self.game, self._phase_rng)
+        leads = policy.play(self.game, self._phase_rng)
         self.agents = agents
-        return gain
+        return leads
 
-    def _add_rewards(self, gain: float) -> None:
-        """Reward every agent with the points or the result, given as side 0 sees them."""
+    def _add_rewards(self, by_seat: Sequence[float], unit: int) -> None:
+        """Reward every agent with points or returns; ``unit`` of those given by seat make 1."""
         rewards, total = self.rewards, self._cumulative_rewards
         for seat, agent in enumerate(self.agents):
-            reward = gain if seat % 2 == 0 else -gain
-            rewards[agent] = reward
+            rewards[agent] = reward = by_seat[seat] / unit
             total[agent] += reward
 
-    def _end_game(self, gain: float) -> None:
+    def _end_game(self, leads: npt.NDArray[np.int64]) -> None:
         """End the episode with the game."""
-        self._add_rewards(gain / self._unit if self._points else float(self.game.result))
+        if self._points:
+            self._add_rewards(leads.tolist(), self.game.unit)
+        else:
+            self._add_rewards(self.game.returns, 1)
         self._end_episode(truncated=False)
 
     def _end_episode(self, *, truncated: bool) -> None:

@@ -14,7 +14,8 @@ from crib_env.engine.family import Family
 from crib_env.engine.features import feature_entries
 from crib_env.engine.lanes import lane_entries
 from crib_env.engine.log import log_size
-from crib_env.engine.rewards import ENDING
+from crib_env.engine.returns import count_sides
+from crib_env.engine.rewards import SCORES
 from crib_env.engine.show import show_table
 from crib_env.envs.opponents import Opponents
 from crib_env.envs.phase_policy import PhasePolicy
@@ -33,7 +34,10 @@ class LearnerArrays:
     """N games of learners, who plays in them, and the arrays that every step overwrites.
 
     Args:
-        n: how many games. family: theirs. seat: the learner's in each, at first.
+        n: how many games.
+        family: the family of the games.
+        sides: the side of each seat.
+        seat: the learner's in each, at first.
         features: what is observed besides: nothing, all there is (True), or a level by its name.
         threads: how many step them.
         keeps_events: keep what is pegged between the learner's decisions; for one game alone.
@@ -43,13 +47,13 @@ class LearnerArrays:
         rewards: float64[N]. dones: bool[N].
         final_obs, final_masks: where ``dones``, the ended episode's last.
         final_opponents: int64[N], the number of the opponent in the episode of the last step.
-        endings: int64[N, ENDING], where ``dones``; see `crib_env.engine.rewards`.
+        endings: int64[N, SCORES + sides], where ``dones``; see `crib_env.engine.rewards`.
         space: of one observation. level: how many levels of features it has.
         observations, final_observations: ``obs`` and ``final_obs``, or with features float32[N,
             obs_size + features].
-        seats: int64[N], the learner's seats.
+        seats: int64[N], the learner's seats. sides: int64[players], the side of each seat.
         lanes: int64[N], 0 to N - 1.
-        scores: int64[N, 2], of the present games by side; the states' own.
+        scores: int64[N, sides], of the present games by side; the states' own.
         logs: int64[threads, L], the log of each thread.
     """
 
@@ -68,6 +72,7 @@ class LearnerArrays:
         self,
         n: int,
         family: Family,
+        sides: Array,
         seat: int,
         features: bool | str | None = None,
         threads: int = 1,
@@ -75,6 +80,7 @@ class LearnerArrays:
     ) -> None:
         self.num_envs = n
         self.family = family
+        self.sides = sides
         self.lanes = np.arange(n)
         self.seats = np.full(n, seat, dtype=np.int64)
         self.obs = np.zeros((n, family.obs_size), dtype=np.uint8)
@@ -82,7 +88,7 @@ class LearnerArrays:
         self.final_obs = np.zeros_like(self.obs)
         self.final_masks = np.zeros_like(self.masks)
         self.final_opponents = np.zeros(n, dtype=np.int64)
-        self.endings = np.zeros((n, ENDING), dtype=np.int64)
+        self.endings = np.zeros((n, SCORES + count_sides(sides)), dtype=np.int64)
         history = log_size(MOST_PEGGED) if keeps_events else 0
         self.logs = np.zeros((threads, family.log_size + history), dtype=np.int64)
         self.rewards = np.zeros(n)

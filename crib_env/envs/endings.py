@@ -11,10 +11,9 @@ import numpy.typing as npt
 from crib_env.engine.record import NONE
 from crib_env.engine.rewards import (
     BELOW,
-    MARGIN,
-    RESULT,
+    ILLEGAL,
+    SCORES,
     SEAT,
-    SUMMARY,
     WINNER,
     summarize_episodes,
 )
@@ -41,39 +40,41 @@ def endings(batch: LearnerArrays, rules: Rules, actions: Array) -> tuple[dict[st
     Where ``dones`` is False it is 0.
 
     Args:
-        batch: the games, one of which has ended at least. rules: theirs.
+        batch: the games, one of which has ended at least.
+        rules: the rules they are played by.
         actions: int64[N], the learners' last.
 
     Returns:
-        ``scores`` int64[N, 2], by side (of a match: of its last game); ``winner`` int64[N], the
-        side that won, -1 if neither did; ``skunk`` int64[N], 1 where the game was won by a skunk,
+        ``scores`` int64[N, sides], by side (of a match: of its last game); ``winner`` int64[N], the
+        side that won, -1 if none did; ``skunk`` int64[N], 1 where the game was won by a skunk,
         2 by a double skunk; ``seat`` int64[N], the learner's; ``opponent`` int64[N], its number;
         ``illegal_action`` int64[N], the one that ended it, -1 if none did, -2 for any below 0. Then
         how many an illegal action ended.
     """
     dones = batch.dones
-    summary = np.zeros((len(dones), SUMMARY), dtype=np.int64)
+    summary = np.zeros((len(dones), batch.endings.shape[1] + 1), dtype=np.int64)
     illegal = summarize_episodes.unchecked(
         dones, batch.endings, np.ascontiguousarray(actions, dtype=np.int64), rules.target, summary
     )
     return {
-        "scores": summary[:, :2],
+        "scores": summary[:, SCORES:-1],
         "winner": summary[:, WINNER],
-        "skunk": rules.skunks(summary[:, MARGIN]),
+        "skunk": rules.skunks(summary[:, -1]),
         "seat": summary[:, SEAT],
         "opponent": np.where(dones, batch.final_opponents, 0),
-        "illegal_action": summary[:, SUMMARY - 1],
+        "illegal_action": summary[:, ILLEGAL],
     }, illegal
 
 
 def ending_of(batch: LearnerArrays, rules: Rules, lane: int, action: int) -> dict[str, Any]:
     """Return the info of one game that has ended, as `endings` does, in scalars of NumPy."""
-    first, second, result, illegal, seat = batch.endings[lane].tolist()
-    decided = max(first, second) >= rules.target and not illegal
+    winner, illegal, seat, *scores = batch.endings[lane].tolist()
+    *_, second, highest = sorted(scores)
+    decided = highest >= rules.target and not illegal
     return {
-        "scores": batch.endings[lane, :RESULT].copy(),
-        "winner": np.int64((1 - result) // 2 if result else NONE),
-        "skunk": np.int64(rules.skunks(abs(first - second)) if decided else 0),
+        "scores": batch.endings[lane, SCORES:].copy(),
+        "winner": np.int64(winner),
+        "skunk": np.int64(rules.skunks(highest - second) if decided else 0),
         "seat": np.int64(seat),
         "opponent": batch.final_opponents[lane],
         "illegal_action": np.int64(_shown(int(action)) if illegal else NONE),

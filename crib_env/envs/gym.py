@@ -33,8 +33,8 @@ class CribbageEnv(LearnerSettings, gymnasium.Env[Observation, np.int64]):
 
     The observation is flat; the legal actions are in ``info["action_mask"]`` (int8) and
     `action_masks` (bool, as sb3-contrib's MaskablePPO asks for them). The info has the same keys at
-    every reset and step, all of NumPy: ``scores`` int64[2] and ``winner`` (by side, which is
-    seat % 2; -1 if neither side won, or not yet), ``skunk`` (1, a double skunk 2, else 0), the
+    every reset and step, all of NumPy: ``scores`` int64[sides] and ``winner`` (by side, see
+    `Game.sides`; -1 if no side won, or not yet), ``skunk`` (1, a double skunk 2, else 0), the
     learner's ``seat``, the number of its ``opponent`` (of several, see `opponent_names`), and the
     ``illegal_action`` that ended the episode (-1 if none did, -2 for any below 0).
 
@@ -125,7 +125,7 @@ class CribbageEnv(LearnerSettings, gymnasium.Env[Observation, np.int64]):
             ValueError: a seed or an option that does not fit; nothing has changed then.
         """
         seed = check_seed(seed)
-        chosen = read_options(options, self.batch.players, self.rules.target)
+        chosen = read_options(options, self.batch.sides, self.rules.target)
         super().reset(seed=seed)
         if seed is not None:
             self.batch.seed(seed)
@@ -265,7 +265,6 @@ class CribbageEnv(LearnerSettings, gymnasium.Env[Observation, np.int64]):
         return self.batch.events
 
     @property
-    def scores(self) -> tuple[int, int]:
+    def scores(self) -> tuple[int, ...]:
         """The scores of the present game, by side."""
-        first, second = self.batch.states["scores"][0]
-        return int(first), int(second)
+        return tuple(self.batch.scores[0].tolist())

@@ -16,6 +16,7 @@ import numpy.typing as npt
 from crib_env.batch import GameBatch
 from crib_env.engine.family import family_for
 from crib_env.engine.log import FOR_LAST
+from crib_env.engine.returns import count_sides
 from crib_env.engine.rewards import CONTINUE
 from crib_env.envs.arrays import Array, LearnerArrays, note_rules
 from crib_env.envs.checks import check_choice, whole_number
@@ -85,9 +86,11 @@ class LearnerBatch(LearnerArrays):
         self.players = int(self.players)
         if seat is not None and (isinstance(seat, bool) or seat not in range(self.players)):
             raise ValueError(f"seat must be from 0 to {self.players - 1} or None, got {seat!r}")
-        if partner is not None and self.players != 4:
+        sides = self.games.sides
+        if partner is not None and len(sides) == count_sides(sides):
             raise ValueError(
-                f"partner={partner!r} needs four players; this game has {self.players}"
+                f"partner={partner!r} needs a game of partners, of four players; "
+                f"this game has {self.players}"
             )
         self.rules = rules
         self.opponents = Opponents(n, opponent)
@@ -104,7 +107,7 @@ class LearnerBatch(LearnerArrays):
         self.keeps_events = keeps_events
         self.states = self.games.states
         super().__init__(
-            n, family, 0 if seat is None else seat, features, self.threads, keeps_events
+            n, family, sides, 0 if seat is None else seat, features, self.threads, keeps_events
         )
         note_rules(self.space, rules, suits)
         self.chance = RngStreams(n)
@@ -117,7 +120,8 @@ class LearnerBatch(LearnerArrays):
     def _bind(self) -> None:
         """Take hold of what neither copies nor pickles carry."""
         self.games.log = self.logs[0]
-        self.scores = self.states["scores"]
+        scores: Array = self.states["scores"]
+        self.scores = scores[:, : count_sides(self.sides)]
         self.history = self.logs[0, self.family.log_size :]
         self._compiled = None
         if self.partner is None:

@@ -1,4 +1,4 @@
-"""From an environment's name to its five forms: AEC (two), Gymnasium, vector, SB3."""
+"""From an environment's name to its six forms: AEC (two), Gymnasium, vector, tensors, SB3."""
 
 from __future__ import annotations
 
@@ -10,7 +10,9 @@ from crib_env.engine.family import Family, family_for, of_one_deal
 from crib_env.envs.aec import CribbageAEC
 from crib_env.envs.checks import check_choice
 from crib_env.envs.gym import CribbageEnv
+from crib_env.envs.learner import LearnerBatch
 from crib_env.envs.phase_policy import PhasePolicy
+from crib_env.envs.signatures import shows_keywords_of
 from crib_env.envs.vector import CribbageVectorEnv
 from crib_env.errors import comes_with
 from crib_env.game import Game
@@ -20,6 +22,7 @@ from crib_env.rules import Rules, find_rules
 
 if TYPE_CHECKING:
     from crib_env.envs.sb3 import CribbageVecEnv
+    from crib_env.envs.torch_vector import TorchVectorEnv
 
 
 @dataclass(frozen=True)
@@ -57,10 +60,12 @@ class EnvSpec:
     )
     phase: PhasePolicySpec | None = None
 
+    @shows_keywords_of(CribbageAEC.__init__)
     def raw_env(
         self,
         *,
         rules: str | Rules | None = None,
+        players: int | None = None,
         episode: str | None = None,
         reward: str = "win",
         suits: str = "real",
@@ -72,6 +77,7 @@ class EnvSpec:
 
         Args:
             rules: the name of a preset, or `Rules`.
+            players: seats in a game (Table Top: 2 or 4); None for the fewest.
             episode: what one episode is.
             reward: ``"win"`` or ``"points"``, and in the two-hand games ``"expected"`` or
                 ``"expected_at_show"``.
@@ -79,13 +85,13 @@ class EnvSpec:
                 then show canonical cards, and events real ones.
             render_mode: None, ``"ansi"``, ``"svg"``, ``"rgb_array"`` or ``"human"``.
             on_illegal: ``"raise"`` or ``"terminate"``.
-            **kwargs: ``viewer`` (see `CribbageAEC`), ``players`` (Table Top), ``pegging_policy`` or
-                ``keep`` (the phase environments).
+            **kwargs: ``viewer`` (see `CribbageAEC`), ``pegging_policy`` or ``discard_policy`` (the
+                phase environments).
         """
-        settled = self._resolve_kwargs(rules, episode, kwargs)
+        settled = self._resolve_kwargs(rules, episode, {**kwargs, "players": players})
         chosen = settled.pop("rules")
         game = Game(
-            chosen, episode=settled.pop("episode"), players=settled.pop("players", None),
+            chosen, episode=settled.pop("episode"), players=settled.pop("players"),
             family=family_for(chosen.engine, reward, suits),
         )  # fmt: skip
         return CribbageAEC(
@@ -93,10 +99,12 @@ class EnvSpec:
             **settled,
         )  # fmt: skip
 
+    @shows_keywords_of(raw_env)
     def env(self, *, on_illegal: str = "terminate", **kwargs: Any) -> CribbageAEC:
         """Return the PettingZoo environment; an illegal action ends the episode at reward -1."""
         return self.raw_env(on_illegal=on_illegal, **kwargs)
 
+    @shows_keywords_of(CribbageEnv.__init__)
     def gym_env(
         self, *, rules: str | Rules | None = None, episode: str | None = None, **kwargs: Any
     ) -> CribbageEnv:
@@ -104,6 +112,7 @@ class EnvSpec:
         settled = self._resolve_kwargs(rules, episode, kwargs)
         return CribbageEnv(self.name, settled.pop("rules"), **settled)
 
+    @shows_keywords_of(CribbageVectorEnv.__init__)
     def vector_env(
         self,
         num_envs: int = 1,
@@ -116,12 +125,30 @@ class EnvSpec:
         settled = self._resolve_kwargs(rules, episode, kwargs)
         return CribbageVectorEnv(settled.pop("rules"), num_envs=num_envs, **settled)
 
+    @shows_keywords_of(LearnerBatch.__init__)
+    def torch_env(
+        self,
+        num_envs: int = 1,
+        *,
+        rules: str | Rules | None = None,
+        episode: str | None = None,
+        **kwargs: Any,
+    ) -> TorchVectorEnv:
+        """Return ``num_envs`` games as a vector environment of PyTorch tensors."""
+        with comes_with("train"):
+            from crib_env.envs.torch_vector import TorchVectorEnv
+
+        settled = self._resolve_kwargs(rules, episode, kwargs)
+        return TorchVectorEnv(settled.pop("rules"), num_envs=num_envs, **settled)
+
+    @shows_keywords_of(LearnerBatch.__init__)
     def sb3_env(
         self,
         num_envs: int = 1,
         *,
         rules: str | Rules | None = None,
         episode: str | None = None,
+        mask_in_observation: bool | str = False,
         **kwargs: Any,
     ) -> CribbageVecEnv:
         """Return ``num_envs`` games as a Stable-Baselines3 ``VecEnv``."""
@@ -129,7 +156,9 @@ class EnvSpec:
             from crib_env.envs.sb3 import CribbageVecEnv
 
         settled = self._resolve_kwargs(rules, episode, kwargs)
-        return CribbageVecEnv(settled.pop("rules"), num_envs, **settled)
+        return CribbageVecEnv(
+            settled.pop("rules"), num_envs, mask_in_observation=mask_in_observation, **settled
+        )
 
     def check_players(self, players: object) -> None:
         """Raise a ValueError unless a game can have ``players`` seats."""
@@ -147,7 +176,7 @@ class EnvSpec:
             next(iter(self.episodes)) if episode is None else of_one_deal(episode, self.episodes)
         )
         check_choice("episode", episode, tuple(self.episodes))
-        if "players" in settled:
+        if settled.get("players") is not None:
             self.check_players(settled["players"])
         rules = find_rules(self.rules if rules is None else rules, self.family.name)
         if self.phase is not None:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
-from crib_env.engine.single import ILLEGAL, unpack
+from crib_env.engine.single import ILLEGAL
 from crib_env.errors import IllegalActionError
 from crib_env.game import Game
 from crib_env.policy import Agent, ask_agent
@@ -25,13 +26,16 @@ class PhasePolicy:
     agent: Agent
     phase: int
 
-    def play(self, game: Game, rng: np.random.Generator) -> int:
-        """Make all its decisions that come now; return side 0's gain of them less side 1's.
+    def play(self, game: Game, rng: np.random.Generator) -> npt.NDArray[np.int64]:
+        """Make all its decisions that come now; return what they gain each seat.
+
+        Returns:
+            int64[players], as `Game.leads`.
 
         Raises:
             ValueError, IllegalActionError: the agent's answer is no legal action; it is named.
         """
-        total = 0
+        total = np.zeros_like(game.leads)
         while not game.over and game.states["phase"][0] == self.phase:
             view = game.view(game.seat)
             action = int(ask_agent(self.agent, np.array([view]), rng)[0])
@@ -39,7 +43,7 @@ class PhasePolicy:
             if code == ILLEGAL:
                 why = game.family.why_illegal(view, action)
                 raise IllegalActionError(f"the phase policy {self.agent.name!r} erred: {why}")
-            total += unpack(code)[2]
+            total += game.leads
         return total
 
 

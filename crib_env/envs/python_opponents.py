@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from crib_env.engine.lanes import lane_entries
-from crib_env.engine.rewards import CONTINUE, ILLEGAL, RESULT, SEAT
+from crib_env.engine.rewards import CONTINUE
 from crib_env.envs.arrays import LearnerArrays
 from crib_env.envs.checks import ILLEGAL_REWARD
 
@@ -39,10 +39,9 @@ def step_python(batch: LearnerArrays, actions: Array) -> None:
     batch.dones |= illegal
     ended = np.flatnonzero(batch.dones)
     if len(ended):
-        batch.endings[ended, :RESULT] = batch.states["scores"][ended]
-        batch.endings[ended, RESULT] = np.where(illegal, 0, batch.games.results())[ended]
-        batch.endings[:, ILLEGAL] = illegal
-        batch.endings[:, SEAT] = batch.seats
+        lane_entries(batch.family).write_endings(
+            batch.states, batch.games.record, ended, batch.seats, illegal, batch.endings
+        )
         _look(batch, ended, batch.final_obs, batch.final_masks)
         if batch.autoreset:
             batch.autoreset_lanes(ended)
@@ -62,7 +61,7 @@ def _play_others(batch: LearnerArrays, lanes: Array) -> None:
             games.ask(policy.agent, lanes[left_out], chance.phase_policy)
         movers = games.movers(lanes)
         others = ~left_out & (movers != batch.seats[lanes])
-        partners = others & (movers % 2 == batch.seats[lanes] % 2)
+        partners = others & (batch.sides[movers] == batch.sides[batch.seats[lanes]])
         if batch.partner is not None:
             games.ask(batch.partner, lanes[partners], chance.partner)
         for k, opponent in enumerate(batch.opponents.agents):

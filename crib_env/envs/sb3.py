@@ -16,6 +16,7 @@ from crib_env.envs.learner import LearnerBatch
 from crib_env.envs.masked import Masking, Observation
 from crib_env.envs.opponents import OpponentSpec
 from crib_env.envs.settings import LearnerSettings
+from crib_env.envs.signatures import shows_keywords_of
 from crib_env.options import check_seed, read_options
 from crib_env.rules import Rules
 
@@ -41,6 +42,7 @@ class CribbageVecEnv(LearnerSettings, VecEnv):
 
     render_mode = None
 
+    @shows_keywords_of(LearnerBatch.__init__)
     def __init__(
         self,
         rules: Rules,
@@ -63,7 +65,7 @@ class CribbageVecEnv(LearnerSettings, VecEnv):
         check_seed(seed)
         batch = self.batch
         options = [
-            read_options(one or None, batch.players, self.rules.target) for one in self._options
+            read_options(one or None, batch.sides, self.rules.target) for one in self._options
         ]
         if seed is not None:
             batch.seed(int(seed))

@@ -16,6 +16,7 @@ from crib_env.envs.learner import LearnerBatch
 from crib_env.envs.masked import Masking, Observation
 from crib_env.envs.opponents import OpponentSpec
 from crib_env.envs.settings import LearnerSettings
+from crib_env.envs.signatures import shows_keywords_of
 from crib_env.options import check_seed, read_options
 from crib_env.rules import Rules
 
@@ -33,7 +34,7 @@ class CribbageVectorEnv(LearnerSettings, VectorEnv[Observation, Array, Array]):
     the new episode's first observation at reward 0. Legal actions are in ``info["action_mask"]``
     (int8[N, actions]); where an action will not be noticed, all are. Besides them the info has at
     every reset and step what the single environment's has, as arrays [N]: ``scores`` [N, 2],
-    ``winner`` (-1: neither side, or not yet), ``skunk``, ``seat``, ``opponent`` (a number, see
+    ``winner`` (-1: no side, or not yet), ``skunk``, ``seat``, ``opponent`` (a number, see
     `opponent_names`) and ``illegal_action``, each with a bool[N] of its name after ``_``. By
     default those are of the new episode where one has ended, and the ended one's are in
     ``info["final_info"]``.
@@ -50,6 +51,7 @@ class CribbageVectorEnv(LearnerSettings, VectorEnv[Observation, Array, Array]):
 
     metadata: dict[str, Any] = {"autoreset_mode": AutoresetMode.SAME_STEP, "render_modes": []}  # noqa: RUF012
 
+    @shows_keywords_of(LearnerBatch.__init__)
     def __init__(
         self,
         rules: Rules,
@@ -105,7 +107,7 @@ class CribbageVectorEnv(LearnerSettings, VectorEnv[Observation, Array, Array]):
         seeds = [check_seed(one) for one in given]
         if several and len(seeds) != self.num_envs:
             raise ValueError(f"seed must be one or {self.num_envs}, one a game, got {seed!r}")
-        chosen = read_options(options, batch.players, self.rules.target)
+        chosen = read_options(options, batch.sides, self.rules.target)
         super().reset(seed=seeds[0])
         if several or seeds[0] is not None:
             batch.seed(seeds if several else seeds[0])

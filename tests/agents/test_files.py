@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import lzma
 import os
 import tracemalloc
 import zlib
@@ -14,7 +15,15 @@ import numpy as np
 import pytest
 from crib_agents.adapters.learned import PolicyNetAgent
 from crib_agents.equilibrium.files import Solved
-from crib_agents.files import SEAL, read_arrays, read_header, to_bytes, write_whole
+from crib_agents.files import (
+    SEAL,
+    compress,
+    inflate,
+    read_arrays,
+    read_header,
+    to_bytes,
+    write_whole,
+)
 from crib_agents.learned import Weights
 from crib_agents.loading import load_agent
 from hypothesis import given, settings
@@ -267,9 +276,11 @@ def peak(work: Callable[[], object]) -> int:
         tracemalloc.stop()
 
 
-def test_a_small_strategy_file_never_takes_much_memory(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "squeezed", [zlib.compressobj(9), lzma.LZMACompressor()], ids=["zlib", "xz"]
+)
+def test_a_small_strategy_file_never_takes_much_memory(squeezed: Any, tmp_path: Path) -> None:
     path = tmp_path / "bomb.safetensors"
-    squeezed = zlib.compressobj(9)
     bomb = b"".join(squeezed.compress(bytes(1 << 20)) for _ in range(512)) + squeezed.flush()
     table = np.frombuffer(bomb, dtype=np.uint8)
     about = {"format": "crib_env strategy", "version": 1, "rules": "five_card", "by_discard": False,
@@ -284,6 +295,19 @@ def test_a_small_strategy_file_never_takes_much_memory(tmp_path: Path) -> None:
     about["shapes"] = {"discard": [1 << 29], "pegging": [1 << 29]}
     path.write_bytes(to_bytes(about, {"discard": table, "pegging": table}))
     assert peak(lambda: Solved.load(path)) < 50 << 20
+
+
+@pytest.mark.parametrize("pack", [zlib.compress, lzma.compress, compress])
+def test_what_was_compressed_is_whole_or_refused(pack: Callable[[bytes], bytes]) -> None:
+    data = np.random.default_rng(5).integers(0, 9, 5000).astype(np.uint8).tobytes()
+    packed = pack(data)
+    assert inflate(packed, len(data)) == data
+    for size in (len(data) - 1, len(data) + 1):
+        with pytest.raises(ValueError, match=f"does not expand to the {size} bytes expected"):
+            inflate(packed, size)
+    for bad in (packed[:-1], packed + b"x", packed[:900] + b"?" + packed[901:]):
+        with pytest.raises(ValueError, match=r"damaged|expand"):
+            inflate(bad, len(data))
 
 
 def test_a_small_archive_never_takes_much_memory(tmp_path: Path) -> None:

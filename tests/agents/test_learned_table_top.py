@@ -32,6 +32,7 @@ from crib_env.rules import PRESETS
 from learned_nets import drawn_weights, slow_crib, views_of
 from reference import learned as slow_nets
 from reference import learned_table_top as slow
+from vector_walks import InPython, picture
 
 TABLE_TOP = ("table_top", "table_top_ship")
 
@@ -122,30 +123,17 @@ def test_values_are_what_nets_make_of_features_by_slow_definition(
 
 
 @pytest.mark.parametrize("players", [2, 4])
-def test_it_plays_inside_the_batch_as_when_asked(players: int) -> None:
+def test_it_plays_compiled_as_in_python(players: int) -> None:
     agent = MonteCarloAgent([drawn_weights(PRESETS[preset]) for preset in TABLE_TOP])
 
-    class Asked:
-        name = "asked"
-
-        def act(self, views: Any, rng: Any) -> Any:
-            return agent.act(views, rng)
-
     for rules in TABLE_TOP:
-        rng = np.random.default_rng(2)
-        inside, asked = (
+        compiled, in_python = (
             table_top_v0.vector_env(
                 6, opponent=one, seat=0, players=players, rules=rules, reward="points"
             )
-            for one in (agent, Asked())
+            for one in (agent, InPython(agent))
         )
-        seen = [env.reset(seed=3) for env in (inside, asked)]
-        for _ in range(60):
-            assert (seen[0][0] == seen[1][0]).all()
-            masks = seen[0][-1]["action_mask"]
-            actions = np.array([rng.choice(np.flatnonzero(mask)) for mask in masks])
-            seen = [env.step(actions) for env in (inside, asked)]
-            assert (seen[0][1] == seen[1][1]).all()
+        assert picture(compiled, seed=3, steps=60) == picture(in_python, seed=3, steps=60)
 
 
 def test_rules_without_nets_are_refused() -> None:

@@ -353,5 +353,5 @@ def test_each_agent_beats_the_one_below(better: str, worse: str, players: int, p
         PRESETS[preset], "game", find_agent(better), find_agent(worse),
         100, 17, players=players,
     )  # fmt: skip
-    won = estimate((games.result == 1).mean(axis=1))
+    won = estimate(games.won.mean(axis=1))
     assert won.mean - won.half > 0.9

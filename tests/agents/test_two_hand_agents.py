@@ -517,7 +517,7 @@ def test_strength(
 ) -> None:
     """Duplicate pairs, seed 1: the lower end of the interval lies above ``least``."""
     pairs = play_pairs(PRESETS[game], "game", better(), worse(), 3000, seed=1)
-    wins = estimate((pairs.result == 1).mean(axis=1))
+    wins = estimate(pairs.won.mean(axis=1))
     assert wins.mean - wins.half > least, wins.percent()
 
 

@@ -81,7 +81,7 @@ def test_the_table_agrees_with_games_played(players: int, preset: str) -> None:
     rules, agent = PRESETS[preset], ByPoints(TableTopExpert(1))
     games = play_pairs(rules, "game", agent, agent, 1500, 3,
                        players=players)  # fmt: skip
-    won = estimate(((games.result == 1) == games.first_dealt).mean(axis=1))
+    won = estimate((games.won == games.first_dealt).mean(axis=1))
     expected = 1.0 - win.probabilities(int(rules.score_difference), players, rules.target)[0, 0]
     assert abs(won.mean - expected) < 2.0 * won.half  # four standard errors
 

@@ -16,13 +16,14 @@ from typing import Any
 import numpy as np
 import pytest
 
+import toy
 from checkout import python
 from crib_env.engine.family import find_family
 from crib_env.engine.lanes import lane_entries
 from crib_env.engine.record import NO_DECKS, NONE
 from crib_env.engine.rng import seed_states
 from crib_env.engine.show import show_table
-from crib_env.engine.single import ILLEGAL, single_entries, unpack
+from crib_env.engine.single import ILLEGAL, single_entries
 from crib_env.rules import PRESETS
 
 pytestmark = pytest.mark.skipif(
@@ -47,6 +48,10 @@ CASES: dict[str, tuple[str, dict[str, Any], dict[str, Any]]] = {
         "table_top", {}, {"players": 4, "episode": "round", "autoreset": False},
     ),
     "table_top_ship game": ("table_top_ship", {"target": 1}, {}),
+    "three sides": (toy.FAMILY.name, {}, {"players": 3}),
+    "points of three sides": (
+        toy.FAMILY.name, {}, {"players": 3, "episode": "deal", "reward": "points"},
+    ),
 }  # fmt: skip
 
 
@@ -81,7 +86,12 @@ def seeded(family: Any, seed: int) -> tuple[np.ndarray, np.ndarray]:
 def cpu_walk(case: str) -> dict[str, np.ndarray]:
     """Walk lane by lane with the entries of the AEC environments; return all that is seen."""
     family, rules, keywords = made(case)
-    single, players = single_entries(family), keywords.get("players", 2)
+    single, lanes, players = (
+        single_entries(family),
+        lane_entries(family),
+        keywords.get("players", 2),
+    )
+    leads = np.zeros(players, dtype=np.int64)
     record = family.rules_record(rules, keywords.get("episode", "game"), players)
     points, autoreset = keywords.get("reward") == "points", keywords.get("autoreset", True)
     states, _ = seeded(family, SEED)
@@ -115,18 +125,15 @@ def cpu_walk(case: str) -> dict[str, np.ndarray]:
             mover = int(state["to_move"][0])
             packed = single.step(
                 state, record, NO_DECKS, show_table(), log, view, obs[lane], masks[lane],
-                int(actions[lane]),
+                leads, int(actions[lane]),
             )  # fmt: skip
             if packed == ILLEGAL:
                 rewards[lane, mover] = -1.0
                 state["over"] = 1
                 masks[lane] = 0
             else:
-                lead = unpack(packed)[2]
-                if not points:
-                    lead = single.result(state, record) if state["over"][0] else 0
-                rewards[lane, 0::2] = lead
-                rewards[lane, 1::2] = -lead
+                paid = leads / single.unit(record) if points else lanes.returns(state, record)[0]
+                rewards[lane] = paid
             dones[lane] = bool(state["over"][0])
             if dones[lane] and autoreset:
                 begin(lane)

@@ -194,7 +194,7 @@ def test_a_record_that_no_game_reaches_is_refused_with_its_fields() -> None:
         (LAYING, "QSQC4S", "QSQC4X", "seat 0's hand must be 6 cards"),
         (LAYING, "QSQC4S", "QSQCQC", "got QC twice"),
         (LAYING, "QSQC4S", "QSQC7C", "got 7C twice"),
-        (LAYING, "/3H", "3H", "given for both"),
+        (LAYING, "/3H", "3H", "given for 2 seats"),
         (LAYING, "QSQC4S", "qsQC4S", "must hold the cards that the hands show as played"),
         (LAYING, "QSQC4S", "(QS)(QC)4S", "mover must be m1 after these cards, got 'm0'"),
         (LAYING, " discard ", " pegging ", "phase must be discard after these cards"),

@@ -19,7 +19,7 @@ from crib_env.engine.log import CRIB, DIFFERENCE, HEELS, LINE
 from crib_env.engine.record import NONE
 from crib_env.engine.rng import below, seed_states
 from crib_env.engine.show import show_table
-from crib_env.engine.single import ILLEGAL, unpack
+from crib_env.engine.single import ILLEGAL, OVER
 from crib_env.engine.table_top import FAMILY
 from crib_env.engine.table_top.cells import bit_count, lowest, touching
 from crib_env.engine.table_top.count import line_points, nob
@@ -349,7 +349,7 @@ def test_t9_a_full_count_of_both_sides(goal: tuple[int, int], winner: int) -> No
     if winner == NONE:
         assert (game.dealer, game.to_move, game.turn, game.deals) == (0, 1, 0, 2)
     else:
-        assert game.result == 1 - 2 * winner
+        assert game.returns[winner] == 1.0
 
 
 def test_t9_heels_alone_do_not_win_before_the_count() -> None:
@@ -377,7 +377,7 @@ def test_t9_a_round_ends_the_episode() -> None:
     game.play(IN_ORDER)
     rows, columns = game.scores
     assert (game.over, game.winner, game.deals) == (1, NONE, 1)
-    assert game.result == np.sign(rows - columns)
+    assert game.returns[0] == np.sign(rows - columns)
     assert not game.mask.any()
     assert game.advance(0) == ILLEGAL
 
@@ -390,7 +390,7 @@ def test_t9_a_round_is_won_by_what_it_scored(side: int) -> None:
     game = Round(decks=[deck], dealer=side, scores=start)
     game.play(IN_ORDER)
     assert game.scores[side] < game.scores[1 - side] < 121
-    assert game.result == 1 - 2 * side
+    assert game.returns[side] == 1.0
 
 
 @pytest.mark.parametrize("players", [2, 4])
@@ -513,9 +513,9 @@ def test_t1_to_t13_in_step_with_the_referee(players: int, rules: str, episode: s
             action = rng.choice(referee.legal())
             before = list(referee.scores)
             referee.step(action)
-            seat, ended, paid = unpack(game.advance(action))
+            ended, seat = divmod(game.advance(action), OVER)
             gain = np.subtract(referee.scores, before)
-            assert paid == gain[0] - gain[1], where
+            assert game.gains[0] == gain[0] - gain[1] == -game.gains[1], where
             assert bool(ended) == (referee.to_move is None), where
             if referee.to_move is not None:
                 assert seat == referee.to_move, where
@@ -740,7 +740,7 @@ def test_games_tally_points_by_side() -> None:
     dealers = games.states["dealer"] % 2
     assert (games.tally[np.arange(16), 1 - dealers, 2] == 0).all()
     margins = games.states["scores"][:, 0] - games.states["scores"][:, 1]
-    assert (games.results() == np.sign(margins)).all()
+    assert (games.returns()[:, 0] == np.sign(margins)).all()
 
 
 def test_games_name_the_first_illegal_action() -> None:
@@ -800,7 +800,7 @@ def test_learners_play_against_opponents_and_with_a_partner(
         over = plain.states["over"] != 0
         assert (batch.dones == over).all()
         gain = plain.states["gain"][:, 0] - plain.states["gain"][:, 1]
-        paid = gain if points else np.where(over, plain.results(), 0)
+        paid = gain if points else plain.returns()[:, 0]
         assert batch.rewards.tolist() == ((1 - 2 * (seats % 2)) * paid).tolist()
         assert over.all() == over.any()
     assert batch.dones.all()

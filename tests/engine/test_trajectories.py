@@ -1,7 +1,8 @@
 """Play stays what it was: digests of whole trajectories, recorded once and compared for ever.
 
-A change of the rules, the encoding, the generators or the agents' choices shows here. Where it is
-meant, the environment's version goes up and `tests/data/trajectories.json` is written anew.
+A change of the rules, the encoding, the generators or the simple agents' choices shows here. Where
+it is meant, the environment's version goes up and `python tests/support/trajectories.py` writes
+`tests/data/trajectories.json` again.
 """
 
 from __future__ import annotations

@@ -232,6 +232,8 @@ def without(module: str, code: str) -> str:
     ("module", "extra", "code"),
     [
         ("stable_baselines3", "train", "import crib_env; crib_env.six_card_v0.sb3_env(2)"),
+        ("torch", "train", "import crib_env; crib_env.six_card_v0.torch_env(2)"),
+        ("onnx", "onnx", "import crib_agents; crib_agents.to_onnx('greedy', 'x.onnx')"),
         ("onnxruntime", "onnx", "import crib_agents; crib_agents.from_onnx('x.onnx')"),
         ("torch", "train", "import crib_agents; crib_agents.from_torch(print)"),
     ],

@@ -1,4 +1,4 @@
-"""Where a policy plays a phase: compiled in passes, and asked in Python, the games are the same."""
+"""Where a policy plays a phase: compiled in passes and called in Python, the games are the same."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from crib_env.engine.show import show_table
 from crib_env.engine.two_hand.records import DISCARD, PEGGING
 from crib_env.policy import CompiledAgent
 from crib_env.rules import PRESETS
-from vector_walks import Asked, picture
+from vector_walks import InPython, picture
 
 KEYWORD = {discard_v0: "pegging_policy", pegging_v0: "discard_policy"}
 both = pytest.mark.parametrize("module", [discard_v0, pegging_v0], ids=["discard", "pegging"])
@@ -48,25 +48,25 @@ def make(module: ModuleType, policy: Any, opponent: Any, n: int = LANES, **keywo
     ],
     ids=["win", "points", "next step"],
 )
-def test_a_compiled_policy_plays_as_it_does_when_asked_in_python(
+def test_a_compiled_policy_plays_as_it_does_in_python(
     module: ModuleType, policy: str, opponent: str, keywords: dict[str, Any]
 ) -> None:
     compiled = make(module, policy, opponent, **keywords)
-    asked = make(module, policy, Asked(opponent), **keywords)
-    assert picture(compiled, seed=1, steps=STEPS) == picture(asked, seed=1, steps=STEPS)
+    in_python = make(module, policy, InPython(opponent), **keywords)
+    assert picture(compiled, seed=1, steps=STEPS) == picture(in_python, seed=1, steps=STEPS)
 
 
 @pytest.mark.parametrize("episode", ["game", "match"])
 def test_a_played_out_deal_is_followed_by_the_next(episode: str) -> None:
     keywords = {"seat": None, "episode": episode, "reward": "points"}
     compiled = make(discard_v0, "greedy", "rule_based", **keywords)
-    asked = make(discard_v0, Asked("greedy"), "rule_based", **keywords)
-    assert picture(compiled, seed=3, steps=2 * STEPS) == picture(asked, seed=3, steps=2 * STEPS)
+    in_python = make(discard_v0, InPython("greedy"), "rule_based", **keywords)
+    assert picture(compiled, seed=3, steps=2 * STEPS) == picture(in_python, seed=3, steps=2 * STEPS)
 
 
 @both
 def test_illegal_actions_end_the_same_games(module: ModuleType) -> None:
-    envs = make(module, "greedy", "greedy"), make(module, "greedy", Asked("greedy"))
+    envs = make(module, "greedy", "greedy"), make(module, "greedy", InPython("greedy"))
     rng = np.random.default_rng(4)
     for env in envs:
         env.reset(seed=4)
@@ -99,7 +99,7 @@ def test_a_named_policy_plays_inside_the_compiled_batch(
     module: ModuleType, policy: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def refuse(*_: object) -> None:
-        raise AssertionError("an agent was asked in Python")
+        raise AssertionError("an agent was called in Python")
 
     monkeypatch.setattr(CompiledAgent, "act", refuse)
     env = make(module, policy, "random")
@@ -120,12 +120,12 @@ def test_a_random_policy_makes_its_own_choice_in_every_game(module: ModuleType) 
 
 
 @pytest.mark.parametrize("who", ["policy", "opponent", "opponent without a policy"])
-def test_a_subclass_with_a_choice_of_its_own_is_asked_for_it(who: str) -> None:
-    asked = []
+def test_a_subclass_with_a_choice_of_its_own_makes_it(who: str) -> None:
+    sizes = []
 
     class Counts(GreedyAgent):
         def act(self, views: Any, rng: np.random.Generator) -> Any:
-            asked.append(len(views))
+            sizes.append(len(views))
             return super().act(views, rng)
 
     if who == "opponent without a policy":
@@ -133,7 +133,7 @@ def test_a_subclass_with_a_choice_of_its_own_is_asked_for_it(who: str) -> None:
     else:
         players = (Counts(), "greedy") if who == "policy" else ("greedy", Counts())
         picture(make(pegging_v0, *players), seed=7, steps=4)
-    assert asked
+    assert sizes
 
 
 def test_his_heels_are_no_part_of_the_play() -> None:

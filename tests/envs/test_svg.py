@@ -43,7 +43,7 @@ def test_every_position_of_a_game_is_a_well_formed_drawing(rules: str, players: 
             ids = {e.get("id") for e in root.iter() if e.get("id")}
             assert {f"crib-{name}" for name in shown(game.svg(knows=knows))} == ids
         play(game, draw, 19)
-    winner = 0 if game.result > 0 else 1
+    winner = game.returns.index(1.0)
     won = "rows have" if winner == 0 else "columns have"
     assert f">{f'player_{winner} has' if rules in TWO_HAND else won} won<" in game.svg()
 

@@ -13,7 +13,7 @@ from gymnasium.vector import AutoresetMode
 
 import crib_env
 from crib_env import agent_names, six_card_v0
-from vector_walks import Asked, Lowest, lowest, pick, picture, walk
+from vector_walks import InPython, Lowest, lowest, pick, picture, walk
 
 IDS = [f"crib_env/{gym_name}" for gym_name in crib_env.ENVIRONMENTS.values()]
 
@@ -212,7 +212,7 @@ def test_named_opponents_play_inside_the_compiled_batch(monkeypatch: pytest.Monk
         env = six_card_v0.vector_env(4, opponent=name)
 
         def refuse(*_: object, name: str = name) -> None:
-            raise AssertionError(f"{name} was asked in Python")
+            raise AssertionError(f"{name} was called in Python")
 
         monkeypatch.setattr(type(env.batch.opponents[0]), "act", refuse)
         for _ in walk(env, seed=13, steps=30):
@@ -222,17 +222,15 @@ def test_named_opponents_play_inside_the_compiled_batch(monkeypatch: pytest.Monk
 @pytest.mark.parametrize("name", ["greedy", "rule_based"])
 @pytest.mark.parametrize("reward", ["win", "points"])
 @pytest.mark.parametrize("episode", ["deal", "game"])
-def test_compiled_opponents_play_as_they_do_when_asked_in_python(
-    name: str, reward: str, episode: str
-) -> None:
+def test_compiled_opponents_play_as_they_do_in_python(name: str, reward: str, episode: str) -> None:
     """Over several episodes: the same deals, seats, rewards and observations."""
     if name not in agent_names():
         pytest.skip(f"no agent {name!r} is installed")
     keywords = {"seat": None, "reward": reward, "episode": episode}
     compiled = six_card_v0.vector_env(6, opponent=name, **keywords)
-    asked = six_card_v0.vector_env(6, opponent=Asked(name), **keywords)
+    in_python = six_card_v0.vector_env(6, opponent=InPython(name), **keywords)
     steps = 40 if episode == "deal" else 160
-    assert picture(compiled, seed=14, steps=steps) == picture(asked, seed=14, steps=steps)
+    assert picture(compiled, seed=14, steps=steps) == picture(in_python, seed=14, steps=steps)
 
 
 def test_an_agent_is_asked_for_many_games_at_once_and_a_function_for_each() -> None:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
 
 import pytest
+from crib_training import completion
 from crib_training.command_line import COMMANDS, main, read, start
 from crib_training.reading import plain
 
@@ -321,3 +322,26 @@ def test_bench_knows_its_file_before_it_measures(capsys: pytest.CaptureFixture[s
         main(["bench", "--quick", "--only", "hands", "--out", "no/where.md"])
     assert end.value.code == 2
     assert "--out: there is no folder no to write where.md to" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("typed", "offered"),
+    [
+        (["crib", "ev"], {"evaluate"}),
+        (["crib", "evaluate", "--pa"], {"--pairs"}),
+        (["crib", "train", "--times"], {"--timesteps"}),
+        (["crib", "evaluate", "exp"], {"expert"}),
+    ],
+)
+def test_bash_completes_commands_options_and_agents(typed: list[str], offered: set[str]) -> None:
+    words = " ".join(f"'{word}'" for word in typed)
+    asked = f"COMP_WORDS=({words}); COMP_CWORD={len(typed) - 1}; _crib; echo ${{COMPREPLY[@]}}"
+    done = subprocess.run(["bash", "-c", completion.script("bash") + asked],
+                          capture_output=True, text=True, check=True)  # fmt: skip
+    assert set(done.stdout.split()) == offered
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_a_completion_names_every_command(shell: str) -> None:
+    text = completion.script(shell)
+    assert all(name in text for name in COMMANDS)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -11,8 +12,13 @@ import pytest
 from crib_agents.analyze import analyze
 from crib_agents.learned.weights import find_learned
 from crib_play.replay import write_replay
+from crib_play.replay.frames import every_eyes, frames
+from crib_play.table.calls import Call
+from crib_play.table.family import TableFamily
+from crib_play.table.names import names
 from crib_play.table.session import Session
 from crib_training.command_line import main
+from crib_training.evaluation.duplicate import play_pairs
 from crib_training.learn.deep_monte_carlo.games import find_self_play
 from crib_training.learn.deep_monte_carlo.settings import Settings
 
@@ -88,6 +94,44 @@ def test_it_is_evaluated(capsys: pytest.CaptureFixture[str]) -> None:
     main(["evaluate", "toy.agents:HighCard", "toy.agents:HighCard", "--env", "toy_v0",
           "--pairs", "20"])  # fmt: skip
     assert "high_card" in capsys.readouterr().out
+
+
+def test_two_agents_are_not_compared_among_three_sides() -> None:
+    with pytest.raises(ValueError, match="in games of two sides, toy has 3"):
+        play_pairs(PRESETS["toy"], "game", HighCard(), HighCard(), 2, 1, players=3)
+
+
+def test_three_sides_sit_at_a_table_and_have_a_replay(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table = TableFamily(
+        "toy", None, to_choose=lambda view: 1, phase=lambda view: "pegging",
+        sight=lambda view, rules: {}, opening=lambda view, rules: [],
+        calls_of=lambda done: [Call(done.seat, "this one"), *(
+            Call(event.seat, event.reason, event.points) for event in done.events
+        )],
+        counted=lambda done: [], spoken=lambda view, actions: "lays", read=lambda text, view: (0,),
+        ask=lambda view: "card", how="Type a card.",
+    )  # fmt: skip
+    monkeypatch.setattr(parts, "_parts", dict(parts._parts))
+    parts.add_parts("table", toy=table)
+    game = Game("toy", players=3, seed=2)
+    session = Session(game, (HighCard(), HighCard(), HighCard()), chance=1)
+    while not session.over:
+        assert session.winner is None
+        session.answer()
+    assert session.winner == game.scores.index(max(game.scores))
+    mine, *others = (game.scores[side] for side in (1, 0, 2))
+    assert session.result(1) == f"{mine} to {others[0]} to {others[1]}"
+    moments = list(frames(session, every_eyes(3, names(session)), "toy"))
+    assert moments[-1].scores == game.scores
+    assert {side for moment in moments for side, _ in moment.calls} == {0, 1, 2}
+    assert every_eyes(3, "abc")[3].label == "all three seats"
+    page = tmp_path / "toy.html"
+    write_replay(page, "toy", [HighCard()] * 3, 2, players=3, judged=False)
+    data = page.read_text()
+    assert re.search(r'"scores":\[\d+,\d+,\d+\]', data)
+    assert re.search(r'"winner":[012]', data)
 
 
 def test_who_has_a_part_registers_it(monkeypatch: pytest.MonkeyPatch) -> None:

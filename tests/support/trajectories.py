@@ -1,8 +1,11 @@
-"""Digests of whole trajectories, as `tests/data/trajectories.json` records them.
+"""Digests of whole trajectories, recorded in `tests/data`.
 
-    python tests/support/trajectories.py    # print the digests of the present code as JSON
+    python tests/support/trajectories.py           # write trajectories.json from the present code
+    python tests/support/trajectories.py agents    # write agent_trajectories.json
 
-Seeds, agents and keywords are all fixed here.
+The first file pins the rules and the agents that are rules themselves; the second the agents that
+search or learn, whose choices may change when the games do not. Seeds, agents and keywords are all
+fixed here.
 """
 
 from __future__ import annotations
@@ -10,6 +13,8 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+import sys
+from collections.abc import Iterable
 from importlib import import_module
 from itertools import product
 from typing import Any
@@ -20,6 +25,7 @@ from checkout import DATA
 from crib_env import find_agent, sample_legal
 
 FILE = DATA / "trajectories.json"
+AGENTS_FILE = DATA / "agent_trajectories.json"
 # Environment, keywords, number of seeds.
 GAMES: dict[str, tuple[str, dict[str, Any], int]] = {
     "six_card game": ("six_card_v0", {}, 200),
@@ -36,7 +42,8 @@ GAMES: dict[str, tuple[str, dict[str, Any], int]] = {
 }
 POLICIES = ("random", "rule_based")
 QUICK = 5  # the quick tests play the first fifth of the seeds
-OPPONENTS = ("random", "greedy", "rule_based", "expert")
+OPPONENTS = ("random", "greedy", "rule_based")
+AGENTS = ("expert", "learned", "equilibrium")
 BATCHES: dict[str, tuple[str, dict[str, Any]]] = {
     "six_card": ("six_card_v0", {}),
     "five_card": ("five_card_v0", {"reward": "points", "seat": 1}),
@@ -45,6 +52,11 @@ BATCHES: dict[str, tuple[str, dict[str, Any]]] = {
     "discard": ("discard_v0", {"reward": "points"}),
     "pegging": ("pegging_v0", {"reward": "points"}),
 }
+AGENT_BATCHES = [
+    (name, agent)
+    for name, agent in product(BATCHES, AGENTS)
+    if agent != "equilibrium" or name == "five_card"
+]
 
 
 def play_games(name: str, policy: str, share: int = 1) -> str:
@@ -69,7 +81,12 @@ def play_games(name: str, policy: str, share: int = 1) -> str:
             if over:
                 # Less what a text of the first version said of points already paid.
                 position = re.sub(r" gain=\S+", "", env.notation()).replace(" pegging ", " play ")
-                digest.update(f"{env.rewards} {position}".encode())
+                # The first version wrote -0.0 where side 1 was rewarded with nothing.
+                rewards = {
+                    one: reward or (-0.0 if side else 0.0)
+                    for (one, reward), side in zip(env.rewards.items(), env.game.sides, strict=True)
+                }
+                digest.update(f"{rewards} {position}".encode())
                 break
             if policy == "random":
                 action = sample_legal(observation["action_mask"][None], chance)[0]
@@ -82,7 +99,7 @@ def play_games(name: str, policy: str, share: int = 1) -> str:
 def play_batch(name: str, opponent: str) -> str:
     """Return the digest of a native batch against an opponent, with random legal actions."""
     module, keywords = BATCHES[name]
-    lanes, steps = (16, 40) if opponent == "expert" else (64, 200)
+    lanes, steps = (16, 40) if opponent in AGENTS else (64, 200)
     envs = import_module(f"crib_env.{module}").vector_env(lanes, opponent=opponent, **keywords)
     observations, info = envs.reset(seed=1)
     chance = np.random.default_rng(1)
@@ -97,20 +114,24 @@ def play_batch(name: str, opponent: str) -> str:
     return digest.hexdigest()[:16]
 
 
-def main() -> None:
-    """Print the digests of the present code."""
+def record_games() -> dict[str, str]:
+    """Return the digests of the present code, as `FILE` holds them."""
     games = {
         f"{name}, {policy}" + (f", 1/{share}" if share > 1 else ""): play_games(name, policy, share)
         for name, policy in product(GAMES, POLICIES)
         for share in (1, QUICK)
     }
-    batches = {
-        f"{name} against {opponent}": play_batch(name, opponent)
-        for name in BATCHES
-        for opponent in OPPONENTS
-    }
-    print(json.dumps(games | batches, indent=2))
+    return games | record_batches(product(BATCHES, OPPONENTS))
+
+
+def record_batches(batches: Iterable[tuple[str, str]]) -> dict[str, str]:
+    """Return the digests of (environment, opponent) batches."""
+    return {f"{name} against {agent}": play_batch(name, agent) for name, agent in batches}
 
 
 if __name__ == "__main__":
-    main()
+    if sys.argv[1:] == ["agents"]:
+        file, digests = AGENTS_FILE, record_batches(AGENT_BATCHES)
+    else:
+        file, digests = FILE, record_games()
+    file.write_text(json.dumps(digests, indent=2) + "\n")

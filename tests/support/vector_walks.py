@@ -26,13 +26,13 @@ class Lowest:
         return np.array([lowest(view, rng) for view in views], dtype=np.int64)
 
 
-class Asked:
-    """An agent that can only be asked in Python."""
+class InPython:
+    """An agent, or the agent of a name, that is not compiled: the batch calls its ``act``."""
 
-    name = "asked"
+    name = "in_python"
 
-    def __init__(self, name: str) -> None:
-        self.agent = find_agent(name)
+    def __init__(self, agent: Any) -> None:
+        self.agent = find_agent(agent) if isinstance(agent, str) else agent
 
     def act(self, views: Any, rng: np.random.Generator) -> Any:
         return self.agent.act(views, rng)

@@ -10,7 +10,7 @@ from crib_env.engine.kernels import Kernels
 from toy import records
 from toy.encode import ACTIONS, LAYOUT, encode, encode_mask
 from toy.notation import NOTATION
-from toy.rules import begin_episode, card_in, draw_slot, phase_of, result, slot_of, step
+from toy.rules import begin_episode, card_in, draw_slot, phase_of, slot_of, step
 from toy.text import hand_of, render, why_illegal
 from toy.views import view
 
@@ -25,13 +25,12 @@ FAMILY = Family(
         draw_move=draw_slot,
         action_of=card_in,
         step=step,
-        result=result,
         view=view,
         encode=encode,
         encode_mask=encode_mask,
         phase_of=phase_of,
     ),
-    players=(2,),
+    sides={2: (0, 1), 3: (0, 1, 2)},
     episodes={"deal": records.DEAL, "game": records.GAME},
     actions=ACTIONS,
     layout=LAYOUT,

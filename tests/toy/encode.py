@@ -5,7 +5,7 @@ from __future__ import annotations
 from crib_env.engine.bits import NEED, encode_need, offsets
 from crib_env.engine.jit import kernel
 from crib_env.engine.record import NONE
-from toy.records import HAND
+from toy.records import HAND, SEATS
 
 ACTIONS = 52
 
@@ -14,8 +14,9 @@ LAYOUT: tuple[tuple[str, int, str], ...] = (
     ("discarded", 52, "cards laid face up, by card id"),
     ("starter", 52, "the starter once it is turned, by card id"),
     ("need", NEED, "points I still need: a thermometer of tens, then the units one-hot"),
-    ("other_need", NEED, "points the other seat still needs, likewise"),
-    ("dealer", 1, "I deal"),
+    ("next_need", NEED, "points the seat to the left still needs, likewise"),
+    ("third_need", NEED, "points the seat after that still needs, if three play"),
+    ("dealer", SEATS, "who deals: I, the next, the third"),
     ("to_move", 1, "it is my turn"),
 )
 
@@ -23,7 +24,6 @@ _AT = offsets(LAYOUT)
 DISCARDED = _AT["discarded"]
 STARTER = _AT["starter"]
 NEED_AT = _AT["need"]
-OTHER_NEED = _AT["other_need"]
 DEALER = _AT["dealer"]
 TO_MOVE = _AT["to_move"]
 
@@ -38,9 +38,9 @@ def encode(v, obs):
         obs[DISCARDED + v["pile"][i]] = 1
     if v["starter"] != NONE:
         obs[STARTER + v["starter"]] = 1
-    encode_need(obs, NEED_AT, max(0, v["target"] - v["scores"][0]))
-    encode_need(obs, OTHER_NEED, max(0, v["target"] - v["scores"][1]))
-    obs[DEALER] = v["is_dealer"]
+    for i in range(v["players"]):
+        encode_need(obs, NEED_AT + NEED * i, max(0, v["target"] - v["scores"][i]))
+    obs[DEALER + v["dealer"]] = 1
     obs[TO_MOVE] = v["to_move"]
 
 

@@ -1,6 +1,6 @@
 """The fields of a position of the toy game in its notation: see `crib_env.notation`.
 
-    toy game #3 d1 m0 play 5HKD/AC2C JC KD 4/2
+    toy game #3 d1 m1 pegging 5HKD/AC2C JC KD 4/2
 
 Hands by seat in the order dealt, the starter, the cards laid or ``-``, the scores.
 """
@@ -15,34 +15,37 @@ from crib_env.engine.notation import (
     Line,
     Move,
     Notation,
-    Pair,
     Record,
-    format_pair,
+    Scores,
+    format_scores,
     read_cards,
-    read_pair,
-    read_two,
+    read_each,
+    read_scores,
     refuse_twice,
 )
 from crib_env.rules import Rules
-from toy.records import HAND
+from toy.records import HAND, SEATS
 
 PHASES = ("pegging", "over")
 
 
 def read_players(words: Sequence[str]) -> int:
     """Return the number of seats."""
-    return 2
+    players = words[1].count("/") + 1
+    if not 2 <= players <= SEATS:
+        raise ValueError(f"hands must be of two or three seats, got {words[1]!r}")
+    return players
 
 
 def format_body(s: Record, rules: Rules) -> list[str]:
     """Return the words of the fields for a record."""
-    hands = (s["dealt"][HAND * seat : HAND * seat + HAND] for seat in range(2))
+    hands = (s["dealt"][HAND * seat : HAND * seat + HAND] for seat in range(s["players"]))
     return [
         "over" if s["over"] else "pegging",
         "/".join(_text(hand) for hand in hands),
         _text([s["starter"]]),
         _text(s["pile"][: s["pile_n"]]) or "-",
-        format_pair(s["scores"]),
+        format_scores(s["scores"][: s["players"]]),
     ]
 
 
@@ -59,23 +62,23 @@ def read_body(words: Sequence[str], rules: Rules, dealer: int, players: int) -> 
     phase, shown, up, pile, scores = words
     if phase not in PHASES:
         raise ValueError(f"phase must be one of {', '.join(PHASES)}, got {phase!r}")
-    hands = [read_cards("hands", hand) for hand in read_two("hands", shown)]
+    hands = [read_cards("hands", hand) for hand in read_each("hands", shown, players)]
     starter = read_cards("starter", up)
-    if [len(hand) for hand in hands] != [HAND, HAND] or len(starter) != 1:
-        raise ValueError(f"two hands of two cards and a starter are dealt, got {shown} {up}")
-    turns = (hands[1 - dealer], hands[dealer])
+    if [len(hand) for hand in hands] != [HAND] * players or len(starter) != 1:
+        raise ValueError(f"hands of two cards and a starter are dealt, got {shown} {up}")
+    seats = [(dealer + 1 + turn) % players for turn in range(players)]
+    turns = [hands[seat] for seat in seats]
     order = [card for pair in zip(*turns, strict=True) for card in pair]
     refuse_twice(order + starter)
     discarded = read_cards("pile", pile.removeprefix("-"))
-    if len(discarded) > 2 or any(card not in turns[i] for i, card in enumerate(discarded)):
-        raise ValueError(f"the pile {pile!r} must be a card of pone's, then one of the dealer's")
-    moves = [
-        Move(seat, card, card) for seat, card in zip((1 - dealer, dealer), discarded, strict=False)
-    ]
-    return Deal(order + starter, moves, read_pair("scores", scores), None, phase == "over")
+    if len(discarded) > players or any(card not in turns[i] for i, card in enumerate(discarded)):
+        raise ValueError(f"the pile {pile!r} must be a card of each seat's, the dealer's last")
+    moves = [Move(seat, card, card) for seat, card in zip(seats, discarded, strict=False)]
+    made = read_scores("scores", scores, players)
+    return Deal(order + starter, moves, made, None, phase == "over")
 
 
-def read_before(line: Line, before: Pair) -> dict[str, Pair]:
+def read_before(line: Line, before: Scores) -> dict[str, Scores]:
     """Return what stood on the board before the deal beside the scores ``before`` it: nothing.
 
     Raises:
@@ -83,8 +86,8 @@ def read_before(line: Line, before: Pair) -> dict[str, Pair]:
     """
     if not all(0 <= start <= score
                for start, score in zip(line.start, before, strict=True)):  # fmt: skip
-        raise ValueError(f"the scores {format_pair(before)} before the deal do not follow from "
-                         f"{format_pair(line.start)} at the start")  # fmt: skip
+        raise ValueError(f"the scores {format_scores(before)} before the deal do not follow from "
+                         f"{format_scores(line.start)} at the start")  # fmt: skip
     return {}
 
 

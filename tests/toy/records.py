@@ -10,11 +10,12 @@ from crib_env.engine.record import record
 from crib_env.rules import PRESETS, Rules
 
 HAND = 2
+SEATS = 3  # the most that play; each is a side
 
 DEAL = 0
 GAME = 1
 
-LOG_SIZE = log_size(4)  # heels, the higher card, and each seat's kept card
+LOG_SIZE = log_size(5)  # heels, the highest card, and each seat's kept card
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -22,7 +23,7 @@ class ToyRules(Rules):
     """The rules of the toy game.
 
     Attributes:
-        higher_points: what the higher card laid pegs.
+        higher_points: what the highest card laid pegs.
     """
 
     family: ClassVar[str] = "toy"
@@ -38,20 +39,21 @@ class ToyRules(Rules):
 
 PRESETS["toy"] = ToyRules(name="toy")
 
-RULES = record("players", "target", "higher_points", "episode")
+RULES = record("players", "sides", ("side_of", SEATS), "target", "higher_points", "episode")
 
 TOY = record(
     ("rng", 4),
+    "players",
     "to_move",
     "dealer",
-    ("dealt", 2 * HAND),  # seat p's i-th card lies at HAND * p + i
-    ("held", 2),  # which of them the seat still holds, one bit a card
-    ("pile", 2),  # the cards laid face up: pone's, the dealer's
+    ("dealt", SEATS * HAND),  # seat p's i-th card lies at HAND * p + i
+    ("held", SEATS),  # which of them the seat still holds, one bit a card
+    ("pile", SEATS),  # the cards laid face up, the dealer's last
     "pile_n",
     "starter",
-    ("scores", 2),
-    ("start", 2),
-    ("gain", 2),
+    ("scores", SEATS),
+    ("start", SEATS),
+    ("gain", SEATS),
     "winner",
     "deals",
     "given",
@@ -61,14 +63,15 @@ TOY = record(
 
 VIEW = record(
     "seat",
+    "players",
     "to_move",
-    "is_dealer",
+    "dealer",  # so many seats to the left of this one
     "starter",  # NONE until it is turned, which ends the deal
     ("hand", HAND),
     "hand_n",
     "legal",  # which of hand may be laid, one bit a card
-    ("pile", 2),
+    ("pile", SEATS),
     "pile_n",
-    ("scores", 2),  # mine, theirs
+    ("scores", SEATS),  # mine, then those of the seats to the left
     "target",
 )

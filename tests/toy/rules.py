@@ -1,9 +1,9 @@
 """The rules of the toy game over one `TOY` record; a move is the slot of a card among those dealt.
 
-Each seat is dealt two cards. Pone lays one face up, then the dealer; then the starter is turned. A
-jack pegs the dealer one; the card laid of more pips pegs its seat ``higher_points``; a card kept
-that is of the starter's suit pegs its seat one. Who then has the target, and more than the other,
-wins.
+Two or three play, everyone for himself. Each seat is dealt two cards. From the dealer's left on,
+each lays one face up; then the starter is turned. A jack pegs the dealer one. The card laid of most
+pips, if it is alone, pegs its seat ``higher_points``; a card kept that is of the starter's suit
+pegs its seat one. Who then has the target, and more than any other, wins.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from crib_env.engine.log import CRIB, HEELS, SHOW, note
 from crib_env.engine.record import NONE
 from crib_env.engine.rng import below
 from crib_env.engine.show import JACK, pip
-from toy.records import DEAL, HAND
+from toy.records import DEAL, HAND, SEATS
 
 
 @kernel
@@ -24,8 +24,9 @@ def begin_episode(s, rules, decks, dealer, log):
     s["over"] = 0
     s["winner"] = NONE
     s["deals"] = 0
-    s["dealer"] = below(s["rng"], 2) if dealer == NONE else dealer
-    for seat in range(2):
+    s["players"] = rules["players"]
+    s["dealer"] = below(s["rng"], s["players"]) if dealer == NONE else dealer
+    for seat in range(SEATS):
         s["scores"][seat] = 0
         s["start"][seat] = 0
         s["gain"][seat] = 0
@@ -34,24 +35,30 @@ def begin_episode(s, rules, decks, dealer, log):
 
 @kernel
 def deal(s, decks):
-    """Deal two cards each, one at a time, pone first, and the starter face down."""
+    """Deal two cards each, one at a time from the dealer's left on, and the starter face down."""
     given = has_deck(s)
-    pone = 1 - s["dealer"]
+    players = s["players"]
     used = 0
-    for i in range(2 * HAND + 1):
+    for i in range(players * HAND + 1):
         card = next_card(s, decks, given, i, used)
         used |= 1 << card
-        if i == 2 * HAND:
+        if i == players * HAND:
             s["starter"] = card
         else:
-            seat = pone if i % 2 == 0 else s["dealer"]
-            s["dealt"][HAND * seat + i // 2] = card
+            s["dealt"][HAND * on_turn(s, i) + i // players] = card
     s["given"] += given
     s["deals"] += 1
-    s["held"][0] = s["held"][1] = (1 << HAND) - 1
-    s["pile"][0] = s["pile"][1] = NONE
+    for seat in range(SEATS):
+        s["held"][seat] = (1 << HAND) - 1 if seat < players else 0
+        s["pile"][seat] = NONE
     s["pile_n"] = 0
-    s["to_move"] = pone
+    s["to_move"] = on_turn(s, 0)
+
+
+@kernel
+def on_turn(s, turn):
+    """Return the seat that is dealt to, and lays, in this turn, from 0 on."""
+    return (s["dealer"] + 1 + turn) % s["players"]
 
 
 @kernel
@@ -84,37 +91,53 @@ def step(s, rules, decks, table, slot, log):
     s["pile"][s["pile_n"]] = s["dealt"][HAND * seat + slot]
     s["pile_n"] += 1
     s["held"][seat] &= ~(1 << slot)
-    if s["pile_n"] == 1:
-        s["to_move"] = 1 - seat
+    if s["pile_n"] < s["players"]:
+        s["to_move"] = on_turn(s, s["pile_n"])
         return
     show(s, rules, log)
     if s["winner"] != NONE or rules["episode"] == DEAL:
         s["over"] = 1
         return
-    s["dealer"] = 1 - s["dealer"]
+    s["dealer"] = on_turn(s, 0)
     deal(s, decks)
 
 
 @kernel
 def show(s, rules, log):
-    """Peg the starter, the higher card laid and the cards kept, in this order."""
-    dealer = s["dealer"]
+    """Peg the starter, the highest card laid and the cards kept, in this order."""
     starter = s["starter"]
     if starter >> 2 == JACK:
-        peg(s, log, dealer, 1, HEELS, 1 << starter)
-    more = pip(s["pile"][0]) - pip(s["pile"][1])
-    if more != 0:
-        seat = 1 - dealer if more > 0 else dealer
-        card = s["pile"][0] if more > 0 else s["pile"][1]
-        peg(s, log, seat, rules["higher_points"], SHOW, 1 << card)
-    for turn in range(2):
-        seat = 1 - dealer if turn == 0 else dealer
+        peg(s, log, s["dealer"], 1, HEELS, 1 << starter)
+    most = highest(s)
+    if most != NONE:
+        peg(s, log, on_turn(s, most), rules["higher_points"], SHOW, 1 << s["pile"][most])
+    for turn in range(s["players"]):
+        seat = on_turn(s, turn)
         card = s["dealt"][HAND * seat + (s["held"][seat] >> 1)]
         if card & 3 == starter & 3:
             peg(s, log, seat, 1, CRIB, 1 << card)
-    more = s["scores"][0] - s["scores"][1]
-    if max(s["scores"][0], s["scores"][1]) >= rules["target"] and more != 0:
-        s["winner"] = 0 if more > 0 else 1
+    best, alone = 0, True
+    for seat in range(1, s["players"]):
+        if s["scores"][seat] > s["scores"][best]:
+            best, alone = seat, True
+        elif s["scores"][seat] == s["scores"][best]:
+            alone = False
+    if s["scores"][best] >= rules["target"] and alone:
+        s["winner"] = best
+
+
+@kernel
+def highest(s):
+    """Return the turn in which the card of most pips was laid, or NONE if it is not alone."""
+    best = 0
+    alone = True
+    for turn in range(1, s["players"]):
+        more = pip(s["pile"][turn]) - pip(s["pile"][best])
+        if more > 0:
+            best, alone = turn, True
+        elif more == 0:
+            alone = False
+    return best if alone else NONE
 
 
 @kernel
@@ -129,12 +152,3 @@ def peg(s, log, seat, points, reason, cards):
 def phase_of(reason):
     """Return where a tally keeps points: the starter's, the card's laid, the card's kept."""
     return 0 if reason == HEELS else reason - SHOW + 1
-
-
-@kernel
-def result(s, rules):
-    """Return 1 if seat 0 won the ended episode, -1 if seat 1 did, 0 for a deal both made alike."""
-    margin = s["scores"][0] - s["start"][0] - s["scores"][1] + s["start"][1]
-    if s["winner"] != NONE:
-        return 1 - 2 * s["winner"]
-    return 1 if margin > 0 else (-1 if margin < 0 else 0)

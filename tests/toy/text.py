@@ -26,14 +26,16 @@ def why_illegal(view: Any, card: int) -> str:
 
 def render(view: Any, rules: Rules, name: str, deals: int, events: Sequence[Event]) -> str:
     """Return the game as the seat of ``view`` may see it."""
-    me = int(view["seat"])
+    me, players = int(view["seat"]), int(view["players"])
+    mover = (me + int(view["dealer"]) + 1 + int(view["pile_n"])) % players
+    scores = ", ".join(str(int(score)) for score in view["scores"][:players])
     lines = [
         f"{name}, {rules.name} to {rules.target}, deal {deals}",
-        f"player_{me}{' deals' if view['is_dealer'] else ''} and holds "
+        f"player_{me}{'' if view['dealer'] else ' deals'} and holds "
         f"{format_cards(hand_of(view)) or 'nothing'}",
         f"laid {format_cards(_cards(view['pile'])) or 'nothing'}",
-        f"scores {int(view['scores'][0])}, {int(view['scores'][1])}",
-        f"player_{me if view['to_move'] else 1 - me} to move",
+        f"scores {scores}",
+        f"player_{mover} to move",
         *(f"player_{event.seat}: {pegged(event.reason, event.points, 1)}" for event in events),
     ]
     return "\n".join(lines)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from crib_env.engine.jit import kernel
 from crib_env.engine.record import NONE
-from toy.records import HAND
+from toy.records import HAND, SEATS
 
 
 @kernel
@@ -13,7 +13,9 @@ def view(s, rules, seat, v):
     moving = s["to_move"] == seat and s["over"] == 0
     v["seat"] = seat
     v["to_move"] = 1 if moving else 0
-    v["is_dealer"] = 1 if s["dealer"] == seat else 0
+    players = s["players"]
+    v["players"] = players
+    v["dealer"] = (s["dealer"] - seat) % players
     v["starter"] = s["starter"] if s["over"] else NONE
     n = 0
     v["hand"][0] = v["hand"][1] = NONE
@@ -23,9 +25,8 @@ def view(s, rules, seat, v):
             n += 1
     v["hand_n"] = n
     v["legal"] = (1 << n) - 1 if moving else 0
-    v["pile"][0] = s["pile"][0]
-    v["pile"][1] = s["pile"][1]
+    for i in range(SEATS):
+        v["pile"][i] = s["pile"][i]
+        v["scores"][i] = s["scores"][(seat + i) % players] if i < players else 0
     v["pile_n"] = s["pile_n"]
-    v["scores"][0] = s["scores"][seat]
-    v["scores"][1] = s["scores"][1 - seat]
     v["target"] = rules["target"]

@@ -334,7 +334,7 @@ def test_a_bad_reference_agrees_too_though_it_takes_away_less() -> None:
     for episode in ("game", "deal"):
         pairs = play_pairs(HOYLE, episode, *agents, 800, 4, reference=reference)
         good = play_pairs(HOYLE, episode, *agents, 800, 4, reference=usual_reference(HOYLE))
-        assert (good.result == pairs.result).all()
+        assert (good.returns == pairs.returns).all()
         apart, fewer = agree(pairs, episode)
         assert abs(apart) < 3
         assert fewer < agree(good, episode)[1]

@@ -33,7 +33,7 @@ def test_what_deals_gain_adds_up_to_what_games_do() -> None:
     some = known[np.random.default_rng(1).integers(len(known), size=6000)]
     by_deals = estimate(deals * gains(FIVE, agents, some, np.random.SeedSequence(2)))
     games = play_pairs(FIVE, "game", *agents, 1500, 3)
-    by_games = estimate(games.result.mean(axis=1) / 2)
+    by_games = estimate(games.returns[..., 0].mean(axis=1) / 2)
     assert by_deals.mean == pytest.approx(by_games.mean, abs=1.5 * (by_deals.half + by_games.half))
 
 

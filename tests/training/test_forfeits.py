@@ -88,9 +88,9 @@ def test_a_failure_costs_the_guilty_games_and_no_others(
     assert 0 < guilty.sum() < guilty.size
     assert (outcome.forfeits[:, :, 0] == guilty).all()
     assert not outcome.forfeits[:, :, 1].any()
-    assert (outcome.result[guilty] == -1).all()
+    assert (outcome.returns[..., 0][guilty] == -1).all()
     assert (outcome.margin[guilty] == 0).all()
-    for field in ("result", "margin", "points"):
+    for field in ("returns", "scores", "points"):
         assert (getattr(outcome, field)[~guilty] == getattr(fair, field)[~guilty]).all()
     assert len(outcome.failures) == guilty.sum()
     for failure in outcome.failures:
@@ -105,7 +105,7 @@ def test_an_illegal_action_of_the_second_agent_is_the_firsts_win() -> None:
     lost = outcome.forfeits[:, :, 1]
     assert lost.any()
     assert not outcome.forfeits[:, :, 0].any()
-    assert (outcome.result[lost] == 1).all()
+    assert (outcome.returns[..., 0][lost] == 1).all()
 
 
 @pytest.mark.parametrize("swallows", [False, True])
@@ -130,7 +130,7 @@ def test_an_agent_that_only_ever_fails_loses_every_game() -> None:
             raise ValueError("x" * 1000)
 
     outcome = deals(Never())
-    assert (outcome.result == -1).all()
+    assert (outcome.returns[..., 0] == -1).all()
     assert max(len(failure.why) for failure in outcome.failures) < 400
 
 
@@ -142,8 +142,8 @@ def test_two_failing_agents_lose_each_its_own_games() -> None:
     assert first.any()
     assert second.any()
     assert not (first & second).any()
-    assert (outcome.result[first] == -1).all()
-    assert (outcome.result[second] == 1).all()
+    assert (outcome.returns[..., 0][first] == -1).all()
+    assert (outcome.returns[..., 0][second] == 1).all()
 
 
 def test_an_answer_may_be_any_integers_one_for_each_view(fair: Pairs) -> None:
@@ -158,7 +158,7 @@ def test_an_answer_may_be_any_integers_one_for_each_view(fair: Pairs) -> None:
 
 def test_an_agent_of_two_fails_by_the_answer_of_one() -> None:
     outcome = deals(PhasedAgent(discard="greedy", pegging=Halving()))
-    assert (outcome.result == -1).all()
+    assert (outcome.returns[..., 0] == -1).all()
     assert {failure.kind for failure in outcome.failures} == {"raised"}
     assert "got float64" in outcome.failures[0].why
 
@@ -181,11 +181,11 @@ def test_forfeits_are_lost_games_and_say_nothing_of_points() -> None:
     spoilt = outcome.forfeits.any(axis=(1, 2))
     shown = figures(RULES, ("raises", "greedy"), outcome, outcome)
     assert shown["forfeits"] == {"raises": 2 * outcome.forfeits.sum(), "greedy": 0}
-    assert shown["won"]["mean"] == ((1 + outcome.result) / 2).mean()
-    whole = outcome.result[~spoilt] * np.where(outcome.first_dealt[~spoilt], 1, -1)
+    assert shown["won"]["mean"] == ((1 + outcome.returns[..., 0]) / 2).mean()
+    whole = outcome.returns[..., 0][~spoilt] * np.where(outcome.first_dealt[~spoilt], 1, -1)
     assert shown["first_dealer_won"]["mean"] == pytest.approx(((1 + whole) / 2).mean())
     assert shown["first_dealer_won"]["mean"] != pytest.approx(
-        ((1 + outcome.result * np.where(outcome.first_dealt, 1, -1)) / 2).mean()
+        ((1 + outcome.returns[..., 0] * np.where(outcome.first_dealt, 1, -1)) / 2).mean()
     )
     crib = shown["points_per_deal"]["dealer"]["greedy"]["crib"]["mean"]
     dealt = ~outcome.first_dealt[~spoilt]

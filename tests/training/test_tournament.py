@@ -227,7 +227,7 @@ def cut_short(lines: list[str]) -> None:
 
 def altered(lines: list[str]) -> None:
     written = json.loads(lines[2])
-    result = written["record"]["games"]["result"]
+    result = written["record"]["games"]["returns"]
     result[0] = -result[0]
     lines[2] = json.dumps(written)
 
@@ -424,7 +424,9 @@ def test_a_pairing_ends_at_the_first_complete_round_whose_interval_is_narrow(
         names = sorted((r["first"], r["second"]))
         chunks = sorted((c for c in records if [c["first"], c["second"]] == names),
                         key=lambda c: c["index"])  # fmt: skip
-        won = np.concatenate([(1 + read_pairs(c["games"]).result).mean(1) / 2 for c in chunks])
+        won = np.concatenate(
+            [(1 + read_pairs(c["games"]).returns[..., 0]).mean(1) / 2 for c in chunks]
+        )
         step = ROUND * setup.chunk
         wide = {n: np.append(won[:n], [0, 1]) for n in range(step, most + 1, step)}
         halves = {n: 196 * w.std(ddof=1) / len(w) ** 0.5 for n, w in wide.items()}
@@ -497,7 +499,7 @@ def test_a_chunk_of_a_tournament_is_duplicate_games(results: dict[str, Any]) -> 
     record = json.loads(json.dumps(play(SMALL, chunk)))
     for kind in ("games", "deals"):
         pairs = read_pairs(record[kind])
-        assert pairs.result.shape == (5, 2)
+        assert pairs.returns.shape == (5, 2, 2)
         assert (pairs.first_dealt.sum(axis=1) == 1).all()
         made = pairs.points.sum(axis=3)
         assert (made[:, :, 0] - made[:, :, 1] == pairs.margin).all()

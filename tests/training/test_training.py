@@ -132,7 +132,7 @@ def test_duplicate_games_of_an_agent_with_itself_are_even() -> None:
     """The same deals with seats swapped: what one game gives, the other takes."""
     agent = find_agent("rule_based")
     games = play_pairs(PRESETS["hoyle"], "game", agent, agent, 50, seed=3)
-    assert (games.result.sum(axis=1) == 0).all()
+    assert (games.returns.sum(axis=1) == 0).all()
     assert (games.margin.sum(axis=1) == 0).all()
     assert (games.first_dealt.sum(axis=1) == 1).all()
     assert (games.points[:, 0, 0] == games.points[:, 1, 1]).all()

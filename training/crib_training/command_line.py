@@ -26,6 +26,7 @@ COMMANDS = {
     "distill": ("crib_training.learn.distill", "distil the expert into a learned agent (DAgger)"),
     "curves": ("crib_training.learn.curves", "draw the learning curves of several runs into one"),
     "evaluate": ("crib_training.evaluation.evaluate", "compare two agents on duplicate deals"),
+    "export": ("crib_training.export", "write a trained policy as an ONNX file"),
     "rate": ("crib_training.rating", "rate an agent beside the built-in ones"),
     "tournament": ("crib_training.tournament.run", "rate agents by a round-robin"),
     "solve": ("crib_training.solve.run", "solve a deal: near-perfect play for points"),
@@ -39,10 +40,15 @@ COMMANDS = {
     "replay": ("crib_play.replay.replay", "write a game between two agents to be looked at"),
     "bench": ("benchmarks.__main__", "measure speed, in a checkout"),
     "warmup": ("crib_training.warmup", "compile everything, so that later starts are quick"),
+    "completion": ("crib_training.completion", "print what completes these words in a shell"),
 }
 INSTALL = 'pip install "crib-env[{}]"'
-# What brings what a command may lack in the base install; for those not named here, `train`.
-EXTRAS = {"play": "play", "watch": "play", "drill": "play", "web": "web"}
+# What commands need beside the base install; `train` brings what others may lack.
+EXTRAS = {
+    "train": "train", "distill": "train", "curves": "train", "solve": "train",
+    "export": "train,onnx",
+    "play": "play", "watch": "play", "drill": "play", "web": "web",
+}  # fmt: skip
 CHECKOUT = "it needs a checkout of crib-env"
 TRACEBACK = "CRIB_TRACEBACK"  # set, an unexpected error shows where it comes from
 
@@ -77,8 +83,14 @@ def main(words: Sequence[str] | None = None) -> None:
 
 def usage() -> str:
     """Return the help of `crib`."""
-    lines = [f"  {name:11}{says}" for name, (_, says) in COMMANDS.items()]
-    more = "crib COMMAND --help says more, crib --version which version this is."
+    lines = [
+        f"  {name:11}{says}{f' [{EXTRAS[name]}]' if name in EXTRAS else ''}"
+        for name, (_, says) in COMMANDS.items()
+    ]
+    more = (
+        f"A name in brackets is the extra that a command needs: {INSTALL.format('train')}\n"
+        "crib COMMAND --help says more, crib --version which version this is."
+    )
     return "\n".join(["usage: crib COMMAND ...", "", *lines, "", more])
 
 

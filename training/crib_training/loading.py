@@ -22,12 +22,12 @@ def find_env(name: str) -> EnvSpec:
     return maker
 
 
-def find_game(environment: str, rules: str | None = None) -> tuple[EnvSpec, Rules]:
+def find_game(environment: str, rules: str | Rules | None = None) -> tuple[EnvSpec, Rules]:
     """Return the maker of an environment, and the rules that are named, or the environment's own.
 
     Args:
         environment: its name.
-        rules: a preset, or one with changes: ``hoyle[target=91,for_last=3]``.
+        rules: a preset, or one with changes: ``hoyle[target=91,for_last=3]``; or `Rules`.
 
     Raises:
         ValueError: no such environment, or no rules of its game.

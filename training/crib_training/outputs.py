@@ -125,12 +125,19 @@ def as_png(figure: Figure) -> bytes:
     return image.getvalue()
 
 
-def peak_memory() -> str:
-    """Return the most memory that this process has held so far, in words."""
+def peak_bytes() -> int | None:
+    """Return the most memory, in bytes, that this process has held so far; None if unknown."""
     try:
         import resource
     except ModuleNotFoundError:  # on Windows
-        return "the peak of memory is unknown on this system"
+        return None
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    peak *= 1 if sys.platform == "darwin" else 1024  # bytes there, KiB elsewhere
+    return peak * (1 if sys.platform == "darwin" else 1024)  # bytes there, KiB elsewhere
+
+
+def peak_memory() -> str:
+    """Return the most memory that this process has held so far, in words."""
+    peak = peak_bytes()
+    if peak is None:
+        return "the peak of memory is unknown on this system"
     return f"{peak / 1e9:.2f} GB of memory held at most"

@@ -95,8 +95,8 @@ class PolicyNetAgent(ScoredAgent):
         self.layers = layers
         self.head = head
         self.about = about
-        rules = _rules_of(about)
-        self._family, self._level = _family_of(about, rules)
+        rules = rules_of_header(about)
+        self._family, self._level = family_of_header(about, rules)
         super().__init__(
             self._logits,
             name,
@@ -188,7 +188,7 @@ def _fields(rules: Rules) -> dict[str, Any]:
     return fields
 
 
-def _family_of(about: dict[str, Any], rules: Rules) -> tuple[Family, int]:
+def family_of_header(about: dict[str, Any], rules: Rules) -> tuple[Family, int]:
     """Return the engine that a header names, and how many levels of its features.
 
     Raises:
@@ -208,7 +208,7 @@ def _family_of(about: dict[str, Any], rules: Rules) -> tuple[Family, int]:
     return family, level
 
 
-def _rules_of(about: dict[str, Any]) -> Rules:
+def rules_of_header(about: dict[str, Any]) -> Rules:
     """Return the rules that a header states; of older headers those of the preset it names.
 
     Raises:

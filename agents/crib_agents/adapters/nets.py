@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import inspect
+import json
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from crib_agents.adapters.learned import family_of_header, rules_of_header
 from crib_agents.adapters.scored import ScoredAgent
 from crib_env.errors import comes_with
+from crib_env.rules import Rules, as_rules
+
+ABOUT = "crib_env"  # the metadata of an .onnx file that say what it plays by
 
 DTYPES = {"tensor(float)": np.float32, "tensor(double)": np.float64, "tensor(uint8)": np.uint8,
           "tensor(int8)": np.int8, "tensor(int64)": np.int64, "tensor(bool)": np.bool_}  # fmt: skip
@@ -26,6 +32,7 @@ def from_torch(
     sample: bool = False,
     device: str | None = None,
     suits: str = "real",
+    rules: str | Rules | None = None,
 ) -> ScoredAgent:
     """Return the agent of a network in PyTorch.
 
@@ -41,27 +48,58 @@ def from_torch(
         sample: draw by the softmax of the logits instead of taking the highest.
         device: where the tensors are put; None: where a module's parameters are, or the CPU.
         suits: ``"canonical"`` if the network was trained in games made with that.
+        rules: the rules that it was trained under, such as ``envs.rules``; it plays no others.
+            None: it is taken to play any.
 
     Raises:
         TypeError: its signature does not say whether it takes masks, or it takes other arguments.
     """
     with comes_with("train"):
-        import torch
+        import torch  # noqa: F401 - one error for all who lack it
 
     called = str(name or getattr(function, "__name__", type(function).__name__))
     takes_masks = _takes_masks(function, called) if masks is None else masks
-    module = function if isinstance(function, torch.nn.Module) else torch.nn.Module()
+    score = TorchScore(function, takes_masks, device)
+    known = None if rules is None else as_rules(rules)
+    return ScoredAgent(
+        score, called, features=features, sample=sample, suits=suits, rules=known
+    )  # fmt: skip
 
-    def score(observations: npt.NDArray[Any], masks: npt.NDArray[np.int8]) -> npt.NDArray[Any]:
-        place = device or next((p.device for p in module.parameters()), "cpu")
+
+@dataclass(frozen=True)
+class TorchScore:
+    """The scores of a PyTorch network; a deep copy of an agent holds a network of its own.
+
+    Attributes:
+        function: the network; see `from_torch`.
+        masks: whether it takes masks.
+        device: where the tensors are put; None: where its parameters are.
+    """
+
+    function: Callable[..., Any]
+    masks: bool
+    device: str | None = None
+
+    def __call__(
+        self, observations: npt.NDArray[Any], masks: npt.NDArray[np.int8]
+    ) -> npt.NDArray[Any]:
+        """Return logits or values, [B, actions].
+
+        Raises:
+            TypeError: the network returned something else than a tensor.
+        """
+        import torch
+
+        module = self.function if isinstance(self.function, torch.nn.Module) else torch.nn.Module()
+        place = self.device or next((p.device for p in module.parameters()), "cpu")
         given = [torch.as_tensor(observations, dtype=torch.float32, device=place)]
-        if takes_masks:
+        if self.masks:
             given.append(torch.as_tensor(masks, dtype=torch.bool, device=place))
         training = [part for part in module.modules() if part.training]
         module.eval()
         try:
             with torch.no_grad():
-                scores = function(*given)
+                scores = self.function(*given)
         finally:
             for part in training:
                 part.training = True
@@ -73,8 +111,6 @@ def from_torch(
             )
         values: npt.NDArray[Any] = scores.cpu().numpy()
         return values
-
-    return ScoredAgent(score, called, features=features, sample=sample, suits=suits)
 
 
 def _takes_masks(function: Any, called: str) -> bool:
@@ -103,17 +139,21 @@ def _takes_masks(function: Any, called: str) -> bool:
     return len(needed) == 2 or (len(places) > 1 and "mask" in places[1].name)
 
 
-def from_onnx(path: str | Path, *, name: str | None = None, sample: bool = False) -> ScoredAgent:
+def from_onnx(
+    path: str | Path, *, name: str | None = None, sample: bool | None = None
+) -> ScoredAgent:
     """Return the agent of a network in an ``.onnx`` file; it needs the extra ``onnx``.
 
     The first input takes observations [B, size], a second, if there is one, masks [B, actions]; the
     first output is logits or values, [B, actions]. A file made for one observation at a time (B is
-    1) is asked for one after the other.
+    1) is asked for one after the other. A file written by `to_onnx` plays the rules that it names,
+    and no others; any other file is taken to play every game whose observations are as long.
 
     Args:
         path: of the file.
         name: what tables call it; by default the file's name.
-        sample: draw by the softmax of the logits instead of taking the highest.
+        sample: draw by the softmax of the logits instead of taking the highest; None: as the file
+            says, or do not draw.
 
     Raises:
         ValueError: no such file, or its network is none of this form.
@@ -125,6 +165,9 @@ def from_onnx(path: str | Path, *, name: str | None = None, sample: bool = False
         raise ValueError(f"there is no file {str(path)!r}")
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = 1  # networks of this size gain nothing from more
+    # Nor from its rewriting of graphs, of which some changes results: onnxruntime 1.31 fuses a
+    # transposition with the product of a vector wrongly.
+    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
     try:
         session = onnxruntime.InferenceSession(
             str(path), options, providers=["CPUExecutionProvider"]
@@ -149,6 +192,19 @@ def from_onnx(path: str | Path, *, name: str | None = None, sample: bool = False
             return run(slice(None))
         return np.concatenate([run(slice(k, k + 1)) for k in range(len(observations))])
 
+    name = name or Path(path).stem
+    noted = session.get_modelmeta().custom_metadata_map.get(ABOUT)
+    if noted is None:
+        known = size if isinstance(size, int) else None
+        return ScoredAgent(score, name, size=known, sample=bool(sample))
+    try:
+        about = json.loads(noted)
+        rules = rules_of_header(about)
+        family_of_header(about, rules)
+    except (AttributeError, ValueError) as error:
+        raise ValueError(f"{path}: {error}") from None
+    draws = about.get("sample") is True if sample is None else sample
     return ScoredAgent(
-        score, name or Path(path).stem, size=size if isinstance(size, int) else None, sample=sample
-    )
+        score, name, features=about.get("features"), sample=draws, rules=rules,
+        suits=str(about.get("suits", "real")),
+    )  # fmt: skip

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import warnings
 import zipfile
+from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -71,12 +72,6 @@ def from_sb3(
         )
     space = next(iter(of.values()), model.observation_space)
 
-    def score(observations: npt.NDArray[Any], masks: npt.NDArray[np.int8]) -> npt.NDArray[Any]:
-        read: Any = observations.astype(space.dtype)
-        if spaces is not None:
-            read = {key: masks if key in MASKS else read for key in spaces}
-        return _score(model.policy, read)
-
     name = name or type(model).__name__
     noted = vars(space).get(RULES)
     rules, suits = None, "real"
@@ -86,25 +81,50 @@ def from_sb3(
         rules = read_rules(*(noted.get(key) for key in ("family", "rules", "rules_fields")))
         suits = str(noted.get("suits", suits))
     return ScoredAgent(
-        score, name, size=int(space.shape[0]), sample=sample, rules=rules, suits=suits
-    )
+        SB3Score(model.policy, space, tuple(spaces or ())), name, size=int(space.shape[0]),
+        sample=sample, rules=rules, suits=suits,
+    )  # fmt: skip
 
 
-def _score(policy: Any, observations: Any) -> npt.NDArray[Any]:
-    """Return the logits or the values of all actions, [B, actions]."""
-    import torch
+@dataclass(frozen=True)
+class SB3Score:
+    """The scores of a policy of Stable-Baselines3.
 
-    policy.set_training_mode(False)
-    with torch.no_grad():
-        tensors, _ = policy.obs_to_tensor(observations)
+    Attributes:
+        policy: the policy.
+        space: of the observations that it reads.
+        keys: those of its observation if that is a dictionary, or none.
+    """
+
+    policy: Any
+    space: Any
+    keys: tuple[str, ...]
+
+    def __call__(
+        self, observations: npt.NDArray[Any], masks: npt.NDArray[np.int8]
+    ) -> npt.NDArray[Any]:
+        """Return logits or values, [B, actions]."""
+        import torch
+
+        read: Any = observations.astype(self.space.dtype)
+        if self.keys:
+            read = {key: masks if key in MASKS else read for key in self.keys}
+        self.policy.set_training_mode(False)
+        with torch.no_grad():
+            tensors, _ = self.policy.obs_to_tensor(read)
+            values: npt.NDArray[Any] = self.scores(tensors).cpu().numpy()
+        return values
+
+    def scores(self, tensors: Any) -> Any:
+        """Return the logits or the values of all actions as a tensor [B, actions]."""
+        policy = self.policy
         if hasattr(policy, "q_net"):
-            scores = policy.q_net(tensors)
-        elif hasattr(policy, "quantile_net"):
-            scores = policy.quantile_net(tensors).mean(dim=1)
-        else:
-            scores = policy.get_distribution(tensors).distribution.logits
-    values: npt.NDArray[Any] = scores.cpu().numpy()
-    return values
+            return policy.q_net(tensors)
+        if hasattr(policy, "quantile_net"):
+            return policy.quantile_net(tensors).mean(dim=1)
+        # As its distribution does, whose checks no exporter can follow.
+        features = policy.extract_features(tensors, policy.pi_features_extractor)
+        return policy.action_net(policy.mlp_extractor.forward_actor(features)).log_softmax(dim=1)
 
 
 def _load(path: Path, trust: bool) -> Any:

@@ -95,7 +95,7 @@ class ScoredAgent:
     def _scores(self, views: Views) -> Floats:
         """Return the scores, float64[B, actions], of illegal actions -inf."""
         family = family_of(views)
-        features = self.features if self.size is None else self._features_of(family, self.size)
+        features = self.features if self.size is None else self.features_of(family, self.size)
         seen = canonical_views(views) if self.suits == "canonical" else views
         observations, masks = encode(seen, features)
         if not len(views):
@@ -118,7 +118,7 @@ class ScoredAgent:
         found = np.where(masks == 1, np.maximum(scores, LEAST), -np.inf)
         return found if seen is views else _of_real_cards(found, seen, views)
 
-    def _features_of(self, family: Family, size: int) -> str | None:
+    def features_of(self, family: Family, size: int) -> str | None:
         """Return the level of features with which an observation is ``size`` long."""
         levels = [None, *family.features]
         sizes = [

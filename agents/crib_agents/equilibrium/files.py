@@ -1,11 +1,10 @@
-"""The file of a strategy: safetensors, its tables deflated, with a header that says what they fit.
+"""The file of a strategy: safetensors, its tables compressed; a header says what they fit.
 
 Nothing in it can run. A file that does not fit is refused with the reason.
 """
 
 from __future__ import annotations
 
-import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -21,7 +20,7 @@ from crib_agents.data.tables import RANKS
 from crib_agents.equilibrium.classes import hand_classes
 from crib_agents.equilibrium.strategy import Strategy
 from crib_agents.equilibrium.tree import PAIRS, public_tree
-from crib_agents.files import check_format, inflate, read_header, shown, to_bytes
+from crib_agents.files import check_format, compress, inflate, read_header, shown, to_bytes
 from crib_agents.learned.two_hand.act import rules_key
 from crib_env.engine.two_hand.records import VIEW
 from crib_env.rules import Rules, TwoHandRules
@@ -63,14 +62,14 @@ class Solved:
 
     def to_bytes(self) -> bytes:
         """Return the file."""
-        return to_bytes(self.header(), self.deflated)
+        return to_bytes(self.header(), self.compressed)
 
     @cached_property
-    def deflated(self) -> dict[str, npt.NDArray[np.uint8]]:
+    def compressed(self) -> dict[str, npt.NDArray[np.uint8]]:
         """The tables as the file has them."""
         tables = {"discard": self.strategy.discard, "pegging": self.strategy.play}
         return {
-            name: np.frombuffer(zlib.compress(np.ascontiguousarray(table).data), dtype=np.uint8)
+            name: np.frombuffer(compress(np.ascontiguousarray(table).data), dtype=np.uint8)
             for name, table in tables.items()
         }
 
@@ -93,7 +92,7 @@ class Solved:
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Send what the file holds, a tenth of the tables or less."""
-        return Solved.of_file, (self.header(), self.deflated)
+        return Solved.of_file, (self.header(), self.compressed)
 
     def __deepcopy__(self, memo: object) -> Solved:
         return self  # which never changes
@@ -154,5 +153,8 @@ class Solved:
         strategy = Strategy(
             rules.dealt, rules.single_count, tables["discard"], tables["pegging"], by_discard
         )
-        return cls(rules.name, fields, strategy, about.get("about", {}),
-                   str(about.get("made_by", "")))  # fmt: skip
+        solved = cls(rules.name, fields, strategy, about.get("about", {}),
+                     str(about.get("made_by", "")))  # fmt: skip
+        # Compressing takes a minute, and what is sent to another process is what was read.
+        vars(solved)["compressed"] = {name: tensors[name] for name in expected}
+        return solved

@@ -25,7 +25,6 @@ from crib_env.engine.table_top.rules import (
     draw_action,
     find_action,
     phase_of,
-    result,
     same,
     step,
 )
@@ -56,7 +55,8 @@ def why_illegal(view: Any, action: int) -> str:
     return f"{place} touches no card (T5)"
 
 
-PLAYERS = (2, 4)
+SIDES = {2: (0, 1), 4: (0, 1, 0, 1)}  # rows, columns; partners sit opposite (T1)
+PLAYERS = tuple(SIDES)
 
 FAMILY = Family(
     engine=__name__,
@@ -69,14 +69,13 @@ FAMILY = Family(
         draw_move=draw_action,
         action_of=same,
         step=step,
-        result=result,
         view=view,
         encode=encode,
         encode_mask=encode_mask,
         phase_of=phase_of,
         write_features=write_features,
     ),
-    players=PLAYERS,
+    sides=SIDES,
     episodes={"round": records.ROUND, "game": records.GAME},
     actions=ACTIONS,
     layout=LAYOUT,

@@ -74,5 +74,5 @@ def count_crib(s, rules, table, log):
     cards = (1 << a) | (1 << b) | (1 << c) | (1 << d) | (1 << starter)
     points = line_points(table, rules["crib_flush_size"], a, b, c, d, starter)
     points += nob(starter, cards)
-    note_cards(log, s["dealer"] & 1, points, CRIB, cards)
+    note_cards(log, rules["side_of"][s["dealer"]], points, CRIB, cards)
     return points

@@ -12,12 +12,12 @@ from crib_env.engine.notation import (
     Line,
     Move,
     Notation,
-    Pair,
     Record,
-    format_pair,
+    Scores,
+    format_scores,
     read_cards,
     read_number,
-    read_pair,
+    read_scores,
     refuse_twice,
 )
 from crib_env.engine.record import NONE
@@ -47,7 +47,7 @@ def format_body(s: Record, rules: Rules) -> list[str]:
     crib = "".join(deck[turn] for turn in s["crib"][: s["crib_n"]])
     return [
         f"p{s['players']}", "over" if s["over"] else "turn", "".join(deck), "/".join(rows),
-        crib or "-", format_pair(s["scores"]),
+        crib or "-", format_scores(s["scores"]),
     ]  # fmt: skip
 
 
@@ -82,10 +82,10 @@ def read_body(words: Sequence[str], rules: Rules, dealer: int, players: int) -> 
         Move((dealer + 1 + turn) % players, actions[card], card)
         for turn, card in enumerate(deck[:n])
     ]
-    return Deal(deck, moves, read_pair("scores", scores), None, phase == "over")
+    return Deal(deck, moves, read_scores("scores", scores), None, phase == "over")
 
 
-def read_before(line: Line, before: Pair) -> dict[str, Pair]:
+def read_before(line: Line, before: Scores) -> dict[str, Scores]:
     """Return what stood on the board before the round beside the scores ``before`` it: nothing.
 
     Raises:
@@ -95,11 +95,11 @@ def read_before(line: Line, before: Pair) -> dict[str, Pair]:
     most = MOST * (line.number - 1)
     if not all(start <= score <= start + most
                for start, score in zip(line.start, before, strict=True)):  # fmt: skip
-        raise ValueError(f"the scores {format_pair(before)} before the round do not follow from "
-                         f"the episode's start {format_pair(line.start)}")  # fmt: skip
+        raise ValueError(f"the scores {format_scores(before)} before the round do not follow from "
+                         f"the episode's start {format_scores(line.start)}")  # fmt: skip
     if max(line.start) >= target or (before[0] != before[1] and max(before) >= target):
-        raise ValueError(f"a game with {format_pair(before)} to {target} points before the round "
-                         f"is over, or it starts at {format_pair(line.start)}")  # fmt: skip
+        raise ValueError(f"a game with {format_scores(before)} to {target} points before the round "
+                         f"is over, or it starts at {format_scores(line.start)}")  # fmt: skip
     return {}
 
 

@@ -1,8 +1,8 @@
 """The records of Table Top: the rules in numbers, a game's full state, and a seat's view.
 
-As in the two-hand engine every field is int64. A side is ``seat % 2``: side 0 scores the rows,
-side 1 the columns (T1). The card of turn t is ``deck[t]`` and the starter ``deck[TURNS]`` (T2, T3);
-turn t belongs to seat ``(dealer + 1 + t) % players`` (T4).
+As in the two-hand engine every field is int64. Side 0 scores the rows, side 1 the columns; partners
+sit opposite (T1). The card of turn t is ``deck[t]`` and the starter ``deck[TURNS]`` (T2, T3); turn
+t belongs to seat ``(dealer + 1 + t) % players`` (T4).
 """
 
 from __future__ import annotations
@@ -27,6 +27,8 @@ LOG_SIZE = log_size(13)
 
 TABLE_RULES = record(
     "players",
+    "sides",
+    ("side_of", SEATS),
     "target",
     "adjacency",
     "flush_size",

@@ -101,9 +101,10 @@ def deal(s, rules, decks, log):
     s["placed"] = 1 << CENTRE
     points = heels_points(rules, starter)
     if points:  # T3; where only the difference scores, the count adds it (T13)
-        note(log, s["dealer"] & 1, points, HEELS, 1 << starter)
+        side = rules["side_of"][s["dealer"]]
+        note(log, side, points, HEELS, 1 << starter)
         if not rules["score_difference"]:
-            score(s, s["dealer"] & 1, points)
+            score(s, side, points)
 
 
 @kernel
@@ -192,16 +193,17 @@ def end_round(s, rules, decks, table, log):
     rows = count_lines(s, rules, table, 0, log)
     columns = count_lines(s, rules, table, 1, log)
     extra = count_crib(s, rules, table, log)
+    dealt = rules["side_of"][s["dealer"]]
     if rules["score_difference"]:
         extra += heels_points(rules, s["deck"][TURNS])
-        margin = rows - columns + (extra if s["dealer"] & 1 == 0 else -extra)
+        margin = rows - columns + (extra if dealt == 0 else -extra)
         side = 0 if margin > 0 else 1
         score(s, side, abs(margin))
         note(log, side, abs(margin), DIFFERENCE, 0)
     else:
         score(s, 0, rows)
         score(s, 1, columns)
-        score(s, s["dealer"] & 1, extra)
+        score(s, dealt, extra)
     s["winner"] = leader(s, rules)
     if s["winner"] != NONE or rules["episode"] == ROUND:
         s["over"] = 1
@@ -217,15 +219,3 @@ def leader(s, rules):
     if margin == 0 or max(s["scores"][0], s["scores"][1]) < rules["target"]:
         return NONE
     return 0 if margin > 0 else 1
-
-
-@kernel
-def result(s, rules):
-    """Return 1 if side 0 won the ended episode, -1 if side 1 did, 0 for a drawn round.
-
-    A game by who won it, a round by who won the game with it or else scored more in it.
-    """
-    if s["winner"] != NONE:
-        return 1 if s["winner"] == 0 else -1
-    margin = s["scores"][0] - s["start"][0] - s["scores"][1] + s["start"][1]
-    return 1 if margin > 0 else (-1 if margin < 0 else 0)

@@ -18,7 +18,7 @@ def view(s, rules, seat, v):
     """Fill the `TABLE_VIEW` record ``v`` with what ``seat`` may know of the state ``s``."""
     players = s["players"]
     last = players - 1  # two or four play, so a mask takes the remainder of a seat
-    side = seat & 1
+    side = rules["side_of"][seat]
     over = s["over"]
     turn = s["turn"]
     dealer = (s["dealer"] - seat) & last
@@ -30,7 +30,7 @@ def view(s, rules, seat, v):
     v["to_move"] = 1 if mover == 0 else 0
     v["mover"] = mover
     v["dealer"] = dealer
-    v["my_crib"] = 1 - (dealer & 1)
+    v["my_crib"] = 1 if rules["side_of"][s["dealer"]] == side else 0
     v["scores_rows"] = 1 - side
     v["turn"] = turn
     v["over"] = over

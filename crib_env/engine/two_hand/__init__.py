@@ -19,7 +19,7 @@ from crib_env.engine.two_hand.encode import ACTIONS, LAYOUT, encode, encode_mask
 from crib_env.engine.two_hand.features import FEATURES, write_features
 from crib_env.engine.two_hand.notation import NOTATION
 from crib_env.engine.two_hand.picture import closing, draw
-from crib_env.engine.two_hand.rules import begin_episode, phase_of, result, step
+from crib_env.engine.two_hand.rules import begin_episode, phase_of, step
 from crib_env.engine.two_hand.slots import card_in, draw_slot, slot_of
 from crib_env.engine.two_hand.suits import (
     canonical_card_in,
@@ -59,7 +59,6 @@ KERNELS = Kernels(
     draw_move=draw_slot,
     action_of=card_in,
     step=step,
-    result=result,
     view=view,
     encode=encode,
     encode_mask=encode_mask,
@@ -73,7 +72,7 @@ FAMILY = Family(
     state=records.TWO_HAND,
     view=records.VIEW,
     kernels=KERNELS,
-    players=(2,),
+    sides={2: (0, 1)},
     episodes={
         "deal": records.DEAL,
         "game": records.GAME,

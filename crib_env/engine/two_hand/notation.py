@@ -13,12 +13,12 @@ from crib_env.engine.notation import (
     Line,
     Move,
     Notation,
-    Pair,
     Record,
-    format_pair,
+    Scores,
+    format_scores,
     read_cards,
-    read_pair,
-    read_two,
+    read_each,
+    read_scores,
     refuse_twice,
 )
 from crib_env.engine.two_hand.records import DISCARD, HAND, PEGGING
@@ -79,7 +79,7 @@ def read_body(words: Sequence[str], rules: Rules, dealer: int, players: int) -> 
     dealt: list[list[int]] = []
     discarded: list[list[int]] = []
     played: dict[int, int] = {}  # the seats of the cards
-    for seat, hand in enumerate(read_two("hands", hands)):
+    for seat, hand in enumerate(read_each("hands", hands)):
         cards, away, gone = _read_hand(hand, seat, find_rules(rules, TwoHandRules).dealt)
         dealt.append(cards)
         discarded.append(away)
@@ -104,7 +104,7 @@ def read_body(words: Sequence[str], rules: Rules, dealer: int, players: int) -> 
     moves = [Move(seat, card, card) for seat in (pone, dealer) for card in discarded[seat]]
     moves += [Move(played[card], card, card) for card in shown]
     (rear, front), (other_rear, other) = (
-        read_pair("pegs", word, "-") for word in read_two("pegs", pegs)
+        read_scores("pegs", word, mark="-") for word in read_each("pegs", pegs)
     )
     if not (rear <= front <= rules.target and other_rear <= other <= rules.target):
         raise ValueError(
@@ -126,7 +126,7 @@ def _read_hand(hand: str, seat: int, size: int) -> tuple[list[int], list[int], l
     return [parse_card(card.strip("()")) for card in cards], away, gone
 
 
-def read_before(line: Line, before: Pair) -> dict[str, Pair]:
+def read_before(line: Line, before: Scores) -> dict[str, Scores]:
     """Return what stood on the board before the deal, beside the scores ``before`` it.
 
     Raises:
@@ -137,15 +137,15 @@ def read_before(line: Line, before: Pair) -> dict[str, Pair]:
     if not all(0 <= x < rules.target for x in (*before, *line.start)):
         raise ValueError(
             f"a game goes on below {rules.target} points: here the scores were "
-            f"{format_pair(before)} before the deal and {format_pair(line.start)} at the start"
+            f"{format_scores(before)} before the deal and {format_scores(line.start)} at the start"
         )
     if match_score == (0, 0) and not all(map(ge, before, line.start)):
-        raise ValueError(f"the scores {format_pair(before)} before the deal are below the "
-                         f"episode's start {format_pair(line.start)}")  # fmt: skip
+        raise ValueError(f"the scores {format_scores(before)} before the deal are below the "
+                         f"episode's start {format_scores(line.start)}")  # fmt: skip
     # A finished game took a deal at least, and counted at most what a double skunk does.
     finished = sum(-(-points // rules.double_skunk_points) for points in match_score)
     if line.number <= finished:
-        raise ValueError(f"game points {format_pair(match_score)} take {finished} games before "
+        raise ValueError(f"game points {format_scores(match_score)} take {finished} games before "
                          f"deal #{line.number}")  # fmt: skip
     rear = [_rear_before(line, rules, seat, before[seat]) for seat in range(2)]
     return {"match_score": match_score, "rear": (rear[0], rear[1])}
@@ -159,7 +159,7 @@ def _rear_before(line: Line, rules: TwoHandRules, seat: int, score: int) -> int:
     return min(max(peg, score - max(MOST, rules.for_last)), score)
 
 
-def _match_score_before(line: Line, rules: TwoHandRules) -> Pair:
+def _match_score_before(line: Line, rules: TwoHandRules) -> Scores:
     """Return the game points before the deal: what its end counted taken off (H11)."""
     score = list(line.match_score)
     if line.winner is not None:
@@ -170,7 +170,7 @@ def _match_score_before(line: Line, rules: TwoHandRules) -> Pair:
     most = rules.match_target - 1 if line.episode == "match" else 0
     if not all(0 <= points <= most for points in score):
         raise ValueError(
-            f"games={format_pair(line.match_score)} are not game points of "
+            f"games={format_scores(line.match_score)} are not game points of "
             f"{'a match to ' + str(rules.match_target) if most else 'an episode of one game'} "
             f"that {'goes on' if line.winner is None else 'ends so'}"
         )

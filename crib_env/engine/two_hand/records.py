@@ -25,6 +25,8 @@ LOG_SIZE = log_size(
 
 RULES = record(
     "players",  # always two
+    "sides",
+    ("side_of", 2),
     "dealt",
     "target",
     "single_count",

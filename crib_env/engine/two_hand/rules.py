@@ -37,7 +37,6 @@ from crib_env.engine.two_hand.count import (
 from crib_env.engine.two_hand.records import (
     DEAL,
     DISCARD,
-    GAME,
     HAND,
     MATCH,
     OVER,
@@ -285,16 +284,3 @@ def end_game(s, rules, decks, log):
         return
     begin_game(s, rules, winner if rules["winner_deals"] else 1 - winner, log)
     deal(s, rules, decks)
-
-
-@kernel
-def result(s, rules):
-    """Return 1 if seat 0 won the ended episode, -1 if seat 1 did, 0 for a deal both made alike.
-
-    A match by its game points, a game by who reached the target, a deal by who reached it or else
-    made more points.
-    """
-    if rules["episode"] == GAME or rules["episode"] == MATCH or s["winner"] != NONE:
-        return 1 if s["winner"] == 0 else -1
-    margin = s["scores"][0] - s["start"][0] - s["scores"][1] + s["start"][1]
-    return 1 if margin > 0 else (-1 if margin < 0 else 0)

@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from crib_env.batch import GameBatch
+from crib_env.engine.record import NONE
 from crib_env.policy import Agent
 from crib_env.rules import Rules
 
@@ -28,7 +29,7 @@ class Episodes:
 
     Attributes:
         first_dealer: int64[E], the side that dealt first.
-        result: int64[E], 1 where side 0 won, -1 where side 1 did, 0 where a deal was drawn.
+        winner: int64[E], the side that won, -1 where a deal was drawn.
         scores: int64[E, 2], final scores by side.
         deals: int64[E], deals or rounds played.
         points: int64[E, 2, 3], points made by side and phase (the family's ``phases``).
@@ -36,7 +37,7 @@ class Episodes:
     """
 
     first_dealer: Array
-    result: Array
+    winner: Array
     scores: Array
     deals: Array
     points: Array
@@ -92,8 +93,10 @@ def self_play(
 
 def _played(games: GameBatch, agent: Agent, rng: np.random.Generator) -> Episodes:
     states = games.states
-    dealt = states["dealer"] % 2
+    dealt = games.sides[states["dealer"]]
     for _ in games.play(agent, rng):
         pass
     counted = "deals" if "deals" in (states.dtype.names or ()) else "rounds"
-    return Episodes(dealt, games.results(), states["scores"], states[counted], games.tally, states)
+    returns = games.returns()
+    winner = np.where(returns.any(axis=1), games.sides[returns.argmax(axis=1)], NONE)
+    return Episodes(dealt, winner, states["scores"], states[counted], games.tally, states)

@@ -64,7 +64,6 @@ def section(preset: str, players: int, run: Run, counted: int) -> tuple[str, dic
     few = head(rounds, counted)
     lines = by_dealer(final_lines(few, rules, players), few.first_dealer)
     games = run.play(rules, "game", run.games, players=players)
-    winner = np.where(games.result == 1, 0, 1)
 
     sides: dict[str, dict[str, Any]] = {}
     for i, side in enumerate(SIDES):
@@ -82,7 +81,7 @@ def section(preset: str, players: int, run: Run, counted: int) -> tuple[str, dic
     rows = [[side, *map(points, shown.values())] for side, shown in sides.items()]
     facts = {
         "rounds per game": estimate(games.deals),
-        "games won by the first dealer's side": estimate(winner == games.first_dealer),
+        "games won by the first dealer's side": estimate(games.winner == games.first_dealer),
         "rounds in which the dealer's side scores more": estimate(
             difference[:, 1:].sum(axis=1) > 0
         ),
@@ -90,7 +89,7 @@ def section(preset: str, players: int, run: Run, counted: int) -> tuple[str, dic
     shown = [percent(v) if "per game" not in name else points(v) for name, v in facts.items()]
     text = f"""## {TITLES[preset]}, {players} players
 
-{len(made):,} rounds, {len(winner):,} games to {rules.target}; lines counted one by one in
+{len(made):,} rounds, {len(games.winner):,} games to {rules.target}; lines counted one by one in
 {len(lines):,} rounds.
 
 {table(["points per line of the side", *LINES, "all", "five lines", "crib"], rows, numbers=True)}
@@ -101,7 +100,7 @@ other side's; with the crib {points(whole)} more.
 
 {table(["", "mean"], list(zip(facts, shown, strict=True)), numbers=True)}
 """
-    about = {"rounds": len(made), "games": len(winner), "sides": sides, "moving_last": last,
+    about = {"rounds": len(made), "games": len(games.winner), "sides": sides, "moving_last": last,
              "with_crib": whole, **facts}  # fmt: skip
     return text, about
 
@@ -109,7 +108,7 @@ other side's; with the crib {points(whole)} more.
 def head(rounds: Episodes, n: int) -> Episodes:
     """Return the first ``n`` of the episodes."""
     return Episodes(
-        rounds.first_dealer[:n], rounds.result[:n], rounds.scores[:n], rounds.deals[:n],
+        rounds.first_dealer[:n], rounds.winner[:n], rounds.scores[:n], rounds.deals[:n],
         rounds.points[:n], rounds.states[:n],
     )  # fmt: skip
 

@@ -91,8 +91,8 @@ def draw_deals(made: Array, picture: Path) -> None:
 
 def games_section(rules: TwoHandRules, games: Episodes) -> tuple[str, dict[str, Any]]:
     """Return the text and the figures on whole games."""
-    every = np.arange(len(games.result))
-    winner = np.where(games.result == 1, 0, 1)
+    every = np.arange(len(games.winner))
+    winner = games.winner
     margin = games.scores[every, winner] - games.scores[every, 1 - winner]
     dealt = winner == games.first_dealer
     shown: dict[str, Estimate] = {

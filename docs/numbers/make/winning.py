@@ -53,7 +53,7 @@ def checked(rules: TwoHandRules, run: Run) -> tuple[str, dict[str, Any]]:
         games = run.play(
             rules, "game", run.games // SHARE, first_dealer=SEAT_0, scores=(dealer, pone)
         )
-        won = estimate(games.result == 1)
+        won = estimate(games.winner == SEAT_0)
         solved = float(chance[dealer, pone])
         rows.append([f"{dealer}-{pone}", f"{100 * solved:.2f} %", percent(won)])
         data[f"{dealer}-{pone}"] = {"solved": solved, "played": won}

@@ -50,24 +50,24 @@ class Score:
     """The score of a set of answers.
 
     Attributes:
-        asked: the number of positions.
-        best: the number of positions in which the answer was the best.
+        positions: how many were answered.
+        best: how many of them were answered best.
         loss: the total cost of the answers, in probability of winning.
     """
 
-    asked: int = 0
+    positions: int = 0
     best: int = 0
     loss: float = 0.0
 
     def note(self, loss: float) -> None:
         """Add the cost of an answer."""
-        self.asked += 1
+        self.positions += 1
         self.best += loss == 0
         self.loss += loss
 
     def __str__(self) -> str:
-        mean = 100 * self.loss / self.asked
-        return f"{self.best} of {self.asked} the best, {mean:.2f} % lost each"
+        mean = 100 * self.loss / self.positions
+        return f"{self.best} of {self.positions} the best, {mean:.2f} % lost each"
 
 
 def grade(loss: float) -> str:
@@ -107,14 +107,14 @@ def keep(kind: str, done: Score) -> tuple[Score, str | None]:
     path = data_file("drill.json")
     kept = load(path)
     past = kept.get(kind)
-    total = Score(done.asked, done.best, done.loss)
+    total = Score(done.positions, done.best, done.loss)
     if isinstance(past, dict):
         try:
-            total.asked += int(past["asked"])
+            total.positions += int(past["positions"])
             total.best += int(past["best"])
             total.loss += float(past["loss"])
         except (KeyError, TypeError, ValueError):  # a file that someone else has written
-            total = Score(done.asked, done.best, done.loss)
+            total = Score(done.positions, done.best, done.loss)
     return total, save(path, {**kept, kind: vars(total)})
 
 
@@ -134,7 +134,7 @@ def run(settings: Settings) -> None:
                 done.note(loss)
     except (EOFError, KeyboardInterrupt):
         screen.line("")
-    if not done.asked:
+    if not done.positions:
         screen.title("No answers.")
     else:
         screen.title(f"This time: {done}")

@@ -98,12 +98,12 @@ def _of_a_game(played: TableGame, phase: str, entropy: np.random.SeedSequence) -
     session = Session.begin(played, agents, int(entropy.generate_state(1)[0]))
     session.go_on()
     for i in np.random.default_rng(entropy).permutation(len(session.turns)):
-        if session.turns[i].phase == phase and (win_value := _worth_asking(session, i)):
+        if session.turns[i].phase == phase and (win_value := _choices_if_hard(session, i)):
             return Exercise(_stopped(session, i), session.turns[i].seat, win_value)
     return None
 
 
-def _worth_asking(session: Session, at: int) -> list[Choice]:
+def _choices_if_hard(session: Session, at: int) -> list[Choice]:
     """Return the choices of a turn if it makes an exercise, else none."""
     view = session.turns[at].view
     found = choices(view)

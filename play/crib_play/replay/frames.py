@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from crib_env.engine.record import NONE
 from crib_env.render.svg.scene import Scene
+from crib_env.render.words import in_words
 from crib_play.table.names import names
 from crib_play.table.session import Session, Turn
 
@@ -35,7 +36,7 @@ class Frame:
 
     Attributes:
         drawings: the parts of its drawing for each pair of eyes.
-        calls: what has just been said: side and words.
+        calls: what was just said aloud: side and words.
         scores: by side.
         match_score: game points by side in a match, else None.
         turn: the number of the turn that is taken next, None while cards are counted.
@@ -43,15 +44,15 @@ class Frame:
 
     drawings: Drawings
     calls: Calls
-    scores: tuple[int, int]
-    match_score: tuple[int, int] | None
+    scores: tuple[int, ...]
+    match_score: tuple[int, ...] | None
     turn: int | None
 
 
 def every_eyes(players: int, called: Sequence[str]) -> list[Eyes]:
     """Return each seat's eyes, those of all seats together, and of one who sees everything."""
     seats = tuple(range(players))
-    together = "both" if players == 2 else "all four"
+    together = "both" if players == 2 else f"all {in_words(players)}"
     return [
         *(Eyes(f"{called[seat]} (seat {seat})", (seat,)) for seat in seats),
         Eyes(f"{together} seats", seats),
@@ -68,11 +69,11 @@ def frames(session: Session, eyes: Sequence[Eyes], title: str) -> Iterator[Frame
         title: what is played.
     """
     drawer = _Drawer(session, eyes, title)
-    calls = drawer.said(session.opening)
+    calls = drawer.in_words(session.opening)
     for i, turn in enumerate(session.turns):
         drawer.game.restore(turn.before)
         yield drawer.position(calls, i)
-        calls = drawer.said(turn.calls)
+        calls = drawer.in_words(turn.calls)
         if turn.counted:
             yield from drawer.count(turn, calls)
             calls = ()
@@ -89,8 +90,11 @@ class _Drawer:
         self.callers = self.names if self.sides is None else self.sides
         self.is_match = self.game.episode == "match"
 
-    def said(self, calls: Sequence[Any]) -> Calls:
-        return tuple((call.seat % 2, f"{self.names[call.seat]}: {call.text}") for call in calls)
+    def in_words(self, calls: Sequence[Any]) -> Calls:
+        side_of = self.game.sides
+        return tuple(
+            (side_of[call.seat], f"{self.names[call.seat]}: {call.text}") for call in calls
+        )
 
     def position(self, calls: Calls, turn: int | None) -> Frame:
         """Return the position that the game is in."""
@@ -112,7 +116,7 @@ class _Drawer:
         scores = list(before)
         if pegged_in_play:
             for call in turn.calls:
-                side = call.seat % 2
+                side = game.sides[call.seat]
                 scores[side] = min(target, scores[side] + call.points)
         seen = closing(views, turn.actions, before, scores, shown=False)
         yield self._frame(self._draw(seen, calls, says="The last card"), calls, scores)
@@ -120,22 +124,22 @@ class _Drawer:
         counted = frozenset(card for one in turn.counted for card in one.cards)
         for one in turn.counted:
             before = list(scores)
-            side = one.seat % 2
+            side = game.sides[one.seat]
             if not counts_difference:
                 most = target if pegged_in_play else scores[side] + one.points
                 scores[side] = min(most, scores[side] + one.points)
             seen = closing(views, turn.actions, before, scores, shown=True)
-            said = ((side, f"{self.callers[one.seat]}, {one.name}: {one.call}"),)
+            words = ((side, f"{self.callers[one.seat]}, {one.name}: {one.call}"),)
             marked = frozenset([*one.cards, *([] if one.starter is None else [one.starter])])
             whose = f"{self.callers[one.seat]}: {one.name}"
-            drawn = self._draw(seen, said, says=whose, marked=marked, counted=counted)
-            yield self._frame(drawn, said, scores)
+            drawn = self._draw(seen, words, says=whose, marked=marked, counted=counted)
+            yield self._frame(drawn, words, scores)
 
     def _frame(
         self, drawn: Drawings, calls: Calls, scores: Sequence[int], turn: int | None = None
     ) -> Frame:
         match_score = self.game.match_score if self.is_match else None
-        return Frame(drawn, calls, (scores[0], scores[1]), match_score, turn)
+        return Frame(drawn, calls, tuple(scores), match_score, turn)
 
     def _draw(
         self,

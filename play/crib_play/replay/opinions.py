@@ -2,7 +2,7 @@
 
 An agent says so by ``action_probabilities(views)``, how likely it was to make each
 (`crib_env.policy.StochasticAgent`), or by ``action_values(views)``, float64[B, actions]: what it
-thinks each is worth, by a measure of its own. Of cards discarded one after the other,
+makes of each, by a measure of its own. Of cards discarded one after the other,
 the last one's value is that of them all.
 """
 
@@ -121,22 +121,22 @@ def _values(agent: Any, game: Game, turn: Turn) -> Numbers | None:
 
 
 def _ways(ask: Ask, game: Game, turn: Turn, above: float) -> Iterator[Way]:
-    """Yield every way to take a turn's actions one by one, each with what the agent said of it.
+    """Yield every way to take a turn's actions one by one, each with what the agent makes of it.
 
     Args:
         above: actions of which it says no more than that are left out.
     """
 
-    def walk(taken: list[int], said: list[float]) -> Iterator[Way]:
+    def walk(taken: list[int], values: list[float]) -> Iterator[Way]:
         if len(taken) == len(turn.actions):
-            yield frozenset(taken), said
+            yield frozenset(taken), values
             return
         position = game.snapshot()
         row = ask(np.array([game.view(turn.seat)]))[0]
         for action in game.legal_actions:
             if row[action] > above:
                 game.step(action)
-                yield from walk([*taken, action], [*said, float(row[action])])
+                yield from walk([*taken, action], [*values, float(row[action])])
                 game.restore(position)
 
     game.restore(turn.before)

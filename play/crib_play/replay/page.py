@@ -45,7 +45,7 @@ def write_replay(
     Args:
         path: the file.
         rules: the name of a preset, or `Rules`.
-        agents: of side 0 and side 1; of four seats each has two.
+        agents: one a side; partners are played by the same.
         seed: of the deals.
         players: seats; by default the fewest the rules allow.
         episode: what is played: ``"game"``, ``"match"``, ``"deal"``.
@@ -58,7 +58,7 @@ def write_replay(
     game = Game(rules, players=players, episode=episode)
     game.seed(deals)
     game.reset()
-    seats = [agents[seat % 2] for seat in range(game.players)]
+    seats = [agents[side] for side in game.sides]
     session = Session(game, seats, int(chance.generate_state(1)[0]))
     while not session.over:
         session.answer()
@@ -104,11 +104,11 @@ def replay_page(
 def _turn(session: Session, i: int, opinion: Opinion | None, known: set[int]) -> dict[str, Any]:
     """Return a turn; where its seat's knowledge is not in the file, only whose it was."""
     turn = session.turns[i]
-    told: dict[str, Any] = {"seat": turn.seat, "phase": turn.phase}
+    shown: dict[str, Any] = {"seat": turn.seat, "phase": turn.phase}
     if turn.seat in known:
-        told["did"] = session.family.spoken(turn.view, turn.actions)
-        told |= {} if opinion is None else _judged(opinion)
-    return told
+        shown["did"] = session.family.spoken(turn.view, turn.actions)
+        shown |= {} if opinion is None else _judged(opinion)
+    return shown
 
 
 def _judged(opinion: Opinion) -> dict[str, Any]:

@@ -47,8 +47,8 @@ class TableFamily:
         to_choose: of a view of a seat to move, how many actions it decides on at once.
         phase: of a view of a seat to move, what the decision is called.
         sight: of a view and rules, what its seat sees, as plain data for any screen.
-        opening: of a view and rules, what is said before the first turn.
-        said: what is said with a turn. counted: what is counted at the end of it.
+        opening: of a view and rules, what is said aloud before the first turn.
+        calls_of: what is said aloud with a turn. counted: what is counted at the end of it.
         spoken: of a view and actions, words for them, such as ``"play 5H"``.
         read: of the words a person typed and a view, the actions meant.
         ask: what to type, in a few words; how: in full.
@@ -60,7 +60,7 @@ class TableFamily:
     phase: Callable[[View], str]
     sight: Callable[[View, Rules], Sight]
     opening: Callable[[View, Rules], list[Call]]
-    said: Callable[[Done], list[Call]]
+    calls_of: Callable[[Done], list[Call]]
     counted: Callable[[Done], list[Counted]]
     spoken: Callable[[View, Sequence[int]], str]
     read: Callable[[str, View], tuple[int, ...]]

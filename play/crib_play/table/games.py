@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from crib_env.engine.family import find_family
 from crib_env.errors import unknown
 from crib_env.parts import find_part
 from crib_env.rules import PRESETS
@@ -29,6 +30,11 @@ class TableGame:
     players: int
     episode: str
     about: str
+
+    @property
+    def sides(self) -> tuple[int, ...]:
+        """The side of each seat."""
+        return find_family(PRESETS[self.rules].engine).sides[self.players]
 
     @property
     def family(self) -> TableFamily:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from crib_agents.loading import load_agent
 
+from crib_env.render.words import in_words
 from crib_play.table.games import TableGame
 from crib_play.table.players import refusal
 from crib_play.table.session import Session
@@ -30,11 +31,14 @@ def sit_down(
     """
     if seat is not None and not 0 <= seat < kind.players:
         raise ValueError(f"seat must be from 0 to {kind.players - 1} in this game, got {seat}")
-    if partner is not None and seat is not None and kind.players == 2:
-        raise ValueError("with two players nobody has a partner")
-    mine = (seat or 0) % 2
-    sides = {mine: load_agent(partner or opponent), 1 - mine: load_agent(opponent)}
-    seats = [None if each == seat else sides[each % 2] for each in range(kind.players)]
+    if partner is not None and seat is not None and len(set(kind.sides)) == kind.players:
+        raise ValueError(f"with {in_words(kind.players)} players nobody has a partner")
+    mine, other = load_agent(partner or opponent), load_agent(opponent)
+    side_of = kind.sides
+    seats = [
+        None if each == seat else mine if side == side_of[seat or 0] else other
+        for each, side in enumerate(side_of)
+    ]
     for agent in {id(one): one for one in seats if one is not None}.values():
         if why := refusal(agent, kind):
             raise ValueError(why)

@@ -123,7 +123,9 @@ class Session:
     @property
     def winner(self) -> int | None:
         """The side that has won, if the game is over and one has."""
-        return {1: 0, -1: 1}.get(self.game.result) if self.over else None
+        game = self.game
+        won = {side for side, made in zip(game.sides, game.returns, strict=True) if made > 0}
+        return won.pop() if len(won) == 1 else None
 
     def practice(self, seat: int) -> bool:
         """Return whether ``seat`` is the only person here; only then is advice no cheating."""
@@ -133,7 +135,9 @@ class Session:
         """Return the score in words, that of ``side`` first; of a match in game points (H11)."""
         is_match = self.game.episode == "match"
         points = self.game.match_score if is_match else self.game.scores
-        return f"{points[side]} to {points[1 - side]}{' game points' if is_match else ''}"
+        others = [str(made) for other, made in enumerate(points) if other != side]
+        shown = " to ".join([str(points[side]), *others])
+        return f"{shown}{' game points' if is_match else ''}"
 
     def sight(self, seat: int, turn: int | None = None) -> Sight:
         """Return what a seat sees now, or saw when so many turns had been taken."""
@@ -194,7 +198,7 @@ class Session:
             done.actions,
             self.family.phase(views[seat]),
             views[seat],
-            tuple(self.family.said(done)),
+            tuple(self.family.calls_of(done)),
             tuple(self.family.counted(done)),
             before,
         )

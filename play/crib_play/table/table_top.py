@@ -65,7 +65,7 @@ def opening(view: View, rules: Rules) -> list[Call]:
     return [Call(dealer, heels_call(rules), points, (int(view["starter"]),))]
 
 
-def said(done: Done) -> list[Call]:
+def calls_of(done: Done) -> list[Call]:
     """Return what is said as a card is placed or laid in the crib, and a new starter turned."""
     (action,) = done.actions
     if action == TO_CRIB:
@@ -160,7 +160,7 @@ FAMILY = TableFamily(
     phase=lambda view: "placing",
     sight=sight,
     opening=opening,
-    said=said,
+    calls_of=calls_of,
     counted=counted,
     spoken=spoken,
     read=read,

@@ -72,7 +72,7 @@ def opening(view: View, rules: Rules) -> list[Call]:
     return [Call(pone, pegged("for_last", points, 0), points)] if points else []
 
 
-def said(done: Done) -> list[Call]:
+def calls_of(done: Done) -> list[Call]:
     """Return what is said as cards are discarded or one is played."""
     before = done.before[done.seat]
     calls = _discarding(done) if before["phase"] == DISCARD else _playing(done, before)
@@ -107,8 +107,8 @@ def _playing(done: Done, before: View) -> list[Call]:
         calls.append(Call(other, "go"))
     for event in done.events:
         if event.reason in ("go", "last"):
-            said = "one for the go" if event.reason == "go" else "one for last"
-            calls.append(Call(seat, said, event.points))
+            words = "one for the go" if event.reason == "go" else "one for last"
+            calls.append(Call(seat, words, event.points))
     return calls
 
 
@@ -191,7 +191,7 @@ FAMILY = TableFamily(
     phase=phase,
     sight=sight,
     opening=opening,
-    said=said,
+    calls_of=calls_of,
     counted=counted,
     spoken=spoken,
     read=read,

@@ -141,7 +141,7 @@ class Player:
                 self.screen.problem(str(error))
 
     def take(self, actions: Sequence[int]) -> None:
-        """Take a turn, and say what it cost if the coach is asked."""
+        """Take a turn, and say what it cost if the coach is on."""
         turn = self.session.act(self.seat, actions)
         self.screen.calls(self.session, turn, self.names)
         if self.chosen.coach:
@@ -204,9 +204,9 @@ class Player:
 
     def result(self) -> None:
         """Show who has won."""
-        mine = self.seat % 2
-        said = "You have won" if self.session.winner == mine else "You have lost"
-        self.screen.title(f"{said}, {self.session.result(mine)}.")
+        mine = self.session.game.sides[self.seat]
+        words = "You have won" if self.session.winner == mine else "You have lost"
+        self.screen.title(f"{words}, {self.session.result(mine)}.")
 
     def look_back(self) -> None:
         """Print the review."""

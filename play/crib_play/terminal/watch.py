@@ -61,4 +61,5 @@ def run(settings: Settings) -> None:
         return
     winner = session.winner
     if winner is not None:
-        screen.title(f"{called[winner]} wins, {session.result(winner)}.")
+        name = called[session.game.sides.index(winner)]
+        screen.title(f"{name} wins, {session.result(winner)}.")

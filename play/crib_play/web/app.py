@@ -130,10 +130,10 @@ class App:
 
     async def look(self, request: Request) -> Response:
         """Answer with the table as the seat sees it."""
-        asked = request.query_params.get("since", "")
-        if asked and not (asked.isdecimal() and len(asked) < 10):
+        given = request.query_params.get("since", "")
+        if given and not (given.isdecimal() and len(given) < 10):
             raise MessageError("since must be a whole number from 0 up")
-        since = int(asked) if asked else None
+        since = int(given) if given else None
 
         def see(table: Table, seat: int) -> Any:
             shown = table_payload(table, seat, since)
@@ -141,7 +141,7 @@ class App:
                 shown["invitations"] = self.tables.invitations(table, key_of(request))
             return shown
 
-        return answer(await self.door.asked(request, see))
+        return answer(await self.door.seated(request, see))
 
     async def act(self, request: Request) -> Response:
         """Take a turn."""
@@ -154,7 +154,7 @@ class App:
                 shown["coach"] = decision_payload(look_back(table.session, at))
             return shown
 
-        return answer(await self.door.asked(request, take, advice=message.coach))
+        return answer(await self.door.seated(request, take, advice=message.coach))
 
     async def undo(self, request: Request) -> Response:
         """Take a turn back."""
@@ -164,7 +164,7 @@ class App:
             self.tables.undo(table, seat, message.revision)
             return table_payload(table, seat)
 
-        return answer(await self.door.asked(request, take_back))
+        return answer(await self.door.seated(request, take_back))
 
     async def advice(self, request: Request) -> Response:
         """Answer with what the expert thinks of the choices of the seat, if it is to move."""
@@ -176,7 +176,7 @@ class App:
                 raise NotYourTurnError("there is nothing for you to choose now")
             return {"revision": table.revision, "choices": advice_payload(table.session)}
 
-        return answer(await self.door.asked(request, advise, advice=True))
+        return answer(await self.door.seated(request, advise, advice=True))
 
     async def review(self, request: Request) -> Response:
         """Answer with the value of the seat's decisions, once the game is over."""
@@ -199,7 +199,7 @@ class App:
                     "kept": asdict(table.kept()), **more}  # fmt: skip
 
         with self.door.limits.seat((table_of(request), key_of(request), task)):
-            given = await self.door.asked(request, over, advice=True)
+            given = await self.door.seated(request, over, advice=True)
             data = await self.finished.get(task, **given)
         return packed(request, data, kind, headers)
 
@@ -210,11 +210,11 @@ def seats_of(message: Open) -> list[str | None]:
     Raises:
         MessageError: there is no such seat.
     """
-    players = find_game(message.game).players
-    if message.seat >= players:
-        raise MessageError(f"seat must be from 0 to {players - 1} in this game")
-    sides = {0: message.partner or message.opponent, 1: message.opponent}
-    named = [sides[(each - message.seat) % 2] for each in range(players)]
+    sides = find_game(message.game).sides
+    if message.seat >= len(sides):
+        raise MessageError(f"seat must be from 0 to {len(sides) - 1} in this game")
+    partner, mine = message.partner or message.opponent, sides[message.seat]
+    named = [partner if side == mine else message.opponent for side in sides]
     return [
         None if each == message.seat or name == PERSON else name for each, name in enumerate(named)
     ]
@@ -232,10 +232,10 @@ def make_app(
     """Return the application.
 
     Args:
-        hosts: the names by which it may be asked for, besides the address it is reached at.
+        hosts: host names that requests may use, besides the address it is reached at.
         addresses: where browsers on other machines find it.
         preparation: what games wait for; by default nothing: they compile when they are played.
-        limits: how much is asked at once.
+        limits: how many requests at once.
         finished: what is made of games that are over.
     """
     door = Door(tables, preparation or Preparation((), choices), limits or Limits())

@@ -25,7 +25,7 @@ class Door:
     Args:
         tables: the tables.
         preparation: what games wait for.
-        limits: how much is asked at once.
+        limits: how many requests at once.
     """
 
     def __init__(self, tables: Tables, preparation: Preparation, limits: Limits) -> None:
@@ -33,24 +33,24 @@ class Door:
         self.preparation = preparation
         self.limits = limits
 
-    async def asked(
+    async def seated(
         self, request: Request, ask: Callable[[Table, int], T], *, advice: bool = False
     ) -> T:
-        """Return what one is told of a table who holds the key to a seat of it.
+        """Return what ``ask`` makes of a table and a seat, whose key the request holds.
 
         Args:
             ask: of the table, whose lock is held, and the seat.
-            advice: whether the expert's judgement is asked for.
+            advice: whether the answer needs the expert.
         """
         name, key = table_of(request), key_of(request)
         with self.limits.seat((name, key)):
             if advice or not self.tables.is_awake(name, key):
                 game, seats = await self.in_turn(request, self._find, name, key)
                 await self.ready(game, seats, advice=advice)
-            return await self.in_turn(request, self._told, name, key, ask)
+            return await self.in_turn(request, self._at_seat, name, key, ask)
 
     async def at(self, request: Request, ask: Callable[[Table], T]) -> T:
-        """Return what is told of a table to one who holds no key to it."""
+        """Return what ``ask`` makes of a table; the request needs no key."""
         name = table_of(request)
         game, seats = await self.in_turn(request, self._known, name)
         await self.ready(game, seats)
@@ -90,14 +90,14 @@ class Door:
             raise HTTPException(404, "there is no such table")
         return table
 
-    def _told(self, name: str, key: str, ask: Callable[[Table, int], T]) -> T:
+    def _at_seat(self, name: str, key: str, ask: Callable[[Table, int], T]) -> T:
         table, seat = self._table(name), self._seat(name, key)
         with table.lock:
             return ask(table, seat)
 
 
 def table_of(request: Request) -> str:
-    """Return the name of the table that is asked about."""
+    """Return the name of the table in the address."""
     return str(request.path_params["table"])
 
 

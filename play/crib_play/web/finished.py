@@ -21,7 +21,7 @@ class Finished:
 
     Args:
         worker: makes them.
-        most_bytes: how much is kept; what nobody has asked for longest goes first.
+        most_bytes: how much it holds; what was not read for longest goes first.
     """
 
     def __init__(self, worker: Worker, most_bytes: int = MOST_BYTES) -> None:

@@ -31,7 +31,7 @@ class Guard:
 
     Args:
         app: what answers.
-        hosts: the names by which the server may be asked for. It may be by the address at which
+        hosts: host names that requests may use. It may be by the address at which
             a connection comes in as well: a page of another site can make its own name lead
             here, but no address.
     """

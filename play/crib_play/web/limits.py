@@ -59,16 +59,16 @@ class Limits:
             BusyError: too many questions of this address wait.
         """
         name = network(host)
-        gate, asked = self._working.setdefault(name, (asyncio.Semaphore(ADDRESS), [0]))
-        if asked[0] >= ADDRESS + WAITING:
-            raise BusyError(f"{asked[0]} requests from your address wait: try again in a moment")
-        asked[0] += 1
+        gate, waiting = self._working.setdefault(name, (asyncio.Semaphore(ADDRESS), [0]))
+        if waiting[0] >= ADDRESS + WAITING:
+            raise BusyError(f"{waiting[0]} requests from your address wait: try again in a moment")
+        waiting[0] += 1
         try:
             async with gate:
                 yield
         finally:
-            asked[0] -= 1
-            if not asked[0]:
+            waiting[0] -= 1
+            if not waiting[0]:
                 self._working.pop(name, None)
 
     def open_table(self, host: str | None) -> None:

@@ -22,7 +22,7 @@ def table_payload(table: Table, seat: int, since: int | None = None) -> Payload:
 
     Args:
         since: how many turns the browser knows of; it is shown the later ones one by one. None
-            for one that opens it again, which is sent what was said last.
+            for one that opens it again, which is sent the last calls.
     """
     session = table.session
     kind = find_game(table.game)

@@ -209,9 +209,9 @@ class _Connection:
             sqlite3.Error: another program holds the file. All who waited meanwhile, or come soon
                 after, are refused with the first, or each would wait as long again.
         """
-        asked = time.monotonic()
+        now = time.monotonic()
         with self._lock:
-            if self._failed > asked - BUSY_SECONDS:
+            if self._failed > now - BUSY_SECONDS:
                 raise sqlite3.OperationalError("database is locked")
             try:
                 with self.db:

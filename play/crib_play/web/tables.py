@@ -72,7 +72,7 @@ class Tables:
 
     Args:
         store: where they are kept.
-        agents: the names of those who may be asked to sit down.
+        agents: the names of those that may take a seat.
         seed: deals the same cards at every table, for pictures; None takes fresh entropy each time.
         keep_days: for how long a table is kept at which nobody takes a turn, because its game is
             over or they have left it; 0 keeps all.
@@ -147,7 +147,7 @@ class Tables:
         return [None if name is None else self.agent(name) for name in seats]
 
     def seat_of(self, table: str, key: str) -> int | None:
-        """Return the seat that a key opens; of a table in memory the store is not asked."""
+        """Return the seat that a key opens; a table in memory needs no store."""
         known = self._awake.get(table)
         if known is not None and (seat := known.keys.get(digest(key))) is not None:
             return seat

@@ -74,14 +74,14 @@ TASKS: dict[str, Callable[..., Any]] = {
 
 
 def main() -> None:
-    """Do what is asked on standard input until it ends."""
+    """Do the tasks on standard input until it ends."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the server, which ends us
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)  # what an agent prints is no answer
     for line in sys.stdin:
-        asked = json.loads(line)
+        task = json.loads(line)
         try:
-            answer = {"answer": TASKS[asked["task"]](**asked["given"])}
+            answer = {"answer": TASKS[task["task"]](**task["given"])}
         except Exception as error:
             answer = {"error": f"{type(error).__name__}: {error}"}
         try:

@@ -25,7 +25,7 @@ from crib_training.evaluation.referee import Failure, Referee
 
 Array = npt.NDArray[Any]
 PAIRS_AT_ONCE = 4096
-ARRAYS = ("result", "margin", "first_dealt", "points", "forfeits")
+ARRAYS = ("returns", "scores", "first_dealt", "points", "forfeits")
 CORRECTIONS = ("won_correction", "points_correction")
 CORRECTED = ("game", "deal")  # episodes that AIVAT corrects
 
@@ -45,9 +45,10 @@ class Pairs:
     In game 0 of a pair ``first`` has seat 0, in game 1 seat 1.
 
     Attributes:
-        result: int64[pairs, 2], 1 where ``first`` won, -1 where it lost, 0 where a deal was drawn.
-        margin: int64[pairs, 2], ``first``'s final score less ``second``'s: points, or in a match
-            game points (H11). 0 in a game that was forfeited.
+        returns: float64[pairs, 2, 2], what a game brought (first, second): 1 to the winner, -1 to
+            the loser, 0 where a deal was drawn.
+        scores: int64[pairs, 2, 2], their final scores: points, or in a match game points (H11).
+            0 in a game that was forfeited.
         first_dealt: bool[pairs, 2], whether ``first`` dealt first.
         points: int64[pairs, 2, 2, 3], points pegged by (first, second) in play, hands, cribs.
         forfeits: bool[pairs, 2, 2], whether (first, second) lost the game by a failure.
@@ -57,14 +58,24 @@ class Pairs:
         failures: what those failures were.
     """
 
-    result: Array
-    margin: Array
+    returns: Array
+    scores: Array
     first_dealt: Array
     points: Array
     forfeits: Array
     won_correction: Array | None = None
     points_correction: Array | None = None
     failures: tuple[Failure, ...] = ()
+
+    @property
+    def won(self) -> Array:
+        """Whether ``first`` won each game, bool[pairs, 2]."""
+        return np.asarray(self.returns[..., 0] > 0)
+
+    @property
+    def margin(self) -> Array:
+        """``first``'s final score less ``second``'s, int64[pairs, 2]."""
+        return np.asarray(self.scores[..., 0] - self.scores[..., 1])
 
     @classmethod
     def joined(cls, chunks: Sequence[Pairs]) -> Pairs:
@@ -83,8 +94,8 @@ class Pairs:
         """Return the same pairs as the other agent sees them: as ``first``, with seat 0 first."""
         won, points = self.won_correction, self.points_correction
         return Pairs(
-            result=-self.result[:, ::-1],
-            margin=-self.margin[:, ::-1],
+            returns=self.returns[:, ::-1, ::-1],
+            scores=self.scores[:, ::-1, ::-1],
             first_dealt=~self.first_dealt[:, ::-1],
             points=self.points[:, ::-1, ::-1],
             forfeits=self.forfeits[:, ::-1, ::-1],
@@ -157,7 +168,7 @@ def play_pairs(
         finished: a progress callback.
 
     Raises:
-        ValueError: ``pairs`` is less than 1.
+        ValueError: ``pairs`` is less than 1, or such a game has more sides than two.
         IllegalActionError: an agent without a referee chose an illegal action; it is named.
     """
     if pairs < 1:
@@ -211,6 +222,8 @@ def play_chunk(
             rules, n, players=players, episode=episode,
             seed=deals if duplicate or not swapped else others,
         )  # fmt: skip
+        if (n_sides := games.tally.shape[1]) != len(agents):
+            raise ValueError(f"two agents meet in games of two sides, {rules.name} has {n_sides}")
         # With deals of their own, games have one seat deal first: each agent does in one of a pair.
         games.reset(dealer=None if duplicate else 0)
         log = DealLog() if reference and episode in CORRECTED else None
@@ -248,13 +261,13 @@ def _play_half(
     Returns:
         the fields of `Pairs` by name, each without its second axis, and the failures.
     """
-    first_dealt = games.states["dealer"] % 2 == swapped
+    first_dealt = games.sides[games.states["dealer"]] == swapped
     forfeits = np.zeros((games.n, 2), dtype=bool)
     failures: list[Failure] = []
     reported = 0.0
     running = games.running()
     while len(running):
-        mover = games.movers(running) % 2 ^ swapped
+        mover = games.sides[games.movers(running)] ^ swapped
         for player, agent in enumerate(agents):
             lanes = running[mover == player]
             if not len(lanes):
@@ -273,14 +286,15 @@ def _play_half(
         now = played(games, running)
         finished(now - reported)
         reported = now
-    sign = 1 - 2 * swapped
-    lost = forfeits[:, 0].astype(np.int64) - forfeits[:, 1]
+    sides = [swapped, 1 - swapped]  # of first and second
+    seats = [games.sides.tolist().index(side) for side in sides]
+    forfeited = forfeits.any(axis=1, keepdims=True)
     board = games.states["match_score" if games.episode == "match" else "scores"]
     outcome = {
-        "result": np.where(lost != 0, -lost, games.results() * sign),
-        "margin": np.where(lost != 0, 0, (board[:, 0] - board[:, 1]) * sign),
+        "returns": np.where(forfeited, 1.0 - 2 * forfeits, games.returns()[:, seats]),
+        "scores": np.where(forfeited, 0, board[:, sides]),
         "first_dealt": first_dealt,
-        "points": games.tally[:, ::-1] if swapped else games.tally,
+        "points": games.tally[:, sides],
         "forfeits": forfeits,
     }
     return outcome, failures

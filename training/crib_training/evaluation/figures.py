@@ -78,7 +78,7 @@ def figures(
 
 def shares_won(games: Pairs) -> Array:
     """Return float64[pairs], the share of each pair's games that ``first`` won, draws as half."""
-    shares: Array = (1 + games.result).mean(axis=1) / 2
+    shares: Array = (1 + games.returns[..., 0]).mean(axis=1) / 2
     return shares
 
 
@@ -154,13 +154,13 @@ def _by_role(phases: tuple[str, ...], more: Array) -> dict[str, Any]:
 
 def _as_dealer(games: Pairs) -> Estimate:
     """Return how often ``first`` wins a game whose first deal is its own: one game of each pair."""
-    return estimate((1 + games.result)[games.first_dealt] / 2)
+    return estimate((1 + games.returns[..., 0])[games.first_dealt] / 2)
 
 
 def _dealers_share(games: Pairs) -> Array:
     """Return float64[pairs], the share of each pair's games that the first dealer won."""
-    result: Array = np.where(games.first_dealt, games.result, -games.result)
-    shares: Array = (1 + result).mean(axis=1) / 2
+    returns: Array = np.where(games.first_dealt, games.returns[..., 0], games.returns[..., 1])
+    shares: Array = (1 + returns).mean(axis=1) / 2
     return shares
 
 

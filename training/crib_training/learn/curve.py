@@ -162,7 +162,7 @@ def strength(
     deals = play_pairs(rules, episode, agent, opponent, pairs, SEED, players=players)
     lead = estimate((deals.points[:, :, 0] - deals.points[:, :, 1]).sum(axis=2).mean(axis=1))
     games = play_pairs(rules, "game", agent, opponent, max(2, pairs // 2), SEED, players=players)
-    won = estimate((games.result == 1).mean(axis=1))
+    won = estimate(games.won.mean(axis=1))
     return {
         "points": lead.mean,
         "points_interval": lead.half,

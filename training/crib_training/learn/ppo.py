@@ -139,7 +139,7 @@ def games_of(settings: Settings) -> VecNormalize:
         reward=settings.reward or ("expected" if maker.family.expected else "points"),
         features=settings.features,
         seat=None,
-        **({"players": settings.players} if settings.players != 2 else {}),
+        players=settings.players if settings.players != 2 else None,
     )
     games.seed(settings.seed)
     # Only the reward is scaled; the observation is bits already. A deal is short: no discount.

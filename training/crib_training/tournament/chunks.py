@@ -220,10 +220,10 @@ def read_pairs(written: Record) -> Pairs:
     arrays: dict[str, Array] = {}
     for name in ARRAYS:
         flat = np.array(written[name], dtype=np.int64)
-        shape = {"points": (-1, 2, 2, 3), "forfeits": (-1, 2, 2)}.get(name, (-1, 2))
+        shape = {"points": (-1, 2, 2, 3), "first_dealt": (-1, 2)}.get(name, (-1, 2, 2))
         arrays[name] = flat.reshape(shape)
-    for name in ("first_dealt", "forfeits"):
-        arrays[name] = arrays[name].astype(bool)
+    for name, kind in (("returns", float), ("first_dealt", bool), ("forfeits", bool)):
+        arrays[name] = arrays[name].astype(kind)
     for name in set(CORRECTIONS) & set(written):  # all terms are one by then
         shape = {"points_correction": (-1, 2, 1, 2, 3)}.get(name, (-1, 2, 1))
         arrays[name] = np.array(written[name]).reshape(shape)

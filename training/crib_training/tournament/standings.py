@@ -47,7 +47,7 @@ def standings(
         {
             "first": names[i],
             "second": names[j],
-            "pairs": len(games.result),
+            "pairs": len(games.returns),
             **figures(rules, (names[i], names[j]), games, deals, setup.episode),
         }
         for (i, j), (games, deals) in played.items()

@@ -119,7 +119,7 @@ class TableTopSelfPlay(SelfPlay):
             turns.append(play_turn(games, flat, noise, chosen))
         came_to = turns[-1].points  # every line is full
         lanes = np.arange(n)
-        cribs = games.tally[lanes, games.states["dealer"] & 1, 2]
+        cribs = games.tally[lanes, games.sides[games.states["dealer"]], 2]
         line_by_line = progress < LINE_BY_LINE
         if line_by_line:
             targets = [came_to] * TURNS

@@ -91,7 +91,7 @@ def gain(preset: str, players: int, budget: int, pairs: int, seed: int) -> Estim
     expert = TableTopExpert(budget)
     games = play_pairs(RULES[preset], "game", expert, ByPoints(expert),
                        pairs, seed, players=players)  # fmt: skip
-    return estimate((games.result == 1).mean(axis=1))
+    return estimate(games.won.mean(axis=1))
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,190 @@
+"""Past policies as opponents: self-play against a pool, drawn by recency or by results."""
+
+from __future__ import annotations
+
+import copy
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from crib_agents.adapters.scored import ScoredAgent
+from crib_env.policy import Agent, Opponent, find_agent
+
+By = Literal["recency", "results", "uniform"]
+WAYS: tuple[By, ...] = ("recency", "results", "uniform")
+ENDING = ("seat", "winner", "opponent")  # what the info says of an ended episode
+
+
+class Pool:
+    """Policies that a learner plays against, most of them its own past.
+
+    After every few updates, add the policy, sample some of the pool, and hand them to
+    ``set_opponent`` of any environment::
+
+        pool = Pool(10, by="results", seed=1)
+        pool.add(net, name="update 20")
+        envs.set_opponent([("rule_based", 1), *pool.sample(3)])
+
+    Args:
+        size: how many policies it holds at most; the oldest make room.
+        by: ``"recency"``: a policy is drawn ``decay`` times as often as the next newer one.
+            ``"results"``: one is drawn in proportion to the share of games that the learner does
+            not win against it, to the power of ``sharpness`` (prioritised fictitious self-play);
+            `record` says who won. ``"uniform"``: all alike.
+        decay: from 0 to 1, for ``"recency"``.
+        sharpness: 0 or more, for ``"results"``: the greater, the more the hardest are drawn.
+        seed: of the draws.
+
+    Raises:
+        ValueError: one of the arguments is out of its range.
+    """
+
+    def __init__(
+        self,
+        size: int = 20,
+        *,
+        by: By = "recency",
+        decay: float = 0.8,
+        sharpness: float = 1.0,
+        seed: int | None = None,
+    ) -> None:
+        if size < 1:
+            raise ValueError(f"size must be 1 or more, got {size}")
+        if by not in WAYS:
+            raise ValueError(f"by must be one of {', '.join(map(repr, WAYS))}, got {by!r}")
+        if not 0 < decay <= 1:
+            raise ValueError(f"decay must be above 0 and at most 1, got {decay}")
+        if not 0 <= sharpness < np.inf:
+            raise ValueError(f"sharpness must be 0 or more, got {sharpness}")
+        self.size = size
+        self.by = by
+        self.decay = decay
+        self.sharpness = sharpness
+        self._agents: list[Agent] = []  # the newest last
+        self._games: Counter[str] = Counter()
+        self._won: dict[str, float] = {}  # by the learner
+        self._rng = np.random.default_rng(seed)
+
+    def __len__(self) -> int:
+        """Return how many policies it holds."""
+        return len(self._agents)
+
+    def __iter__(self) -> Iterator[Agent]:
+        """Yield the policies, the oldest first."""
+        return iter(self._agents)
+
+    def add(self, policy: Opponent | Any, name: str | None = None) -> Agent:
+        """Add a policy as it now is; if the pool is full, the oldest is dropped.
+
+        A network or a model is copied, so later training does not change it. Past policies are
+        usually meant to be drawn from: ``from_torch(net, sample=True, ...)``.
+
+        Args:
+            policy: whatever an environment takes as its opponent.
+            name: its name in results, by default its own; no two in the pool have the same.
+
+        Returns:
+            the agent in the pool.
+
+        Raises:
+            ValueError: a name that is in the pool already.
+            TypeError: what is no agent and none can be made of.
+        """
+        found = find_agent(policy)
+        agent = copy.deepcopy(found) if isinstance(found, ScoredAgent) else copy.copy(found)
+        if name is not None:
+            agent.name = name
+        if any(agent.name == other.name for other in self._agents):
+            raise ValueError(
+                f"a policy named {agent.name!r} is in the pool already: "
+                'pool.add(policy, name=f"update {n}") tells them apart'
+            )
+        self._agents.append(agent)
+        for dropped in self._agents[: -self.size]:
+            self._games.pop(dropped.name, None)
+            self._won.pop(dropped.name, None)
+        del self._agents[: -self.size]
+        return agent
+
+    def record(self, envs: Any, dones: Any, info: Any) -> None:
+        """Note who won the episodes that a step ended; see ``"results"``.
+
+        Args:
+            envs: the environment: Gymnasium, vector, tensors or Stable-Baselines3.
+            dones: what its step returned: whether the episode ended, or of N games [N].
+            info: likewise; of Stable-Baselines3 the list of infos.
+        """
+        names = envs.unwrapped.opponent_names
+        for seat, winner, opponent in zip(*_endings(dones, info), strict=True):
+            side = seat % 2  # of four, every other seat is a partner
+            self.note(names[opponent], 0.5 if winner < 0 else float(winner == side))
+
+    def note(self, name: str, won: float) -> None:
+        """Note one episode against a policy; one that is not in the pool is ignored.
+
+        Args:
+            name: the policy's.
+            won: 1 if the learner won, 0 if it lost, a half if neither did.
+        """
+        if any(name == agent.name for agent in self._agents):
+            self._games[name] += 1
+            self._won[name] = self._won.get(name, 0.0) + won
+
+    def win_rates(self) -> dict[str, float]:
+        """Return by name what share of its episodes the learner won, one half before the first.
+
+        One game won and one lost are added to each, so few games do not decide.
+        """
+        return {
+            agent.name: (self._won.get(agent.name, 0.0) + 1) / (self._games[agent.name] + 2)
+            for agent in self._agents
+        }
+
+    def probabilities(self) -> npt.NDArray[np.float64]:
+        """Return how likely each policy is drawn, float64[len(pool)], the oldest first."""
+        weights = np.ones(len(self))
+        if self.by == "recency":
+            weights *= self.decay ** np.arange(len(self))[::-1]
+        elif self.by == "results":
+            lost = 1 - np.array(list(self.win_rates().values()))
+            weights *= (lost / lost.max()) ** self.sharpness
+        total: npt.NDArray[np.float64] = weights / weights.sum()
+        return total
+
+    def sample(self, count: int = 1) -> list[tuple[Agent, float]]:
+        """Return policies with their shares, as ``set_opponent`` takes them.
+
+        Args:
+            count: how many are drawn, without replacement; all if the pool has no more. Each of
+                them costs a call of its network per step.
+
+        Returns:
+            ``[(agent, share), ...]``; the shares are equal and add up to 1. Where all are taken
+            they are the probabilities.
+
+        Raises:
+            ValueError: the pool is empty, or a count below 1.
+        """
+        if not self._agents:
+            raise ValueError("the pool is empty: add(policy) first")
+        if count < 1:
+            raise ValueError(f"count must be 1 or more, got {count}")
+        likely = self.probabilities()
+        if count >= np.count_nonzero(likely):
+            return [(one, float(p)) for one, p in zip(self._agents, likely, strict=True) if p > 0]
+        drawn = self._rng.choice(len(self), count, replace=False, p=likely)
+        return [(self._agents[at], 1 / count) for at in sorted(drawn)]
+
+
+def _endings(dones: Any, info: Any) -> list[list[int]]:
+    """Return seat, winner and opponent of each episode that a step ended, in lists."""
+    ended = np.flatnonzero(np.atleast_1d(np.asarray(dones))).tolist()
+    if not ended:
+        return [[] for _ in ENDING]
+    if isinstance(info, Sequence):
+        return [[int(info[lane][key]) for lane in ended] for key in ENDING]
+    about = info.get("final_info", info)
+    return [np.atleast_1d(np.asarray(about[key]))[ended].tolist() for key in ENDING]

@@ -1,0 +1,123 @@
+"""The native batch as PyTorch tensors that share its memory."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import torch
+
+from crib_env.envs.vector import CribbageVectorEnv
+from crib_env.rules import Rules
+
+
+class TorchVectorEnv(CribbageVectorEnv):
+    """N games for N learners, as `CribbageVectorEnv` in tensors: nothing is copied but rewards.
+
+    ``reset`` and ``step`` return what Gymnasium's vector environments return, in tensors. Each
+    tensor is made once and wraps the batch's own array: every call returns the same objects, and
+    the next ``step``, ``reset`` or ``set_opponent`` overwrites them. To retain a step, copy it into
+    storage (``stored[t] = observations``) or clone it. Never write into a tensor.
+
+    Finished episodes reset in the same step. The last observation of a finished episode is not
+    returned: episodes end but are never cut short, so nothing bootstraps from it.
+
+    Args:
+        rules: the rules to play.
+        num_envs: N.
+        device: where the tensors lie. Only ``"cpu"``: the batch is played there.
+        **kwargs: as `LearnerBatch` takes them.
+
+    Attributes:
+        observations: [N, size], uint8, with features float32.
+        masks: bool[N, actions], the legal actions.
+        rewards: float32[N], of the last step.
+        dones: bool[N], the last step ended an episode.
+
+    Raises:
+        ValueError: another device.
+        TypeError: ``autoreset_mode`` or ``mask_in_observation`` is given.
+    """
+
+    def __init__(
+        self,
+        rules: Rules,
+        *,
+        num_envs: int = 1,
+        device: str | torch.device = "cpu",
+        **kwargs: Any,
+    ) -> None:
+        self.device = torch.device(device)
+        if self.device.type != "cpu":
+            raise ValueError(
+                f"device={str(device)!r}: these games are played on the CPU, and so are their "
+                "tensors; move them with tensor.to(device)"
+            )
+        for name in ("autoreset_mode", "mask_in_observation"):
+            if name in kwargs:
+                raise TypeError(
+                    f"TorchVectorEnv takes no {name}: finished episodes reset in the same step, "
+                    "and masks are in info['action_mask']"
+                )
+        super().__init__(rules, num_envs=num_envs, copy=False, **kwargs)
+        self._wrap()
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Wrap the arrays of a copy, which are its own."""
+        self.__dict__.update(state)
+        self._wrap()
+
+    def _wrap(self) -> None:
+        """Wrap the batch's arrays, which keep their place in memory."""
+        batch, wrap = self.batch, torch.from_numpy
+        self.observations = wrap(batch.observations)
+        self.masks = wrap(batch.masks.view(np.bool_))
+        self.dones = wrap(batch.dones)
+        self._paid = wrap(batch.rewards)
+        self.rewards = self._paid.to(torch.float32)
+        self._never = torch.zeros(self.num_envs, dtype=torch.bool)
+        self._about = {
+            "action_mask": self.masks,
+            "seat": wrap(batch.seats),
+            "opponent": wrap(batch.opponents.playing),
+        }
+
+    def reset(  # type: ignore[override]
+        self,
+        *,
+        seed: int | Sequence[int | None] | None = None,
+        options: dict[str, Any] | None = None,
+    ) -> tuple[torch.Tensor, dict[str, Any]]:
+        """Begin an episode in every game; the arguments are those of `CribbageVectorEnv`.
+
+        Returns:
+            observations [N, size] and info, of which ``step`` says more.
+        """
+        super().reset(seed=seed, options=options)
+        return self.observations, dict(self._about)
+
+    def step(  # type: ignore[override]
+        self, actions: torch.Tensor | npt.NDArray[Any]
+    ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor, dict[str, Any]]:
+        """Act in every game.
+
+        Args:
+            actions: int64[N], on any device.
+
+        Returns:
+            observations [N, size], rewards float32[N], terminations bool[N], truncations bool[N]
+            (never), and info: ``action_mask`` bool[N, actions], ``seat`` int64[N] and ``opponent``
+            int64[N] of the games as they now stand; where episodes ended also ``final_info``:
+            ``scores``, ``winner``, ``skunk``, ``seat``, ``opponent`` and ``illegal_action`` of
+            those episodes, each with a bool[N] of its name after ``_``, in tensors of their own.
+        """
+        chosen = torch.as_tensor(actions).detach().cpu().numpy()
+        self.batch.step(chosen)
+        self.rewards.copy_(self._paid)
+        info: dict[str, Any] = dict(self._about)
+        if self.batch.dones.any():
+            final = self._endings(chosen)
+            info["final_info"] = {name: torch.as_tensor(part) for name, part in final.items()}
+        return self.observations, self.rewards, self.dones, self._never, info

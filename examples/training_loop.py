@@ -1,0 +1,192 @@
+"""A training loop of your own: PPO against compiled opponents and a pool of past selves.
+
+    python training_loop.py
+    python training_loop.py --steps 2000000 --opponent expert --wandb
+
+Everything is here to be read and changed, from top to bottom. `tensorboard --logdir runs` shows
+the curves. At the end `policy.onnx` is an agent wherever one is named: `crib rate policy.onnx`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import torch
+import tyro
+from crib_agents import Pool, ScoredAgent, from_torch, to_onnx
+from crib_training.evaluation.evaluate import evaluate
+from torch import Tensor, nn
+from torch.distributions import Categorical
+from torch.utils.tensorboard import SummaryWriter
+
+from crib_env.registration import env_module
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What is trained, and how."""
+
+    env: str = "six_card_v0"
+    opponent: str = "rule_based"  # a built-in name or a file; plays beside the past selves
+    past_selves: int = 2  # how many of the pool play at a time; 0 for none
+    reward: str = "expected"  # without the luck of the show; Table Top has "points"
+    suits: str = "real"  # "canonical": exploitability is then exact
+    steps: int = 500_000
+    seed: int = 1
+    num_envs: int = 256
+    rollout: int = 32
+    epochs: int = 4
+    minibatches: int = 4
+    learning_rate: float = 1e-3
+    gae_lambda: float = 0.95
+    clip: float = 0.2
+    ent_coef: float = 0.005
+    hidden: int = 128
+    eval_every: int = 15  # updates; also how often the pool gains a past self
+    eval_pairs: int = 500
+    out: Path = Path("runs/loop")
+    wandb: bool = False
+
+
+class Actor(nn.Module):
+    """Logits from the whole observation, and from each action's features by shared weights."""
+
+    def __init__(self, size: int, actions: int, bits: int, hidden: int) -> None:
+        super().__init__()
+        self.bits, self.shape = bits, (-1, (size - bits) // actions, actions)
+        self.trunk = nn.Sequential(
+            nn.Linear(size, hidden), nn.Tanh(), nn.Linear(hidden, hidden), nn.Tanh()
+        )
+        self.logits = nn.Linear(hidden, actions)
+        self.of_action = nn.Linear(self.shape[1], 32)
+        self.of_state = nn.Linear(hidden, 32)
+        self.out = nn.Linear(32, 1)
+
+    def forward(self, observations: Tensor) -> Tensor:
+        """Return logits [B, actions]."""
+        state = self.trunk(observations)
+        features = observations[:, self.bits :].reshape(self.shape).transpose(1, 2)
+        each = torch.relu(self.of_action(features) + self.of_state(state).unsqueeze(1))
+        logits: Tensor = self.logits(state) + self.out(each).squeeze(2)
+        return logits
+
+
+def main(settings: Settings, report: Callable[[int, float], None] | None = None) -> float:
+    """Train.
+
+    Args:
+        settings: what and how.
+        report: called with the number of decisions and the strength after each evaluation.
+
+    Returns:
+        the strength: points a deal more than the opponent, in its role with its cards.
+    """
+    torch.manual_seed(settings.seed)
+    torch.set_num_threads(1)  # small networks: a second thread waits more than it works
+    if settings.wandb:
+        import wandb
+
+        wandb.init(project="crib", config=asdict(settings), sync_tensorboard=True)
+    writer = SummaryWriter(settings.out)
+    module = env_module(settings.env)
+    envs = module.torch_env(
+        settings.num_envs, opponent=settings.opponent, episode="deal", reward=settings.reward,
+        features=True, suits=settings.suits,
+    )  # fmt: skip
+    games, rollout = settings.num_envs, settings.rollout
+
+    observation, info = envs.reset(seed=settings.seed)
+    size, actions = observation.shape[1], info["action_mask"].shape[1]
+    hidden = settings.hidden
+    actor = Actor(size, actions, envs.batch.family.obs_size, hidden)
+    critic = nn.Sequential(nn.Linear(size, hidden), nn.Tanh(), nn.Linear(hidden, 1))
+    parameters = [*actor.parameters(), *critic.parameters()]
+    optimizer = torch.optim.Adam(parameters, settings.learning_rate, eps=1e-5)
+    pool = Pool(20, by="results", seed=settings.seed)
+
+    def agent(name: str, sample: bool) -> ScoredAgent:
+        return from_torch(
+            actor, name=name, sample=sample, rules=envs.rules, features=envs.features,
+            suits=envs.suits,
+        )  # fmt: skip
+
+    def act(observations: Tensor, masks: Tensor) -> tuple[Categorical, Tensor]:
+        logits = actor(observations).masked_fill(~masks, -1e9)  # never an illegal action
+        return Categorical(logits=logits, validate_args=False), critic(observations).squeeze(-1)
+
+    observations = torch.zeros(rollout, games, size)
+    masks = torch.zeros(rollout, games, actions, dtype=torch.bool)
+    chosen = torch.zeros(rollout, games, dtype=torch.int64)
+    logs, values, rewards, dones = (torch.zeros(rollout, games) for _ in range(4))
+    updates, strength = max(1, settings.steps // (games * rollout)), 0.0
+    for update in range(1, updates + 1):
+        optimizer.param_groups[0]["lr"] = settings.learning_rate * (1 - (update - 1) / updates)
+        # Every step returns the same tensors, overwritten: each is copied into its row.
+        for t in range(rollout):
+            observations[t], masks[t] = observation, info["action_mask"]
+            with torch.no_grad():
+                policy, values[t] = act(observations[t], masks[t])
+            chosen[t] = policy.sample()
+            logs[t] = policy.log_prob(chosen[t])
+            observation, rewards[t], terminations, _, info = envs.step(chosen[t])
+            dones[t] = terminations
+            pool.record(envs, terminations, info)
+
+        # A row is the learner's decision, and its reward all that was made until its next one,
+        # whoever acted between. So nothing changes where a seat acts twice running.
+        with torch.no_grad():
+            _, following = act(observation, info["action_mask"])
+        advantages, ahead = torch.zeros_like(rewards), torch.zeros(games)
+        for t in reversed(range(rollout)):  # no discount: a deal is a dozen decisions
+            alive = 1 - dones[t]
+            delta = rewards[t] + alive * following - values[t]
+            ahead = delta + alive * settings.gae_lambda * ahead
+            advantages[t], following = ahead, values[t]
+        targets = advantages + values
+
+        flat = [x.flatten(0, 1) for x in (observations, masks, chosen, logs, advantages, targets)]
+        for _ in range(settings.epochs):
+            for rows in torch.randperm(games * rollout).chunk(settings.minibatches):
+                obs, mask, action, old, advantage, target = (x[rows] for x in flat)
+                policy, value = act(obs, mask)
+                ratio = (policy.log_prob(action) - old).exp()
+                advantage = (advantage - advantage.mean()) / (advantage.std() + 1e-8)
+                clipped = ratio.clamp(1 - settings.clip, 1 + settings.clip)
+                policy_loss = -torch.min(advantage * ratio, advantage * clipped).mean()
+                value_loss = (value - target).square().mean() / target.var().clamp_min(1.0)
+                entropy = policy.entropy().mean()
+                loss = policy_loss + 0.5 * value_loss - settings.ent_coef * entropy
+                optimizer.zero_grad()
+                loss.backward()
+                nn.utils.clip_grad_norm_(parameters, 0.5)
+                optimizer.step()
+
+        steps = update * games * rollout
+        per_deal = float(rewards.sum() / dones.sum().clamp_min(1))
+        for name, scalar in (("points_per_deal", per_deal), ("entropy", entropy.item()),
+                             ("value_loss", value_loss.item())):  # fmt: skip
+            writer.add_scalar(f"train/{name}", scalar, steps)
+        if update % settings.eval_every and update < updates:
+            continue
+        result = evaluate(
+            module.maker, envs.rules, agent("loop", False), settings.opponent,
+            settings.eval_pairs, seed=settings.seed, games=False,
+        )  # fmt: skip
+        strength, spread = result["margin_per_deal"]["mean"], result["margin_per_deal"]["ci95"]
+        writer.add_scalar("eval/margin_per_deal", strength, steps)
+        print(f"{steps:>9,} steps  {strength:+.2f} ± {spread:.2f} points a deal more")
+        if report is not None:
+            report(steps, strength)
+        if settings.past_selves:
+            pool.add(agent(f"update {update}", True))
+            envs.set_opponent([(settings.opponent, 1.0), *pool.sample(settings.past_selves)])
+
+    to_onnx(agent("loop", False), settings.out / "policy.onnx")
+    writer.close()
+    return strength
+
+
+if __name__ == "__main__":
+    main(tyro.cli(Settings))

@@ -1,0 +1,199 @@
+"""An exported network plays as the agent it was exported from, over thousands of views."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+pytest.importorskip("sb3_contrib")
+pytest.importorskip("onnxruntime")
+pytest.importorskip("onnxscript")
+
+import stable_baselines3
+import torch
+from crib_agents import ScoredAgent, from_onnx, from_sb3, from_torch, to_onnx
+from crib_agents.adapters.learned import header
+from crib_agents.loading import load_agent
+from crib_training import export
+from crib_training.learn import ppo
+from sb3_contrib import QRDQN, MaskablePPO
+from torch import nn
+
+from crib_env import env_module, six_card_v0
+from learned_nets import views_of
+
+torch.set_num_threads(1)
+DEALS = 400
+CLOSE = 1e-5  # scores nearer than this may be ordered differently by another library
+
+
+class Masked(nn.Module):
+    """A network that takes masks, with parts that behave differently in training."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.layers = nn.Sequential(
+            nn.Linear(425, 32), nn.BatchNorm1d(32), nn.ReLU(), nn.Dropout(0.5), nn.Linear(32, 52)
+        )
+
+    def forward(self, observations: torch.Tensor, masks: torch.Tensor) -> torch.Tensor:
+        out: torch.Tensor = self.layers(observations).masked_fill(~masks, -1e9)
+        return out
+
+
+class Vector(nn.Module):
+    """A transposition and the product with a vector, which onnxruntime's optimiser gets wrong."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.weights = nn.Parameter(torch.randn(8))
+
+    def forward(self, observations: torch.Tensor) -> torch.Tensor:
+        blocks = observations[:, : 8 * 52].unflatten(1, (8, 52))
+        return blocks.transpose(1, 2) @ self.weights
+
+
+def with_a_vector(_: Path) -> ScoredAgent:
+    return from_torch(Vector(), rules="hoyle", sample=True)
+
+
+def with_features(_: Path) -> ScoredAgent:
+    net = nn.Sequential(nn.Linear(789, 32), nn.Tanh(), nn.Linear(32, 52))
+    return from_torch(net, rules="hoyle", features=True, sample=True)
+
+
+def with_masks(_: Path) -> ScoredAgent:
+    return from_torch(Masked(), rules="five_card", suits="canonical")
+
+
+def maskable(_: Path) -> ScoredAgent:
+    games = six_card_v0.sb3_env(2, features="lookahead", mask_in_observation=True)
+    return from_sb3(MaskablePPO("MultiInputPolicy", games), sample=True)
+
+
+def values(_: Path) -> ScoredAgent:
+    return from_sb3(QRDQN("MlpPolicy", six_card_v0.gym_env(), buffer_size=10))
+
+
+def deep_q(_: Path) -> ScoredAgent:
+    return from_sb3(stable_baselines3.DQN("MlpPolicy", six_card_v0.gym_env(), buffer_size=10))
+
+
+def trained(out: Path, **changes: Any) -> ScoredAgent:
+    return ppo.train(ppo.Settings(
+        timesteps=256, num_envs=16, steps=8, batch_size=64, epochs=1, hidden_sizes=(16, 16),
+        eval_pairs=0, progress=False, opponent="random", out=out, **changes,
+    ))  # fmt: skip
+
+
+def of_bits(out: Path) -> ScoredAgent:
+    return trained(out, features=None)
+
+
+def of_table_top(out: Path) -> ScoredAgent:
+    return trained(out, env="table_top_v0")
+
+
+MADE = [with_a_vector, with_features, with_masks, maskable, values, deep_q, of_bits, of_table_top]
+
+
+def views_for(agent: ScoredAgent) -> Any:
+    """Return the views of thousands of random decisions in the game that an agent plays."""
+    views = views_of(agent.known_rules[0], DEALS, 3)
+    assert len(views) > 3000
+    return views
+
+
+@pytest.mark.parametrize("make", MADE)
+def test_an_exported_network_plays_alike(
+    make: Callable[[Path], ScoredAgent], tmp_path: Path
+) -> None:
+    torch.manual_seed(5)
+    agent = make(tmp_path / "run")
+    path = tmp_path / "mine.onnx"
+    to_onnx(agent, path)
+    exported = load_agent(str(path))
+    assert isinstance(exported, ScoredAgent)
+    assert exported.name == "mine"
+    assert (exported.sample, exported.suits) == (agent.sample, agent.suits)
+    assert exported.known_rules == agent.known_rules
+    views = views_for(agent)
+    expected, scores = agent.action_values(views), exported.action_values(views)
+    assert np.array_equal(np.isnan(expected), np.isnan(scores))
+    assert np.nanmax(np.abs(expected - scores)) < CLOSE
+    assert np.nanstd(expected) > 100 * CLOSE  # and they are not all alike
+    assert np.allclose(
+        agent.action_probabilities(views), exported.action_probabilities(views), atol=CLOSE
+    )
+    chosen = [one.act(views, np.random.default_rng(1)) for one in (agent, exported)]
+    assert (chosen[0] == chosen[1]).mean() > 0.999
+    one = exported.act(views[:1], np.random.default_rng(2))  # the batch is free
+    assert np.array_equal(one, agent.act(views[:1], np.random.default_rng(2)))
+
+
+def test_an_exported_network_plays_its_own_rules_alone(tmp_path: Path) -> None:
+    to_onnx(from_torch(nn.Linear(425, 52), rules="hoyle"), tmp_path / "mine.onnx")
+    path = str(tmp_path / "mine.onnx")
+    six_card_v0.vector_env(2, opponent=path).reset(seed=1)
+    for name in ("five_card_v0", "table_top_v0"):
+        with pytest.raises(ValueError, match=r"mine does not play .*it plays hoyle"):
+            env_module(name).vector_env(2, opponent=path)
+
+
+def test_a_module_is_left_in_its_own_mode(tmp_path: Path) -> None:
+    net = Masked()
+    to_onnx(from_torch(net, rules="hoyle"), tmp_path / "mine.onnx")
+    assert all(part.training for part in net.modules())
+
+
+@pytest.mark.parametrize(
+    ("agent", "why"),
+    [
+        ("greedy", "greedy is no network of observations: what can be exported"),
+        (nn.Linear(425, 52), r"does not say by which rules it plays: make it by from_torch\("),
+        (from_torch(lambda observations: observations, rules="hoyle"), "is no PyTorch module"),
+        (from_torch(nn.Linear(7, 52), rules="hoyle", name="short"), "PyTorch cannot export short"),
+    ],
+)
+def test_what_cannot_be_exported_is_refused(agent: Any, why: str, tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=why):
+        to_onnx(agent, tmp_path / "mine.onnx")
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_file_of_another_observation_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As one would be that a version with another observation has written."""
+
+    def changed(*given: Any) -> dict[str, Any]:
+        about = header(*given)
+        (first, size), *others = about["observation_layout"]
+        return about | {"observation_layout": [[f"{first}_before", size], *others]}
+
+    monkeypatch.setattr("crib_agents.adapters.export.header", changed)
+    to_onnx(from_torch(nn.Linear(425, 52), rules="hoyle"), tmp_path / "mine.onnx")
+    with pytest.raises(ValueError, match=r"mine\.onnx: it was trained on another observation"):
+        from_onnx(tmp_path / "mine.onnx")
+
+
+def test_the_command_exports_a_model(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    model = MaskablePPO("MlpPolicy", six_card_v0.sb3_env(2))
+    model.save(tmp_path / "model.zip")
+    settings = export.Settings(
+        str(tmp_path / "model.zip"), tmp_path / "mine.onnx", True, trust=True
+    )
+    export.run(settings)
+    assert "mine.onnx" in capsys.readouterr().out
+    agent = from_onnx(tmp_path / "mine.onnx")
+    assert agent.sample
+    assert not from_onnx(tmp_path / "mine.onnx", sample=False).sample
+    views = views_for(agent)
+    expected = from_sb3(model, sample=True).action_probabilities(views)
+    assert np.allclose(agent.action_probabilities(views), expected, atol=CLOSE)
+    with pytest.raises(ValueError, match=r"must end in \.onnx"):
+        export.run(export.Settings("greedy", tmp_path / "mine.net"))

@@ -1,0 +1,215 @@
+"""A pool of past policies: who is in it, who is drawn, and whose results count."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+import numpy as np
+import pytest
+
+pytest.importorskip("sb3_contrib")
+
+import torch
+from crib_agents import Pool, from_torch
+from sb3_contrib import MaskablePPO
+from stable_baselines3.common.callbacks import BaseCallback
+from stable_baselines3.common.vec_env import VecNormalize
+from torch import nn
+
+from crib_env import find_agent, sample_legal, six_card_v0, table_top_v0
+from learned_nets import views_of
+
+torch.set_num_threads(1)
+
+
+class Always:
+    """An agent that is known by its name alone."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def act(self, views: Any, rng: np.random.Generator) -> Any:
+        return find_agent("random").act(views, rng)
+
+
+def pool_of(count: int, size: int = 20, **keywords: Any) -> Pool:
+    pool = Pool(size, seed=1, **keywords)
+    for number in range(count):
+        pool.add(Always(f"past {number}"))
+    return pool
+
+
+def names(pool: Pool) -> list[str]:
+    return [agent.name for agent in pool]
+
+
+def drawn(pool: Pool, count: int, times: int = 4000) -> dict[str, float]:
+    found = Counter(agent.name for _ in range(times) for agent, _ in pool.sample(count))
+    return {name: found[name] / times for name in names(pool)}
+
+
+def test_the_oldest_make_room_and_take_their_results_with_them() -> None:
+    pool = pool_of(3, size=3, by="results")
+    pool.note("past 0", 1.0)
+    assert pool.win_rates() == {"past 0": 2 / 3, "past 1": 0.5, "past 2": 0.5}
+    pool.add(Always("past 3"))
+    assert names(pool) == ["past 1", "past 2", "past 3"]
+    pool.note("past 0", 1.0)  # games under way against one that has left
+    pool.add(Always("past 0"))
+    assert pool.win_rates()["past 0"] == 0.5
+
+
+def test_recency_draws_the_newer_more_often_by_the_decay() -> None:
+    pool = pool_of(4, by="recency", decay=0.5)
+    assert pool.probabilities() == pytest.approx(np.array([1, 2, 4, 8]) / 15)
+    found = drawn(pool, 1)
+    assert list(found.values()) == pytest.approx(pool.probabilities(), abs=0.03)
+
+
+def test_results_draw_those_more_that_the_learner_loses_to() -> None:
+    pool = pool_of(3, by="results", sharpness=2.0)
+    for name, won in (("past 0", 8), ("past 1", 0), ("past 2", 4)):
+        for game in range(8):
+            pool.note(name, float(game < won))
+    lost = np.array([1, 9, 5]) / 10  # one won and one lost are added
+    assert list(pool.win_rates().values()) == pytest.approx(1 - lost)
+    assert pool.probabilities() == pytest.approx(lost**2 / (lost**2).sum())
+    found = drawn(pool, 1)
+    assert list(found.values()) == pytest.approx(pool.probabilities(), abs=0.03)
+
+
+def test_any_sharpness_draws_somebody() -> None:
+    pool = pool_of(3, by="results", sharpness=1e6)
+    for _ in range(5):
+        pool.note("past 0", 1.0)
+        pool.note("past 2", 1.0)
+    assert [(agent.name, share) for agent, share in pool.sample(2)] == [("past 1", 1.0)]
+
+
+def test_a_sample_has_no_policy_twice_and_shares_that_an_environment_takes() -> None:
+    pool = pool_of(5, by="uniform")
+    for _ in range(20):
+        sample = pool.sample(3)
+        assert len({agent.name for agent, _ in sample}) == 3
+        assert sum(share for _, share in sample) == pytest.approx(1.0)
+    assert list(drawn(pool, 3).values()) == pytest.approx([0.6] * 5, abs=0.04)
+    assert len(pool.sample(9)) == 5
+    assert sum(share for _, share in pool.sample(9)) == pytest.approx(1.0)
+
+
+def test_equal_seeds_draw_alike() -> None:
+    first, second = (pool_of(6, by="recency") for _ in range(2))
+    for _ in range(10):
+        assert [a.name for a, _ in first.sample(2)] == [a.name for a, _ in second.sample(2)]
+
+
+def test_a_network_stays_as_it_was_when_added() -> None:
+    net = nn.Linear(425, 52)
+    pool, views = Pool(), views_of("hoyle", 10, 1)
+    agent = from_torch(net, sample=True)
+    before = agent.action_probabilities(views)
+    past = pool.add(agent, name="past")
+    with torch.no_grad():
+        net.weight.mul_(-1)
+    assert np.array_equal(past.action_probabilities(views), before)  # type: ignore[attr-defined]
+    assert not np.allclose(agent.action_probabilities(views), before)
+    assert (past.name, agent.name) == ("past", "Linear")
+    with pytest.raises(ValueError, match="a policy named 'past' is in the pool already"):
+        pool.add(net, name="past")
+    assert pool.add(net, name="newer") is list(pool)[-1]
+
+
+def test_a_model_of_sb3_stays_as_it_was_when_added() -> None:
+    model = MaskablePPO("MlpPolicy", six_card_v0.sb3_env(2))
+    pool, views = Pool(), views_of("hoyle", 10, 1)
+    past = pool.add(model, name="past")
+    before = past.action_values(views)  # type: ignore[attr-defined]
+    with torch.no_grad():
+        model.policy.action_net.weight.mul_(-5)
+    assert np.array_equal(past.action_values(views), before, equal_nan=True)  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize(
+    ("form", "module"),
+    [
+        ("gym_env", six_card_v0), ("vector_env", six_card_v0), ("next step", six_card_v0),
+        ("torch_env", six_card_v0), ("torch_env", table_top_v0),
+    ],
+)  # fmt: skip
+def test_results_are_noted_in_every_form_as_rewards_say(form: str, module: Any) -> None:
+    """`reward="win"` pays 1, 0 or -1 at the end of an episode, and nothing else tells who won."""
+    pool = Pool(by="results", seed=1)
+    for name in ("past 0", "past 1"):
+        pool.add("greedy", name=name)
+    keywords = {"opponent": pool.sample(2), "episode": "deal", "seat": None, "reward": "win"}
+    if module is table_top_v0:
+        keywords["players"] = 4
+    if form == "next step":
+        from gymnasium.vector import AutoresetMode
+
+        env = module.vector_env(8, autoreset_mode=AutoresetMode.NEXT_STEP, **keywords)
+    else:
+        env = getattr(module, form)(*([] if form == "gym_env" else [8]), **keywords)
+    assert env.unwrapped.batch._compiled is not None  # copies of compiled agents are compiled
+    rng = np.random.default_rng(1)
+    _, info = env.reset(seed=1)
+    games, won = Counter[str](), Counter[str]()
+    for _ in range(200 if form == "gym_env" else 60):
+        mask = np.atleast_2d(np.asarray(info["action_mask"])).astype(np.int8)
+        actions = sample_legal(mask, rng)
+        _, rewards, dones, _, info = env.step(actions[0] if form == "gym_env" else actions)
+        pool.record(env, dones, info)
+        for lane in np.flatnonzero(np.atleast_1d(np.asarray(dones))):
+            about = info.get("final_info", info)
+            number = int(np.atleast_1d(np.asarray(about["opponent"]))[lane])
+            name = env.unwrapped.opponent_names[number]
+            games[name] += 1
+            won[name] += (float(np.atleast_1d(np.asarray(rewards))[lane]) + 1) / 2
+        if form == "gym_env" and dones:
+            _, info = env.reset()
+    assert min(games[name] for name in names(pool)) > 3
+    expected = {name: (won[name] + 1) / (games[name] + 2) for name in names(pool)}
+    assert pool.win_rates() == pytest.approx(expected)
+
+
+def test_sb3_plays_its_own_past_by_a_callback() -> None:
+    pool = Pool(4, by="results", seed=1)
+
+    class PastSelves(BaseCallback):
+        def _on_step(self) -> bool:
+            pool.record(self.training_env, self.locals["dones"], self.locals["infos"])
+            return True
+
+        def _on_rollout_end(self) -> None:
+            pool.add(self.model, name=f"after {self.num_timesteps}")
+            self.training_env.env_method("set_opponent", pool.sample(2))
+
+    games = VecNormalize(six_card_v0.sb3_env(8, episode="deal", reward="points"), norm_obs=False)
+    model = MaskablePPO("MlpPolicy", games, n_steps=32, batch_size=256, n_epochs=1, seed=1)
+    model.learn(8 * 32 * 6, callback=PastSelves())
+    assert names(pool) == [f"after {256 * n}" for n in range(3, 7)]
+    assert any(rate != 0.5 for rate in pool.win_rates().values())
+    assert {agent.name for agent in games.get_attr("opponent")} <= set(names(pool))
+
+
+@pytest.mark.parametrize(
+    ("keywords", "why"),
+    [
+        ({"size": 0}, "size must be 1 or more"),
+        ({"by": "age"}, "by must be one of 'recency', 'results', 'uniform', got 'age'"),
+        ({"decay": 0.0}, "decay must be above 0"),
+        ({"decay": 1.5}, "decay must be above 0"),
+        ({"sharpness": -1.0}, "sharpness must be 0 or more"),
+    ],
+)
+def test_settings_out_of_their_range_are_refused(keywords: dict[str, Any], why: str) -> None:
+    with pytest.raises(ValueError, match=why):
+        Pool(**keywords)
+
+
+def test_an_empty_pool_and_a_draw_of_none_are_refused() -> None:
+    with pytest.raises(ValueError, match=r"the pool is empty: add\(policy\) first"):
+        Pool().sample()
+    with pytest.raises(ValueError, match="count must be 1 or more, got 0"):
+        pool_of(1).sample(0)

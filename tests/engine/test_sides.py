@@ -1,0 +1,165 @@
+"""Any number of sides: what an episode and an action bring each seat, from the kernels up.
+
+The toy game for three, where everyone plays for himself, stands for games that are not here yet.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import toy
+from crib_env import Game, GameBatch
+from crib_env.engine.returns import win_return
+from crib_env.engine.two_hand import FAMILY as TWO_HAND
+from sides import shares
+from toy.agents import HighCard
+
+NOBODY = -1
+
+
+@pytest.mark.parametrize("made", [
+    (5, 3), (3, 5), (4, 4), (5, 3, 1), (1, 5, 3), (5, 5, 1), (1, 5, 5), (2, 2, 2), (7, 7, 7, 2),
+])  # fmt: skip
+def test_a_deal_is_won_by_who_makes_most_points_and_ties_share(made: tuple[int, ...]) -> None:
+    size = len(made)
+    fields = [("scores", "i8", size), ("start", "i8", size), ("winner", "i8")]
+    state, rules = np.zeros(1, dtype=fields), np.zeros(1, dtype=[("sides", "i8")])
+    state["start"], state["scores"], state["winner"] = 3, np.array(made) + 3, NOBODY
+    rules["sides"] = size
+    kernel = getattr(win_return, "py_func", win_return)
+    found = [kernel(state[0], rules[0], side) for side in range(size)]
+    assert found == pytest.approx(shares(made))
+    assert sum(found) == pytest.approx(0)
+
+
+def test_a_game_is_won_by_its_winner_alone() -> None:
+    fields = [("scores", "i8", 3), ("start", "i8", 3), ("winner", "i8")]
+    state, rules = np.zeros(1, dtype=fields), np.zeros(1, dtype=[("sides", "i8")])
+    state["scores"], state["winner"], rules["sides"] = (9, 2, 2), 1, 3
+    kernel = getattr(win_return, "py_func", win_return)
+    assert [kernel(state[0], rules[0], side) for side in range(3)] == [-0.5, 1.0, -0.5]
+
+
+@pytest.mark.parametrize(("rules", "players", "sides"), [
+    ("hoyle", 2, (0, 1)), ("table_top", 2, (0, 1)), ("table_top", 4, (0, 1, 0, 1)),
+    ("toy", 2, (0, 1)), ("toy", 3, (0, 1, 2)),
+])  # fmt: skip
+def test_a_family_says_the_side_of_each_seat(
+    rules: str, players: int, sides: tuple[int, ...]
+) -> None:
+    game = Game(rules, players=players, seed=1)
+    assert game.sides == sides
+    assert len(game.scores) == len(set(sides))
+    batch = GameBatch(rules, 2, players=players)
+    assert batch.sides.tolist() == list(sides)
+    assert batch.tally.shape == (2, len(set(sides)), 3)
+    assert batch.record["side_of"][0, :players].tolist() == list(sides)
+
+
+@pytest.mark.parametrize("episode", ["deal", "game"])
+def test_gains_of_three_are_what_each_pegged_less_the_mean_of_the_others(episode: str) -> None:
+    rng = np.random.default_rng(5)
+    for seed in range(20):
+        game = Game("toy", players=3, episode=episode, seed=seed)
+        total = np.zeros(3)
+        while not game.over:
+            assert game.returns == [0.0, 0.0, 0.0]
+            events = game.step(int(rng.choice(game.legal_actions)))
+            pegged = [sum(e.points for e in events if e.seat == seat) for seat in range(3)]
+            others = [(sum(pegged) - mine) / 2 for mine in pegged]
+            assert game.gains == [mine - mean for mine, mean in zip(pegged, others, strict=True)]
+            total += game.gains
+        made = np.array(game.scores)
+        assert total == pytest.approx(made - (made.sum() - made) / 2)
+        assert game.returns == pytest.approx(shares(tuple(made.tolist())))
+
+
+def test_partners_share_gains_and_returns() -> None:
+    game = Game("table_top", players=4, episode="round", seed=2)
+    while not game.over:
+        game.step(game.legal_actions[0])
+        assert game.gains[:2] == game.gains[2:]
+        assert sum(game.gains) == 0
+    rows, columns = game.scores
+    assert game.gains[0] != 0
+    assert game.returns == [np.sign(rows - columns), np.sign(columns - rows)] * 2
+
+
+def test_a_restored_game_has_gained_nothing_since() -> None:
+    game = Game("toy", players=3, seed=1)
+    start = game.snapshot()
+    while not any(game.gains):
+        game.step(game.legal_actions[0])
+    game.restore(start)
+    assert game.gains == [0.0, 0.0, 0.0]
+
+
+@pytest.mark.parametrize("players", [2, 3])
+def test_a_batch_returns_what_single_games_do(players: int) -> None:
+    batch = GameBatch("toy", 30, players=players, seed=3)
+    batch.reset()
+    assert batch.returns().dtype == np.float64
+    assert not batch.returns().any()
+    for _ in batch.play(HighCard(), np.random.default_rng(1)):
+        going = batch.running()
+        assert not batch.returns()[going].any()
+    returns = batch.returns()
+    assert returns.shape == (30, players)
+    scores = batch.states["scores"][:, :players]
+    expected = [shares(tuple(row)) for row in scores.tolist()]
+    assert returns.tolist() == expected
+    assert (batch.tally.sum(axis=2) == scores).all()
+
+
+def test_three_start_from_given_scores() -> None:
+    game = Game("toy", players=3, seed=1)
+    game.reset(scores=(1, 2, 3))
+    assert game.scores == (1, 2, 3)
+    assert Game.from_notation(game.notation()) == game
+    assert "start=1/2/3" in game.notation()
+    batch = GameBatch("toy", 2, players=3)
+    batch.reset(scores=(1, 2, 3))
+    assert batch.states["scores"].tolist() == [[1, 2, 3]] * 2
+    with pytest.raises(ValueError, match="'scores' must be three whole numbers from 0 to 10"):
+        game.reset(scores=(1, 2))
+    two = Game("toy", players=2)
+    with pytest.raises(ValueError, match="'scores' must be two whole numbers from 0 to 10"):
+        two.reset(scores=(1, 2, 3))
+    two.reset(scores=(1, 2))
+    assert two.scores == (1, 2)
+    assert "start=1/2 " in two.notation() + " "
+
+
+@pytest.mark.parametrize("players", [2, 3])
+def test_every_position_of_two_or_three_is_written_and_read(players: int) -> None:
+    rng = np.random.default_rng(7)
+    winners = set()
+    for seed in range(30):
+        game = Game("toy", players=players, seed=seed)
+        while not game.over:
+            again = Game.from_notation(game.notation())
+            assert again == game
+            game.step(int(rng.choice(game.legal_actions)))
+        again = Game.from_notation(game.notation())
+        assert (again.returns, again.scores) == (game.returns, game.scores)
+        winners.add(int(game.states["winner"][0]))
+    assert winners == set(range(players))
+
+
+def test_a_line_of_another_number_of_sides_is_refused() -> None:
+    line = "toy game #1 d1 m2 pegging 5HKD/AC2C/3C4C JC - 0/0/0"
+    assert Game.from_notation(line).players == 3
+    with pytest.raises(ValueError, match="scores must be three whole numbers such as 3/5/7"):
+        Game.from_notation(line.removesuffix("/0"))
+    with pytest.raises(ValueError, match="start must be three whole numbers"):
+        Game.from_notation(f"{line} start=1/2")
+    with pytest.raises(ValueError, match="hands must be of two or three seats"):
+        Game.from_notation(line.replace("/3C4C", "/3C4C/5C6C"))
+
+
+def test_the_number_of_players_is_one_that_the_family_names() -> None:
+    assert toy.FAMILY.players == (2, 3)
+    assert TWO_HAND.players == (2,)
+    with pytest.raises(ValueError, match="players must be 2 or 3, got 4"):
+        Game("toy", players=4)

@@ -1,0 +1,114 @@
+"""The training loop and the sweep that the documentation shows, at a small size."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+pytest.importorskip("torch")
+pytest.importorskip("tyro")
+pytest.importorskip("onnxscript")
+
+from crib_agents.loading import load_agent
+
+from checkout import ROOT
+from crib_env import six_card_v0
+from learned_nets import views_of
+
+SMALL: dict[str, Any] = {"num_envs": 32, "rollout": 16, "hidden": 32, "eval_pairs": 50}
+
+
+@pytest.fixture
+def loop(monkeypatch: pytest.MonkeyPatch) -> Any:
+    monkeypatch.syspath_prepend(str(ROOT / "examples"))
+    return import_module("training_loop")
+
+
+def events(folder: Path) -> dict[str, list[float]]:
+    """Return what TensorBoard would draw, by name."""
+    from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+
+    log = EventAccumulator(str(folder))
+    log.Reload()
+    return {name: [one.value for one in log.Scalars(name)] for name in log.Tags()["scalars"]}
+
+
+def test_the_loop_learns_logs_and_leaves_an_agent(loop: Any, tmp_path: Path) -> None:
+    """A few updates are enough to beat `random` play by far."""
+    told: list[tuple[int, float]] = []
+    settings = loop.Settings(
+        opponent="random", steps=40_960, eval_every=40, out=tmp_path, **SMALL
+    )  # fmt: skip
+    strength = loop.main(settings, lambda steps, strength: told.append((steps, strength)))
+    assert [steps for steps, _ in told] == [20_480, 40_960]
+    assert told[-1][1] == strength > 2
+    curves = events(tmp_path)
+    assert curves["eval/margin_per_deal"] == pytest.approx([one for _, one in told], abs=1e-4)
+    assert len(curves["train/points_per_deal"]) == 80
+    agent = load_agent(str(tmp_path / "policy.onnx"))
+    views = views_of("hoyle", 20, 1)
+    assert len(set(agent.act(views, np.random.default_rng(1)).tolist())) > 10
+    six_card_v0.vector_env(2, opponent=str(tmp_path / "policy.onnx")).reset(seed=1)
+
+
+def test_the_loop_plays_its_past_selves_and_only_if_told(
+    loop: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given: list[list[str]] = []
+    made = six_card_v0.torch_env
+
+    def spied(*args: Any, **keywords: Any) -> Any:
+        envs = made(*args, **keywords)
+        put = envs.set_opponent
+
+        def put_and_note(opponent: Any) -> None:
+            given.append([one if isinstance(one, str) else one.name for one, _ in opponent])
+            put(opponent)
+
+        monkeypatch.setattr(envs, "set_opponent", put_and_note)
+        return envs
+
+    monkeypatch.setattr(six_card_v0, "torch_env", spied)
+    few = {"steps": 32 * 16 * 6, "eval_every": 2, "out": tmp_path} | SMALL
+    loop.main(loop.Settings(**few | {"eval_pairs": 2}))
+    assert given[0] == ["rule_based", "update 2"]
+    assert given[1] == ["rule_based", "update 2", "update 4"]
+    given.clear()
+    loop.main(loop.Settings(past_selves=0, **few | {"eval_pairs": 2}))
+    assert given == []
+
+
+def test_the_sweep_reports_prunes_and_names_its_best(
+    loop: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    optuna = pytest.importorskip("optuna")
+    sweep = import_module("sweep")
+    asked = []
+
+    def trained(settings: Any, report: Any) -> float:
+        """As if greater learning rates were better, told after each of three evaluations."""
+        asked.append(settings)
+        for steps in (1000, 2000, 3000):
+            report(steps, settings.learning_rate)
+        return float(settings.learning_rate)
+
+    monkeypatch.setattr(sweep, "train", trained)
+    study = sweep.main(sweep.Settings(trials=10, out=tmp_path))
+    states = [trial.state for trial in study.trials]
+    assert len(states) == len({settings.out for settings in asked}) == 10
+    assert optuna.trial.TrialState.PRUNED in states
+    best = max(asked, key=lambda settings: settings.learning_rate)
+    assert study.best_value == best.learning_rate
+    assert f"--learning-rate {best.learning_rate} " in capsys.readouterr().out
+
+
+def test_the_sweep_runs_the_loop(loop: Any, tmp_path: Path) -> None:
+    pytest.importorskip("optuna")
+    sweep = import_module("sweep")
+    settings = sweep.Settings(trials=1, steps=1, eval_pairs=2, out=tmp_path)
+    assert np.isfinite(sweep.main(settings).best_value)
+    assert (tmp_path / "trial_0" / "policy.onnx").exists()

@@ -1,0 +1,55 @@
+"""Write a trained policy in another format.
+
+    crib export runs/ppo/policy.safetensors --onnx policy.onnx
+    crib evaluate policy.onnx rule_based
+
+The file holds the network and what it plays by, so it is an agent wherever one is named, and
+whatever reads ONNX can run it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from crib_agents.adapters.export import to_onnx
+from crib_agents.adapters.scored import ScoredAgent
+from crib_agents.loading import TakesAgents
+
+from crib_env.settings import NewFile, Positional
+from crib_training.command_line import start
+
+
+@dataclass(frozen=True)
+class Settings(TakesAgents):
+    """Write a trained policy in another format.
+
+    Attributes:
+        policy: a .safetensors file of `crib train --method ppo`, a .zip file (Stable-Baselines3),
+            or package.module:name of an agent that `from_torch` made.
+        onnx: the .onnx file to write.
+        sample: whether the exported agent draws by its probabilities; by default as the policy
+            does.
+    """
+
+    policy: Positional[str]
+    onnx: NewFile
+    sample: bool | None = None
+
+
+def run(settings: Settings) -> None:
+    """Export, and say where the file is.
+
+    Raises:
+        ValueError: the policy cannot be exported, or the file's name does not end in .onnx.
+    """
+    if settings.onnx.suffix != ".onnx":
+        raise ValueError(f"--onnx {settings.onnx}: the file's name must end in .onnx")
+    agent = settings.load_agent(settings.policy)
+    if isinstance(agent, ScoredAgent) and settings.sample is not None:
+        agent.sample = settings.sample
+    to_onnx(agent, settings.onnx)
+    print(f"wrote {settings.onnx}")
+
+
+if __name__ == "__main__":
+    start(Settings, run)
