@@ -28,7 +28,7 @@ from crib_training.baselines.games import Games, as_array
 from crib_training.baselines.memory import Memory
 from crib_training.baselines.policy import Policy, mlp
 from crib_training.baselines.rollout import both_seats
-from crib_training.baselines.run import Run, RunSettings
+from crib_training.baselines.run import Modules, Run, RunSettings
 from crib_training.command_line import start
 
 
@@ -78,7 +78,7 @@ class ESCHER:
             for name, module in (("regrets", self.regrets), ("average", self.average),
                                  ("critic", self.critic))
         }  # fmt: skip
-        self.modules = {"regrets": self.regrets, "average": self.average, "critic": self.critic,
+        self.modules: Modules = {"regrets": self.regrets, "average": self.average, "critic": self.critic,
                         "target": self.target,
                         **{f"adam_{name}": adam for name, adam in self.adams.items()}}  # fmt: skip
         self.of_regrets = Memory(settings.reservoir, True, self.rng)
@@ -136,7 +136,7 @@ class ESCHER:
     def _learn_critic(self, both: Tensor, actions: Tensor, goals: Tensor) -> float:
         for _ in range(self.settings.critic_epochs):
             order = torch.from_numpy(self.rng.permutation(len(both)))
-            for rows in order.split(self.settings.batch_size):
+            for rows in torch.split(order, self.settings.batch_size):
                 found = self.critic(both[rows]).gather(1, actions[rows][:, None])[:, 0]
                 loss = (found - goals[rows]).square().mean()
                 _descend(self.adams["critic"], loss)
@@ -144,7 +144,7 @@ class ESCHER:
                     torch._foreach_lerp_(list(self.target.parameters()),
                                          list(self.critic.parameters()),
                                          self.settings.target_rate)  # fmt: skip
-        return loss.item()
+        return float(loss)
 
     def _learn_regrets(self, iteration: float) -> float:
         rows = self.of_regrets.draw(self.settings.batch_size)
@@ -153,7 +153,7 @@ class ESCHER:
         weight = rows["weight"] / iteration  # later iterations count more: linear CFR
         loss = (error * masks).sum(1) @ weight / weight.sum()
         _descend(self.adams["regrets"], loss)
-        return loss.item()
+        return float(loss)
 
     def _learn_average(self, iteration: float) -> float:
         rows = self.of_policy.draw(self.settings.batch_size)
@@ -161,7 +161,7 @@ class ESCHER:
         weight = rows["weight"] / iteration
         loss = -(rows["policy"] * log_p).sum(1) @ weight / weight.sum()
         _descend(self.adams["average"], loss)
-        return loss.item()
+        return float(loss)
 
     def agent(self) -> PolicyNetAgent:
         """Return the average policy as an agent that draws."""
@@ -201,7 +201,7 @@ def match_regrets(regrets: Tensor, masks: Tensor) -> Tensor:
 
 def _descend(optimizer: torch.optim.Optimizer, loss: Tensor) -> None:
     optimizer.zero_grad()
-    loss.backward()
+    loss.backward()  # type: ignore[no-untyped-call]
     optimizer.step()
 
 

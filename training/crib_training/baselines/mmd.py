@@ -24,7 +24,7 @@ from crib_env.settings import Count, NewFolder, NotNegative, Positive, Share
 from crib_training.baselines.games import Games, as_array
 from crib_training.baselines.policy import Policy, mlp
 from crib_training.baselines.rollout import both_seats, collect, flatten, gae
-from crib_training.baselines.run import Run, RunSettings
+from crib_training.baselines.run import Modules, Run, RunSettings
 from crib_training.command_line import start
 
 
@@ -82,7 +82,7 @@ class MMD:
         self.optimizer = torch.optim.Adam(
             self.weights, settings.learning_rate, eps=1e-5, fused=True
         )
-        self.modules = {"policy": self.policy, "average": self.average, "magnet": self.magnet,
+        self.modules: Modules = {"policy": self.policy, "average": self.average, "magnet": self.magnet,
                         "critic": self.critic, "adam": self.optimizer}  # fmt: skip
         self.decisions = 0
 
@@ -109,7 +109,7 @@ class MMD:
 
         for _ in range(settings.epochs):
             order = torch.randperm(len(observations), generator=self.chance)
-            for rows in order.split(settings.batch_size):
+            for rows in torch.split(order, settings.batch_size):
                 seen, legal, before, magnet, both, actions, advantage, target = (
                     column[rows] for column in columns
                 )
@@ -123,7 +123,7 @@ class MMD:
                 loss = -(ratio * advantage).mean() + settings.kl * from_last
                 loss = loss + pull * from_magnet + settings.value_weight * error
                 self.optimizer.zero_grad()
-                loss.backward()
+                loss.backward()  # type: ignore[no-untyped-call]
                 torch.nn.utils.clip_grad_norm_(self.weights, settings.max_grad_norm)
                 self.optimizer.step()
                 self.average.follow(self.policy, settings.ema_rate)
@@ -136,7 +136,7 @@ class MMD:
         """Return the magnet's log-probabilities, float32[B, actions]."""
         if self.settings.magnet == "uniform":
             return torch.zeros(masks.shape).masked_fill(~masks, -1e9).log_softmax(1)
-        parts = zip(observations.split(4096), masks.split(4096), strict=True)
+        parts = zip(torch.split(observations, 4096), torch.split(masks, 4096), strict=True)
         with torch.no_grad():
             return torch.cat([self.magnet(*part).log_softmax(1) for part in parts])
 

@@ -26,7 +26,7 @@ from crib_env.settings import Between, Count, NewFolder, Positive, Share
 from crib_training.baselines.games import Games, as_array
 from crib_training.baselines.memory import Memory
 from crib_training.baselines.policy import Policy
-from crib_training.baselines.run import Run, RunSettings
+from crib_training.baselines.run import Modules, Run, RunSettings
 from crib_training.command_line import start
 
 
@@ -77,7 +77,7 @@ class NFSP:
         self.adam = torch.optim.Adam(
             self.average.parameters(), settings.average_learning_rate, fused=True
         )
-        self.modules = {"q": self.q, "target": self.target, "average": self.average,
+        self.modules: Modules = {"q": self.q, "target": self.target, "average": self.average,
                         "q_adam": self.q_adam, "adam": self.adam}  # fmt: skip
         self.newest = Memory(settings.memory, False, self.rng)
         self.sample = Memory(settings.reservoir, True, self.rng)
@@ -163,7 +163,7 @@ class NFSP:
         loss = torch.nn.functional.smooth_l1_loss(value, goal)
         _descend(self.q_adam, loss)
         self.target.follow(self.q, self.settings.target_rate)
-        return loss.item()
+        return float(loss)
 
     def _learn_average(self) -> float:
         """Take a step towards what the best response did."""
@@ -171,7 +171,7 @@ class NFSP:
         log_p = self.average(rows["seen"], rows["masks"].bool()).log_softmax(1)
         loss = -log_p.gather(1, rows["actions"][:, None]).mean()
         _descend(self.adam, loss)
-        return loss.item()
+        return float(loss)
 
     def agent(self) -> PolicyNetAgent:
         """Return the average policy as an agent that draws."""
@@ -201,7 +201,7 @@ class NFSP:
 
 def _descend(optimizer: torch.optim.Optimizer, loss: Tensor) -> None:
     optimizer.zero_grad()
-    loss.backward()
+    loss.backward()  # type: ignore[no-untyped-call]
     optimizer.step()
 
 

@@ -21,7 +21,7 @@ from crib_env.settings import Count, NewFolder, NotNegative, Positive, Share
 from crib_training.baselines.games import Games, as_array
 from crib_training.baselines.policy import Policy, mlp
 from crib_training.baselines.rollout import both_seats, collect, flatten, gae
-from crib_training.baselines.run import Run, RunSettings
+from crib_training.baselines.run import Modules, Run, RunSettings
 from crib_training.command_line import start
 
 
@@ -74,7 +74,7 @@ class PPO:
         self.optimizer = torch.optim.Adam(
             self.weights, settings.learning_rate, eps=1e-5, fused=True
         )
-        self.modules = {"policy": self.policy, "average": self.average, "critic": self.critic,
+        self.modules: Modules = {"policy": self.policy, "average": self.average, "critic": self.critic,
                         "adam": self.optimizer}  # fmt: skip
         self.decisions = 0
 
@@ -99,7 +99,7 @@ class PPO:
 
         for _ in range(settings.epochs):
             order = torch.randperm(len(columns[0]), generator=self.chance)
-            for rows in order.split(settings.batch_size):
+            for rows in torch.split(order, settings.batch_size):
                 seen, masks, both, actions, before, advantage, target = (c[rows] for c in columns)
                 log_p = self.policy(seen, masks).log_softmax(1)
                 entropy = -(log_p.exp() * log_p).sum(1).mean()
@@ -109,7 +109,7 @@ class PPO:
                 error = (self.critic(both)[:, 0] - target).square().mean()
                 loss = -gain - weight * entropy + settings.value_weight * error
                 self.optimizer.zero_grad()
-                loss.backward()
+                loss.backward()  # type: ignore[no-untyped-call]
                 torch.nn.utils.clip_grad_norm_(self.weights, settings.max_grad_norm)
                 self.optimizer.step()
                 self.average.follow(self.policy, settings.ema_rate)

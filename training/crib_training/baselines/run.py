@@ -16,7 +16,7 @@ from crib_agents.files import write_whole
 
 from crib_env.rules import TwoHandRules
 from crib_env.settings import Between, Count, CountOrNone, NewFolder, Seed, check_numbers
-from crib_training.exploit.run import check_rules, exploit
+from crib_training.exploit import exploitability
 from crib_training.interrupts import Stopped, interruptions
 from crib_training.learn.deep_monte_carlo.checkpoint import Checkpoint
 from crib_training.learn.divergence import diverged, is_finite
@@ -25,6 +25,7 @@ from crib_training.loading import find_game
 from crib_training.outputs import CHECKPOINT, csv_table, run_folder
 from crib_training.progress import Progress
 
+Modules = dict[str, torch.nn.Module | torch.optim.Optimizer]
 POLICY = "policy.safetensors"
 CURVE = "exploitability.csv"
 HANDS_SEED = 101  # of the hands of every curve, so that curves compare hand by hand
@@ -68,7 +69,10 @@ class RunSettings:
     @property
     def rules(self) -> TwoHandRules:
         """The rules of the game."""
-        return check_rules(find_game(self.env, None)[1])
+        rules = find_game(self.env, None)[1]
+        if not isinstance(rules, TwoHandRules):
+            raise ValueError(f"the baselines learn deals for two hands, not {self.env}")
+        return rules
 
 
 class Learner(Protocol):
@@ -80,7 +84,7 @@ class Learner(Protocol):
     """
 
     decisions: int
-    modules: Mapping[str, torch.nn.Module | torch.optim.Optimizer]
+    modules: Modules
 
     def iterate(self) -> dict[str, float]:
         """Learn from one batch, and return figures for TensorBoard; ``loss`` is one of them."""
@@ -183,12 +187,13 @@ class Run:
     def _measure(self) -> Row:
         agent = self.learner.agent()
         settings = self.settings
-        gain = exploit(agent, settings.rules, settings.eval_hands, HANDS_SEED, 1)["gain"]
+        found = exploitability(agent, env=settings.env, hands=settings.eval_hands,
+                               seed=HANDS_SEED, abstraction=1)  # fmt: skip
+        gain = found.gain
         row = Row(
-            self.learner.decisions, round(self.cpu_seconds, 1),
-            gain["both"]["all"]["mean"], gain["both"]["all"]["ci95"],
-            gain["pone"]["all"]["mean"], gain["dealer"]["all"]["mean"],
-            gain["both"]["discard"]["mean"], gain["both"]["pegging"]["mean"],
+            self.learner.decisions, round(self.cpu_seconds, 1), found.points_per_deal, found.ci95,
+            gain["pone"]["all"].mean, gain["dealer"]["all"].mean,
+            gain["both"]["discard"].mean, gain["both"]["pegging"].mean,
         )  # fmt: skip
         self.curve.append(row)
         write_whole(settings.out / CURVE, csv_table(Row, self.curve))
