@@ -13,13 +13,13 @@ from __future__ import annotations
 from typing import ClassVar
 
 from crib_agents.checks import FOR_POINTS
-from crib_agents.kernels.discard import discard_by, kept_points
+from crib_agents.kernels.discard import discard_by
 from crib_env.engine.jit import kernel
 from crib_env.engine.record import NONE
 from crib_env.engine.table_top.cells import lowest
 from crib_env.engine.table_top.lines import line_through, nob_through, points_so_far
 from crib_env.engine.table_top.records import TO_CRIB
-from crib_env.engine.two_hand.counting import certain_points, sequence_of
+from crib_env.engine.two_hand.counting import certain_points, dealt_card, sequence_of
 from crib_env.engine.two_hand.records import DISCARD
 from crib_env.policy import Act, CompiledAgent
 
@@ -27,7 +27,11 @@ from crib_env.policy import Act, CompiledAgent
 @kernel
 def hand_as_it_stands(v, table, weights, low, high):
     """Value a pair to discard by what the rest scores without the starter."""
-    return float(kept_points(v, low, high))
+    hand = 0
+    for i in range(v["hand_n"] + v["discarded_n"]):
+        hand |= 1 << dealt_card(v, i)
+    hand &= ~(1 << low | 1 << high)
+    return float(points_so_far(table, hand, v["flush_size"], 0))
 
 
 discard = discard_by(hand_as_it_stands)

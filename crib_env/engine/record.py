@@ -30,6 +30,14 @@ def array_of(dtype: np.dtype[np.void]) -> Any:
     return types.Array(from_dtype(dtype), 1, "C")
 
 
+def tuple_of(kind: type[Any], *fields: Any) -> Any:
+    """Return Numba's type of tuples of class ``kind``, named or plain, with fields of these types.
+
+    So an entry takes in one argument what belongs together.
+    """
+    return types.BaseTuple.from_types(fields, None if kind is tuple else kind)
+
+
 NO_DECKS = np.empty((0, 52), dtype=np.int64)
 
 DECKS_T = int64[:, ::1]

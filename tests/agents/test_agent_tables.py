@@ -10,7 +10,7 @@ import pytest
 from crib_agents.data.tables import (
     CRIB_TABLES,
     FOLDER,
-    KEPT_PLAY,
+    HAND_PEGGING,
     REFLEX,
     TABLES,
     Table,
@@ -41,7 +41,7 @@ def test_roles_come_as_pone_and_dealer() -> None:
 
 
 def test_what_the_five_card_game_has_less_of_is_0() -> None:
-    mine = load(KEPT_PLAY)["mine"][1]
+    mine = load(HAND_PEGGING)["mine"][1]
     assert (mine[:, :455] > 0).all()
     assert not mine[:, 455:].any()
 

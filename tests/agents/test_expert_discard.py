@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import combinations, combinations_with_replacement
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -21,21 +21,21 @@ from crib_agents.expert.two_hand.discard.expert import (
     DiscardExpert,
     rank_discards,
 )
-from crib_agents.expert.two_hand.judge import model
-from crib_agents.expert.two_hand.judge.model import KEPT_HANDS, MODEL, kept_index
-from crib_agents.expert.two_hand.judge.value import win_table
-from crib_agents.expert.two_hand.judge.win import WON, probabilities
 from crib_agents.kernels.pair_tables import CELLS, cell
+from crib_agents.knowledge.two_hand import model
+from crib_agents.knowledge.two_hand.holdings import FIRST, OF_SIZE, number
+from crib_agents.knowledge.two_hand.model import MODEL
+from crib_agents.knowledge.two_hand.win import WON, probabilities
+from crib_agents.knowledge.two_hand.win_table import win_table
 from crib_training.evaluation.duplicate import estimate, play_pairs
 from crib_training.tables.two_hand.discarded import sample_round
-from crib_training.tables.two_hand.kept_pegging import kept_ranks, shrunk
+from crib_training.tables.two_hand.hand_pegging import hand_ranks, shrunk
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from checkout import python
 from compiled import SLOW
 from crib_env import format_cards, parse_cards
-from crib_env.engine.record import NONE
 from crib_env.engine.two_hand.records import DEAL, DISCARD, GAME, PEGGING, VIEW
 from crib_env.rules import PRESETS
 from hidden import redraw_hands
@@ -179,17 +179,18 @@ def test_a_new_round_finds_the_habits_and_the_cribs_they_make(game: str) -> None
 
 
 @pytest.mark.parametrize("cards", [3, 4])
-def test_kept_hands_have_a_place_each(cards: int) -> None:
-    hands = combinations_with_replacement(range(13), cards)
-    places = [kept_index(*hand, *[NONE] * (4 - cards)) for hand in hands]
-    assert sorted(places) == list(range(KEPT_HANDS[cards + 2]))
+def test_hands_are_in_the_order_of_the_holdings(cards: int) -> None:
+    hands = hand_ranks(cards).tolist()
+    assert len(hands) == len(set(map(tuple, hands))) == OF_SIZE[cards]
+    places = [number(sum(1 << (4 * rank) for rank in hand)) - FIRST[cards] for hand in hands]
+    assert places == list(range(len(hands)))
 
 
 @every_game
 def test_pegging_is_as_players_know_it(game: str) -> None:
     rules = PRESETS[game]
-    pegs = model.kept_pegging(rules.dealt)
-    ranks = kept_ranks(rules.dealt - 2)
+    pegs = model.hand_pegging(rules.dealt)
+    ranks = hand_ranks(rules.dealt - 2)
     mine = pegs[:, :, 0]
     assert pegs.min() > 0.0
     assert (mine.mean(axis=1)[ROLES.index("dealer")] > mine.mean(axis=1)[ROLES.index("pone")]).all()
@@ -200,7 +201,7 @@ def test_pegging_is_as_players_know_it(game: str) -> None:
 def test_few_samples_are_drawn_to_the_additive_model() -> None:
     """True means scatter by 0.5 about shares that add up, samples by 2 about the means."""
     rng = np.random.default_rng(6)
-    ranks = kept_ranks(4)
+    ranks = hand_ranks(4)
     shares = rng.normal(0.5, 0.2, size=13)
     truth = shares[ranks].sum(axis=1) + rng.normal(0, 0.5, size=len(ranks))
     n = rng.choice([0, 3, 300], size=len(ranks))

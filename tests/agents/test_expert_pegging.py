@@ -15,12 +15,17 @@ from typing import Any
 import numpy as np
 import pytest
 from crib_agents import PhasedAgent, RandomAgent
-from crib_agents.expert.two_hand.judge import model
-from crib_agents.expert.two_hand.judge.outcomes import COUNT_SIZE
-from crib_agents.expert.two_hand.judge.value import win_table
 from crib_agents.expert.two_hand.pegging import belief, rollout_policy
 from crib_agents.expert.two_hand.pegging.expert import PeggingExpert, read_tables
-from crib_agents.expert.two_hand.pegging.holdings import (
+from crib_agents.expert.two_hand.pegging.search import (
+    MY_POINTS,
+    POINTS_NOW,
+    THEIR_POINTS,
+    WIN_VALUE,
+)
+from crib_agents.kernels.pair_tables import cell
+from crib_agents.knowledge.two_hand import model
+from crib_agents.knowledge.two_hand.holdings import (
     COUNTED,
     DISTINCT,
     EMPTY,
@@ -31,13 +36,8 @@ from crib_agents.expert.two_hand.pegging.holdings import (
     holdings,
     number,
 )
-from crib_agents.expert.two_hand.pegging.search import (
-    MY_POINTS,
-    POINTS_NOW,
-    THEIR_POINTS,
-    WIN_VALUE,
-)
-from crib_agents.expert.two_hand.pegging.transition import (
+from crib_agents.knowledge.two_hand.outcomes import COUNT_SIZE
+from crib_agents.knowledge.two_hand.pegging import (
     ME,
     POSITION,
     THEM,
@@ -45,7 +45,7 @@ from crib_agents.expert.two_hand.pegging.transition import (
     go_on,
     put,
 )
-from crib_agents.kernels.pair_tables import cell
+from crib_agents.knowledge.two_hand.win_table import win_table
 from crib_training.evaluation.duplicate import estimate, play_pairs
 from crib_training.tables.two_hand.rollout_policy import keeping_rates
 

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 from crib_agents.expert.two_hand.discard.expert import WIN_VALUE, rank_discards
-from crib_agents.expert.two_hand.judge import outcomes
-from crib_agents.expert.two_hand.judge.value import win_table
+from crib_agents.knowledge.two_hand import outcomes
+from crib_agents.knowledge.two_hand.win_table import win_table
 from crib_agents.learned import MonteCarloAgent, Weights
 from crib_agents.learned.agent import shipped
 from crib_agents.learned.two_hand import judge

@@ -11,9 +11,9 @@ import pytest
 from crib_agents.equilibrium import Equilibrium, Solved
 from crib_agents.expert.two_hand.discard.expert import WIN_VALUE as PAIR_VALUE
 from crib_agents.expert.two_hand.discard.expert import rank_discards
-from crib_agents.expert.two_hand.judge.value import win_table
 from crib_agents.expert.two_hand.pegging import expert as pegging
 from crib_agents.expert.two_hand.pegging.search import WIN_VALUE as CARD_VALUE
+from crib_agents.knowledge.two_hand.win_table import win_table
 from crib_agents.master import Master, strategies
 from crib_agents.master.agent import point, read_tables
 

@@ -9,13 +9,15 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pytest
-from crib_agents.expert.two_hand.judge import outcomes, value, win
-from crib_agents.expert.two_hand.judge.outcomes import PLAY_SIZE, Outcomes
-from crib_agents.expert.two_hand.judge.value import (
+from crib_agents.knowledge.two_hand import outcomes, win
+from crib_agents.knowledge.two_hand.outcomes import PLAY_SIZE, Outcomes
+from crib_agents.knowledge.two_hand.win_table import (
     after_deal,
     after_hands,
     after_pegging,
+    group_by_win_table,
     slope,
+    stakes,
     win_table,
 )
 from crib_training.tables.two_hand.deal_outcomes import STARTS, as_json, dealer_wins, measure
@@ -195,7 +197,7 @@ def test_a_match_is_somebodys(game: str) -> None:
 
 
 def test_stakes_of_the_last_game_are_a_plain_games() -> None:
-    assert value.stakes(6, 121, 1, 1).tolist() == [1, 1, 1, 0, 0, 0]
+    assert stakes(6, 121, 1, 1).tolist() == [1, 1, 1, 0, 0, 0]
     assert win_table(6, 121, MATCH, 1, 1) == pytest.approx(win_table(6, 121, GAME))
 
 
@@ -226,7 +228,7 @@ def test_views_are_sorted_by_what_judges_them() -> None:
     views["dealt"], views["target"], views["match_target"], views["heels"] = 6, 121, 7, 2
     views["episode"] = (GAME, MATCH, GAME, MATCH, MATCH)
     views["match_score"] = ((0, 0), (6, 2), (3, 3), (6, 2), (2, 6))
-    groups = {tuple(which.tolist()): table for table, which in value.group_by_win_table(views)}
+    groups = {tuple(which.tolist()): table for table, which in group_by_win_table(views)}
     assert set(groups) == {(0, 2), (1, 3), (4,)}
     assert groups[1, 3] is win_table(6, 121, MATCH, 1, 5, 2)
     assert groups[(4,)] is win_table(6, 121, MATCH, 5, 1, 2)

@@ -7,10 +7,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pytest
-from crib_agents.expert.table_top import TableTopExpert, rounds, win
+from crib_agents.expert.table_top import TableTopExpert
 from crib_agents.expert.table_top.agent import ACTIONS, VALUE, WIN_VALUE
-from crib_agents.expert.table_top.stakes import chance_of
 from crib_agents.expert.table_top.value import MINE, THEIRS
+from crib_agents.knowledge.table_top import rounds, win
+from crib_agents.knowledge.table_top.win_table import chance_of
 from crib_training.evaluation.duplicate import estimate, play_pairs
 from crib_training.tables.table_top.rounds import ByPoints, gain, measure
 

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 from crib_agents import RuleBasedAgent
-from crib_agents.expert.two_hand.judge import outcomes
-from crib_agents.expert.two_hand.judge.win import WON, probabilities
+from crib_agents.knowledge.two_hand import outcomes
+from crib_agents.knowledge.two_hand.win import WON, probabilities
 from crib_play.table.games import find_game
 from crib_play.table.session import Session
 from crib_training.evaluation.aivat.course import DEALER_PLAY

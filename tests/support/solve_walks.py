@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from crib_agents.equilibrium.strategy import pair_number
 from crib_agents.equilibrium.tree import multisets, public_tree
-from crib_agents.expert.two_hand.pegging.holdings import FIRST, number
+from crib_agents.knowledge.two_hand.holdings import FIRST, number
 from crib_training.solve.counts import count_states
 from crib_training.solve.endings import VALUE
 from crib_training.solve.walks import NO_BOOK, Hands, Walker
@@ -115,7 +115,7 @@ def check_played_out(
         for seat in range(2):
             ranges = np.zeros((1, multisets(kept)), dtype=np.float32)
             ranges[0, hands[1 - seat] - FIRST[kept]] = 1.0
-            values, masses, _, _ = walker.walk(
+            values, masses, *_ = walker.walk(
                 seat, VALUE, lone(hands[seat]), ranges, probabilities, probabilities, NO_BOOK
             )
             assert masses[0] == 1.0

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from crib_agents.equilibrium.classes import hand_classes
 from crib_agents.equilibrium.tree import multisets
-from crib_agents.expert.two_hand.pegging.holdings import COUNTED, FIRST, holdings
+from crib_agents.knowledge.two_hand.holdings import COUNTED, FIRST, holdings
 from crib_training.solve.counts import count_states
 from crib_training.solve.endings import BEST, LEARN, VALUE
 from crib_training.solve.ranges import Ranges
@@ -97,7 +97,7 @@ def test_learning_closes_the_gap() -> None:
             for seat in range(2):
                 walker.average(seat, books[seat], mean)
             best, own = (
-                [walker.walk(seat, mode, hands, ranges, mean, mean, NO_BOOK)[0].mean()
+                [walker.walk(seat, mode, hands, ranges, mean, mean, NO_BOOK).values.mean()
                  for seat in range(2)]
                 for mode in (BEST, VALUE)
             )  # fmt: skip
@@ -125,8 +125,8 @@ def test_ranges_are_what_is_left_of_the_deck() -> None:
             dealt += 1
             row = rows[tuple(sorted(card >> 2 for card in theirs))]
             for split in range(len(classes.splits)):
-                expected[int(hands.kept[row, split])] += ranges.strategy[1, row, split]
-        found = ranges.kept[0, rows[tuple(sorted(card >> 2 for card in mine))]]
+                expected[int(hands.holding[row, split])] += ranges.strategy[1, row, split]
+        found = ranges.holding[0, rows[tuple(sorted(card >> 2 for card in mine))]]
         for kept, likely in enumerate(found):
             assert likely == pytest.approx(expected[kept] / dealt, abs=1e-6)
         assert found.sum() == pytest.approx(1.0, abs=1e-5)

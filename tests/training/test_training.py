@@ -367,7 +367,7 @@ def test_control_c_ends_in_one_line(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_tables_are_made_after_what_they_read() -> None:
     names = list(ORDER)
-    assert names.index("discarded") > max(map(names.index, ("kept_pegging", "deal_outcomes")))
+    assert names.index("discarded") > max(map(names.index, ("hand_pegging", "deal_outcomes")))
     assert names.index("table_top_rounds") > names.index("table_top_values")
 
 

@@ -73,8 +73,8 @@ DEAL_OUTCOMES = Table(
         "crib": COUNT,
     },
 )
-KEPT_PLAY = Table(
-    "kept_pegging.json", 1, dict.fromkeys(("mine", "theirs"), (len(DEALT), len(ROLES), 1820)), 455
+HAND_PEGGING = Table(
+    "hand_pegging.json", 1, dict.fromkeys(("mine", "theirs"), (len(DEALT), len(ROLES), 1820)), 455
 )
 DISCARDED = Table("discarded.json", 1, {"discarded": CHARTS, "excess": CHARTS})
 REFLEX = Table(
@@ -104,7 +104,7 @@ TABLE_TOP_ROUNDS = Table(
 )
 TABLE_TOP_VALUES = Table("table_top_values.npz", 1, {"values": (len(VARIANTS), 103_432)})
 TABLES = (
-    CRIB_TABLES, REFLEX, DEAL_OUTCOMES, KEPT_PLAY, DISCARDED, CHOICES, REFERENCE_DEALS,
+    CRIB_TABLES, REFLEX, DEAL_OUTCOMES, HAND_PEGGING, DISCARDED, CHOICES, REFERENCE_DEALS,
     TABLE_TOP_VALUES, TABLE_TOP_ROUNDS,
 )  # fmt: skip
 

@@ -24,7 +24,8 @@ from crib_agents.equilibrium.packed import (
 )
 from crib_agents.equilibrium.strategy import WHOLE, first_of, pair_number
 from crib_agents.equilibrium.tree import find_node
-from crib_agents.expert.two_hand.pegging.holdings import FIRST, number
+from crib_agents.knowledge.two_hand.holdings import FIRST, held_ranks, number
+from crib_agents.knowledge.two_hand.pegging import NEW_COUNT, turn_after
 from crib_agents.learned.two_hand.act import rules_key
 from crib_env.engine import stack
 from crib_env.engine.jit import kernel
@@ -120,26 +121,18 @@ def order_makes(v, order):
     for i in range(n):
         card = v["hand"][places[i]]
         if count + pip(card) > 31:
-            for later in range(i + 1, n):
-                if count + pip(v["hand"][places[later]]) <= 31:
-                    return -1
-            if v["single_count"]:
-                return made
-            sequence = 0
-            played = 0
-            count = 0
-            go = 0
+            return -1  # a later one fits
         count += pip(card)
         sequence = sequence << 4 | card >> 2
         played += 1
         made += sequence_points(sequence, played, count, go)
-        on = False
+        able = False
         for later in range(i + 1, n):
-            on = on or count + pip(v["hand"][places[later]]) <= 31
-        if count < 31 and go == 0 and not (on and v["single_count"]):
-            made += 1
-            go = 1
-        if count == 31:
+            able = able or count + pip(v["hand"][places[later]]) <= 31
+        way, point = turn_after(count, go, able, False, v["single_count"])
+        made += point
+        go |= point
+        if way == NEW_COUNT:
             if v["single_count"]:
                 return made
             sequence = 0
@@ -158,12 +151,11 @@ def pegging_probabilities(v, weights, probabilities):
             its first card.
     """
     n = v["hand_n"]
-    counted = 0
+    counted = held_ranks(v)
     ranks = 0  # that fit
     slots = 0
     for i in range(n):
         probabilities[i] = 0.0
-        counted += 1 << ((v["hand"][i] >> 2) << 2)
         if v["legal"] >> i & 1:
             ranks |= 1 << (v["hand"][i] >> 2)
     for rank in range(13):

@@ -22,12 +22,11 @@ import numpy as np
 import numpy.typing as npt
 
 from crib_agents.data.tables import RANKS
+from crib_agents.knowledge.two_hand.pegging import NEW_COUNT, REPLY, SAME_PLAYER, WAYS
 from crib_env.engine.jit import kernel
 from crib_env.engine.record import NONE
 from crib_env.engine.show import pip
 
-REPLY, SAME_PLAYER, NEW_COUNT = range(3)
-WAYS = 3
 PAIRS = comb(RANKS + 1, 2)  # rank multisets of the two cards discarded
 PIPS = np.array([pip(4 * rank) for rank in range(RANKS)], dtype=np.int64)
 
@@ -68,14 +67,14 @@ class PublicTree:
 
 
 @cache
-def public_tree(kept: int, single_count: bool) -> PublicTree:
-    """Return the tree of the play with ``kept`` cards a seat.
+def public_tree(cards: int, single_count: bool) -> PublicTree:
+    """Return the tree of the play with ``cards`` a seat.
 
     Args:
-        kept: 2 to 4.
+        cards: 2 to 4.
         single_count: whether the play ends with its first count (F4).
     """
-    level = {"mover": [0], "left": [kept], "other": [kept], "count": [0], "alone": [0]}
+    level = {"mover": [0], "left": [cards], "other": [cards], "count": [0], "alone": [0]}
     here = {name: np.array(value, dtype=np.int64) for name, value in level.items()}
     levels, children = [], []
     nodes = rows = 0
@@ -91,7 +90,7 @@ def public_tree(kept: int, single_count: bool) -> PublicTree:
         children.append(child + nodes)
         here = below
     joined = {name: np.concatenate([level[name] for level in levels]) for name in levels[0]}
-    sizes = np.array([multisets(left) * (left - 1) for left in range(kept + 1)])
+    sizes = np.array([multisets(left) * (left - 1) for left in range(cards + 1)])
     chooses = joined["left"] > 1
     size = np.where(chooses, sizes[joined["left"]], 0)
     offset = np.where(chooses, np.cumsum(size) - size, NONE)

@@ -16,7 +16,6 @@ __all__ = [
     "card_of",
     "choose_pair",
     "discard_by",
-    "kept_points",
     "starters_total",
 ]  # fmt: skip
 
@@ -69,45 +68,3 @@ def discard_by(pair_value):
         return card_of(v, best_pair(v, table, weights))
 
     return discard
-
-
-@kernel
-def kept_points(v, low, high):
-    """Return what the hand kept after laying ``low`` and ``high`` scores as it stands (C2, H8)."""
-    ranks = 0
-    packed = 0
-    kept = 0
-    suit = NONE
-    flush = 1
-    for i in range(v["hand_n"] + v["discarded_n"]):
-        card = dealt_card(v, i)
-        if card != low and card != high:
-            ranks += 1 << (4 * (card >> 2))
-            packed = packed << 4 | card >> 2
-            kept += 1
-            if suit == NONE:
-                suit = card & 3
-            elif card & 3 != suit:
-                flush = 0
-    points = kept if flush and kept >= v["flush_size"] else 0
-    for chosen in range(1, 1 << kept):
-        total = 0
-        for i in range(kept):
-            if chosen >> i & 1:
-                total += min((packed >> (4 * i) & 15) + 1, 10)
-        if total == 15:
-            points += 2
-    length = 0
-    ways = 1
-    for r in range(14):  # one past the king, to end the last run
-        n = ranks >> (4 * r) & 15
-        if n > 0:
-            points += n * (n - 1)
-            length += 1
-            ways *= n
-        else:
-            if length >= 3:
-                points += length * ways
-            length = 0
-            ways = 1
-    return points

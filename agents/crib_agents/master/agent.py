@@ -11,14 +11,14 @@ from crib_agents.data import tables
 from crib_agents.data.tables import RANKS
 from crib_agents.equilibrium.files import FIELDS
 from crib_agents.expert.agent import ExpertAgent
-from crib_agents.expert.honours import HONOURS
 from crib_agents.expert.two_hand.discard import expert
-from crib_agents.expert.two_hand.judge.model import load_for
-from crib_agents.expert.two_hand.judge.value import group_by_win_table
 from crib_agents.expert.two_hand.pegging import expert as pegging
-from crib_agents.expert.two_hand.pegging.holdings import holdings
 from crib_agents.expert.two_hand.pegging.search import FINDINGS
-from crib_agents.expert.two_hand.pegging.transition import POSITION
+from crib_agents.knowledge.honours import HONOURS
+from crib_agents.knowledge.two_hand.holdings import holdings
+from crib_agents.knowledge.two_hand.model import load_for
+from crib_agents.knowledge.two_hand.pegging import POSITION
+from crib_agents.knowledge.two_hand.win_table import group_by_win_table
 from crib_agents.master.choose import discard_views, pegging_views
 from crib_agents.master.strategies import by_rules, packed
 from crib_env.answers import one_or_many
@@ -76,11 +76,11 @@ class Master:
                 actions[rows] = self._expert.act(views[rows], rng)
                 continue
             for win_table, among in group_by_win_table(views[rows]):
-                asked = rows[among]
-                discarding = views["phase"][asked] == DISCARD
+                judged = rows[among]
+                discarding = views["phase"][judged] == DISCARD
                 for chosen, choose in ((discarding, self._discard), (~discarding, self._play)):
                     if chosen.any():
-                        at = asked[chosen]
+                        at = judged[chosen]
                         actions[at] = choose(np.ascontiguousarray(views[at]), win_table, strategy)
         return actions
 
@@ -112,7 +112,7 @@ def read_tables() -> tuple[Array, Array, Array]:
 
 
 def point(win_table: Array) -> float:
-    """Return the value of a point more at the start of a game; see `judge.value.win_table`."""
+    """Return the value of a point more at the start of a game; see `win_table`."""
     target = win_table.shape[1] - 1
     swing = min(expert.SWING, target)
     near, far = win_table[1, target, target - swing], win_table[1, target, target]

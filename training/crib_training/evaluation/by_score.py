@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from crib_agents.expert.two_hand.judge.win import WON, probabilities
+from crib_agents.knowledge.two_hand.win import WON, probabilities
 
 from crib_env.batch import GameBatch
 from crib_env.options import set_scores

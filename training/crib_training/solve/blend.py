@@ -7,138 +7,102 @@ comes to the node.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
-
 import numpy as np
 from crib_agents.data.tables import RANKS
-from crib_agents.equilibrium.tree import NEW_COUNT, PAIRS, REPLY, SAME_PLAYER, WAYS
-from crib_agents.expert.two_hand.pegging.holdings import (
+from crib_agents.equilibrium.tree import PAIRS
+from crib_agents.knowledge.two_hand.holdings import (
     DISTINCT,
     FIRST,
     LISTED,
     LOWEST,
-    holdings,
 )
-from numba import float32, float64, int8, int32, int64, void
+from crib_agents.knowledge.two_hand.pegging import NEW_COUNT, REPLY, SAME_PLAYER, WAYS
+from numba import float64, void
 
 from crib_env.engine.jit import entry, kernel
-from crib_env.engine.record import NONE
+from crib_env.engine.record import NONE, tuple_of
 from crib_training.solve.counts import gone
+from crib_training.solve.endings import VALUE
+from crib_training.solve.play import WALK_T, Walk
 from crib_training.solve.range_split import NOBODY, part_of
-from crib_training.solve.walks import Doubles, Floats, Hands, Walker
+from crib_training.solve.walks import HANDS_T, NO_BOOK, Doubles, Floats, Hands, Walker
 
 SELDOM = 1e-4  # added to how likely a hand comes to a node, so that every node has a mean
 
 
-class Blend(NamedTuple):
-    """What is read and written; names as in `crib_training.solve.play.Walk`.
-
-    Attributes:
-        sums: float64, receives the chances weighed, as a strategy without pairs lays them out.
-        weights: float64, receives the weights, in the same places.
-    """
-
-    mover: Any
-    left: Any
-    other: Any
-    row: Any
-    child: Any
-    offset: Any
-    after: Any
-    count: Any
-    single_count: Any
-    rows: Any
-    me: Any
-    pairs: Any
-    pair: Any
-    probabilities: Any
-    sums: Any
-    weights: Any
-
-
 @kernel
-def add(b, node, own, path, weight):
+def add(w, node, own, path, weight, sums, weights):
     """Add the chances of a holding at a node to the mean."""
-    left = b.left[node]
+    left = w.left[node]
     place = own - FIRST[left]
-    at = b.offset[node] * b.pairs + (place * b.pairs + b.pair) * (left - 1)
-    to = b.offset[node] + place * (left - 1)
+    at = w.offset[node] * w.pairs + (place * w.pairs + w.pair) * (left - 1)
+    to = w.offset[node] + place * (left - 1)
     share = weight * (path + SELDOM)
     for slot in range(left - 1):
-        b.sums[to + slot] += share * b.probabilities[at + slot]
-        b.weights[to + slot] += share
+        sums[to + slot] += share * w.probabilities[at + slot]
+        weights[to + slot] += share
 
 
 @kernel
-def follow(b, node, state, own, path, weight):
+def follow(w, node, state, own, path, weight, sums, weights):
     """Add a hand's chances at a node and all below it.
 
     Args:
-        state: of the count. own: the holding. path: how likely this seat comes this way.
-        weight: how likely the hand is.
+        w: a `Walk`. state: of the count. own: the holding.
+        path: how likely this seat comes this way. weight: how likely the hand is.
+        sums: float64, receives the chances weighed, as a strategy without pairs lays them out.
+        weights: float64, receives the weights, in the same places.
     """
-    mine = b.mover[node] == b.me
-    left = b.left[node]
+    mine = w.mover[node] == w.me
+    left = w.left[node]
     at = 0
     choices = RANKS
     if mine:
-        add(b, node, own, path, weight)
-        choices = b.rows[own, DISTINCT]
-        at = b.offset[node] * b.pairs + ((own - FIRST[left]) * b.pairs + b.pair) * (left - 1)
-        if b.row[node] == NONE:
+        add(w, node, own, path, weight, sums, weights)
+        choices = w.rows[own, DISTINCT]
+        at = w.offset[node] * w.pairs + ((own - FIRST[left]) * w.pairs + w.pair) * (left - 1)
+        if w.row[node] == NONE:
             return 0
     rest = 1.0
     for choice in range(choices):
-        rank = b.rows[own, LISTED] >> (4 * choice) & 15 if mine else choice
+        rank = w.rows[own, LISTED] >> (4 * choice) & 15 if mine else choice
         chance = 1.0
         if mine:
             chance = rest
             if choice < choices - 1:
-                chance = b.probabilities[at + choice]
+                chance = w.probabilities[at + choice]
             rest -= chance
-        then = b.after[state, rank]
+        then = w.after[state, rank]
         if then == NONE:
             continue
-        holding = b.rows[own, rank] if mine else own
-        other = b.other[node] if mine else left - 1
-        count = b.count[then]
-        able = holding > 0 and count + b.rows[holding, LOWEST] <= 31
+        holding = w.rows[own, rank] if mine else own
+        other = w.other[node] if mine else left - 1
+        count = w.count[then]
+        able = holding > 0 and count + w.rows[holding, LOWEST] <= 31
         if holding == 0 or other == 0:
             continue
         for way in range(WAYS):
-            if way == NEW_COUNT and b.single_count:
+            if way == NEW_COUNT and w.single_count:
                 continue
             if part_of(way, mine, count, able, other) == NOBODY:
                 continue
-            child = b.child[b.row[node], way] + rank
-            if b.row[child] == NONE and b.mover[child] != b.me:
+            child = w.child[w.row[node], way] + rank
+            if w.row[child] == NONE and w.mover[child] != w.me:
                 continue
             onward = then if way == REPLY else 0
             if way == SAME_PLAYER:
-                onward = gone(then, b.single_count)
-            follow(b, child, onward, holding, path * chance, weight)
+                onward = gone(then, w.single_count)
+            follow(w, child, onward, holding, path * chance, weight, sums, weights)
     return 0
 
 
-@entry(
-    void(
-        int64[::1], int64[::1], int64[::1], int64[::1], int64[:, ::1], int64[::1], int32[:, ::1],
-        int8[::1], int64, int64[:, ::1], int64, int64, float32[::1], float64[::1], float64[::1],
-        int64[::1], int64[::1], float64[::1],
-    )
-)  # fmt: skip
-def blend_hands(
-    mover, left, other, row, child, offset, after, count, single_count, rows, me, pairs,
-    probabilities, sums, weights, kept, pair, weight,
-):  # fmt: skip
-    """Add up every hand's chances; see `Blend` and `Hands`."""
+@entry(void(tuple_of(tuple, *WALK_T), HANDS_T, float64[::1], float64[::1], float64[::1]))
+def blend_hands(shared, hands, likely, sums, weights):
+    """Add up every hand's chances; see `walk_hands` and `blend`."""
     begin = np.int64(0)
-    for hand in range(len(kept)):
-        b = Blend(
-            mover, left, other, row, child, offset, after, count, single_count, rows, me, pairs,
-            pair[hand], probabilities, sums, weights,
-        )  # fmt: skip
-        follow(b, begin, begin, kept[hand], 1.0, weight[hand])
+    for hand in range(len(hands.holding)):
+        w = Walk(hands.pair[hand], 0.0, *shared)
+        follow(w, begin, begin, hands.holding[hand], 1.0, likely[hand], sums, weights)
 
 
 def blend(
@@ -150,13 +114,11 @@ def blend(
         hands: all that the seat may hold. likely: float64[T], how likely each is.
         probabilities: of the seat, for every pair. basic: what is taken where no hand comes.
     """
-    tree, counts = walker.tree, walker.counts
-    sums, weights = np.zeros((2, tree.size))
-    blend_hands(
-        tree.mover, tree.left, tree.other, tree.row, tree.child, tree.offset, counts.after,
-        counts.count, walker.single_count, holdings(), seat, PAIRS, probabilities, sums, weights,
-        hands.kept, hands.pair, likely,
+    sums, weights = np.zeros((2, walker.tree.size))
+    shared = walker.shared(
+        seat, VALUE, PAIRS, probabilities, NO_BOOK, NO_BOOK, walker.by_hand[:0]
     )  # fmt: skip
+    blend_hands(shared, hands, likely, sums, weights)
     met = weights > 0.0
     mean = basic.copy()
     mean[met] = sums[met] / weights[met]

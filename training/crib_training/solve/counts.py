@@ -15,7 +15,8 @@ import numpy.typing as npt
 from crib_agents.data.tables import RANKS
 from crib_agents.equilibrium.classes import SUITS
 from crib_agents.equilibrium.tree import PIPS, multisets
-from crib_agents.expert.two_hand.pegging.holdings import FIRST, LISTED, LOWEST, holdings
+from crib_agents.knowledge.two_hand.holdings import FIRST, LISTED, LOWEST, holdings
+from crib_agents.knowledge.two_hand.pegging import REPLY, SAME_PLAYER, go_point, turn_after
 from numba import int8, int32, int64, void
 
 from crib_env.engine.jit import entry, kernel
@@ -119,13 +120,13 @@ def list_states(cards: int) -> tuple[list[list[int]], list[list[int]], list[int]
 
 
 @cache
-def count_states(kept: int, single_count: bool) -> Counts:
+def count_states(cards: int, single_count: bool) -> Counts:
     """Return the states of the counts of a game, and how the play ends from each.
 
     Args:
-        kept: cards that a seat keeps. single_count: whether the play ends with its first count.
+        cards: that a seat plays. single_count: whether the play ends with its first count.
     """
-    follows, makes, counted, within = list_states(2 * kept)
+    follows, makes, counted, within = list_states(2 * cards)
     n = len(counted)
     count = np.repeat(np.array(counted, dtype=np.int8), 2)
     plain = np.array(follows, dtype=np.int32)
@@ -134,22 +135,12 @@ def count_states(kept: int, single_count: bool) -> Counts:
     for go in range(2):
         after[go::2] = np.where(plain == NONE, NONE, 2 * plain + go)
     points[1::2] -= (count[after[1::2]] == 31) & (plain != NONE)  # the other point is pegged (H6)
-    last_two = np.zeros((2 * within[2 * kept - 3], PAIR, 2, RANKS), dtype=np.int8)
+    last_two = np.zeros((2 * within[2 * cards - 3], PAIR, 2, RANKS), dtype=np.int8)
     alone = np.zeros((2 * n, FIRST[4]), dtype=np.int8)
     few = 2 * np.array(within, dtype=np.int64)
     fill_endings(after, points, count, int(single_count), holdings(), few, last_two, alone)
     their_two = np.ascontiguousarray(last_two.transpose(0, 3, 2, 1))
     return Counts(after, points, count, last_two, their_two, alone)
-
-
-@kernel
-def for_go(count, state, on, single_count):
-    """Return what the last card pegs besides, when the other seat cannot play (H5, H7, F5).
-
-    Args:
-        state: after the card. on: whether the seat that played it can play on.
-    """
-    return count[state] < 31 and state & 1 == 0 and not (on and single_count)
 
 
 @kernel
@@ -179,17 +170,17 @@ def play_out(after, points, count, single_count, state, first, second, other):
             other = NONE
         here = first if mine else other
         there = other if mine else first
-        if there != NONE and after[state, there] != NONE:
+        able = here != NONE and after[state, here] != NONE
+        other_able = there != NONE and after[state, there] != NONE
+        way, point = turn_after(count[state], state & 1, able, other_able, single_count)
+        net += point if mine else -point
+        if way == REPLY:
             mine = not mine
-            continue
-        on = here != NONE and after[state, here] != NONE
-        if for_go(count, state, on, single_count):
-            net += 1 if mine else -1
-        if on:
+        elif way == SAME_PLAYER:
             state = gone(state, single_count)
         elif single_count or (here == NONE and there == NONE):
             return net
-        else:  # a new count
+        else:
             state = 0
             mine = mine != (there != NONE)
 
@@ -203,9 +194,9 @@ def play_alone(after, points, count, single_count, alone, rows, state, holding):
         if rest == NONE or after[state, rank] == NONE:
             continue
         then = after[state, rank]
-        on = rest > 0 and count[then] + rows[rest, LOWEST] <= 31
-        made = points[state, rank] + for_go(count, then, on, single_count)
-        if on:
+        able = rest > 0 and count[then] + rows[rest, LOWEST] <= 31
+        made = points[state, rank] + go_point(count[then], then & 1, able, single_count)
+        if able:
             made += alone[gone(then, single_count), rest]
         elif rest > 0 and not single_count:
             made += alone[0, rest]

@@ -1,8 +1,9 @@
 """Discarding: what each way to split a hand is worth, and how that is learned.
 
-A split is worth the mean show of what is kept, the crib as gain or loss, and the play. The show is
-exact with suits, for each class of hands; of the crib the ranks are, against what the other seat
-discards, and his nob; a flush in it is reckoned as if the other seat discarded by ranks alone.
+The value of a split is the mean show of the hand that is left, the crib as gain or loss, and the
+pegging. The show is exact with suits, for each class of hands; of the crib the ranks are, against
+what the other seat discards, and his nob; a flush in it is counted as if the other seat discarded
+by ranks alone.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 from crib_agents.equilibrium.classes import Classes
 from crib_agents.equilibrium.tree import PAIRS
-from crib_agents.expert.two_hand.pegging.holdings import COUNTED, FIRST, KEY, holdings
+from crib_agents.knowledge.two_hand.holdings import COUNTED, FIRST, KEY, holdings
 from numba import float32, float64, int64, void
 
 from crib_env.engine.family import find_family
@@ -30,7 +31,7 @@ Floats = npt.NDArray[np.float32]
 
 @entry(void(array_of(VIEW), TABLE_T, int64[:, ::1], int64[:, ::1], float32[:, ::1]))
 def write_shows(views, table, cards, splits, shows):
-    """Write the mean points of the hand kept, over every starter, for each class and split.
+    """Write the mean points of the hand that is left, over every starter, for each class and split.
 
     Args:
         views: one view, scratch but for the flush. cards, splits: of `Classes`.
@@ -97,24 +98,24 @@ def crib_points() -> tuple[Doubles, Doubles]:
          float64[:, ::1])
 )  # fmt: skip
 def write_values(
-    ranks, kept, pair, kept_range, pair_range, crib, cribs, play, sign, play_sign, starters,
+    ranks, holding, pair, holding_range, pair_range, crib, cribs, play, sign, play_sign, starters,
     action_value
 ):  # fmt: skip
     """Write what each multiset's splits are worth in crib and play, float64[M, S].
 
     Args:
-        ranks, kept, pair: of `RankHands`. kept_range, pair_range: of `Ranges`, for this seat.
+        ranks, holding, pair: of `RankHands`. holding_range, pair_range: of `Ranges`, for this seat.
         crib: float64[91, 91], the crib of two pairs added up over all starters but their own cards.
         cribs: float64[91, 91, 13], by starter, to take one's own cards from that.
-        play: float64[K, K], points of the play by what this seat kept and the other.
+        play: float64[K, K], points of the play by both seats' hands.
         sign: of the crib: 1 for the dealer, -1 for pone. play_sign: of ``play``.
         starters: how many there can be, given the hand and the other's two.
     """
     for hand in range(len(ranks)):
-        for split in range(kept.shape[1]):
+        for split in range(holding.shape[1]):
             same = split - 1
             while same >= 0 and (
-                kept[hand, same] != kept[hand, split] or pair[hand, same] != pair[hand, split]
+                holding[hand, same] != holding[hand, split] or pair[hand, same] != pair[hand, split]
             ):
                 same -= 1
             if same >= 0:
@@ -130,8 +131,8 @@ def write_values(
                         points -= cribs[mine, theirs, ranks[hand, i]]
                     of_crib += likely * points
             of_play = 0.0
-            for theirs in range(kept_range.shape[1]):
-                of_play += kept_range[hand, theirs] * play[kept[hand, split], theirs]
+            for theirs in range(holding_range.shape[1]):
+                of_play += holding_range[hand, theirs] * play[holding[hand, split], theirs]
             action_value[hand, split] = sign * of_crib / starters + play_sign * of_play
 
 
@@ -203,21 +204,21 @@ class DiscardSolver:
         assert self.crib.shape == (PAIRS, PAIRS)
 
     def action_value(
-        self, seat: int, kept_range: Floats, pair_range: Floats, play: Doubles
+        self, seat: int, holding_range: Floats, pair_range: Floats, play: Doubles
     ) -> Doubles:
         """Return what splits are worth in crib and play, float64[M, S].
 
         Args:
             seat: 0 for pone, 1 for the dealer.
-            kept_range, pair_range: what it faces.
-            play: float64[K, K], pone's points of the play, by what it and the dealer kept.
+            holding_range, pair_range: what it faces.
+            play: float64[K, K], pone's points of the play, by its hand and the dealer's.
         """
         hands = self.hands
-        action_value = np.zeros(hands.kept.shape)
+        action_value = np.zeros(hands.holding.shape)
         sign = 1.0 if seat else -1.0
         write_values(
-            hands.ranks, hands.kept, hands.pair, kept_range, pair_range, self.crib, self.cribs,
-            np.ascontiguousarray(play.T) if seat else play, sign, -sign, self.starters,
+            hands.ranks, hands.holding, hands.pair, holding_range, pair_range, self.crib,
+            self.cribs, np.ascontiguousarray(play.T) if seat else play, sign, -sign, self.starters,
             action_value,
         )  # fmt: skip
         return action_value

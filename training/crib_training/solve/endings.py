@@ -6,13 +6,12 @@
 from __future__ import annotations
 
 from crib_agents.data.tables import RANKS
-from crib_agents.expert.two_hand.pegging.holdings import DISTINCT, FIRST, LISTED
+from crib_agents.knowledge.two_hand.holdings import DISTINCT, FIRST, LISTED, OF_SIZE
 
 from crib_env.engine import stack
 from crib_env.engine.jit import kernel
 from crib_env.engine.record import NONE
 from crib_training.solve.counts import PAIR
-from crib_training.solve.range_split import many
 
 LEARN, VALUE, BEST = range(3)
 """What a walk is for: to learn of it, to value the strategy, or to value the best answer to it."""
@@ -23,16 +22,16 @@ UNFIT = -1e30  # in place of the worth of a rank that does not fit
 
 @kernel
 def credit(w, level, place, points, path):
-    """Add points, weighed by the range, to what the other seat kept in the holding at ``place``."""
-    if len(w.by_kept) > 0:
-        w.by_kept[w.origin[level, place]] += path * points
+    """Add points, weighed by the range, by the whole hand of the other's holding at ``place``."""
+    if len(w.by_hand) > 0:
+        w.by_hand[w.origin[level, place]] += path * points
 
 
 @kernel
 def count_up(w, level, size, points, path):
     """Return the points of a line of play that has ended, weighed by the range."""
     total = 0.0
-    for i in range(many(size)):
+    for i in range(OF_SIZE[size]):
         weighed = w.reach[level, i] * points
         total += weighed
         credit(w, level, i, weighed, path)
@@ -43,7 +42,7 @@ def count_up(w, level, size, points, path):
 def count_alone(w, level, size, state, points, path):
     """Return the same where this seat has no cards left, and the other plays on alone."""
     total = 0.0
-    for i in range(many(size)):
+    for i in range(OF_SIZE[size]):
         weighed = w.reach[level, i] * (points - w.alone[state, FIRST[size] + i])
         total += weighed
         credit(w, level, i, weighed, path)
@@ -61,10 +60,10 @@ def their_last_two(w, node, level, state, rank, points, path):
     for i in range(PAIR):
         share = lower[i]
         total += reach[i] * (points - share * makes[0, i] - (1.0 - share) * makes[1, i])
-    if len(w.by_kept) > 0:
+    if len(w.by_hand) > 0:
         for i in range(PAIR):
             made = points - lower[i] * makes[0, i] - (1.0 - lower[i]) * makes[1, i]
-            w.by_kept[w.origin[level, i]] += path * reach[i] * made
+            w.by_hand[w.origin[level, i]] += path * reach[i] * made
     return total
 
 
@@ -122,11 +121,11 @@ def choose_of_two(w, node, level, state, own, points, path):
     share = w.probabilities[at] if slots > 1 else 1.0
     action_value = stack.floats(2)
     my_last_two(w.reach[level], w.last_two[state, place], points, action_value)
-    if len(w.by_kept) > 0:
+    if len(w.by_hand) > 0:
         makes = w.last_two[state, place]
         for x in range(RANKS):
             made = points + share * makes[0, x] + (1.0 - share) * makes[1, x]
-            w.by_kept[w.origin[level, x]] += path * w.reach[level, x] * made
+            w.by_hand[w.origin[level, x]] += path * w.reach[level, x] * made
     if slots == 1 or w.after[state, high] == NONE:
         return action_value[0]
     if w.after[state, low] == NONE:

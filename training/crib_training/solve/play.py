@@ -13,8 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from crib_agents.data.tables import RANKS
-from crib_agents.equilibrium.tree import NEW_COUNT, REPLY, SAME_PLAYER, WAYS
-from crib_agents.expert.two_hand.pegging.holdings import (
+from crib_agents.knowledge.two_hand.holdings import (
     DISTINCT,
     FIRST,
     HOLDINGS,
@@ -22,11 +21,13 @@ from crib_agents.expert.two_hand.pegging.holdings import (
     LOWEST,
     holdings,
 )
+from crib_agents.knowledge.two_hand.pegging import NEW_COUNT, REPLY, SAME_PLAYER, WAYS, go_point
+from numba import float32, float64, int8, int32, int64
 
 from crib_env.engine import stack
 from crib_env.engine.jit import kernel
 from crib_env.engine.record import NONE
-from crib_training.solve.counts import for_go, gone
+from crib_training.solve.counts import gone
 from crib_training.solve.endings import (
     BEST,
     LEARN,
@@ -62,24 +63,27 @@ class Walk(NamedTuple):
     """What a walk reads and writes.
 
     Attributes:
+        pair: the pair that this hand discarded; see `Strategy.discard_pairs`.
+        weight: of what is learned in its average.
         mover, left, other, row, child, offset: of the `PublicTree`.
         after, points, count, last_two, their_two, alone: of `Counts`.
         single_count: 1 for one count.
         rows: `holdings`. with_card, slot: `WITH`, `SLOT`.
         me: 0 for pone, 1 for the dealer. mode: what the walk is for.
-        pairs, pair: `Strategy.discard_pairs` of this seat, and what it discarded.
-        weight: of what is learned in its average.
+        pairs: `Strategy.discard_pairs` of this seat.
         probabilities: float32, this seat's strategy, as `Strategy.play` lays it out, 0 to 1.
         theirs: float32, the other seat's, which knows no pairs discarded.
         book: float32, for each holding at each of this seat's nodes the regrets of its ranks, then
             the sums for its average strategy; of the best answer float32[N], which rank is played
             at each of this seat's nodes, or nothing. pages: int64[N], where each node's begin.
         reach: float64[LEVELS, K], the other seat's range, level by level.
-        origin: int32[LEVELS, K], what each of its holdings was kept as.
-        by_kept: float64[K], receives the points of the walk by what the other seat kept; empty
+        origin: int32[LEVELS, K], the whole hand of each of its holdings.
+        by_hand: float64[K], receives the points of the walk by the other seat's whole hand; empty
             where that is not wanted.
     """
 
+    pair: Any
+    weight: Any
     mover: Any
     left: Any
     other: Any
@@ -99,15 +103,23 @@ class Walk(NamedTuple):
     me: Any
     mode: Any
     pairs: Any
-    pair: Any
-    weight: Any
     probabilities: Any
     theirs: Any
     book: Any
     pages: Any
     reach: Any
     origin: Any
-    by_kept: Any
+    by_hand: Any
+
+
+WALK_T = (
+    int64[::1], int64[::1], int64[::1], int64[::1], int64[:, ::1], int64[::1],
+    int32[:, ::1], int8[:, ::1], int8[::1], int8[:, :, :, ::1], int8[:, :, :, ::1], int8[:, ::1],
+    int64, int64[:, ::1], int32[:, ::1], int8[:, ::1], int64, int64, int64,
+    float32[::1], float32[::1], float32[::1], int64[::1], float64[:, ::1], int32[:, ::1],
+    float64[::1],
+)  # fmt: skip
+"""Numba's types of the fields of a `Walk` that are the same for every hand: all but two."""
 
 
 @kernel
@@ -189,7 +201,7 @@ def walk(w, node, level, state, own, points, path):
             onward = then if way == REPLY else 0
             net = made
             if way != REPLY:
-                go = for_go(w.count, then, way == SAME_PLAYER, w.single_count)
+                go = go_point(count, then & 1, way == SAME_PLAYER, w.single_count)
                 net += go if mine else -go
             if way == SAME_PLAYER:
                 onward = gone(then, w.single_count)

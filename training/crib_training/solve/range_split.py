@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from crib_agents.equilibrium.tree import NEW_COUNT, REPLY, SAME_PLAYER
-from crib_agents.expert.two_hand.pegging.holdings import FIRST, LOWEST
+from crib_agents.knowledge.two_hand.holdings import FIRST, LOWEST, OF_SIZE
+from crib_agents.knowledge.two_hand.pegging import NEW_COUNT, REPLY, SAME_PLAYER
 
 from crib_env.engine.jit import kernel
 
@@ -13,7 +13,7 @@ NOBODY, FITTING, STUCK, EVERYBODY = range(4)
 @kernel
 def many(size):
     """Return how many holdings of a size there are."""
-    return FIRST[size + 1] - FIRST[size]
+    return OF_SIZE[size]
 
 
 @kernel
@@ -21,8 +21,8 @@ def keep_part(reach, origin, rows, level, size, room, fits):
     """Write the part of the range that can play, or cannot, a level on; return its weight."""
     total = 0.0
     for i in range(many(size)):
-        kept = (rows[FIRST[size] + i, LOWEST] <= room) == fits
-        reach[level + 1, i] = reach[level, i] if kept else 0.0
+        stays = (rows[FIRST[size] + i, LOWEST] <= room) == fits
+        reach[level + 1, i] = reach[level, i] if stays else 0.0
         origin[level + 1, i] = origin[level, i]
         total += reach[level + 1, i]
     return total

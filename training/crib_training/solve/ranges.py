@@ -16,7 +16,7 @@ from crib_agents.data.tables import RANKS
 from crib_agents.equilibrium.classes import SUITS, Classes
 from crib_agents.equilibrium.strategy import pair_number
 from crib_agents.equilibrium.tree import PAIRS
-from crib_agents.expert.two_hand.pegging.holdings import FIRST, number
+from crib_agents.knowledge.two_hand.holdings import FIRST, number
 from numba import float32, float64, int64, uint16, void
 
 from crib_env.engine.jit import entry
@@ -36,7 +36,7 @@ class RankHands:
     Attributes:
         ranks: int64[M, dealt], ascending. counts: int64[M, 13], cards of each rank.
         chance: float64[M], how likely each is dealt.
-        kept: int64[M, S], which holding each split keeps, numbered within its size.
+        holding: int64[M, S], which one each split leaves, numbered within its size.
         pair: int64[M, S], which pair of ranks it discards.
         of_class: int64[C], the multiset of each class of hands.
         copies: cards of a rank in the deck.
@@ -45,7 +45,7 @@ class RankHands:
     ranks: Ints
     counts: Ints
     chance: Doubles
-    kept: Ints
+    holding: Ints
     pair: Ints
     of_class: Ints
     copies: int
@@ -70,19 +70,19 @@ def rank_hands(classes: Classes) -> RankHands:
     ranks = np.array(hands, dtype=np.int64)
     counts = (ranks[:, :, None] == np.arange(RANKS)).sum(axis=1)
     base = FIRST[dealt - 2]
-    holding = {
+    numbers = {
         held: number(sum(1 << (4 * rank) for rank in held)) - base
         for held in combinations_with_replacement(range(RANKS), dealt - 2)
     }
     pairs = np.array([[pair_number(a, b) for a in range(RANKS)] for b in range(RANKS)])
-    kept = [[holding[tuple(hand[i] for i in keep)] for keep in classes.keeps] for hand in hands]
+    holding = [[numbers[tuple(hand[i] for i in keep)] for keep in classes.keeps] for hand in hands]
     ways = np.prod(WAYS[copies][counts], axis=1).astype(np.float64)
     place = {hand: i for i, hand in enumerate(hands)}
     return RankHands(
         ranks=ranks,
         counts=counts.astype(np.int64),
         chance=ways / ways.sum(),
-        kept=np.array(kept, dtype=np.int64),
+        holding=np.array(holding, dtype=np.int64),
         pair=np.ascontiguousarray(
             pairs[ranks[:, classes.splits[:, 0]], ranks[:, classes.splits[:, 1]]]
         ),
@@ -129,18 +129,20 @@ def write_rank_strategy(probabilities, of_class, sizes, strategy):
     void(uint16[:, ::1], int64[::1], int64[::1], int64[::1], float64[::1], float64[::1],
          float64[::1], float32[:, ::1], float32[:, ::1])
 )  # fmt: skip
-def write_ranges(removal, begins, kept, pair, likely, of_kept, of_pair, kept_range, pair_range):
+def write_ranges(
+    removal, begins, holding, pair, likely, of_holding, of_pair, holding_range, pair_range
+):
     """Write the other seat's ranges given each of one's own multisets.
 
     Args:
         removal: of `write_removal`.
         begins: int64[M + 1], where each of the other's multisets' ways to discard begin in the
-            lists ``kept``, ``pair`` and ``likely`` (of each one, given the multiset).
-        of_kept, of_pair: scratch.
-        kept_range: float32[M, K]. pair_range: float32[M, 91]; each row adds up to 1.
+            lists ``holding``, ``pair`` and ``likely`` (of each one, given the multiset).
+        of_holding, of_pair: scratch.
+        holding_range: float32[M, K]. pair_range: float32[M, 91]; each row adds up to 1.
     """
     for mine in range(len(removal)):
-        of_kept[:] = 0.0
+        of_holding[:] = 0.0
         of_pair[:] = 0.0
         total = 0.0
         for theirs in range(len(removal)):
@@ -148,10 +150,10 @@ def write_ranges(removal, begins, kept, pair, likely, of_kept, of_pair, kept_ran
             if left > 0.0:
                 total += left
                 for i in range(begins[theirs], begins[theirs + 1]):
-                    of_kept[kept[i]] += left * likely[i]
+                    of_holding[holding[i]] += left * likely[i]
                     of_pair[pair[i]] += left * likely[i]
-        for i in range(len(of_kept)):
-            kept_range[mine, i] = of_kept[i] / total
+        for i in range(len(of_holding)):
+            holding_range[mine, i] = of_holding[i] / total
         for i in range(len(of_pair)):
             pair_range[mine, i] = of_pair[i] / total
 
@@ -160,24 +162,24 @@ def write_ranges(removal, begins, kept, pair, likely, of_kept, of_pair, kept_ran
     void(float64[::1], int64[:, ::1], float64[:, ::1], float64, float32[:, ::1], float32[:, ::1],
          float64[::1])
 )  # fmt: skip
-def write_joint(chance, kept, strategy, seldom, kept_range, joint, likely):
+def write_joint(chance, holding, strategy, seldom, holding_range, joint, likely):
     """Write the other seat's range given what a seat kept, whatever it discarded.
 
     Args:
-        chance, kept: of `RankHands`. strategy: float64[M, S], the seat's own.
+        chance, holding: of `RankHands`. strategy: float64[M, S], the seat's own.
         seldom: added to it, so that what is never kept has a range too.
-        kept_range: float32[M, K]. joint: float32[K, K], rows add up to 1.
+        holding_range: float32[M, K]. joint: float32[K, K], rows add up to 1.
         likely: float64[K], receives how likely each is kept.
     """
     joint[:] = 0.0
     likely[:] = 0.0
-    for hand in range(len(kept)):
-        for split in range(kept.shape[1]):
-            mine = kept[hand, split]
+    for hand in range(len(holding)):
+        for split in range(holding.shape[1]):
+            mine = holding[hand, split]
             likely[mine] += chance[hand] * strategy[hand, split]
             weight = chance[hand] * (strategy[hand, split] + seldom)
             for theirs in range(joint.shape[1]):
-                joint[mine, theirs] += weight * kept_range[hand, theirs]
+                joint[mine, theirs] += weight * holding_range[hand, theirs]
     for mine in range(len(joint)):
         total = 0.0
         for theirs in range(joint.shape[1]):
@@ -188,7 +190,7 @@ def write_joint(chance, kept, strategy, seldom, kept_range, joint, likely):
 
 
 class Ranges:
-    """The ranges that each seat faces, kept up with the other's strategy for discarding.
+    """The ranges that each seat faces, by the other's strategy for discarding.
 
     Args:
         classes: of hands.
@@ -196,18 +198,18 @@ class Ranges:
     Attributes:
         hands: their rank multisets.
         strategy: float64[2, M, S], how each seat discards, by ranks.
-        kept, pair: float32[2, M, K], [2, M, 91]: what each seat, 0 pone and 1 the dealer, must
-            reckon the other to have kept and discarded, given its own multiset.
+        holding, pair: float32[2, M, K], [2, M, 91]: how likely each seat, 0 pone and 1 the dealer,
+            finds each hand and discard of the other, given its own multiset.
     """
 
     def __init__(self, classes: Classes) -> None:
         self.classes = classes
         self.hands = rank_hands(classes)
-        n, splits = self.hands.kept.shape
+        n, splits = self.hands.holding.shape
         self.removal = np.empty((n, n), dtype=np.uint16)
         write_removal(self.hands.ranks, self.hands.counts, WAYS, self.hands.copies, self.removal)
         self.strategy = np.zeros((2, n, splits))
-        self.kept = np.zeros((2, n, self.hands.holdings), dtype=np.float32)
+        self.holding = np.zeros((2, n, self.hands.holdings), dtype=np.float32)
         self.pair = np.zeros((2, n, PAIRS), dtype=np.float32)
 
     def discard(self, seat: int, probabilities: Floats) -> None:
@@ -218,8 +220,8 @@ class Ranges:
         used = strategy > NEVER
         begins = np.concatenate([[0], np.cumsum(used.sum(axis=1))])
         write_ranges(
-            self.removal, begins, hands.kept[used], hands.pair[used], strategy[used],
-            np.empty(hands.holdings), np.empty(PAIRS), self.kept[1 - seat], self.pair[1 - seat],
+            self.removal, begins, hands.holding[used], hands.pair[used], strategy[used],
+            np.empty(hands.holdings), np.empty(PAIRS), self.holding[1 - seat], self.pair[1 - seat],
         )  # fmt: skip
 
     def joint(self, seat: int, seldom: float) -> tuple[Floats, Doubles]:
@@ -227,7 +229,7 @@ class Ranges:
         n = self.hands.holdings
         joint, likely = np.empty((n, n), dtype=np.float32), np.empty(n)
         write_joint(
-            self.hands.chance, self.hands.kept, self.strategy[seat], seldom, self.kept[seat], joint,
-            likely,
+            self.hands.chance, self.hands.holding, self.strategy[seat], seldom,
+            self.holding[seat], joint, likely,
         )  # fmt: skip
         return joint, likely

@@ -17,7 +17,7 @@ import numpy.typing as npt
 from crib_agents.data.tables import RANKS
 from crib_agents.equilibrium.strategy import WHOLE, Strategy
 from crib_agents.equilibrium.tree import PAIRS
-from crib_agents.expert.two_hand.pegging.holdings import FIRST
+from crib_agents.knowledge.two_hand.holdings import FIRST
 
 from crib_env.engine.record import NONE
 from crib_training.solve.blend import blend
@@ -121,15 +121,15 @@ class Refinement:
         dealt = self.solver.ranges.hands
         shape = dealt.holdings, PAIRS
         which, likely = np.full(shape, NONE, dtype=np.int64), np.zeros(shape)
-        which[dealt.kept, dealt.pair] = np.arange(len(dealt.kept))[:, None]
+        which[dealt.holding, dealt.pair] = np.arange(len(dealt.holding))[:, None]
         shares = self.solver.ranges.strategy[seat] * dealt.chance[:, None]
-        np.add.at(likely, (dealt.kept, dealt.pair), shares)
+        np.add.at(likely, (dealt.holding, dealt.pair), shares)
         often = (which != NONE) & (likely > RARE * dealt.chance[which])
-        kept, pair = np.nonzero(often)
+        holding, pair = np.nonzero(often)
         hand = which[often]
         known = (dealt.counts[hand] << 4 * np.arange(RANKS)).sum(axis=1)
         size = dealt.ranks.shape[1] - 2
-        walked = Hands(FIRST[size] + kept, pair.copy(), known, hand, np.ones(len(hand)))
+        walked = Hands(FIRST[size] + holding, pair.copy(), known, hand, np.ones(len(hand)))
         return walked, likely[often]
 
     def solve(
@@ -155,7 +155,7 @@ class Refinement:
         for iteration in range(1, iterations + 1):
             for seat in range(2):
                 walker.walk(
-                    seat, LEARN, self.hands[seat], solver.ranges.kept[seat], probabilities,
+                    seat, LEARN, self.hands[seat], solver.ranges.holding[seat], probabilities,
                     met[1 - seat], books[seat], iteration=float(iteration) ** POWER,
                     starter=starter, pairs=PAIRS,
                 )  # fmt: skip
@@ -181,14 +181,14 @@ class Refinement:
         for seat in range(2):
             theirs = self._blend(1 - seat, weights[1 - seat], probabilities, basic)
             some = slice(None, None, MEASURED)
-            hands = Hands(*(array[some].copy() for array in vars(self.hands[seat]).values()))
+            hands = Hands(*(array[some].copy() for array in self.hands[seat]))
             action_value = []
             for mode in (BEST, VALUE):
-                values, masses, _, _ = self.solver.walker.walk(
-                    seat, mode, hands, self.solver.ranges.kept[seat], probabilities, theirs,
+                walked = self.solver.walker.walk(
+                    seat, mode, hands, self.solver.ranges.holding[seat], probabilities, theirs,
                     NO_BOOK, starter=starter, pairs=PAIRS,
                 )  # fmt: skip
-                action_value.append(values / np.maximum(masses, 1e-30))
+                action_value.append(walked.values / np.maximum(walked.masses, 1e-30))
             share = weights[seat][some] / weights[seat][some].sum()
             gains.append(float((share * (action_value[0] - action_value[1])).sum()))
         return gains[0], gains[1]

@@ -54,18 +54,18 @@ def memory(rules: TwoHandRules, by_starter: bool, refine: bool = False) -> int:
 
     That is while it writes: what is written is copied twice.
     """
-    kept = rules.dealt - 2
-    tree = public_tree(kept, rules.single_count)
+    cards = rules.dealt - 2
+    tree = public_tree(cards, rules.single_count)
     starters = 13 if by_starter else 1
     chooses = tree.left > 1
-    sizes = np.array([multisets(left) * left for left in range(kept + 1)])
+    sizes = np.array([multisets(left) * left for left in range(cards + 1)])
     one = 4 * (tree.size + 2 * int(sizes[tree.left[chooses]].sum()))
     play = one * (3 * starters + PAIRS * refine)
     classes = hand_classes(rules.dealt)
     splits = len(classes.codes) * len(classes.splits)
     hands = {5: 6_175, 6: 18_395}[rules.dealt]
-    ranges = hands * (2 * hands + 2 * 4 * (multisets(kept) + PAIRS))
-    return play + 22 * 4 * splits + ranges + 4 * 8 * multisets(kept) ** 2 + 450_000_000
+    ranges = hands * (2 * hands + 2 * 4 * (multisets(cards) + PAIRS))
+    return play + 22 * 4 * splits + ranges + 4 * 8 * multisets(cards) ** 2 + 450_000_000
 
 
 def unset(settings: Settings) -> list[str]:

@@ -17,7 +17,7 @@ from crib_agents.data.tables import RANKS
 from crib_agents.equilibrium.classes import DECK, hand_classes
 from crib_agents.equilibrium.strategy import WHOLE, Strategy
 from crib_agents.equilibrium.tree import public_tree
-from crib_agents.expert.two_hand.pegging.holdings import COUNTED, FIRST, holdings
+from crib_agents.knowledge.two_hand.holdings import COUNTED, FIRST, holdings
 
 from crib_env.engine.record import NONE
 from crib_env.rules import TwoHandRules
@@ -25,7 +25,7 @@ from crib_training.solve.counts import count_states
 from crib_training.solve.discard import DiscardSolver, learn_splits
 from crib_training.solve.endings import BEST, LEARN, VALUE
 from crib_training.solve.ranges import Ranges
-from crib_training.solve.walks import NO_BOOK, Hands, Walker
+from crib_training.solve.walks import NO_BOOK, Hands, Walked, Walker
 
 SELDOM = 0.01  # how often a hand that is never kept counts as kept, to be played well all the same
 
@@ -79,13 +79,13 @@ class Solver:
     def __init__(self, rules: TwoHandRules, *, by_starter: bool, deck: int = DECK) -> None:
         self.rules = rules
         self.deck = deck
-        kept = rules.dealt - 2
+        cards = rules.dealt - 2
         self.classes = hand_classes(rules.dealt, deck)
-        self.tree = public_tree(kept, rules.single_count)
+        self.tree = public_tree(cards, rules.single_count)
         self.ranges = Ranges(self.classes)
         hands = self.ranges.hands
         self.splits = DiscardSolver(rules, self.classes, hands)
-        counts = count_states(kept, rules.single_count)
+        counts = count_states(cards, rules.single_count)
         self.walker = Walker(self.tree, counts, rules.single_count, hands.copies)
         self.starters = range(RANKS) if by_starter else (NONE,)
         self.iteration = 0
@@ -97,12 +97,12 @@ class Solver:
         even = self.walker.even()
         self.play = [even.copy() for _ in self.starters]
         self.books = [[self.walker.book(seat) for _ in self.starters] for seat in range(2)]
-        first = FIRST[kept]
-        self.kept = first + np.arange(hands.holdings)
+        first = FIRST[cards]
+        self.holding = first + np.arange(hands.holdings)
         possible = np.zeros(hands.holdings)  # how likely each is kept by whoever keeps it always
         for split in range(shape[1]):
-            new = (hands.kept[:, :split] != hands.kept[:, split, None]).all(axis=1)
-            np.add.at(possible, hands.kept[new, split], hands.chance[new])
+            new = (hands.holding[:, :split] != hands.holding[:, split, None]).all(axis=1)
+            np.add.at(possible, hands.holding[new, split], hands.chance[new])
         self.possible = np.maximum(possible, 1e-12)
         for seat in range(2):
             best = self.splits.by_class[seat].argmax(axis=1)
@@ -111,36 +111,38 @@ class Solver:
 
     def hands(self, likely: Doubles) -> Hands:
         """Return every holding as a hand to be walked, each ``likely`` to be kept."""
-        n = len(self.kept)
-        known = np.ascontiguousarray(holdings()[self.kept, COUNTED])
+        n = len(self.holding)
+        known = np.ascontiguousarray(holdings()[self.holding, COUNTED])
         nothing = np.zeros(n, dtype=np.int64)
-        return Hands(self.kept, nothing, known, np.arange(n), likely / self.possible)
+        return Hands(self.holding, nothing, known, np.arange(n), likely / self.possible)
 
     def walk(
-        self, seat: int, mode: int, play: list[Floats], seldom: float, *, by_kept: bool = False
+        self, seat: int, mode: int, play: list[Floats], seldom: float, *, by_hand: bool = False
     ) -> tuple[Doubles, Doubles]:
         """Walk all hands of a seat with every starter.
 
         Returns:
-            points of each holding, float64[K], and by what the other seat kept, float64[K, K].
+            points of each holding, float64[K], and by the other's hand, float64[K, K].
         """
         joint, likely = self.ranges.joint(seat, seldom)
         hands = self.hands(likely)
-        total: list[Any] = [0.0, 0.0, 0.0, 0.0]
+        total: Any = (0.0, 0.0, 0.0, 0.0)
         for i, starter in enumerate(self.starters):
             book = self.books[seat][i] if mode == LEARN else NO_BOOK
             found = self.walker.walk(
                 seat, mode, hands, joint, play[i], play[i], book, iteration=self.iteration,
-                starter=starter, by_kept=by_kept,
+                starter=starter, by_hand=by_hand,
             )  # fmt: skip
-            total = [a + b for a, b in zip(total, found, strict=True)]
-        values, masses, pairs, pair_masses = total
-        return values / np.maximum(masses, 1e-30), pairs / np.maximum(pair_masses, 1e-30)
+            total = Walked(*(a + b for a, b in zip(total, found, strict=True)))
+        return (
+            total.values / np.maximum(total.masses, 1e-30),
+            total.hand_values / np.maximum(total.hand_masses, 1e-30),
+        )
 
     def iterate(self) -> None:
         """Do an iteration."""
         self.iteration += 1
-        _, pairs = self.walk(0, LEARN, self.play, SELDOM, by_kept=True)
+        _, pairs = self.walk(0, LEARN, self.play, SELDOM, by_hand=True)
         self.walk(1, LEARN, self.play, SELDOM)
         for seat in range(2):
             self.missed[seat] = self._splits(seat, self.probabilities[seat], pairs, self.iteration)
@@ -157,10 +159,10 @@ class Solver:
         """Learn a seat's splits, or only measure what the best would bring besides."""
         hands = self.ranges.hands
         action_value = self.splits.action_value(
-            seat, self.ranges.kept[seat], self.ranges.pair[seat], pairs
+            seat, self.ranges.holding[seat], self.ranges.pair[seat], pairs
         )
         if more is not None:
-            action_value += more[hands.kept]
+            action_value += more[hands.holding]
         return float(learn_splits(
             self.regrets[seat], probabilities, self.sums[seat], self.splits.by_class[seat],
             action_value, hands.of_class, self.classes.sizes, float(iteration),
@@ -202,7 +204,7 @@ class Solver:
         discard, play = self.average()
         for seat in range(2):
             self.ranges.discard(seat, discard[seat])
-        values, pairs = self.walk(0, VALUE, play, SELDOM, by_kept=True)
+        values, pairs = self.walk(0, VALUE, play, SELDOM, by_hand=True)
         theirs, _ = self.walk(1, VALUE, play, SELDOM)
         gains = []
         for seat, own in enumerate((values, theirs)):
@@ -218,8 +220,9 @@ class Solver:
 
     def _value(self, discard: Floats, pairs: Doubles) -> float:
         """Return pone's points a deal: its hand, crib and play, less the dealer's hand."""
-        action_value = self.splits.action_value(0, self.ranges.kept[0], self.ranges.pair[0], pairs)
-        mine = action_value[self.ranges.hands.of_class] + self.splits.by_class[0]
+        ranges = self.ranges
+        action_value = self.splits.action_value(0, ranges.holding[0], ranges.pair[0], pairs)
+        mine = action_value[ranges.hands.of_class] + self.splits.by_class[0]
         sizes = self.classes.sizes[:, None] / self.classes.hands
         lead = discard[0] * mine - discard[1] * self.splits.by_class[1]
         return float((sizes * lead).sum())

@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 from crib_agents.equilibrium.tree import PublicTree
-from crib_agents.expert.two_hand.pegging.holdings import (
+from crib_agents.knowledge.two_hand.holdings import (
     COUNTED,
     DISTINCT,
     FIRST,
     LISTED,
+    OF_SIZE,
     holdings,
 )
-from numba import float32, float64, int8, int32, int64, void
+from numba import float32, float64, int64, void
 
 from crib_env.engine.jit import entry
-from crib_env.engine.record import NONE
+from crib_env.engine.record import NONE, tuple_of
 from crib_training.solve.counts import Counts
-from crib_training.solve.play import SLOT, WITH, Walk, walk
+from crib_training.solve.play import SLOT, WALK_T, WITH, Walk, walk
 
 LEVELS = 16  # more than cards and divided ranges on any line of play
 
@@ -29,75 +30,82 @@ Ints = npt.NDArray[np.int64]
 NO_BOOK: Floats = np.empty(0, dtype=np.float32)  # of walks that write nothing down
 
 
-@dataclass(frozen=True, eq=False)
-class Hands:
+class Hands(NamedTuple):
     """The hands of a seat to be walked.
 
     Attributes:
-        kept: int64[T], holdings. pair: int64[T], the pairs discarded, 0 where they do not matter.
+        holding: int64[T]. pair: int64[T], the pairs discarded, 0 where they do not matter.
         known: int64[T], the ranks that the seat knows are not the other's, four bits a rank.
         range_of: int64[T], the row of the ranges that is each one's.
         weight: float64[T], how likely each is, 0 to 1.
     """
 
-    kept: Ints
-    pair: Ints
-    known: Ints
-    range_of: Ints
-    weight: Doubles
+    holding: Any
+    pair: Any
+    known: Any
+    range_of: Any
+    weight: Any
 
 
-@entry(
-    void(
-        int64[::1], int64[::1], int64[::1], int64[::1], int64[:, ::1], int64[::1],
-        int32[:, ::1], int8[:, ::1], int8[::1], int8[:, :, :, ::1], int8[:, :, :, ::1],
-        int8[:, ::1], int64, int64[:, ::1], int32[:, ::1], int8[:, ::1], int64, int64, int64,
-        float64, float32[::1], float32[::1], float32[::1], int64[::1], float64[:, ::1],
-        int32[:, ::1], float64[::1],
-        int64[::1], int64[::1], int64[::1], int64[::1], float64[::1], float32[:, ::1],
-        int64, int64, float64[::1], float64[::1], float64[:, ::1], float64[:, ::1],
-    )
-)  # fmt: skip
-def walk_hands(
-    mover, left, other, row, child, offset, after, points, count, last_two, their_two, alone,
-    single_count, rows, with_card, slot, me, mode, pairs, iteration, probabilities, theirs, book,
-    pages, reach, origin, by_kept, kept, pair, known, range_of, weight, ranges, starter, copies,
-    values, masses, pair_values, pair_masses,
-):  # fmt: skip
-    """Walk every hand of a seat against its range; see `Walk`, `Hands` and `Walker.walk`."""
+HANDS_T = tuple_of(Hands, int64[::1], int64[::1], int64[::1], int64[::1], float64[::1])
+
+
+class Walked(NamedTuple):
+    """What walks bring.
+
+    Attributes:
+        values: float64[T], points of each hand, weighed by its range.
+        masses: float64[T], the weight of that range.
+        hand_values, hand_masses: float64[T, K], the same by the other seat's whole hand; empty
+            where that is not wanted.
+    """
+
+    values: Doubles
+    masses: Doubles
+    hand_values: Doubles
+    hand_masses: Doubles
+
+
+WALKED_T = tuple_of(Walked, float64[::1], float64[::1], float64[:, ::1], float64[:, ::1])
+
+
+@entry(void(tuple_of(tuple, *WALK_T), HANDS_T, float32[:, ::1], float64, int64, int64, WALKED_T))
+def walk_hands(shared, hands, ranges, iteration, starter, copies, walked):
+    """Walk every hand of a seat against its range.
+
+    Args:
+        shared: the fields of a `Walk` behind the first two.
+        ranges, iteration, starter: see `Walker.walk`. copies: cards of a rank in the deck.
+    """
     n = ranges.shape[1]
-    first = FIRST[left[0]]
-    for hand in range(len(kept)):
+    by_hand = len(walked.hand_values) > 0
+    for hand in range(len(hands.holding)):
+        w = Walk(hands.pair[hand], iteration * (hands.weight[hand] + 0.01), *shared)
+        first = FIRST[w.left[0]]
         total = 0.0
         for i in range(n):
-            likely = ranges[range_of[hand], i]
+            likely = ranges[hands.range_of[hand], i]
             if starter != NONE:
-                seen = known[hand] >> (4 * starter) & 15
-                seen += rows[first + i, COUNTED] >> (4 * starter) & 15
+                seen = hands.known[hand] >> (4 * starter) & 15
+                seen += w.rows[first + i, COUNTED] >> (4 * starter) & 15
                 likely *= max(copies - seen, 0)
-            reach[0, i] = likely
-            origin[0, i] = i
+            w.reach[0, i] = likely
+            w.origin[0, i] = i
             total += likely
-        masses[hand] += total
+        walked.masses[hand] += total
         if total == 0.0:
             continue
-        if len(by_kept) > 0:
+        if by_hand:
             for i in range(n):
-                pair_masses[hand, i] += reach[0, i]
-                by_kept[i] = 0.0
-        w = Walk(
-            mover, left, other, row, child, offset, after, points, count, last_two, their_two,
-            alone, single_count, rows, with_card, slot, me, mode, pairs, pair[hand],
-            iteration * (weight[hand] + 0.01), probabilities, theirs, book, pages, reach, origin,
-            by_kept,
-        )  # fmt: skip
+                walked.hand_masses[hand, i] += w.reach[0, i]
+                w.by_hand[i] = 0.0
         # Of the types that it calls itself with: of two compiled versions that call each other,
         # what is read back from the cache crashes.
         begin = np.int64(0)
-        values[hand] += walk(w, begin, begin, begin, kept[hand], begin, 1.0)
-        if len(by_kept) > 0:
+        walked.values[hand] += walk(w, begin, begin, begin, hands.holding[hand], begin, 1.0)
+        if by_hand:
             for i in range(n):
-                pair_values[hand, i] += by_kept[i]
+                walked.hand_values[hand, i] += w.by_hand[i]
 
 
 @entry(void(int64[::1], int64[::1], int64[::1], int64[:, ::1], int64, float32[::1]))
@@ -156,25 +164,24 @@ class Walker:
         self.counts = counts
         self.single_count = int(single_count)
         self.copies = copies
-        kept = int(FIRST[tree.left[0] + 1] - FIRST[tree.left[0]])
-        self.reach = np.zeros((LEVELS, kept))
-        self.origin = np.zeros((LEVELS, kept), dtype=np.int32)
-        self.by_kept = np.zeros(kept)
+        hands = int(OF_SIZE[tree.left[0]])
+        self.reach = np.zeros((LEVELS, hands))
+        self.origin = np.zeros((LEVELS, hands), dtype=np.int32)
+        self.by_hand = np.zeros(hands)
         self.pages = [self._pages(seat) for seat in range(2)]
 
     def _pages(self, seat: int) -> Ints:
         """Return where the pages of a seat's nodes begin in its book, NONE for the other's."""
         tree = self.tree
         mine = (tree.mover == seat) & (tree.offset != NONE)
-        sizes = np.array([FIRST[left + 1] - FIRST[left] for left in range(tree.left[0] + 1)])
-        size = np.where(mine, sizes[tree.left] * 2 * tree.left, 0)
+        size = np.where(mine, OF_SIZE[tree.left] * 2 * tree.left, 0)
         return np.where(mine, np.cumsum(size) - size, NONE)
 
     def book(self, seat: int, pairs: int = 1) -> Floats:
         """Return an empty book of a seat; see `Walk`."""
         last = int(np.flatnonzero(self.pages[seat] != NONE)[-1])
         left = int(self.tree.left[last])
-        room = int(self.pages[seat][last]) + int(FIRST[left + 1] - FIRST[left]) * 2 * left
+        room = int(self.pages[seat][last]) + int(OF_SIZE[left]) * 2 * left
         return np.zeros(room * pairs, dtype=np.float32)
 
     def even(self, pairs: int = 1) -> Floats:
@@ -202,33 +209,34 @@ class Walker:
         iteration: float = 0.0,
         starter: int = NONE,
         pairs: int = 1,
-        by_kept: bool = False,
-    ) -> tuple[Doubles, Doubles, Doubles, Doubles]:
+        by_hand: bool = False,
+    ) -> Walked:
         """Walk hands of a seat.
 
         Args:
             seat: 0 for pone, 1 for the dealer. mode: LEARN, VALUE or BEST.
-            ranges: float32[G, K], how likely the other seat kept each holding.
+            ranges: float32[G, K], how likely the other seat has each whole hand.
             probabilities, theirs, book: see `Walk`.
             iteration: the weight of what is learned.
             starter: its rank, so that ranges are weighed by how many of its cards are left.
-            by_kept: whether points are wanted by what the other seat kept, too.
-
-        Returns:
-            points of each hand, weighed by its range, and the weight of that range, float64[T];
-            and the same by what the other seat kept, float64[T, K], empty unless asked for.
+            by_hand: whether points are wanted by the other seat's whole hand, too.
         """
+        n, shape = len(hands.holding), (len(hands.holding) if by_hand else 0, len(self.by_hand))
+        walked = Walked(np.zeros(n), np.zeros(n), np.zeros(shape), np.zeros(shape))
+        scratch = self.by_hand if by_hand else self.by_hand[:0]
+        shared = self.shared(seat, mode, pairs, probabilities, theirs, book, scratch)
+        walk_hands(shared, hands, ranges, iteration, starter, self.copies, walked)
+        return walked
+
+    def shared(
+        self, seat: int, mode: int, pairs: int, probabilities: Floats, theirs: Floats,
+        book: Floats, by_hand: Doubles,
+    ) -> tuple[Any, ...]:  # fmt: skip
+        """Return the fields of a `Walk` that are the same for every hand."""
         tree, counts = self.tree, self.counts
-        values, masses = np.zeros((2, len(hands.kept)))
-        shape = (len(hands.kept) if by_kept else 0, len(self.by_kept))
-        split, split_masses = np.zeros(shape), np.zeros(shape)
-        walk_hands(
+        return (
             tree.mover, tree.left, tree.other, tree.row, tree.child, tree.offset, counts.after,
             counts.points, counts.count, counts.last_two, counts.their_two, counts.alone,
-            self.single_count, holdings(), WITH, SLOT, seat, mode, pairs, iteration, probabilities,
-            theirs, book, self.pages[seat], self.reach, self.origin,
-            self.by_kept if by_kept else self.by_kept[:0], hands.kept, hands.pair, hands.known,
-            hands.range_of, hands.weight, ranges, starter, self.copies, values, masses,
-            split, split_masses,
+            self.single_count, holdings(), WITH, SLOT, seat, mode, pairs, probabilities, theirs,
+            book, self.pages[seat], self.reach, self.origin, by_hand,
         )  # fmt: skip
-        return values, masses, split, split_masses

@@ -1,7 +1,7 @@
 """Make the tables that the agents read: the command `crib tables`.
 
 crib tables                # all, in order
-crib tables kept_pegging      # one
+crib tables hand_pegging   # one
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ ORDER = {
     "crib_tables": "two_hand.crib_tables",
     "rollout_policy": "two_hand.rollout_policy",
     "deal_outcomes": "two_hand.deal_outcomes",
-    "kept_pegging": "two_hand.kept_pegging",
+    "hand_pegging": "two_hand.hand_pegging",
     "discarded": "two_hand.discarded",
     "choices": "two_hand.choices",
     "reference_deals": "two_hand.reference_deals",

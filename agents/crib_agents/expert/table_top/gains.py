@@ -8,7 +8,6 @@ eleven places, each found once.
 from __future__ import annotations
 
 from crib_agents.data.tables import RANKS
-from crib_agents.expert.table_top.position import LINES, open_to_mover, owed_by
 from crib_agents.expert.table_top.value import (
     MINE,
     THEIRS,
@@ -27,6 +26,7 @@ from crib_agents.expert.table_top.values import (
     nob_value,
     phase_of,
 )
+from crib_agents.knowledge.table_top.position import LINES, open_to_mover, owed_by
 from crib_env.engine.jit import kernel
 from crib_env.engine.table_top.cells import bit_count, lowest
 from crib_env.engine.table_top.lines import SUIT, nob_of

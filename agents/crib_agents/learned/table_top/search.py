@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from numba import float64, int64, void
 
-from crib_agents.expert.table_top.position import POSITIONS_T
 from crib_agents.expert.table_top.search import narrow, score_actions
+from crib_agents.knowledge.table_top.position import POSITIONS_T
 from crib_agents.learned.table_top.act import (
     ACTIONS,
     EACH_TWICE,

@@ -3,7 +3,7 @@
 As `expert` judges it, in the order of the deal's events: the play, pone's hand, the dealer's hand,
 the crib; the first to the target has won (C5). The hand kept is known exactly. The nets say what
 the crib and the play bring on average; how far they fall to either side of it, and the hand of the
-other seat, are as measured over all deals (`expert.two_hand.judge.outcomes`). What comes besides
+other seat, are as measured over all deals (`knowledge.two_hand.outcomes`). What comes besides
 the hand kept is the same for every pair: those chances are worked out beforehand, and lie behind
 the nets.
 """
@@ -19,10 +19,10 @@ import numpy as np
 
 from crib_agents.data.tables import Array
 from crib_agents.expert.two_hand.discard.expected_win import after_shift
-from crib_agents.expert.two_hand.judge import outcomes
-from crib_agents.expert.two_hand.judge.outcomes import COUNT_SIZE
-from crib_agents.expert.two_hand.judge.value import win_table
 from crib_agents.kernels.discard import DECK
+from crib_agents.knowledge.two_hand import outcomes
+from crib_agents.knowledge.two_hand.outcomes import COUNT_SIZE
+from crib_agents.knowledge.two_hand.win_table import win_table
 from crib_agents.learned.network import bounded
 from crib_env.engine import stack
 from crib_env.engine.jit import kernel

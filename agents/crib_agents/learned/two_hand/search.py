@@ -15,10 +15,8 @@ import math
 import numpy as np
 from numba import float64, int64, void
 
-from crib_agents.expert.two_hand.judge.model import MODEL_T
 from crib_agents.expert.two_hand.pegging.belief import enumerate_hands, systematic_resample
 from crib_agents.expert.two_hand.pegging.expert import DRAWN, SCRATCH_T
-from crib_agents.expert.two_hand.pegging.holdings import DISTINCT, LISTED, LOWEST, number
 from crib_agents.expert.two_hand.pegging.rollout_policy import SIZE, all_shared_values, softmax
 from crib_agents.expert.two_hand.pegging.search import (
     FINDINGS,
@@ -31,8 +29,10 @@ from crib_agents.expert.two_hand.pegging.search import (
     play_out,
 )
 from crib_agents.expert.two_hand.pegging.show import look_ahead
-from crib_agents.expert.two_hand.pegging.transition import ME, POSITIONS_T, THEM, copy, go_on, put
 from crib_agents.kernels.pair_tables import game_of, pair_table_of
+from crib_agents.knowledge.two_hand.holdings import DISTINCT, LISTED, LOWEST, number
+from crib_agents.knowledge.two_hand.model import MODEL_T
+from crib_agents.knowledge.two_hand.pegging import ME, POSITIONS_T, THEM, copy, go_on, put
 from crib_agents.learned.network import bounded
 from crib_agents.learned.two_hand.act import UNLIKELY, card_points
 from crib_env.engine import stack

@@ -9,18 +9,18 @@ import numpy as np
 from crib_agents.adapters.phased import PhasedAgent
 from crib_agents.checks import refuse_other_views
 from crib_agents.data.tables import Array
-from crib_agents.expert.honours import HONOURS
-from crib_agents.expert.two_hand.judge.model import load_for
-from crib_agents.expert.two_hand.judge.value import group_by_win_table
 from crib_agents.expert.two_hand.pegging.expert import (
     POSITIONS,
     SCRATCH,
     PeggingExpert,
     read_tables,
 )
-from crib_agents.expert.two_hand.pegging.holdings import holdings
 from crib_agents.expert.two_hand.pegging.search import FINDINGS, WIN_VALUE
-from crib_agents.expert.two_hand.pegging.transition import POSITION
+from crib_agents.knowledge.honours import HONOURS
+from crib_agents.knowledge.two_hand.holdings import holdings
+from crib_agents.knowledge.two_hand.model import load_for
+from crib_agents.knowledge.two_hand.pegging import POSITION
+from crib_agents.knowledge.two_hand.win_table import group_by_win_table
 from crib_agents.learned.agent import MonteCarloAgent, TakesWeights, by_rules, self_play, shipped
 from crib_agents.learned.two_hand import FAMILY
 from crib_agents.learned.two_hand.search import search_views
@@ -92,8 +92,8 @@ class SearchedPlay(TakesWeights):
                 found[rows[judged]] = brings
         near = (views["target"][:, None] - views["scores"]).min(axis=1) <= self.within
         if near.any():
-            said = PeggingExpert().findings(views[near])[:, :, WIN_VALUE]
-            found[near, :, WIN_VALUE] = (found[near, :, WIN_VALUE] + said) / 2.0
+            played_out = PeggingExpert().findings(views[near])[:, :, WIN_VALUE]
+            found[near, :, WIN_VALUE] = (found[near, :, WIN_VALUE] + played_out) / 2.0
         return found
 
 

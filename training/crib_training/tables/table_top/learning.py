@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from crib_agents.data.tables import RANKS
 from crib_agents.expert.table_top.gains import NEVER
-from crib_agents.expert.table_top.position import LINES, POSITIONS_T, owed_by, pass_on, put, take_up
 from crib_agents.expert.table_top.search import score_now
 from crib_agents.expert.table_top.value import nob_in, owner_moves_next, side_value, sign_of
 from crib_agents.expert.table_top.values import (
@@ -31,6 +30,14 @@ from crib_agents.expert.table_top.values import (
     most_of_a_suit,
     phase_of,
     shape,
+)
+from crib_agents.knowledge.table_top.position import (
+    LINES,
+    POSITIONS_T,
+    owed_by,
+    pass_on,
+    put,
+    take_up,
 )
 from numba import float64, int64, void
 

@@ -18,10 +18,10 @@ import numpy.typing as npt
 from crib_agents.data.tables import RANKS, TABLE_TOP_ROUNDS, TABLE_TOP_VALUES, VARIANTS, load, save
 from crib_agents.expert.table_top import TableTopExpert
 from crib_agents.expert.table_top.agent import ACTIONS, BUDGETS, COLUMNS, Work, act_views
-from crib_agents.expert.table_top.rounds import MOST_POINTS
-from crib_agents.expert.table_top.stakes import ALIKE
 from crib_agents.expert.table_top.value import MINE, THEIRS
-from crib_agents.expert.table_top.win import probabilities
+from crib_agents.knowledge.table_top.rounds import MOST_POINTS
+from crib_agents.knowledge.table_top.win import probabilities
+from crib_agents.knowledge.table_top.win_table import ALIKE
 
 from crib_env.batch import GameBatch
 from crib_env.engine.show import show_table

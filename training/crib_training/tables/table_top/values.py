@@ -15,8 +15,8 @@ import numpy.typing as npt
 from crib_agents.data.tables import RANKS, TABLE_TOP_VALUES, VARIANTS, save
 from crib_agents.expert.table_top.agent import ACTIONS
 from crib_agents.expert.table_top.gains import DECK, GAINS
-from crib_agents.expert.table_top.position import POSITION
 from crib_agents.expert.table_top.values import VALUES
+from crib_agents.knowledge.table_top.position import POSITION
 
 from crib_env.engine.family import find_family
 from crib_env.engine.record import NO_DECKS

@@ -21,7 +21,6 @@ import numpy.typing as npt
 from crib_agents.data.tables import CHOICES, RANKS, save
 from crib_agents.expert.two_hand.pegging.belief import replay
 from crib_agents.expert.two_hand.pegging.expert import SCRATCH, SCRATCH_T, UNIT, read_tables
-from crib_agents.expert.two_hand.pegging.holdings import DISTINCT, LISTED, holdings, number
 from crib_agents.expert.two_hand.pegging.rollout_policy import (
     SIZE,
     TABLES,
@@ -29,7 +28,8 @@ from crib_agents.expert.two_hand.pegging.rollout_policy import (
     softmax,
     write_places,
 )
-from crib_agents.expert.two_hand.pegging.transition import ME, POSITION, POSITIONS_T, copy, put
+from crib_agents.knowledge.two_hand.holdings import DISTINCT, LISTED, held_ranks, holdings, number
+from crib_agents.knowledge.two_hand.pegging import ME, POSITION, POSITIONS_T, copy, put
 from crib_agents.loading import load_agent
 from numba import float64, int64, void
 
@@ -82,10 +82,7 @@ def learn(views, ranks, hands, weights, base, rate, positions, scratch, places, 
     for i in range(views.shape[0]):
         v = views[i]
         replay(v, p, 0, s, hands, weights)
-        counted = 0
-        for k in range(v["hand_n"]):
-            counted += 1 << (4 * (v["hand"][k] >> 2))
-        held = number(counted)
+        held = number(held_ranks(v))
         all_shared_values(p, ME, weights, base, s["shared"])
         softmax(p, held, hands, weights, base, s["shared"], s["chance"])
         listed = hands[held, LISTED]

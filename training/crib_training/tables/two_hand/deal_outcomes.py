@@ -16,12 +16,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from crib_agents.data.tables import DEAL_OUTCOMES
-from crib_agents.expert.two_hand.judge.outcomes import (
+from crib_agents.knowledge.two_hand.outcomes import (
     COUNT_SIZE,
     MOST_PLAY,
     PLAY_SIZE,
 )
-from crib_agents.expert.two_hand.judge.win import WON, probabilities
+from crib_agents.knowledge.two_hand.win import WON, probabilities
 from crib_agents.loading import load_agent
 
 from crib_env.batch import GameBatch

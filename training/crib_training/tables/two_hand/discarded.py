@@ -8,7 +8,7 @@ every pair that a role was dealt it is counted whether it was discarded. The rat
 and whether the cards are of one suit, are the next rates; a few rounds, each of fresh deals, reach
 a fixed point. Every pair that was dealt is also scored in the crib with what the other discarded
 and the starter, and what that makes beyond what was expected is averaged by the pair's ranks. Needs
-``kept_pegging.json`` and ``deal_outcomes.json``.
+``hand_pegging.json`` and ``deal_outcomes.json``.
 
 Printed: how far the cribs of discarded pairs are from those expected of them; and for six
 cards the mean crib of each pair beside Schell's averages.
@@ -34,14 +34,14 @@ from crib_agents.expert.two_hand.discard.expert import (
     fill_columns,
     sort_cards,
 )
-from crib_agents.expert.two_hand.judge.model import (
+from crib_agents.kernels.pair_tables import CELLS, cell
+from crib_agents.knowledge.two_hand.model import (
     MODEL_T,
     build,
     discard_rates,
-    kept_pegging,
+    hand_pegging,
 )
-from crib_agents.expert.two_hand.judge.value import win_table
-from crib_agents.kernels.pair_tables import CELLS, cell
+from crib_agents.knowledge.two_hand.win_table import win_table
 from numba import float64, int64, void
 
 from crib_env.engine.jit import entry
@@ -153,7 +153,7 @@ def sample_round(
     seed: np.random.SeedSequence,
 ) -> DiscardRound:
     """Sample deals in which both seats use ``discard_rate`` and ``excess``, float64[2, CELLS]."""
-    model = build(rules.dealt, discard_rate, excess, kept_pegging(rules.dealt))
+    model = build(rules.dealt, discard_rate, excess, hand_pegging(rules.dealt))
     views = discard_views(rules)[::-1].copy()  # the dealer's is first there
     rng = generator(seed)
     discarded = np.zeros((2, CELLS, 2), dtype=np.int64)

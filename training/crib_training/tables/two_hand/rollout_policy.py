@@ -21,7 +21,14 @@ import numpy.typing as npt
 from crib_agents.data.tables import RANKS, REFLEX, ROLES, save
 from crib_agents.expert.two_hand.discard.crib import SUITS
 from crib_agents.expert.two_hand.pegging.expert import UNIT
-from crib_agents.expert.two_hand.pegging.holdings import (
+from crib_agents.expert.two_hand.pegging.rollout_policy import (
+    SIZE,
+    TABLES,
+    all_shared_values,
+    softmax,
+    write_places,
+)
+from crib_agents.knowledge.two_hand.holdings import (
     COUNTED,
     DISTINCT,
     FIRST,
@@ -32,14 +39,7 @@ from crib_agents.expert.two_hand.pegging.holdings import (
     holdings,
     number,
 )
-from crib_agents.expert.two_hand.pegging.rollout_policy import (
-    SIZE,
-    TABLES,
-    all_shared_values,
-    softmax,
-    write_places,
-)
-from crib_agents.expert.two_hand.pegging.transition import (
+from crib_agents.knowledge.two_hand.pegging import (
     ENDLESS,
     POSITION,
     POSITIONS_T,

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from math import floor
 
-from crib_agents.expert.two_hand.judge.outcomes import COUNT_SIZE, MOST_PLAY, PLAY_SIZE
-from crib_agents.expert.two_hand.judge.value import after_deal
+from crib_agents.knowledge.two_hand.outcomes import COUNT_SIZE, MOST_PLAY, PLAY_SIZE
+from crib_agents.knowledge.two_hand.win_table import after_deal
 from crib_env.engine.jit import kernel
 
 BEFORE_PLAY = PLAY_SIZE + 1  # scores after the play that matter, and one more to interpolate
@@ -100,7 +100,7 @@ def expected_win(win_table, i_deal, pone, dealer, model, pone_more, dealer_more,
     """Return the value of the deal to this seat before the play.
 
     Args:
-        win_table: the table of `value.win_table`. i_deal: 1 if this seat deals.
+        win_table: the table of `win_table`. i_deal: 1 if this seat deals.
         pone: points pone still has to make. dealer: those the dealer has to.
         model: the record of `model`, the play and going out in it among it.
         pone_more: points of the play that pone is expected to make beyond the mean of its role.

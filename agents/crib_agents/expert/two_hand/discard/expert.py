@@ -13,7 +13,6 @@ import numpy.typing as npt
 from numba import float64, from_dtype, int64, types, void
 
 from crib_agents.data.tables import RANKS
-from crib_agents.expert.honours import HONOURS
 from crib_agents.expert.two_hand.discard.crib import (
     DECK,
     SUITS,
@@ -28,11 +27,13 @@ from crib_agents.expert.two_hand.discard.expected_win import (
     TOTAL_SIZE,
     expected_win,
 )
-from crib_agents.expert.two_hand.judge.model import MODEL_T, kept_index, load_for
-from crib_agents.expert.two_hand.judge.outcomes import COUNT_SIZE, JACK_TURNED
-from crib_agents.expert.two_hand.judge.value import after_deal, group_by_win_table, slope
 from crib_agents.kernels.discard import card_of
 from crib_agents.kernels.pair_tables import cell
+from crib_agents.knowledge.honours import HONOURS
+from crib_agents.knowledge.two_hand.holdings import FIRST, number
+from crib_agents.knowledge.two_hand.model import MODEL_T, load_for
+from crib_agents.knowledge.two_hand.outcomes import COUNT_SIZE, JACK_TURNED
+from crib_agents.knowledge.two_hand.win_table import after_deal, group_by_win_table, slope
 from crib_env.answers import one_or_many
 from crib_env.engine.jit import entry, kernel
 from crib_env.engine.record import NONE, TABLE_T
@@ -58,7 +59,6 @@ COLUMNS = 5
 SCRATCH = np.dtype(
     [
         ("cards", np.int64, (HAND,)),
-        ("kept", np.int64, (HAND,)),
         ("unseen", np.int64, (DECK,)),
         ("in_suit", np.int64, (SUITS,)),
         ("ranks", np.float64, (RANKS, RANKS)),
@@ -96,16 +96,18 @@ def sort_cards(v, s):
 def fill_hand(table, s, n, i, j, flush_size, hand):
     """Fill ``hand`` (float64[30]) with the chances of the hand's points without two of the cards.
 
-    Over every starter not seen, flushes and his nob included (C2, C4, H8, F6). Writes the ranks
-    kept to ``s["kept"]``.
+    Over every starter not seen, flushes and his nob included (C2, C4, H8, F6).
 
     Args:
         n: cards dealt, in ``s["cards"]``. i, j: which of them are discarded.
+
+    Returns:
+        the hand's place among the holdings of its size.
     """
     key = 0
     suits = 0
     jacks = 0
-    held = 0
+    counted = 0
     seen = 0
     for k in range(n):
         card = s["cards"][k]
@@ -115,14 +117,14 @@ def fill_hand(table, s, n, i, j, flush_size, hand):
             suits += 1 << (8 * (card & 3))
             if card >> 2 == JACK:
                 jacks |= 1 << (card & 3)
-            s["kept"][held] = card >> 2
-            held += 1
+            counted += 1 << (4 * (card >> 2))
     for points in range(COUNT_SIZE):
         hand[points] = 0.0
     chance = 1.0 / (DECK - n)
     for starter in range(DECK):
         if seen >> starter & 1 == 0:
-            hand[with_starter(table, key, suits, jacks, held, starter, flush_size)] += chance
+            hand[with_starter(table, key, suits, jacks, n - 2, starter, flush_size)] += chance
+    return number(counted) - FIRST[n - 2]
 
 
 @kernel
@@ -133,7 +135,7 @@ def fill_columns(v, win_table, model, table, near, s, columns):
     does not depend on which card has been laid already, nor on the order of the cards.
 
     Args:
-        v: the view, of a seat discarding. win_table: the table of `value.win_table`.
+        v: the view, of a seat discarding. win_table: the table of `win_table`.
         model: the record of `model`. table: the show table. s: a `SCRATCH` record.
         near: how many points from the target worth is worked out in stages.
     """
@@ -168,9 +170,7 @@ def fill_columns(v, win_table, model, table, near, s, columns):
         for j in range(i + 1, n):
             row = columns[k]
             k += 1
-            fill_hand(table, s, n, i, j, v["flush_size"], hand)
-            kept = s["kept"]
-            at = kept_index(kept[0], kept[1], kept[2], kept[3] if n == HAND else NONE)
+            at = fill_hand(table, s, n, i, j, v["flush_size"], hand)
             low = s["cards"][i]
             high = s["cards"][j]
             fill_crib(table, s, ranks, low, high, v["crib_flush_size"], s["crib"])

@@ -1,10 +1,8 @@
-"""The play of the cards.
+"""Pegging.
 
-- `holdings`: the rank multisets that a seat may hold, numbered.
-- `course`: what a card pegs, gos and last points, who plays next.
-- `reflex`: the value of a card by tables, without search.
+- `rollout_policy`: the value of a card by tables, without search.
 - `belief`: what the other seat may hold, and how likely each holding is.
-- `show`: what the counts after the play will bring.
+- `show`: what the counts after the pegging will bring.
 - `search`: the value of a card over all the other seat may hold.
-- `play`: `PeggingExpert`, which plays the best.
+- `expert`: `PeggingExpert`, which plays the best.
 """

@@ -7,7 +7,8 @@ it did play. It cannot hold what a go has ruled out.
 
 from __future__ import annotations
 
-from crib_agents.expert.two_hand.pegging.holdings import (
+from crib_agents.expert.two_hand.pegging.rollout_policy import all_shared_values, softmax
+from crib_agents.knowledge.two_hand.holdings import (
     COUNTED,
     DISTINCT,
     FIRST,
@@ -15,8 +16,7 @@ from crib_agents.expert.two_hand.pegging.holdings import (
     LOWEST,
     number,
 )
-from crib_agents.expert.two_hand.pegging.rollout_policy import all_shared_values, softmax
-from crib_agents.expert.two_hand.pegging.transition import (
+from crib_agents.knowledge.two_hand.pegging import (
     ME,
     THEM,
     begin_count,

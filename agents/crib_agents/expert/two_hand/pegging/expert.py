@@ -15,23 +15,23 @@ from numba import float64, from_dtype, int64, types, void
 from crib_agents.checks import refuse_other_views
 from crib_agents.data import tables
 from crib_agents.data.tables import RANKS
-from crib_agents.expert.honours import HONOURS
-from crib_agents.expert.two_hand.judge.model import MODEL_T, load_for
-from crib_agents.expert.two_hand.judge.outcomes import COUNT_SIZE
-from crib_agents.expert.two_hand.judge.value import group_by_win_table
 from crib_agents.expert.two_hand.pegging.belief import enumerate_hands, systematic_resample
-from crib_agents.expert.two_hand.pegging.holdings import (
+from crib_agents.expert.two_hand.pegging.rollout_policy import SIZE
+from crib_agents.expert.two_hand.pegging.search import FINDINGS, WIN_VALUE, search_card
+from crib_agents.expert.two_hand.pegging.show import look_ahead
+from crib_agents.kernels.pair_tables import game_of, pair_table_of
+from crib_agents.knowledge.honours import HONOURS
+from crib_agents.knowledge.two_hand.holdings import (
     FIRST,
     HOLDINGS,
     MOST,
     holdings,
     number,
 )
-from crib_agents.expert.two_hand.pegging.rollout_policy import SIZE
-from crib_agents.expert.two_hand.pegging.search import FINDINGS, WIN_VALUE, search_card
-from crib_agents.expert.two_hand.pegging.show import look_ahead
-from crib_agents.expert.two_hand.pegging.transition import POSITION, POSITIONS_T
-from crib_agents.kernels.pair_tables import game_of, pair_table_of
+from crib_agents.knowledge.two_hand.model import MODEL_T, load_for
+from crib_agents.knowledge.two_hand.outcomes import COUNT_SIZE
+from crib_agents.knowledge.two_hand.pegging import POSITION, POSITIONS_T
+from crib_agents.knowledge.two_hand.win_table import group_by_win_table
 from crib_env.answers import one_or_many
 from crib_env.engine.family import find_family
 from crib_env.engine.jit import entry, kernel
@@ -192,7 +192,7 @@ class PeggingExpert:
 
         Returns:
             float64[B, 6, FINDINGS], one row for each card of ``hand``, NaN where it may not be
-            played. The columns are `WIN_VALUE` (0 to 1, see `value`), `POINTS_NOW` that
+            played. The columns are `WIN_VALUE` (0 to 1, see `win_table`), `POINTS_NOW` that
             the card makes, and `MY_POINTS` and `THEIR_POINTS`, expected of the rest of the play.
 
         Raises:

@@ -19,7 +19,7 @@ from __future__ import annotations
 import math
 
 from crib_agents.data.tables import RANKS
-from crib_agents.expert.two_hand.pegging.holdings import DISTINCT, FIRST, LISTED, MOST
+from crib_agents.knowledge.two_hand.holdings import DISTINCT, FIRST, LISTED, MOST
 from crib_env.engine.jit import kernel
 from crib_env.engine.record import NONE
 from crib_env.engine.two_hand.counting import sequence_points

@@ -3,15 +3,18 @@
 After this seat's card every hypothesis is played out to the end of the deal's play. The other seat
 may answer with any card it holds, each as likely as a softmax over the reflex makes it; then both
 seats play by the reflex, which knows no more than a seat does: neither chooses by what it
-could not see. The end is judged by `value`, over the counts still to come.
+could not see. The end is judged by a win table, over the counts still to come.
+
+The kernels take their arrays one by one: in a named tuple, and with one search for both this and
+the search of `learned`, a decision took 7 to 40 % longer.
 """
 
 from __future__ import annotations
 
-from crib_agents.expert.two_hand.judge.value import after_pegging
-from crib_agents.expert.two_hand.pegging.holdings import DISTINCT, EMPTY, LISTED, LOWEST
 from crib_agents.expert.two_hand.pegging.rollout_policy import all_shared_values, best_rank, softmax
-from crib_agents.expert.two_hand.pegging.transition import ME, THEM, copy, go_on, put
+from crib_agents.knowledge.two_hand.holdings import DISTINCT, EMPTY, LISTED, LOWEST
+from crib_agents.knowledge.two_hand.pegging import ME, THEM, copy, go_on, put
+from crib_agents.knowledge.two_hand.win_table import after_pegging
 from crib_env.engine.jit import kernel
 from crib_env.engine.record import NONE
 
@@ -65,7 +68,7 @@ def end_value(p, j, s, win_table):
     """Return the value of the end ``p`` of the play under hypothesis ``j``.
 
     Args:
-        win_table: see `value.win_table`.
+        win_table: see `win_table`.
     """
     others = s["counts"][j]
     nob = s["nob"][j]

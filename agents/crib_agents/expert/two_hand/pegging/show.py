@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from crib_agents.data.tables import RANKS
 from crib_agents.expert.two_hand.discard.crib import DECK, SUITS, shift
-from crib_agents.expert.two_hand.judge.outcomes import COUNT_SIZE
-from crib_agents.expert.two_hand.pegging.holdings import COUNTED, KEY
 from crib_agents.kernels.pair_tables import cell
+from crib_agents.knowledge.two_hand.holdings import COUNTED, KEY
+from crib_agents.knowledge.two_hand.outcomes import COUNT_SIZE
 from crib_env.engine.jit import kernel
 from crib_env.engine.show import FOUR, JACK, KEYS, score_flush_and_nob
 from crib_env.engine.two_hand.counting import unseen_ranks

@@ -18,8 +18,8 @@ import numpy as np
 import numpy.typing as npt
 
 from crib_agents.data.tables import Array
-from crib_agents.expert.two_hand.judge.outcomes import COUNT_SIZE, MEASURED_HEELS
-from crib_agents.expert.two_hand.judge.win import (
+from crib_agents.knowledge.two_hand.outcomes import COUNT_SIZE, MEASURED_HEELS
+from crib_agents.knowledge.two_hand.win import (
     LARGEST_MATCH,
     WON,
     match_stakes,

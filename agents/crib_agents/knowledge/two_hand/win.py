@@ -16,8 +16,8 @@ from functools import cache
 import numpy as np
 
 from crib_agents.data.tables import Array
-from crib_agents.expert.two_hand.judge import outcomes
-from crib_agents.expert.two_hand.judge.outcomes import MEASURED_HEELS
+from crib_agents.knowledge.two_hand import outcomes
+from crib_agents.knowledge.two_hand.outcomes import MEASURED_HEELS
 from crib_env.rules import PRESETS, TwoHandRules
 
 # How a game ends for a seat: it wins by a double skunk, a skunk, plainly; loses plainly, by a

@@ -1,6 +1,6 @@
 """What `expert` knows of a game by measurement, in one record that its kernels read.
 
-Three tables go into it: what a deal brings (`outcomes`), what each kept hand pegs, and what each
+Three tables go into it: what a deal brings (`outcomes`), what each hand pegs, and what each
 role discards, which follows from the others. The first is of `expert`, the second of `rule_based`,
 of which many more deals can be played: it compares hands well, but all of them peg a little less
 against better play.
@@ -16,20 +16,18 @@ from numba import from_dtype, types
 
 from crib_agents.data import tables
 from crib_agents.data.tables import Array
-from crib_agents.expert.two_hand.judge import outcomes
-from crib_agents.expert.two_hand.judge.outcomes import (
+from crib_agents.kernels.pair_tables import CELLS
+from crib_agents.knowledge.two_hand import outcomes
+from crib_agents.knowledge.two_hand.holdings import MOST, OF_SIZE
+from crib_agents.knowledge.two_hand.outcomes import (
     COUNT_SIZE,
     JACK_TURNED,
     MEASURED_HEELS,
     PLAY_SIZE,
 )
-from crib_agents.kernels.pair_tables import CELLS
-from crib_env.engine.jit import kernel
 from crib_env.policy import Views
 
 Record = npt.NDArray[np.void]
-
-KEPT_HANDS = {6: 1820, 5: 455}  # rank multisets of four cards and of three
 
 MODEL = np.dtype(
     [
@@ -37,8 +35,8 @@ MODEL = np.dtype(
         ("discard_rate", np.float64, (2, CELLS)),
         # What the crib of a pair that a role lays makes beyond what habits explain; by ranks.
         ("excess", np.float64, (2, CELLS)),
-        # By role and ranks kept: what is pegged in the play by this seat and by the other.
-        ("pegs", np.float64, (2, KEPT_HANDS[6], 2)),
+        # By role and hand, in the order of `holdings`: what this seat pegs, what the other does.
+        ("pegs", np.float64, (2, OF_SIZE[MOST], 2)),
         ("mean_pegs", np.float64, (2,)),  # the mean of the first over the hands a role keeps
         ("pegging", np.float64, (PLAY_SIZE, PLAY_SIZE)),
         ("pone_out", np.float64, (PLAY_SIZE, PLAY_SIZE)),
@@ -52,20 +50,10 @@ MODEL = np.dtype(
 MODEL_T = types.Array(from_dtype(MODEL), 1, "C")
 
 
-@kernel
-def kept_index(a, b, c, d):
-    """Return the place of a kept hand's ranks, a <= b <= c <= d, among all rank multisets.
-
-    ``d`` is NONE for a hand of three.
-    """
-    at = a + (b + 1) * b // 2 + (c + 2) * (c + 1) * c // 6
-    return at if d < 0 else at + (d + 3) * (d + 2) * (d + 1) * d // 24
-
-
 @cache
 def load(dealt: int, heels: int = MEASURED_HEELS) -> Record:
     """Return the `MODEL` record, shape [1], of the game of ``dealt`` cards, 6 or 5, and heels."""
-    return build(dealt, *discard_rates(dealt), kept_pegging(dealt), heels)
+    return build(dealt, *discard_rates(dealt), hand_pegging(dealt), heels)
 
 
 def load_for(views: Views) -> Record:
@@ -82,7 +70,7 @@ def build(
     model = np.zeros(1, dtype=MODEL)
     model["discard_rate"] = discard_rate
     model["excess"] = excess
-    model["pegs"][0, :, : KEPT_HANDS[dealt]] = pegs
+    model["pegs"][0, :, : OF_SIZE[dealt - 2]] = pegs
     model["mean_pegs"] = (
         deal.pegging.sum(axis=1) @ points,
         deal.pegging.sum(axis=0) @ points - heels * JACK_TURNED,
@@ -108,9 +96,9 @@ def discard_rates(dealt: int) -> tuple[Array, Array]:
     )
 
 
-def kept_pegging(dealt: int) -> Array:
-    """Return what each kept hand pegs and lets the other peg, float64[2, hands, 2]."""
-    pegging = tables.load(tables.KEPT_PLAY)
+def hand_pegging(dealt: int) -> Array:
+    """Return what each hand pegs and lets the other peg, float64[2, hands, 2]."""
+    pegging = tables.load(tables.HAND_PEGGING)
     game = tables.DEALT.index(dealt)
     both = np.stack([pegging["mine"][game], pegging["theirs"][game]], axis=-1)
-    return both[:, : KEPT_HANDS[dealt]]
+    return both[:, : OF_SIZE[dealt - 2]]

@@ -15,8 +15,8 @@ from functools import cache, lru_cache
 import numpy as np
 
 from crib_agents.data.tables import Array
-from crib_agents.expert.table_top import rounds
-from crib_agents.expert.table_top.rounds import POINTS
+from crib_agents.knowledge.table_top import rounds
+from crib_agents.knowledge.table_top.rounds import POINTS
 
 
 @cache

@@ -1,6 +1,6 @@
-"""Measure what each kept hand pegs, ``kept_pegging.json``.
+"""Measure what each hand pegs, ``hand_pegging.json``.
 
-    crib tables kept_pegging --agent rule_based
+    crib tables hand_pegging --agent rule_based
 
 Single deals of an agent against itself (under a minute for each million). In half of them one
 seat discards at random, so that hands seldom kept are seen too; its own play is counted then, and
@@ -19,8 +19,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from crib_agents.data.tables import KEPT_PLAY, RANKS, ROLES
-from crib_agents.expert.two_hand.judge.model import KEPT_HANDS, kept_index
+from crib_agents.data.tables import HAND_PEGGING, RANKS, ROLES
 from crib_agents.loading import load_agent
 
 from crib_env.batch import GameBatch
@@ -40,26 +39,21 @@ LANES = 100_000
 DEALER = 0  # its seat
 
 
-def kept_ranks(cards: int) -> Array:
-    """Return the ranks of every hand of ``cards`` kept, int64[hands, cards], in file order."""
-    hands = list(combinations_with_replacement(range(RANKS), cards))
-    ranks = np.zeros((len(hands), cards), dtype=np.int64)
-    for hand in hands:
-        a, b, c, *rest = hand
-        ranks[kept_index(a, b, c, rest[0] if rest else NONE)] = hand
-    return ranks
+def hand_ranks(cards: int) -> Array:
+    """Return the ranks of every hand, int64[hands, cards], in the order of `holdings`."""
+    hands = combinations_with_replacement(range(RANKS), cards)
+    return np.array(sorted(hands, key=lambda hand: hand[::-1]), dtype=np.int64)
 
 
 def sample(rules: TwoHandRules, agent: Agent, deals: int, entropy: np.random.SeedSequence) -> Array:
-    """Play deals; return float64[2, hands, 2, 3] by role and kept hand.
+    """Play deals; return float64[2, hands, 2, 3] by role and hand.
 
     For the points this seat and the other pegged: the number of deals, their sum, that of squares.
     """
-    places = {tuple(hand): i for i, hand in enumerate(kept_ranks(rules.dealt - 2).tolist())}
+    ranks = hand_ranks(rules.dealt - 2)
     look_up = np.zeros([RANKS] * (rules.dealt - 2), dtype=np.int64)
-    for hand, at in places.items():
-        look_up[hand] = at
-    sums = np.zeros((2, len(places), 2, 3))
+    look_up[tuple(ranks.T)] = np.arange(len(ranks))
+    sums = np.zeros((2, len(ranks), 2, 3))
     chunks = entropy.spawn(-(-deals // LANES))
     for chunk in steps(chunks, f"{rules.name}, deals of {agent.name}, in parts"):
         deck, chance = chunk.spawn(2)
@@ -85,8 +79,8 @@ def sample(rules: TwoHandRules, agent: Agent, deals: int, entropy: np.random.See
         for seat in (0, 1):
             counted = np.flatnonzero((wild == NONE) | (wild == seat))
             dealt = states["dealt"][counted][:, HAND * seat + slots] // 4
-            kept = (states["discarded"][counted, seat][:, None] >> slots & 1) == 0
-            hands = np.sort(dealt[kept].reshape(len(counted), -1), axis=1)
+            held = (states["discarded"][counted, seat][:, None] >> slots & 1) == 0
+            hands = np.sort(dealt[held].reshape(len(counted), -1), axis=1)
             at = look_up[tuple(hands.T)]
             role = ROLES.index("dealer" if seat == DEALER else "pone")
             for whose, points in enumerate((pegged[counted, seat], pegged[counted, 1 - seat])):
@@ -99,7 +93,7 @@ def shrunk(ranks: Array, sums: Array) -> tuple[Array, dict[str, float]]:
     """Return the means drawn towards an additive model, and what was found on the way.
 
     Args:
-        ranks: int64[hands, cards], the kept ranks.
+        ranks: int64[hands, cards].
         sums: float64[hands, 3], number, sum and sum of squares of the points.
     """
     n, total, squares = sums.T
@@ -124,7 +118,7 @@ def shrunk(ranks: Array, sums: Array) -> tuple[Array, dict[str, float]]:
 
 @dataclass(frozen=True)
 class Settings:
-    """Measure what each kept hand pegs.
+    """Measure what each hand pegs.
 
     Attributes:
         agent: who plays.
@@ -136,7 +130,7 @@ class Settings:
     agent: str = "rule_based"
     deals: Count = 4_000_000
     seed: Seed = 2027
-    out: NewFile = KEPT_PLAY.path
+    out: NewFile = HAND_PEGGING.path
 
 
 def run(settings: Settings) -> None:
@@ -144,8 +138,7 @@ def run(settings: Settings) -> None:
     agent = load_agent(settings.agent)
     games: dict[str, Any] = {}
     for rules, entropy in both_games(settings.seed):
-        ranks = kept_ranks(rules.dealt - 2)
-        assert len(ranks) == KEPT_HANDS[rules.dealt]
+        ranks = hand_ranks(rules.dealt - 2)
         sums = sample(rules, agent, settings.deals, entropy)
         games[rules.name] = {"dealt": rules.dealt}
         for i, role in enumerate(ROLES):
@@ -157,7 +150,7 @@ def run(settings: Settings) -> None:
                       f"{means.max():.2f}; a deal scatters by {found['noise']:.2f}, hands about "
                       f"the additive model by {found['spread']:.2f}; samples of a hand: fewest "
                       f"{found['fewest']:.0f}, median {found['median']:.0f}")  # fmt: skip
-    write(KEPT_PLAY, settings, games)
+    write(HAND_PEGGING, settings, games)
 
 
 if __name__ == "__main__":

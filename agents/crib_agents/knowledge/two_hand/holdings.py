@@ -22,6 +22,7 @@ from crib_env.engine.show import KEYS
 MOST = 4  # cards in the largest holding
 FIRST = np.array([comb(RANKS + size - 1, RANKS) for size in range(MOST + 2)], dtype=np.int64)
 HOLDINGS = int(FIRST[MOST + 1])
+OF_SIZE = np.diff(FIRST)  # how many holdings of each size there are
 
 # Columns of `holdings`; column r is the holding left once a card of rank r is played, or NONE.
 LOWEST = RANKS  # the least pip value held, `EMPTY` for nothing held
@@ -46,6 +47,15 @@ def number(counted):
             place += _CHOOSE[r + held, held + 1]
             held += 1
     return FIRST[held] + place
+
+
+@kernel
+def held_ranks(v):
+    """Return how many cards of each rank the seat of a view holds, four bits a rank."""
+    counted = 0
+    for i in range(v["hand_n"]):
+        counted += 1 << ((v["hand"][i] >> 2) << 2)
+    return counted
 
 
 @cache

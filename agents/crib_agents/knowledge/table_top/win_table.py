@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from crib_agents.data.tables import Array
-from crib_agents.expert.table_top.win import between, round_win_table, win_table
+from crib_agents.knowledge.table_top.win import between, round_win_table, win_table
 from crib_env.engine.show import JACK
 from crib_env.engine.table_top.records import GAME
 from crib_env.policy import Views
