@@ -78,9 +78,13 @@ class ESCHER:
             for name, module in (("regrets", self.regrets), ("average", self.average),
                                  ("critic", self.critic))
         }  # fmt: skip
-        self.modules: Modules = {"regrets": self.regrets, "average": self.average, "critic": self.critic,
-                        "target": self.target,
-                        **{f"adam_{name}": adam for name, adam in self.adams.items()}}  # fmt: skip
+        self.modules: Modules = {
+            "regrets": self.regrets,
+            "average": self.average,
+            "critic": self.critic,
+            "target": self.target,
+            **{f"adam_{name}": adam for name, adam in self.adams.items()},
+        }
         self.of_regrets = Memory(settings.reservoir, True, self.rng)
         self.of_policy = Memory(settings.reservoir, True, self.rng)
         self.explorer = self.rng.integers(0, 2, settings.num_envs)  # the seat that explores

@@ -82,8 +82,13 @@ class MMD:
         self.optimizer = torch.optim.Adam(
             self.weights, settings.learning_rate, eps=1e-5, fused=True
         )
-        self.modules: Modules = {"policy": self.policy, "average": self.average, "magnet": self.magnet,
-                        "critic": self.critic, "adam": self.optimizer}  # fmt: skip
+        self.modules: Modules = {
+            "policy": self.policy,
+            "average": self.average,
+            "magnet": self.magnet,
+            "critic": self.critic,
+            "adam": self.optimizer,
+        }
         self.decisions = 0
 
     def iterate(self) -> dict[str, float]:
@@ -123,7 +128,7 @@ class MMD:
                 loss = -(ratio * advantage).mean() + settings.kl * from_last
                 loss = loss + pull * from_magnet + settings.value_weight * error
                 self.optimizer.zero_grad()
-                loss.backward()  # type: ignore[no-untyped-call]
+                loss.backward()
                 torch.nn.utils.clip_grad_norm_(self.weights, settings.max_grad_norm)
                 self.optimizer.step()
                 self.average.follow(self.policy, settings.ema_rate)

@@ -72,7 +72,8 @@ class Policy(nn.Module):
             inner = torch.relu(self.of_features(of_each) + self.of_state(hidden)[rows])
             added = (self.out(inner) + self.skip(of_each)).squeeze(1)
             logits = logits.index_put((rows, actions), added, accumulate=True)
-        return logits.masked_fill(~masks, ILLEGAL)
+        legal: Tensor = logits.masked_fill(~masks, ILLEGAL)
+        return legal
 
     @torch.no_grad()
     def follow(self, other: Policy, rate: float) -> None:

@@ -62,9 +62,10 @@ def collect(games: Games, policy: Policy, steps: int, chance: torch.Generator) -
         gains, ended = games.step(actions.numpy())
         rows.append((observations, masks, both, actions, log_probabilities,
                      torch.from_numpy(gains), torch.from_numpy(ended).float(), sign))  # fmt: skip
-    *columns, signs = (torch.stack(column) for column in zip(*rows, strict=True))
+    columns = [torch.stack(column) for column in zip(*rows, strict=True)]
     last_sign = 1.0 - 2.0 * torch.from_numpy(games.movers).float()
-    return Rollout(*columns, torch.cat([signs, last_sign[None]]), both_seats(games))
+    columns[-1] = torch.cat([columns[-1], last_sign[None]])
+    return Rollout._make([*columns, both_seats(games)])
 
 
 def gae(rollout: Rollout, values: Tensor, lam: float) -> Tensor:

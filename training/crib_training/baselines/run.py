@@ -253,7 +253,7 @@ def _flat(module: torch.nn.Module | torch.optim.Optimizer) -> dict[str, torch.Te
         return dict(module.state_dict())
     state = module.state_dict()["state"]
     return {
-        f"{i}.{key}": torch.atleast_1d(value)
+        f"{i}.{key}": value.reshape(-1) if value.ndim == 0 else value
         for i, values in state.items()
         for key, value in values.items()
     }

@@ -77,8 +77,12 @@ class VRPO:
         self.optimizer = torch.optim.Adam(
             self.weights, settings.learning_rate, eps=1e-5, fused=True
         )
-        self.modules: Modules = {"policy": self.policy, "average": self.average, "critic": self.critic,
-                        "adam": self.optimizer}  # fmt: skip
+        self.modules: Modules = {
+            "policy": self.policy,
+            "average": self.average,
+            "critic": self.critic,
+            "adam": self.optimizer,
+        }
         self.decisions = 0
 
     def iterate(self) -> dict[str, float]:
@@ -118,7 +122,7 @@ class VRPO:
                 error = (of_taken - target).square().mean()
                 loss = -gain - weight * entropy + settings.value_weight * error
                 self.optimizer.zero_grad()
-                loss.backward()  # type: ignore[no-untyped-call]
+                loss.backward()
                 torch.nn.utils.clip_grad_norm_(self.weights, settings.max_grad_norm)
                 self.optimizer.step()
                 self.average.follow(self.policy, settings.ema_rate)
