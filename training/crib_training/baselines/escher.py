@@ -46,6 +46,7 @@ class Settings(RunSettings):
         learning_rate: of all networks; falls to a tenth.
         target_rate: how far the critic that backs up moves at each step.
         reservoir: decisions in each of the two samples.
+        out: the folder for results.
     """
 
     method: Literal["escher"] = "escher"

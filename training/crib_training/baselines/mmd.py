@@ -47,6 +47,7 @@ class Settings(RunSettings):
         value_weight: of the critic's loss.
         max_grad_norm: gradients are clipped to it.
         ema_rate: how far the average that is evaluated moves towards the weights at each step.
+        out: the folder for results.
     """
 
     method: Literal["mmd"] = "mmd"

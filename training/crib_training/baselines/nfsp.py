@@ -46,6 +46,7 @@ class Settings(RunSettings):
         target_rate: how far the target network moves at each step.
         memory: decisions that the best response learns from, the newest.
         reservoir: decisions that the average learns from, a sample of all.
+        out: the folder for results.
     """
 
     method: Literal["nfsp"] = "nfsp"

@@ -42,6 +42,7 @@ class Settings(RunSettings):
         value_weight: of the critic's loss.
         max_grad_norm: gradients are clipped to it.
         ema_rate: how far the average moves towards the weights at each step.
+        out: the folder for results.
     """
 
     method: Literal["selfplay_ppo"] = "selfplay_ppo"
