@@ -6,7 +6,7 @@ import time
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Annotated, Any, Protocol
+from typing import Annotated, Any, Literal, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -55,7 +55,7 @@ class RunSettings:
     seed: Seed = 1
     num_envs: Count = 256
     hidden_sizes: tuple[Annotated[int, Between(1, 4096)], ...] = (256, 256)
-    features: str | None = "lookahead"
+    features: Literal["lookahead", "reply"] | None = "lookahead"
     num_evals: CountOrNone = 10
     eval_hands: Annotated[int, Between(2, 10_000)] = 40
     save_seconds: Annotated[float, Between(1, 1e6)] = 300
