@@ -18,6 +18,11 @@ from crib_training.command_line import start
 METHODS = {
     "deep_monte_carlo": "crib_training.learn.deep_monte_carlo.loop",
     "ppo": "crib_training.learn.ppo",
+    "selfplay_ppo": "crib_training.baselines.ppo",
+    "mmd": "crib_training.baselines.mmd",
+    "vrpo": "crib_training.baselines.vrpo",
+    "nfsp": "crib_training.baselines.nfsp",
+    "escher": "crib_training.baselines.escher",
 }
 BEST = "deep_monte_carlo"
 OPTION = "--method"

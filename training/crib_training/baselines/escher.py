@@ -1,0 +1,220 @@
+"""ESCHER: counterfactual regrets by networks, from a critic of histories, without weights of luck.
+
+    crib train --method escher --env five_card_v0 --out runs/escher
+
+McAleer et al. 2023, arXiv 2206.04122. In each deal one seat explores with fixed probabilities and
+the other plays by regret matching. A critic that sees both hands values every action; what an
+action has over the policy's mean is a sample of its regret, without importance weights. One network
+learns the mean regret of each action over all iterations, another the average policy, which is
+evaluated.
+"""
+
+from __future__ import annotations
+
+import copy
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import numpy as np
+import torch
+from crib_agents.adapters.learned import PolicyNetAgent
+from torch import Tensor
+
+from crib_env.settings import Between, Count, NewFolder, Positive, Share
+from crib_training.baselines.games import Games, as_array
+from crib_training.baselines.memory import Memory
+from crib_training.baselines.policy import Policy, mlp
+from crib_training.baselines.rollout import both_seats
+from crib_training.baselines.run import Modules, Run, RunSettings
+from crib_training.command_line import start
+
+
+@dataclass(frozen=True)
+class Settings(RunSettings):
+    """Learn a mixed policy by ESCHER.
+
+    Attributes:
+        method: how it learns.
+        steps: decisions in each deal's lane between updates: an iteration.
+        batch_size: of a step of gradient descent.
+        updates: steps of the regrets and of the average in an iteration.
+        critic_epochs: passes of the critic over an iteration's decisions.
+        explore: the share of the uniform policy in what the exploring seat plays.
+        learning_rate: of all networks; falls to a tenth.
+        target_rate: how far the critic that backs up moves at each step.
+        reservoir: decisions in each of the two samples.
+        out: the folder for results.
+    """
+
+    method: Literal["escher"] = "escher"
+    steps: Count = 32
+    batch_size: Annotated[int, Between(2, 1 << 20)] = 1024
+    updates: Count = 8
+    critic_epochs: Count = 2
+    explore: Share = 0.5
+    learning_rate: Positive = 5e-4
+    target_rate: Share = 0.02
+    reservoir: Count = 400_000
+    out: NewFolder = Path("runs/escher")
+
+
+class ESCHER:
+    """Learns as `Settings` say; see `crib_training.baselines.run.Learner`."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+        torch.manual_seed(settings.seed)
+        self.rng = np.random.default_rng(settings.seed)
+        self.games = Games(settings.rules, settings.num_envs, settings.seed, settings.features)
+        self.regrets = Policy(self.games, settings.hidden_sizes)
+        self.average = Policy(self.games, settings.hidden_sizes)
+        seen = both_seats(self.games).shape[1]
+        self.critic = mlp(seen, *settings.hidden_sizes, self.games.actions)
+        self.target = copy.deepcopy(self.critic)
+        self.adams = {
+            name: torch.optim.Adam(module.parameters(), eps=1e-5, fused=True)
+            for name, module in (("regrets", self.regrets), ("average", self.average),
+                                 ("critic", self.critic))
+        }  # fmt: skip
+        self.modules: Modules = {
+            "regrets": self.regrets,
+            "average": self.average,
+            "critic": self.critic,
+            "target": self.target,
+            **{f"adam_{name}": adam for name, adam in self.adams.items()},
+        }
+        self.of_regrets = Memory(settings.reservoir, True, self.rng)
+        self.of_policy = Memory(settings.reservoir, True, self.rng)
+        self.explorer = self.rng.integers(0, 2, settings.num_envs)  # the seat that explores
+        self.decisions = 0
+
+    def iterate(self) -> dict[str, float]:
+        """Play an iteration, then let the critic, the regrets and the average learn."""
+        settings = self.settings
+        left = max(0.0, 1 - self.decisions / settings.decisions)
+        for adam in self.adams.values():
+            adam.param_groups[0]["lr"] = settings.learning_rate * (0.1 + 0.9 * left)
+        iteration = 1.0 + self.decisions / (settings.steps * settings.num_envs)
+        rows = [self._step(iteration) for _ in range(settings.steps)]
+        error = self._learn_critic(*(torch.cat(column) for column in zip(*rows, strict=True)))
+        self.decisions += settings.steps * settings.num_envs
+        for _ in range(settings.updates):
+            loss, imitation = self._learn_regrets(iteration), self._learn_average(iteration)
+        return {"loss": loss, "imitation_loss": imitation, "value_error": error}
+
+    @torch.no_grad()
+    def _step(self, iteration: float) -> tuple[Tensor, ...]:
+        """Take a decision in every lane, and return what the critic learns from it."""
+        games, lanes = self.games, self.games.lanes
+        seen, masks = torch.from_numpy(games.observations), torch.from_numpy(games.masks)
+        both, policy = both_seats(games), match_regrets(self.regrets(seen, masks), masks)
+        q = self.critic(both)
+        regrets = (q - (policy * q).sum(1, keepdim=True)) * masks
+        explores = torch.from_numpy(self.explorer == games.movers)
+        weight = torch.full((len(lanes),), iteration)
+        self.of_regrets.add(seen=seen[explores], masks=masks[explores],
+                            regrets=regrets[explores], weight=weight[explores])  # fmt: skip
+        self.of_policy.add(seen=seen[~explores], masks=masks[~explores],
+                           policy=policy[~explores], weight=weight[~explores])  # fmt: skip
+
+        uniform = masks / masks.sum(1, keepdim=True)
+        share = self.settings.explore * explores[:, None]
+        ladder = (share * uniform + (1 - share) * policy).double().numpy().cumsum(1)
+        points = self.rng.random((len(lanes), 1)) * ladder[:, -1:]
+        actions = torch.from_numpy((ladder > points).argmax(1))
+        sign = torch.from_numpy(1.0 - 2.0 * games.movers).float()
+        gains, ended = games.step(actions.numpy())
+        over = np.flatnonzero(ended)
+        self.explorer[over] = self.rng.integers(0, 2, len(over))
+
+        # Backed up: the gain, and the mean of the critic over the policy at the next decision.
+        seen, masks = torch.from_numpy(games.observations), torch.from_numpy(games.masks)
+        policy = match_regrets(self.regrets(seen, masks), masks)
+        value = (policy * self.target(both_seats(games))).sum(1)
+        value = value * torch.from_numpy(1.0 - 2.0 * games.movers).float()
+        goes_on = 1.0 - torch.from_numpy(ended).float()
+        return both, actions, (torch.from_numpy(gains) + goes_on * value) * sign
+
+    def _learn_critic(self, both: Tensor, actions: Tensor, goals: Tensor) -> float:
+        for _ in range(self.settings.critic_epochs):
+            order = torch.from_numpy(self.rng.permutation(len(both)))
+            for rows in torch.split(order, self.settings.batch_size):
+                found = self.critic(both[rows]).gather(1, actions[rows][:, None])[:, 0]
+                loss = (found - goals[rows]).square().mean()
+                _descend(self.adams["critic"], loss)
+                with torch.no_grad():
+                    torch._foreach_lerp_(list(self.target.parameters()),
+                                         list(self.critic.parameters()),
+                                         self.settings.target_rate)  # fmt: skip
+        return float(loss)
+
+    def _learn_regrets(self, iteration: float) -> float:
+        rows = self.of_regrets.draw(self.settings.batch_size)
+        masks = rows["masks"].bool()
+        error = (self.regrets(rows["seen"], masks) - rows["regrets"]).square()
+        weight = rows["weight"] / iteration  # later iterations count more: linear CFR
+        loss = (error * masks).sum(1) @ weight / weight.sum()
+        _descend(self.adams["regrets"], loss)
+        return float(loss)
+
+    def _learn_average(self, iteration: float) -> float:
+        rows = self.of_policy.draw(self.settings.batch_size)
+        log_p = self.average(rows["seen"], rows["masks"].bool()).log_softmax(1)
+        weight = rows["weight"] / iteration
+        loss = -(rows["policy"] * log_p).sum(1) @ weight / weight.sum()
+        _descend(self.adams["average"], loss)
+        return float(loss)
+
+    def agent(self) -> PolicyNetAgent:
+        """Return the average policy as an agent that draws."""
+        return self.average.agent("escher", self.settings)
+
+    def state(self) -> dict[str, Any]:
+        """Return deals, generator and samples."""
+        rng = json.dumps(self.rng.bit_generator.state).encode()
+        return {
+            "games": as_array(self.games.state()), "rng": np.frombuffer(rng, np.uint8),
+            "explorer": self.explorer,
+            **self.of_regrets.state("regrets"), **self.of_policy.state("policy"),
+        }  # fmt: skip
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Take over what `state` returned."""
+        self.games.set_state(state["games"].tobytes())
+        self.rng.bit_generator.state = json.loads(state["rng"].tobytes())
+        self.explorer[:] = state["explorer"]
+        self.of_regrets.restore("regrets", state)
+        self.of_policy.restore("policy", state)
+
+
+def match_regrets(regrets: Tensor, masks: Tensor) -> Tensor:
+    """Return the policy in proportion to positive regrets, float32[B, actions].
+
+    Where none is positive the action of the highest regret is taken.
+
+    Args:
+        regrets: float32[B, actions], low where illegal. masks: bool[B, actions].
+    """
+    positive = regrets.clamp(min=0) * masks
+    total = positive.sum(1, keepdim=True)
+    best = torch.zeros_like(regrets).scatter(1, regrets.argmax(1, keepdim=True), 1.0)
+    return torch.where(total > 1e-9, positive / total.clamp(min=1e-9), best)
+
+
+def _descend(optimizer: torch.optim.Optimizer, loss: Tensor) -> None:
+    optimizer.zero_grad()
+    loss.backward()  # type: ignore[no-untyped-call]
+    optimizer.step()
+
+
+def run(settings: Settings) -> None:
+    """Learn, and say where the results are."""
+    Run("escher", settings, ESCHER(settings)).go()
+    print(f"wrote {settings.out}/policy.safetensors, exploitability.csv")
+
+
+if __name__ == "__main__":
+    start(Settings, run)

@@ -1,0 +1,116 @@
+"""A batch of deals in which both seats learn: observations, masks and points, as arrays."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from crib_env.batch import GameBatch
+from crib_env.encoding import encode
+from crib_env.engine.family import family_for
+from crib_env.rules import TwoHandRules
+
+Floats = npt.NDArray[np.float32]
+Ints = npt.NDArray[np.int64]
+
+
+class Games:
+    """Deals side by side, each waiting for a seat that has a choice.
+
+    Suits are canonical, so a policy cannot depend on suits that do not matter. Cards that are
+    forced play themselves. Points are ``reward="expected"``: the mean of the show over the starter
+    in place of what it brought.
+
+    Args:
+        rules: of a two-hand game.
+        num_envs: N, how many deals.
+        seed: fixes all deals.
+        features: the level of features of the observations, or None.
+
+    Attributes:
+        size: of a seat's observation. bits: how many of its numbers come before the features.
+        actions: how many there are.
+        observations: float32[N, size], of the seat to move.
+        others: float32[N, bits], of the other seat: what a critic may know in training.
+        masks: bool[N, actions], the legal actions of the seat to move.
+        movers: int64[N], the seat to move.
+    """
+
+    def __init__(
+        self, rules: TwoHandRules, num_envs: int, seed: int, features: str | None = None
+    ) -> None:
+        family = family_for(rules.engine, "expected", "canonical")
+        self.batch = GameBatch(rules, num_envs, episode="deal", seed=seed, family=family)
+        self.features = features
+        self.lanes = np.arange(num_envs)
+        self.bits = family.obs_size
+        self.actions = family.actions
+        self.unit = float(family.kernels.unit(self.batch.record[0]))
+        self.reset()
+        self.size = self.observations.shape[1]
+
+    def reset(self) -> None:
+        """Begin a deal in every lane."""
+        self.batch.reset()
+        self._play_forced(self.lanes)
+        self._observe()
+
+    def step(self, actions: Ints) -> tuple[Floats, npt.NDArray[np.bool_]]:
+        """Take ``actions[i]`` in lane i, and what is forced after it.
+
+        A deal that ends is followed by the next.
+
+        Args:
+            actions: int64[N], each legal.
+
+        Returns:
+            float32[N], the points that seat 0 made more than seat 1, and bool[N], whether a deal
+            ended.
+        """
+        if self.batch.step(self.lanes, actions) is not None:
+            raise ValueError("an action is not legal")
+        played = self._play_forced(self.lanes)
+        self._observe()
+        return played
+
+    def set_state(self, states: bytes) -> None:
+        """Go on from what `state` returned."""
+        self.batch.states[:] = np.frombuffer(states, self.batch.states.dtype)
+        self._observe()
+
+    def state(self) -> bytes:
+        """Return all deals and their generators."""
+        return self.batch.states.tobytes()
+
+    def _play_forced(self, lanes: Ints) -> tuple[Floats, npt.NDArray[np.bool_]]:
+        states = self.batch.states
+        gains = np.zeros(len(states), dtype=np.float32)
+        ended = np.zeros(len(states), dtype=bool)
+        while len(lanes):
+            gains[lanes] += (states["gain"][lanes, 0] - states["gain"][lanes, 1]) / self.unit
+            states["gain"][lanes] = 0
+            over = lanes[states["over"][lanes] != 0]
+            ended[over] = True
+            self.batch.reset(over)
+            views = self.batch.views(lanes)
+            legal = views["legal"]
+            forced = legal & (legal - 1) == 0
+            lanes, views = lanes[forced], views[forced]
+            places = np.log2(views["legal"]).astype(np.int64)
+            self.batch.step(lanes, views["hand"][np.arange(len(lanes)), places])
+        return gains, ended
+
+    def _observe(self) -> None:
+        self.movers = self.batch.movers(self.lanes)
+        observations, masks = encode(self.batch.views(self.lanes), self.features)
+        others, _ = encode(self.batch.views(self.lanes, 1 - self.movers))
+        self.observations = observations.astype(np.float32)
+        self.others = others.astype(np.float32)
+        self.masks = masks.astype(bool)
+
+
+def as_array(data: bytes) -> npt.NDArray[Any]:
+    """Return bytes as an array, for a checkpoint."""
+    return np.frombuffer(data, np.int64)

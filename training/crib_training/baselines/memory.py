@@ -1,0 +1,82 @@
+"""Memories of decisions: the newest, or a fair sample of all there were."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+
+class Memory:
+    """Rows of arrays, of which a batch is drawn; the arrays are made at the first `add`.
+
+    Args:
+        size: how many rows it holds.
+        reservoir: hold each row ever added with equal chances (Vitter's algorithm R); otherwise the
+            newest.
+        chance: the source of chance.
+    """
+
+    def __init__(self, size: int, reservoir: bool, chance: np.random.Generator) -> None:
+        self.size, self.reservoir, self.chance = size, reservoir, chance
+        self.columns: dict[str, np.ndarray[Any, Any]] = {}
+        self.added = 0
+
+    def __len__(self) -> int:
+        """Return how many rows it holds."""
+        return min(self.added, self.size)
+
+    def add(self, **columns: Tensor) -> None:
+        """Add rows.
+
+        Args:
+            columns: of equal length, always under the same names; floats are held in 16 bits, which
+                fit bits and counts of points.
+        """
+        arrays = {name: _compact(column.numpy()) for name, column in columns.items()}
+        count = len(next(iter(arrays.values())))
+        if not count:
+            return
+        if not self.columns:
+            self.columns = {name: np.zeros((self.size, *array.shape[1:]), array.dtype)
+                            for name, array in arrays.items()}  # fmt: skip
+        order = self.added + np.arange(count)
+        places = order % self.size
+        if self.reservoir:
+            drawn = self.chance.integers(0, order + 1)
+            places = np.where(order < self.size, order, drawn)
+        taken = places < self.size
+        for name, array in arrays.items():
+            self.columns[name][places[taken]] = array[taken]
+        self.added += count
+
+    def draw(self, count: int) -> dict[str, Tensor]:
+        """Return ``count`` rows drawn with replacement, floats in 32 bits."""
+        rows = self.chance.integers(0, len(self), count)
+        drawn = {name: torch.from_numpy(array[rows]) for name, array in self.columns.items()}
+        return {name: one.float() if one.is_floating_point() else one
+                for name, one in drawn.items()}  # fmt: skip
+
+    def state(self, name: str) -> dict[str, np.ndarray[Any, Any]]:
+        """Return its rows and how many were added, for a checkpoint."""
+        held = {f"{name}.{key}": array[: len(self)]
+                for key, array in self.columns.items()}  # fmt: skip
+        return held | {f"{name}.added": np.array([self.added])}
+
+    def restore(self, name: str, state: Mapping[str, np.ndarray[Any, Any]]) -> None:
+        """Take over what `state` returned."""
+        rows = {key.removeprefix(f"{name}."): array for key, array in state.items()
+                if key.startswith(f"{name}.")}  # fmt: skip
+        self.added = int(rows.pop("added")[0])
+        self.columns = {}
+        for key, array in rows.items():
+            self.columns[key] = np.zeros((self.size, *array.shape[1:]), array.dtype)
+            self.columns[key][: len(array)] = array
+
+
+def _compact(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    smaller = {"float32": np.float16, "bool": np.uint8}.get(str(array.dtype))
+    return array if smaller is None else array.astype(smaller)

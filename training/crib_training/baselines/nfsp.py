@@ -1,0 +1,216 @@
+"""Neural fictitious self-play: a best response by Q-learning, and the average of what it did.
+
+    crib train --method nfsp --env five_card_v0 --out runs/nfsp
+
+Heinrich and Silver 2016, arXiv 1603.01121. In each deal a seat plays its best response with the
+anticipatory probability, and otherwise the average policy. The best response learns by double
+Q-learning from the newest decisions of both; the average imitates a fair sample of all that the
+best response ever did, and is what is evaluated.
+"""
+
+from __future__ import annotations
+
+import copy
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import numpy as np
+import torch
+from crib_agents.adapters.learned import PolicyNetAgent
+from torch import Tensor
+
+from crib_env.settings import Between, Count, NewFolder, Positive, Share
+from crib_training.baselines.games import Games, as_array
+from crib_training.baselines.memory import Memory
+from crib_training.baselines.policy import Policy
+from crib_training.baselines.run import Modules, Run, RunSettings
+from crib_training.command_line import start
+
+
+@dataclass(frozen=True)
+class Settings(RunSettings):
+    """Learn a mixed policy by neural fictitious self-play.
+
+    Attributes:
+        method: how it learns.
+        steps: decisions in each deal's lane between updates.
+        batch_size: of a step of gradient descent.
+        updates: steps of both networks after that.
+        anticipatory: how likely a seat plays its best response in a deal.
+        epsilon: how likely the best response plays at random; falls to a tenth.
+        learning_rate: of the best response.
+        average_learning_rate: of the average.
+        target_rate: how far the target network moves at each step.
+        memory: decisions that the best response learns from, the newest.
+        reservoir: decisions that the average learns from, a sample of all.
+        out: the folder for results.
+    """
+
+    method: Literal["nfsp"] = "nfsp"
+    steps: Count = 16
+    batch_size: Annotated[int, Between(2, 1 << 20)] = 1024
+    updates: Count = 4
+    anticipatory: Share = 0.3
+    epsilon: Share = 0.06
+    learning_rate: Positive = 5e-4
+    average_learning_rate: Positive = 5e-4
+    target_rate: Share = 0.01
+    memory: Count = 100_000
+    reservoir: Count = 400_000
+    out: NewFolder = Path("runs/nfsp")
+
+
+class NFSP:
+    """Learns as `Settings` say; see `crib_training.baselines.run.Learner`."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+        torch.manual_seed(settings.seed)
+        self.rng = np.random.default_rng(settings.seed)
+        self.games = Games(settings.rules, settings.num_envs, settings.seed, settings.features)
+        self.q = Policy(self.games, settings.hidden_sizes)
+        self.target = copy.deepcopy(self.q)
+        self.average = Policy(self.games, settings.hidden_sizes)
+        self.q_adam = torch.optim.Adam(self.q.parameters(), settings.learning_rate, fused=True)
+        self.adam = torch.optim.Adam(
+            self.average.parameters(), settings.average_learning_rate, fused=True
+        )
+        self.modules: Modules = {"q": self.q, "target": self.target, "average": self.average,
+                        "q_adam": self.q_adam, "adam": self.adam}  # fmt: skip
+        self.newest = Memory(settings.memory, False, self.rng)
+        self.sample = Memory(settings.reservoir, True, self.rng)
+        n, games = settings.num_envs, self.games
+        self.best = self.rng.random((n, 2)) < settings.anticipatory  # who plays its best response
+        # A seat's last decision, and what it gained since: it ends at the seat's next one.
+        self.open = np.zeros((n, 2), dtype=bool)
+        self.before = torch.zeros(n, 2, games.size)
+        self.taken = torch.zeros(n, 2, dtype=torch.long)
+        self.gained = np.zeros((n, 2), dtype=np.float32)
+        self.decisions = 0
+
+    def iterate(self) -> dict[str, float]:
+        """Play some decisions, then let both networks learn."""
+        settings = self.settings
+        left = max(0.0, 1 - self.decisions / settings.decisions)
+        for _ in range(settings.steps):
+            self._step(settings.epsilon * (0.1 + 0.9 * left))
+        self.decisions += settings.steps * settings.num_envs
+        for _ in range(settings.updates):
+            loss, imitation = self._learn_response(), self._learn_average()
+        return {"loss": loss, "imitation_loss": imitation}
+
+    @torch.no_grad()
+    def _step(self, epsilon: float) -> None:
+        games, lanes = self.games, self.games.lanes
+        seen, masks = torch.from_numpy(games.observations), torch.from_numpy(games.masks)
+        movers = games.movers
+        self._close(lanes[self.open[lanes, movers]], movers, seen, masks)
+        best = self.best[lanes, movers]
+        actions = torch.from_numpy(
+            (self.rng.random(games.masks.shape) * games.masks).argmax(1)
+        )  # at random
+        explored = self.rng.random(len(lanes)) < epsilon
+        greedy, drawn = np.flatnonzero(best & ~explored), np.flatnonzero(~best)
+        actions[greedy] = self.q(seen[greedy], masks[greedy]).argmax(1)
+        chances = self.average(seen[drawn], masks[drawn]).softmax(1).double().numpy()
+        ladder = chances.cumsum(1)
+        points = self.rng.random((len(drawn), 1)) * ladder[:, -1:]
+        actions[drawn] = torch.from_numpy((ladder > points).argmax(1))
+        rows = np.flatnonzero(best)
+        self.sample.add(seen=seen[rows], masks=masks[rows], actions=actions[rows])
+
+        self.before[lanes, movers] = seen
+        self.taken[lanes, movers] = actions
+        self.open[lanes, movers] = True
+        gains, ended = games.step(actions.numpy())
+        self.gained[:, 0] += gains
+        self.gained[:, 1] -= gains
+        over = np.flatnonzero(ended)
+        for seat in range(2):
+            closing = over[self.open[over, seat]]
+            self._close(closing, np.full(len(lanes), seat), None, None)
+        self.gained[over] = 0
+        self.best[over] = self.rng.random((len(over), 2)) < self.settings.anticipatory
+
+    def _close(self, lanes: Any, seats: Any, seen: Tensor | None, masks: Tensor | None) -> None:
+        """Put the last decision of a seat in each lane into memory, with what came of it."""
+        seats, games = seats[lanes], self.games
+        rows = torch.from_numpy(lanes)
+        self.newest.add(
+            before=self.before[lanes, seats], taken=self.taken[lanes, seats],
+            gained=torch.from_numpy(self.gained[lanes, seats]),
+            after=torch.zeros(len(lanes), games.size) if seen is None else seen[rows],
+            masks=torch.zeros(len(lanes), games.actions, dtype=torch.bool)
+            if masks is None else masks[rows],
+        )  # fmt: skip
+        self.open[lanes, seats] = False
+        self.gained[lanes, seats] = 0
+
+    def _learn_response(self) -> float:
+        """Take a step of double Q-learning."""
+        rows = self.newest.draw(self.settings.batch_size)
+        legal = rows["masks"].bool()
+        goes_on = legal.any(1)
+        with torch.no_grad():
+            choice = self.q(rows["after"], legal).argmax(1, keepdim=True)
+            value = self.target(rows["after"], legal).gather(1, choice)[:, 0]
+            goal = rows["gained"] + torch.where(goes_on, value, 0.0)
+        taken = rows["taken"][:, None]
+        only = torch.zeros(len(taken), self.games.actions, dtype=torch.bool).scatter(1, taken, True)
+        value = self.q(rows["before"], only).gather(1, taken)[:, 0]
+        loss = torch.nn.functional.smooth_l1_loss(value, goal)
+        _descend(self.q_adam, loss)
+        self.target.follow(self.q, self.settings.target_rate)
+        return float(loss)
+
+    def _learn_average(self) -> float:
+        """Take a step towards what the best response did."""
+        rows = self.sample.draw(self.settings.batch_size)
+        log_p = self.average(rows["seen"], rows["masks"].bool()).log_softmax(1)
+        loss = -log_p.gather(1, rows["actions"][:, None]).mean()
+        _descend(self.adam, loss)
+        return float(loss)
+
+    def agent(self) -> PolicyNetAgent:
+        """Return the average policy as an agent that draws."""
+        return self.average.agent("nfsp", self.settings)
+
+    def state(self) -> dict[str, Any]:
+        """Return deals, generators, memories and decisions whose outcome is open."""
+        rng = json.dumps(self.rng.bit_generator.state).encode()
+        return {
+            "games": as_array(self.games.state()), "rng": np.frombuffer(rng, np.uint8),
+            "best": self.best.astype(np.uint8), "open": self.open.astype(np.uint8),
+            "before": self.before.numpy(), "taken": self.taken.numpy(), "gained": self.gained,
+            **self.newest.state("newest"), **self.sample.state("sample"),
+        }  # fmt: skip
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Take over what `state` returned."""
+        self.games.set_state(state["games"].tobytes())
+        self.rng.bit_generator.state = json.loads(state["rng"].tobytes())
+        self.best[:], self.open[:] = state["best"], state["open"]
+        self.before[:] = torch.from_numpy(state["before"].copy())
+        self.taken[:] = torch.from_numpy(state["taken"].copy())
+        self.gained[:] = state["gained"]
+        self.newest.restore("newest", state)
+        self.sample.restore("sample", state)
+
+
+def _descend(optimizer: torch.optim.Optimizer, loss: Tensor) -> None:
+    optimizer.zero_grad()
+    loss.backward()  # type: ignore[no-untyped-call]
+    optimizer.step()
+
+
+def run(settings: Settings) -> None:
+    """Learn, and say where the results are."""
+    Run("nfsp", settings, NFSP(settings)).go()
+    print(f"wrote {settings.out}/policy.safetensors, exploitability.csv")
+
+
+if __name__ == "__main__":
+    start(Settings, run)

@@ -1,0 +1,101 @@
+"""The network that acts: bits through hidden layers, and features of each action through a head."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import torch
+from crib_agents.adapters.action_head import ActionHead
+from crib_agents.adapters.learned import PolicyNetAgent, header
+from torch import Tensor, nn
+
+from crib_env.engine.family import find_family
+from crib_training.baselines.games import Games
+from crib_training.baselines.run import RunSettings
+
+HEAD = 32  # hidden units that read an action's features
+ILLEGAL = -1e9
+
+
+def mlp(*sizes: int) -> nn.Sequential:
+    """Return linear layers with a ReLU between any two."""
+    layers: list[nn.Module] = []
+    for inputs, outputs in pairwise(sizes):
+        layers += [nn.Linear(inputs, outputs), nn.ReLU()]
+    return nn.Sequential(*layers[:-1])
+
+
+class Policy(nn.Module):
+    """Logits of actions; what is illegal has none to speak of.
+
+    Args:
+        games: whose observations it reads.
+        hidden_sizes: of the hidden layers.
+    """
+
+    def __init__(self, games: Games, hidden_sizes: tuple[int, ...]) -> None:
+        super().__init__()
+        self.bits, self.actions = games.bits, games.actions
+        self.count = (games.size - games.bits) // games.actions
+        self.body = mlp(self.bits + 2 * self.count, *hidden_sizes)
+        self.last = nn.Linear(hidden_sizes[-1], self.actions)
+        with torch.no_grad():
+            self.last.weight.mul_(0.01)  # the first policy is nearly uniform
+        if self.count:
+            self.of_features = nn.Linear(self.count, HEAD)
+            self.of_state = nn.Linear(hidden_sizes[-1], HEAD, bias=False)
+            self.out = nn.Linear(HEAD, 1, bias=False)
+            self.skip = nn.Linear(self.count, 1, bias=False)
+            for zero in (self.out, self.skip):
+                nn.init.zeros_(zero.weight)
+
+    def forward(self, observations: Tensor, masks: Tensor) -> Tensor:
+        """Return logits.
+
+        Args:
+            observations: float32[B, size]. masks: bool[B, actions].
+
+        Returns:
+            float32[B, actions]; `ILLEGAL` where an action is not legal.
+        """
+        x = observations[:, : self.bits]
+        if self.count:
+            features = observations[:, self.bits :].view(-1, self.count, self.actions)
+            x = torch.cat([x, features.amax(2), features.amin(2)], 1)
+        hidden = torch.relu(self.body(x))
+        logits = self.last(hidden)
+        if self.count:
+            rows, actions = masks.nonzero(as_tuple=True)
+            of_each = features[rows, :, actions]
+            inner = torch.relu(self.of_features(of_each) + self.of_state(hidden)[rows])
+            added = (self.out(inner) + self.skip(of_each)).squeeze(1)
+            logits = logits.index_put((rows, actions), added, accumulate=True)
+        legal: Tensor = logits.masked_fill(~masks, ILLEGAL)
+        return legal
+
+    @torch.no_grad()
+    def follow(self, other: Policy, rate: float) -> None:
+        """Move each weight by so much of the way towards another network's."""
+        torch._foreach_lerp_(list(self.parameters()), list(other.parameters()), rate)
+
+    def agent(self, name: str, settings: RunSettings) -> PolicyNetAgent:
+        """Return the agent that draws from this policy, in NumPy."""
+        layers = [part for part in self.body if isinstance(part, nn.Linear)] + [self.last]
+        weights = [(_array(layer.weight), _array(layer.bias)) for layer in layers]
+        head = None
+        if self.count:
+            head = ActionHead(
+                _array(self.of_features.weight), _array(self.of_state.weight),
+                _array(self.of_features.bias), _array(self.out.weight)[0],
+                _array(self.skip.weight)[0],
+            )  # fmt: skip
+        rules = settings.rules
+        about = header(settings.env, rules, find_family(rules.engine), settings.features,
+                       suits="canonical", sample=True)  # fmt: skip
+        return PolicyNetAgent(weights, about, name=name, head=head)
+
+
+def _array(tensor: Tensor) -> np.ndarray[Any, Any]:
+    return tensor.detach().numpy().copy()

@@ -1,0 +1,145 @@
+"""Self-play PPO with entropy: one network plays both seats.
+
+    crib train --method selfplay_ppo --env five_card_v0 --out runs/ppo
+
+Schulman et al. 2017, with a critic that sees both hands in training (the policy sees its own).
+Learning rate and entropy fall linearly. What is evaluated is the moving average of the weights.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import torch
+from crib_agents.adapters.learned import PolicyNetAgent
+
+from crib_env.settings import Count, NewFolder, NotNegative, Positive, Share
+from crib_training.baselines.games import Games, as_array
+from crib_training.baselines.policy import Policy, mlp
+from crib_training.baselines.rollout import both_seats, collect, flatten, gae
+from crib_training.baselines.run import Modules, Run, RunSettings
+from crib_training.command_line import start
+
+
+@dataclass(frozen=True)
+class Settings(RunSettings):
+    """Learn a mixed policy by self-play PPO.
+
+    Attributes:
+        method: how it learns.
+        steps: decisions in each deal's lane between updates.
+        batch_size: of a step of gradient descent.
+        epochs: passes over the decisions.
+        learning_rate: falls to a tenth.
+        clip: of the ratio.
+        gae_lambda: of the advantages.
+        entropy: the weight of the entropy, in units of advantages of variance 1.
+        last_entropy: what it falls to.
+        value_weight: of the critic's loss.
+        max_grad_norm: gradients are clipped to it.
+        ema_rate: how far the average moves towards the weights at each step.
+        out: the folder for results.
+    """
+
+    method: Literal["selfplay_ppo"] = "selfplay_ppo"
+    steps: Count = 32
+    batch_size: Count = 1024
+    epochs: Count = 2
+    learning_rate: Positive = 5e-4
+    clip: Share = 0.2
+    gae_lambda: Share = 0.9
+    entropy: NotNegative = 0.05
+    last_entropy: NotNegative = 0.005
+    value_weight: Positive = 0.05
+    max_grad_norm: Positive = 0.5
+    ema_rate: Share = 0.02
+    out: NewFolder = Path("runs/selfplay_ppo")
+
+
+class PPO:
+    """Learns as `Settings` say; see `crib_training.baselines.run.Learner`."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+        torch.manual_seed(settings.seed)
+        self.chance = torch.Generator().manual_seed(settings.seed)
+        self.games = Games(settings.rules, settings.num_envs, settings.seed, settings.features)
+        self.policy = Policy(self.games, settings.hidden_sizes)
+        self.average = copy.deepcopy(self.policy)
+        self.critic = mlp(both_seats(self.games).shape[1], *settings.hidden_sizes, 1)
+        self.weights = [*self.policy.parameters(), *self.critic.parameters()]
+        self.optimizer = torch.optim.Adam(
+            self.weights, settings.learning_rate, eps=1e-5, fused=True
+        )
+        self.modules: Modules = {
+            "policy": self.policy,
+            "average": self.average,
+            "critic": self.critic,
+            "adam": self.optimizer,
+        }
+        self.decisions = 0
+
+    def iterate(self) -> dict[str, float]:
+        """Play, then learn from what was played."""
+        settings = self.settings
+        left = max(0.0, 1 - self.decisions / settings.decisions)
+        weight = settings.last_entropy + (settings.entropy - settings.last_entropy) * left
+        for group in self.optimizer.param_groups:
+            group["lr"] = settings.learning_rate * (0.1 + 0.9 * left)
+
+        played = collect(self.games, self.policy, settings.steps, self.chance)
+        with torch.no_grad():
+            values = self.critic(torch.cat([played.both, played.last[None]]))[:, :, 0] * played.sign
+        advantages = gae(played, values, settings.gae_lambda)
+        targets = (advantages + values[:-1]) * played.sign[:-1]
+        advantages = advantages * played.sign[:-1]
+        advantages = advantages / (advantages.std() + 1e-8)
+        taken = played.log_probabilities.gather(2, played.actions[:, :, None])[:, :, 0]
+        columns = flatten(played.observations, played.masks, played.both, played.actions, taken,
+                          advantages, targets)  # fmt: skip
+
+        for _ in range(settings.epochs):
+            order = torch.randperm(len(columns[0]), generator=self.chance)
+            for rows in torch.split(order, settings.batch_size):
+                seen, masks, both, actions, before, advantage, target = (c[rows] for c in columns)
+                log_p = self.policy(seen, masks).log_softmax(1)
+                entropy = -(log_p.exp() * log_p).sum(1).mean()
+                ratio = (log_p.gather(1, actions[:, None])[:, 0] - before).exp()
+                clipped = ratio.clamp(1 - settings.clip, 1 + settings.clip)
+                gain = torch.minimum(ratio * advantage, clipped * advantage).mean()
+                error = (self.critic(both)[:, 0] - target).square().mean()
+                loss = -gain - weight * entropy + settings.value_weight * error
+                self.optimizer.zero_grad()
+                loss.backward()
+                torch.nn.utils.clip_grad_norm_(self.weights, settings.max_grad_norm)
+                self.optimizer.step()
+                self.average.follow(self.policy, settings.ema_rate)
+        self.decisions += len(order)
+        return {"loss": loss.item(), "entropy": entropy.item(), "value_error": error.item()}
+
+    def agent(self) -> PolicyNetAgent:
+        """Return the average of the weights as an agent that draws."""
+        return self.average.agent("selfplay_ppo", self.settings)
+
+    def state(self) -> dict[str, Any]:
+        """Return deals and generators."""
+        return {"games": as_array(self.games.state()), "chance": self.chance.get_state().numpy()}
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Take over what `state` returned."""
+        self.games.set_state(state["games"].tobytes())
+        self.chance.set_state(torch.from_numpy(state["chance"].copy()))
+
+
+def run(settings: Settings) -> None:
+    """Learn, and say where the results are."""
+    Run("selfplay_ppo", settings, PPO(settings)).go()
+    print(f"wrote {settings.out}/policy.safetensors, exploitability.csv")
+
+
+if __name__ == "__main__":
+    start(Settings, run)

@@ -1,0 +1,274 @@
+"""The run of a method: its folder, its checkpoints, and exploitability as its learning curve."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Annotated, Any, Literal, Protocol
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from crib_agents.adapters.learned import PolicyNetAgent
+from crib_agents.files import write_whole
+
+from crib_env.rules import TwoHandRules
+from crib_env.settings import Between, Count, CountOrNone, NewFolder, Seed, check_numbers
+from crib_training.exploit import exploitability
+from crib_training.interrupts import Stopped, interruptions
+from crib_training.learn.deep_monte_carlo.checkpoint import Checkpoint
+from crib_training.learn.divergence import diverged, is_finite
+from crib_training.learn.training_progress import EVENTS
+from crib_training.loading import find_game
+from crib_training.outputs import CHECKPOINT, csv_table, run_folder
+from crib_training.progress import Progress
+
+Modules = dict[str, torch.nn.Module | torch.optim.Optimizer]
+POLICY = "policy.safetensors"
+CURVE = "exploitability.csv"
+HANDS_SEED = 101  # of the hands of every curve, so that curves compare hand by hand
+
+
+@dataclass(frozen=True)
+class RunSettings:
+    """What every method has.
+
+    Attributes:
+        env: the environment: a deal of a two-hand game.
+        decisions: to learn from, of both seats; those without a choice do not count.
+        seed: of the deals, the networks and the batches.
+        num_envs: deals side by side.
+        hidden_sizes: of each network.
+        features: what is observed besides bits, as of the environments.
+        num_evals: how often exploitability is measured; 0 never.
+        eval_hands: hands of each measurement, always the same.
+        save_seconds: between two checkpoints.
+        out: the folder for results.
+        resume: go on with the run in this folder.
+        progress: show how it goes.
+    """
+
+    env: str = "five_card_v0"
+    decisions: Count = 10_000_000
+    seed: Seed = 1
+    num_envs: Count = 256
+    hidden_sizes: tuple[Annotated[int, Between(1, 4096)], ...] = (256, 256)
+    features: Literal["lookahead", "reply"] | None = "lookahead"
+    num_evals: CountOrNone = 10
+    eval_hands: Annotated[int, Between(2, 10_000)] = 40
+    save_seconds: Annotated[float, Between(1, 1e6)] = 300
+    out: NewFolder = Path("runs/baseline")
+    resume: Path | None = None
+    progress: bool = True
+
+    def __post_init__(self) -> None:
+        check_numbers(self)
+
+    @property
+    def rules(self) -> TwoHandRules:
+        """The rules of the game."""
+        rules = find_game(self.env, None)[1]
+        if not isinstance(rules, TwoHandRules):
+            raise ValueError(f"the baselines learn deals for two hands, not {self.env}")
+        return rules
+
+
+class Learner(Protocol):
+    """What a method is: it learns from one batch after the other.
+
+    Attributes:
+        decisions: learned from so far.
+        modules: what a checkpoint holds, by name: networks and optimizers.
+    """
+
+    decisions: int
+    modules: Modules
+
+    def iterate(self) -> dict[str, float]:
+        """Learn from one batch, and return figures for TensorBoard; ``loss`` is one of them."""
+
+    def agent(self) -> PolicyNetAgent:
+        """Return the mixed policy learned so far."""
+
+    def state(self) -> dict[str, npt.NDArray[Any]]:
+        """Return what a checkpoint holds besides: generators, games, buffers."""
+
+    def restore(self, state: Mapping[str, npt.NDArray[Any]]) -> None:
+        """Take over what `state` returned."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """A measurement.
+
+    Attributes:
+        decisions: learned from. cpu_seconds: spent on learning, without the measurements.
+        exploitability, ci95: what a best response gains, points per deal, and half its interval.
+        pone, dealer: the same in one seat. discard, pegging: by that phase alone.
+    """
+
+    decisions: int
+    cpu_seconds: float
+    exploitability: float
+    ci95: float
+    pone: float
+    dealer: float
+    discard: float
+    pegging: float
+
+
+class Run:
+    """A method's run in its folder.
+
+    Args:
+        name: of the method.
+        settings: of the run.
+        learner: learns.
+    """
+
+    def __init__(self, name: str, settings: RunSettings, learner: Learner) -> None:
+        self.name, self.settings, self.learner = name, settings, learner
+        self.curve: list[Row] = []
+        self.cpu_seconds = 0.0
+
+    def go(self) -> PolicyNetAgent:
+        """Learn to the end, measuring on the way; write everything to the folder.
+
+        Raises:
+            KeyboardInterrupt: Ctrl-C was pressed; the run is saved.
+            DivergedError: the weights are not finite; the message names the last checkpoint.
+            ValueError, FolderInUseError, OSError: see `run_folder`.
+        """
+        from torch.utils.tensorboard import SummaryWriter
+
+        settings, learner = self.settings, self.learner
+        torch.set_num_threads(1)
+        with run_folder(settings.out, settings.resume):
+            if settings.resume:
+                self._load(settings.resume)
+            events = SummaryWriter(settings.out / EVENTS, purge_step=learner.decisions or None)
+            with (
+                Progress("decisions", settings.decisions, learner.decisions,
+                         shown=settings.progress) as progress,
+                interruptions(note_first=True) as interrupted,
+            ):  # fmt: skip
+                saved = time.monotonic()
+                while learner.decisions < settings.decisions:
+                    began, before = time.process_time(), self._evals_due()
+                    figures = learner.iterate()
+                    self.cpu_seconds += time.process_time() - began
+                    for key, value in figures.items():
+                        events.add_scalar(key, value, learner.decisions)
+                    rate = learner.decisions / max(self.cpu_seconds, 1e-9)
+                    progress.move_to(learner.decisions, f"{rate:,.0f} decisions per CPU second")
+                    if self._evals_due() > before:
+                        row = self._measure()
+                        progress.say(
+                            f"{row.decisions:>11,} decisions {row.cpu_seconds:8.0f} CPU s  "
+                            f"exploitability {row.exploitability:.3f} ± {row.ci95:.3f} "
+                            f"(discard {row.discard:.3f}, pegging {row.pegging:.3f})"
+                        )
+                        events.add_scalar("exploitability", row.exploitability, row.decisions)
+                    over = learner.decisions >= settings.decisions
+                    if over or interrupted or time.monotonic() - saved > settings.save_seconds:
+                        self._save(figures["loss"])
+                        saved = time.monotonic()
+                    if interrupted and not over:
+                        raise Stopped(f"{learner.decisions:,} decisions are learned from; go on by "
+                                      f"the same command with --resume {settings.out}")  # fmt: skip
+            events.close()
+        return learner.agent()
+
+    def _evals_due(self) -> int:
+        return self.learner.decisions * self.settings.num_evals // self.settings.decisions
+
+    def _measure(self) -> Row:
+        agent = self.learner.agent()
+        settings = self.settings
+        found = exploitability(agent, env=settings.env, hands=settings.eval_hands,
+                               seed=HANDS_SEED, abstraction=1)  # fmt: skip
+        gain = found.gain
+        row = Row(
+            self.learner.decisions, round(self.cpu_seconds, 1), found.points_per_deal, found.ci95,
+            gain["pone"]["all"].mean, gain["dealer"]["all"].mean,
+            gain["both"]["discard"].mean, gain["both"]["pegging"].mean,
+        )  # fmt: skip
+        self.curve.append(row)
+        write_whole(settings.out / CURVE, csv_table(Row, self.curve))
+        return row
+
+    def _save(self, loss: float) -> None:
+        out, modules = self.settings.out, self.learner.modules
+        networks = [one for one in modules.values() if isinstance(one, torch.nn.Module)]
+        if not is_finite(loss, *networks):
+            last = out / CHECKPOINT
+            raise diverged(last if last.exists() else None, "the last one written")
+        about = {
+            "method": self.name,
+            "decisions": self.learner.decisions,
+            "cpu_seconds": self.cpu_seconds,
+            "curve": [asdict(row) for row in self.curve],
+        }
+        tensors = dict(self.learner.state())
+        for name, module in modules.items():
+            for key, value in _flat(module).items():
+                tensors[f"{name}:{key}"] = value.detach().numpy().copy()
+        Checkpoint(about, tensors).save(out)
+        self.learner.agent().save(out / POLICY)
+
+    def _load(self, folder: Path) -> None:
+        """Take over the checkpoint of a folder.
+
+        Raises:
+            ValueError: there is none, it is damaged, of another method or of other networks.
+        """
+        found = Checkpoint.load(folder)
+        if found.about.get("method") != self.name:
+            raise ValueError(f"{folder} holds a run of {found.about.get('method')}, not "
+                             f"of {self.name}")  # fmt: skip
+        self.learner.decisions = found.about["decisions"]
+        self.cpu_seconds = found.about["cpu_seconds"]
+        self.curve = [Row(**row) for row in found.about["curve"]]
+        parts: dict[str, dict[str, torch.Tensor]] = {name: {} for name in self.learner.modules}
+        rest = {}
+        for key, array in found.tensors.items():
+            name, _, inner = key.partition(":")
+            if inner:
+                parts[name][inner] = torch.from_numpy(np.array(array))
+            else:
+                rest[key] = array
+        try:
+            for name, module in self.learner.modules.items():
+                _fill(module, parts[name])
+            self.learner.restore(rest)
+        except (KeyError, RuntimeError, ValueError) as error:
+            raise ValueError(f"the run in {folder} has other settings: {error}") from None
+
+
+def _flat(module: torch.nn.Module | torch.optim.Optimizer) -> dict[str, torch.Tensor]:
+    """Return the tensors of a network, or of an optimizer, by name."""
+    if isinstance(module, torch.nn.Module):
+        return dict(module.state_dict())
+    state = module.state_dict()["state"]
+    return {
+        f"{i}.{key}": value.reshape(-1) if value.ndim == 0 else value
+        for i, values in state.items()
+        for key, value in values.items()
+    }
+
+
+def _fill(
+    module: torch.nn.Module | torch.optim.Optimizer, tensors: Mapping[str, torch.Tensor]
+) -> None:
+    """Give a network or an optimizer what `_flat` returned."""
+    if isinstance(module, torch.nn.Module):
+        module.load_state_dict(dict(tensors))
+        return
+    state: dict[int, dict[str, torch.Tensor]] = {}
+    for name, value in tensors.items():
+        i, key = name.split(".")
+        state.setdefault(int(i), {})[key] = value[0] if key == "step" else value
+    groups = module.state_dict()["param_groups"]
+    module.load_state_dict({"state": state, "param_groups": groups})
