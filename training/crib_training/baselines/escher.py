@@ -37,15 +37,15 @@ class Settings(RunSettings):
     """Learn a mixed policy by ESCHER.
 
     Attributes:
-        method: how it learns.
-        steps: decisions in each deal's lane between updates: an iteration.
-        batch_size: of a step of gradient descent.
-        updates: steps of the regrets and of the average in an iteration.
+        method: the method.
+        steps: decisions per lane in an iteration, between updates.
+        batch_size: decisions per step of gradient descent.
+        updates: gradient steps of the regrets and of the average policy per iteration.
         critic_epochs: passes of the critic over an iteration's decisions.
-        explore: the share of the uniform policy in what the exploring seat plays.
-        learning_rate: of all networks; falls to a tenth.
-        target_rate: how far the critic that backs up moves at each step.
-        reservoir: decisions in each of the two samples.
+        explore: the share of the uniform policy in the play of the exploring seat.
+        learning_rate: learning rate of all networks; it falls to a tenth.
+        target_rate: step of the target critic at each update.
+        reservoir: decisions in each of the two reservoirs.
         out: the folder for results.
     """
 

@@ -33,20 +33,20 @@ class Settings(RunSettings):
     """Learn a mixed policy by magnetic mirror descent.
 
     Attributes:
-        method: how it learns.
-        magnet: uniform, or ema, the slow average of the policy.
-        steps: decisions in each deal's lane between updates.
-        batch_size: of a step of gradient descent.
+        method: the method.
+        magnet: uniform, or ema: the slow average of the policy.
+        steps: decisions per lane between updates.
+        batch_size: decisions per step of gradient descent.
         epochs: passes over the decisions.
-        learning_rate: falls to a tenth.
-        gae_lambda: of the advantages.
-        kl: the weight of the KL to the policy that played, in units of advantages of variance 1.
-        pull: the weight of the KL to the magnet.
-        last_pull: what it falls to.
-        magnet_rate: how far an ema magnet moves towards the policy at each update.
-        value_weight: of the critic's loss.
-        max_grad_norm: gradients are clipped to it.
-        ema_rate: how far the average that is evaluated moves towards the weights at each step.
+        learning_rate: learning rate; it falls to a tenth.
+        gae_lambda: lambda of GAE.
+        kl: weight of the KL to the policy that played, for advantages of variance 1.
+        pull: weight of the KL to the magnet.
+        last_pull: that weight at the end.
+        magnet_rate: step of an ema magnet towards the policy at each update.
+        value_weight: weight of the critic's loss.
+        max_grad_norm: maximum norm of the gradients.
+        ema_rate: step of the average of the weights at each update; the average is evaluated.
         out: the folder for results.
     """
 

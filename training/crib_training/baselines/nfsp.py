@@ -35,17 +35,17 @@ class Settings(RunSettings):
     """Learn a mixed policy by neural fictitious self-play.
 
     Attributes:
-        method: how it learns.
-        steps: decisions in each deal's lane between updates.
-        batch_size: of a step of gradient descent.
-        updates: steps of both networks after that.
-        anticipatory: how likely a seat plays its best response in a deal.
-        epsilon: how likely the best response plays at random; falls to a tenth.
-        learning_rate: of the best response.
-        average_learning_rate: of the average.
-        target_rate: how far the target network moves at each step.
-        memory: decisions that the best response learns from, the newest.
-        reservoir: decisions that the average learns from, a sample of all.
+        method: the method.
+        steps: decisions per lane between updates.
+        batch_size: decisions per step of gradient descent.
+        updates: gradient steps of both networks between batches of decisions.
+        anticipatory: probability that a seat plays its best response in a deal.
+        epsilon: probability that the best response plays at random; falls to a tenth.
+        learning_rate: learning rate of the best response.
+        average_learning_rate: learning rate of the average policy.
+        target_rate: step of the target network at each update.
+        memory: newest decisions that the best response learns from.
+        reservoir: decisions that the average policy learns from, a uniform sample of all.
         out: the folder for results.
     """
 

@@ -33,21 +33,22 @@ HANDS_SEED = 101  # of the hands of every curve, so that curves compare hand by 
 
 @dataclass(frozen=True)
 class RunSettings:
-    """What every method has.
+    """Settings that all methods share.
 
     Attributes:
-        env: the environment: a deal of a two-hand game.
-        decisions: to learn from, of both seats; those without a choice do not count.
-        seed: of the deals, the networks and the batches.
+        env: the environment, a two-hand game; each episode is one deal.
+        decisions: decisions to learn from, of both seats; a decision without a choice does not
+            count.
+        seed: seed of the deals, the networks and the batches.
         num_envs: deals side by side.
-        hidden_sizes: of each network.
-        features: what is observed besides bits, as of the environments.
-        num_evals: how often exploitability is measured; 0 never.
-        eval_hands: hands of each measurement, always the same.
-        save_seconds: between two checkpoints.
+        hidden_sizes: sizes of the hidden layers of each network.
+        features: per-action features beside the bits, as in the environments.
+        num_evals: number of measurements of exploitability; 0 for none.
+        eval_hands: hands per measurement, always the same.
+        save_seconds: seconds between checkpoints.
         out: the folder for results.
-        resume: go on with the run in this folder.
-        progress: show how it goes.
+        resume: the folder of a stopped run to continue.
+        progress: show progress.
     """
 
     env: str = "five_card_v0"

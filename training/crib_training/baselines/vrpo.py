@@ -31,18 +31,18 @@ class Settings(RunSettings):
     """Learn a mixed policy by VRPO.
 
     Attributes:
-        method: how it learns.
-        steps: decisions in each deal's lane between updates.
-        batch_size: of a step of gradient descent.
+        method: the method.
+        steps: decisions per lane between updates.
+        batch_size: decisions per step of gradient descent.
         epochs: passes over the decisions.
-        learning_rate: falls to a tenth.
-        clip: of the ratio.
-        trace_lambda: of the traces.
-        entropy: the weight of the entropy, in units of advantages of variance 1.
-        last_entropy: what it falls to.
-        value_weight: of the critic's loss.
-        max_grad_norm: gradients are clipped to it.
-        ema_rate: how far the average moves towards the weights at each step.
+        learning_rate: learning rate; it falls to a tenth.
+        clip: clipping range of the ratio.
+        trace_lambda: lambda of the traces.
+        entropy: weight of the entropy, for advantages of variance 1.
+        last_entropy: that weight at the end.
+        value_weight: weight of the critic's loss.
+        max_grad_norm: maximum norm of the gradients.
+        ema_rate: step of the average of the weights at each update; the average is evaluated.
         out: the folder for results.
     """
 

@@ -60,23 +60,24 @@ class Settings(TakesAgents):
     Attributes:
         first: an agent: a name, a .safetensors, .zip (Stable-Baselines3) or .onnx file, or
             package.module:Class.
-        second: another, or the same.
+        second: another agent, or the same.
         env: the environment.
-        rules: other than the environment's own: a preset, or one with changes, such as
+        rules: a preset other than the environment's own, or a preset with changes, such as
             hoyle[target=91,for_last=3].
         players: 2, or 4 in Table Top.
-        pairs: how many pairs of games, and of single deals.
-        seed: fixes everything.
-        games: play whole games; without, single deals alone, which take a fraction of the time.
-        by_score: play single deals from the scores of games instead, and say at which scores the
+        pairs: pairs of games, and of single deals.
+        seed: fixes all random numbers.
+        games: play whole games and single deals; without it, only single deals, in a fraction of
+            the time.
+        by_score: play single deals from the scores of games instead, and show at which scores the
             first agent gains games (six and five cards).
-        budget: how deep `expert` searches at Table Top; by default 3.
-        adjust: take luck out of the results (six and five cards): auto does unless both agents are
-            compiled ones, which sooner play more games.
-        duplicate: the two games of a pair have the same deals. Without, for an opponent who must
-            not see cards twice, luck is taken out and the adjusted figures alone are shown.
+        budget: search depth of `expert` at Table Top; by default 3.
+        adjust: reduce variance with AIVAT (six and five cards); auto does so unless both agents are
+            compiled, since those can play more games in the same time.
+        duplicate: play both games of a pair with the same deals. Without it, every game has its own
+            deals, for opponents who must not see cards twice, and only adjusted figures are shown.
         json: a file to write the result to as well.
-        replay: a file to write one game of theirs to, to be looked at in a browser.
+        replay: a file to write one of the games to, to watch in a browser.
     """
 
     first: Positional[str]

@@ -165,7 +165,7 @@ def _dealers_share(games: Pairs) -> Array:
 
 
 def _phases(phases: tuple[str, ...], deals: Pairs, player: int, dealer: bool) -> dict[str, Any]:
-    """Return points a deal by phase: each player has each role once in a pair."""
+    """Return points per deal by phase: each player has each role once in a pair."""
     dealt = deals.first_dealt if player == 0 else ~deals.first_dealt
     points = deals.points[:, :, player][dealt == dealer]
     return {phase: as_json(estimate(points[:, i])) for i, phase in enumerate(phases)}
@@ -204,7 +204,7 @@ def comparison_table(results: list[dict[str, Any]]) -> str:
 
 
 def difference_table(r: dict[str, Any]) -> str:
-    """Return how many points a deal more the first agent made by role and phase, as Markdown."""
+    """Return how many points per deal more the first agent made by role and phase, as Markdown."""
     kinds = {"plain": r["more_per_deal"], "adjusted": (r["adjusted"] or {}).get("more_per_deal")}
     if not r.get("duplicate", True):
         del kinds["plain"]
@@ -219,7 +219,7 @@ def difference_table(r: dict[str, Any]) -> str:
 
 
 def phase_table(r: dict[str, Any]) -> str:
-    """Return one comparison's points a deal by role and phase as a Markdown table."""
+    """Return one comparison's points per deal by role and phase as a Markdown table."""
     return points_table(
         (role, name, points)
         for role in ROLES
@@ -228,7 +228,7 @@ def phase_table(r: dict[str, Any]) -> str:
 
 
 def points_table(points: Iterable[tuple[str, str, dict[str, Any]]]) -> str:
-    """Return points a deal by phase, each given with the role and the agent, as Markdown."""
+    """Return points per deal by phase, each given with the role and the agent, as Markdown."""
     given = list(points)
     rows = [[role, name, *map(shown_plain, phases.values())] for role, name, phases in given]
     return table(["role", "agent", *given[0][2]], rows)

@@ -25,12 +25,12 @@ class Settings:
     """Draw the learning curves of several runs into one picture.
 
     Attributes:
-        runs: folders of runs, which are one line; or several lines, each written
+        runs: folders of runs, all in one line of the picture; or several lines, each as
             NAME=FOLDER,FOLDER.
-        what: the share of games won, or points a deal.
-        eval_opponent: who they were measured against; by default the first.
-        title: above the picture; by default the runs' own, if they have the same.
-        out: the picture, PNG.
+        what: the share of games won, or points per deal.
+        eval_opponent: the opponent of the measurements; by default the first.
+        title: the title of the picture; by default the runs' own, if they share one.
+        out: the PNG file to write.
     """
 
     runs: Positional[tuple[str, ...]]

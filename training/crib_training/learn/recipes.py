@@ -1,4 +1,4 @@
-"""Fit the baseline agents from three seeds each, and write down how good they are.
+"""Train the baseline agents from three seeds each, and write a page of their strength.
 
     python -m crib_training.learn.recipes                  # all, hours on one core
     python -m crib_training.learn.recipes table_top_v0     # one of them
@@ -151,7 +151,7 @@ def runs_table(runs: dict[int, dict[str, Any]]) -> str:
                 + [shown_plain(results[-1]["margin_per_deal"])]
             )
     head = ["seed", "players", "CPU s", *(f"won against {name}" for name in OPPONENTS)]
-    return table([*head, f"points a deal more than {OPPONENTS[-1]}"], rows)
+    return table([*head, f"points per deal more than {OPPONENTS[-1]}"], rows)
 
 
 def page(done: dict[str, dict[int, dict[str, Any]]], pairs: int) -> str:
@@ -178,12 +178,12 @@ def page(done: dict[str, dict[int, dict[str, Any]]], pairs: int) -> str:
 
 @dataclass(frozen=True)
 class Settings:
-    """Fit the baseline agents from three seeds each, and write down how good they are.
+    """Train the baseline agents from three seeds each, and write a page of their strength.
 
     Attributes:
-        names: recipes; all if none.
-        seeds: of the runs of each.
-        pairs: duplicate pairs an opponent.
+        names: recipes to run; by default all.
+        seeds: seeds of the runs of each recipe.
+        pairs: duplicate pairs per opponent.
         out: the folder for results.
     """
 

@@ -151,7 +151,7 @@ def learn_splits(regrets, probabilities, sums, by_class, by_ranks, of_class, siz
         iteration: the weight in the average; 0 learns nothing.
 
     Returns:
-        points a deal.
+        points per deal.
     """
     missed = 0.0
     hands = 0

@@ -42,7 +42,7 @@ class Refined:
 
     Attributes:
         play: uint8[size * 91], a row of `Strategy.play`.
-        gains: points a deal that each seat's best play gains on it, as far as the solver sees.
+        gains: points per deal that each seat's best play gains on it, as far as the solver sees.
         weight: how likely the starter is.
     """
 

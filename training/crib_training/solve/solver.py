@@ -38,7 +38,7 @@ class Gain:
     """How far a strategy is off, as far as the solver sees.
 
     Attributes:
-        pone, dealer: points a deal that the best answer of this seat gains, among all strategies
+        pone, dealer: points per deal that the best answer of this seat gains, among all strategies
             that see what the solver's do: a bound from below on what any answer gains.
     """
 
@@ -56,7 +56,7 @@ class ExploitabilityBound(Gain):
     """How far the average strategy is off.
 
     Attributes:
-        value: pone's points a deal less the dealer's, without his heels.
+        value: pone's points per deal less the dealer's, without his heels.
     """
 
     value: float
@@ -72,7 +72,7 @@ class Solver:
 
     Attributes:
         iteration: how many are done.
-        missed: points a deal that the best splits would have brought each seat besides, at the
+        missed: points per deal that the best splits would have brought each seat besides, at the
             last one.
     """
 
@@ -219,7 +219,7 @@ class Solver:
         return ExploitabilityBound(gains[0], gains[1], value)
 
     def _value(self, discard: Floats, pairs: Doubles) -> float:
-        """Return pone's points a deal: its hand, crib and play, less the dealer's hand."""
+        """Return pone's points per deal: its hand, crib and play, less the dealer's hand."""
         ranges = self.ranges
         action_value = self.splits.action_value(0, ranges.holding[0], ranges.pair[0], pairs)
         mine = action_value[ranges.hands.of_class] + self.splits.by_class[0]

@@ -59,7 +59,7 @@ def report(results: dict[str, Any]) -> str:
         "",
         *_compared(results),
         *_differences(results),
-        "## Points a deal",
+        "## Points per deal",
         "",
         "From single deals from 0-0, the mean over opponents.",
         "",
@@ -139,12 +139,12 @@ def _compared(results: dict[str, Any]) -> list[str]:
 
 
 def _differences(results: dict[str, Any]) -> list[str]:
-    """Return a table for each pairing of which the points a deal are known without luck."""
+    """Return a table for each pairing of which the points per deal are known without luck."""
     tables = [difference_table(r) for r in results["pairings"] if r["adjusted"]]
     if not tables:
         return []
     says = (
-        "Points a deal that one agent made more than the other in the same role, with the same "
+        "Points per deal that one agent made more than the other in the same role, with the same "
         "cards. Adjusted figures are without the luck that is left to duplicate deals (aivat.md)."
     )
     return ["## Points more, by role and phase", "", says, "", "\n\n".join(tables), ""]

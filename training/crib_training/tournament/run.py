@@ -54,24 +54,24 @@ class Settings(TakesAgents):
 
     Attributes:
         agents: names, .safetensors, .zip (Stable-Baselines3) or .onnx files, package.module:Class;
-            two of them joined by a slash discard and play; "process:" before one puts it into a
-            process of its own.
+            two names joined by a slash make one agent, the first discards and the second pegs;
+            "process:" before a name plays that agent in its own process.
         env: the environment.
-        rules: a preset of rules other than the environment's own.
+        rules: a preset other than the environment's own.
         episode: game or match.
         players: 2, or 4 in Table Top.
-        gauntlet: the first agent meets every other, and they do not meet each other.
-        pairs: duplicate pairs a pairing, with each seed.
-        until: stop a pairing once its games won are known to within so many percentage points;
-            pairs is then the most.
-        seed: fixes everything; of several, such as --seed 1 2 3, the pairs are put together.
-        chunk: pairs played at a time.
-        move_seconds: the longest an agent may take for a decision.
-        adjust: take luck out of the results (six and five cards): auto does unless two agents are
-            both compiled ones, which sooner play more games.
-        strict: stop at an agent's first failure, and show where it comes from.
-        anchor: the agent rated 0; without one the mean is.
-        workers: processes; 0 plays in the command's own.
+        gauntlet: the first agent meets every other; the others do not meet each other.
+        pairs: duplicate pairs per pairing and seed.
+        until: stop a pairing once the interval of its games won is within this many percentage
+            points to either side; pairs is then the maximum.
+        seed: fixes all random numbers; several seeds, such as --seed 1 2 3, pool their pairs.
+        chunk: pairs per chunk of work.
+        move_seconds: time limit per decision, in seconds.
+        adjust: reduce variance with AIVAT (six and five cards); auto does so unless both agents are
+            compiled, since those can play more games in the same time.
+        strict: stop at an agent's first failure and show its traceback.
+        anchor: the agent with rating 0; by default the mean rating is 0.
+        workers: number of processes; 0 plays in the command's own process.
         ray_address: play on this Ray cluster instead.
         out: the folder for results.
     """

@@ -110,10 +110,10 @@ class Settings(TakesAgents):
         agents: pairs of agents, such as expert,rule_based.
         env: the environment.
         pairs: duplicate pairs of games, and of single deals.
-        seed: fixes everything.
+        seed: fixes all random numbers.
         reference: the policy that replays the deals.
-        redraws: hands redrawn where a discard differs.
-        deals: of a reference other than rule_based, to be measured first.
+        redraws: hands to redraw where a discard differs.
+        deals: deals to measure first of a reference other than rule_based.
     """
 
     agents: tuple[str, ...] = (
@@ -161,7 +161,7 @@ def run(settings: Settings) -> None:
 
 
 def shown(mean: Estimate, episode: str) -> str:
-    """Return games won in percent, or points a deal more, with the interval."""
+    """Return games won in percent, or points per deal more, with the interval."""
     if episode == "game":
         return f"{100 * mean.mean:.2f} ± {100 * mean.half:.2f} %"
     return f"{mean.mean:.3f} ± {mean.half:.3f}"

@@ -96,14 +96,14 @@ def gain(preset: str, players: int, budget: int, pairs: int, seed: int) -> Estim
 
 @dataclass(frozen=True)
 class Settings:
-    """Measure what a round of Table Top brings.
+    """Measure the points of a round of Table Top.
 
     Attributes:
-        rounds: of each kind.
-        budget: the expert's.
-        seed: fixes everything.
+        rounds: rounds of each kind.
+        budget: search depth of the expert.
+        seed: fixes all random numbers.
         out: the file to write.
-        check: measure nothing; play so many pairs of games.
+        check: play this many pairs of games instead of measuring.
     """
 
     rounds: Count = 40_000

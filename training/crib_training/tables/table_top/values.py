@@ -79,8 +79,8 @@ class Settings:
     """Learn the values of the Table Top expert.
 
     Attributes:
-        rounds: played with each number of players in a stage of one part.
-        seed: fixes everything.
+        rounds: rounds per number of players in a stage of one part.
+        seed: fixes all random numbers.
         out: the file to write.
     """
 

@@ -64,9 +64,9 @@ class Settings:
     """Fit the weights of Table Top's rule_based again; print both.
 
     Attributes:
-        rounds: with two and with four players.
-        fits: each of fresh rounds.
-        seed: fixes everything.
+        rounds: rounds with two and with four players.
+        fits: fits in a row, each to new rounds.
+        seed: fixes all random numbers.
     """
 
     rounds: Count = 6000

@@ -165,9 +165,9 @@ class Settings:
     """Learn how the expert chooses a card.
 
     Attributes:
-        agent: whose choices are learned.
-        deals: of each game.
-        seed: fixes everything.
+        agent: the agent whose choices to learn.
+        deals: deals of each game.
+        seed: fixes all random numbers.
         out: the file to write.
     """
 

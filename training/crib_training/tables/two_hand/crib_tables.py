@@ -151,9 +151,9 @@ class Settings:
     """Compute the crib tables that the opponents read.
 
     Attributes:
-        deals: deals a round.
+        deals: deals per round.
         rounds: rounds of each game.
-        seed: fixes everything.
+        seed: fixes all random numbers.
         out: the file to write.
     """
 

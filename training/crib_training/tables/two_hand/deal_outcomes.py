@@ -126,14 +126,14 @@ def compare(rules: TwoHandRules, agent: Agent, games: int, seed: int) -> str:
 
 @dataclass(frozen=True)
 class Settings:
-    """Measure what a deal brings, for the win table.
+    """Measure the points of a deal, for the win table.
 
     Attributes:
-        agent: who plays.
-        deals: of each game.
-        seed: fixes everything.
+        agent: the agent that plays.
+        deals: deals of each game.
+        seed: fixes all random numbers.
         out: the file to write.
-        check: measure nothing; play so many games from several scores.
+        check: play this many games from several scores instead of measuring.
     """
 
     agent: str = "rule_based"

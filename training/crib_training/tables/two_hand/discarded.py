@@ -248,14 +248,14 @@ def describe(rules: TwoHandRules, found: DiscardRound) -> str:
 
 @dataclass(frozen=True)
 class Settings:
-    """Compute what each role discards, the rates that the expert expects.
+    """Compute each role's discard rates, which the expert expects.
 
     Attributes:
-        deals: deals a round.
+        deals: deals per round.
         rounds: rounds of each game.
-        seed: fixes everything.
+        seed: fixes all random numbers.
         out: the file to write.
-        show: write nothing: one round at the file's rates.
+        show: play one round at the file's rates and write nothing.
     """
 
     deals: Count = 120_000

@@ -121,9 +121,9 @@ class Settings:
     """Measure what each hand pegs.
 
     Attributes:
-        agent: who plays.
-        deals: of each game.
-        seed: fixes everything.
+        agent: the agent that plays.
+        deals: deals of each game.
+        seed: fixes all random numbers.
         out: the file to write.
     """
 

@@ -126,11 +126,11 @@ def measure(
 
 @dataclass(frozen=True)
 class Settings:
-    """Measure what deals of the reference bring, for luck taken out of results.
+    """Measure deals of the reference policy, for AIVAT.
 
     Attributes:
-        deals: of each game.
-        seed: fixes everything.
+        deals: deals of each game.
+        seed: fixes all random numbers.
         out: the file to write.
     """
 

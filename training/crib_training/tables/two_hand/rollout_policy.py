@@ -256,11 +256,11 @@ def fit(kept: Array, rules: TwoHandRules, rng: Array) -> tuple[Array, list[float
 
 @dataclass(frozen=True)
 class Settings:
-    """Fit what the pegging expert knows by heart, by self-play.
+    """Fit the pegging expert's rollout policy by self-play.
 
     Attributes:
         deals: deals of each game.
-        seed: fixes everything.
+        seed: fixes all random numbers.
         out: the file to write.
     """
 
