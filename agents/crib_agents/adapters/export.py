@@ -1,4 +1,4 @@
-"""Agents of networks as ONNX files, which play without the library that trained them."""
+"""Network agents as ONNX files, which play without the library that trained them."""
 
 from __future__ import annotations
 

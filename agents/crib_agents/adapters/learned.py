@@ -1,10 +1,9 @@
 """A learned agent: the observation and a small network, read from a safetensors file.
 
-The network is the policy half of an MLP: ReLU layers and a last linear layer of one logit an
-action. A policy trained with features reads the highest and the lowest of each besides the
-observation's bits, and an `ActionHead` adds to its logits. It runs in NumPy, so playing against a
-trained agent needs no training library. It plays the game and the rules it was trained for and no
-others.
+The network is the policy half of an MLP: ReLU layers, and a last linear layer with one logit per
+action. A policy trained with features also reads the highest and the lowest value of each feature,
+and an `ActionHead` adds to its logits. It runs in NumPy, so no training library is necessary to
+play against it. It plays only the game and the rules of its training.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Agents of networks: a function of PyTorch tensors, or a file in the ONNX format."""
+"""Agents from networks: a function of PyTorch tensors, or a file in the ONNX format."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One agent from two: one discards, the other plays the cards."""
+"""One agent from two: one discards, the other pegs."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""An adapter for players in plain Python: cards as text, two questions, no arrays.
+"""An adapter for players in plain Python: cards as text, two methods, no arrays.
 
-Subclass `PlainAgent`, answer its two questions, and the class plays wherever an agent does: as an
+Subclass `PlainAgent` and write its two methods. The class then plays wherever an agent does: as an
 opponent, in evaluation and in tournaments, by its ``package.module:Class``.
 """
 

@@ -1,13 +1,13 @@
-"""An agent in a process of its own: it can be stopped when it hangs, and it sees nothing of ours.
+"""An agent in its own process: it can be stopped when it hangs, and it cannot see the game.
 
-`ProcessAgent("package.module:Class")` plays like the agent it names. The child is started afresh
-(``spawn``), so it shares no memory with the caller: views go to it over a pipe and actions come
-back, as JSON, since unpickling runs what it is sent. On command lines ``process:NAME`` asks for
-one.
+`ProcessAgent("package.module:Class")` plays like the agent with that name. Its child process starts
+from scratch (``spawn``), so it shares no memory with the caller. Views go to it over a pipe and
+actions come back, as JSON, since unpickling could run the sender's code. On command lines write
+``process:NAME``.
 
-The child leads a process group, which ends as a whole: with the child, on a time-out, and when the
-caller ends, however it ends. Questions have numbers, and the child alone answers: a copy of itself
-that the agent forks ends where it would answer too. What the agent prints goes to stderr.
+The child leads a process group. The whole group ends with the child, on a time-out, and when the
+caller ends, however it ends. Calls have numbers, and only the child answers: a forked copy of it
+ends when it tries to answer. The agent's output goes to stderr.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""An agent of a model trained with Stable-Baselines3 or sb3-contrib."""
+"""An agent from a model trained with Stable-Baselines3 or sb3-contrib."""
 
 from __future__ import annotations
 

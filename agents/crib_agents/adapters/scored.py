@@ -1,4 +1,4 @@
-"""An agent of anything that scores actions: a network of yours, whatever library it is from."""
+"""An agent from anything that scores actions, such as a network from any library."""
 
 from __future__ import annotations
 

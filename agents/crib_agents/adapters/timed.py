@@ -1,4 +1,4 @@
-"""How long an agent takes for its decisions."""
+"""The time that an agent takes for its decisions."""
 
 from __future__ import annotations
 

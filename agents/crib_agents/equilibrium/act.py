@@ -1,8 +1,8 @@
-"""How the strategies are played: look the position up, and draw by the chances found there.
+"""How the agent plays its strategies: it looks a position up and draws by its probabilities.
 
-The tables of many games lie in one flat array, see `packed`. Where they say nothing the choice is
-certain: one rank alone can be played, or the other seat has no cards left, and the order in which
-the cards make most is tried out.
+The tables of many games lie in one flat array, see `packed`. Some positions have no entry, because
+the choice is certain: only one rank is legal, or the other seat has no cards left. In the second
+case the agent tries the orders of its cards and plays the one with the most points.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""``equilibrium``: plays for points what no opponent can gain much against."""
+"""``equilibrium``: plays for points, by a strategy against which no opponent gains much."""
 
 from __future__ import annotations
 

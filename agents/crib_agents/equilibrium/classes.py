@@ -1,9 +1,9 @@
-"""Hands by class: hands that differ by the names of their suits alone are played alike.
+"""Hands by class: hands that differ only by a suit permutation are played alike.
 
-Of the 2,598,960 hands of five cards 134,459 classes are left, of the 20,358,520 of six 962,988. A
-hand becomes its class by its suits' ranks, 13 bits a suit: the suit with the largest number comes
-first. In that order the four numbers are the class's code, and its cards, by rank and then by suit,
-have places 0, 1, ..., by which the ways to lay two away are numbered.
+The 2,598,960 hands of five cards form 134,459 classes, the 20,358,520 of six 962,988. To find a
+hand's class, write each suit's ranks as 13 bits and sort the suits, the largest number first. The
+four numbers in this order are the class's code. The cards in this order, by rank and then by suit,
+have places 0, 1, ..., and these number the ways to discard two.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""The file of a strategy: safetensors, its tables compressed; a header says what they fit.
+"""The file of a strategy: safetensors with compressed tables, and a header with the rules.
 
-Nothing in it can run. A file that does not fit is refused with the reason.
+It contains no code to run. The loader refuses a file that does not fit, with the reason.
 """
 
 from __future__ import annotations

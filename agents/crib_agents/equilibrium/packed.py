@@ -1,7 +1,7 @@
 """Strategies in one flat array of numbers, as the compiled agent reads them.
 
-Compiled agents are passed float64 and nothing else. A float64 holds whole numbers up to 2**53
-exactly, so six probabilities go into one.
+Compiled agents take only float64. A float64 holds whole numbers up to 2**53 exactly, so six
+probabilities go into one.
 """
 
 from __future__ import annotations

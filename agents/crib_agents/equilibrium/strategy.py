@@ -1,6 +1,6 @@
-"""A strategy as tables: how likely each way to discard is, and each rank at each node of the play.
+"""A strategy as tables: the probability of each discard, and of each rank at each node.
 
-Probabilities are in 255ths, uint8: what it costs in play cannot be measured.
+Probabilities are uint8, in 255ths.
 """
 
 from __future__ import annotations

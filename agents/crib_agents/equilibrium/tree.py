@@ -1,15 +1,15 @@
-"""The public tree of the play: what both seats see, whatever they hold.
+"""The public tree of the pegging: what both seats see, whatever they hold.
 
-A node is the seat to move and the ranks played so far, in order, with who played them and where
-counts ended. What a seat may do at a node depends on what it still holds, a rank multiset of
-``left`` cards: what it kept is that and what it has played, so node and multiset say all that the
-seat knows of the play. Suits do not matter in the play.
+A node is the seat to move and the ranks played so far, in order, with the player of each and where
+counts ended. The legal ranks at a node depend on the seat's ``left`` remaining cards, a rank
+multiset. Its kept cards are this multiset and the cards it has played. So node and multiset are all
+that the seat knows of the pegging. Suits do not matter here.
 
-A card is followed in one of three ways (`WAYS`), told apart by the table because a seat that can
-play must (H3): the other seat plays, or it cannot and the same plays on, or neither can and a new
-count begins. There is no node where nothing is left to choose: the rest of the play is settled
-where a seat has two cards and the other one. A seat whose opponent has no cards chooses too, but
-knows everything: it plays what makes most, and needs no probabilities.
+After a card, one of three things happens (`WAYS`): the other seat plays; or it cannot, and the same
+seat plays on; or neither can, and a new count begins. These are public, because a seat that can
+play must (H3). A position without a choice has no node: when one seat has two cards left and the
+other one, the rest is determined. A seat whose opponent has no cards also chooses, but knows
+everything: it plays for the most points and needs no probabilities.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""``learned``: plays every game that it has weights for, each by its own nets."""
+"""``learned``: plays every game for which it has weights, each with its own networks."""
 
 from __future__ import annotations
 

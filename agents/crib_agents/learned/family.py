@@ -1,4 +1,4 @@
-"""What the learned agent must know of a family of games; each family's package states it."""
+"""The interface of the learned agent to a family of games; each family's package defines it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``learned_search``: nets of the agent ``learned`` behind a step of search, to the score."""
+"""``learned_search``: one step of search over the networks of ``learned``, aware of the score."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Weights of the learned agent: nets for one set of rules, in a file that says what they fit.
+"""Weights of the learned agent: networks for one set of rules, in a file that names those rules.
 
-The file is safetensors, float32 or float16, with a JSON header; nothing in it can run. What a
-kernel reads is one flat array of many such sets, made by `join`.
+The file is safetensors, float32 or float16, with a JSON header; it contains no code to run. `join`
+makes one flat array of many such sets, which the kernels read.
 """
 
 from __future__ import annotations

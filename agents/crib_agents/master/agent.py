@@ -1,4 +1,4 @@
-"""``master``: plays for the game as `expert` does, by the habits of `equilibrium`."""
+"""``master``: plays for the win like `expert`, regularised towards `equilibrium`."""
 
 from __future__ import annotations
 

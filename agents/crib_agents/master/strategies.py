@@ -1,4 +1,4 @@
-"""The solved strategies that come with the package, each read when its rules are first met."""
+"""The solved strategies that come with the package, each loaded at its first use."""
 
 from __future__ import annotations
 

@@ -1,13 +1,13 @@
-"""What a deal does to the chance of winning, by the score at which it is dealt.
+"""What a deal changes in the probability of winning, by the score at which it starts.
 
     crib evaluate master expert --env five_card_v0 --pairs 10000 --by-score
 
-A whole game says little of where an agent wins it. Here single deals are played, each twice with
-the seats swapped, from scores as games of `rule_based` come to them. The win table that `expert`
-uses values the score at which a deal ends. This takes less play than games do, and shows every
-score by itself: what the first agent gains per deal and per game, by how many points the nearer
-seat still has to make, as if it played so from those scores alone, and as the second agent from all
-others.
+The result of a whole game hardly shows where an agent wins it. This command plays single deals,
+each twice with the seats swapped, from scores that games of `rule_based` reach. The win table of
+`expert` values the score at the end of a deal. This is cheaper than whole games and shows every
+score separately. The output groups scores by the points that the nearer seat still needs. It shows
+the first agent's gain per deal and per game, as if it played its own way only at those scores, and
+like the second agent at all others.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Duplicate deals: every sequence of deals is played twice, with the seats swapped.
 
-The luck of the cards then falls on both agents alike, so a pair of games says more than two games.
-Intervals are computed over pairs, never over games: the two games of a pair share their cards.
-AIVAT corrects for the luck that is left after play (`crib_training.evaluation.aivat`). Against who
-must not see cards twice, such as people, the two games of a pair have deals of their own.
+Both agents then have the same luck of the cards, so a pair of games is more precise than two single
+games. Intervals are computed over pairs, never over games: the two games of a pair share their
+cards. AIVAT corrects for the remaining luck (`crib_training.evaluation.aivat`). Opponents who must
+not see cards twice, such as people, get different deals in the two games of a pair.
 """
 
 from __future__ import annotations

@@ -4,12 +4,11 @@
     crib evaluate equilibrium expert --env five_card_v0 --pairs 50000 --no-games
     crib evaluate master expert --env five_card_v0 --pairs 10000 --by-score
 
-Two things are played: whole games, for the rate of games won and of skunks; and as many single
-deals from 0-0, for the points per deal by phase and role (in whole games the last deal is cut
-short, which would bias them). Intervals are 95 %, computed over pairs of games with the same cards
-and swapped seats. Where it pays, AIVAT takes out the luck that is left: the adjusted figures, each
-with how many times fewer pairs it takes. An agent that fails loses that game, and the command ends
-with status 1.
+The command plays whole games, for the shares of games won and of skunks. It also plays as many
+single deals from 0-0, for the points per deal by phase and role; the last deal of a whole game is
+cut short, which would bias them. Intervals are 95 %, computed over pairs of games with the same
+cards and swapped seats. AIVAT adds adjusted figures where that is cheaper than more games, each
+with its gain in pairs. An agent that fails loses that game, and the command ends with status 1.
 """
 
 from __future__ import annotations

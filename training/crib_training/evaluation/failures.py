@@ -1,4 +1,4 @@
-"""Agents' failures, counted, and shown with their reasons."""
+"""Agents' failures: their number and their reasons."""
 
 from __future__ import annotations
 

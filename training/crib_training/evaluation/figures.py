@@ -1,4 +1,4 @@
-"""What duplicate games say of two agents: figures ready for JSON, and tables made from them."""
+"""Figures of two agents from duplicate games, ready for JSON, and tables of them."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
 """Bradley-Terry ratings on the Elo scale, with intervals from a bootstrap over pairs of games.
 
-The model: agent i beats agent j with probability 1 / (1 + 10 ** ((R_j - R_i) / 400)) (Bradley and
-Terry, Biometrika 39, 1952; Elo's scale). The ratings are those under which the games played were
-likeliest. A pairing in which one side won every game would have no finite answer, so one game
-drawn is added to every pairing: among thousands of games it weighs nothing.
+In the model, agent i beats agent j with probability 1 / (1 + 10 ** ((R_j - R_i) / 400)) (Bradley
+and Terry, Biometrika 39, 1952; Elo's scale). The ratings maximise the likelihood of the games. If
+one side won every game of a pairing, its rating would not be finite. So every pairing gets one
+extra drawn game, which is negligible among thousands.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Asking an agent for its actions, so that its failures are its own and nobody else's.
+"""Calls an agent for its actions, so that a failure costs only the agent's own games.
 
-An agent that raises, answers with something that is no action for each view, or takes too long has
-failed in the games concerned and in no others. One call covers many games, so where a whole call
-fails each view is given to it again by itself: only the guilty games are lost.
+An agent fails if it raises, returns anything but one integer per view, or takes too long. One call
+covers many games. If a whole call fails, the referee calls the agent again for each view alone, so
+that only the failing games are lost.
 """
 
 from __future__ import annotations

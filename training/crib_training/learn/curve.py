@@ -1,7 +1,7 @@
-"""Strength while it is learned, by whatever method: measured on duplicate deals and written down.
+"""Strength during training, by any method: measured on duplicate deals and written to files.
 
-Every run writes ``curve.csv``, with the same columns, ``curve.png``, the picture, and
-``curve.json``, what the picture says besides. `crib curves` draws several runs into one.
+Every run writes ``curve.csv``, always with the same columns, the picture ``curve.png``, and
+``curve.json`` with the texts of the picture. `crib curves` draws several runs into one picture.
 """
 
 from __future__ import annotations

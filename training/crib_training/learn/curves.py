@@ -3,8 +3,8 @@
     crib curves runs/1 runs/2 runs/3 --out curve.png
     crib curves "self-play=runs/1,runs/2,runs/3" "MaskablePPO=runs/a,runs/b,runs/c"
 
-Runs that differ by their seed alone are one line: their mean, in a band from the least to the most
-of them at each second. A single run's band are the 95 % intervals of its points.
+Runs that differ only by their seed form one line: their mean, in a band from the lowest to the
+highest run at each second. The band of a single run shows the 95 % intervals of its points.
 """
 
 from __future__ import annotations

@@ -1,12 +1,12 @@
-"""The main job in one command: train two agents, evaluate them, and write down how good they are.
+"""One command that trains two agents, evaluates them, and writes a table of their strength.
 
     python -m crib_training.learn.demo
 
-Trains one agent by deep Monte Carlo self-play (a minute or two) and one by MaskablePPO against the
-rule-based opponent (about three), plays both on duplicate deals against the built-in opponents, and
+It trains one agent by deep Monte Carlo self-play (a minute or two) and one by MaskablePPO against
+the rule-based opponent (about three). Both play duplicate deals against the built-in opponents. It
 writes to ``runs/demo``: ``table.md`` and ``results.json``, ``learning_curve.png`` (strength over
 seconds), ``replay.html`` (a game of the self-play agent against the rule-based one, with the
-expert's opinion of every choice), and each agent's own folder with its ``policy.safetensors``.
+expert's value of every choice), and each agent's own folder with its ``policy.safetensors``.
 """
 
 from __future__ import annotations

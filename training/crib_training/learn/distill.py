@@ -1,13 +1,14 @@
-"""Distil what `expert` expects of every choice into nets of the agent ``learned``.
+"""Distil the values of `expert` into networks of the agent ``learned``.
 
     crib distill --env six_card_v0 --out runs/distilled
 
-The student plays, and the expert labels its decisions: the student meets the positions that it
-brings about (DAgger). Nets are fitted to all labels so far, and at the end, at a falling rate, once
-more. Only differences between choices matter, so the loss is of errors less their mean in a view.
+The student plays, and the expert labels its decisions. So the labels cover the positions that the
+student itself reaches (DAgger). Each round fits the networks to all labels so far; a last phase
+does so once more at a falling learning rate. Only differences between choices matter, so the loss
+takes the errors less their mean in a view.
 
 Writes to ``--out``: ``policy.safetensors``; the labels of each round, ``labels_000.npz`` and so on;
-and ``checkpoint.safetensors``, with which ``--resume`` goes on to the result it would have had.
+and ``checkpoint.safetensors``, from which ``--resume`` continues to the same result.
 """
 
 from __future__ import annotations

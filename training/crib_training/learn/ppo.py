@@ -1,12 +1,12 @@
-"""Fit a MaskablePPO agent against an opponent.
+"""Train a MaskablePPO agent against an opponent.
 
-    crib train --timesteps 1000000 --opponent rule_based --seed 1 --out runs/ppo
+    crib train --method ppo --timesteps 1000000 --opponent rule_based --seed 1 --out runs/ppo
 
 Writes to ``--out``: ``policy.safetensors`` (a `PolicyNetAgent`, for `crib evaluate`), ``model.zip``
-(for ``--resume``), the curve (`learn.curve`), and what TensorBoard reads.
+(for ``--resume``), the curve (`learn.curve`), and TensorBoard events.
 
-One episode is a deal by default and the reward the difference in points: every decision is then
-followed by its consequences within a few steps, so a few minutes are enough to learn something.
+By default one episode is a deal and the reward is the difference in points. The points of a
+decision then follow within a few steps, so a few minutes of training show an effect.
 """
 
 from __future__ import annotations

@@ -4,9 +4,9 @@
     python -m crib_training.learn.recipes table_top_v0     # one of them
     python -m crib_training.learn.recipes --seeds 1 --out /tmp/quick
 
-A recipe is a command of `crib train`. Each is run once a seed, and what it learned plays duplicate
-games against the built-in opponents. A run that has been done before is not done again. Writes
-``NAME/seed-SEED/`` below ``--out``, and there ``recipes.md``, the page of all that have been run;
+A recipe is a command of `crib train`. The program runs it once per seed and plays the trained agent
+against the built-in opponents, in duplicate games. It skips runs that are already there. It writes
+``NAME/seed-SEED/`` below ``--out``, and there ``recipes.md``, the page of all runs so far;
 ``docs/recipes.md`` is a copy of it.
 """
 

@@ -1,4 +1,4 @@
-"""What people watch while anything learns: decisions per second, time left, strength as it grows.
+"""Progress of a training run on the screen: decisions per second, time left, strength.
 
 TensorBoard shows the same, and the loss: ``tensorboard --logdir runs``.
 """

@@ -1,8 +1,8 @@
-"""What a seat's play looks like to one that does not know what it discarded.
+"""A seat's refined pegging as it looks to an opponent that does not know the discards.
 
-The refined play of a seat depends on the ranks it discarded. Its opponent meets the mean over all
-that may have been discarded with what was kept, each weighed by how likely it is and how likely it
-comes to the node.
+The refined pegging of a seat depends on the ranks it discarded. Its opponent faces the mean over
+all discards possible with the kept cards. The weight of a discard is its probability times the
+probability that it reaches the node.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""What the cards of a count still matter for: its states, and how the play ends from each.
+"""The states of a count, and how the pegging ends from each.
 
-Two counts are in the same state when cards to come score alike after both: the same count, as many
-cards alike at the end, and the same last cards that a run can still be made with. So the play of
-eight cards needs thousands of states, where there are millions of sequences.
+Two counts are in the same state if later cards score the same after both: equal counts, as many
+equal cards at the end, and the same last cards that can still form a run. So the pegging of eight
+cards needs thousands of states, while there are millions of sequences.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""How far a run of the solver was off, iteration by iteration, and its picture."""
+"""A run's distance from equilibrium, iteration by iteration, and its picture."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
-"""Discarding: what each way to split a hand is worth, and how that is learned.
+"""Discarding: the value of each way to split a hand, and how the solver learns to choose.
 
-The value of a split is the mean show of the hand that is left, the crib as gain or loss, and the
-pegging. The show is exact with suits, for each class of hands; of the crib the ranks are, against
-what the other seat discards, and his nob; a flush in it is counted as if the other seat discarded
-by ranks alone.
+The value of a split is the mean show of the kept hand, plus or minus the crib, plus the pegging.
+The show is exact with suits, for each class of hands. The crib is exact by ranks against the other
+seat's discards, and so is his nob. Flushes in the crib assume that the other seat discards by ranks
+alone.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""How a line of play ends, for one hand against the range of the other seat; and what is learned.
+"""How a line of pegging ends, for one hand against the range of the other seat, and its regrets.
 
 ``w`` is a `crib_training.solve.play.Walk`.
 """

@@ -1,10 +1,10 @@
-"""The play of one hand against all hands that the other seat may hold.
+"""The pegging of one hand against all hands that the other seat may hold.
 
-A hand's ranks are walked down the public tree. Along go the other seat's *range*: for each rank
-multiset it may still hold, how likely that is times how likely its strategy comes this way. A card
-of the other seat's divides the range; a card of one's own tries each choice against the whole of
-it. What a choice brings, weighed by the range, is its counterfactual value, and regret matching
-(CFR+) makes the next strategy of those.
+A walk follows the hand's ranks down the public tree with the other seat's *range*. The range weighs
+each rank multiset by its probability and by the probability that the other seat's strategy reaches
+the node. A card of the other seat splits the range. At the hand's own turn the walk tries each card
+against the whole range. The range-weighted points of a card are its counterfactual value, and
+regret matching (CFR+) turns these values into the next strategy.
 """
 
 from __future__ import annotations

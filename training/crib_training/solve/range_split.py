@@ -1,4 +1,4 @@
-"""How a card divides the range of the other seat: by what it held, and by who can play on."""
+"""How a card splits the range of the other seat: by the ranks it held, and by who can play next."""
 
 from __future__ import annotations
 

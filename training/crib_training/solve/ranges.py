@@ -1,7 +1,8 @@
-"""Ranges: what the other seat may hold, by what it kept and discarded, given one's own hand.
+"""Ranges: what the other seat may hold, by its kept cards and discards, given one's own hand.
 
-By ranks alone. Of a rank that a seat holds n of, 4 - n are left for the other (*card removal*), so
-a hand of the other seat is as likely as there are ways to choose its cards from what is left.
+Ranges ignore suits. If a seat holds n cards of a rank, 4 - n are left for the other (*card
+removal*). So the weight of the other seat's hand is the number of ways to choose its cards from
+those left.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""The play solved again by seats that know what they discarded; how to discard stays as it is.
+"""The pegging solved again by seats that remember their discards; the discards stay fixed.
 
-Whoever laid two fives away need not fear them. So each hand is walked by what was kept and laid
-away, against the range that this very hand faces. With the discard fixed the starters have nothing
-to do with each other: they are solved one by one, and only one takes memory. Each begins with the
-regrets of the basic solution, as if those had been learned with every pair discarded.
+A seat that discarded two fives need not fear them. So a walk follows a kept hand together with its
+discard, against the exact range that this hand faces. With fixed discards, the starters are
+independent. The solver takes them one by one, and only one needs memory. Each starts with the
+regrets of the basic solution, copied to every pair discarded.
 """
 
 from __future__ import annotations

@@ -2,9 +2,9 @@
 
     crib solve --env five_card_v0 --out runs/five_card
 
-Writes to ``--out``: ``strategy.safetensors``, an agent wherever one is named; ``curve.csv`` and
-``curve.png``; and ``checkpoint.safetensors``, with which ``--resume`` goes on. ``--refine`` adds
-``refined.safetensors``, an agent as well, and ``starters.safetensors``, its checkpoint.
+Writes to ``--out``: ``strategy.safetensors``, which every command takes as an agent; ``curve.csv``
+and ``curve.png``; and ``checkpoint.safetensors``, from which ``--resume`` continues. ``--refine``
+adds ``refined.safetensors``, also an agent, and ``starters.safetensors``, its checkpoint.
 """
 
 from __future__ import annotations

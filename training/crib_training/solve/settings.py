@@ -1,4 +1,4 @@
-"""The settings of `crib solve`, and what they ask for."""
+"""The settings of `crib solve`, and the game and checks that follow from them."""
 
 from __future__ import annotations
 

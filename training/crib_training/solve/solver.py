@@ -1,8 +1,8 @@
-"""Vector-form CFR+ over a deal: iterations, the average strategy, and how far it may be off.
+"""Vector-form CFR+ over a deal: iterations, the average strategy, and bounds on its exploitability.
 
-An iteration is pone's walk and then the dealer's over the play, and then pone's and the dealer's
-splits, each against the other's strategy of the moment (alternating updates). The average weighs
-iteration t with t (Tammelin, Burch, Johanson, Bowling 2015).
+An iteration walks pone's pegging and then the dealer's. It then updates pone's splits and then the
+dealer's, each against the other's current strategy (alternating updates). The average gives
+iteration t the weight t (Tammelin, Burch, Johanson, Bowling 2015).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A refinement as a run: starter by starter, each on disk once it is solved."""
+"""A refinement as a run: starter by starter, each written to disk once it is solved."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Walks of many hands: half an iteration, or what a strategy or the best answer to it is worth."""
+"""Walks of many hands: half an iteration, or the value of a strategy or of its best response."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
-"""The pieces a tournament is played in, each fixed by its key alone.
+"""The parts of a tournament, each fixed by its key alone.
 
 A chunk is some hundred duplicate pairs of two of the agents: whole games, and as many single deals.
-Its chance is derived from a seed and the chunk's number, and from nothing else. So it does not
-matter who plays it, where, or when, nor who else is in the field; and all pairings have the same
-deals, so that two agents that met the same third compare pair by pair.
+Its random numbers depend only on a seed and the chunk's number. So it does not matter who plays it,
+where or when, nor who else is in the field. All pairings have the same deals, so two agents that
+met the same third agent can be compared pair by pair.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The folder in which a tournament keeps its finished chunks, so that it can be taken up again."""
+"""The folder that stores a tournament's finished chunks, so that it can resume."""
 
 from __future__ import annotations
 

@@ -2,13 +2,12 @@
 
     crib tournament rule_based greedy random --pairs 2000 --out runs/tournament
 
-Every two agents meet in duplicate pairs: each sequence of deals is played twice, with the seats
-swapped; with ``--gauntlet`` the first meets every other, in one table. All pairings have the same
-deals. Writes ``results.json``,
-``report.md`` and ``ratings.png`` to the folder, and as it goes ``chunks.jsonl``, from which a
-tournament that was stopped is taken up again. An agent that fails, by an illegal action, an
-exception or running over time, loses that game by name and the tournament goes on. Results depend
-on the set-up alone, not on the number of workers.
+Every pair of agents meets in duplicate pairs: the two play each sequence of deals twice, with the
+seats swapped. With ``--gauntlet`` the first agent meets every other, in one table. All pairings
+have the same deals. The command writes ``results.json``, ``report.md`` and ``ratings.png`` to the
+folder. While it plays it writes ``chunks.jsonl``, from which a stopped tournament resumes. An agent
+that fails, by an illegal action, an exception or running over time, forfeits that game, and the
+tournament continues. Results do not depend on the number of workers.
 """
 
 from __future__ import annotations

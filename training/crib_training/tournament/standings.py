@@ -1,4 +1,4 @@
-"""What a tournament comes to: ratings with intervals, every pairing, every failure."""
+"""The results of a tournament: ratings with intervals, every pairing, every failure."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Who plays a tournament's chunks: this process, several on this machine, or a Ray cluster.
 
-All three take chunks and give back their records in the order they are finished. What a chunk
-comes to does not depend on who played it; `chunks` sees to that.
+All three take chunks and return their records in the order in which they finish. The result of a
+chunk does not depend on who played it; `chunks` ensures that.
 """
 
 from __future__ import annotations

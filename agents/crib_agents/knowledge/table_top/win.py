@@ -1,11 +1,11 @@
-"""The chance of winning a game of Table Top, at the end of a round and within one.
+"""The probability of winning a game of Table Top, at the end of a round and within one.
 
-A game is solved backwards over the totals of both sides by what a round brings,
-`rounds`: it ends when a side has the target or more after a full count, the
-higher total wins, and a tie plays on (T9). Within a round each side's points are what it expects
-plus a normal error, which shrinks as cards come.
+A game is solved backwards over the totals of both sides, with the measured points of a round
+(`rounds`). It ends when a side has the target or more after a full count; the higher total wins,
+and a tie continues (T9). Within a round each side's points are the expected ones plus a normal
+error, which shrinks as cards come.
 
-Totals past the target matter by their difference alone, so tables end some way beyond it.
+Past the target only the difference of the totals matters, so the tables end some way beyond it.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What is at stake in a view: `win` for its game and its score."""
+"""The stakes of a view: `win` for its game and its score."""
 
 from __future__ import annotations
 

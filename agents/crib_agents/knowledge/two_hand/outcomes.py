@@ -1,10 +1,11 @@
-"""What a deal brings, as measured.
+"""The measured points of a deal.
 
-For each two-hand game the table counts, over deals of an agent against itself, the points of the
-play by both seats together, those of each hand and those of the crib. A game can end within the
-play, so who comes first to how many points is counted too. What is used of it is the product: the
-play, pone's hand, the dealer's hand and the crib are taken to be independent of each other. (They
-nearly are; `crib_training.tables.two_hand.deal_outcomes` prints their correlations.)
+For each two-hand game the table counts the points of the pegging by both seats together, of each
+hand and of the crib, over deals of an agent against itself. A game can end within the pegging, so
+the table also counts which seat first reaches how many points. Kernels use the product of these
+distributions: they assume that the pegging, pone's hand, the dealer's hand and the crib are
+independent. (They nearly are; `crib_training.tables.two_hand.deal_outcomes` prints their
+correlations.)
 """
 
 from __future__ import annotations

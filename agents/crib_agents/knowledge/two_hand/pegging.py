@@ -1,9 +1,8 @@
-"""The course of the pegging: what a card pegs, the go and last points, who plays next.
+"""The course of the pegging: the points of a card, the go and last points, who plays next.
 
-The same rules as `play` of the engine, over what both seats know of a position. `turn_after` is
-what follows a card, `go_on` the same on a `POSITION`.
-Holdings are not part of a position, since the other seat's is a hypothesis; the kernels here read
-only the least pip value that a seat holds.
+These are the engine's rules (`play`) over what both seats know of a position. `turn_after` computes
+what follows a card; `go_on` does so on a `POSITION`. Holdings are not part of a position, since the
+other seat's is a hypothesis. So the kernels here read only the lowest pip value that a seat holds.
 """
 
 from __future__ import annotations

@@ -1,12 +1,12 @@
-"""How a game ends, by the score and who deals: a table solved backwards from the last hole.
+"""The result of a game, by the score and the dealer: a table solved backwards from the last hole.
 
-A deal pegs at least one point, so every deal's end lies nearer the target than its start, and the
-chances at a score follow from those at scores further on. Within a deal points come in the order
-of the rules, and the first to the target wins at once (C5): heels and play, pone's hand, the
-dealer's hand, the crib. What they bring is `outcomes`.
+A deal pegs at least one point, so every deal ends nearer the target than it starts. The
+probabilities at a score therefore follow from those at later scores. Within a deal points come in
+the order of the rules, and the first to the target wins at once (C5): heels and pegging, pone's
+hand, the dealer's hand, the crib. `outcomes` holds their distributions.
 
-Scores are given as points still to make, so one table serves all starts and any shorter target.
-A view says nothing of skunks nor of who deals the next game of a match: Hoyle's rules are taken.
+Scores are points still needed, so one table serves all starts and any shorter target. A view does
+not say what a skunk counts or who deals the next game of a match: the tables assume Hoyle's rules.
 """
 
 from __future__ import annotations

@@ -1,12 +1,12 @@
-"""The value of a score to a seat: the judge of both halves of `expert`.
+"""The value of a score to a seat, for both halves of `expert`.
 
-In a game that is the chance of winning it; in a match the chance of winning the match, so that a
-skunk counts for what it brings there; in a single deal, which has no more than its points, the
-difference in points, scaled into 0 to 1. One table holds it, by what each still has to make when a
-deal has ended, so a search looks values up and asks nothing of the episode.
+In a game the value is the probability of winning it. In a match it is the probability of winning
+the match, so that a skunk counts for its effect there. In a single deal it is the difference in
+points, scaled into 0 to 1. One table holds the values, by what each seat still needs at the end of
+a deal. So a search only looks values up and does not depend on the episode.
 
 The kernels follow the count in its order (C5, H8, F6), and name the seats by their roles in the
-deal they are in: ``i_deal`` says which is ours.
+current deal: ``i_deal`` says which is ours.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""What each card that may come next adds to each line, by the nets.
+"""How much each possible next card adds to each line, by the networks.
 
-After an action the value of a position is a sum over lines, the crib and what is owed to it, and an
-answer changes two of the lines or the crib. So all answers to all cards follow from the gains of
-each line as it lies and with the card in turn; `expert.table_top.gains` does so with tables. The
+After an action the value of a position is a sum over lines, the crib and the cards owed to it. A
+reply changes two of the lines, or the crib. So all replies to all cards follow from the gains of
+each line, alone and with each card; `expert.table_top.gains` does the same with tables. The
 frequencies of unseen ranks, and a nob to come, stay as they are before the next card.
 """
 

@@ -1,9 +1,9 @@
-"""How the learned agent plays the two-hand games: what is certain, and what its nets expect.
+"""How the learned agent plays the two-hand games: exact parts, and predictions of its networks.
 
-Discarding, a pair is worth the exact mean hand, the crib that the net expects as gain or loss, and
-the points of the play; where a seat may go out soon it is judged by the chance of winning, see
-`judge`. In the play a card is worth what it pegs now and what the net expects to follow: it plays
-cards for points and not to the score, but takes one that wins the game.
+The value of a discard is the exact mean hand, plus or minus the network's crib, plus the predicted
+points of the pegging. If a seat may go out soon, the probability of winning decides instead; see
+`judge`. The value of a card in the pegging is its points now plus the network's prediction of later
+points. The agent pegs for points and ignores the score, but takes a card that wins the game.
 """
 
 from __future__ import annotations

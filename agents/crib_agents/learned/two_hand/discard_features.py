@@ -1,7 +1,7 @@
-"""What the nets for discarding see of a pair: the hand it leaves, the pair, the exact mean hand.
+"""The inputs of the discard networks: the kept hand, the discarded pair, the exact mean hand.
 
-The order of the cards in the view makes no difference to a single bit: both decisions of one card
-must value a pair alike.
+The order of the cards in the view changes no bit: the two decisions of a discard must give a pair
+the same value.
 """
 
 from __future__ import annotations

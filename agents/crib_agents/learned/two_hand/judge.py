@@ -1,11 +1,10 @@
-"""The value of discarding a pair where a seat may go out soon: the chance of winning the game.
+"""The value of a discard if a seat may go out soon: the probability of winning the game.
 
-As `expert` judges it, in the order of the deal's events: the play, pone's hand, the dealer's hand,
-the crib; the first to the target has won (C5). The hand kept is known exactly. The nets say what
-the crib and the play bring on average; how far they fall to either side of it, and the hand of the
-other seat, are as measured over all deals (`knowledge.two_hand.outcomes`). What comes besides
-the hand kept is the same for every pair: those chances are worked out beforehand, and lie behind
-the nets.
+It follows the order of the deal, as in `expert`: the pegging, pone's hand, the dealer's hand, the
+crib; the first to the target wins (C5). The kept hand is known exactly. The networks predict the
+mean of the crib and of the pegging. Their spread, and the other seat's hand, come from measurements
+over all deals (`knowledge.two_hand.outcomes`). Everything except the kept hand is the same for
+every pair. So those probabilities are computed beforehand, and lie behind the networks.
 """
 
 from __future__ import annotations

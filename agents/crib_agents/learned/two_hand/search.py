@@ -1,11 +1,11 @@
-"""One step of search by belief, with the net at its leaves.
+"""One step of search over beliefs, with the network at its leaves.
 
-As the search of `expert` does, it asks what the other seat may hold, how likely that is, and which
-card it answers with then. Where this seat then has a choice it takes the best by the net, which
-sees no more than the seat would see there; what ends otherwise is played out by the reflex.
+Like the search of `expert`, it goes through the hands that the other seat may hold, their
+probabilities and replies. Where this seat then has a choice, it takes the best card by the network,
+which sees only what the seat would see there. The rollout policy plays out all other lines.
 
-What the net expects are points. Where a seat may go out in this deal, their worth is taken to be
-even between whole points, and a lead is judged by the counts still to come, as `expert` judges it.
+The network predicts points. If a seat may go out in this deal, the value between whole points is
+linear, and the counts still to come decide the value of a lead, as in `expert`.
 """
 
 from __future__ import annotations

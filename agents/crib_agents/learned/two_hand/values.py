@@ -1,4 +1,4 @@
-"""The learned agent's value of each card of a two-hand game, to be shown."""
+"""The learned agent's value of each card of a two-hand game, for display."""
 
 from __future__ import annotations
 

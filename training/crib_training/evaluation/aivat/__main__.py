@@ -1,12 +1,13 @@
-"""How many fewer games AIVAT needs, and that the mean stays what it was.
+"""How many fewer games AIVAT needs, and a check that the mean does not change.
 
     python -m crib_training.evaluation.aivat --pairs 2000 --seed 1
 
-For pairs of agents it plays duplicate games and single deals, and corrects them by the starter's
-term alone, with the reference's too, and with the discard's as well. Printed are the plain and the
-adjusted means; by how many standard errors they differ; and how many times fewer pairs give the
-same interval, beside duplicates alone and, where games have deals of their own, beside the plain
-result. With another reference, such as ``random``, deals of it are measured first.
+The command plays duplicate games and single deals for pairs of agents. It corrects them by the
+starter's term alone, then with the reference's term, then with the discard's term as well. It
+prints the plain and the adjusted means, and their difference in standard errors. It also prints how
+many times fewer pairs give the same interval, compared with duplicates alone and, for games with
+their own deals, with the plain result. For another reference, such as ``random``, it measures deals
+of that reference first.
 """
 
 from __future__ import annotations

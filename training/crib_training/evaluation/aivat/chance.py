@@ -1,9 +1,9 @@
-"""The chance of winning a game: a table by score, and what a deal of the reference makes of it.
+"""The probability of winning a game: a table by score, and its mean after a deal of the reference.
 
-The table is solved from what deals of the reference brought (`outcomes`), backwards from the last
-hole. It is the mean of the value that `mean_chance` gives a deal, which is what the mean of a term
-rests on. Only means matter for that, so the value itself may be smoothed: near the end of a game a
-point more or less decides all, and the reference pegs seldom the very points that are pegged.
+The table is solved backwards from the last hole, from the points of the reference's deals
+(`outcomes`). It is the mean of the value that `mean_chance` gives a deal, which the terms need.
+Only means matter for that, so the value itself may be smoothed. Near the end of a game a
+single point can decide, and the reference seldom pegs exactly the points of the real deal.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
-"""Kernels: a deal as a reference plays it, and what comes of it with each starter.
+"""Kernels: a deal as a reference plays it, and its points with each starter.
 
-The reference discards and plays by a compiled agent's function. It sees neither the starter, which
-is left open here, nor the score. So one course of the play serves every starter. Pone has seat 0
-and the dealer seat 1.
+The reference discards and plays with a compiled agent's function. It sees neither the starter nor
+the score, so one course of the pegging serves every starter. Pone has seat 0 and the dealer seat 1.
 """
 
 from __future__ import annotations

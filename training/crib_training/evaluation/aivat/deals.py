@@ -1,4 +1,4 @@
-"""The deals of games, noted while they are played, for the corrections computed afterwards."""
+"""The deals of games, recorded during play for the later corrections."""
 
 from __future__ import annotations
 

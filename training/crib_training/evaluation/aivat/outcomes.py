@@ -1,4 +1,4 @@
-"""What deals of a reference bring, and the chances of winning that follow."""
+"""The points of a reference's deals, and the probabilities of winning that follow."""
 
 from __future__ import annotations
 

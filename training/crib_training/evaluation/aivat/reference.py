@@ -1,4 +1,4 @@
-"""A reference policy, and the corrections that its values give for deals that were played."""
+"""A reference policy, and the corrections that its values give for the deals of games."""
 
 from __future__ import annotations
 

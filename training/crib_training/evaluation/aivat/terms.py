@@ -1,16 +1,16 @@
-"""The terms of luck of deals that were played: the starter's, the hands' and the discards'.
+"""The AIVAT terms of a deal: the starter's, the reference's and the discard's.
 
-Each term is a value that the cards got, less the mean of that value over the cards that could have
-come instead. So its mean is zero, whoever plays and whatever the value is (AIVAT: Burch, Schmid,
-Moravcik and Bowling, 2018); the better the value, the more luck it takes away.
+Each term is a value of the actual cards, less the mean of that value over the cards that could have
+come instead. So its mean is zero, for any players and any value (AIVAT: Burch, Schmid, Moravcik and
+Bowling, 2018). A better value removes more luck.
 
-- *Starter*: the hands and the crib as they were discarded, the play as the reference plays it, with
-  the starter turned, less the mean over all that could have been turned. Exact.
-- *Reference*: the reference discards and plays both seats, the mean over the starters, less the
+- *Starter*: the real hands and crib, with the reference's pegging and the real starter, less the
+  mean over all possible starters. Exact.
+- *Reference*: the reference discards and plays both seats; the mean over the starters, less the
   mean of all deals (`outcomes`).
-- *Discard*: where a seat discarded other cards than the reference would, what that changes with
-  the hand that the other seat had, less the mean of that with hands redrawn for it. What a seat
-  discards does not depend on the other's cards, so the hand it had is one more such draw.
+- *Discard*: if a seat's discard differs from the reference's, the change with the other seat's real
+  hand, less its mean with redrawn hands. A seat's discard does not depend on the other's cards, so
+  the real hand is one more sample.
 """
 
 from __future__ import annotations

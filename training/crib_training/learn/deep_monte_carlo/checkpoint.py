@@ -1,7 +1,7 @@
-"""Checkpoints: all that a run needs to go on, in one safetensors file that replaces the last whole.
+"""Checkpoints: one safetensors file with everything that a run needs to continue.
 
-Nothing in it can run: numbers, and a JSON header. Its checksum tells a damaged one; see
-`crib_agents.files`.
+A new checkpoint replaces the last one atomically. It holds numbers and a JSON header, and no code
+to run. A checksum detects a damaged file; see `crib_agents.files`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Self-play on a Ray cluster: actors that may be lost, and only their own samples with them."""
+"""Self-play on a Ray cluster: a lost actor loses only its own samples."""
 
 from __future__ import annotations
 

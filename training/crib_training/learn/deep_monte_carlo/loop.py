@@ -2,12 +2,11 @@
 
     crib train --method deep_monte_carlo --env six_card_v0 --deals 400000 --out runs/six_card
 
-What it learns by is `algorithm`. Here the run is measured and saved on its way, ends where it can
-go on, and is shown.
+`algorithm` does the learning. This module measures, saves, stops and displays the run.
 
-Writes to ``--out``: ``policy.safetensors`` (for `crib evaluate`), the curve (`learn.curve`), what
-TensorBoard reads, and ``checkpoint.safetensors``, with which ``--resume`` goes on, to the very
-result that the run would have had.
+Writes to ``--out``: ``policy.safetensors`` (for `crib evaluate`), the curve (`learn.curve`),
+TensorBoard events, and ``checkpoint.safetensors``. From the checkpoint ``--resume`` continues to
+exactly the result of a run without a stop.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Compiled self-play of Table Top: choices by value and noise, and the positions they led to.
+"""Compiled self-play of Table Top: choices by value and noise, and the positions after them.
 
-The nets run inside this kernel, by the very functions that the agent ``learned`` plays by.
+The networks run inside this kernel, in the same functions by which the agent ``learned`` plays.
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
-"""Kernels with which the Table Top expert learns its values by playing against itself.
+"""Kernels by which the Table Top expert learns its values from self-play.
 
-A round is played by the values alone, without search, and what every player saw after each turn is
-stored. Then the values learn from it, in one of two ways. `learn_lines` takes each line by itself:
-what it came to corrects its values on the way. That is quick, but it credits a line with what its
-neighbours bring. `learn_sides` goes on from there by temporal differences, TD(lambda): the value of
-a side's lines together is corrected by their value later, so that a line's value becomes what it
-adds to the whole.
+The expert plays a round by the values alone, without search, and stores every player's position
+after each turn. It then learns from the round in one of two ways. `learn_lines` treats each line
+separately: the line's final points correct its earlier values. That is quick, but it credits a line
+with the points of its neighbours. `learn_sides` continues by temporal differences, TD(lambda): the
+later value of a side's lines together corrects the earlier one. So the value of a line becomes its
+contribution to the whole.
 """
 
 from __future__ import annotations

@@ -1,13 +1,13 @@
 """Learn how the expert chooses a card, ``choices.npz``, from its own games.
 
-Run ``crib tables choices`` (some two CPU minutes). Games of the expert against itself give its
-choices in the play. The rollout policy's tables learn to predict them: a softmax over their values,
-with the rollout policy's own temperature, is to make what was chosen likely (cross entropy,
-stochastic gradient descent in passes of falling step). A tenth of the choices is held out and shows
-how well the tables predict choices that they have not seen.
+Run ``crib tables choices`` (some two CPU minutes). The expert plays games against itself. The
+rollout policy's tables learn to predict its choices in the pegging: a softmax over their values,
+with the rollout policy's own temperature, minimises the cross entropy of the choices, by stochastic
+gradient descent in passes of falling step. A tenth of the choices is held out. It shows how well
+the tables predict choices that they have not seen.
 
-The values are then no longer points that follow a card; but whoever searches takes the other seat
-to choose by such a softmax, and predicts the expert's answers far better with them.
+The values then no longer mean points after a card. But a search that models the other seat by such
+a softmax predicts the expert's replies far better with them.
 """
 
 from __future__ import annotations

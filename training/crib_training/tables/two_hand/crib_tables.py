@@ -1,10 +1,10 @@
-"""Compute the crib tables that the opponents read, ``crib_tables.json``.
+"""Compute the crib tables of the opponents, ``crib_tables.json``.
 
-Run ``crib tables crib_tables`` (about a minute on one core). For each two-hand game deals are drawn
-at random and both seats discard by the mean of the hand over its starters, plus or minus the table
-so far. Every pair each seat could have discarded is then scored in the crib with what the other
-seat discarded and the starter, so that rare pairs get samples too. The means are the next table; a
-few rounds, each of fresh deals, reach a fixed point.
+Run ``crib tables crib_tables`` (about a minute on one core). For each two-hand game the program
+draws deals at random. Both seats discard by the mean of the hand over its starters, plus or minus
+the current table. The program scores every pair that a seat could have discarded in the crib, with
+the other seat's discard and the starter. So rare pairs get samples too. The means are the next
+table; a few rounds, each of new deals, reach a fixed point.
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
-"""Measure what a deal brings, ``deal_outcomes.json``, for the win table.
+"""Measure the points of a deal, ``deal_outcomes.json``, for the win table.
 
     crib tables deal_outcomes --agent rule_based
 
-Single deals from 0-0 of an agent against itself (a few seconds each 100,000). Prints the means and
-how far the parts are from independent, which the win table takes them to be, and the first dealer's
-chances that follow; ``--check`` plays games from several scores and prints, beside the table's
-chance of winning, how often the dealer did win.
+An agent plays single deals from 0-0 against itself (a few seconds per 100,000). The command prints
+the means, and how far the parts of a deal are from independent, which the win table assumes. It
+also prints the first dealer's probability of winning that follows. ``--check`` plays games from
+several scores, and prints how often the dealer won beside the table's probability.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""Measure what deals of `rule_based` bring, ``reference_deals.npz``, for luck taken out of results.
+"""Measure deals of `rule_based`, ``reference_deals.npz``, for AIVAT.
 
     crib tables reference_deals
 
-It discards and plays both seats without seeing the starter; each deal is counted with every
-starter it could have. Prints the mean points by role and how often the first dealer wins.
+The agent discards and pegs in both seats without seeing the starter. Each deal counts with every
+possible starter. The command prints the mean points by role, and how often the first dealer wins.
 """
 
 from __future__ import annotations

@@ -1,12 +1,11 @@
-"""Fit what the pegging expert knows by heart, ``rollout_policy.npz``, by self-play.
+"""Fit the pegging expert's rollout policy, ``rollout_policy.npz``, by self-play.
 
-Run ``crib tables rollout_policy`` (about three minutes on one core). For each two-hand game deals
-are drawn and both seats discard as `rule_based` does. The hands they keep give how often a holding
-is kept, by role, of the times it is dealt,
-and how much rather one of a single suit. The play of those hands,
-both seats by the expert's reflex, softened so that every card is tried, gives the points that
-followed each card; the tables learn their mean by stochastic gradient descent, in passes of
-falling step.
+Run ``crib tables rollout_policy`` (about three minutes on one core). For each two-hand game the
+program draws deals, and both seats discard as `rule_based` does. This gives the probability that a
+role keeps a holding that it was dealt, and the preference for holdings of a single suit. Both seats
+then peg by the rollout policy, with a temperature so that every card occurs. This gives the points
+after each card. The tables learn their mean by stochastic gradient descent, in passes of falling
+step.
 """
 
 from __future__ import annotations
