@@ -181,7 +181,7 @@ class PolicyNetAgent(ScoredAgent):
 
 
 def _fields(rules: Rules) -> dict[str, Any]:
-    """Return what the rules say, without what they are called."""
+    """Return what the rules say, without their name."""
     fields = asdict(rules)
     del fields["name"]
     return fields

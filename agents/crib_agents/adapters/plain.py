@@ -48,7 +48,7 @@ class Go:
 
 @dataclass(frozen=True)
 class Deal:
-    """What a player may know of a deal besides what it is told with a question.
+    """What a player may know of a deal besides the arguments of its methods.
 
     Attributes:
         number: of the deal in the game, from 1.

@@ -95,7 +95,7 @@ class Equilibrium(CompiledAgent):
         """Return the agent of one strategy file, called by its name.
 
         Raises:
-            ValueError: the file does not fit; the message says what was expected and found.
+            ValueError: the file does not fit; the message names what was expected and found.
         """
         return cls([Solved.load(path)], name or Path(path).stem)
 
@@ -123,7 +123,7 @@ class Equilibrium(CompiledAgent):
         return probabilities
 
     def entries_for(self, family: Family) -> AgentEntries | None:
-        """Return what steps lanes of a family against this agent; None if it must be asked."""
+        """Return what steps lanes of a family against this agent; None if it must be called."""
         if type(self).act is not Equilibrium.act or family.name not in self.acts:
             return None
         return compile_policy(self.acts[family.name], family)

@@ -36,7 +36,7 @@ class Solved:
     """A strategy and where it comes from.
 
     Attributes:
-        rules: what the rules are called. rules_fields: what they say.
+        rules: the name of the rules. rules_fields: what they say.
         strategy: of both seats.
         about: how it was solved: iterations, what it is off by, as far as measured.
         made_by: the command.

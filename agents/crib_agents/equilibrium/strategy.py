@@ -32,8 +32,8 @@ class Strategy:
         discard: uint8[2, C, S], by role (pone, dealer), the class of the hand and the way to split
             it; each class's add up to 255.
         play: uint8[starters, size]; see `first_of`. ``starters`` is 13, the starter's rank, or 1
-            where the play does not depend on it.
-        by_discard: whether the play depends on the ranks discarded.
+            where the pegging does not depend on it.
+        by_discard: whether the pegging depends on the ranks discarded.
         deck: the cards that there are, one bit a card id.
     """
 
@@ -51,12 +51,12 @@ class Strategy:
 
     @cached_property
     def tree(self) -> PublicTree:
-        """The public tree of the play."""
+        """The public tree of the pegging."""
         return public_tree(self.dealt - 2, self.single_count)
 
     @property
     def discard_pairs(self) -> int:
-        """Into how many the play of what is kept is divided by what was discarded."""
+        """Into how many the pegging of what is kept is divided by what was discarded."""
         return PAIRS if self.by_discard else 1
 
     def discard_probabilities(self, role: int) -> npt.NDArray[np.float32]:

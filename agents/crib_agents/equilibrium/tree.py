@@ -41,7 +41,7 @@ def multisets(size: int) -> int:
 
 @dataclass(frozen=True, eq=False)
 class PublicTree:
-    """The nodes of the play, those nearer the beginning first; node 0 is pone's lead.
+    """The nodes of the pegging, those nearer the beginning first; node 0 is pone's lead.
 
     Attributes:
         mover: int64[N], 0 where pone is to move, 1 the dealer.
@@ -68,11 +68,11 @@ class PublicTree:
 
 @cache
 def public_tree(cards: int, single_count: bool) -> PublicTree:
-    """Return the tree of the play with ``cards`` a seat.
+    """Return the tree of the pegging with ``cards`` a seat.
 
     Args:
         cards: 2 to 4.
-        single_count: whether the play ends with its first count (F4).
+        single_count: whether the pegging ends with its first count (F4).
     """
     level = {"mover": [0], "left": [cards], "other": [cards], "count": [0], "alone": [0]}
     here = {name: np.array(value, dtype=np.int64) for name, value in level.items()}
@@ -162,7 +162,7 @@ def way_on(v, i, count):
 
 @kernel
 def find_node(v, row, rows_at, child, children_at):
-    """Return the node of the tree that a seat to move in the play is at, by its view.
+    """Return the node of the tree that a seat to move in the pegging is at, by its view.
 
     Args:
         row, child: flat, those of `PublicTree` from ``rows_at`` and ``children_at`` on.

@@ -107,7 +107,7 @@ class MonteCarloAgent(TakesWeights, CompiledAgent):
         """Return the agent of one file of weights, called by its name.
 
         Raises:
-            ValueError: the file does not fit; the message says what was expected and found.
+            ValueError: the file does not fit; the message names what was expected and found.
         """
         return cls([Weights.load(path)], name or Path(path).stem)
 
@@ -138,7 +138,7 @@ class MonteCarloAgent(TakesWeights, CompiledAgent):
         return values
 
     def entries_for(self, family: Family) -> AgentEntries | None:
-        """Return what steps lanes of a family against this agent; None if it must be asked."""
+        """Return what steps lanes of a family against this agent; None if it must be called."""
         if type(self).act is not MonteCarloAgent.act or family.name not in self.acts:
             return None
         return compile_policy(self.acts[family.name], family)

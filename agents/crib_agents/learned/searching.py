@@ -43,7 +43,7 @@ class LearnedSearch(TakesWeights):
         """Return the agent of one file of weights, called by its name.
 
         Raises:
-            ValueError: the file does not fit; the message says what was expected and found.
+            ValueError: the file does not fit; the message names what was expected and found.
         """
         return cls([Weights.load(path)], f"{Path(path).stem} with search")
 

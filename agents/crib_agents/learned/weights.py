@@ -28,7 +28,7 @@ FORMAT_VERSION = 1
 
 
 def fields_of(rules: Rules) -> dict[str, Any]:
-    """Return what rules say, without what they are called."""
+    """Return what rules say, without their name."""
     fields = asdict(rules)
     del fields["name"]
     return fields
@@ -40,7 +40,7 @@ class Weights:
 
     Attributes:
         family: the family's name.
-        rules: what the rules are called. rules_fields: what they say.
+        rules: the name of the rules. rules_fields: what they say.
         players: seats in a game.
         nets: the layers of each net, by name; float32.
         made_by: the command that made them.

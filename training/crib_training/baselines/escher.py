@@ -62,7 +62,7 @@ class Settings(RunSettings):
 
 
 class ESCHER:
-    """Learns as `Settings` say; see `crib_training.baselines.run.Learner`."""
+    """Learns by its `Settings`; see `crib_training.baselines.run.Learner`."""
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
@@ -182,7 +182,7 @@ class ESCHER:
         }  # fmt: skip
 
     def restore(self, state: Mapping[str, Any]) -> None:
-        """Take over what `state` returned."""
+        """Restore what `state` returned."""
         self.games.set_state(state["games"].tobytes())
         self.rng.bit_generator.state = json.loads(state["rng"].tobytes())
         self.explorer[:] = state["explorer"]
@@ -211,7 +211,7 @@ def _descend(optimizer: torch.optim.Optimizer, loss: Tensor) -> None:
 
 
 def run(settings: Settings) -> None:
-    """Learn, and say where the results are."""
+    """Learn, and print where the results are."""
     Run("escher", settings, ESCHER(settings)).go()
     print(f"wrote {settings.out}/policy.safetensors, exploitability.csv")
 

@@ -76,7 +76,7 @@ class Games:
         return played
 
     def set_state(self, states: bytes) -> None:
-        """Go on from what `state` returned."""
+        """Continue from what `state` returned."""
         self.batch.states[:] = np.frombuffer(states, self.batch.states.dtype)
         self._observe()
 

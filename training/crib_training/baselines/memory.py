@@ -67,7 +67,7 @@ class Memory:
         return held | {f"{name}.added": np.array([self.added])}
 
     def restore(self, name: str, state: Mapping[str, np.ndarray[Any, Any]]) -> None:
-        """Take over what `state` returned."""
+        """Restore what `state` returned."""
         rows = {key.removeprefix(f"{name}."): array for key, array in state.items()
                 if key.startswith(f"{name}.")}  # fmt: skip
         self.added = int(rows.pop("added")[0])

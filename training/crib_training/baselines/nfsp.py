@@ -64,7 +64,7 @@ class Settings(RunSettings):
 
 
 class NFSP:
-    """Learns as `Settings` say; see `crib_training.baselines.run.Learner`."""
+    """Learns by its `Settings`; see `crib_training.baselines.run.Learner`."""
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
@@ -189,7 +189,7 @@ class NFSP:
         }  # fmt: skip
 
     def restore(self, state: Mapping[str, Any]) -> None:
-        """Take over what `state` returned."""
+        """Restore what `state` returned."""
         self.games.set_state(state["games"].tobytes())
         self.rng.bit_generator.state = json.loads(state["rng"].tobytes())
         self.best[:], self.open[:] = state["best"], state["open"]
@@ -207,7 +207,7 @@ def _descend(optimizer: torch.optim.Optimizer, loss: Tensor) -> None:
 
 
 def run(settings: Settings) -> None:
-    """Learn, and say where the results are."""
+    """Learn, and print where the results are."""
     Run("nfsp", settings, NFSP(settings)).go()
     print(f"wrote {settings.out}/policy.safetensors, exploitability.csv")
 

@@ -61,7 +61,7 @@ class Settings(RunSettings):
 
 
 class PPO:
-    """Learns as `Settings` say; see `crib_training.baselines.run.Learner`."""
+    """Learns by its `Settings`; see `crib_training.baselines.run.Learner`."""
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
@@ -130,13 +130,13 @@ class PPO:
         return {"games": as_array(self.games.state()), "chance": self.chance.get_state().numpy()}
 
     def restore(self, state: Mapping[str, Any]) -> None:
-        """Take over what `state` returned."""
+        """Restore what `state` returned."""
         self.games.set_state(state["games"].tobytes())
         self.chance.set_state(torch.from_numpy(state["chance"].copy()))
 
 
 def run(settings: Settings) -> None:
-    """Learn, and say where the results are."""
+    """Learn, and print where the results are."""
     Run("selfplay_ppo", settings, PPO(settings)).go()
     print(f"wrote {settings.out}/policy.safetensors, exploitability.csv")
 

@@ -97,7 +97,7 @@ class Learner(Protocol):
         """Return what a checkpoint holds besides: generators, games, buffers."""
 
     def restore(self, state: Mapping[str, npt.NDArray[Any]]) -> None:
-        """Take over what `state` returned."""
+        """Restore what `state` returned."""
 
 
 @dataclass(frozen=True)
@@ -220,10 +220,10 @@ class Run:
         self.learner.agent().save(out / POLICY)
 
     def _load(self, folder: Path) -> None:
-        """Take over the checkpoint of a folder.
+        """Restore the checkpoint of a folder.
 
         Raises:
-            ValueError: there is none, it is damaged, of another method or of other networks.
+            ValueError: no checkpoint, or it is damaged, of another method or of other networks.
         """
         found = Checkpoint.load(folder)
         if found.about.get("method") != self.name:

@@ -62,7 +62,7 @@ class Settings(RunSettings):
 
 
 class VRPO:
-    """Learns as `Settings` say; see `crib_training.baselines.run.Learner`."""
+    """Learns by its `Settings`; see `crib_training.baselines.run.Learner`."""
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
@@ -139,7 +139,7 @@ class VRPO:
         return {"games": as_array(self.games.state()), "chance": self.chance.get_state().numpy()}
 
     def restore(self, state: Mapping[str, Any]) -> None:
-        """Take over what `state` returned."""
+        """Restore what `state` returned."""
         self.games.set_state(state["games"].tobytes())
         self.chance.set_state(torch.from_numpy(state["chance"].copy()))
 
@@ -164,7 +164,7 @@ def expected_sarsa(
 
 
 def run(settings: Settings) -> None:
-    """Learn, and say where the results are."""
+    """Learn, and print where the results are."""
     Run("vrpo", settings, VRPO(settings)).go()
     print(f"wrote {settings.out}/policy.safetensors, exploitability.csv")
 

@@ -67,7 +67,7 @@ def play_deals(
     """Play one deal from each of the scores; ``agents[swapped]`` is pone.
 
     Returns:
-        float64[N], the first agent's chance of winning when the deal has ended.
+        float64[N], the first agent's probability of winning when the deal has ended.
     """
     games = GameBatch(rules, len(scores), seed=cards)
     games.reset(dealer=DEALER)
@@ -113,7 +113,7 @@ def by_score(rules: Rules, agents: tuple[Agent, Agent], pairs: int, seed: int) -
         rules: of a two-hand game.
         agents: the first agent and the second.
         pairs: duplicate pairs of deals.
-        seed: fixes everything.
+        seed: fixes all random numbers.
 
     Returns:
         ``deals_per_game``, and ``scores``: by the points that the nearer seat has to make, the

@@ -123,7 +123,7 @@ def evaluate(
         first: an agent, or what `crib_env.find_agent` makes one of: a name, a network.
         second: another.
         pairs: duplicate pairs of games, and of single deals.
-        seed: fixes everything.
+        seed: fixes all random numbers.
         players: seats in a game; of four each agent plays the two of one side.
         games: whether whole games are played, too; without them the figures of games are None.
         adjusted: whether luck is taken out as well; None where that pays.

@@ -145,7 +145,7 @@ class Curve:
         return {"points": [asdict(point) for point in self.points], "baselines": self.shares}
 
     def restore(self, state: Mapping[str, Any]) -> None:
-        """Take over what `state` returned."""
+        """Restore what `state` returned."""
         self.points = [Point(**point) for point in state["points"]]
         self.shares = dict(state["baselines"])
 

@@ -78,7 +78,7 @@ def shared_baselines(shares: list[dict[str, float]]) -> dict[str, float]:
 
 
 def run(settings: Settings) -> None:
-    """Draw, and say where the picture is."""
+    """Draw, and print where the picture is."""
     groups = groups_of(settings.runs)
     first = next(iter(groups.values()))[0]
     opponent = settings.eval_opponent or next((p.opponent for p in read_points(first)), "")

@@ -220,7 +220,7 @@ def _distill(run: Distillation, settings: Settings, opponents: list[Agent]) -> M
 
 
 def run(settings: Settings) -> None:
-    """Distil, and say where the results are."""
+    """Distil, and print where the results are."""
     distill(settings)
     print(f"wrote {settings.out}/policy.safetensors")
 

@@ -276,7 +276,7 @@ def _train(settings: Settings, model: MaskablePPO, curve: Curve) -> PolicyNetAge
 
 
 def run(settings: Settings) -> None:
-    """Train, and say where the results are."""
+    """Train, and print where the results are."""
     train(settings)
     print(f"wrote {settings.out}/policy.safetensors, model.zip, curve.csv, curve.png")
 

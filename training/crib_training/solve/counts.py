@@ -56,7 +56,7 @@ class Counts:
 
 
 def follow(state: State, rank: int, cards: int) -> State:
-    """Return the state after a card of a rank; ``cards`` is how many the play has at most."""
+    """Return the state after a card of a rank; ``cards`` is how many the pegging has at most."""
     count = state[0] + PIP[rank]
     ranks = (*sequence(state), rank)
     alike = 1
@@ -84,7 +84,7 @@ def list_states(cards: int) -> tuple[list[list[int]], list[list[int]], list[int]
     """Return what follows each state, what is pegged, the counts, and how many have few cards.
 
     Args:
-        cards: how many cards the play has; what follows the last of them is its count alone.
+        cards: how many cards the pegging has; what follows the last of them is its count alone.
 
     Returns:
         rows of `Counts.after` and `Counts.points`, and `Counts.count`, as if there were no go; and
@@ -121,10 +121,10 @@ def list_states(cards: int) -> tuple[list[list[int]], list[list[int]], list[int]
 
 @cache
 def count_states(cards: int, single_count: bool) -> Counts:
-    """Return the states of the counts of a game, and how the play ends from each.
+    """Return the states of the counts of a game, and how the pegging ends from each.
 
     Args:
-        cards: that a seat plays. single_count: whether the play ends with its first count.
+        cards: that a seat plays. single_count: whether the pegging ends with its first count.
     """
     follows, makes, counted, within = list_states(2 * cards)
     n = len(counted)

@@ -101,13 +101,13 @@ def write_values(
     ranks, holding, pair, holding_range, pair_range, crib, cribs, play, sign, play_sign, starters,
     action_value
 ):  # fmt: skip
-    """Write what each multiset's splits are worth in crib and play, float64[M, S].
+    """Write what each multiset's splits are worth in crib and pegging, float64[M, S].
 
     Args:
         ranks, holding, pair: of `RankHands`. holding_range, pair_range: of `Ranges`, for this seat.
         crib: float64[91, 91], the crib of two pairs added up over all starters but their own cards.
-        cribs: float64[91, 91, 13], by starter, to take one's own cards from that.
-        play: float64[K, K], points of the play by both seats' hands.
+        cribs: float64[91, 91, 13], by starter, to take its own cards from that.
+        play: float64[K, K], points of the pegging by both seats' hands.
         sign: of the crib: 1 for the dealer, -1 for pone. play_sign: of ``play``.
         starters: how many there can be, given the hand and the other's two.
     """
@@ -206,12 +206,12 @@ class DiscardSolver:
     def action_value(
         self, seat: int, holding_range: Floats, pair_range: Floats, play: Doubles
     ) -> Doubles:
-        """Return what splits are worth in crib and play, float64[M, S].
+        """Return what splits are worth in crib and pegging, float64[M, S].
 
         Args:
             seat: 0 for pone, 1 for the dealer.
             holding_range, pair_range: what it faces.
-            play: float64[K, K], pone's points of the play, by its hand and the dealer's.
+            play: float64[K, K], pone's points of the pegging, by its hand and the dealer's.
         """
         hands = self.hands
         action_value = np.zeros(hands.holding.shape)

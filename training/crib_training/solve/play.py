@@ -74,7 +74,7 @@ class Walk(NamedTuple):
         probabilities: float32, this seat's strategy, as `Strategy.play` lays it out, 0 to 1.
         theirs: float32, the other seat's, which knows no pairs discarded.
         book: float32, for each holding at each of this seat's nodes the regrets of its ranks, then
-            the sums for its average strategy; of the best answer float32[N], which rank is played
+            the sums for its average strategy; of the best response float32[N], which rank is played
             at each of this seat's nodes, or nothing. pages: int64[N], where each node's begin.
         reach: float64[LEVELS, K], the other seat's range, level by level.
         origin: int32[LEVELS, K], the whole hand of each of its holdings.

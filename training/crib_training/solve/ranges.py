@@ -1,4 +1,4 @@
-"""Ranges: what the other seat may hold, by its kept cards and discards, given one's own hand.
+"""Ranges: what the other seat may hold, by its kept cards and discards, given its own hand.
 
 Ranges ignore suits. If a seat holds n cards of a rank, 4 - n are left for the other (*card
 removal*). So the weight of the other seat's hand is the number of ways to choose its cards from
@@ -133,7 +133,7 @@ def write_rank_strategy(probabilities, of_class, sizes, strategy):
 def write_ranges(
     removal, begins, holding, pair, likely, of_holding, of_pair, holding_range, pair_range
 ):
-    """Write the other seat's ranges given each of one's own multisets.
+    """Write the other seat's ranges given each of its own multisets.
 
     Args:
         removal: of `write_removal`.

@@ -42,7 +42,7 @@ class Refined:
 
     Attributes:
         play: uint8[size * 91], a row of `Strategy.play`.
-        gains: points per deal that each seat's best play gains on it, as far as the solver sees.
+        gains: points per deal that each seat's best play gains on it, within the abstraction.
         weight: how likely the starter is.
     """
 
@@ -92,7 +92,7 @@ def regrets(size: int) -> int:
 
 
 class Refinement:
-    """Solves the play of a solved deal again.
+    """Solves the pegging of a solved deal again.
 
     Args:
         solver: after its last iteration; how the other seat discards is, from now on, as in files.
@@ -135,7 +135,7 @@ class Refinement:
     def solve(
         self, starter: int, iterations: int, done: Callable[[int], None] = lambda _: None
     ) -> Refined:
-        """Return the play after a starter of a rank, solved by so many iterations.
+        """Return the pegging after a starter of a rank, solved by so many iterations.
 
         Args:
             done: is told how many are done; what it raises ends the work.

@@ -172,7 +172,7 @@ def _solve(settings: Settings, rules: TwoHandRules) -> Run:
 
 
 def refine(run: Run) -> Starters:
-    """Solve the play of a run that is at its end again, and write the refined strategy.
+    """Solve the pegging of a run that is at its end again, and write the refined strategy.
 
     Raises:
         Stopped: Ctrl-C was pressed; the starters solved so far are saved.
@@ -212,7 +212,7 @@ def refine(run: Run) -> Starters:
 
 
 def run(settings: Settings) -> None:
-    """Solve, and say where the results are."""
+    """Solve, and print where the results are."""
     solve(settings)
     refined = f"{REFINED}, {STARTERS}, " if settings.refine else ""
     print(f"wrote {settings.out}/{STRATEGY}, {refined}{CURVE}, {PICTURE}, {CHECKPOINT}; "

@@ -35,7 +35,7 @@ Floats = npt.NDArray[np.float32]
 
 @dataclass(frozen=True)
 class Gain:
-    """How far a strategy is off, as far as the solver sees.
+    """How far a strategy is off, within the abstraction.
 
     Attributes:
         pone, dealer: points per deal that the best answer of this seat gains, among all strategies
@@ -67,7 +67,7 @@ class Solver:
 
     Args:
         rules: of the game.
-        by_starter: whether the play depends on the starter's rank.
+        by_starter: whether the pegging depends on the starter's rank.
         deck: the cards that there are; see `hand_classes`.
 
     Attributes:
@@ -169,7 +169,7 @@ class Solver:
         ))  # fmt: skip
 
     def average(self) -> tuple[Floats, list[Floats]]:
-        """Return the average strategy: of discarding, float32[2, C, S], and of the play."""
+        """Return the average strategy: of discarding, float32[2, C, S], and of the pegging."""
         totals = self.sums.sum(axis=2, keepdims=True)
         discard = np.where(totals > 0, self.sums / np.maximum(totals, 1e-30), self.probabilities)
         play = [probabilities.copy() for probabilities in self.play]
@@ -239,7 +239,7 @@ class Solver:
         return arrays
 
     def restore(self, iteration: int, tensors: Mapping[str, npt.NDArray[Any]]) -> None:
-        """Go on from what `tensors` gave after so many iterations.
+        """Continue from what `tensors` gave after so many iterations.
 
         Raises:
             ValueError: they are of another game.

@@ -89,7 +89,7 @@ class Starters:
         self.cpu_seconds = float(about["cpu_seconds"])
 
     def gain(self) -> Gain:
-        """Return what the best play gains on those solved, as far as the solver sees."""
+        """Return what the best play gains on those solved, within the abstraction."""
         pone, dealer, weight = np.array([self.gains[starter] for starter in sorted(self.gains)]).T
         share = weight / weight.sum()
         return Gain(float(share @ pone), float(share @ dealer))

@@ -155,7 +155,7 @@ class Walker:
 
     Args:
         tree: the public tree. counts: the states of its counts.
-        single_count: whether the play ends with its first count.
+        single_count: whether the pegging ends with its first count.
         copies: cards of a rank in the deck.
     """
 

@@ -21,7 +21,7 @@ from crib_agents.knowledge.table_top.rounds import POINTS
 
 @cache
 def probabilities(score_difference: int, players: int, target: int) -> Array:
-    """Return the chance of winning a game at the end of a round.
+    """Return the probability of winning a game at the end of a round.
 
     Args:
         score_difference: 1 where only the difference counts (T13).
@@ -90,7 +90,7 @@ def smoothed(value: Array, spread: Array) -> Array:
 
 @lru_cache(maxsize=8)
 def win_table(players: int, target: int) -> Array:
-    """Return the chance of winning within a round whose points are added to the score.
+    """Return the probability of winning within a round whose points are added to the score.
 
     Returns:
         float64[28, target + 80, target + 80], for the side that deals the round, by the turn and

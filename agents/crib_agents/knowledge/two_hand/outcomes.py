@@ -56,8 +56,8 @@ def load(dealt: int, heels: int = MEASURED_HEELS) -> Outcomes:
     Args:
         dealt: cards dealt to a seat.
         heels: what a jack turned up pegs (C3). Where it is not what was measured, those are taken
-            out of the dealer's points of the play and these put in: a jack is turned up in one
-            deal of 13, whatever the play is then.
+            out of the dealer's points of the pegging and these put in: a jack is turned up in one
+            deal of 13, whatever the pegging is then.
     """
     held = tables.load(tables.DEAL_OUTCOMES)
     game = tables.DEALT.index(dealt)

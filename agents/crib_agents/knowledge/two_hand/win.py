@@ -72,7 +72,7 @@ def solve(deal: outcomes.Outcomes, target: int) -> Array:
     margin = max(pegging, hand)
     size = target + 1 + margin
     # By pone's and the dealer's points to make: at the start of a deal in which the roles stand as
-    # they do (`starts`) or are changed (`nexts`), after pone's hand and after the play.
+    # they do (`starts`) or are changed (`nexts`), after pone's hand and after the pegging.
     starts, nexts, after_pone, after_pegging = np.zeros((4, size, size, ENDS))
     won = ended(target)
     starts[margin, margin + 1 :] = nexts[margin, margin + 1 :] = won[1:]
@@ -81,7 +81,7 @@ def solve(deal: outcomes.Outcomes, target: int) -> Array:
     assert (0, 0) not in in_play, "a deal without a point in the play has no end to start from"
     p, d = np.array(in_play).T[:, :, None]
     weights = deal.pegging[p, d].ravel()
-    # A row more: points that are never made within the play.
+    # A row more: points that are never made within the pegging.
     pone_out = np.vstack([deal.pone_out, np.zeros(pegging)])
     dealer_out = np.vstack([deal.dealer_out, np.zeros(pegging)])
     x, h, t = np.arange(pegging)[:, None], np.arange(hand)[:, None], np.arange(len(total))[:, None]
@@ -106,7 +106,7 @@ def solve(deal: outcomes.Outcomes, target: int) -> Array:
 
 @cache
 def match_win_probabilities(dealt: int, target: int, heels: int = MEASURED_HEELS) -> Array:
-    """Return the chance of winning a match at the start of a game (H11).
+    """Return the probability of winning a match at the start of a game (H11).
 
     The loser of a game deals first in the next (H10). Five-card pone begins with three for last.
 
@@ -131,7 +131,7 @@ def match_win_probabilities(dealt: int, target: int, heels: int = MEASURED_HEELS
 
 
 def match_stakes(matches: Array, mine: int, theirs: int) -> Array:
-    """Return float64[6]: the chance of winning the match after each end of the present game.
+    """Return float64[6]: the probability of winning the match after each end of the present game.
 
     Args:
         matches: the chances at the start of a game, of `match_win_probabilities`.

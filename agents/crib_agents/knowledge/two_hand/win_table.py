@@ -45,7 +45,7 @@ def stakes(dealt: int, target: int, mine: int, theirs: int, heels: int = MEASURE
         heels: what a jack turned up pegs.
 
     Returns:
-        float64[6], chances of winning the match.
+        float64[6], probabilities of winning the match.
     """
     return match_stakes(match_win_probabilities(dealt, target, heels), mine, theirs)
 
@@ -130,7 +130,7 @@ def after_hands(win_table, i_deal, pone, dealer, crib):
 
 @kernel
 def after_pegging(win_table, i_deal, pone, dealer, pone_hand, dealer_hand, crib):
-    """Return the value of a score when the play is over and both hands are known.
+    """Return the value of a score when the pegging is over and both hands are known.
 
     Pone counts first, then the dealer, then the crib; the first to the target has won (C5).
 

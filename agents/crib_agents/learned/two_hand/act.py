@@ -34,11 +34,11 @@ from crib_env.engine.two_hand.counting import (
 )
 from crib_env.engine.two_hand.records import DISCARD, HAND
 
-# The nets in their order: one for each role in discarding, one for the play.
+# The nets in their order: one for each role in discarding, one for the pegging.
 PEGGING = 2
 JUDGE = 3  # behind them, see `judge.probabilities_of`
 CRIB, MY_PLAY, THEIR_PLAY = range(3)  # what a net for discarding puts out
-MY_REST, THEIR_REST = range(2)  # what the net for the play does: points still to come
+MY_REST, THEIR_REST = range(2)  # what the net for the pegging does: points still to come
 
 UNLIKELY = -1e9  # the value of what cannot be chosen
 
@@ -75,7 +75,7 @@ def pair_value(v, table, weights, low, high):
 
 @kernel
 def pair_win_value(v, table, weights, low, high):
-    """Return `pair_value`, or the chance of winning the game where a seat may go out soon."""
+    """Return `pair_value`, or the probability of winning the game where a seat may go out soon."""
     if not is_near(v):
         return pair_value(v, table, weights, low, high)
     expected = stack.floats(3)

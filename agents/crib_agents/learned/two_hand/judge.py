@@ -31,7 +31,7 @@ from crib_env.engine.two_hand.records import GAME, MATCH
 from crib_env.rules import TwoHandRules
 
 NEAR = 45  # points to make; where both seats have farther to go, points decide
-PLAY = 11  # a seat's points of the play, 0 to 10; more, one deal in a hundred, count as ten
+PLAY = 11  # a seat's points of the pegging, 0 to 10; more, one deal in a hundred, count as ten
 BEFORE = PLAY + 1  # scores after the play that matter, and one more to interpolate
 GRID = BEFORE * BEFORE
 
@@ -68,7 +68,7 @@ def _probabilities(dealt: int, target: int, heels: int) -> Array:
 
 
 def _lumped(table: Array) -> Array:
-    """Return chances by points of the play with those above ten counted as ten."""
+    """Return chances by points of the pegging with those above ten counted as ten."""
     found = np.zeros((PLAY, PLAY))
     rows, columns = (np.arange(size).clip(max=PLAY - 1) for size in table.shape)
     np.add.at(found, (rows[:, None], columns[None, :]), table)
@@ -103,7 +103,7 @@ def _after_hands(after: Array, deal: outcomes.Outcomes) -> tuple[Array, Array]:
 
 @kernel
 def is_near(v):
-    """Return whether a pair is to be judged by the chance of winning."""
+    """Return whether a pair is to be judged by the probability of winning."""
     if v["episode"] != GAME and v["episode"] != MATCH:
         return False
     return min(v["target"] - v["scores"][0], v["target"] - v["scores"][1]) <= NEAR
@@ -153,10 +153,10 @@ def chance_at(known, role, pone, dealer):
 
 @kernel
 def before_pegging(known, pone, dealer, i, j, after):
-    """Return pone's chance before the play, ``pone - i`` and ``dealer - j`` points to make.
+    """Return pone's chance before the pegging, ``pone - i`` and ``dealer - j`` points to make.
 
     Args:
-        after: float64[BEFORE * BEFORE], its chance after the play, by points made.
+        after: float64[BEFORE * BEFORE], its chance after the pegging, by points made.
     """
     a = pone - i
     b = dealer - j
@@ -176,11 +176,11 @@ def before_pegging(known, pone, dealer, i, j, after):
 
 @kernel
 def pair_chance(v, table, known, low, high, crib, mine, theirs):
-    """Return the chance of winning the game if ``low`` and ``high`` are discarded.
+    """Return the probability of winning the game if ``low`` and ``high`` are discarded.
 
     Args:
         known: float64[K], of `probabilities_of`.
-        crib: the points expected of the crib. mine, theirs: those of the play.
+        crib: the points expected of the crib. mine, theirs: those of the pegging.
     """
     role = v["is_dealer"]
     probabilities = stack.floats(COUNT_SIZE)

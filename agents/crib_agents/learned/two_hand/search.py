@@ -196,7 +196,7 @@ def search_card(v, k, mine, n, near, positions, s, hands, weights, win_table, u,
         mine: this seat's holding.
         n: how many hypotheses are left in the scratch record ``s``.
         near: 0 to judge by points alone.
-        positions: four of `POSITION`: the play as it stands, then scratch.
+        positions: four of `POSITION`: the pegging as it stands, then scratch.
         u: a view like ``v``, for scratch. net: begins with the nets.
         The others as for the search of `expert`.
     """

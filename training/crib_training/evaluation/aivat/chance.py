@@ -39,7 +39,7 @@ def shifted(need, i, target):
 def chance_after(course, k, a, b, wins):
     """Return pone's chance after a deal with the k-th starter; ``a`` and ``b`` are still to make.
 
-    Points count in the order in which they are made (C5): heels, the play, pone's hand.
+    Points count in the order in which they are made (C5): heels, the pegging, pone's hand.
 
     Args:
         wins: float64[T + 1, T + 1], pone's chance at the beginning of a deal, by points to make of
@@ -91,7 +91,7 @@ def smooth_win(a, b, wins):
 
 @entry(void(float64[:, ::1], float64[:, ::1], float64, float64[:, ::1]))
 def solve(ends, reached, deals, wins):
-    """Fill the table of pone's chances of winning at the beginning of a deal.
+    """Fill the table of pone's probabilities of winning at the beginning of a deal.
 
     Args:
         ends: float64[P, D], in how many deals pone made p points and the dealer d.

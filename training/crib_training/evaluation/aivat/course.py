@@ -24,7 +24,7 @@ from crib_env.engine.two_hand.slots import slot_of
 from crib_env.engine.two_hand.views import view
 
 PONE, DEALER = 0, 1
-# Kinds of points, in the order of a tally: the play, hand and crib of pone, then the dealer's.
+# Kinds of points, in the order of a tally: the pegging, hand and crib of pone, then the dealer's.
 KINDS = 6
 PONE_PLAY, PONE_HAND, PONE_CRIB, DEALER_PLAY, DEALER_HAND, DEALER_CRIB = range(KINDS)
 
@@ -38,7 +38,7 @@ COURSE = np.dtype(
         ("starter", np.int64, (DECK,)),  # which
         ("made", np.int64, (DECK * KINDS,)),  # the points of each kind with each of them
         ("mean", np.float64, (KINDS,)),  # over the starters
-        ("chance", np.float64),  # pone's chance of winning, the mean over the starters
+        ("chance", np.float64),  # pone's probability of winning, the mean over the starters
     ],
     align=True,
 )

@@ -40,7 +40,7 @@ class ReferenceOutcomes:
 
 @cache
 def win_table(outcomes: ReferenceOutcomes, target: int) -> Array:
-    """Return pone's chance of winning at the beginning of a deal, float64[T + 1, T + 1].
+    """Return pone's probability of winning at the beginning of a deal, float64[T + 1, T + 1].
 
     By the points that pone and the dealer still have to make. Nobody has 0 to make.
     """

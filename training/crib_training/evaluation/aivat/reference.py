@@ -44,7 +44,7 @@ class Corrections:
     """What chance brought agent ``first`` in each of N games, by term: what AIVAT subtracts.
 
     Attributes:
-        won: float64[N, 3], what each of `TERMS` added to its chance of winning.
+        won: float64[N, 3], what each of `TERMS` added to its probability of winning.
         points: float64[N, 3, 2, 3], the points that each brought it and the other agent, by phase.
     """
 
@@ -103,7 +103,7 @@ class Reference:
 
         Returns:
             float64[N, 3, 6], the points that each term brought, of each kind; and float64[N, 3],
-            what it added to pone's chance of winning.
+            what it added to pone's probability of winning.
         """
         family = find_family(FAMILY)
         record = family.rules_record(rules, "pegging", 2)

@@ -37,7 +37,7 @@ FAMILY = "two_hand"
 
 @kernel
 def mean_chance(course, a, b, wins):
-    """Note pone's chance of winning, the mean over the starters."""
+    """Note pone's probability of winning, the mean over the starters."""
     chance = 0.0
     for k in range(course["starters"]):
         chance += smooth_chance(course, k, a, b, wins)

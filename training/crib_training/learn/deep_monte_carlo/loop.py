@@ -107,7 +107,7 @@ def _train(training: Training, settings: Settings) -> MonteCarloAgent:
 
 
 def run(settings: Settings) -> None:
-    """Train, and say where the results are."""
+    """Train, and print where the results are."""
     agent = train(settings)
     print(f"wrote {settings.out}/policy.safetensors, curve.csv, curve.png")
     if settings.replay:

@@ -136,7 +136,7 @@ def self_play(
         hands: `holdings`.
         weights: float64[SIZE], the tables, updated.
         rng: int64[4], the generator.
-        size: cards in a hand. single: 1 if the play ends with its first count (F4).
+        size: cards in a hand. single: 1 if the pegging ends with its first count (F4).
         rate: the step, for each table.
         positions: one `POSITION`, scratch.
         places, made: scratch, int64[PLAYS, TABLES + 1], int64[PLAYS, 2].
