@@ -1,12 +1,12 @@
-"""ESCHER: counterfactual regrets by networks, from a critic of histories, without weights of luck.
+"""ESCHER: networks for counterfactual regrets, from a critic of histories, no importance weights.
 
     crib train --method escher --env five_card_v0 --out runs/escher
 
 McAleer et al. 2023, arXiv 2206.04122. In each deal one seat explores with fixed probabilities and
-the other plays by regret matching. A critic that sees both hands values every action; what an
-action has over the policy's mean is a sample of its regret, without importance weights. One network
-learns the mean regret of each action over all iterations, another the average policy, which is
-evaluated.
+the other plays by regret matching. A critic that sees both hands values every action. An action's
+value less the policy's mean is a sample of its regret, without importance weights. One network
+learns the mean regret of each action over all iterations. Another learns the average policy, which
+is evaluated.
 """
 
 from __future__ import annotations
@@ -107,7 +107,7 @@ class ESCHER:
 
     @torch.no_grad()
     def _step(self, iteration: float) -> tuple[Tensor, ...]:
-        """Take a decision in every lane, and return what the critic learns from it."""
+        """Take a decision in every lane, and return the critic's training data."""
         games, lanes = self.games, self.games.lanes
         seen, masks = torch.from_numpy(games.observations), torch.from_numpy(games.masks)
         both, policy = both_seats(games), match_regrets(self.regrets(seen, masks), masks)
@@ -130,7 +130,7 @@ class ESCHER:
         over = np.flatnonzero(ended)
         self.explorer[over] = self.rng.integers(0, 2, len(over))
 
-        # Backed up: the gain, and the mean of the critic over the policy at the next decision.
+        # The target: the gain, plus the critic's mean over the policy at the next decision.
         seen, masks = torch.from_numpy(games.observations), torch.from_numpy(games.masks)
         policy = match_regrets(self.regrets(seen, masks), masks)
         value = (policy * self.target(both_seats(games))).sum(1)
@@ -169,7 +169,7 @@ class ESCHER:
         return float(loss)
 
     def agent(self) -> PolicyNetAgent:
-        """Return the average policy as an agent that draws."""
+        """Return the average policy as an agent that samples its actions."""
         return self.average.agent("escher", self.settings)
 
     def state(self) -> dict[str, Any]:
@@ -193,7 +193,7 @@ class ESCHER:
 def match_regrets(regrets: Tensor, masks: Tensor) -> Tensor:
     """Return the policy in proportion to positive regrets, float32[B, actions].
 
-    Where none is positive the action of the highest regret is taken.
+    If none is positive, the policy takes the action of the highest regret.
 
     Args:
         regrets: float32[B, actions], low where illegal. masks: bool[B, actions].

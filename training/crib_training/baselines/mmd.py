@@ -1,4 +1,4 @@
-"""Magnetic mirror descent by self-play: each update is held by the last policy and by a magnet.
+"""Magnetic mirror descent by self-play: a KL term to the last policy and one to a magnet.
 
     crib train --method mmd --env five_card_v0 --out runs/mmd
     crib train --method mmd --magnet ema --env five_card_v0 --out runs/ema
@@ -93,7 +93,7 @@ class MMD:
         self.decisions = 0
 
     def iterate(self) -> dict[str, float]:
-        """Play, then learn from what was played."""
+        """Play, then learn from the decisions."""
         settings = self.settings
         left = max(0.0, 1 - self.decisions / settings.decisions)
         pull = settings.last_pull + (settings.pull - settings.last_pull) * left
@@ -147,7 +147,7 @@ class MMD:
             return torch.cat([self.magnet(*part).log_softmax(1) for part in parts])
 
     def agent(self) -> PolicyNetAgent:
-        """Return the average of the weights as an agent that draws."""
+        """Return the policy of the averaged weights as an agent that samples."""
         return self.average.agent("mmd", self.settings)
 
     def state(self) -> dict[str, Any]:

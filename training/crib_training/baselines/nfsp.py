@@ -136,7 +136,7 @@ class NFSP:
         self.best[over] = self.rng.random((len(over), 2)) < self.settings.anticipatory
 
     def _close(self, lanes: Any, seats: Any, seen: Tensor | None, masks: Tensor | None) -> None:
-        """Put the last decision of a seat in each lane into memory, with what came of it."""
+        """Store the last decision of a seat in each lane, with its outcome."""
         seats, games = seats[lanes], self.games
         rows = torch.from_numpy(lanes)
         self.newest.add(
@@ -167,7 +167,7 @@ class NFSP:
         return float(loss)
 
     def _learn_average(self) -> float:
-        """Take a step towards what the best response did."""
+        """Take a step towards the choices of the best response."""
         rows = self.sample.draw(self.settings.batch_size)
         log_p = self.average(rows["seen"], rows["masks"].bool()).log_softmax(1)
         loss = -log_p.gather(1, rows["actions"][:, None]).mean()
@@ -175,7 +175,7 @@ class NFSP:
         return float(loss)
 
     def agent(self) -> PolicyNetAgent:
-        """Return the average policy as an agent that draws."""
+        """Return the average policy as an agent that samples its actions."""
         return self.average.agent("nfsp", self.settings)
 
     def state(self) -> dict[str, Any]:

@@ -84,7 +84,7 @@ class PPO:
         self.decisions = 0
 
     def iterate(self) -> dict[str, float]:
-        """Play, then learn from what was played."""
+        """Play, then learn from the decisions."""
         settings = self.settings
         left = max(0.0, 1 - self.decisions / settings.decisions)
         weight = settings.last_entropy + (settings.entropy - settings.last_entropy) * left
@@ -122,7 +122,7 @@ class PPO:
         return {"loss": loss.item(), "entropy": entropy.item(), "value_error": error.item()}
 
     def agent(self) -> PolicyNetAgent:
-        """Return the average of the weights as an agent that draws."""
+        """Return the policy of the averaged weights as an agent that samples."""
         return self.average.agent("selfplay_ppo", self.settings)
 
     def state(self) -> dict[str, Any]:

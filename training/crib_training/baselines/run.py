@@ -77,11 +77,11 @@ class RunSettings:
 
 
 class Learner(Protocol):
-    """What a method is: it learns from one batch after the other.
+    """The interface of a method, which learns batch by batch.
 
     Attributes:
-        decisions: learned from so far.
-        modules: what a checkpoint holds, by name: networks and optimizers.
+        decisions: decisions learned from so far.
+        modules: networks and optimizers for the checkpoint, by name.
     """
 
     decisions: int
@@ -94,7 +94,7 @@ class Learner(Protocol):
         """Return the mixed policy learned so far."""
 
     def state(self) -> dict[str, npt.NDArray[Any]]:
-        """Return what a checkpoint holds besides: generators, games, buffers."""
+        """Return the rest of a checkpoint: generators, games, buffers."""
 
     def restore(self, state: Mapping[str, npt.NDArray[Any]]) -> None:
         """Restore what `state` returned."""
@@ -105,8 +105,8 @@ class Row:
     """A measurement.
 
     Attributes:
-        decisions: learned from. cpu_seconds: spent on learning, without the measurements.
-        exploitability, ci95: what a best response gains, points per deal, and half its interval.
+        decisions: decisions learned from. cpu_seconds: CPU time of learning, without measurements.
+        exploitability, ci95: a best response's gain in points per deal, and half its interval.
         pone, dealer: the same in one seat. discard, pegging: by that phase alone.
     """
 
@@ -124,9 +124,9 @@ class Run:
     """A method's run in its folder.
 
     Args:
-        name: of the method.
-        settings: of the run.
-        learner: learns.
+        name: name of the method.
+        settings: settings of the run.
+        learner: the method itself.
     """
 
     def __init__(self, name: str, settings: RunSettings, learner: Learner) -> None:
@@ -135,7 +135,7 @@ class Run:
         self.cpu_seconds = 0.0
 
     def go(self) -> PolicyNetAgent:
-        """Learn to the end, measuring on the way; write everything to the folder.
+        """Learn to the end with measurements, and write everything to the folder.
 
         Raises:
             KeyboardInterrupt: Ctrl-C was pressed; the run is saved.
@@ -263,7 +263,7 @@ def _flat(module: torch.nn.Module | torch.optim.Optimizer) -> dict[str, torch.Te
 def _fill(
     module: torch.nn.Module | torch.optim.Optimizer, tensors: Mapping[str, torch.Tensor]
 ) -> None:
-    """Give a network or an optimizer what `_flat` returned."""
+    """Load into a network or an optimizer what `_flat` returned."""
     if isinstance(module, torch.nn.Module):
         module.load_state_dict(dict(tensors))
         return

@@ -1,10 +1,10 @@
-"""VRPO by self-play: PPO whose advantages come from a critic of actions, by expected SARSA.
+"""VRPO by self-play: PPO with expected-SARSA advantages of an action critic.
 
     crib train --method vrpo --env five_card_v0 --out runs/vrpo
 
 *GAE Falls Short in Imperfect-Information Self-Play* (arXiv 2605.19235): a critic that sees both
-hands values every action; traces back up its mean over the policy, not the action that was drawn,
-so that the draw adds no variance. The rest is PPO with entropy.
+hands values every action. Traces back up its mean over the policy instead of the value of the
+sampled action, so that sampling adds no variance. The rest is PPO with entropy.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ class VRPO:
         self.decisions = 0
 
     def iterate(self) -> dict[str, float]:
-        """Play, then learn from what was played."""
+        """Play, then learn from the decisions."""
         settings = self.settings
         left = max(0.0, 1 - self.decisions / settings.decisions)
         weight = settings.last_entropy + (settings.entropy - settings.last_entropy) * left
@@ -131,7 +131,7 @@ class VRPO:
         return {"loss": loss.item(), "entropy": entropy.item(), "value_error": error.item()}
 
     def agent(self) -> PolicyNetAgent:
-        """Return the average of the weights as an agent that draws."""
+        """Return the policy of the averaged weights as an agent that samples."""
         return self.average.agent("vrpo", self.settings)
 
     def state(self) -> dict[str, Any]:
@@ -147,12 +147,12 @@ class VRPO:
 def expected_sarsa(
     rollout: Rollout, values: torch.Tensor, q_taken: torch.Tensor, lam: float
 ) -> torch.Tensor:
-    """Return what each action is backed up to, for seat 0, float32[T, N].
+    """Return the backed-up value of each action, for seat 0, float32[T, N].
 
     Args:
         rollout: T rows. values: float32[T + 1, N], the critic's mean over the policy.
         q_taken: float32[T, N], the critic's value of the action taken.
-        lam: of the traces.
+        lam: lambda of the traces.
     """
     backed_up = torch.empty_like(q_taken)
     surprise = torch.zeros_like(q_taken[0])  # of what follows, beyond the critic's mean of it

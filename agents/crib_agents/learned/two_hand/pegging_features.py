@@ -1,7 +1,7 @@
 """The inputs of the pegging network: the position after a card, and the effect of each reply.
 
 The other seat's cards are unknown, so each rank that it may hold stands for a reply: its points,
-the best response of this seat, and the rank's share of the unseen cards.
+the best answer of this seat, and the rank's share of the unseen cards.
 """
 
 from __future__ import annotations
