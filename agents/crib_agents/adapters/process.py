@@ -34,7 +34,7 @@ from crib_env.rules import Rules
 
 AT_ONCE = 64
 START_SECONDS = 60.0  # for a child to import and make its agent; for its first call, to compile
-WARM = 3.0  # a later child's first call may take so many times what the first child's took
+WARM = 3.0  # limit of a later child's first call, in multiples of the first child's
 LOOK_EVERY = 0.1  # seconds between two looks at whether a child that does not answer has died
 
 _SPAWN = multiprocessing.get_context("spawn")
@@ -52,8 +52,8 @@ class ProcessAgent:
             is this times its views. A child's first call has an allowance, since its kernels may
             have to be compiled: ``START_SECONDS``, half as much after each such call that hung,
             and once one was answered ``WARM`` times what that took.
-        at_once: how many views the child is sent at a time, so that one that hangs is noticed
-            after ``at_once * move_seconds``. After a first time-out it is 1: there may be more.
+        at_once: views per message, so that a hanging child is noticed after
+            ``at_once * move_seconds``. After a first time-out it is 1: there may be more.
         load: a function of a module, by which the child makes the agent of its name.
 
     Attributes:
@@ -160,7 +160,7 @@ class ProcessAgent:
         return np.asarray(answer)
 
     def _answer(self, limit: float | None) -> tuple[str, object]:
-        """Return the child's answer to the last question, or what it says as it starts.
+        """Return the child's answer to the last call, or its first message.
 
         Raises:
             TimeoutError: none came within ``limit`` seconds.

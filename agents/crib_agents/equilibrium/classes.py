@@ -151,9 +151,9 @@ class Classes:
     Attributes:
         codes: int64[C], ascending; a class's number is its code's place.
         cards: int64[C, dealt], card ids of a hand of the class, in the class's order.
-        sizes: int64[C], how many hands each class has.
+        sizes: int64[C], the number of hands in each class.
         splits: int64[S, 2], the places discarded, by split.
-        keeps: int64[S, dealt - 2], the places kept.
+        keeps: int64[S, dealt - 2], the kept places.
     """
 
     codes: Ints
@@ -164,12 +164,12 @@ class Classes:
 
     @property
     def hands(self) -> int:
-        """How many hands there are in all."""
+        """The number of all hands."""
         return int(self.sizes.sum())
 
 
 def split_places(dealt: int) -> tuple[Ints, Ints]:
-    """Return the places discarded and those kept, by split: int64[S, 2], int64[S, dealt - 2]."""
+    """Return discarded and kept places by split: int64[S, 2], int64[S, dealt - 2]."""
     splits = list(combinations(range(dealt), 2))
     keeps = [[i for i in range(dealt) if i not in split] for split in splits]
     return np.array(splits, dtype=np.int64), np.array(keeps, dtype=np.int64)

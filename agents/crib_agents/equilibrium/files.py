@@ -36,9 +36,9 @@ class Solved:
     """A strategy and where it comes from.
 
     Attributes:
-        rules: the name of the rules. rules_fields: what they say.
+        rules: the name of the rules. rules_fields: their values.
         strategy: of both seats.
-        about: how it was solved: iterations, what it is off by, as far as measured.
+        about: how it was solved: iterations, and measured bounds on its exploitability.
         made_by: the command.
     """
 
@@ -66,7 +66,7 @@ class Solved:
 
     @cached_property
     def compressed(self) -> dict[str, npt.NDArray[np.uint8]]:
-        """The tables as the file has them."""
+        """The tables in the form of the file."""
         tables = {"discard": self.strategy.discard, "pegging": self.strategy.play}
         return {
             name: np.frombuffer(compress(np.ascontiguousarray(table).data), dtype=np.uint8)
@@ -74,7 +74,7 @@ class Solved:
         }
 
     def header(self) -> dict[str, Any]:
-        """Return what the file says of them."""
+        """Return the header of the file."""
         strategy = self.strategy
         return {
             "format": FORMAT,
@@ -113,7 +113,7 @@ class Solved:
 
     @classmethod
     def of_file(cls, about: dict[str, Any], tensors: Mapping[str, npt.NDArray[Any]]) -> Solved:
-        """Return what a file's header and tables say.
+        """Return the strategy of a file's header and tables.
 
         Raises:
             ValueError: they do not fit.

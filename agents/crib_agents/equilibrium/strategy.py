@@ -25,7 +25,7 @@ Bytes = npt.NDArray[np.uint8]
 
 @dataclass(frozen=True, eq=False)
 class Strategy:
-    """What a seat does in every position of a deal, whatever the score.
+    """A seat's strategy for every position of a deal, whatever the score.
 
     Attributes:
         dealt: cards dealt to a seat. single_count: whether there is one count (F4).
@@ -34,7 +34,7 @@ class Strategy:
         play: uint8[starters, size]; see `first_of`. ``starters`` is 13, the starter's rank, or 1
             where the pegging does not depend on it.
         by_discard: whether the pegging depends on the ranks discarded.
-        deck: the cards that there are, one bit a card id.
+        deck: the cards in play, one bit per card id.
     """
 
     dealt: int
@@ -56,18 +56,18 @@ class Strategy:
 
     @property
     def discard_pairs(self) -> int:
-        """Into how many the pegging of what is kept is divided by what was discarded."""
+        """The number of discards by which the pegging of a holding is divided."""
         return PAIRS if self.by_discard else 1
 
     def discard_probabilities(self, role: int) -> npt.NDArray[np.float32]:
-        """Return how likely each split of each class is, float32[C, S], for pone 0, dealer 1."""
+        """Return the probability of each split by class, float32[C, S], for pone 0, dealer 1."""
         probabilities: npt.NDArray[np.float32] = self.discard[role].astype(np.float32) / WHOLE
         return probabilities
 
     def pegging_probabilities(
         self, node: int, holding: int, starter: int = 0, discarded: int = 0
     ) -> npt.NDArray[np.float64]:
-        """Return how likely the seat to move plays each rank, float64[13].
+        """Return the probability that the seat to move plays each rank, float64[13].
 
         Args:
             node: where it is; see `PublicTree` and `find_node`.

@@ -48,11 +48,11 @@ class PublicTree:
         left, other: int64[N], how many cards the mover and the other seat hold.
         count: int64[N], the count.
         alone: int64[N], 1 where the other seat cannot play in this count.
-        row: int64[N], which row of ``child`` is the node's; NONE if nothing follows it in the tree.
+        row: int64[N], the node's row of ``child``; NONE if nothing follows it in the tree.
         child: int64[R, WAYS]; the node after a card is that plus the card's rank. What is there for
             ranks that do not fit, or cannot be followed in that way, means nothing.
         offset: int64[N], where the node's probabilities begin; NONE where none are needed.
-        size: how many probabilities all nodes have.
+        size: number of probabilities of all nodes.
     """
 
     mover: npt.NDArray[np.int64]
@@ -144,7 +144,7 @@ def _ranks_of(way: int) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
 
 @kernel
 def way_on(v, i, count):
-    """Return in which way the play went on after the card ``v["pile"][i]``, by a mover's view.
+    """Return how the pegging continued after the card ``v["pile"][i]``, by a mover's view.
 
     Args:
         count: with that card.
@@ -162,7 +162,7 @@ def way_on(v, i, count):
 
 @kernel
 def find_node(v, row, rows_at, child, children_at):
-    """Return the node of the tree that a seat to move in the pegging is at, by its view.
+    """Return the tree's node of a seat to move in the pegging, by its view.
 
     Args:
         row, child: flat, those of `PublicTree` from ``rows_at`` and ``children_at`` on.

@@ -125,8 +125,8 @@ class MonteCarloAgent(TakesWeights, CompiledAgent):
     def action_values(self, views: Views) -> npt.NDArray[np.float64]:
         """Return its value of each action, float64[B, actions]; NaN where illegal.
 
-        In points, or as a chance to win where it discards near the end. A card discarded first is
-        worth what the best pair with it is.
+        Values are points, or a probability of winning for discards near the end. A first discard has
+        the value of the best pair with it.
 
         Raises:
             ValueError: see `act`.

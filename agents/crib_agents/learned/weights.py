@@ -28,7 +28,7 @@ FORMAT_VERSION = 1
 
 
 def fields_of(rules: Rules) -> dict[str, Any]:
-    """Return what rules say, without their name."""
+    """Return the fields of rules, without their name."""
     fields = asdict(rules)
     del fields["name"]
     return fields
@@ -40,7 +40,7 @@ class Weights:
 
     Attributes:
         family: the family's name.
-        rules: the name of the rules. rules_fields: what they say.
+        rules: the name of the rules. rules_fields: their values.
         players: seats in a game.
         nets: the layers of each net, by name; float32.
         made_by: the command that made them.
@@ -56,7 +56,7 @@ class Weights:
     tables: Mapping[str, npt.NDArray[np.float32]] = field(default_factory=dict)
 
     def header(self) -> dict[str, Any]:
-        """Return what the file says of itself."""
+        """Return the header of the file."""
         known = find_learned(self.family)
         return {
             "format": FORMAT,
@@ -70,7 +70,7 @@ class Weights:
         }
 
     def to_bytes(self, dtype: npt.DTypeLike = np.float32) -> bytes:
-        """Return the file, its numbers kept as ``dtype``.
+        """Return the file, with numbers of ``dtype``.
 
         Raises:
             ValueError: some are not finite, or too large for it.

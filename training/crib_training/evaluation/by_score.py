@@ -36,7 +36,7 @@ BOUNDS = (0, 5, 10, 15, 20, 30, 40, 60, 80, LARGEST_TARGET)
 
 
 def dealt_at(rules: TwoHandRules, entropy: np.random.SeedSequence) -> tuple[Array, float]:
-    """Return the scores at which deals begin in games of `rule_based`, and how many a game has.
+    """Return the scores at which deals start in games of `rule_based`, and the deals per game.
 
     Returns:
         int64[N, 2], pone's score and the dealer's; the mean number of deals of a game.
@@ -94,7 +94,7 @@ def play_deals(
 def gains(
     rules: TwoHandRules, agents: tuple[Agent, Agent], scores: Array, entropy: np.random.SeedSequence
 ) -> Array:
-    """Return what the first agent gains in each deal, the mean over both seats, float64[N]."""
+    """Return the first agent's gain in each deal, the mean over both seats, float64[N]."""
     parts = np.array_split(scores, -(-len(scores) // PAIRS_AT_ONCE))
     found = []
     what = f"{agents[0].name} against {agents[1].name}, deals, in parts"
@@ -153,7 +153,7 @@ def by_score(rules: Rules, agents: tuple[Agent, Agent], pairs: int, seed: int) -
 
 
 def score_table(result: dict[str, Any]) -> str:
-    """Return what `by_score` found as a Markdown table, in percent."""
+    """Return the result of `by_score` as a Markdown table, in percent."""
     return table(
         ["to make", "deals of all", "gains per deal", "gains per game"],
         [

@@ -118,22 +118,22 @@ def evaluate(
     """Return how ``first`` does against ``second``, ready for JSON.
 
     Args:
-        maker: of the environment. In a phase environment its policy plays the other phase for both.
-        rules: the rules, or what they are called.
+        maker: maker of the environment. In a phase environment its policy plays the other phase.
+        rules: the rules, or their name.
         first: an agent, or what `crib_env.find_agent` makes one of: a name, a network.
         second: another.
         pairs: duplicate pairs of games, and of single deals.
         seed: fixes all random numbers.
-        players: seats in a game; of four each agent plays the two of one side.
-        games: whether whole games are played, too; without them the figures of games are None.
-        adjusted: whether luck is taken out as well; None where that pays.
+        players: seats in a game; with four, each agent plays both seats of a side.
+        games: whether to play whole games, too; otherwise the figures of games are None.
+        adjusted: whether to add AIVAT figures; None where that is cheaper than more games.
         duplicate: whether the two games of a pair have the same deals.
         forfeits: an agent's failure costs it the game; otherwise it is raised.
 
     Raises:
-        ValueError: a number of pairs or of players, or a seed, that cannot be; luck to be taken out
-            of games that it is not known of.
-        KeyboardInterrupt: with how much was played.
+        ValueError: an impossible number of pairs or of players, or seed; AIVAT for games without a
+            reference.
+        KeyboardInterrupt: Ctrl-C; the message says how much was played.
         IllegalActionError: an agent chose an illegal action, and ``forfeits`` is not set.
     """
     maker.check_players(players)
@@ -193,10 +193,10 @@ def versions() -> dict[str, str]:
 
 
 def adjusted_by(adjust: Adjust, duplicate: bool = True) -> bool | None:
-    """Return whether luck is to be taken out; None for where it pays.
+    """Return whether to use AIVAT; None for where it is cheaper than more games.
 
     Raises:
-        ValueError: not out of deals that are no duplicates.
+        ValueError: "never" without duplicate deals, which leaves no figures.
     """
     if not duplicate and adjust == "never":
         raise ValueError("--no-duplicate shows adjusted figures alone: leave --adjust never out")

@@ -22,14 +22,14 @@ ILLEGAL = "illegal action"
 ANSWER = "wrong answer"
 TIME = "over time"
 
-# An agent late on so many views in a row is not given the rest of that call.
+# After this many late views in a row, an agent does not get the rest of that call.
 PATIENCE = 3
 LONGEST = 300  # characters shown of a reason
 
 
 @dataclass(frozen=True)
 class Failure:
-    """Why an agent lost a game other than on the board.
+    """Why an agent forfeited a game.
 
     Attributes:
         agent: its name.
@@ -43,7 +43,7 @@ class Failure:
 
 
 class Referee:
-    """Asks one agent, and keeps its time.
+    """Calls one agent and measures its time.
 
     Args:
         agent: the agent.
@@ -88,8 +88,8 @@ class Referee:
         """Return the agent's actions for views [B], and its failures by view.
 
         Returns:
-            int64[B], of no meaning where the agent failed, and the failures. Whether an action is
-            legal is for the engine to say.
+            int64[B], without meaning where the agent failed, and the failures. The engine checks
+            whether an action is legal.
         """
         answer = self._call(views, rng)
         if not isinstance(answer, Failure):

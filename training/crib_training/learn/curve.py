@@ -30,7 +30,7 @@ TABLE, WORDS, PICTURE = "curve.csv", "curve.json", "curve.png"
 
 @dataclass(frozen=True)
 class Point:
-    """The strength of the agent after so many deals, against one opponent.
+    """The strength of the agent at one point of its training, against one opponent.
 
     Attributes:
         deals: learned from so far.

@@ -47,7 +47,7 @@ class Distillation:
         settings: those of the run.
 
     Raises:
-        ValueError: settings that are not possible, or another run than the one to go on with.
+        ValueError: impossible settings, or settings of another run than the one to continue.
 
     Attributes:
         learner: the nets with their optimizer, and the average of their weights.
@@ -126,7 +126,7 @@ class Distillation:
         return len(found["pegging"])
 
     def fit(self, views: int, last: bool = False) -> float:
-        """Learn from so many views of each net, drawn from all; return the mean loss.
+        """Learn from random views of each network; return the mean loss.
 
         Args:
             last: the rate falls while it learns.

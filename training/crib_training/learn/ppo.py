@@ -184,7 +184,7 @@ def _folder(resume: Path) -> Path:
 
 
 def _load(path: Path, games: VecNormalize, events: str) -> MaskablePPO:
-    """Return what learned, as it was saved; zip's own checksums tell a damaged file.
+    """Return the saved learner; the checksums of zip detect a damaged file.
 
     Raises:
         ValueError: there is none, or it is damaged or not finite.
@@ -201,12 +201,12 @@ def _load(path: Path, games: VecNormalize, events: str) -> MaskablePPO:
 
 
 def train(settings: Settings) -> PolicyNetAgent:
-    """Fit an agent as the settings say, write everything to ``out`` and return it.
+    """Train an agent by the settings, write everything to ``out`` and return it.
 
     Raises:
         KeyboardInterrupt: Ctrl-C was pressed; the run is saved.
         DivergedError: the weights are not finite; the message names the last good model.
-        ValueError: settings that are not possible, or a run to go on with that is not trusted.
+        ValueError: impossible settings, or a run to continue without ``trust``.
         FolderInUseError, OSError: see `run_folder`.
     """
     maker, rules = find_game(settings.env, settings.rules)

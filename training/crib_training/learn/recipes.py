@@ -108,7 +108,7 @@ def folder(out: Path, name: str, seed: int) -> Path:
 
 
 def fit(recipe: Recipe, seed: int, pairs: int, out: Path) -> dict[str, Any]:
-    """Train by a recipe from one seed and evaluate the agent; return what the page says of it."""
+    """Train by a recipe from one seed and evaluate the agent; return the page's figures."""
     settings = replace(recipe.settings, seed=seed, out=out)
     print(recipe_of(settings), flush=True)
     remove_run(out)  # of an earlier try that was stopped

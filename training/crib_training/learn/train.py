@@ -48,7 +48,7 @@ def split(words: Sequence[str]) -> tuple[str, list[str]]:
 
 
 def main(words: Sequence[str]) -> None:
-    """Learn as the words of a command line say."""
+    """Learn with the options of a command line."""
     method, rest = split(words)
     module = import_module(METHODS[method])
     start(module.Settings, module.run, rest, f"crib train {OPTION} {method}")

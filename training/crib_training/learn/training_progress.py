@@ -43,7 +43,7 @@ class TrainingProgress(Progress):
         self.events.close()
 
     def learned(self, done: int, decisions: int, loss: float | None = None) -> None:
-        """Show how far the run is: so much done, and so many decisions learned from."""
+        """Show the progress of the run and the decisions learned from."""
         now = time.monotonic()
         rate = (decisions - self.decisions) / max(now - self.since, 1e-9)
         self.since, self.decisions = now, decisions

@@ -27,24 +27,24 @@ PAIR = multisets(2)
 PIP = [int(pip) for pip in PIPS]
 
 State = tuple[int, int, tuple[int, ...]]
-"""The count, cards alike at the end, the last cards that a run can be made with."""
+"""The count, equal cards at the end, the last cards that can still form a run."""
 
 
 @dataclass(frozen=True, eq=False)
 class Counts:
-    """The states of a count, those of fewer cards first.
+    """The states of a count, sorted by number of cards.
 
     A state's number is even, or odd once the count's go point is pegged (H5); 0 is the empty count.
 
     Attributes:
         after: int32[K, 13], the state after a card of each rank; NONE where it does not fit.
-        points: int8[K, 13], what that card pegs by itself.
+        points: int8[K, 13], the points of that card.
         count: int8[K].
         last_two: int8[K', 91, 2, 13], by the mover's two cards and the other seat's only one: the
             mover's points less the other's until the play ends when it plays the lower of the two
             or the higher; 0 where that does not fit. For states in which it can occur.
         their_two: int8[K', 13, 2, 91], the same with its axes the other way about.
-        alone: int8[K, 560], by holding: the most that a seat makes whose opponent has no cards.
+        alone: int8[K, 560], by holding: the most points of a seat whose opponent has no cards.
     """
 
     after: npt.NDArray[np.int32]
@@ -75,7 +75,7 @@ def follow(state: State, rank: int, cards: int) -> State:
 
 
 def sequence(state: State) -> tuple[int, ...]:
-    """Return cards that score as those of the state do."""
+    """Return cards that score the same as those of the state."""
     _, alike, last = state
     return last if alike < 2 else last[-1:] * alike
 
@@ -187,7 +187,7 @@ def play_out(after, points, count, single_count, state, first, second, other):
 
 @kernel
 def play_alone(after, points, count, single_count, alone, rows, state, holding):
-    """Return the most that a seat makes with these cards; see `Counts.alone`."""
+    """Return the most points that a seat makes with these cards; see `Counts.alone`."""
     best = 0
     for rank in range(RANKS):
         rest = rows[holding, rank]

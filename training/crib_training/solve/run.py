@@ -46,7 +46,7 @@ class Run:
         self.rules = rules
         self.curve: list[SolvePoint] = []
         self.cpu_seconds = 0.0
-        # With four cards kept a node for each starter would take too much memory.
+        # With four kept cards, a node per starter would take too much memory.
         self.solver = Solver(rules, by_starter=rules.dealt == 5)
         if settings.resume is not None:
             self._load(settings.resume)
@@ -92,7 +92,7 @@ class Run:
     def write_strategy(
         self, name: str, strategy: Strategy, about: dict[str, Any], *leave_out: str
     ) -> None:
-        """Write a strategy, and by what command it was made but for the settings to leave out."""
+        """Write a strategy, with the command that made it, less the settings to leave out."""
         free = *FREE, *unset(self.settings), *leave_out
         solved = Solved(
             self.rules.name, fields_of(self.rules), strategy, about,
@@ -101,7 +101,7 @@ class Run:
         write_whole(self.settings.out / name, solved.to_bytes())
 
     def stopped(self, where: str) -> Stopped:
-        """Return what ends a run that is saved, with how to go on."""
+        """Return the exception that ends a saved run, with the command to continue."""
         going_on = command("crib solve", self.settings, ("resume", *unset(self.settings)))
         return Stopped(f"the run is saved {where}; go on by {going_on} --resume "
                        f"{self.settings.out}")  # fmt: skip
@@ -172,7 +172,7 @@ def _solve(settings: Settings, rules: TwoHandRules) -> Run:
 
 
 def refine(run: Run) -> Starters:
-    """Solve the pegging of a run that is at its end again, and write the refined strategy.
+    """Solve the pegging of a finished run again, and write the refined strategy.
 
     Raises:
         Stopped: Ctrl-C was pressed; the starters solved so far are saved.

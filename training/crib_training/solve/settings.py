@@ -50,9 +50,9 @@ class Settings:
 
 
 def memory(rules: TwoHandRules, by_starter: bool, refine: bool = False) -> int:
-    """Return about how many bytes a run takes at most, without doing any of it.
+    """Return an estimate of a run's peak memory in bytes, without running it.
 
-    That is while it writes: what is written is copied twice.
+    The peak comes while it writes, since it copies the output twice.
     """
     cards = rules.dealt - 2
     tree = public_tree(cards, rules.single_count)
@@ -69,7 +69,7 @@ def memory(rules: TwoHandRules, by_starter: bool, refine: bool = False) -> int:
 
 
 def unset(settings: Settings) -> list[str]:
-    """Return the settings that are left to the environment."""
+    """Return the settings that the environment fixes."""
     return [name for name, value in asdict(settings).items() if value is None]
 
 
@@ -77,7 +77,7 @@ def check(settings: Settings) -> TwoHandRules:
     """Return the rules to solve.
 
     Raises:
-        ValueError: settings that cannot be, or a game that the solver does not know.
+        ValueError: impossible settings, or a game that the solver does not know.
     """
     _, rules = find_game(settings.env, settings.rules)
     if not isinstance(rules, TwoHandRules):

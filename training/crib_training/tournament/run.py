@@ -103,11 +103,11 @@ def tournament(
     until: float | None = None,
     anchor: str | None = None,
 ) -> dict[str, Any]:
-    """Play a tournament, or take one up again, and return its results, ready for JSON.
+    """Play or resume a tournament, and return its results, ready for JSON.
 
     Args:
         setup: who plays what.
-        pairs: duplicate pairs a pairing, with each seed; with ``until`` the most.
+        pairs: duplicate pairs per pairing and seed; with ``until`` the maximum.
         out: the folder for chunks, results, report and picture.
         workers: who plays.
         until: stop a pairing once the 95 % interval of its games won is within this many
@@ -183,7 +183,7 @@ def _tournament(
 
 @dataclass
 class Plan:
-    """What is known of a pairing's games by now.
+    """The state of a pairing's games.
 
     Attributes:
         chunks: those that make up its result, as far as can be told.
@@ -194,7 +194,7 @@ class Plan:
     missing: set[Chunk]
 
     def settled(self, pairs: int) -> int:
-        """Return how many of a pairing's pairs are played by now, or need not be."""
+        """Return how many of a pairing's pairs are played, or no longer necessary."""
         if not self.missing:
             return pairs
         return sum(chunk.pairs for chunk in self.chunks if chunk not in self.missing)

@@ -35,7 +35,7 @@ FIELDS = ("dealt", "target", "heels", "episode", "match_target")
 
 
 def stakes(dealt: int, target: int, mine: int, theirs: int, heels: int = MEASURED_HEELS) -> Array:
-    """Return what the six ends of a game (see `win`) are worth in a match.
+    """Return the values of the six ends of a game (see `win`) in a match.
 
     Args:
         dealt: cards dealt to a seat.
@@ -104,7 +104,7 @@ def group_by_win_table(views: Views) -> Iterator[tuple[Array, npt.NDArray[np.int
 
 @kernel
 def after_deal(win_table, i_deal, pone, dealer):
-    """Return the value of a deal that ends with so many points to make; see `win_table`.
+    """Return the value of a deal's end by the points still needed; see `win_table`.
 
     A seat with none or less has won, at the expense of the other.
     """

@@ -95,7 +95,7 @@ def card_points(v, weights, now, mine, theirs):
         now: int64[HAND], receives the points that each of those cards is sure to peg now.
         mine: float64[HAND], receives its points now and those expected to follow for this seat;
             `UNLIKELY` for a card that may not be played, or of whose rank another comes later in
-            the hand. Where one rank can be played the net is not asked, and these are its points
+            the hand. With one legal rank the network does not run, and these are its points
             now.
         theirs: float64[HAND], receives the points expected to follow for the other seat, else 0.
     """

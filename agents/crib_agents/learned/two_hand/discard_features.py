@@ -16,7 +16,7 @@ from crib_env.engine.two_hand.counting import dealt_card
 NAME = "two_hand.discard"
 VERSION = 1
 
-KEPT = 0  # ranks kept, thermometer
+KEPT = 0  # kept ranks, thermometer
 DISCARDED = KEPT + 52  # ranks of the pair: the first of a rank, then the second
 PAIR = DISCARDED + 26  # which two ranks, one-hot
 SUITED = PAIR + 91  # the pair is of one suit
@@ -30,7 +30,7 @@ CELLS = np.array([[b * (b + 1) // 2 + a for b in range(13)] for a in range(13)],
 
 @kernel
 def mean_hand(v, table, low, high):
-    """Return the exact mean of the hand kept, in points, if ``low`` and ``high`` are discarded."""
+    """Return the exact mean of the kept hand, in points, if ``low`` and ``high`` are discarded."""
     return starters_total(v, table, low, high) / (DECK - v["hand_n"] - v["discarded_n"])
 
 

@@ -40,7 +40,7 @@ TARGET = 0
 MEAN_PEGS = 1  # by role, pone first, without heels
 MEAN_CRIB = 3
 BOTH_PEG = 4  # [pone's points, dealer's]: how likely they are in a whole play
-PONE_OUT = BOTH_PEG + PLAY * PLAY  # the same when pone first has so many or more
+PONE_OUT = BOTH_PEG + PLAY * PLAY  # the same when pone first has at least as many
 CHANCES = PONE_OUT + PLAY * PLAY  # by this seat's role, then points pone has to make, the dealer's
 
 
@@ -57,7 +57,7 @@ def _probabilities(dealt: int, target: int, heels: int) -> Array:
     pegs = deal.pegging.sum(axis=1) @ points, deal.pegging.sum(axis=0) @ points
     pegs = pegs[0], pegs[1] - heels * outcomes.JACK_TURNED
     known = [np.array([target, *pegs, deal.crib @ counts])]
-    # A seat that has so many points in the play may have more of them later: rows beyond are left.
+    # A seat with this many points in the pegging may get more later: rows beyond are left.
     known += [_lumped(table).ravel() for table in (deal.pegging, deal.pone_out[:PLAY])]
     # By both's points to make, pone's chance.
     after = win_table(dealt, target, GAME, heels=heels)[0]
@@ -111,7 +111,7 @@ def is_near(v):
 
 @kernel
 def hand_probabilities(v, table, low, high, probabilities):
-    """Write how likely the hand kept is to count each number of points, float64[COUNT_SIZE]."""
+    """Write the probability of each number of points of the kept hand, float64[COUNT_SIZE]."""
     key = 0
     suits = 0
     jacks = 0

@@ -42,11 +42,11 @@ from crib_env.engine.show import pip
 from crib_env.engine.two_hand.records import HAND, VIEWS_T
 
 RANKS = 13
-# What is known of a leaf, an answer by this seat. It is asked of the net once for all hypotheses.
+# Facts of a leaf, an answer by this seat. The network evaluates it once for all hypotheses.
 UNASKED = 0
 NO_CHOICE = 1
 ASKED = 2
-LEAF = 3  # numbers: whether it was asked, and the points expected of both seats
+LEAF = 3  # numbers: whether the network evaluated it, and the expected points of both seats
 LEAVES = LEAF * (RANKS + 1)
 
 
@@ -117,7 +117,7 @@ def ask(v, k, r, p, u, net, leaf):
 
 @kernel
 def add(p, likely, j, mine, theirs, near, s, win_table, found):
-    """Add a position to the findings from which the seats are expected to make so many points.
+    """Add to the findings a position with these expected points of the seats.
 
     ``p`` is changed. See `search_card` for the others.
     """
@@ -155,7 +155,7 @@ def go_from(v, k, r, p, turn, likely, j, mine, theirs, leaf, near, s, hands, wei
     Args:
         r: the other seat's card since ``hand[k]``, or NONE.
         likely: the weight of hypothesis ``j``. mine, theirs: what the seats hold.
-        leaf: float64[3] of this answer: whether it was asked, and the points expected.
+        leaf: float64[3] of this answer: whether it is evaluated, and the expected points.
     """
     if turn == ME:
         if leaf[0] == UNASKED:

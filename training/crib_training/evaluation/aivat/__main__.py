@@ -41,11 +41,11 @@ HEAD = ("agents", "what", "luck taken out", "mean", "standard errors apart", "ti
 
 @dataclass(frozen=True)
 class Reduction:
-    """What is left of results when some terms are subtracted.
+    """Results after subtracting some terms.
 
     Attributes:
         mean: the mean over pairs, plain or adjusted.
-        apart: by how many of its standard errors it differs from the plain one.
+        apart: its difference from the plain mean, in its standard errors.
         fewer: how many times fewer pairs give the interval of plain duplicate pairs.
         unpaired: the same where games have deals of their own.
     """
@@ -67,7 +67,7 @@ def spread(values: Array, first_dealt: npt.NDArray[np.bool_]) -> float:
 
 
 def reduction(plain: Array, luck: Array, first_dealt: npt.NDArray[np.bool_]) -> Reduction:
-    """Return what comes of games, float64[pairs, 2], when their luck is taken out."""
+    """Return the results of games, float64[pairs, 2], after the correction."""
     adjusted = plain - luck
     apart = estimate(luck.mean(axis=1))
     return Reduction(
@@ -79,7 +79,7 @@ def reduction(plain: Array, luck: Array, first_dealt: npt.NDArray[np.bool_]) -> 
 
 
 def plain_and_correction(episode: str, pairs: Pairs) -> tuple[Array, Array]:
-    """Return games won or points more, float64[pairs, 2], and their luck, [pairs, 2, terms]."""
+    """Return games won or points more, float64[pairs, 2], and corrections, [pairs, 2, terms]."""
     assert pairs.won_correction is not None
     assert pairs.points_correction is not None
     if episode == "game":
@@ -92,7 +92,7 @@ def reference_called(name: str, rules: TwoHandRules, deals: int, seed: int) -> R
     """Return a reference by the name of a compiled agent; `rule_based` is the usual one.
 
     Raises:
-        ValueError: it is no compiled agent.
+        ValueError: the agent is not compiled.
     """
     usual, agent = usual_reference(rules), find_agent(name)
     assert usual is not None

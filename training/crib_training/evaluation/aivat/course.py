@@ -70,7 +70,7 @@ def set_out(s, rules, discarded_pone, discarded_dealer):
 
 @kernel
 def count_starters(s, rules, table, pone, dealer, course):
-    """Write what is made with every starter not dealt, the play having brought so many points.
+    """Write the points with every possible starter, after a pegging with these points.
 
     Heels count as points of the dealer's play, as in a tally.
     """

@@ -65,7 +65,7 @@ def set_hands(s, dealt, dealer):
 def seed_by_hand(rng, words, s, seat, n):
     """Start ``rng`` by the cards of a seat, so that the same hand meets the same hands again.
 
-    In duplicate deals it is dealt to either agent; what both do alike then comes to the same.
+    In duplicate deals both agents get it, so equal choices get equal terms.
     """
     hand = 0
     for i in range(n):
@@ -89,7 +89,7 @@ def draw_hand(s, seat, n, rng):
 
 @cache
 def terms_entry(act: Act, name: str) -> Entry:
-    """Return the entry that computes the terms, with a reference that acts so."""
+    """Return the entry that computes the terms with this reference."""
     family = find_family(FAMILY)
     states_t, rules_t, views_t = family.types
     discard, follow = course_kernels(act)
@@ -98,7 +98,7 @@ def terms_entry(act: Act, name: str) -> Entry:
     def add_discard(game, seat, mine, redraws, words, courses, a, b, wins, points, probabilities):
         """Add to the term how much better a seat's own discard is than the reference's.
 
-        Once with the other's hand as it is, less the mean with hands drawn for it.
+        The term is the gain with the other's real hand, less its mean with redrawn hands.
         """
         s, rules, rng = game[0], game[1], game[3]
         seed_by_hand(rng, words, s, seat, rules["dealt"])

@@ -139,7 +139,7 @@ class DeepMonteCarlo:
         self.cpu_seconds += time.process_time() - began
 
     def batch_of_deals(self, after: int) -> int:
-        """Return how many deals are played in the round after so many deals."""
+        """Return the number of deals in the next round."""
         return min(self.self_play.chosen.num_envs, self.settings.deals - after)
 
     def collect(self, deals: int, progress: float) -> tuple[Samples | None, int]:

@@ -37,7 +37,7 @@ def actors_of(settings: Settings) -> AbstractContextManager[Cluster | ProcessAct
 
 
 def _where(training: Training) -> str:
-    """Return where a run stands, and how it goes on."""
+    """Return the state of a run, and the command that continues it."""
     going_on = command(training.settings, resume=training.settings.out)
     return f"the run is saved after {training.deals:,} deals; go on by {going_on}"
 

@@ -124,7 +124,7 @@ class GameDefaults:
     hidden_sizes: tuple[int, int]
 
     def resolve(self, settings: Settings) -> GameDefaults:
-        """Return these, or what the settings say instead."""
+        """Return these, or the values in the settings instead."""
         given = {f.name: getattr(settings, f.name) for f in fields(self)}
         return replace(self, **{name: value for name, value in given.items() if value is not None})
 
@@ -135,7 +135,7 @@ def command(settings: Settings, leave_out: Collection[str] = (), **changes: Any)
 
 
 def diff_settings(before: dict[str, Any], settings: Settings) -> list[str]:
-    """Return what settings change of those of a run, each as words."""
+    """Return the differences of settings from those of a run, each as words."""
     now = fixed(settings)
     return [
         f"{name} was {before.get(name)}, not {now.get(name)}"
@@ -150,6 +150,6 @@ def origin(settings: Settings) -> str:
 
 
 def fixed(settings: Settings) -> dict[str, Any]:
-    """Return the settings that a run which goes on must not change, as JSON holds them."""
+    """Return the settings that a resumed run must not change, in JSON form."""
     held = {name: value for name, value in asdict(settings).items() if name not in FREE}
     return {name: list(v) if isinstance(v, tuple) else v for name, v in held.items()}

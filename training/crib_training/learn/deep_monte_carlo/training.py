@@ -25,7 +25,7 @@ class Training(DeepMonteCarlo):
     """A run.
 
     Args:
-        settings: of the run. With ``resume`` it goes on from that folder's checkpoint.
+        settings: settings of the run. ``resume`` continues from that folder's checkpoint.
 
     Raises:
         ValueError: settings that are not possible, an unknown game, or another run than the one to

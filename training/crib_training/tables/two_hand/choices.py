@@ -47,7 +47,7 @@ Array = npt.NDArray[Any]
 
 STEPS = (0.1, 0.1, 0.05, 0.05, 0.02, 0.01, 0.005)
 LANES = 2000
-HELD_OUT = 10  # one choice of so many is not learned from
+HELD_OUT = 10  # one choice in this many is held out
 DEALS_A_GAME = {6: 9, 5: 7}
 NEVER = 1e-9  # a chance is taken to be this at least
 

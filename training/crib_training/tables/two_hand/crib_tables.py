@@ -89,7 +89,7 @@ class CribRound:
         crib: float64[2, CELLS], mean points of the crib by role and pair.
         error: float64[2, CELLS], their standard errors.
         samples: int64[2, CELLS], how many cribs they are the means of.
-        kept: float64[2, RANKS], how often a card of a rank is kept, by role.
+        kept: float64[2, RANKS], the probability of keeping a card of a rank, by role.
     """
 
     crib: Array

@@ -104,7 +104,7 @@ def deals_entry(act: Act, name: str) -> Entry:
 def measure(
     rules: TwoHandRules, agent: CompiledAgent, deals: int, entropy: np.random.SeedSequence
 ) -> ReferenceOutcomes:
-    """Return what so many deals bring in which a compiled agent discards and plays both seats."""
+    """Return the points of deals in which a compiled agent plays both seats."""
     family = find_family(FAMILY)
     record = family.rules_record(rules, "pegging", 2)
     record["target"] = LARGEST_TARGET

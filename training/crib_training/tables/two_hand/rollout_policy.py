@@ -185,7 +185,7 @@ def self_play(
 
 
 def keep_some(rules: TwoHandRules, deals: int, rng: Array) -> tuple[Array, Array]:
-    """Return the hands kept in so many deals by the dealer and by pone.
+    """Return the kept hands of the dealer and of pone in random deals.
 
     Returns:
         int64[deals, 2], their holdings; int64[deals, 2], 1 for those of one suit.
@@ -196,7 +196,7 @@ def keep_some(rules: TwoHandRules, deals: int, rng: Array) -> tuple[Array, Array
 
 
 def suited_odds(kept: Array, one_suit: Array, size: int) -> Array:
-    """Return how many times as large the odds of one suit are in hands kept as in cards drawn.
+    """Return the odds ratio of a single suit in kept hands against random cards.
 
     Among hands whose ranks are all different; others cannot be of one suit.
 
@@ -214,7 +214,7 @@ def suited_odds(kept: Array, one_suit: Array, size: int) -> Array:
 
 
 def keeping_rates(kept: Array, size: int) -> Array:
-    """Return how often each holding of ``size`` cards is kept, of the times it is dealt.
+    """Return the probability of keeping each holding of ``size`` cards that is dealt.
 
     Args:
         kept: int64[deals, 2], the holdings kept by the dealer and by pone.
