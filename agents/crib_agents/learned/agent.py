@@ -125,8 +125,8 @@ class MonteCarloAgent(TakesWeights, CompiledAgent):
     def action_values(self, views: Views) -> npt.NDArray[np.float64]:
         """Return its value of each action, float64[B, actions]; NaN where illegal.
 
-        Values are points, or a probability of winning for discards near the end. A first discard has
-        the value of the best pair with it.
+        Values are points, or probabilities of winning for discards near the end. The value of a
+        first discard is that of the best pair with it.
 
         Raises:
             ValueError: see `act`.

@@ -218,7 +218,7 @@ def action_values(v, table, weights, value, values):
 
 
 @kernel
-def most_worth(values, legal):
+def best_legal(values, legal):
     """Return the legal action of the highest value, of equals the first; NaN is never higher."""
     best = NONE
     for action in range(ACTIONS):
@@ -237,7 +237,7 @@ def best_action(v, table, weights):
     values = stack.floats(ACTIONS)
     line_values(v, table, weights, lines_open(v["legal"]), points, value)
     action_values(v, table, weights, value, values)
-    return most_worth(values, v["legal"])
+    return best_legal(values, v["legal"])
 
 
 @kernel
