@@ -2,7 +2,7 @@
 
     python -m docs.make_benchmark --runs runs/benchmark --seeds 3
 
-A run lies in ``RUNS/METHOD/SEED``. A run that is missing is made, and a stopped one resumes. Results
+A run lies in ``RUNS/METHOD/SEED``. A run that is missing is made; a stopped one resumes. Results
 that `docs/numbers/benchmark.json` has are not made again, so the page can be made in parts, on
 several machines; ``--measure-only`` makes no run. Writes that file, `docs/numbers/benchmark.md` and
 `docs/pictures/benchmark.png`.
