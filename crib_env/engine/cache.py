@@ -234,7 +234,7 @@ def own_symbols() -> Iterator[None]:
     Numba tells functions of one name apart by a number that each process counts from 1. Read from
     the cache, code of two processes would share symbols, and one be called for the other (numba
     issue 10486). The numbers also say what must not be stored: a function with one of Numba's own
-    was compiled for somebody else, perhaps with other options or for constants that have changed since.
+    was compiled for somebody else, perhaps with other options or for constants since changed.
     """
     with global_compiler_lock:
         before = FunctionIdentity._unique_ids
