@@ -57,16 +57,16 @@ function think() {
   at("verdict").textContent = "";
   at("options").hidden = true;
   if (turn === null) {
-    at("moment").textContent = now < end ? "Counting" :
+    at("decision").textContent = now < end ? "Counting" :
       data.winner === null ? "The end" : data.sides[data.winner] + " won";
     return;
   }
   const name = data.names[turn.seat];
   if (!sees(turn) || turn.did === undefined) {
-    at("moment").textContent = name + " chooses, unseen";
+    at("decision").textContent = name + " chooses, unseen";
     return;
   }
-  at("moment").textContent = name + ": " + turn.did;
+  at("decision").textContent = name + ": " + turn.did;
   if (!turn.options) return;
   const best = turn.options[0][2];
   if (turn.loss < COSTLY / 10) {
