@@ -41,7 +41,7 @@ def from_torch(
             takes them, of masks too, bool[B, actions]. It returns logits or values, [B, actions],
             and need not apply the mask. A call switches a module to
             evaluation mode and back.
-        name: what tables call it; by default the function's name.
+        name: its name in tables; by default the function's name.
         features: what is observed besides bits, as the environment was made with.
         masks: whether it takes masks; None reads that off its signature: it does if it takes two
             arguments, or its second one is named after a mask.
@@ -151,7 +151,7 @@ def from_onnx(
 
     Args:
         path: of the file.
-        name: what tables call it; by default the file's name.
+        name: its name in tables; by default the file's name.
         sample: draw by the softmax of the logits instead of taking the highest; None: as the file
             says, or do not draw.
 

@@ -83,7 +83,7 @@ def find_class(codes, begin, n, code):
 
 @entry(int64(int64[::1], int64[::1], int64, int64, int64[::1]))
 def list_codes(ranks, begins, suits, n, codes):
-    """Write the code of every class of hands of ``n`` cards; return how many there are.
+    """Write the code of every class of hands of ``n`` cards; return their number.
 
     Args:
         ranks: int64, the ranks that a suit may have in a hand, 13 bits, fewest first and ascending.
@@ -181,7 +181,7 @@ def hand_classes(dealt: int, deck: int = DECK) -> Classes:
 
     Args:
         dealt: 4 to 6.
-        deck: the cards that there are, one bit a card id; every rank of it in the same suits, the
+        deck: the cards in play, one bit per card id; every rank of it in the same suits, the
             first of `crib_env.cards`.
     """
     held = [card for card in range(RANKS * SUITS) if deck >> card & 1]

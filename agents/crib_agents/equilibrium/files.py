@@ -111,7 +111,7 @@ class Solved:
         """Read a file of `to_bytes`.
 
         Raises:
-            ValueError: it does not fit this version; the message says what was expected and what
+            ValueError: it does not fit this version; the message names what was expected and what
                 was found.
         """
         about, tensors = read_header(path)

@@ -89,7 +89,7 @@ class MonteCarloAgent(TakesWeights, CompiledAgent):
 
     Args:
         sets: the weights, by default those that come with the package.
-        name: what tables call it.
+        name: its name in tables.
     """
 
     name = "learned"

@@ -24,7 +24,7 @@ class LearnedSearch(TakesWeights):
 
     Args:
         sets: the weights, by default those that come with the package.
-        name: what tables call it.
+        name: its name in tables.
     """
 
     honours = HONOURS - {"two_hand.heels"}

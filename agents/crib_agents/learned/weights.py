@@ -94,7 +94,7 @@ class Weights:
         """Read a file written by `save`.
 
         Raises:
-            ValueError: it does not fit this version; the message says what was expected and what
+            ValueError: it does not fit this version; the message names what was expected and what
                 was found.
         """
         about, tensors = read_header(path)

@@ -140,7 +140,7 @@ def rate(
 
     Args:
         scores: as for `resampled_wins`.
-        agents: how many there are.
+        agents: number of agents.
         seed: fixes the bootstrap.
         anchor: the agent rated 0; None sets the mean to 0.
         together: as for `resampled_wins`.

@@ -44,7 +44,7 @@ class Distillation:
     """A run.
 
     Args:
-        settings: those of the run.
+        settings: settings of the run.
 
     Raises:
         ValueError: impossible settings, or settings of another run than the one to continue.
@@ -195,7 +195,7 @@ class Distillation:
 
 
 def distill(settings: Settings) -> MonteCarloAgent:
-    """Distil as the settings say, write everything to ``out``, and return the agent."""
+    """Distil by the settings, write everything to ``out``, and return the agent."""
     opponents = [load_agent(name) for name in filter(None, settings.eval_opponents.split(","))]
     new = Distillation(settings) if settings.resume is None else None
     with run_folder(settings.out, settings.resume):

@@ -92,7 +92,7 @@ class Labels:
         """Read what `save` wrote.
 
         Raises:
-            ValueError: it is no such file, or damaged.
+            ValueError: the file is of another kind, or damaged.
         """
         held = read_arrays(path)
         views, points = held.get("views"), held.get("points")

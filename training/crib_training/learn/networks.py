@@ -45,7 +45,7 @@ class RankFeatures(BaseFeaturesExtractor):
     Args:
         observation_space: the environment's.
         blocks: where the blocks of cards begin. bits: the observation's size without features.
-        actions: how many there are.
+        actions: number of actions.
     """
 
     def __init__(

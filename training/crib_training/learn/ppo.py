@@ -187,7 +187,7 @@ def _load(path: Path, games: VecNormalize, events: str) -> MaskablePPO:
     """Return the saved learner; the checksums of zip detect a damaged file.
 
     Raises:
-        ValueError: there is none, or it is damaged or not finite.
+        ValueError: no file, or it is damaged or not finite.
     """
     if not path.exists():
         raise ValueError(f"there is no run to go on with in {path.parent}: it has no {MODEL}")

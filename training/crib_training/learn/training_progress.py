@@ -19,9 +19,9 @@ class TrainingProgress(Progress):
     """Shows a run, used in a ``with`` block.
 
     Args:
-        what: what the run is counted in, such as deals.
-        total: how many there are.
-        done: how many there were when the run was resumed.
+        what: the unit of the run, such as deals.
+        total: the number of them in the whole run.
+        done: the number of them when the run resumed.
         decisions: how many decisions the run had learned from by then.
         folder: of the run, for TensorBoard.
         shown: False shows nothing, but for TensorBoard.

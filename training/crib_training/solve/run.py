@@ -69,7 +69,7 @@ class Run:
         """Write the checkpoint.
 
         Raises:
-            OSError: it cannot be written; one written before is still there.
+            OSError: it cannot be written; an earlier one is still there.
         """
         about = {
             "format": FORMAT,
@@ -118,7 +118,7 @@ class Run:
 
 
 def solve(settings: Settings) -> Run:
-    """Solve as the settings say, and write everything to ``out``.
+    """Solve by the settings, and write everything to ``out``.
 
     Raises:
         Stopped: Ctrl-C was pressed; the run is saved.

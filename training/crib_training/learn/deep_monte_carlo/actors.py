@@ -98,7 +98,7 @@ class Actor:
     """Plays parts of rounds.
 
     Args:
-        settings: those of the run.
+        settings: settings of the run.
     """
 
     def __init__(self, settings: Settings) -> None:
@@ -143,7 +143,7 @@ class ProcessActors:
     """Actors in processes of this machine.
 
     Args:
-        settings: those of the run.
+        settings: settings of the run.
     """
 
     def __init__(self, settings: Settings) -> None:

@@ -63,7 +63,7 @@ class SelfPlay(ABC):
     Args:
         rules: the rules.
         players: seats in a game.
-        settings: of the run; what they leave open is the game's default.
+        settings: settings of the run; what they leave open is the game's default.
 
     Attributes:
         family: the games this is for.
@@ -106,7 +106,7 @@ class DeepMonteCarlo:
 
     Args:
         self_play: the game.
-        settings: of the run.
+        settings: settings of the run.
 
     Attributes:
         learner: the nets with their optimizer, and the average of their weights.

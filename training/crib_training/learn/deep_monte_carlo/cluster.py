@@ -48,7 +48,7 @@ class Cluster:
     over, and a new one wherever there is room joins them when it is ready.
 
     Args:
-        settings: those of the run.
+        settings: settings of the run.
 
     Raises:
         ValueError: Ray is not installed.

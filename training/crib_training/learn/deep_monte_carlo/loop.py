@@ -43,7 +43,7 @@ def _where(training: Training) -> str:
 
 
 def train(settings: Settings) -> MonteCarloAgent:
-    """Learn as the settings say, write everything to ``out``, and return the agent.
+    """Learn by the settings, write everything to ``out``, and return the agent.
 
     Raises:
         Stopped: Ctrl-C was pressed; the run is saved.

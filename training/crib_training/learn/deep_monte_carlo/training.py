@@ -109,7 +109,7 @@ class Training(DeepMonteCarlo):
         """Write weights, curve and checkpoint, in this order, each as a whole.
 
         Raises:
-            OSError: one of them cannot be written; those written before are still there.
+            OSError: a file cannot be written; earlier ones are still there.
         """
         out = self.settings.out
         write_whole(out / "policy.safetensors", self.agent.sets[0].to_bytes())
