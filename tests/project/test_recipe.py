@@ -18,6 +18,7 @@ TEXT = {
     "seeds/hoyle.md",
     "docs/views.md",
     "tests/engine/test_clauses_six_card.py",
+    "tests/agents/test_honours.py",
     "CHANGELOG.md",
 }
 
