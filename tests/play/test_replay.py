@@ -315,7 +315,7 @@ def test_opinions_say_what_the_agent_thought_a_choice_worth() -> None:
     aces = 0
     for opinion in opinions(session):
         for option in opinion.options:
-            cards = parse_cards(option.label.removeprefix("discard ").removeprefix("pegging "))
+            cards = parse_cards(option.label.removeprefix("discard ").removeprefix("play "))
             aces += min(cards) < 4
             assert option.probability is None
             assert option.value == (None if min(cards) < 4 else sum(cards))
@@ -408,12 +408,12 @@ def test_the_page_steps_plays_and_remembers(
             first, second = frame["scores"]
             assert f"{data['sides'][0]} {first}, {data['sides'][1]} {second}." in label
         assert page.locator("#next").is_disabled()
-        assert "won" in page.locator("#asked").inner_text()
+        assert "won" in page.locator("#decision").inner_text()
         page.keyboard.press("Home")
         assert moment.input_value() == "0"
         mover = data["turns"][0]["seat"]
         page.select_option("#eyes", str(1 - mover))
-        assert "unseen" in page.locator("#asked").inner_text()
+        assert "unseen" in page.locator("#decision").inner_text()
         assert page.locator("#picture use[href='#crib-back']").count() == 7
         page.select_option("#eyes", "3")
         assert page.locator("#picture use[href='#crib-back']").count() == 0
