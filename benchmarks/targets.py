@@ -1,4 +1,4 @@
-"""What is aimed at: the table of issue 4, and what issues 2 and 10 ask besides."""
+"""What is aimed at. A row of a benchmark names its key here as ``target``."""
 
 from __future__ import annotations
 

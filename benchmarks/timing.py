@@ -12,6 +12,9 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
+from benchmarks.targets import TARGETS
+from crib_env.errors import unknown
+
 Rate = Callable[[float], float]
 """Runs for about so many seconds and returns how many units of work it did a second."""
 
@@ -71,6 +74,10 @@ class Row:
     values: tuple[float, ...]
     target: str | None = None
     peer: bool = False
+
+    def __post_init__(self) -> None:
+        if self.target is not None and self.target not in TARGETS:
+            raise unknown("target of benchmarks/targets.py", self.target, TARGETS)
 
     @property
     def median(self) -> float:

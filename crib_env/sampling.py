@@ -40,7 +40,8 @@ def sample_legal(masks: npt.NDArray[Any], rng: np.random.Generator) -> npt.NDArr
     given = np.asarray(masks)
     if given.ndim != 2 or given.dtype not in (np.int8, np.bool_):
         raise ValueError(
-            f"masks must be int8 or bool of shape [N, actions], got {given.dtype} of {given.shape}"
+            f"masks must be int8 or bool of shape [N, actions], got {given.dtype} of "
+            f"{given.shape}; pass masks[None] for a single mask, and take the first answer"
         )
     from crib_env.engine.sampling import nth_legal
 

@@ -194,7 +194,10 @@ def find_family(engine: str) -> Family:
     try:
         found = import_module(path).FAMILY
     except (ImportError, AttributeError):
-        raise ValueError(f"no family of games is found at {engine!r}") from None
+        raise ValueError(
+            f"no family of games is found at {engine!r}: give a built-in one by name, such as "
+            "'two_hand', or the import path of a package that has a FAMILY"
+        ) from None
     assert isinstance(found, Family)
     return found
 

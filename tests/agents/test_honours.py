@@ -41,7 +41,7 @@ FOR_POINTS = {"target", "first_dealer", "heels", "for_last", "match_target", "sk
 READ = {"dealt", "single_count", "flush_size", "crib_flush_size", "adjacency"}
 TO_WIN = {"target", "match_target", "first_dealer", "partners_confer"}
 PLAYED = {
-    "random": FOR_POINTS | READ,
+    "random": {field for changes in CHANGED.values() for field in changes},
     "greedy": FOR_POINTS | READ,
     "rule_based": FOR_POINTS | READ,
     "learned": FOR_POINTS - {"heels"} | {"table_top.heels"},

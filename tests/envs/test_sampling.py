@@ -36,3 +36,12 @@ def test_a_mask_without_an_action_is_named() -> None:
 def test_masks_of_another_shape_or_kind_are_refused(masks: object) -> None:
     with pytest.raises(ValueError, match="masks must be int8 or bool"):
         crib_env.sample_legal(masks, np.random.default_rng(0))  # type: ignore[arg-type]
+
+
+def test_a_single_mask_is_drawn_from_as_the_error_says() -> None:
+    mask = np.zeros(52, dtype=np.int8)
+    mask[7] = 1
+    with pytest.raises(ValueError, match=r"pass masks\[None\] for a single mask"):
+        crib_env.sample_legal(mask, np.random.default_rng(0))
+    (action,) = crib_env.sample_legal(mask[None], np.random.default_rng(0))
+    assert action == 7

@@ -93,6 +93,16 @@ def test_hidden_cards_change_nothing_that_a_seat_sees(game: str) -> None:
     assert changed > 100
 
 
+def test_a_go_and_the_last_card_are_called_with_what_they_peg() -> None:
+    session = session_of("six")
+    said = set()
+    while not session.over:
+        for call in session.answer().calls:
+            if call.text.endswith((" for the go", " for last")):
+                said.add((call.text, call.points))
+    assert said == {("one for the go", 1), ("one for last", 1)}
+
+
 @every_game
 def test_a_turn_taken_back_is_as_if_it_had_not_been(game: str) -> None:
     session = sit_down(find_game(game), 0, "rule_based", seed=4)

@@ -42,6 +42,11 @@ def test_contenders_take_turns_and_the_first_run_of_each_does_not_count():
     assert [row.values for row in rows] == [(3.0, 6.0), (4.0, 5.0)]
 
 
+def test_a_row_of_an_unknown_target_is_refused_while_its_script_runs():
+    with pytest.raises(ValueError, match=r"no target of benchmarks/targets.py is called 'hand'"):
+        race([Contender("a", lambda _: 1.0, "hand")], "hands/s", Settings(0.0, repeats=1))
+
+
 def test_a_rate_is_work_over_time():
     calls = []
 

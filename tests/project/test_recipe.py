@@ -18,6 +18,7 @@ TEXT = {
     "seeds/hoyle.md",
     "docs/views.md",
     "tests/engine/test_clauses_six_card.py",
+    "tests/agents/test_honours.py",
     "CHANGELOG.md",
 }
 
@@ -39,6 +40,16 @@ EDITS: dict[str, list[tuple[str, str]]] = {
     ],
     "crib_env/engine/two_hand/views.py": [
         ('    v["heels"] =', '    v["nob"] = rules["nob"]\n    v["heels"] ='),
+    ],
+    "crib_env/engine/two_hand/counting.py": [
+        (
+            "        if jacks >> suit & 1:\n            total += of_suit\n",
+            '        if jacks >> suit & 1:\n            total += v["nob"] * of_suit\n',
+        ),
+    ],
+    "crib_env/engine/two_hand/features.py": [
+        ("total += (of_suit - 1) * (left - 2)", 'total += v["nob"] * (of_suit - 1) * (left - 2)'),
+        ("total += of_suit * ways(left - 1, 2)", 'total += v["nob"] * of_suit * ways(left - 1, 2)'),
     ],
     "crib_env/scoring/explained.py": [
         (
@@ -63,18 +74,22 @@ EDITS: dict[str, list[tuple[str, str]]] = {
 }  # fmt: skip
 
 PLAY = """
+from itertools import combinations
 from random import Random
 
 import numpy as np
 
 import crib_env, reference
 from crib_agents import GreedyAgent
-from crib_env import six_card_v0
+from crib_env import parse_cards, six_card_v0
+from crib_env.engine.show import show_table
+from crib_env.engine.two_hand.counting import starters_total
+from crib_env.engine.two_hand.features import suited_crib
 from crib_env.game import Game
 from crib_env.rules import PRESETS, Rules
 from crib_env.scoring import score_hand
 from reference import Referee
-from reference.scoring import JACK, rank, score_show
+from reference.scoring import JACK, flush, nobs, rank, score_show
 
 rules = Rules.preset("hoyle[nob=2]")
 assert Rules.preset("hoyle").nob == 1
@@ -125,6 +140,26 @@ for _ in range(3):
     dealt = [deck[seat:12:2] for seat in range(2)]
     discarded = [[c for i, c in enumerate(dealt[s]) if masks[s] >> i & 1] for s in range(2)]
     assert abs(paid[0] - (paid[1] - shown + mean_show(dealt, discarded))) < 1e-9
+
+hand = parse_cards("JC JD 5C 5D 6C 7H")
+unseen = [card for card in range(52) if card not in hand]
+game.reset(decks=np.array([[card for pair in zip(hand, unseen) for card in pair] + unseen[6:]]),
+           dealer=1)
+view = game.view(0)
+assert sorted(view["hand"]) == sorted(hand)
+for laid in (hand[0], hand[2]), (hand[4], hand[5]):
+    shown = sum(score_show([c for c in hand if c not in laid], starter, False, "hoyle", 2)
+                for starter in unseen)
+    assert starters_total(view, show_table(), *sorted(laid)) == shown
+    cribs = 0
+    for others in combinations(unseen, 2):
+        crib = [*laid, *others]
+        suits = len({card % 4 for card in crib}) == 1
+        jacks = any(rank(card) == JACK for card in crib)
+        for starter in unseen if suits or jacks else ():
+            if starter not in others:
+                cribs += flush(crib, starter, True) + 2 * nobs(crib, starter)
+    assert suited_crib(view, *sorted(laid)) == cribs
 
 score = score_hand("5H 6C 7D JS", "KS", rules)
 assert score.call.endswith("his nob nine"), score.call

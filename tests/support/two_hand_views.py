@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
 from typing import Any
 
 import numpy as np
@@ -22,7 +23,7 @@ def discard_view(cards: list[int], game: str, dealer: bool) -> Any:
     """Return the view of a seat about to discard from ``cards``."""
     rules = PRESETS[game]
     view = np.zeros(1, dtype=VIEW)[0]
-    for field in ("dealt", "target", "single_count", "flush_size", "crib_flush_size"):
+    for field in {one.name for one in fields(rules)} & set(VIEW.names or ()):
         view[field] = getattr(rules, field)
     view["phase"] = DISCARD
     view["to_move"] = 1

@@ -241,6 +241,35 @@ def test_evaluate_prints_forfeits_and_speed_and_ends_with_status_1(
     assert said.err == f"error: 'raises' erred: {why}\n"
 
 
+def test_evaluate_says_who_failed_in_every_single_deal(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    from crib_training.command_line import main
+
+    words = ["evaluate", "examples.plain_player:KeepsFives", "random", "--env", "table_top_v0"]
+    with pytest.raises(SystemExit) as end:
+        main([*words, "--pairs", "1", "--no-games"])
+    assert end.value.code == 1
+    said = capsys.readouterr()
+    assert "points per deal more than" not in said.out
+    assert "keeps_fives plays two_hand alone" in said.err
+    assert "(forfeited: keeps_fives 2)" in said.err
+
+
+def test_evaluate_refuses_rules_that_an_agent_does_not_play(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    from crib_training.command_line import main
+
+    words = ["evaluate", "random", "expert", "--rules", "hoyle[flush_size=5]", "--pairs", "1"]
+    with pytest.raises(SystemExit) as end:
+        main(words)
+    assert end.value.code == 2
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert said.err.startswith("error: expert does not play where flush_size is 5: it plays hoyle")
+
+
 def test_an_agent_that_exits_does_not_end_an_evaluation_unsaid(
     capsys: pytest.CaptureFixture[str],
 ) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 from crib_env.cards import format_card, format_cards, parse_card
 from crib_env.engine.record import NONE
 from crib_env.engine.two_hand.records import DISCARD, MATCH
-from crib_env.render.words import pegged
+from crib_env.render.words import in_words, pegged
 from crib_env.rules import Rules, TwoHandRules, find_rules
 from crib_env.scoring import score_hand, score_play
 from crib_play.table.calls import Call, Counted, heels_call
@@ -107,8 +107,8 @@ def _playing(done: Done, before: View) -> list[Call]:
         calls.append(Call(other, "go"))
     for event in done.events:
         if event.reason in ("go", "last"):
-            words = "one for the go" if event.reason == "go" else "one for last"
-            calls.append(Call(seat, words, event.points))
+            what = "the go" if event.reason == "go" else "last"
+            calls.append(Call(seat, f"{in_words(event.points)} for {what}", event.points))
     return calls
 
 

@@ -26,6 +26,7 @@ from crib_agents.loading import TakesAgents
 from crib_play.replay import write_replay
 
 from crib_env.envs.makers import EnvSpec
+from crib_env.honours import refuse_rules
 from crib_env.options import check_seed
 from crib_env.policy import Agent, Opponent, find_agent
 from crib_env.rules import Rules, TableTopRules, find_rules
@@ -132,7 +133,7 @@ def evaluate(
 
     Raises:
         ValueError: an impossible number of pairs or of players, or seed; AIVAT for games without a
-            reference.
+            reference; rules that an agent does not play.
         KeyboardInterrupt: Ctrl-C; the message says how much was played.
         IllegalActionError: an agent chose an illegal action, and ``forfeits`` is not set.
     """
@@ -149,6 +150,8 @@ def evaluate(
     untimed = in_phase(maker, first), in_phase(maker, second)
     reference = chosen_reference(rules, untimed, adjusted)
     episodes = ["game", shortest_episode(maker)] if games else [shortest_episode(maker)]
+    for agent in untimed:
+        refuse_rules(agent, rules, episodes[0])
     what = "games and deals" if games else "deals"
     total = 2 * len(episodes) * pairs
     with Progress(f"{names[0]} against {names[1]}, {what}", total) as progress:
@@ -223,8 +226,8 @@ def run(settings: Settings) -> None:
     print(agents_table(result), end="\n\n")
     if result["failures"]:
         print(failures_list(result["failures"]), end="\n\n")
-    if not settings.games:
-        more = result["margin_per_deal"]
+    more = result["margin_per_deal"]
+    if not settings.games and more["mean"] is not None:  # None: every pair was forfeited
         print(
             f"{result['first']} makes {more['mean']:+.4f} ± {more['ci95']:.4f} points per deal "
             f"more than {result['second']}."

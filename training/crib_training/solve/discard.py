@@ -15,14 +15,14 @@ from crib_agents.equilibrium.tree import PAIRS
 from crib_agents.knowledge.two_hand.holdings import COUNTED, FIRST, KEY, holdings
 from numba import float32, float64, int64, void
 
-from crib_env.engine.family import find_family
 from crib_env.engine.jit import entry
-from crib_env.engine.record import NONE, TABLE_T, array_of
+from crib_env.engine.record import TABLE_T, array_of
 from crib_env.engine.show import FOUR, JACK, KEYS, show_table
 from crib_env.engine.two_hand.counting import DECK, IN_SUIT, starters_total
 from crib_env.engine.two_hand.records import VIEW
 from crib_env.rules import TwoHandRules
 from crib_training.solve.ranges import RankHands
+from crib_training.tables.two_hand.dealing import discard_views
 
 Ints = npt.NDArray[np.int64]
 Doubles = npt.NDArray[np.float64]
@@ -34,7 +34,7 @@ def write_shows(views, table, cards, splits, shows):
     """Write the mean points of the kept hand over every starter, for each class and split.
 
     Args:
-        views: one view, scratch but for the flush. cards, splits: of `Classes`.
+        views: one view, scratch but for the rules. cards, splits: of `Classes`.
         shows: float32[C, S].
     """
     v = views[0]
@@ -188,8 +188,7 @@ class DiscardSolver:
 
     def __init__(self, rules: TwoHandRules, classes: Classes, hands: RankHands) -> None:
         self.hands = hands
-        views = np.zeros(1, dtype=find_family(rules.engine).view)
-        views["flush_size"], views["starter"] = rules.flush_size, NONE
+        views = discard_views(rules)[:1]
         shape = len(classes.codes), len(classes.splits)
         shows, suited = np.zeros(shape, dtype=np.float32), np.zeros(shape, dtype=np.float32)
         write_shows(views, show_table(), classes.cards, classes.splits, shows)

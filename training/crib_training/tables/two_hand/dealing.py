@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import fields
 from typing import Any
 
 import numpy as np
@@ -83,6 +84,7 @@ def discard_views(rules: TwoHandRules) -> npt.NDArray[np.void]:
     views["hand_n"] = rules.dealt
     views["starter"] = NONE
     views["is_dealer"] = (1, 0)
-    for field in ("dealt", "target", "single_count", "flush_size", "crib_flush_size"):
-        views[field] = getattr(rules, field)
+    for field in fields(rules):
+        if field.name in (VIEW.names or ()):
+            views[field.name] = getattr(rules, field.name)
     return views
