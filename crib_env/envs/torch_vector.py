@@ -49,8 +49,7 @@ class TorchVectorEnv(CribbageVectorEnv):
         device: str | torch.device = "cpu",
         **kwargs: Any,
     ) -> None:
-        self.device = torch.device(device)
-        if self.device.type != "cpu":
+        if str(device).partition(":")[0] != "cpu":
             raise ValueError(
                 f"device={str(device)!r}: these games are played on the CPU, and so are their "
                 "tensors; move them with tensor.to(device)"
@@ -61,6 +60,7 @@ class TorchVectorEnv(CribbageVectorEnv):
                     f"TorchVectorEnv takes no {name}: finished episodes reset in the same step, "
                     "and masks are in info['action_mask']"
                 )
+        self.device = torch.device(device)
         super().__init__(rules, num_envs=num_envs, copy=False, **kwargs)
         self._wrap()
 
