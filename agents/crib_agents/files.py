@@ -114,11 +114,11 @@ def shown(value: object) -> str:
     return text if len(text) <= 200 else f"{text[:200]} ..."
 
 
-def compress(data: bytes | memoryview) -> bytes:
-    """Return bytes as `inflate` reads them, as small as the standard library makes them."""
+def compress(data: bytes | memoryview, level: int) -> bytes:
+    """Return bytes as `inflate` reads them; ``level`` is xz's: 1 is fast, 6 is a third smaller."""
     import lzma  # here, since some builds of Python lack it
 
-    return lzma.compress(data)
+    return lzma.compress(data, preset=level)
 
 
 def inflate(data: bytes, size: int) -> bytes:

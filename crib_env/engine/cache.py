@@ -1,4 +1,4 @@
-"""Where machine code is kept between starts.
+"""Where machine code is stored between starts.
 
 One file an entry, named after the entry and the fingerprint of its code, so that sources of
 different versions can share a folder and nothing stale is ever read. A file that is damaged or
@@ -8,8 +8,9 @@ fingerprint is compiled in every process, and so is code with helpers that were 
 
 The folder is ``NUMBA_CACHE_DIR`` if that is set, else ``__pycache__`` beside the engine's sources,
 else (a read-only installation) the user's own cache folder, else one in the temporary directory
-that belongs to this user alone; where there is none of them, nothing is kept. What is kept is code
-that will be run, so a folder that somebody else can write is not used unless the user names it.
+that belongs to this user alone; where there is none of them, nothing is stored. What is stored is
+code that will be run, so a folder that somebody else can write is not used unless the user names
+it.
 """
 
 from __future__ import annotations
@@ -43,9 +44,9 @@ KEPT = 8  # files of one entry: so many versions may share a folder
 SEAL = hashlib.sha256().digest_size
 DIGITS = 24  # of the fingerprint in a file's name; the seal has all
 ENDING = ".kernel"
-FORM = 3  # of what is kept; since 3 the seal says whose code it is
+FORM = 3  # of what is stored; since 3 the seal says whose code it is
 
-OWN = 1 << 62  # the least number of a function that is kept; Numba's own count starts at 1
+OWN = 1 << 62  # the least number of a function that is stored; Numba's own count starts at 1
 _NUMBER = re.compile(r"B\d+v(\d+)")  # in the symbol of a function
 _logger = logging.getLogger(__name__)
 
@@ -114,7 +115,7 @@ def _folder(chosen: str | None) -> Path | None:
 
 
 def cache_folder() -> Path | None:
-    """Return the folder that machine code is kept in, or None where there is no such place."""
+    """Return the folder that machine code is stored in, or None where there is no such place."""
     return _folder(os.environ.get("NUMBA_CACHE_DIR"))
 
 
@@ -142,7 +143,7 @@ class KernelCache(NullCache):
 
     Attributes:
         identity: the fingerprint of the code and all it depends on; None if it has none, and so
-            must not be kept.
+            must not be stored.
     """
 
     def __init__(
@@ -173,15 +174,15 @@ class KernelCache(NullCache):
         return folder / f"{self._name}-{self.identity[:DIGITS]}{ENDING}"
 
     def _seal(self, packed: bytes) -> bytes:
-        """Return the digest of what is kept and of whose it is: a renamed file is not read."""
+        """Return the digest of what is stored and of whose it is: a renamed file is not read."""
         return hashlib.sha256(f"{self._name}\0{self.identity}\0".encode() + packed).digest()
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
-        """Return the compiled code if it is kept, whole and readable; else None."""
-        kept = self._load(target_context)
-        if kept is None:
+        """Return the compiled code if it is stored, whole and readable; else None."""
+        stored = self._load(target_context)
+        if stored is None:
             announce_compiling()
-        return kept
+        return stored
 
     def _load(self, target_context: Any) -> Any:
         target_context.refresh()
@@ -195,7 +196,7 @@ class KernelCache(NullCache):
             return self._pack.rebuild(target_context, pickle.loads(data[SEAL:]))
         except FileNotFoundError:
             return None
-        except Exception:  # whatever is wrong with what is kept: compile again
+        except Exception:  # whatever is wrong with what is stored: compile again
             return None
 
     def save_overload(self, sig: Any, data: Any) -> None:
@@ -207,7 +208,7 @@ class KernelCache(NullCache):
             if self._identify() != self.identity:  # something has changed while it was compiled
                 return
             if foreign := foreign_symbol(data.library):
-                _logger.info("%s is not kept: %s was compiled elsewhere", self._name, foreign)
+                _logger.info("%s is not stored: %s was compiled elsewhere", self._name, foreign)
                 return
             packed = dumps(self._pack.reduce(data))
             _write(path, self._seal(packed) + packed)
@@ -232,8 +233,8 @@ def own_symbols() -> Iterator[None]:
 
     Numba tells functions of one name apart by a number that each process counts from 1. Read from
     the cache, code of two processes would share symbols, and one be called for the other (numba
-    issue 10486). The numbers also say what must not be kept: a function with one of Numba's own was
-    compiled for somebody else, perhaps with other options or for constants that have changed since.
+    issue 10486). The numbers also say what must not be stored: a function with one of Numba's own
+    was compiled for somebody else, perhaps with other options or for constants since changed.
     """
     with global_compiler_lock:
         before = FunctionIdentity._unique_ids

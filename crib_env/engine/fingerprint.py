@@ -195,7 +195,7 @@ class _Walk:
         if value.locals or value._compiler.pipeline_class is not Compiler:
             raise CannotFingerprint(f"{_describe(value)} is compiled in a way of its own")
         if type(value._cache) is not NullCache:  # which does not see its helpers' edits
-            raise CannotFingerprint(f"{_describe(value)} is kept in Numba's own cache")
+            raise CannotFingerprint(f"{_describe(value)} is stored in Numba's own cache")
         if not value._can_compile:  # for given signatures, when it was defined
             raise CannotFingerprint(f"{_describe(value)} is compiled before it is called")
         self.facts.append("compiled")

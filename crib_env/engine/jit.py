@@ -2,7 +2,7 @@
 
 Two decorators. `kernel` marks a helper: compiled lazily into whatever calls it, never cached by
 itself. `entry` marks one of the few functions called from Python: compiled for one explicit
-signature at its first use, its machine code kept on disk (see `crib_env.engine.cache`). Measured:
+signature at its first use, its machine code stored on disk (see `crib_env.engine.cache`). Measured:
 any other arrangement compiles slower or starts slower.
 
 Entries and kernels may be closures, so that one text serves every family of games and every agent:

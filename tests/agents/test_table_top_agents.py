@@ -27,7 +27,7 @@ from hidden import redraw_turns
 from reference import scoring
 from stacked import Lanes
 from table_top_views import VARIANTS, every_variant, mask_of, position
-from vector_walks import Asked, picture
+from vector_walks import InPython, picture
 
 AGENTS = (RandomAgent, GreedyAgent, RuleBasedAgent)
 
@@ -127,11 +127,11 @@ def test_in_the_compiled_batch_an_agent_plays_as_act_does(
 ) -> None:
     """Of those whose choice uses no chance: the same observations, rewards and ends."""
     keywords = {"players": players, "rules": preset, "episode": "round", "seat": None}
-    compiled, asked = (
+    compiled, in_python = (
         table_top_v0.vector_env(2 if SLOW else 20, opponent=opponent, **keywords)
-        for opponent in (name, Asked(name))
+        for opponent in (name, InPython(name))
     )
-    assert picture(compiled, seed=6, steps=TURNS) == picture(asked, seed=6, steps=TURNS)
+    assert picture(compiled, seed=6, steps=TURNS) == picture(in_python, seed=6, steps=TURNS)
 
 
 @every_variant

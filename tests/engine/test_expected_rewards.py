@@ -30,8 +30,11 @@ from reference.scoring import JACK, rank, score_show
 MEANS = ("expected", "expected_at_show")
 
 
+GREEDY = find_agent("greedy")
+
+
 def greedy(view: Any, rng: np.random.Generator) -> int:
-    return int(find_agent("greedy").act(np.array([view]), rng)[0])
+    return int(GREEDY.act(np.array([view]), rng)[0])
 
 
 def split(events: list[Any]) -> tuple[int, int]:
@@ -63,7 +66,7 @@ def mean_show(
 
 
 @pytest.mark.parametrize("preset", ["hoyle", "five_card"])
-@pytest.mark.parametrize("opponent", ["rule_based", greedy], ids=["compiled", "asked"])
+@pytest.mark.parametrize("opponent", ["rule_based", greedy], ids=["compiled", "in_python"])
 def test_each_deal_pays_its_play_and_its_mean(preset: str, opponent: Any) -> None:
     module = six_card_v0 if preset == "hoyle" else five_card_v0
     size = PRESETS[preset].dealt  # type: ignore[attr-defined]
@@ -209,7 +212,7 @@ def episode_sums(make: Any, reward: str, steps: int) -> list[float]:
         (five_card_v0, {"opponent": [("random", 1), ("greedy", 1)]}),
         (discard_v0, {"opponent": "greedy"}),
     ],
-    ids=["deal", "match", "asked", "several", "discard"],
+    ids=["deal", "match", "in_python", "several", "discard"],
 )
 def test_an_episode_pays_the_same_in_sum_whenever_its_means_are_paid(
     module: Any, keywords: dict[str, Any]

@@ -15,7 +15,7 @@ from gymnasium.vector import AutoresetMode
 
 import crib_env
 from crib_env import Game, discard_v0, pegging_v0, six_card_v0, table_top_v0
-from vector_walks import Asked, lowest, picture
+from vector_walks import InPython, lowest, picture
 
 THREE = [("greedy", 1), ("rule_based", 2.0), ("random", 0.5)]
 MODULES = [six_card_v0, table_top_v0, discard_v0, pegging_v0]
@@ -45,10 +45,12 @@ def test_compiled_games_of_several_opponents_are_those_that_are_asked_in_python(
                 "autoreset_mode": mode}  # fmt: skip
     pair = [("greedy", 1), ("rule_based", 2)]
     compiled = module.vector_env(12, opponent=pair, **keywords)
-    asked = module.vector_env(12, opponent=[(Asked(name), s) for name, s in pair], **keywords)
+    in_python = module.vector_env(
+        12, opponent=[(InPython(name), s) for name, s in pair], **keywords
+    )
     assert compiled.batch._compiled is not None
-    assert asked.batch._compiled is None
-    assert picture(compiled, seed=1, steps=80) == picture(asked, seed=1, steps=80)
+    assert in_python.batch._compiled is None
+    assert picture(compiled, seed=1, steps=80) == picture(in_python, seed=1, steps=80)
     assert len(set(compiled.batch.opponents.drawn.tolist())) == 2
 
 

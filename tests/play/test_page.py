@@ -289,7 +289,7 @@ def test_axe_finds_nothing_in_a_replay(
     page.goto(path.as_uri())
     seen: set[str] = set()
     for _ in range(20):
-        shown = page.locator("#asked").inner_text().partition(":")[0]
+        shown = page.locator("#decision").inner_text().partition(":")[0]
         if shown not in seen:
             visitor.accessible()
         seen.add(shown)

@@ -408,12 +408,12 @@ def test_the_page_steps_plays_and_remembers(
             first, second = frame["scores"]
             assert f"{data['sides'][0]} {first}, {data['sides'][1]} {second}." in label
         assert page.locator("#next").is_disabled()
-        assert "won" in page.locator("#asked").inner_text()
+        assert "won" in page.locator("#decision").inner_text()
         page.keyboard.press("Home")
         assert moment.input_value() == "0"
         mover = data["turns"][0]["seat"]
         page.select_option("#eyes", str(1 - mover))
-        assert "unseen" in page.locator("#asked").inner_text()
+        assert "unseen" in page.locator("#decision").inner_text()
         assert page.locator("#picture use[href='#crib-back']").count() == 7
         page.select_option("#eyes", "3")
         assert page.locator("#picture use[href='#crib-back']").count() == 0

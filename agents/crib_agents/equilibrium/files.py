@@ -60,16 +60,25 @@ class Solved:
             view[field] = int(self.rules_fields[field])
         return int(rules_key(view[0]))
 
-    def to_bytes(self) -> bytes:
-        """Return the file."""
-        return to_bytes(self.header(), self.compressed)
+    def to_bytes(self, level: int | None = None) -> bytes:
+        """Return the file.
+
+        Args:
+            level: of the compression, 1 to 9: the files in the package have 6, which takes a
+                minute or two. None is fast, and leaves the tables of a file that was read as they
+                are.
+        """
+        return to_bytes(self.header(), self.compressed if level is None else self._packed(level))
 
     @cached_property
     def compressed(self) -> dict[str, npt.NDArray[np.uint8]]:
         """The tables as the file has them."""
+        return self._packed(1)
+
+    def _packed(self, level: int) -> dict[str, npt.NDArray[np.uint8]]:
         tables = {"discard": self.strategy.discard, "pegging": self.strategy.play}
         return {
-            name: np.frombuffer(compress(np.ascontiguousarray(table).data), dtype=np.uint8)
+            name: np.frombuffer(compress(np.ascontiguousarray(table).data, level), dtype=np.uint8)
             for name, table in tables.items()
         }
 
@@ -155,6 +164,6 @@ class Solved:
         )
         solved = cls(rules.name, fields, strategy, about.get("about", {}),
                      str(about.get("made_by", "")))  # fmt: skip
-        # Compressing takes a minute, and what is sent to another process is what was read.
+        # What is sent to another process is what was read.
         vars(solved)["compressed"] = {name: tensors[name] for name in expected}
         return solved

@@ -56,9 +56,9 @@ def heels_points(s, rules):
 
 @kernel
 def hand_points(s, rules, table, seat):
-    """Return the points of the hand that a seat kept, with the starter, and its cards as a mask."""
-    kept = ((1 << rules["dealt"]) - 1) & ~s["discarded"][seat]
-    slots = kept if seat == 0 else kept << HAND
+    """Return the points of a seat's hand with the starter, and its cards as a mask."""
+    hand = ((1 << rules["dealt"]) - 1) & ~s["discarded"][seat]
+    slots = hand if seat == 0 else hand << HAND
     return show_points(s, rules, table, slots, rules["flush_size"])
 
 

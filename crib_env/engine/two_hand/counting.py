@@ -148,26 +148,26 @@ def best_answer(v, k, sequence, n, count, go):
 
 @kernel
 def starters_total(v, table, low, high):
-    """Return the points of the hand kept, added up over every starter the seat has not seen.
+    """Return the points of the hand, added up over every starter the seat has not seen.
 
     Exact, flushes and his nob included (C2, C4, H8, F6); ``low`` and ``high`` are discarded.
     """
     n = v["hand_n"] + v["discarded_n"]
     key = 0
-    kept = 0
+    size = 0
     suits = 0  # of all the cards dealt, packed in bytes
-    kept_suits = 0
+    hand_suits = 0
     jacks = 0
     for i in range(n):
         card = dealt_card(v, i)
         suits += 1 << (8 * (card & 3))
         if card != low and card != high:
             key += KEYS[card >> 2]
-            kept += 1
-            kept_suits += 1 << (8 * (card & 3))
+            size += 1
+            hand_suits += 1 << (8 * (card & 3))
             if card >> 2 == JACK:
                 jacks |= 1 << (card & 3)
-    if kept == 3:
+    if size == 3:
         key += FOUR  # three cards and the starter are a set of four
     unseen = unseen_ranks(v)
     total = 0
@@ -177,9 +177,9 @@ def starters_total(v, table, low, high):
         of_suit = IN_SUIT - (suits >> (8 * suit) & 255)
         if jacks >> suit & 1:
             total += of_suit
-        if kept_suits >> (8 * suit) & 255 == kept:
-            if kept + 1 >= v["flush_size"]:
-                total += (kept + 1) * of_suit
-            if kept >= v["flush_size"]:
-                total += kept * (DECK - n - of_suit)
+        if hand_suits >> (8 * suit) & 255 == size:
+            if size + 1 >= v["flush_size"]:
+                total += (size + 1) * of_suit
+            if size >= v["flush_size"]:
+                total += size * (DECK - n - of_suit)
     return total

@@ -196,7 +196,7 @@ class App:
                 raise NotYourTurnError("the review comes when the game is over")
             more = {} if task == "replay" else {"seat": seat}
             return {"key": f"{table.id} {table.revision} {more}",
-                    "kept": asdict(table.kept()), **more}  # fmt: skip
+                    "stored": asdict(table.to_store()), **more}  # fmt: skip
 
         with self.door.limits.seat((table_of(request), key_of(request), task)):
             given = await self.door.seated(request, over, advice=True)

@@ -1,4 +1,4 @@
-"""Replays and reviews of games that are over: made once each, beside the server, and kept."""
+"""Replays and reviews of games that are over: made once each, beside the server, and stored."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any
 from crib_play.web.limits import BusyError
 from crib_play.web.worker import Worker
 
-MOST_BYTES = 32 << 20  # kept, compressed: a replay has 50 to 400 KB
+MOST_BYTES = 32 << 20  # stored, compressed: a replay has 50 to 400 KB
 MOST_WAITING = 32  # that are being made or wait for it
 
 
@@ -58,7 +58,7 @@ class Finished:
         with self._lock:
             if key in self._kept:
                 return self._kept[key]
-        return gzip.compress(text.encode(), 5)  # larger than all that may be kept
+        return gzip.compress(text.encode(), 5)  # larger than all that may be stored
 
     def _keep(self, key: str, made: Future[Any]) -> None:
         """Keep what was made, if it was, and let go of the oldest."""

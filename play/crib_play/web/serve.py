@@ -4,7 +4,7 @@
     crib web --agents expert runs/mine/policy.safetensors
     crib web --host 0.0.0.0        for everyone on this network
 
-Games are kept in the user's data folder and go on after the server has been stopped, or killed.
+Games are stored in the user's data folder and go on after the server has been stopped, or killed.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from crib_play.web.store import Store
 from crib_play.web.tables import Tables
 from crib_play.web.worker import Worker
 
-THINKING = 75  # seconds for which a connection is kept open, as people think
+THINKING = 75  # seconds for which a connection is stored open, as people think
 MOST_CONNECTIONS = 768  # of all addresses; a process may open 1024 files on many systems
 NETWORK = (
     "anyone on this network can reach it and open tables, and traffic is not encrypted; "

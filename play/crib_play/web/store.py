@@ -54,8 +54,8 @@ Moves = Sequence[tuple[int, tuple[int, ...]]]
 
 
 @dataclass(frozen=True)
-class Kept:
-    """A table as it is kept.
+class StoredTable:
+    """A table as it is stored.
 
     Attributes:
         game: the game's name. seats: an agent's name each, or None for a person.
@@ -104,7 +104,7 @@ class Store:
         self._changing.close()
         self._reading.close()
 
-    def add(self, table: str, kept: Kept, keys: dict[int, tuple[str, str]]) -> None:
+    def add(self, table: str, stored: StoredTable, keys: dict[int, tuple[str, str]]) -> None:
         """Keep a new table.
 
         Args:
@@ -114,11 +114,11 @@ class Store:
         with self._changing.transaction("IMMEDIATE") as db:
             db.execute(
                 "INSERT INTO tables VALUES (?, ?, ?, ?, ?, ?, ?)",
-                (table, kept.game, json.dumps(kept.seats), kept.start, str(kept.chance),
-                 kept.revision, time.time()),
+                (table, stored.game, json.dumps(stored.seats), stored.start, str(stored.chance),
+                 stored.revision, time.time()),
             )  # fmt: skip
             db.executemany("INSERT INTO keys VALUES (?, ?, ?, ?)", rows)
-            _write(db, table, 0, kept.turns)
+            _write(db, table, 0, stored.turns)
 
     def change(self, table: str, revision: int, first: int, turns: Moves) -> bool:
         """Let the turns from ``first`` on be these and the revision rise by one.
@@ -137,7 +137,7 @@ class Store:
                 _write(db, table, first, turns)
         return changed == 1
 
-    def find(self, table: str) -> Kept | None:
+    def find(self, table: str) -> StoredTable | None:
         """Return a table, None if there is none of that id."""
         with self._reading.transaction() as db:
             row = db.execute(
@@ -150,7 +150,7 @@ class Store:
             return None
         game, seats, start, chance, revision = row
         moves = [(seat, tuple(json.loads(actions))) for seat, actions in turns]
-        return Kept(game, tuple(json.loads(seats)), start, int(chance), revision, moves)
+        return StoredTable(game, tuple(json.loads(seats)), start, int(chance), revision, moves)
 
     def forget(self, before: float) -> list[str]:
         """Delete the tables last changed before a time; return which.
@@ -238,5 +238,5 @@ def keep_private(path: Path) -> None:
 
 
 def digest(key: str) -> str:
-    """Return what is kept of a key: who reads the file cannot sit down with it."""
+    """Return what is stored of a key: who reads the file cannot sit down with it."""
     return hashlib.sha256(key.encode()).hexdigest()

@@ -19,7 +19,7 @@ from crib_env.game import Game
 from crib_env.policy import Agent
 from crib_play.table import Session, find_game
 from crib_play.table.players import declared_refusal
-from crib_play.web.store import INVITATION, SEAT, Kept, Store, digest
+from crib_play.web.store import INVITATION, SEAT, Store, StoredTable, digest
 
 PERSON = "person"
 DAY = 24 * 3600.0
@@ -60,10 +60,10 @@ class Table:
     keys: dict[str, int] = field(default_factory=dict)
     lock: threading.Lock = field(default_factory=threading.Lock)
 
-    def kept(self) -> Kept:
-        """Return the table as it is kept."""
+    def to_store(self) -> StoredTable:
+        """Return the table as the store holds it."""
         session = self.session
-        return Kept(self.game, self.seats, session.start, session.chance, self.revision,
+        return StoredTable(self.game, self.seats, session.start, session.chance, self.revision,
                     moves(session, 0))  # fmt: skip
 
 
@@ -71,10 +71,10 @@ class Tables:
     """All tables of a server.
 
     Args:
-        store: where they are kept.
+        store: where they are stored.
         agents: the names of those that may take a seat.
         seed: deals the same cards at every table, for pictures; None takes fresh entropy each time.
-        keep_days: for how long a table is kept at which nobody takes a turn, because its game is
+        keep_days: for how long a table is stored at which nobody takes a turn, because its game is
             over or they have left it; 0 keeps all.
     """
 
@@ -139,7 +139,7 @@ class Tables:
         session.go_on()
         self.clear_away()
         made = Table(table, game, tuple(seats), session, 0, {digest(key): me})
-        self.store.add(table, made.kept(), keys)
+        self.store.add(table, made.to_store(), keys)
         self._keep_awake(made)
         return made, key, [given for kind_of, given in keys.values() if kind_of == INVITATION]
 
@@ -182,15 +182,15 @@ class Tables:
         with self._lock:
             known = self._awake.get(table)
         if known is None:
-            kept = self.store.find(table)
-            if kept is None:
+            stored = self.store.find(table)
+            if stored is None:
                 return None
-            known = self._keep_awake(self._wake(table, kept))
+            known = self._keep_awake(self._wake(table, stored))
         return known
 
-    def _wake(self, table: str, kept: Kept) -> Table:
-        session = wake(kept, self._seated(kept.seats))
-        return Table(table, kept.game, kept.seats, session, kept.revision)
+    def _wake(self, table: str, stored: StoredTable) -> Table:
+        session = wake(stored, self._seated(stored.seats))
+        return Table(table, stored.game, stored.seats, session, stored.revision)
 
     def _keep_awake(self, table: Table) -> Table:
         with self._lock:
@@ -204,7 +204,7 @@ class Tables:
         return table
 
     def clear_away(self) -> int:
-        """Forget the tables that are no longer kept; return how many."""
+        """Forget the tables that are no longer stored; return how many."""
         if not self.keep_days:
             return 0
         gone = self.store.forget(time.time() - self.keep_days * DAY)
@@ -253,10 +253,10 @@ class Tables:
         table.revision += 1
 
 
-def wake(kept: Kept, seats: Sequence[Agent | None]) -> Session:
-    """Return a game that was kept, played again as far as it came; ``seats`` as the store names."""
-    session = Session(Game.from_notation(kept.start), seats, kept.chance)
-    for seat, actions in kept.turns:
+def wake(stored: StoredTable, seats: Sequence[Agent | None]) -> Session:
+    """Return a stored game, played again as far as it came; ``seats`` as the store names."""
+    session = Session(Game.from_notation(stored.start), seats, stored.chance)
+    for seat, actions in stored.turns:
         session.act(seat, actions)
     return session
 

@@ -19,7 +19,7 @@ from crib_play.table import GAMES, Session, find_game, review
 from crib_play.table.advice import choices
 from crib_play.table.players import refusal
 from crib_play.web.payload import review_payload
-from crib_play.web.store import Kept
+from crib_play.web.store import StoredTable
 from crib_play.web.tables import wake
 
 
@@ -52,19 +52,19 @@ def prepare_agent(agent: str, games: Sequence[str]) -> dict[str, str]:
     return {game: why for game, why in found.items() if why is not None}
 
 
-def _session(kept: dict[str, Any]) -> Session:
-    seats = [None if name is None else load_agent(name) for name in kept["seats"]]
-    return wake(Kept(**kept), seats)
+def _session(stored: dict[str, Any]) -> Session:
+    seats = [None if name is None else load_agent(name) for name in stored["seats"]]
+    return wake(StoredTable(**stored), seats)
 
 
-def replay(kept: dict[str, Any]) -> str:
+def replay(stored: dict[str, Any]) -> str:
     """Return the page of a game that is over."""
-    return replay_page(_session(kept), find_game(kept["game"]).title)
+    return replay_page(_session(stored), find_game(stored["game"]).title)
 
 
-def look_back(kept: dict[str, Any], seat: int) -> str:
+def look_back(stored: dict[str, Any], seat: int) -> str:
     """Return the review of a seat's decisions, as JSON."""
-    return json.dumps(review_payload(review(_session(kept), seat)))
+    return json.dumps(review_payload(review(_session(stored), seat)))
 
 
 TASKS: dict[str, Callable[..., Any]] = {

@@ -1,7 +1,7 @@
 "use strict";
 const data = JSON.parse(document.getElementById("replay").textContent);
 const at = (id) => document.getElementById(id);
-const kept = (key, value) => {
+const setting = (key, value) => {
   try {
     if (value !== undefined) localStorage.setItem("crib." + key, value);
     return localStorage.getItem("crib." + key);
@@ -57,16 +57,16 @@ function think() {
   at("verdict").textContent = "";
   at("options").hidden = true;
   if (turn === null) {
-    at("asked").textContent = now < end ? "Counting" :
+    at("decision").textContent = now < end ? "Counting" :
       data.winner === null ? "The end" : data.sides[data.winner] + " won";
     return;
   }
   const name = data.names[turn.seat];
   if (!sees(turn) || turn.did === undefined) {
-    at("asked").textContent = name + " chooses, unseen";
+    at("decision").textContent = name + " chooses, unseen";
     return;
   }
-  at("asked").textContent = name + ": " + turn.did;
+  at("decision").textContent = name + ": " + turn.did;
   if (!turn.options) return;
   const best = turn.options[0][2];
   if (turn.loss < COSTLY / 10) {
@@ -175,13 +175,13 @@ for (let speed = FASTEST; speed <= SLOWEST; speed++) {
   at("speed").append(new Option(speed + note, speed));
 }
 data.eyes.forEach((eyes, k) => at("eyes").append(new Option(eyes.label, k)));
-at("speed").value = Math.min(SLOWEST, Math.max(FASTEST, Number(kept("speed")) || 3));
+at("speed").value = Math.min(SLOWEST, Math.max(FASTEST, Number(setting("speed")) || 3));
 at("eyes").value = data.eyes.length - 1 ? Math.max(0, data.eyes.length - 2) : 0;
-at("theme").value = ["light", "dark"].includes(kept("theme")) ? kept("theme") : "";
+at("theme").value = ["light", "dark"].includes(setting("theme")) ? setting("theme") : "";
 const recolour = () => { document.documentElement.dataset.theme = at("theme").value; };
 recolour();
-at("speed").onchange = () => kept("speed", at("speed").value);
-at("theme").onchange = () => { kept("theme", at("theme").value); recolour(); };
+at("speed").onchange = () => setting("speed", at("speed").value);
+at("theme").onchange = () => { setting("theme", at("theme").value); recolour(); };
 at("eyes").onchange = () => show(now);
 at("moment").max = end;
 at("moment").oninput = () => show(Number(at("moment").value));

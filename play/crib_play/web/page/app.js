@@ -144,8 +144,8 @@ async function start() {
   settings();
   prepare();
   offers = await talk.offers();
-  speed = lobby.kept().speed ?? offers.speed;
-  coach = lobby.kept().coach ?? offers.coach;
+  speed = lobby.lastChoices().speed ?? offers.speed;
+  coach = lobby.lastChoices().coach ?? offers.coach;
   byId("speed").value = String(speed);
   byId("coach").setAttribute("aria-pressed", String(coach));
   const [id, invitation] = location.hash.slice(1).split(".");
@@ -226,7 +226,7 @@ byId("coach").onclick = () => {
 byId("go-on").onclick = () => byId("show").close();
 byId("once-more").onclick = () => {
   byId("end").close();
-  const { game, opponent, partner, seat } = lobby.kept();
+  const { game, opponent, partner, seat } = lobby.lastChoices();
   deal(JSON.parse(JSON.stringify({ game, opponent, partner, seat })));
 };
 

@@ -3,23 +3,23 @@
 import { make } from "./elements.js";
 
 const byId = (id) => document.getElementById(id);
-const KEPT = "crib-offer";
+const CHOICES = "crib-offer";
 
-export function kept() {
+export function lastChoices() {
   try {
-    return JSON.parse(localStorage.getItem(KEPT)) ?? {};
+    return JSON.parse(localStorage.getItem(CHOICES)) ?? {};
   } catch {
     return {};
   }
 }
 
 export function keep(choices) {
-  localStorage.setItem(KEPT, JSON.stringify({ ...kept(), ...choices }));
+  localStorage.setItem(CHOICES, JSON.stringify({ ...lastChoices(), ...choices }));
 }
 
 // Shows the offers and calls `chosen` with what is wanted.
 export function lay(offers, chosen) {
-  const last = { game: offers.game, opponent: offers.opponent, seat: 0, ...kept() };
+  const last = { game: offers.game, opponent: offers.opponent, seat: 0, ...lastChoices() };
   byId("games").replaceChildren(...offers.games.map((game) => make("label", { class: "game" },
     make("input", { type: "radio", name: "game", value: game.name, checked: game.name === last.game }),
     make("b", {}, game.title), make("span", {}, game.about))));

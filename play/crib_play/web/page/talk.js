@@ -5,12 +5,12 @@ export class Refused extends Error {
 }
 
 async function talk(path, message) {
-  const asked = message === undefined
+  const options = message === undefined
     ? {}
     : { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(message) };
   let answer;
   try {
-    answer = await fetch(path, asked);
+    answer = await fetch(path, options);
   } catch {
     throw new Refused(0, "The server does not answer; try again in a moment.");
   }
