@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from crib_agents import to_onnx
+from crib_agents.loading import load_agent
 from crib_training.baselines.escher import match_regrets
 from crib_training.baselines.games import Games
 from crib_training.baselines.memory import Memory
@@ -18,12 +20,13 @@ from crib_training.baselines.rollout import Rollout, both_seats, collect, gae
 from crib_training.baselines.run import POLICY, Run, learn
 from crib_training.baselines.vrpo import expected_sarsa
 from crib_training.learn.divergence import DivergedError
-from crib_training.learn.train import METHODS
+from crib_training.learn.train import METHODS, main
 from crib_training.outputs import CHECKPOINT
 
 from crib_env.batch import GameBatch
 from crib_env.engine.family import family_for
 from crib_env.rules import PRESETS
+from learned_nets import views_of
 
 FIVE = PRESETS["five_card"]
 LEARNERS = {"selfplay_ppo": "PPO", "mmd": "MMD", "vrpo": "VRPO", "nfsp": "NFSP",
@@ -240,6 +243,27 @@ def test_weights_of_late_iterations_do_not_overflow() -> None:
         learner.decisions = (iteration - 1) * 4 * 8
         learner.iterate()
         assert learner.of_policy.columns["weight"][: len(learner.of_policy)].max() == iteration
+
+
+def test_the_help_of_one_method_names_the_others(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["--help"])
+    shown = capsys.readouterr().out
+    assert all(method in shown for method in METHODS)
+
+
+def test_a_policy_is_exported_and_plays_alike(tmp_path: Path) -> None:
+    pytest.importorskip("onnxruntime")
+    pytest.importorskip("onnxscript")
+    settings, learner = small("mmd", out=tmp_path, features="lookahead", decisions=1024)
+    Run("mmd", settings, learner).go()
+    agent = load_agent(str(tmp_path / POLICY))
+    to_onnx(agent, tmp_path / "mine.onnx")
+    exported = load_agent(str(tmp_path / "mine.onnx"))
+    views = views_of("five_card", 100, 1)
+    found = [one.action_probabilities(views) for one in (agent, exported)]
+    assert found[0].std() > 0.01
+    assert np.allclose(*found, atol=1e-5)
 
 
 def test_what_was_written_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
