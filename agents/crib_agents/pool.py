@@ -52,15 +52,13 @@ class Pool:
         sharpness: float = 1.0,
         seed: int | None = None,
     ) -> None:
-        if size < 1:
-            raise ValueError(f"size must be 1 or more, got {size}")
         if by not in WAYS:
             raise ValueError(f"by must be one of {', '.join(map(repr, WAYS))}, got {by!r}")
         if not 0 < decay <= 1:
             raise ValueError(f"decay must be above 0 and at most 1, got {decay}")
         if not 0 <= sharpness < np.inf:
             raise ValueError(f"sharpness must be 0 or more, got {sharpness}")
-        self.size = size
+        self.size = _whole("size", size)
         self.by = by
         self.decay = decay
         self.sharpness = sharpness
@@ -175,13 +173,19 @@ class Pool:
         """
         if not self._agents:
             raise ValueError("the pool is empty: add(policy) first")
-        if count < 1:
-            raise ValueError(f"count must be 1 or more, got {count}")
+        count = _whole("count", count)
         likely = self.probabilities()
         if count >= np.count_nonzero(likely):
             return [(one, float(p)) for one, p in zip(self._agents, likely, strict=True) if p > 0]
         drawn = self._rng.choice(len(self), count, replace=False, p=likely)
         return [(self._agents[at], 1 / count) for at in sorted(drawn)]
+
+
+def _whole(name: str, value: object) -> int:
+    """Return a whole number from 1 up; raise a ValueError if it is none."""
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
+        raise ValueError(f"{name} must be 1 or more, a whole number, got {value!r}")
+    return int(value)
 
 
 def _copy_of(agent: Agent) -> Agent:

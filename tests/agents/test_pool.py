@@ -228,6 +228,8 @@ def test_sb3_plays_its_own_past_by_a_callback() -> None:
     ("keywords", "why"),
     [
         ({"size": 0}, "size must be 1 or more"),
+        ({"size": 2.5}, r"size must be 1 or more, a whole number, got 2\.5"),
+        ({"size": "3"}, "size must be 1 or more"),
         ({"by": "age"}, "by must be one of 'recency', 'results', 'uniform', got 'age'"),
         ({"decay": 0.0}, "decay must be above 0"),
         ({"decay": 1.5}, "decay must be above 0"),
@@ -242,8 +244,10 @@ def test_settings_out_of_their_range_are_refused(keywords: dict[str, Any], why: 
 def test_an_empty_pool_and_a_draw_of_none_are_refused() -> None:
     with pytest.raises(ValueError, match=r"the pool is empty: add\(policy\) first"):
         Pool().sample()
-    with pytest.raises(ValueError, match="count must be 1 or more, got 0"):
+    with pytest.raises(ValueError, match="count must be 1 or more, a whole number, got 0"):
         pool_of(1).sample(0)
+    with pytest.raises(ValueError, match=r"count must be 1 or more, a whole number, got 1\.5"):
+        pool_of(4).sample(1.5)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("won", [-1.0, 2, float("nan")])
