@@ -315,7 +315,7 @@ def test_opinions_say_what_the_agent_thought_a_choice_worth() -> None:
     aces = 0
     for opinion in opinions(session):
         for option in opinion.options:
-            cards = parse_cards(option.label.removeprefix("discard ").removeprefix("pegging "))
+            cards = parse_cards(option.label.removeprefix("discard ").removeprefix("play "))
             aces += min(cards) < 4
             assert option.probability is None
             assert option.value == (None if min(cards) < 4 else sum(cards))

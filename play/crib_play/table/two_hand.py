@@ -143,7 +143,7 @@ def _kept(view: View) -> tuple[int, ...]:
 
 def spoken(view: View, actions: Sequence[int]) -> str:
     """Return actions in words."""
-    verb = "discard" if view["phase"] == DISCARD else "pegging"
+    verb = "discard" if view["phase"] == DISCARD else "play"
     return f"{verb} {format_cards(actions)}"
 
 
@@ -195,6 +195,6 @@ FAMILY = TableFamily(
     counted=counted,
     spoken=spoken,
     read=read,
-    ask=lambda view: "discard" if view["phase"] == DISCARD else "pegging",
+    ask=lambda view: "discard" if view["phase"] == DISCARD else "play",
     how="Type the cards: 5H, or 5 where you hold one five; two to discard, such as KH 6S.",
 )
