@@ -210,11 +210,8 @@ def action_probabilities(
     if getattr(agent, "draws", False):
         raise ValueError(f"{agent.name!r} draws its choices and has no action_probabilities(views)")
     chosen = ask_agent(agent, views, rng)
-    strange = chosen[(chosen < 0) | (chosen >= actions)]
-    if len(strange):
-        raise ValueError(
-            f"{agent.name!r} erred: actions are from 0 to {actions - 1}, got {strange[0]}"
-        )
+    if len(strange := chosen[(chosen < 0) | (chosen >= actions)]):
+        raise ValueError(f"{agent.name!r} erred: {strange[0]} is no action, 0 to {actions - 1}")
     probabilities = np.zeros((len(views), actions))
     probabilities[np.arange(len(views)), chosen] = 1.0
     return probabilities

@@ -9,5 +9,6 @@ Each method is one file that reads top to bottom; they share games, network, log
 - `escher`: counterfactual regrets from a critic of histories.
 - `games`: a batch of deals in which both seats learn. `policy`: the network that acts.
 - `rollout`: what a policy did in both seats. `memory`: decisions of long ago.
-- `run`: the folder of a run: checkpoints, the curve, what TensorBoard reads.
+- `run`: the folder of a run: checkpoints, the curve, what TensorBoard reads. `tensors`: of a
+  checkpoint.
 """

@@ -36,6 +36,7 @@ class Settings(RunSettings):
 
     Attributes:
         method: how it learns.
+        steps: decisions in each deal's lane between updates.
         batch_size: of a step of gradient descent.
         updates: steps of both networks after that.
         anticipatory: how likely a seat plays its best response in a deal.

@@ -25,6 +25,7 @@ from crib_env.settings import (
     Seed,
     check_settings,
 )
+from crib_training.baselines.tensors import fill, tensors_of
 from crib_training.exploit import exploitability
 from crib_training.interrupts import Stopped, interruptions
 from crib_training.learn.deep_monte_carlo.checkpoint import Checkpoint
@@ -249,7 +250,7 @@ class Run:
         }
         tensors = dict(self.learner.state())
         for name, module in modules.items():
-            for key, value in _flat(module).items():
+            for key, value in tensors_of(module).items():
                 tensors[f"{name}:{key}"] = value.detach().numpy().copy()
         Checkpoint(about, tensors).save(out)
         self.learner.agent().save(out / POLICY)
@@ -280,7 +281,7 @@ class Run:
                 rest[key] = array
         try:
             for name, module in self.learner.modules.items():
-                _fill(module, parts[name])
+                fill(module, parts[name])
             self.learner.restore(rest)
         except (KeyError, RuntimeError, ValueError) as error:
             raise ValueError(f"the run in {folder} has other settings: {error}") from None
@@ -291,30 +292,3 @@ def learn(name: str, settings: RunSettings, learner: Learner) -> None:
     Run(name, settings, learner).go()
     files = [POLICY, CURVE] if settings.num_evals else [POLICY]
     print(f"wrote {settings.out}/{', '.join(files)}")
-
-
-def _flat(module: torch.nn.Module | torch.optim.Optimizer) -> dict[str, torch.Tensor]:
-    """Return the tensors of a network, or of an optimizer, by name."""
-    if isinstance(module, torch.nn.Module):
-        return dict(module.state_dict())
-    state = module.state_dict()["state"]
-    return {
-        f"{i}.{key}": value.reshape(-1) if value.ndim == 0 else value
-        for i, values in state.items()
-        for key, value in values.items()
-    }
-
-
-def _fill(
-    module: torch.nn.Module | torch.optim.Optimizer, tensors: Mapping[str, torch.Tensor]
-) -> None:
-    """Give a network or an optimizer what `_flat` returned."""
-    if isinstance(module, torch.nn.Module):
-        module.load_state_dict(dict(tensors))
-        return
-    state: dict[int, dict[str, torch.Tensor]] = {}
-    for name, value in tensors.items():
-        i, key = name.split(".")
-        state.setdefault(int(i), {})[key] = value[0] if key == "step" else value
-    groups = module.state_dict()["param_groups"]
-    module.load_state_dict({"state": state, "param_groups": groups})
