@@ -81,7 +81,7 @@ def main(settings: Settings, report: Callable[[int, float], None] | None = None)
         report: called with the number of decisions and the strength after each evaluation.
 
     Returns:
-        the strength: points a deal more than the opponent, in its role with its cards.
+        the strength: points per deal more than the opponent, in its role with its cards.
     """
     torch.manual_seed(settings.seed)
     torch.set_num_threads(1)  # small networks: a second thread waits more than it works
@@ -176,7 +176,7 @@ def main(settings: Settings, report: Callable[[int, float], None] | None = None)
         )  # fmt: skip
         strength, spread = result["margin_per_deal"]["mean"], result["margin_per_deal"]["ci95"]
         writer.add_scalar("eval/margin_per_deal", strength, steps)
-        print(f"{steps:>9,} steps  {strength:+.2f} ± {spread:.2f} points a deal more")
+        print(f"{steps:>9,} steps  {strength:+.2f} ± {spread:.2f} points per deal more")
         if report is not None:
             report(steps, strength)
         if settings.past_selves:

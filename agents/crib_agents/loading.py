@@ -123,10 +123,10 @@ def trusted(name: str, trust: bool) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class TakesAgents:
-    """What every command that takes agents takes besides: the base of its settings.
+    """The base of the settings of every command that takes agents.
 
     Attributes:
-        trust: .zip files are one's own: they hold a pickle, which runs code as it is read.
+        trust: read .zip files: they hold a pickle, which can run any code when it is read.
     """
 
     trust: bool = False

@@ -51,7 +51,7 @@ class CribbageEnv(LearnerSettings, gymnasium.Env[Observation, np.int64]):
             cards; ``"expected_at_show"`` pays it when the deal is over and they are shown, so the
             sum is the same. Over one deal the mean of either is that of ``"points"`` whatever is
             played, so the same play is best, on average; over a game they go on counting where the
-            target would cut a show short, so they ask for the most points a deal, as ``"points"``
+            target would cut a show short, so they ask for the most points per deal, as ``"points"``
             nearly does, and not for the win.
         features: False; True to observe for each action what a learner needs and the environment
             can tell it (`Family.features`, float32 after the bits); or a level by its name,

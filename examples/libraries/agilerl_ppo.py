@@ -43,7 +43,7 @@ class Settings:
 
 
 def main(settings: Settings) -> float:
-    """Train, and return the best agent's mean points a deal over the last test."""
+    """Train, and return the best agent's mean points per deal over the last test."""
     assert crib_env.ENVIRONMENTS
     random.seed(settings.seed)
     np.random.seed(settings.seed)  # noqa: NPY002 - AgileRL selects and mutates by global generators
@@ -84,7 +84,7 @@ def main(settings: Settings) -> float:
         verbose=False,
     )  # fmt: skip
     best = float(max(fitnesses))
-    print(f"{best:+.2f} points a deal against {OPTIONS['opponent']}, the best of the last test")
+    print(f"{best:+.2f} points per deal against {OPTIONS['opponent']}, the best of the last test")
     return best
 
 

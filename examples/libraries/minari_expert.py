@@ -62,12 +62,12 @@ def record(settings: Settings) -> MinariDataset:
 
 
 def main(settings: Settings) -> float:
-    """Record a data set, read it back, and return its mean points a deal."""
+    """Record a data set, read it back, and return its mean points per deal."""
     record(settings)
     data = minari.load_dataset(settings.name)
     points = [float(episode.rewards.sum()) for episode in data.iterate_episodes()]
     print(f"{settings.name}: {data.total_episodes} deals, {data.total_steps} decisions, "
-          f"{np.mean(points):+.2f} points a deal more than {settings.opponent}")  # fmt: skip
+          f"{np.mean(points):+.2f} points per deal more than {settings.opponent}")  # fmt: skip
     return float(np.mean(points))
 
 

@@ -157,7 +157,7 @@ def main(settings: Settings) -> float:
         solver.evaluate_and_update_policy()
         if i == settings.iterations or i % 25 == 0:
             gain = exploitability.exploitability(game, solver.average_policy())
-            print(f"{i} iterations: a perfect opponent gains {gain:.4f} points a deal")
+            print(f"{i} iterations: a perfect opponent gains {gain:.4f} points per deal")
     return float(gain)
 
 

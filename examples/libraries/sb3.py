@@ -43,7 +43,7 @@ def make(settings: Settings, games: int) -> VecEnv:
 
 
 def main(settings: Settings) -> float:
-    """Train, and return the mean points a deal more than the opponent."""
+    """Train, and return the mean points per deal more than the opponent."""
     torch.set_num_threads(1)  # small nets: a second thread waits more than it works
     games = 256 if settings.form == "native" else 4
     model = MaskablePPO(
@@ -54,7 +54,7 @@ def main(settings: Settings) -> float:
     single = gymnasium.make("crib_env/SixCard-v0", **OPTIONS)
     mean, spread = evaluate_policy(model, single, n_eval_episodes=200, warn=False)
     assert isinstance(mean, float)
-    print(f"{mean:+.2f} points a deal more than {OPTIONS['opponent']} (spread {spread:.1f})")
+    print(f"{mean:+.2f} points per deal more than {OPTIONS['opponent']} (spread {spread:.1f})")
     return mean
 
 

@@ -60,7 +60,7 @@ class Settings:
 
 
 def main(settings: Settings) -> float:
-    """Train, and return the mean points a deal of the last test."""
+    """Train, and return the mean points per deal of the last test."""
     assert crib_env.ENVIRONMENTS
     np.random.seed(settings.seed)  # noqa: NPY002 - Tianshou explores by NumPy's global generator
     torch.set_num_threads(1)  # small nets: a second thread waits more than it works
@@ -99,7 +99,7 @@ def main(settings: Settings) -> float:
             show_progress=False,
         )
     )
-    print(f"{result.best_reward:+.2f} points a deal against {OPTIONS['opponent']}, at its best")
+    print(f"{result.best_reward:+.2f} points per deal against {OPTIONS['opponent']}, at its best")
     return float(result.best_reward)
 
 

@@ -122,7 +122,7 @@ def wrapped(settings: Settings) -> float:
 
 
 def train(settings: Settings) -> float:
-    """Train by PPO; return the mean points a deal in the last batch."""
+    """Train by PPO; return the mean points per deal in the last batch."""
     env = CribbageEnv(settings.games, **OPTIONS)
     env.set_seed(settings.seed)
     torch.set_num_threads(1)  # small nets: a second thread waits more than it works
@@ -159,7 +159,7 @@ def train(settings: Settings) -> float:
                 optimizer.step()
         ended = data["next", "done"].sum().clamp_min(1)
         mean = float(data["next", "reward"].sum() / ended)
-        print(f"{mean:+.2f} points a deal more than {OPTIONS['opponent']}")
+        print(f"{mean:+.2f} points per deal more than {OPTIONS['opponent']}")
     collector.shutdown()
     return mean
 

@@ -425,7 +425,7 @@ def test_uncompiled_it_lays_the_same_cards() -> None:
 @pytest.mark.skipif(SLOW, reason="thousands of deals take compiled code")
 @every_game
 def test_it_lays_away_better_than_rule_based(game: str) -> None:
-    """The same play of the cards: more points a deal, seed 1, the interval above zero."""
+    """The same play of the cards: more points per deal, seed 1, the interval above zero."""
     agent = PhasedAgent(DiscardExpert(), "rule_based")
     rule_based = PhasedAgent("rule_based", "rule_based")
     deals = play_pairs(PRESETS[game], "deal", agent, rule_based, 8000, seed=1)

@@ -521,7 +521,7 @@ def test_near_the_end_the_lead_is_what_the_other_can_make_nothing_of() -> None:
 @pytest.mark.slow
 @every_game
 def test_it_pegs_more_than_rule_based(game: str) -> None:
-    """Points a deal more with the same discards, at the lower end of the interval."""
+    """Points per deal more with the same discards, at the lower end of the interval."""
     least = {"hoyle": 0.2, "five_card": 0.02}[game]
     pairs = play_pairs(
         PRESETS[game], "pegging", PhasedAgent("rule_based", PeggingExpert()),

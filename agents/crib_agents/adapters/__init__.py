@@ -1,11 +1,11 @@
-"""What makes an agent of something else.
+"""Adapters that turn other things into agents.
 
 - `nets`: a network in PyTorch, or in an ``.onnx`` file.
 - `sb3`: a model trained with Stable-Baselines3.
-- `scored`: anything that scores actions; the two above are made of it.
+- `scored`: anything that scores actions; the base of the two above.
 - `learned`: an observation and a network, read from a ``.safetensors`` file.
-- `phased`: two agents; one discards, the other plays the cards.
-- `plain`: a player in plain Python, who is asked about cards as text.
-- `process`: an agent in a process of its own, which can be stopped.
-- `timed`: an agent under a stop-watch.
+- `phased`: two agents; one discards, the other pegs.
+- `plain`: a player in plain Python, which sees cards as text.
+- `process`: an agent in its own process, which can be stopped.
+- `timed`: an agent with a stop-watch.
 """

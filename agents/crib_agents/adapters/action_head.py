@@ -14,7 +14,7 @@ Floats = npt.NDArray[np.float32]
 
 @dataclass(frozen=True)
 class ActionHead:
-    """What an action's features add to its logit, by weights that all actions share.
+    """The part of a logit that comes from an action's features, with weights shared by all actions.
 
     That is ``skip @ f + out @ relu(features @ f + state @ hidden + bias)``: ``f`` are the action's
     K features, ``hidden`` is the last hidden layer of the network over the state.
@@ -30,7 +30,7 @@ class ActionHead:
     skip: Floats
 
     def logits(self, hidden: Floats, features: Floats, masks: npt.NDArray[np.int8]) -> Floats:
-        """Return what is added to the logits, float32[B, actions]; 0 where it is not legal.
+        """Return the terms to add to the logits, float32[B, actions]; 0 where illegal.
 
         Args:
             hidden: float32[B, W]. features: float32[B, K, actions]. masks: int8[B, actions].

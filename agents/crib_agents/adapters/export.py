@@ -1,4 +1,4 @@
-"""Agents of networks as ONNX files, which play without the library that trained them."""
+"""Network agents as ONNX files, which play without the library that trained them."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ def to_onnx(agent: Opponent | Any, path: str | Path) -> None:
 
     The file's first input is ``observations``, float32[B, size]; a second is ``masks``,
     bool[B, actions], if the network takes them. Its output is ``scores``, [B, actions]: logits or
-    values, higher is better. B is free. The file also says what the agent plays by: rules,
-    observation layout, features, suits and whether it draws. `from_onnx` reads all of it.
+    values, higher is better. B is free. The file also holds the rules, the observation layout, the
+    features, the suits and whether the agent samples. `from_onnx` reads all of it.
 
     Args:
         agent: `from_torch` of a module with ``rules=``, `from_sb3` of a model, a `PolicyNetAgent`,
@@ -41,8 +41,7 @@ def to_onnx(agent: Opponent | Any, path: str | Path) -> None:
         path: of the file to write; its folder is made.
 
     Raises:
-        ValueError: the agent has no such network, does not say which rules it plays by, or PyTorch
-            cannot export it.
+        ValueError: the agent has no such network or names no rules, or PyTorch cannot export it.
     """
     with comes_with("onnx"):
         import onnx  # noqa: F401 - one error for all who lack them
@@ -81,7 +80,7 @@ def to_onnx(agent: Opponent | Any, path: str | Path) -> None:
 
 
 def _about(agent: ScoredAgent) -> dict[str, Any]:
-    """Return the header that says what an agent plays by."""
+    """Return the header with an agent's rules and observation."""
     if isinstance(agent, PolicyNetAgent):
         return agent.about | {"sample": agent.sample}
     if not agent.known_rules:
@@ -115,7 +114,7 @@ def _module_of(agent: ScoredAgent) -> tuple[Any, bool]:
 
 @contextmanager
 def _quiet() -> Iterator[None]:
-    """Keep back what the exporter says of itself."""
+    """Suppress the exporter's messages."""
     logger = logging.getLogger("torch.onnx")
     level = logger.level
     logger.setLevel(logging.ERROR)

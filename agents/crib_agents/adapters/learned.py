@@ -1,10 +1,9 @@
 """A learned agent: the observation and a small network, read from a safetensors file.
 
-The network is the policy half of an MLP: ReLU layers and a last linear layer of one logit an
-action. A policy trained with features reads the highest and the lowest of each besides the
-observation's bits, and an `ActionHead` adds to its logits. It runs in NumPy, so playing against a
-trained agent needs no training library. It plays the game and the rules it was trained for and no
-others.
+The network is the policy half of an MLP: ReLU layers, and a last linear layer with one logit per
+action. A policy trained with features also reads the highest and the lowest value of each feature,
+and an `ActionHead` adds to its logits. It runs in NumPy, so no training library is necessary to
+play against it. It plays only the game and the rules of its training.
 """
 
 from __future__ import annotations
@@ -39,15 +38,15 @@ def header(
     suits: str = "real",
     sample: bool = False,
 ) -> dict[str, Any]:
-    """Return what a weights file says of itself.
+    """Return the header of a weights file.
 
     Args:
-        environment: what the policy was trained in.
+        environment: the environment of the training.
         rules: the rules it was trained under, as such or by the name of a preset.
         family: the engine that plays them.
         features: what the policy reads besides, as its environment was made with.
         suits: likewise.
-        sample: whether the policy is meant to be drawn from.
+        sample: whether the agent samples from the policy.
     """
     level = family.level_of(features)
     chosen = as_rules(rules)
@@ -67,12 +66,12 @@ def header(
 
 
 class PolicyNetAgent(ScoredAgent):
-    """Plays the most likely legal action of a trained policy, or draws from it.
+    """Plays the most likely legal action of a trained policy, or samples from it.
 
     Args:
         layers: weight [out, in] and bias [out] of every layer, the last with one row an action.
         about: the header of the weights file; see `header`.
-        name: what tables call it.
+        name: its name in tables.
         sample: draw from the policy instead of taking its most likely action; None for what the
             header says.
         head: what reads the features of each action, where the header names features.
@@ -182,7 +181,7 @@ class PolicyNetAgent(ScoredAgent):
 
 
 def _fields(rules: Rules) -> dict[str, Any]:
-    """Return what the rules say, without what they are called."""
+    """Return the fields of the rules, without their name."""
     fields = asdict(rules)
     del fields["name"]
     return fields
@@ -209,7 +208,7 @@ def family_of_header(about: dict[str, Any], rules: Rules) -> tuple[Family, int]:
 
 
 def rules_of_header(about: dict[str, Any]) -> Rules:
-    """Return the rules that a header states; of older headers those of the preset it names.
+    """Return the rules of a header; older headers name only a preset.
 
     Raises:
         ValueError: they are not possible, or an older header names no preset.

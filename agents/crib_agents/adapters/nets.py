@@ -1,4 +1,4 @@
-"""Agents of networks: a function of PyTorch tensors, or a file in the ONNX format."""
+"""Agents from networks: a function of PyTorch tensors, or a file in the ONNX format."""
 
 from __future__ import annotations
 
@@ -39,9 +39,9 @@ def from_torch(
     Args:
         function: a module, or a function, of observations, a tensor float32[B, size]; and if it
             takes them, of masks too, bool[B, actions]. It returns logits or values, [B, actions],
-            and need not apply the mask. A module is asked in its evaluation mode and left in its
-            own.
-        name: what tables call it; by default the function's name.
+            and need not apply the mask. A call switches a module to
+            evaluation mode and back.
+        name: its name in tables; by default the function's name.
         features: what is observed besides bits, as the environment was made with.
         masks: whether it takes masks; None reads that off its signature: it does if it takes two
             arguments, or its second one is named after a mask.
@@ -49,7 +49,7 @@ def from_torch(
         device: where the tensors are put; None: where a module's parameters are, or the CPU.
         suits: ``"canonical"`` if the network was trained in games made with that.
         rules: the rules that it was trained under, such as ``envs.rules``; it plays no others.
-            None: it is taken to play any.
+            None: it may play any.
 
     Raises:
         TypeError: its signature does not say whether it takes masks, or it takes other arguments.
@@ -145,13 +145,13 @@ def from_onnx(
     """Return the agent of a network in an ``.onnx`` file; it needs the extra ``onnx``.
 
     The first input takes observations [B, size], a second, if there is one, masks [B, actions]; the
-    first output is logits or values, [B, actions]. A file made for one observation at a time (B is
-    1) is asked for one after the other. A file written by `to_onnx` plays the rules that it names,
+    first output is logits or values, [B, actions]. A file for one observation (B is 1) gets
+    one after the other. A file written by `to_onnx` plays the rules that it names,
     and no others; any other file is taken to play every game whose observations are as long.
 
     Args:
         path: of the file.
-        name: what tables call it; by default the file's name.
+        name: its name in tables; by default the file's name.
         sample: draw by the softmax of the logits instead of taking the highest; None: as the file
             says, or do not draw.
 

@@ -1,4 +1,4 @@
-"""One agent from two: one discards, the other plays the cards."""
+"""One agent from two: one discards, the other pegs."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ from crib_env.rules import Rules
 
 
 class PhasedAgent:
-    """Asks one agent in the discard phase and another in the play of a two-hand game.
+    """Plays one agent in the discard phase and another in the pegging of a two-hand game.
 
     Args:
-        discard: who discards: a name, an agent or a function; trained on ``discard_v0``, say.
-        pegging: who plays the cards; trained on ``pegging_v0``, say.
-        name: what tables call it; by default made of the two names.
+        discard: who discards: a name, an agent or a function, such as one from ``discard_v0``.
+        pegging: who pegs, such as an agent trained on ``pegging_v0``.
+        name: its name in tables; by default both names.
     """
 
     def __init__(self, discard: Opponent, pegging: Opponent, name: str | None = None) -> None:
@@ -60,7 +60,7 @@ class PhasedAgent:
 
     @one_or_many
     def action_probabilities(self, views: Views) -> npt.NDArray[np.float64]:
-        """Return float64[B, 52], how likely each card is for each two-hand view.
+        """Return float64[B, 52], the probability of each card for each two-hand view.
 
         Raises:
             ValueError: views of another game, or one of the two draws its choices and does not say

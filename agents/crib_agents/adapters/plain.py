@@ -1,6 +1,6 @@
-"""An adapter for players in plain Python: cards as text, two questions, no arrays.
+"""An adapter for players in plain Python: cards as text, two methods, no arrays.
 
-Subclass `PlainAgent`, answer its two questions, and the class plays wherever an agent does: as an
+Subclass `PlainAgent` and write its two methods. The class then plays wherever an agent does: as an
 opponent, in evaluation and in tournaments, by its ``package.module:Class``.
 """
 
@@ -21,7 +21,7 @@ from crib_env.engine.record import NONE
 from crib_env.engine.two_hand.records import DISCARD
 from crib_env.policy import Actions, Views
 
-MOST_CHOSEN = 10_000  # pairs remembered until their second card is asked for
+MOST_CHOSEN = 10_000  # pairs stored until the environment needs their second card
 
 
 class Play(NamedTuple):
@@ -48,7 +48,7 @@ class Go:
 
 @dataclass(frozen=True)
 class Deal:
-    """What a player may know of a deal besides what it is told with a question.
+    """What a player may know of a deal besides the arguments of its methods.
 
     Attributes:
         number: of the deal in the game, from 1.
@@ -64,11 +64,11 @@ class Deal:
 
 
 class PlainAgent(ABC):
-    """Plays the two-hand games by two questions about cards written ``"5H"`` or ``"TS"``.
+    """Plays the two-hand games by two methods that take cards as text, ``"5H"`` or ``"TS"``.
 
     Attributes:
-        name: what tables call it.
-        deal: what else may be known of the deal that a question is about.
+        name: its name in tables.
+        deal: what else the player may know of the current deal.
     """
 
     name = "plain"
@@ -80,8 +80,8 @@ class PlainAgent(ABC):
     ) -> Collection[str]:
         """Return the two cards of ``hand`` to discard.
 
-        It is asked once a deal; the environment takes the pair one card at a time. (It is asked
-        again where another player laid the first card.)
+        It runs once per deal; the environment takes the pair one card at a time. (It runs again if
+        another player discarded the first card.)
 
         Args:
             hand: the cards dealt, six or five, ordered by rank.
@@ -102,7 +102,7 @@ class PlainAgent(ABC):
     ) -> str:
         """Return the card of ``hand`` to play.
 
-        It is asked only when at least one card fits.
+        It runs only when at least one card fits.
 
         Args:
             hand: the cards held, ordered by rank; some may not fit.
@@ -145,8 +145,8 @@ class PlainAgent(ABC):
     ) -> int:
         """Return the first card of the pair not laid yet.
 
-        A view does not say of which game it is. What was chosen with the same cards serves: where
-        games are alike in all a player knows, their pairs may change places.
+        A view does not name its game, so the lookup uses the cards. If two games are equal in all
+        that a player knows, their pairs may change places.
         """
         hand = tuple(sorted([*held, *discarded], key=parse_card))
         chosen = self.__dict__.setdefault("_chosen", {})
@@ -167,7 +167,7 @@ class PlainAgent(ABC):
 
 
 def read_deal(view: Any) -> Deal:
-    """Return what a two-hand view says of its deal."""
+    """Return the deal of a two-hand view."""
     n = int(view["pile_n"])
     mine = [bool(view["pile_mine"] >> i & 1) for i in range(n)]
     cards = [int(card) for card in view["pile"][:n]]

@@ -1,13 +1,13 @@
-"""An agent in a process of its own: it can be stopped when it hangs, and it sees nothing of ours.
+"""An agent in its own process: it can be stopped when it hangs, and it cannot see the game.
 
-`ProcessAgent("package.module:Class")` plays like the agent it names. The child is started afresh
-(``spawn``), so it shares no memory with the caller: views go to it over a pipe and actions come
-back, as JSON, since unpickling runs what it is sent. On command lines ``process:NAME`` asks for
-one.
+`ProcessAgent("package.module:Class")` plays like the agent with that name. Its child process starts
+from scratch (``spawn``), so it shares no memory with the caller. Views go to it over a pipe and
+actions come back, as JSON, since unpickling could run the sender's code. On command lines write
+``process:NAME``.
 
-The child leads a process group, which ends as a whole: with the child, on a time-out, and when the
-caller ends, however it ends. Questions have numbers, and the child alone answers: a copy of itself
-that the agent forks ends where it would answer too. What the agent prints goes to stderr.
+The child leads a process group. The whole group ends with the child, on a time-out, and when the
+caller ends, however it ends. Calls have numbers, and only the child answers: a forked copy of it
+ends when it tries to answer. The agent's output goes to stderr.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from crib_env.rules import Rules
 
 AT_ONCE = 64
 START_SECONDS = 60.0  # for a child to import and make its agent; for its first call, to compile
-WARM = 3.0  # a later child's first call may take so many times what the first child's took
+WARM = 3.0  # limit of a later child's first call, in multiples of the first child's
 LOOK_EVERY = 0.1  # seconds between two looks at whether a child that does not answer has died
 
 _SPAWN = multiprocessing.get_context("spawn")
@@ -52,8 +52,8 @@ class ProcessAgent:
             is this times its views. A child's first call has an allowance, since its kernels may
             have to be compiled: ``START_SECONDS``, half as much after each such call that hung,
             and once one was answered ``WARM`` times what that took.
-        at_once: how many views the child is sent at a time, so that one that hangs is noticed
-            after ``at_once * move_seconds``. After a first time-out it is 1: there may be more.
+        at_once: views per message, so that a hanging child is noticed after
+            ``at_once * move_seconds``. After a first time-out it is 1: there may be more.
         load: a function of a module, by which the child makes the agent of its name.
 
     Attributes:
@@ -160,7 +160,7 @@ class ProcessAgent:
         return np.asarray(answer)
 
     def _answer(self, limit: float | None) -> tuple[str, object]:
-        """Return the child's answer to the last question, or what it says as it starts.
+        """Return the child's answer to the last call, or its first message.
 
         Raises:
             TimeoutError: none came within ``limit`` seconds.

@@ -1,4 +1,4 @@
-"""An agent of a model trained with Stable-Baselines3 or sb3-contrib."""
+"""An agent from a model trained with Stable-Baselines3 or sb3-contrib."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def from_sb3(
 
     Args:
         model: the model, or the path of its ``.zip`` file.
-        name: what tables call it; by default the file's name, or the algorithm's.
+        name: its name in tables; by default the file's name, or the algorithm's.
         sample: draw from the policy instead of taking its most likely action.
         trust: the file is known to be harmless; one that is not trusted is not read.
 

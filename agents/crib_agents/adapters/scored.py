@@ -1,4 +1,4 @@
-"""An agent of anything that scores actions: a network of yours, whatever library it is from."""
+"""An agent from anything that scores actions, such as a network from any library."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ class ScoredAgent:
 
     Args:
         score: of observations [B, size] and masks int8[B, actions]; see `Score`.
-        name: what tables call it.
+        name: its name in tables.
         features: what is observed besides bits, as the environment was made with.
         size: the length of the observations that it reads; if given, the features are those that
             make an observation as long.
         sample: draw.
         rules: the rules that it was trained under; it plays no others. None where they are not
-            known: it is taken to play any.
+            known: it may play any.
         suits: ``"canonical"`` if it was trained in games made with that.
     """
 
@@ -75,7 +75,7 @@ class ScoredAgent:
 
     @one_or_many
     def action_probabilities(self, views: Views) -> Floats:
-        """Return how likely it is to take each action, float64[B, actions]."""
+        """Return the probability of each action, float64[B, actions]."""
         scores = self._scores(views)
         best = scores.max(axis=1, keepdims=True)
         if self.sample:

@@ -1,4 +1,4 @@
-"""How long an agent takes for its decisions."""
+"""The time that an agent takes for its decisions."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ class Timed:
 
     Attributes:
         name: the agent's.
-        decisions: how many it has made.
-        seconds: how long they took.
+        decisions: number of its decisions.
+        seconds: their duration.
     """
 
     def __init__(self, agent: Agent) -> None:
@@ -33,7 +33,7 @@ class Timed:
 
     @one_or_many
     def act(self, views: Views, rng: np.random.Generator) -> Actions:
-        """Return what the agent answers."""
+        """Return the agent's actions."""
         started = time.perf_counter()
         actions = self.agent.act(views, rng)
         self.seconds += time.perf_counter() - started

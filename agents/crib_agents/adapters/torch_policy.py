@@ -1,4 +1,4 @@
-"""Policies as PyTorch modules that score all actions, for whoever exports them."""
+"""Policies as PyTorch modules that score all actions, for export."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""``equilibrium``: plays a strategy solved as a zero-sum game, in which chance is part of playing.
+"""``equilibrium``: plays the mixed strategy that solves a deal as a zero-sum game.
 
-- `classes`: hands up to the names of the suits. `tree`: the play as both seats see it.
-- `strategy`: the tables. `files`: how they are kept. `packed`, `act`: how they are played.
+- `classes`: hands up to the names of the suits. `tree`: the public tree of the pegging.
+- `strategy`: the tables. `files`: their files. `packed`, `act`: how kernels play them.
 - `agent`: the agent.
 """
 

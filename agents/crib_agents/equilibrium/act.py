@@ -1,8 +1,8 @@
-"""How the strategies are played: look the position up, and draw by the chances found there.
+"""How the agent plays its strategies: it looks a position up and draws by its probabilities.
 
-The tables of many games lie in one flat array, see `packed`. Where they say nothing the choice is
-certain: one rank alone can be played, or the other seat has no cards left, and the order in which
-the cards make most is tried out.
+The tables of many games lie in one flat array, see `packed`. Some positions have no entry, because
+the choice is certain: only one rank is legal, or the other seat has no cards left. In the second
+case the agent tries the orders of its cards and plays the one with the most points.
 """
 
 from __future__ import annotations
@@ -52,10 +52,10 @@ def split_cards(dealt, split):
 
 @kernel
 def discard_probabilities(v, weights, probabilities):
-    """Write how likely each card held is discarded now; ``weights`` begin with a strategy.
+    """Write the probability of discarding each card now; ``weights`` begin with a strategy.
 
-    Of the two cards of a split the one of the higher place is discarded first. Where another was,
-    the split with it is taken, or else that with the nearest place.
+    The card of a split with the higher place goes first. If the first discard was another card,
+    the kernel takes the split with it, or else the one with the nearest place.
 
     Args:
         probabilities: float64[HAND], by the card's place in ``v["hand"]``.
@@ -100,7 +100,7 @@ def discard_probabilities(v, weights, probabilities):
 
 @kernel
 def order_makes(v, order):
-    """Return what the cards held make played in an order, no other seat playing; -1 if it cannot.
+    """Return the points of the cards held, played in an order by this seat alone; -1 if illegal.
 
     Args:
         order: which of the orders of three cards; of two cards the first two differ.
@@ -144,7 +144,7 @@ def order_makes(v, order):
 
 @kernel
 def pegging_probabilities(v, weights, probabilities):
-    """Write how likely each card held is played now; ``weights`` begin with a strategy.
+    """Write the probability of playing each card now; ``weights`` begin with a strategy.
 
     Args:
         probabilities: float64[HAND], by the card's place in ``v["hand"]``; a rank's share stands at
@@ -209,7 +209,7 @@ def pegging_probabilities(v, weights, probabilities):
 
 @kernel
 def card_probabilities(v, weights, probabilities):
-    """Write how likely each card held is taken, float64[HAND]; return 0 under unknown rules."""
+    """Write the probability of each card held, float64[HAND]; return 0 under unknown rules."""
     at = find_game(weights, rules_key(v))
     if at == NONE:
         return 0
@@ -222,7 +222,7 @@ def card_probabilities(v, weights, probabilities):
 
 @kernel
 def act(v, rng, table, weights):
-    """Return a card drawn by the strategy's chances; NONE under rules that it is not for."""
+    """Return a card drawn by the strategy's probabilities; NONE under unknown rules."""
     probabilities = stack.floats(HAND)
     if card_probabilities(v, weights, probabilities) == 0:
         return NONE

@@ -1,4 +1,4 @@
-"""``equilibrium``: plays for points what no opponent can gain much against."""
+"""``equilibrium``: plays for points, by a strategy against which no opponent gains much."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def shipped() -> tuple[Solved, ...]:
 
 @entry(void(array_of(VIEW), WEIGHTS_T, float64[:, ::1]))
 def write_probabilities(views, weights, probabilities):
-    """Write how likely each action is for each view; a row stays 0 under unknown rules."""
+    """Write each view's action probabilities; a row stays 0 under unknown rules."""
     of_hand = stack.floats(HAND)
     for k in range(views.shape[0]):
         v = views[k]
@@ -51,14 +51,14 @@ def write_probabilities(views, weights, probabilities):
 
 
 class Equilibrium(CompiledAgent):
-    """Plays a solved strategy, drawing by its chances; the score does not matter to it.
+    """Plays a solved strategy by its probabilities; it ignores the score.
 
-    Views say under which rules they are played; it takes the strategy for those. What strategies do
-    not depend on, such as the target, may be any.
+    A view names its rules, and the agent takes the strategy for those. Fields on which strategies
+    do not depend, such as the target, may have any value.
 
     Args:
         solved: the strategies, by default those that come with the package.
-        name: what tables call it.
+        name: its name in tables.
     """
 
     name = "equilibrium"
@@ -95,7 +95,7 @@ class Equilibrium(CompiledAgent):
         """Return the agent of one strategy file, called by its name.
 
         Raises:
-            ValueError: the file does not fit; the message says what was expected and found.
+            ValueError: the file does not fit; the message names what was expected and found.
         """
         return cls([Solved.load(path)], name or Path(path).stem)
 
@@ -104,15 +104,15 @@ class Equilibrium(CompiledAgent):
         """Return a legal action for each view, int64[B].
 
         Raises:
-            ValueError: views of a game or of rules that it has no strategy for; the message says
-                which it has.
+            ValueError: views of a game or of rules without a strategy; the message lists its
+                strategies.
         """
         self._check(views)
         return super().act(views, rng)
 
     @one_or_many
     def action_probabilities(self, views: Views) -> npt.NDArray[np.float64]:
-        """Return how likely it takes each action, float64[B, 52]; a row adds up to 1.
+        """Return the probability of each action, float64[B, 52]; a row adds up to 1.
 
         Raises:
             ValueError: see `act`.
@@ -123,7 +123,7 @@ class Equilibrium(CompiledAgent):
         return probabilities
 
     def entries_for(self, family: Family) -> AgentEntries | None:
-        """Return what steps lanes of a family against this agent; None if it must be asked."""
+        """Return what steps lanes of a family against this agent; None if it must be called."""
         if type(self).act is not Equilibrium.act or family.name not in self.acts:
             return None
         return compile_policy(self.acts[family.name], family)

@@ -1,9 +1,9 @@
-"""Hands by class: hands that differ by the names of their suits alone are played alike.
+"""Hands by class: hands that differ only by a suit permutation are played alike.
 
-Of the 2,598,960 hands of five cards 134,459 classes are left, of the 20,358,520 of six 962,988. A
-hand becomes its class by its suits' ranks, 13 bits a suit: the suit with the largest number comes
-first. In that order the four numbers are the class's code, and its cards, by rank and then by suit,
-have places 0, 1, ..., by which the ways to lay two away are numbered.
+The 2,598,960 hands of five cards form 134,459 classes, the 20,358,520 of six 962,988. To find a
+hand's class, write each suit's ranks as 13 bits and sort the suits, the largest number first. The
+four numbers in this order are the class's code. The cards in this order, by rank and then by suit,
+have places 0, 1, ..., and these number the ways to discard two.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ def find_class(codes, begin, n, code):
 
 @entry(int64(int64[::1], int64[::1], int64, int64, int64[::1]))
 def list_codes(ranks, begins, suits, n, codes):
-    """Write the code of every class of hands of ``n`` cards; return how many there are.
+    """Write the code of every class of hands of ``n`` cards; return their number.
 
     Args:
         ranks: int64, the ranks that a suit may have in a hand, 13 bits, fewest first and ascending.
@@ -151,9 +151,9 @@ class Classes:
     Attributes:
         codes: int64[C], ascending; a class's number is its code's place.
         cards: int64[C, dealt], card ids of a hand of the class, in the class's order.
-        sizes: int64[C], how many hands each class has.
+        sizes: int64[C], the number of hands in each class.
         splits: int64[S, 2], the places discarded, by split.
-        keeps: int64[S, dealt - 2], the places kept.
+        keeps: int64[S, dealt - 2], the kept places.
     """
 
     codes: Ints
@@ -164,12 +164,12 @@ class Classes:
 
     @property
     def hands(self) -> int:
-        """How many hands there are in all."""
+        """The number of all hands."""
         return int(self.sizes.sum())
 
 
 def split_places(dealt: int) -> tuple[Ints, Ints]:
-    """Return the places discarded and those kept, by split: int64[S, 2], int64[S, dealt - 2]."""
+    """Return discarded and kept places by split: int64[S, 2], int64[S, dealt - 2]."""
     splits = list(combinations(range(dealt), 2))
     keeps = [[i for i in range(dealt) if i not in split] for split in splits]
     return np.array(splits, dtype=np.int64), np.array(keeps, dtype=np.int64)
@@ -181,7 +181,7 @@ def hand_classes(dealt: int, deck: int = DECK) -> Classes:
 
     Args:
         dealt: 4 to 6.
-        deck: the cards that there are, one bit a card id; every rank of it in the same suits, the
+        deck: the cards in play, one bit per card id; every rank of it in the same suits, the
             first of `crib_env.cards`.
     """
     held = [card for card in range(RANKS * SUITS) if deck >> card & 1]

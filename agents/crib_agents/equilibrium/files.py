@@ -1,6 +1,6 @@
-"""The file of a strategy: safetensors, its tables compressed; a header says what they fit.
+"""The file of a strategy: safetensors with compressed tables, and a header with the rules.
 
-Nothing in it can run. A file that does not fit is refused with the reason.
+It contains no code to run. The loader refuses a file that does not fit, with the reason.
 """
 
 from __future__ import annotations
@@ -36,9 +36,9 @@ class Solved:
     """A strategy and where it comes from.
 
     Attributes:
-        rules: what the rules are called. rules_fields: what they say.
+        rules: the name of the rules. rules_fields: their values.
         strategy: of both seats.
-        about: how it was solved: iterations, what it is off by, as far as measured.
+        about: how it was solved: iterations, and measured bounds on its exploitability.
         made_by: the command.
     """
 
@@ -72,7 +72,7 @@ class Solved:
 
     @cached_property
     def compressed(self) -> dict[str, npt.NDArray[np.uint8]]:
-        """The tables as the file has them."""
+        """The tables in the form of the file."""
         return self._packed(1)
 
     def _packed(self, level: int) -> dict[str, npt.NDArray[np.uint8]]:
@@ -83,7 +83,7 @@ class Solved:
         }
 
     def header(self) -> dict[str, Any]:
-        """Return what the file says of them."""
+        """Return the header of the file."""
         strategy = self.strategy
         return {
             "format": FORMAT,
@@ -111,7 +111,7 @@ class Solved:
         """Read a file of `to_bytes`.
 
         Raises:
-            ValueError: it does not fit this version; the message says what was expected and what
+            ValueError: it does not fit this version; the message names what was expected and what
                 was found.
         """
         about, tensors = read_header(path)
@@ -122,7 +122,7 @@ class Solved:
 
     @classmethod
     def of_file(cls, about: dict[str, Any], tensors: Mapping[str, npt.NDArray[Any]]) -> Solved:
-        """Return what a file's header and tables say.
+        """Return the strategy of a file's header and tables.
 
         Raises:
             ValueError: they do not fit.

@@ -1,7 +1,7 @@
 """Strategies in one flat array of numbers, as the compiled agent reads them.
 
-Compiled agents are passed float64 and nothing else. A float64 holds whole numbers up to 2**53
-exactly, so six probabilities go into one.
+Compiled agents take only float64. A float64 holds whole numbers up to 2**53 exactly, so six
+probabilities go into one.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def pack_bytes(values: npt.NDArray[np.uint8]) -> Floats:
 
 
 def pack_splits(discard: npt.NDArray[np.uint8]) -> Floats:
-    """Return the two likeliest splits of each class, and how likely the first is, as one number.
+    """Return the two likeliest splits of each class, and the first's probability, as one number.
 
     Args:
         discard: uint8[2, C, S].
@@ -68,7 +68,7 @@ def pack(strategy: Strategy) -> Floats:
 
 
 def join(keys: Sequence[int], packed: Sequence[Floats]) -> Floats:
-    """Return many strategies as one array: how many, the key and the place of each, then they."""
+    """Return many strategies as one array: their number, each key and place, then the data."""
     at = 1 + 2 * len(keys)
     head = [float(len(keys))]
     for key, numbers in zip(keys, packed, strict=True):

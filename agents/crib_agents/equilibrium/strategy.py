@@ -1,6 +1,6 @@
-"""A strategy as tables: how likely each way to discard is, and each rank at each node of the play.
+"""A strategy as tables: the probability of each discard, and of each rank at each node.
 
-Probabilities are in 255ths, uint8: what it costs in play cannot be measured.
+Probabilities are uint8, in 255ths.
 """
 
 from __future__ import annotations
@@ -25,16 +25,16 @@ Bytes = npt.NDArray[np.uint8]
 
 @dataclass(frozen=True, eq=False)
 class Strategy:
-    """What a seat does in every position of a deal, whatever the score.
+    """A seat's strategy for every position of a deal, whatever the score.
 
     Attributes:
         dealt: cards dealt to a seat. single_count: whether there is one count (F4).
         discard: uint8[2, C, S], by role (pone, dealer), the class of the hand and the way to split
             it; each class's add up to 255.
         play: uint8[starters, size]; see `first_of`. ``starters`` is 13, the starter's rank, or 1
-            where the play does not depend on it.
-        by_discard: whether the play depends on the ranks discarded.
-        deck: the cards that there are, one bit a card id.
+            where the pegging does not depend on it.
+        by_discard: whether the pegging depends on the ranks discarded.
+        deck: the cards in play, one bit per card id.
     """
 
     dealt: int
@@ -51,23 +51,23 @@ class Strategy:
 
     @cached_property
     def tree(self) -> PublicTree:
-        """The public tree of the play."""
+        """The public tree of the pegging."""
         return public_tree(self.dealt - 2, self.single_count)
 
     @property
     def discard_pairs(self) -> int:
-        """Into how many the play of what is kept is divided by what was discarded."""
+        """The number of discards by which the pegging of a holding is divided."""
         return PAIRS if self.by_discard else 1
 
     def discard_probabilities(self, role: int) -> npt.NDArray[np.float32]:
-        """Return how likely each split of each class is, float32[C, S], for pone 0, dealer 1."""
+        """Return the probability of each split by class, float32[C, S], for pone 0, dealer 1."""
         probabilities: npt.NDArray[np.float32] = self.discard[role].astype(np.float32) / WHOLE
         return probabilities
 
     def pegging_probabilities(
         self, node: int, holding: int, starter: int = 0, discarded: int = 0
     ) -> npt.NDArray[np.float64]:
-        """Return how likely the seat to move plays each rank, float64[13].
+        """Return the probability that the seat to move plays each rank, float64[13].
 
         Args:
             node: where it is; see `PublicTree` and `find_node`.

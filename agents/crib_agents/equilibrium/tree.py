@@ -1,15 +1,15 @@
-"""The public tree of the play: what both seats see, whatever they hold.
+"""The public tree of the pegging: what both seats see, whatever they hold.
 
-A node is the seat to move and the ranks played so far, in order, with who played them and where
-counts ended. What a seat may do at a node depends on what it still holds, a rank multiset of
-``left`` cards: what it kept is that and what it has played, so node and multiset say all that the
-seat knows of the play. Suits do not matter in the play.
+A node is the seat to move and the ranks played so far, in order, with the player of each and where
+counts ended. The legal ranks at a node depend on the seat's ``left`` remaining cards, a rank
+multiset. Its kept cards are this multiset and the cards it has played. So node and multiset are all
+that the seat knows of the pegging. Suits do not matter here.
 
-A card is followed in one of three ways (`WAYS`), told apart by the table because a seat that can
-play must (H3): the other seat plays, or it cannot and the same plays on, or neither can and a new
-count begins. There is no node where nothing is left to choose: the rest of the play is settled
-where a seat has two cards and the other one. A seat whose opponent has no cards chooses too, but
-knows everything: it plays what makes most, and needs no probabilities.
+After a card, one of three things happens (`WAYS`): the other seat plays; or it cannot, and the same
+seat plays on; or neither can, and a new count begins. These are public, because a seat that can
+play must (H3). A position without a choice has no node: when one seat has two cards left and the
+other one, the rest is determined. A seat whose opponent has no cards also chooses, but knows
+everything: it plays for the most points and needs no probabilities.
 """
 
 from __future__ import annotations
@@ -41,18 +41,18 @@ def multisets(size: int) -> int:
 
 @dataclass(frozen=True, eq=False)
 class PublicTree:
-    """The nodes of the play, those nearer the beginning first; node 0 is pone's lead.
+    """The nodes of the pegging, those nearer the beginning first; node 0 is pone's lead.
 
     Attributes:
         mover: int64[N], 0 where pone is to move, 1 the dealer.
         left, other: int64[N], how many cards the mover and the other seat hold.
         count: int64[N], the count.
         alone: int64[N], 1 where the other seat cannot play in this count.
-        row: int64[N], which row of ``child`` is the node's; NONE if nothing follows it in the tree.
+        row: int64[N], the node's row of ``child``; NONE if nothing follows it in the tree.
         child: int64[R, WAYS]; the node after a card is that plus the card's rank. What is there for
             ranks that do not fit, or cannot be followed in that way, means nothing.
         offset: int64[N], where the node's probabilities begin; NONE where none are needed.
-        size: how many probabilities all nodes have.
+        size: number of probabilities of all nodes.
     """
 
     mover: npt.NDArray[np.int64]
@@ -68,11 +68,11 @@ class PublicTree:
 
 @cache
 def public_tree(cards: int, single_count: bool) -> PublicTree:
-    """Return the tree of the play with ``cards`` a seat.
+    """Return the tree of the pegging with ``cards`` a seat.
 
     Args:
         cards: 2 to 4.
-        single_count: whether the play ends with its first count (F4).
+        single_count: whether the pegging ends with its first count (F4).
     """
     level = {"mover": [0], "left": [cards], "other": [cards], "count": [0], "alone": [0]}
     here = {name: np.array(value, dtype=np.int64) for name, value in level.items()}
@@ -144,7 +144,7 @@ def _ranks_of(way: int) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
 
 @kernel
 def way_on(v, i, count):
-    """Return in which way the play went on after the card ``v["pile"][i]``, by a mover's view.
+    """Return how the pegging continued after the card ``v["pile"][i]``, by a mover's view.
 
     Args:
         count: with that card.
@@ -162,7 +162,7 @@ def way_on(v, i, count):
 
 @kernel
 def find_node(v, row, rows_at, child, children_at):
-    """Return the node of the tree that a seat to move in the play is at, by its view.
+    """Return the tree's node of a seat to move in the pegging, by its view.
 
     Args:
         row, child: flat, those of `PublicTree` from ``rows_at`` and ``children_at`` on.

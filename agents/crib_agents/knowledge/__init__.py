@@ -1,6 +1,6 @@
-"""What agents, solver, exploiter and evaluation share about cribbage.
+"""Knowledge about cribbage that agents, solver, exploiter and evaluation share.
 
-- `two_hand`: hands by rank, the course of the pegging, what a deal brings, the chance of winning.
-- `table_top`: a round as the search plays it, what a round brings, the chance of winning.
-- `honours`: the fields of the rules that the measured tables serve.
+- `two_hand`: hands by rank, the course of the pegging, points of a deal, probability of winning.
+- `table_top`: a round in the form for search, points of a round, probability of winning.
+- `honours`: the rules fields under which the measured tables hold.
 """

@@ -1,7 +1,7 @@
-"""``learned``: nets trained by self-play (`crib train`), which expect the points still to come.
+"""``learned``: networks trained by self-play (`crib train`) that predict points still to come.
 
-- `agent`: the agent. `weights`: the files it reads. `network`: a small net inside kernels.
-- `two_hand`: what its nets see of those games, and how it plays.
+- `agent`: the agent. `weights`: the files it reads. `network`: a small network inside kernels.
+- `two_hand`, `table_top`: the inputs of its networks in those games, and how it plays.
 """
 
 from crib_agents.learned.agent import MonteCarloAgent

@@ -1,4 +1,4 @@
-"""``learned``: plays every game that it has weights for, each by its own nets."""
+"""``learned``: plays every game for which it has weights, each with its own networks."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ class MonteCarloAgent(TakesWeights, CompiledAgent):
 
     Args:
         sets: the weights, by default those that come with the package.
-        name: what tables call it.
+        name: its name in tables.
     """
 
     name = "learned"
@@ -107,7 +107,7 @@ class MonteCarloAgent(TakesWeights, CompiledAgent):
         """Return the agent of one file of weights, called by its name.
 
         Raises:
-            ValueError: the file does not fit; the message says what was expected and found.
+            ValueError: the file does not fit; the message names what was expected and found.
         """
         return cls([Weights.load(path)], name or Path(path).stem)
 
@@ -125,8 +125,8 @@ class MonteCarloAgent(TakesWeights, CompiledAgent):
     def action_values(self, views: Views) -> npt.NDArray[np.float64]:
         """Return its value of each action, float64[B, actions]; NaN where illegal.
 
-        In points, or as a chance to win where it discards near the end. A card discarded first is
-        worth what the best pair with it is.
+        Values are points, or probabilities of winning for discards near the end. The value of a
+        first discard is that of the best pair with it.
 
         Raises:
             ValueError: see `act`.
@@ -138,7 +138,7 @@ class MonteCarloAgent(TakesWeights, CompiledAgent):
         return values
 
     def entries_for(self, family: Family) -> AgentEntries | None:
-        """Return what steps lanes of a family against this agent; None if it must be asked."""
+        """Return what steps lanes of a family against this agent; None if it must be called."""
         if type(self).act is not MonteCarloAgent.act or family.name not in self.acts:
             return None
         return compile_policy(self.acts[family.name], family)

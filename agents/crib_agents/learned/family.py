@@ -1,4 +1,4 @@
-"""What the learned agent must know of a family of games; each family's package states it."""
+"""The interface of the learned agent to a family of games; each family's package defines it."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ class LearnedFamily:
         rules_key: kernel ``rules_key(view) -> int``, which tells those fields' values apart, and
             from those of every other family.
         act: ``act(view, rng, table, weights) -> action``; ``weights`` as `weights.join` lays out.
-        values: kernel ``values(view, table, weights, values)``, which writes what ``act`` thinks
-            each action is worth; here ``weights`` begin with the nets.
+        values: kernel ``values(view, table, weights, values)``, which writes ``act``'s value
+            of each action; here ``weights`` begin with the nets.
         tables: the shapes of tables of learned numbers, by name; ``act`` finds them after the nets.
         knows: ``knows(rules_fields) -> float64[K]``, what ``act`` knows of the rules besides, after
             those.

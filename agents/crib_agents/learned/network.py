@@ -1,10 +1,10 @@
-"""A small network inside kernels: its numbers lie in one flat array, its inputs are a short list.
+"""A small network inside kernels: a flat array of numbers, and a short list of inputs.
 
-A net is an MLP of two hidden layers with ReLUs. Of its many inputs few are not 0, so features are
-written as a list of which are and what they are, and the first layer adds up those inputs' rows.
+A network is an MLP with two hidden layers and ReLUs. Few of its many inputs are not 0. So features
+are a list of their places and values, and the first layer adds up the rows of those inputs.
 
-In the flat array a net is ``inputs, first, second, outputs`` (the sizes of its layers), then for
-each layer its weights, a row for each *input*, and its biases.
+In the flat array a network is ``inputs, first, second, outputs`` (the sizes of its layers), then
+for each layer its weights, a row for each *input*, and its biases.
 """
 
 from __future__ import annotations

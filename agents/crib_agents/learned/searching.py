@@ -1,4 +1,4 @@
-"""``learned_search``: nets of the agent ``learned`` behind a step of search, to the score."""
+"""``learned_search``: one step of search over the networks of ``learned``, aware of the score."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class LearnedSearch(TakesWeights):
 
     Args:
         sets: the weights, by default those that come with the package.
-        name: what tables call it.
+        name: its name in tables.
     """
 
     honours = HONOURS - {"two_hand.heels"}
@@ -43,7 +43,7 @@ class LearnedSearch(TakesWeights):
         """Return the agent of one file of weights, called by its name.
 
         Raises:
-            ValueError: the file does not fit; the message says what was expected and found.
+            ValueError: the file does not fit; the message names what was expected and found.
         """
         return cls([Weights.load(path)], f"{Path(path).stem} with search")
 

@@ -1,4 +1,4 @@
-"""What the learned agent thinks of every action, compiled once for each family of games."""
+"""The learned agent's value of every action, compiled once for each family of games."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Weights of the learned agent: nets for one set of rules, in a file that says what they fit.
+"""Weights of the learned agent: networks for one set of rules, in a file that names those rules.
 
-The file is safetensors, float32 or float16, with a JSON header; nothing in it can run. What a
-kernel reads is one flat array of many such sets, made by `join`.
+The file is safetensors, float32 or float16, with a JSON header; it contains no code to run. `join`
+makes one flat array of many such sets, which the kernels read.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ FORMAT_VERSION = 1
 
 
 def fields_of(rules: Rules) -> dict[str, Any]:
-    """Return what rules say, without what they are called."""
+    """Return the fields of rules, without their name."""
     fields = asdict(rules)
     del fields["name"]
     return fields
@@ -40,7 +40,7 @@ class Weights:
 
     Attributes:
         family: the family's name.
-        rules: what the rules are called. rules_fields: what they say.
+        rules: the name of the rules. rules_fields: their values.
         players: seats in a game.
         nets: the layers of each net, by name; float32.
         made_by: the command that made them.
@@ -56,7 +56,7 @@ class Weights:
     tables: Mapping[str, npt.NDArray[np.float32]] = field(default_factory=dict)
 
     def header(self) -> dict[str, Any]:
-        """Return what the file says of itself."""
+        """Return the header of the file."""
         known = find_learned(self.family)
         return {
             "format": FORMAT,
@@ -70,7 +70,7 @@ class Weights:
         }
 
     def to_bytes(self, dtype: npt.DTypeLike = np.float32) -> bytes:
-        """Return the file, its numbers kept as ``dtype``.
+        """Return the file, with numbers of ``dtype``.
 
         Raises:
             ValueError: some are not finite, or too large for it.
@@ -94,7 +94,7 @@ class Weights:
         """Read a file written by `save`.
 
         Raises:
-            ValueError: it does not fit this version; the message says what was expected and what
+            ValueError: it does not fit this version; the message names what was expected and what
                 was found.
         """
         about, tensors = read_header(path)

@@ -1,7 +1,7 @@
-"""``master``: the equilibrium's habits and the expert's judgement, weighed against each other.
+"""``master``: combines the expert's value with the equilibrium's probability.
 
-- `strategies`: the solved strategies by their rules, each read when it is first met.
-- `choose`: kernels: what is chosen where both have their say.
+- `strategies`: the solved strategies by their rules, each loaded at its first use.
+- `choose`: kernels: the choice by both.
 - `agent`: the agent.
 """
 

@@ -1,4 +1,4 @@
-"""``master``: plays for the game as `expert` does, by the habits of `equilibrium`."""
+"""``master``: plays for the win like `expert`, regularised towards `equilibrium`."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ Array = npt.NDArray[np.float64]
 
 
 class Master:
-    """Weighs the expert's value of a choice against how likely the equilibrium makes it.
+    """Adds the expert's value of a choice and the log of its equilibrium probability.
 
-    In the pegging the value is that of the expert's search, which here predicts both seats' cards
-    from choices the expert made. Without a solved strategy `master` plays as `expert`. It is
+    In the pegging the value comes from the expert's search, which here predicts both seats' cards
+    from the expert's choices. Without a solved strategy `master` plays as `expert`. It is
     deterministic.
 
     Args:
@@ -42,7 +42,7 @@ class Master:
         play_pull: the same in the pegging.
 
     Attributes:
-        name: what tables call it.
+        name: its name in tables.
     """
 
     name = "master"
@@ -62,7 +62,7 @@ class Master:
 
         Args:
             views: structured array [B] of views, each of a seat to move.
-            rng: left alone, for its choices have no chance in them.
+            rng: unused, since the agent is deterministic.
 
         Raises:
             ValueError: views of another game.
@@ -106,7 +106,7 @@ class Master:
 
 @cache
 def read_tables() -> tuple[Array, Array, Array]:
-    """Return what the expert's search knows by heart, with the tables that predict its choices."""
+    """Return the tables of the expert's search, with those that predict its choices."""
     _, rates, suited = pegging.read_tables()
     return tables.load(tables.CHOICES)["tables"].ravel() / pegging.UNIT, rates, suited
 

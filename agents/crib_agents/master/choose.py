@@ -42,13 +42,13 @@ LEAST = 1 / 255  # the least probability: the resolution of a strategy's
 
 @kernel
 def drawn(chance, pull):
-    """Return what a probability adds to a value."""
+    """Return the term that a probability adds to a value."""
     return pull * math.log(max(chance, LEAST))
 
 
 @kernel
 def pair_probabilities(cards, n, is_dealer, strategy, probabilities):
-    """Write how likely the equilibrium lays each pair away, float64[PAIRS], by `fill_columns`."""
+    """Write the equilibrium probability of each pair, float64[PAIRS], by `fill_columns`."""
     order = stack.ints(HAND)
     classes = int(strategy[CLASSES])
     at = find_class(strategy, int(strategy[CODES]), classes, canonical(cards, n, order))

@@ -1,4 +1,4 @@
-"""The solved strategies that come with the package, each read when its rules are first met."""
+"""The solved strategies that come with the package, each loaded at its first use."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Fields = tuple[int, ...]
 
 @cache
 def paths() -> dict[Fields, Path]:
-    """Return where the strategies are, by what the rules say in `FIELDS`."""
+    """Return the files of the strategies, by the values of the rules in `FIELDS`."""
     found = {}
     for path in sorted(SHIPPED.glob("*.safetensors")):
         rules = read_header(path)[0]["rules_fields"]
@@ -32,7 +32,7 @@ def paths() -> dict[Fields, Path]:
 def packed(rules: Fields) -> npt.NDArray[np.float64] | None:
     """Return the strategy for rules of these fields as `packed` lays it out; None if there is none.
 
-    That of the six-card game takes 150 MB, and a second or two to read.
+    The six-card strategy takes 150 MB, and a second or two to load.
     """
     path = paths().get(rules)
     return None if path is None else pack(Solved.load(path).strategy)

@@ -1,4 +1,4 @@
-"""The page of a two-hand game: points a deal, games and skunks, by self-play."""
+"""The page of a two-hand game: points per deal, games and skunks, by self-play."""
 
 from __future__ import annotations
 

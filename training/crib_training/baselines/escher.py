@@ -1,12 +1,12 @@
-"""ESCHER: counterfactual regrets by networks, from a critic of histories, without weights of luck.
+"""ESCHER: networks for counterfactual regrets, from a critic of histories, no importance weights.
 
     crib train --method escher --env five_card_v0 --out runs/escher
 
 McAleer et al. 2023, arXiv 2206.04122. In each deal one seat explores with fixed probabilities and
-the other plays by regret matching. A critic that sees both hands values every action; what an
-action has over the policy's mean is a sample of its regret, without importance weights. One network
-learns the mean regret of each action over all iterations, another the average policy, which is
-evaluated.
+the other plays by regret matching. A critic that sees both hands values every action. An action's
+value less the policy's mean is a sample of its regret, without importance weights. One network
+learns the mean regret of each action over all iterations. Another learns the average policy, which
+is evaluated.
 """
 
 from __future__ import annotations
@@ -37,14 +37,14 @@ class Settings(RunSettings):
     """Learn a mixed policy by ESCHER.
 
     Attributes:
-        method: how it learns.
-        batch_size: of a step of gradient descent.
-        updates: steps of the regrets and of the average in an iteration.
+        method: the method.
+        batch_size: decisions per step of gradient descent.
+        updates: gradient steps of the regrets and of the average policy per iteration.
         critic_epochs: passes of the critic over an iteration's decisions.
-        explore: the share of the uniform policy in what the exploring seat plays.
-        learning_rate: of all networks; falls to a tenth.
-        target_rate: how far the critic that backs up moves at each step.
-        reservoir: decisions in each of the two samples.
+        explore: the share of the uniform policy in the play of the exploring seat.
+        learning_rate: learning rate of all networks; it falls to a tenth.
+        target_rate: step of the target critic at each update.
+        reservoir: decisions in each of the two reservoirs.
         out: the folder for results.
     """
 
@@ -60,7 +60,7 @@ class Settings(RunSettings):
 
 
 class ESCHER:
-    """Learns as `Settings` say; see `crib_training.baselines.run.Learner`."""
+    """Learns by its `Settings`; see `crib_training.baselines.run.Learner`."""
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
@@ -107,7 +107,7 @@ class ESCHER:
 
     @torch.no_grad()
     def _step(self, iteration: float) -> tuple[Tensor, ...]:
-        """Take a decision in every lane, and return what the critic learns from it."""
+        """Take a decision in every lane, and return the critic's training data."""
         games, lanes = self.games, self.games.lanes
         seen, masks = torch.from_numpy(games.observations), torch.from_numpy(games.masks)
         both, policy = both_seats(games), match_regrets(self.regrets(seen, masks), masks)
@@ -130,7 +130,7 @@ class ESCHER:
         over = np.flatnonzero(ended)
         self.explorer[over] = self.rng.integers(0, 2, len(over))
 
-        # Backed up: the gain, and the mean of the critic over the policy at the next decision.
+        # The target: the gain, plus the critic's mean over the policy at the next decision.
         seen, masks = torch.from_numpy(games.observations), torch.from_numpy(games.masks)
         policy = match_regrets(self.regrets(seen, masks), masks)
         value = (policy * self.target(both_seats(games))).sum(1)
@@ -167,7 +167,7 @@ class ESCHER:
         return descend(self.adams["average"], loss)
 
     def agent(self) -> PolicyNetAgent:
-        """Return the average policy as an agent that draws."""
+        """Return the average policy as an agent that samples its actions."""
         return self.average.agent("escher", self.settings)
 
     def state(self) -> dict[str, Any]:
@@ -180,7 +180,7 @@ class ESCHER:
         }  # fmt: skip
 
     def restore(self, state: Mapping[str, Any]) -> None:
-        """Take over what `state` returned."""
+        """Restore what `state` returned."""
         self.games.set_state(state["games"].tobytes())
         self.rng.bit_generator.state = json.loads(state["rng"].tobytes())
         self.explorer[:] = state["explorer"]
@@ -191,7 +191,7 @@ class ESCHER:
 def match_regrets(regrets: Tensor, masks: Tensor) -> Tensor:
     """Return the policy in proportion to positive regrets, float32[B, actions].
 
-    Where none is positive the action of the highest regret is taken.
+    If none is positive, the policy takes the action of the highest regret.
 
     Args:
         regrets: float32[B, actions], low where illegal. masks: bool[B, actions].
@@ -203,7 +203,7 @@ def match_regrets(regrets: Tensor, masks: Tensor) -> Tensor:
 
 
 def run(settings: Settings) -> None:
-    """Learn, and say where the results are."""
+    """Learn, and print where the results are."""
     learn("escher", settings, ESCHER(settings))
 
 

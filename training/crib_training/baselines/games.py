@@ -19,21 +19,21 @@ Ints = npt.NDArray[np.int64]
 class Games:
     """Deals side by side, each waiting for a seat that has a choice.
 
-    Suits are canonical, so a policy cannot depend on suits that do not matter. Cards that are
-    forced play themselves. Points are ``reward="expected"``: the mean of the show over the starter
-    in place of what it brought.
+    Suits are canonical, so a policy cannot depend on suits that do not matter. Forced cards are
+    played automatically. Points are those of ``reward="expected"``: the mean of the show over the
+    starter instead of its actual points.
 
     Args:
-        rules: of a two-hand game.
-        num_envs: N, how many deals.
+        rules: rules of a two-hand game.
+        num_envs: N, the number of deals.
         seed: fixes all deals.
         features: the level of features of the observations, or None.
 
     Attributes:
-        size: of a seat's observation. bits: how many of its numbers come before the features.
-        actions: how many there are.
+        size: length of a seat's observation. bits: length of its part before the features.
+        actions: number of actions.
         observations: float32[N, size], of the seat to move.
-        others: float32[N, bits], of the other seat: what a critic may know in training.
+        others: float32[N, bits], of the other seat, which a critic may see in training.
         masks: bool[N, actions], the legal actions of the seat to move.
         movers: int64[N], the seat to move.
     """
@@ -58,15 +58,15 @@ class Games:
         self._observe()
 
     def step(self, actions: Ints) -> tuple[Floats, npt.NDArray[np.bool_]]:
-        """Take ``actions[i]`` in lane i, and what is forced after it.
+        """Take ``actions[i]`` in lane i, and the forced cards after it.
 
-        A deal that ends is followed by the next.
+        When a deal ends, the next one starts.
 
         Args:
             actions: int64[N], each legal.
 
         Returns:
-            float32[N], the points that seat 0 made more than seat 1, and bool[N], whether a deal
+            float32[N], the points of seat 0 less those of seat 1, and bool[N], whether a deal
             ended.
         """
         if self.batch.step(self.lanes, actions) is not None:
@@ -76,7 +76,7 @@ class Games:
         return played
 
     def set_state(self, states: bytes) -> None:
-        """Go on from what `state` returned.
+        """Continue from what `state` returned.
 
         Raises:
             ValueError: it is of another number of deals.

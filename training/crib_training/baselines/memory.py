@@ -11,13 +11,12 @@ from torch import Tensor
 
 
 class Memory:
-    """Rows of arrays, of which a batch is drawn; the arrays are made at the first `add`.
+    """A buffer of rows from which to draw batches; the first `add` allocates its arrays.
 
     Args:
-        size: how many rows it holds.
-        reservoir: hold each row ever added with equal chances (Vitter's algorithm R); otherwise the
-            newest.
-        chance: the source of chance.
+        size: number of rows it can hold.
+        reservoir: hold a uniform sample of all rows (Vitter's algorithm R); otherwise the newest.
+        chance: the random generator.
     """
 
     def __init__(self, size: int, reservoir: bool, chance: np.random.Generator) -> None:
@@ -67,7 +66,7 @@ class Memory:
         return held | {f"{name}.added": np.array([self.added])}
 
     def restore(self, name: str, state: Mapping[str, np.ndarray[Any, Any]]) -> None:
-        """Take over what `state` returned.
+        """Restore what `state` returned.
 
         Raises:
             ValueError: it is of a memory of another size.

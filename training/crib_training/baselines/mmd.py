@@ -1,4 +1,4 @@
-"""Magnetic mirror descent by self-play: each update is held by the last policy and by a magnet.
+"""Magnetic mirror descent by self-play: a KL term to the last policy and one to a magnet.
 
     crib train --method mmd --env five_card_v0 --out runs/mmd
     crib train --method mmd --magnet ema --env five_card_v0 --out runs/ema
@@ -33,19 +33,19 @@ class Settings(RunSettings):
     """Learn a mixed policy by magnetic mirror descent.
 
     Attributes:
-        method: how it learns.
-        magnet: uniform, or ema, the slow average of the policy.
-        batch_size: of a step of gradient descent.
+        method: the method.
+        magnet: uniform, or ema: the slow average of the policy.
+        batch_size: decisions per step of gradient descent.
         epochs: passes over the decisions.
-        learning_rate: falls to a tenth.
-        gae_lambda: of the advantages.
-        kl: the weight of the KL to the policy that played, in units of advantages of variance 1.
-        pull: the weight of the KL to the magnet.
-        last_pull: what it falls to.
-        magnet_rate: how far an ema magnet moves towards the policy at each update.
-        value_weight: of the critic's loss.
-        max_grad_norm: gradients are clipped to it.
-        ema_rate: how far the average that is evaluated moves towards the weights at each step.
+        learning_rate: learning rate; it falls to a tenth.
+        gae_lambda: lambda of GAE.
+        kl: weight of the KL to the policy that played, for advantages of variance 1.
+        pull: weight of the KL to the magnet.
+        last_pull: that weight at the end.
+        magnet_rate: step of an ema magnet towards the policy at each update.
+        value_weight: weight of the critic's loss.
+        max_grad_norm: maximum norm of the gradients.
+        ema_rate: step of the average of the weights at each update; the average is evaluated.
         out: the folder for results.
     """
 
@@ -66,7 +66,7 @@ class Settings(RunSettings):
 
 
 class MMD:
-    """Learns as `Settings` say; see `crib_training.baselines.run.Learner`."""
+    """Learns by its `Settings`; see `crib_training.baselines.run.Learner`."""
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
@@ -91,7 +91,7 @@ class MMD:
         self.decisions = 0
 
     def iterate(self) -> dict[str, float]:
-        """Play, then learn from what was played."""
+        """Play, then learn from the decisions."""
         settings = self.settings
         left = max(0.0, 1 - self.decisions / settings.decisions)
         pull = settings.last_pull + (settings.pull - settings.last_pull) * left
@@ -145,7 +145,7 @@ class MMD:
             return torch.cat([self.magnet(*part).log_softmax(1) for part in parts])
 
     def agent(self) -> PolicyNetAgent:
-        """Return the average of the weights as an agent that draws."""
+        """Return the policy of the averaged weights as an agent that samples."""
         return self.average.agent("mmd", self.settings)
 
     def state(self) -> dict[str, Any]:
@@ -153,13 +153,13 @@ class MMD:
         return {"games": as_array(self.games.state()), "chance": self.chance.get_state().numpy()}
 
     def restore(self, state: Mapping[str, Any]) -> None:
-        """Take over what `state` returned."""
+        """Restore what `state` returned."""
         self.games.set_state(state["games"].tobytes())
         self.chance.set_state(torch.from_numpy(state["chance"].copy()))
 
 
 def run(settings: Settings) -> None:
-    """Learn, and say where the results are."""
+    """Learn, and print where the results are."""
     learn("mmd", settings, MMD(settings))
 
 

@@ -35,17 +35,17 @@ class Settings(RunSettings):
     """Learn a mixed policy by neural fictitious self-play.
 
     Attributes:
-        method: how it learns.
-        steps: decisions in each deal's lane between updates.
-        batch_size: of a step of gradient descent.
-        updates: steps of both networks after that.
-        anticipatory: how likely a seat plays its best response in a deal.
-        epsilon: how likely the best response plays at random; falls to a tenth.
-        learning_rate: of the best response.
-        average_learning_rate: of the average.
-        target_rate: how far the target network moves at each step.
-        memory: decisions that the best response learns from, the newest.
-        reservoir: decisions that the average learns from, a sample of all.
+        method: the method.
+        steps: decisions per lane between updates.
+        batch_size: decisions per step of gradient descent.
+        updates: gradient steps of both networks between batches of decisions.
+        anticipatory: probability that a seat plays its best response in a deal.
+        epsilon: probability that the best response plays at random; falls to a tenth.
+        learning_rate: learning rate of the best response.
+        average_learning_rate: learning rate of the average policy.
+        target_rate: step of the target network at each update.
+        memory: newest decisions that the best response learns from.
+        reservoir: decisions that the average policy learns from, a uniform sample of all.
         out: the folder for results.
     """
 
@@ -64,7 +64,7 @@ class Settings(RunSettings):
 
 
 class NFSP:
-    """Learns as `Settings` say; see `crib_training.baselines.run.Learner`."""
+    """Learns by its `Settings`; see `crib_training.baselines.run.Learner`."""
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
@@ -138,7 +138,7 @@ class NFSP:
         self.best[over] = self.rng.random((len(over), 2)) < self.settings.anticipatory
 
     def _close(self, lanes: Any, seats: Any, seen: Tensor | None, masks: Tensor | None) -> None:
-        """Put the last decision of a seat in each lane into memory, with what came of it."""
+        """Store the last decision of a seat in each lane, with its outcome."""
         seats, games = seats[lanes], self.games
         rows = torch.from_numpy(lanes)
         self.newest.add(
@@ -169,14 +169,14 @@ class NFSP:
         return found
 
     def _learn_average(self) -> float:
-        """Take a step towards what the best response did."""
+        """Take a step towards the choices of the best response."""
         rows = self.sample.draw(self.settings.batch_size)
         log_p = self.average(rows["seen"], rows["masks"].bool()).log_softmax(1)
         loss = -log_p.gather(1, rows["actions"][:, None]).mean()
         return descend(self.adam, loss)
 
     def agent(self) -> PolicyNetAgent:
-        """Return the average policy as an agent that draws."""
+        """Return the average policy as an agent that samples its actions."""
         return self.average.agent("nfsp", self.settings)
 
     def state(self) -> dict[str, Any]:
@@ -190,7 +190,7 @@ class NFSP:
         }  # fmt: skip
 
     def restore(self, state: Mapping[str, Any]) -> None:
-        """Take over what `state` returned."""
+        """Restore what `state` returned."""
         self.games.set_state(state["games"].tobytes())
         self.rng.bit_generator.state = json.loads(state["rng"].tobytes())
         self.best[:], self.open[:] = state["best"], state["open"]
@@ -202,7 +202,7 @@ class NFSP:
 
 
 def run(settings: Settings) -> None:
-    """Learn, and say where the results are."""
+    """Learn, and print where the results are."""
     learn("nfsp", settings, NFSP(settings))
 
 

@@ -28,11 +28,11 @@ def mlp(*sizes: int) -> nn.Sequential:
 
 
 class Policy(nn.Module):
-    """Logits of actions; what is illegal has none to speak of.
+    """A network for the logits of actions, very low where illegal.
 
     Args:
-        games: whose observations it reads.
-        hidden_sizes: of the hidden layers.
+        games: the games whose observations it reads.
+        hidden_sizes: sizes of the hidden layers.
     """
 
     def __init__(self, games: Games, hidden_sizes: tuple[int, ...]) -> None:
@@ -82,11 +82,11 @@ class Policy(nn.Module):
 
     @torch.no_grad()
     def follow(self, other: Policy, rate: float) -> None:
-        """Move each weight by so much of the way towards another network's."""
+        """Move each weight towards another network's by a share of the difference."""
         torch._foreach_lerp_(list(self.parameters()), list(other.parameters()), rate)
 
     def agent(self, name: str, settings: RunSettings) -> PolicyNetAgent:
-        """Return the agent that draws from this policy, in NumPy."""
+        """Return the agent that samples from this policy, in NumPy."""
         layers = [part for part in self.body if isinstance(part, nn.Linear)] + [self.last]
         weights = [(_array(layer.weight), _array(layer.bias)) for layer in layers]
         head = None

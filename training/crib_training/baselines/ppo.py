@@ -30,17 +30,17 @@ class Settings(RunSettings):
     """Learn a mixed policy by self-play PPO.
 
     Attributes:
-        method: how it learns.
-        batch_size: of a step of gradient descent.
+        method: the method.
+        batch_size: decisions per step of gradient descent.
         epochs: passes over the decisions.
-        learning_rate: falls to a tenth.
-        clip: of the ratio.
-        gae_lambda: of the advantages.
-        entropy: the weight of the entropy, in units of advantages of variance 1.
-        last_entropy: what it falls to.
-        value_weight: of the critic's loss.
-        max_grad_norm: gradients are clipped to it.
-        ema_rate: how far the average moves towards the weights at each step.
+        learning_rate: learning rate; it falls to a tenth.
+        clip: clipping range of the ratio.
+        gae_lambda: lambda of GAE.
+        entropy: weight of the entropy, for advantages of variance 1.
+        last_entropy: that weight at the end.
+        value_weight: weight of the critic's loss.
+        max_grad_norm: maximum norm of the gradients.
+        ema_rate: step of the average of the weights at each update; the average is evaluated.
         out: the folder for results.
     """
 
@@ -59,7 +59,7 @@ class Settings(RunSettings):
 
 
 class PPO:
-    """Learns as `Settings` say; see `crib_training.baselines.run.Learner`."""
+    """Learns by its `Settings`; see `crib_training.baselines.run.Learner`."""
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
@@ -82,7 +82,7 @@ class PPO:
         self.decisions = 0
 
     def iterate(self) -> dict[str, float]:
-        """Play, then learn from what was played."""
+        """Play, then learn from the decisions."""
         settings = self.settings
         left = max(0.0, 1 - self.decisions / settings.decisions)
         weight = settings.last_entropy + (settings.entropy - settings.last_entropy) * left
@@ -120,7 +120,7 @@ class PPO:
         return {"loss": loss.item(), "entropy": entropy.item(), "value_error": error.item()}
 
     def agent(self) -> PolicyNetAgent:
-        """Return the average of the weights as an agent that draws."""
+        """Return the policy of the averaged weights as an agent that samples."""
         return self.average.agent("selfplay_ppo", self.settings)
 
     def state(self) -> dict[str, Any]:
@@ -128,13 +128,13 @@ class PPO:
         return {"games": as_array(self.games.state()), "chance": self.chance.get_state().numpy()}
 
     def restore(self, state: Mapping[str, Any]) -> None:
-        """Take over what `state` returned."""
+        """Restore what `state` returned."""
         self.games.set_state(state["games"].tobytes())
         self.chance.set_state(torch.from_numpy(state["chance"].copy()))
 
 
 def run(settings: Settings) -> None:
-    """Learn, and say where the results are."""
+    """Learn, and print where the results are."""
     learn("selfplay_ppo", settings, PPO(settings))
 
 

@@ -12,20 +12,20 @@ from crib_training.baselines.policy import Policy
 
 
 class Rollout(NamedTuple):
-    """Decisions of both seats, T after one another in each of N lanes.
+    """Decisions of both seats, T in a row in each of N lanes.
 
-    The rows of a lane are one timeline, whichever seat moves, so a seat that acts twice running
-    needs nothing special. ``gains`` and ``values`` are those of seat 0, points; ``sign`` turns them
-    into the mover's.
+    The rows of a lane are one timeline, whichever seat moves. So a seat that acts twice running is
+    no special case. ``gains`` and ``values`` are points of seat 0; ``sign`` converts them to the
+    mover's.
 
     Attributes:
         observations: float32[T, N, size]. masks: bool[T, N, actions]. both: float32[T, N, S],
-            what a critic that sees both hands reads.
+            the input of a critic that sees both hands.
         actions: int64[T, N]. log_probabilities: float32[T, N, actions], of the policy that acted.
         gains: float32[T, N], after the decision and before the next. ended: float32[T, N], 1
             where the deal was over then.
         sign: float32[T + 1, N], 1 where seat 0 moves, -1 where seat 1 does.
-        last: float32[N, S], what the critic reads after the last row.
+        last: float32[N, S], the critic's input after the last row.
     """
 
     observations: Tensor
@@ -40,7 +40,7 @@ class Rollout(NamedTuple):
 
 
 def both_seats(games: Games) -> Tensor:
-    """Return what a critic reads: bits of the mover, of the other seat, and features in brief."""
+    """Return the critic's input: the mover's bits, the other seat's, and a summary of features."""
     observations = torch.from_numpy(games.observations)
     parts = [observations[:, : games.bits], torch.from_numpy(games.others)]
     if games.size > games.bits:
@@ -51,7 +51,7 @@ def both_seats(games: Games) -> Tensor:
 
 @torch.no_grad()
 def collect(games: Games, policy: Policy, steps: int, chance: torch.Generator) -> Rollout:
-    """Let a policy play both seats for ``steps`` decisions in every lane, drawing from it."""
+    """Play both seats with samples of a policy, for ``steps`` decisions in every lane."""
     rows: list[tuple[Tensor, ...]] = []
     for _ in range(steps):
         observations = torch.from_numpy(games.observations)
@@ -72,8 +72,8 @@ def gae(rollout: Rollout, values: Tensor, lam: float) -> Tensor:
     """Return generalised advantages along the timeline, for seat 0, float32[T, N].
 
     Args:
-        rollout: T rows. values: float32[T + 1, N], what the critic expects for seat 0.
-        lam: of the traces; nothing is discounted, for a deal is short.
+        rollout: T rows. values: float32[T + 1, N], the critic's values for seat 0.
+        lam: lambda of the traces; there is no discount, since a deal is short.
     """
     advantages = torch.zeros_like(rollout.gains)
     trace = torch.zeros_like(rollout.gains[0])

@@ -44,22 +44,23 @@ HANDS_SEED = 101  # of the hands of every curve, so that curves compare hand by 
 
 @dataclass(frozen=True)
 class RunSettings:
-    """What every method has.
+    """Settings that all methods share.
 
     Attributes:
-        env: the environment, six_card_v0 or five_card_v0: a whole deal of it.
-        decisions: to learn from, of both seats; those without a choice do not count.
-        seed: of the deals, the networks and the batches.
+        env: the environment, six_card_v0 or five_card_v0; each episode is one deal.
+        decisions: decisions to learn from, of both seats; a decision without a choice does not
+            count.
+        seed: seed of the deals, the networks and the batches.
         num_envs: deals side by side.
-        steps: decisions in each deal's lane between updates.
-        hidden_sizes: of each network.
-        features: what is observed besides bits, as of the environments.
-        num_evals: how often exploitability is measured; 0 never.
-        eval_hands: hands of each measurement, always the same.
-        save_seconds: between two checkpoints.
+        steps: decisions per lane between updates.
+        hidden_sizes: sizes of the hidden layers of each network.
+        features: per-action features beside the bits, as in the environments.
+        num_evals: number of measurements of exploitability; 0 for none.
+        eval_hands: hands per measurement, always the same.
+        save_seconds: seconds between checkpoints.
         out: the folder for results.
-        resume: go on with the run in this folder.
-        progress: show how it goes.
+        resume: the folder of a stopped run to continue.
+        progress: show progress.
     """
 
     env: str = "five_card_v0"
@@ -98,11 +99,11 @@ class RunSettings:
 
 
 class Learner(Protocol):
-    """What a method is: it learns from one batch after the other.
+    """The interface of a method, which learns batch by batch.
 
     Attributes:
-        decisions: learned from so far.
-        modules: what a checkpoint holds, by name: networks and optimizers.
+        decisions: decisions learned from so far.
+        modules: networks and optimizers for the checkpoint, by name.
     """
 
     decisions: int
@@ -115,10 +116,10 @@ class Learner(Protocol):
         """Return the mixed policy learned so far."""
 
     def state(self) -> dict[str, npt.NDArray[Any]]:
-        """Return what a checkpoint holds besides: generators, games, buffers."""
+        """Return the rest of a checkpoint: generators, games, buffers."""
 
     def restore(self, state: Mapping[str, npt.NDArray[Any]]) -> None:
-        """Take over what `state` returned."""
+        """Restore what `state` returned."""
 
 
 @dataclass(frozen=True)
@@ -126,8 +127,8 @@ class Row:
     """A measurement.
 
     Attributes:
-        decisions: learned from. cpu_seconds: spent on learning, without the measurements.
-        exploitability, ci95: what a best response gains, points per deal, and half its interval.
+        decisions: decisions learned from. cpu_seconds: CPU time of learning, without measurements.
+        exploitability, ci95: a best response's gain in points per deal, and half its interval.
         pone, dealer: the same in one seat. discard, pegging: by that phase alone.
     """
 
@@ -145,9 +146,9 @@ class Run:
     """A method's run in its folder.
 
     Args:
-        name: of the method.
-        settings: of the run.
-        learner: learns.
+        name: name of the method.
+        settings: settings of the run.
+        learner: the method itself.
     """
 
     def __init__(self, name: str, settings: RunSettings, learner: Learner) -> None:
@@ -156,7 +157,7 @@ class Run:
         self.cpu_seconds = 0.0
 
     def go(self) -> PolicyNetAgent:
-        """Learn to the end, measuring on the way; write everything to the folder.
+        """Learn to the end with measurements, and write everything to the folder.
 
         Raises:
             KeyboardInterrupt: Ctrl-C was pressed; the run is saved.
@@ -256,10 +257,10 @@ class Run:
         self.learner.agent().save(out / POLICY)
 
     def _load(self, folder: Path) -> None:
-        """Take over the checkpoint of a folder.
+        """Restore the checkpoint of a folder.
 
         Raises:
-            ValueError: there is none, it is damaged, of another method or of other settings.
+            ValueError: no checkpoint, or it is damaged, of another method or of other settings.
         """
         found = Checkpoint.load(folder)
         if found.about.get("method") != self.name:
@@ -288,7 +289,7 @@ class Run:
 
 
 def learn(name: str, settings: RunSettings, learner: Learner) -> None:
-    """Learn by a method, and say where the results are; see `Run.go`."""
+    """Learn by a method, and print where the results are; see `Run.go`."""
     Run(name, settings, learner).go()
     files = [POLICY, CURVE] if settings.num_evals else [POLICY]
     print(f"wrote {settings.out}/{', '.join(files)}")

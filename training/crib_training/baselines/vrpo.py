@@ -1,10 +1,10 @@
-"""VRPO by self-play: PPO whose advantages come from a critic of actions, by expected SARSA.
+"""VRPO by self-play: PPO with expected-SARSA advantages of an action critic.
 
     crib train --method vrpo --env five_card_v0 --out runs/vrpo
 
 *GAE Falls Short in Imperfect-Information Self-Play* (arXiv 2605.19235): a critic that sees both
-hands values every action; traces back up its mean over the policy, not the action that was drawn,
-so that the draw adds no variance. The rest is PPO with entropy.
+hands values every action. Traces back up its mean over the policy instead of the value of the
+sampled action, so that sampling adds no variance. The rest is PPO with entropy.
 """
 
 from __future__ import annotations
@@ -31,17 +31,17 @@ class Settings(RunSettings):
     """Learn a mixed policy by VRPO.
 
     Attributes:
-        method: how it learns.
-        batch_size: of a step of gradient descent.
+        method: the method.
+        batch_size: decisions per step of gradient descent.
         epochs: passes over the decisions.
-        learning_rate: falls to a tenth.
-        clip: of the ratio.
-        trace_lambda: of the traces.
-        entropy: the weight of the entropy, in units of advantages of variance 1.
-        last_entropy: what it falls to.
-        value_weight: of the critic's loss.
-        max_grad_norm: gradients are clipped to it.
-        ema_rate: how far the average moves towards the weights at each step.
+        learning_rate: learning rate; it falls to a tenth.
+        clip: clipping range of the ratio.
+        trace_lambda: lambda of the traces.
+        entropy: weight of the entropy, for advantages of variance 1.
+        last_entropy: that weight at the end.
+        value_weight: weight of the critic's loss.
+        max_grad_norm: maximum norm of the gradients.
+        ema_rate: step of the average of the weights at each update; the average is evaluated.
         out: the folder for results.
     """
 
@@ -60,7 +60,7 @@ class Settings(RunSettings):
 
 
 class VRPO:
-    """Learns as `Settings` say; see `crib_training.baselines.run.Learner`."""
+    """Learns by its `Settings`; see `crib_training.baselines.run.Learner`."""
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
@@ -85,7 +85,7 @@ class VRPO:
         self.decisions = 0
 
     def iterate(self) -> dict[str, float]:
-        """Play, then learn from what was played."""
+        """Play, then learn from the decisions."""
         settings = self.settings
         left = max(0.0, 1 - self.decisions / settings.decisions)
         weight = settings.last_entropy + (settings.entropy - settings.last_entropy) * left
@@ -129,7 +129,7 @@ class VRPO:
         return {"loss": loss.item(), "entropy": entropy.item(), "value_error": error.item()}
 
     def agent(self) -> PolicyNetAgent:
-        """Return the average of the weights as an agent that draws."""
+        """Return the policy of the averaged weights as an agent that samples."""
         return self.average.agent("vrpo", self.settings)
 
     def state(self) -> dict[str, Any]:
@@ -137,7 +137,7 @@ class VRPO:
         return {"games": as_array(self.games.state()), "chance": self.chance.get_state().numpy()}
 
     def restore(self, state: Mapping[str, Any]) -> None:
-        """Take over what `state` returned."""
+        """Restore what `state` returned."""
         self.games.set_state(state["games"].tobytes())
         self.chance.set_state(torch.from_numpy(state["chance"].copy()))
 
@@ -145,12 +145,12 @@ class VRPO:
 def expected_sarsa(
     rollout: Rollout, values: torch.Tensor, q_taken: torch.Tensor, lam: float
 ) -> torch.Tensor:
-    """Return what each action is backed up to, for seat 0, float32[T, N].
+    """Return the backed-up value of each action, for seat 0, float32[T, N].
 
     Args:
         rollout: T rows. values: float32[T + 1, N], the critic's mean over the policy.
         q_taken: float32[T, N], the critic's value of the action taken.
-        lam: of the traces.
+        lam: lambda of the traces.
     """
     backed_up = torch.empty_like(q_taken)
     surprise = torch.zeros_like(q_taken[0])  # of what follows, beyond the critic's mean of it
@@ -162,7 +162,7 @@ def expected_sarsa(
 
 
 def run(settings: Settings) -> None:
-    """Learn, and say where the results are."""
+    """Learn, and print where the results are."""
     learn("vrpo", settings, VRPO(settings))
 
 

@@ -1,8 +1,8 @@
-"""Who is better, and by how much.
+"""Compare agents: who is better, and by how much.
 
 - `duplicate`: games played twice with the seats swapped, and estimates over the pairs.
-- `referee`: asks an agent, so that its failures are its own.
-- `figures`: what such games say of two agents.
+- `referee`: calls an agent, so that only its own games suffer from its failures.
+- `figures`: figures of two agents from such games.
 - `evaluate`: the command `crib evaluate`.
 - `ratings`: Bradley-Terry ratings with intervals.
 - `by_score`: at which scores an agent gains games.

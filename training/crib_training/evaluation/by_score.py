@@ -1,13 +1,13 @@
-"""What a deal does to the chance of winning, by the score at which it is dealt.
+"""What a deal changes in the probability of winning, by the score at which it starts.
 
     crib evaluate master expert --env five_card_v0 --pairs 10000 --by-score
 
-A whole game says little of where an agent wins it. Here single deals are played, each twice with
-the seats swapped, from scores as games of `rule_based` come to them. The win table that `expert`
-uses values the score at which a deal ends. This takes less play than games do, and shows every
-score by itself: what the first agent gains per deal and per game, by how many points the nearer
-seat still has to make, as if it played so from those scores alone, and as the second agent from all
-others.
+The result of a whole game hardly shows where an agent wins it. This command plays single deals,
+each twice with the seats swapped, from scores that games of `rule_based` reach. The win table of
+`expert` values the score at the end of a deal. This is cheaper than whole games and shows every
+score separately. The output groups scores by the points that the nearer seat still needs. It shows
+the first agent's gain per deal and per game, as if it played its own way only at those scores, and
+like the second agent at all others.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ BOUNDS = (0, 5, 10, 15, 20, 30, 40, 60, 80, LARGEST_TARGET)
 
 
 def dealt_at(rules: TwoHandRules, entropy: np.random.SeedSequence) -> tuple[Array, float]:
-    """Return the scores at which deals begin in games of `rule_based`, and how many a game has.
+    """Return the scores at which deals start in games of `rule_based`, and the deals per game.
 
     Returns:
         int64[N, 2], pone's score and the dealer's; the mean number of deals of a game.
@@ -67,7 +67,7 @@ def play_deals(
     """Play one deal from each of the scores; ``agents[swapped]`` is pone.
 
     Returns:
-        float64[N], the first agent's chance of winning when the deal has ended.
+        float64[N], the first agent's probability of winning when the deal has ended.
     """
     games = GameBatch(rules, len(scores), seed=cards)
     games.reset(dealer=DEALER)
@@ -94,7 +94,7 @@ def play_deals(
 def gains(
     rules: TwoHandRules, agents: tuple[Agent, Agent], scores: Array, entropy: np.random.SeedSequence
 ) -> Array:
-    """Return what the first agent gains in each deal, the mean over both seats, float64[N]."""
+    """Return the first agent's gain in each deal, the mean over both seats, float64[N]."""
     parts = np.array_split(scores, -(-len(scores) // PAIRS_AT_ONCE))
     found = []
     what = f"{agents[0].name} against {agents[1].name}, deals, in parts"
@@ -113,7 +113,7 @@ def by_score(rules: Rules, agents: tuple[Agent, Agent], pairs: int, seed: int) -
         rules: of a two-hand game.
         agents: the first agent and the second.
         pairs: duplicate pairs of deals.
-        seed: fixes everything.
+        seed: fixes all random numbers.
 
     Returns:
         ``deals_per_game``, and ``scores``: by the points that the nearer seat has to make, the
@@ -153,7 +153,7 @@ def by_score(rules: Rules, agents: tuple[Agent, Agent], pairs: int, seed: int) -
 
 
 def score_table(result: dict[str, Any]) -> str:
-    """Return what `by_score` found as a Markdown table, in percent."""
+    """Return the result of `by_score` as a Markdown table, in percent."""
     return table(
         ["to make", "deals of all", "gains per deal", "gains per game"],
         [

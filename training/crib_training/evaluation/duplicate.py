@@ -1,9 +1,9 @@
 """Duplicate deals: every sequence of deals is played twice, with the seats swapped.
 
-The luck of the cards then falls on both agents alike, so a pair of games says more than two games.
-Intervals are computed over pairs, never over games: the two games of a pair share their cards.
-AIVAT corrects for the luck that is left after play (`crib_training.evaluation.aivat`). Against who
-must not see cards twice, such as people, the two games of a pair have deals of their own.
+Both agents then have the same luck of the cards, so a pair of games is more precise than two single
+games. Intervals are computed over pairs, never over games: the two games of a pair share their
+cards. AIVAT corrects for the remaining luck (`crib_training.evaluation.aivat`). Opponents who must
+not see cards twice, such as people, get different deals in the two games of a pair.
 """
 
 from __future__ import annotations
@@ -45,8 +45,8 @@ class Pairs:
     In game 0 of a pair ``first`` has seat 0, in game 1 seat 1.
 
     Attributes:
-        returns: float64[pairs, 2, 2], what a game brought (first, second): 1 to the winner, -1 to
-            the loser, 0 where a deal was drawn.
+        returns: float64[pairs, 2, 2], of (first, second): 1 for the winner, -1 for the loser, 0 in
+            a drawn deal.
         scores: int64[pairs, 2, 2], their final scores: points, or in a match game points (H11).
             0 in a game that was forfeited.
         first_dealt: bool[pairs, 2], whether ``first`` dealt first.
@@ -55,7 +55,7 @@ class Pairs:
         won_correction: float64[pairs, 2, 3], what each term of AIVAT added to ``first``'s chance of
             winning; None where games were not corrected. Forfeited games are not.
         points_correction: float64[pairs, 2, 3, 2, 3], the points that each brought (first, second).
-        failures: what those failures were.
+        failures: the reasons of those failures.
     """
 
     returns: Array
@@ -87,7 +87,7 @@ class Pairs:
         return cls(**arrays, failures=tuple(f for chunk in chunks for f in chunk.failures))
 
     def known(self) -> list[str]:
-        """Return the names of the arrays there are."""
+        """Return the names of the arrays that exist."""
         return [*ARRAYS, *(name for name in CORRECTIONS if getattr(self, name) is not None)]
 
     def swapped(self) -> Pairs:
@@ -121,7 +121,7 @@ class Estimate:
     Attributes:
         mean: the mean.
         half: half the interval's width; NaN from fewer than two pairs (so is the mean of none).
-        n: the number of pairs it is computed over.
+        n: the number of pairs.
     """
 
     mean: float
@@ -152,17 +152,17 @@ def play_pairs(
 ) -> Pairs:
     """Play ``pairs`` duplicate pairs and return their outcome.
 
-    Nothing but its views reaches an agent. But it plays both games of a pair, one after the other:
-    one that remembers cards could know them again. A tournament gives it no such chance.
+    An agent receives only its views. But it plays both games of a pair, one after the other, so
+    an agent that remembers cards could recognise them. A tournament prevents this.
 
     Args:
         rules: the rules of any game.
-        episode: what is played: an episode of the game.
+        episode: the episode of the game to play.
         first: an agent; given with its referee, a failure costs it the game.
         second: another, or the same.
         pairs: how many pairs, at least 1.
         seed: fixes the deals and the agents' own chance.
-        players: seats in a game; of four each agent plays the two of one side.
+        players: seats in a game; with four, each agent plays both seats of a side.
         reference: the policy by which AIVAT corrects; None for no correction.
         duplicate: whether the two games of a pair have the same deals.
         finished: a progress callback.
@@ -206,7 +206,7 @@ def play_chunk(
         agents: first and second. A failure of an agent given with its referee costs it the game;
             another's is raised.
         n: how many pairs.
-        entropy: fixes the deals and, apart from them and from each other, the agents' chance.
+        entropy: seed of the deals, and of separate generators for the agents.
         swapped_agents: the two who play the swapped games, by default the same. Who played the
             first games has seen the cards of both seats by then: other instances have not.
 
@@ -241,7 +241,7 @@ def play_chunk(
 
 
 def played(games: GameBatch, running: Array) -> float:
-    """Return how many games are played: those over, and parts of the others by their scores."""
+    """Return the number of games played: finished ones, and parts of the others by their scores."""
     over = games.n - len(running)
     if games.episode != "game":
         return over

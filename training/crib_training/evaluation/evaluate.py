@@ -4,12 +4,11 @@
     crib evaluate equilibrium expert --env five_card_v0 --pairs 50000 --no-games
     crib evaluate master expert --env five_card_v0 --pairs 10000 --by-score
 
-Two things are played: whole games, for the rate of games won and of skunks; and as many single
-deals from 0-0, for the points per deal by phase and role (in whole games the last deal is cut
-short, which would bias them). Intervals are 95 %, computed over pairs of games with the same cards
-and swapped seats. Where it pays, AIVAT takes out the luck that is left: the adjusted figures, each
-with how many times fewer pairs it takes. An agent that fails loses that game, and the command ends
-with status 1.
+The command plays whole games, for the shares of games won and of skunks. It also plays as many
+single deals from 0-0, for the points per deal by phase and role; the last deal of a whole game is
+cut short, which would bias them. Intervals are 95 %, computed over pairs of games with the same
+cards and swapped seats. AIVAT adds adjusted figures where that is cheaper than more games, each
+with its gain in pairs. An agent that fails loses that game, and the command ends with status 1.
 """
 
 from __future__ import annotations
@@ -60,23 +59,24 @@ class Settings(TakesAgents):
     Attributes:
         first: an agent: a name, a .safetensors, .zip (Stable-Baselines3) or .onnx file, or
             package.module:Class.
-        second: another, or the same.
+        second: another agent, or the same.
         env: the environment.
-        rules: other than the environment's own: a preset, or one with changes, such as
+        rules: a preset other than the environment's own, or a preset with changes, such as
             hoyle[target=91,for_last=3].
         players: 2, or 4 in Table Top.
-        pairs: how many pairs of games, and of single deals.
-        seed: fixes everything.
-        games: play whole games; without, single deals alone, which take a fraction of the time.
-        by_score: play single deals from the scores of games instead, and say at which scores the
+        pairs: pairs of games, and of single deals.
+        seed: fixes all random numbers.
+        games: play whole games and single deals; without it, only single deals, in a fraction of
+            the time.
+        by_score: play single deals from the scores of games instead, and show at which scores the
             first agent gains games (six and five cards).
-        budget: how deep `expert` searches at Table Top; by default 3.
-        adjust: take luck out of the results (six and five cards): auto does unless both agents are
-            compiled ones, which sooner play more games.
-        duplicate: the two games of a pair have the same deals. Without, for an opponent who must
-            not see cards twice, luck is taken out and the adjusted figures alone are shown.
+        budget: search depth of `expert` at Table Top; by default 3.
+        adjust: reduce variance with AIVAT (six and five cards); auto does so unless both agents are
+            compiled, since those can play more games in the same time.
+        duplicate: play both games of a pair with the same deals. Without it, every game has its own
+            deals, for opponents who must not see cards twice, and only adjusted figures are shown.
         json: a file to write the result to as well.
-        replay: a file to write one game of theirs to, to be looked at in a browser.
+        replay: a file to write one of the games to, to watch in a browser.
     """
 
     first: Positional[str]
@@ -118,22 +118,22 @@ def evaluate(
     """Return how ``first`` does against ``second``, ready for JSON.
 
     Args:
-        maker: of the environment. In a phase environment its policy plays the other phase for both.
-        rules: the rules, or what they are called.
+        maker: maker of the environment. In a phase environment its policy plays the other phase.
+        rules: the rules, or their name.
         first: an agent, or what `crib_env.find_agent` makes one of: a name, a network.
         second: another.
         pairs: duplicate pairs of games, and of single deals.
-        seed: fixes everything.
-        players: seats in a game; of four each agent plays the two of one side.
-        games: whether whole games are played, too; without them the figures of games are None.
-        adjusted: whether luck is taken out as well; None where that pays.
+        seed: fixes all random numbers.
+        players: seats in a game; with four, each agent plays both seats of a side.
+        games: whether to play whole games, too; otherwise the figures of games are None.
+        adjusted: whether to add AIVAT figures; None where that is cheaper than more games.
         duplicate: whether the two games of a pair have the same deals.
         forfeits: an agent's failure costs it the game; otherwise it is raised.
 
     Raises:
-        ValueError: a number of pairs or of players, or a seed, that cannot be; luck to be taken out
-            of games that it is not known of.
-        KeyboardInterrupt: with how much was played.
+        ValueError: an impossible number of pairs or of players, or seed; AIVAT for games without a
+            reference.
+        KeyboardInterrupt: Ctrl-C; the message says how much was played.
         IllegalActionError: an agent chose an illegal action, and ``forfeits`` is not set.
     """
     maker.check_players(players)
@@ -193,10 +193,10 @@ def versions() -> dict[str, str]:
 
 
 def adjusted_by(adjust: Adjust, duplicate: bool = True) -> bool | None:
-    """Return whether luck is to be taken out; None for where it pays.
+    """Return whether to use AIVAT; None for where it is cheaper than more games.
 
     Raises:
-        ValueError: not out of deals that are no duplicates.
+        ValueError: "never" without duplicate deals, which leaves no figures.
     """
     if not duplicate and adjust == "never":
         raise ValueError("--no-duplicate shows adjusted figures alone: leave --adjust never out")

@@ -1,4 +1,4 @@
-"""Agents' failures, counted, and shown with their reasons."""
+"""Agents' failures: their number and their reasons."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ REASONS = 3  # shown for each kind of an agent's failures
 
 
 def counted(failures: Iterable[Failure], label: Mapping[str, str]) -> list[dict[str, Any]]:
-    """Return how often each failure came, ready for JSON, the most frequent first.
+    """Return the number of each failure, ready for JSON, the most frequent first.
 
     Args:
         failures: of games. label: what to call the agents they name.
@@ -24,7 +24,7 @@ def counted(failures: Iterable[Failure], label: Mapping[str, str]) -> list[dict[
 
 
 def failures_list(failures: list[dict[str, Any]]) -> str:
-    """Return what each agent failed by as Markdown, with the first few reasons.
+    """Return each agent's failures as Markdown, with the first few reasons.
 
     Args:
         failures: as `counted` returns them.

@@ -1,4 +1,4 @@
-"""What duplicate games say of two agents: figures ready for JSON, and tables made from them."""
+"""Figures of two agents from duplicate games, ready for JSON, and tables of them."""
 
 from __future__ import annotations
 
@@ -29,15 +29,15 @@ def figures(
     deals: Pairs,
     episode: str = "game",
 ) -> dict[str, Any]:
-    """Return what duplicate games and single deals say of two agents, ready for JSON.
+    """Return the figures of two agents from duplicate games and single deals, ready for JSON.
 
-    A game forfeited is a game lost and says nothing of points or of the first dealer's advantage:
-    those are over the other pairs. Where AIVAT corrected, ``adjusted`` has the same figures
-    without it, else None; and how many times fewer pairs these take to be known as closely.
+    A forfeited game counts as lost. Its pair does not count for points or for the first dealer's
+    advantage. With AIVAT, ``adjusted`` has the corrected figures, and how many times fewer pairs
+    they need for the same interval; otherwise it is None.
 
     Args:
         rules: the rules.
-        names: what the two are called, each by a name of its own.
+        names: different names of the two agents.
         games: whole games.
         deals: single deals from 0-0.
         episode: what ``games`` are: games, or matches. Matches know no skunks, nor does Table Top.
@@ -132,7 +132,7 @@ def points_more(deals: Pairs, points: Array | None = None) -> Array:
 
     Args:
         deals: what was played.
-        points: [pairs, 2, 2, 3], those pegged, by default.
+        points: [pairs, 2, 2, 3]; by default the points of the deals.
     """
     points = deals.points if points is None else points
     pairs = np.arange(len(points))
@@ -165,7 +165,7 @@ def _dealers_share(games: Pairs) -> Array:
 
 
 def _phases(phases: tuple[str, ...], deals: Pairs, player: int, dealer: bool) -> dict[str, Any]:
-    """Return points a deal by phase: each player has each role once in a pair."""
+    """Return points per deal by phase: each player has each role once in a pair."""
     dealt = deals.first_dealt if player == 0 else ~deals.first_dealt
     points = deals.points[:, :, player][dealt == dealer]
     return {phase: as_json(estimate(points[:, i])) for i, phase in enumerate(phases)}
@@ -174,8 +174,8 @@ def _phases(phases: tuple[str, ...], deals: Pairs, player: int, dealer: bool) ->
 def comparison_table(results: list[dict[str, Any]]) -> str:
     """Return the results as a Markdown table, one row a comparison.
 
-    With the figures without luck beside the plain ones, if there are any; where deals were no
-    duplicates, in their place.
+    Adjusted figures stand beside the plain ones if they exist; without duplicate deals they
+    replace the plain ones.
     """
     alone = all(not r.get("duplicate", True) for r in results)
     luck = any(r["adjusted"] for r in results)
@@ -204,7 +204,7 @@ def comparison_table(results: list[dict[str, Any]]) -> str:
 
 
 def difference_table(r: dict[str, Any]) -> str:
-    """Return how many points a deal more the first agent made by role and phase, as Markdown."""
+    """Return the first agent's advantage in points per deal by role and phase, as Markdown."""
     kinds = {"plain": r["more_per_deal"], "adjusted": (r["adjusted"] or {}).get("more_per_deal")}
     if not r.get("duplicate", True):
         del kinds["plain"]
@@ -219,7 +219,7 @@ def difference_table(r: dict[str, Any]) -> str:
 
 
 def phase_table(r: dict[str, Any]) -> str:
-    """Return one comparison's points a deal by role and phase as a Markdown table."""
+    """Return one comparison's points per deal by role and phase as a Markdown table."""
     return points_table(
         (role, name, points)
         for role in ROLES
@@ -228,14 +228,14 @@ def phase_table(r: dict[str, Any]) -> str:
 
 
 def points_table(points: Iterable[tuple[str, str, dict[str, Any]]]) -> str:
-    """Return points a deal by phase, each given with the role and the agent, as Markdown."""
+    """Return points per deal by phase, each given with the role and the agent, as Markdown."""
     given = list(points)
     rows = [[role, name, *map(shown_plain, phases.values())] for role, name, phases in given]
     return table(["role", "agent", *given[0][2]], rows)
 
 
 def agents_table(r: dict[str, Any]) -> str:
-    """Return what each agent forfeited and how fast it was as a Markdown table."""
+    """Return each agent's forfeits and speed as a Markdown table."""
     speeds = r["decisions_per_second"]
     rows = [
         [name, forfeits, "–" if speeds[name] is None else f"{speeds[name]:,.0f}"]
@@ -259,7 +259,7 @@ def _share(value: dict[str, float | None]) -> str:
 
 
 def shown(value: dict[str, float | None], times: int, places: int, unit: str) -> str:
-    """Return so many times a mean with its interval, or a dash where there is none."""
+    """Return a scaled mean with its interval, or a dash where there is none."""
     mean, half = value["mean"], value["ci95"]
     if mean is None:
         return "–"

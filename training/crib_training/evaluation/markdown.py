@@ -23,7 +23,7 @@ def table(head: Sequence[str], rows: Iterable[Sequence[object]], numbers: bool =
 
 
 def widths_of(rows: Sequence[Sequence[str]]) -> list[int]:
-    """Return how wide the columns are in which rows stand, the first of them the head."""
+    """Return the widths of the columns of rows, the first of which is the head."""
     columns = [[len(cell) for cell in column] for column in zip(*rows, strict=True)]
     return [max(head + 2, *cells) if cells else head + 2 for head, *cells in columns]
 

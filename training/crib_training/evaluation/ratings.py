@@ -1,9 +1,9 @@
 """Bradley-Terry ratings on the Elo scale, with intervals from a bootstrap over pairs of games.
 
-The model: agent i beats agent j with probability 1 / (1 + 10 ** ((R_j - R_i) / 400)) (Bradley and
-Terry, Biometrika 39, 1952; Elo's scale). The ratings are those under which the games played were
-likeliest. A pairing in which one side won every game would have no finite answer, so one game
-drawn is added to every pairing: among thousands of games it weighs nothing.
+In the model, agent i beats agent j with probability 1 / (1 + 10 ** ((R_j - R_i) / 400)) (Bradley
+and Terry, Biometrika 39, 1952; Elo's scale). The ratings maximise the likelihood of the games. If
+one side won every game of a pairing, its rating would not be finite. So every pairing gets one
+extra drawn game, which is negligible among thousands.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ SETTLED = 1e-10
 
 
 def bradley_terry(wins: npt.ArrayLike, anchor: int | None = None) -> Array:
-    """Return the ratings that make the wins likeliest.
+    """Return the maximum-likelihood ratings.
 
     Args:
         wins: float[..., N, N], games i won from j, a draw as half a game for each; leading axes
@@ -67,7 +67,7 @@ def bradley_terry(wins: npt.ArrayLike, anchor: int | None = None) -> Array:
 
 
 def _connected(played: npt.NDArray[np.bool_]) -> bool:
-    """Tell whether a chain of games leads from the first agent to every other."""
+    """Return whether a chain of games leads from the first agent to every other."""
     reached = np.zeros(len(played), dtype=bool)
     reached[0] = True
     for _ in played:
@@ -90,9 +90,9 @@ def resampled_wins(
 
     Args:
         scores: for each pairing (i, j), the games i won in each pair: 0, 0.5, 1, 1.5 or 2.
-        agents: how many there are.
-        rng: the source of the draws.
-        resamples: how many tables.
+        agents: number of agents.
+        rng: the random generator.
+        resamples: number of tables.
         together: pairs of one place in all pairings have the same deals, and are drawn as one.
 
     Returns:
@@ -140,7 +140,7 @@ def rate(
 
     Args:
         scores: as for `resampled_wins`.
-        agents: how many there are.
+        agents: number of agents.
         seed: fixes the bootstrap.
         anchor: the agent rated 0; None sets the mean to 0.
         together: as for `resampled_wins`.

@@ -1,8 +1,8 @@
-"""Asking an agent for its actions, so that its failures are its own and nobody else's.
+"""Calls an agent for its actions, so that a failure costs only the agent's own games.
 
-An agent that raises, answers with something that is no action for each view, or takes too long has
-failed in the games concerned and in no others. One call covers many games, so where a whole call
-fails each view is given to it again by itself: only the guilty games are lost.
+An agent fails if it raises, returns anything but one integer per view, or takes too long. One call
+covers many games. If a whole call fails, the referee calls the agent again for each view alone, so
+that only the failing games are lost.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ ILLEGAL = "illegal action"
 ANSWER = "wrong answer"
 TIME = "over time"
 
-# An agent late on so many views in a row is not given the rest of that call.
+# After this many late views in a row, an agent does not get the rest of that call.
 PATIENCE = 3
 LONGEST = 300  # characters shown of a reason
 
 
 @dataclass(frozen=True)
 class Failure:
-    """Why an agent lost a game other than on the board.
+    """Why an agent forfeited a game.
 
     Attributes:
         agent: its name.
@@ -43,7 +43,7 @@ class Failure:
 
 
 class Referee:
-    """Asks one agent, and keeps its time.
+    """Calls one agent and measures its time.
 
     Args:
         agent: the agent.
@@ -88,8 +88,8 @@ class Referee:
         """Return the agent's actions for views [B], and its failures by view.
 
         Returns:
-            int64[B], of no meaning where the agent failed, and the failures. Whether an action is
-            legal is for the engine to say.
+            int64[B], without meaning where the agent failed, and the failures. The engine checks
+            whether an action is legal.
         """
         answer = self._call(views, rng)
         if not isinstance(answer, Failure):

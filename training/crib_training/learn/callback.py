@@ -62,7 +62,7 @@ class ProgressCallback(BaseCallback):
         self.progress.learned(self.num_timesteps, self.num_timesteps)
 
     def measure(self, decisions: int, pairs: int) -> None:
-        """Save what has been learned from so many decisions, and measure it."""
+        """Save the agent after this many decisions, and measure it."""
         self.cpu_seconds += time.process_time() - self.since
         self.save()
         if pairs:

@@ -1,7 +1,7 @@
-"""Strength while it is learned, by whatever method: measured on duplicate deals and written down.
+"""Strength during training, by any method: measured on duplicate deals and written to files.
 
-Every run writes ``curve.csv``, with the same columns, ``curve.png``, the picture, and
-``curve.json``, what the picture says besides. `crib curves` draws several runs into one.
+Every run writes ``curve.csv``, always with the same columns, the picture ``curve.png``, and
+``curve.json`` with the texts of the picture. `crib curves` draws several runs into one picture.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ TABLE, WORDS, PICTURE = "curve.csv", "curve.json", "curve.png"
 
 @dataclass(frozen=True)
 class Point:
-    """The strength of the agent after so many deals, against one opponent.
+    """The strength of the agent at one point of its training, against one opponent.
 
     Attributes:
         deals: learned from so far.
@@ -145,7 +145,7 @@ class Curve:
         return {"points": [asdict(point) for point in self.points], "baselines": self.shares}
 
     def restore(self, state: Mapping[str, Any]) -> None:
-        """Take over what `state` returned."""
+        """Restore what `state` returned."""
         self.points = [Point(**point) for point in state["points"]]
         self.shares = dict(state["baselines"])
 

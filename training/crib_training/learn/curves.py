@@ -3,8 +3,8 @@
     crib curves runs/1 runs/2 runs/3 --out curve.png
     crib curves "self-play=runs/1,runs/2,runs/3" "MaskablePPO=runs/a,runs/b,runs/c"
 
-Runs that differ by their seed alone are one line: their mean, in a band from the least to the most
-of them at each second. A single run's band are the 95 % intervals of its points.
+Runs that differ only by their seed form one line: their mean, in a band from the lowest to the
+highest run at each second. The band of a single run shows the 95 % intervals of its points.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ class Settings:
     """Draw the learning curves of several runs into one picture.
 
     Attributes:
-        runs: folders of runs, which are one line; or several lines, each written
+        runs: folders of runs, all in one line of the picture; or several lines, each as
             NAME=FOLDER,FOLDER.
-        what: the share of games won, or points a deal.
-        eval_opponent: who they were measured against; by default the first.
-        title: above the picture; by default the runs' own, if they have the same.
-        out: the picture, PNG.
+        what: the share of games won, or points per deal.
+        eval_opponent: the opponent of the measurements; by default the first.
+        title: the title of the picture; by default the runs' own, if they share one.
+        out: the PNG file to write.
     """
 
     runs: Positional[tuple[str, ...]]
@@ -78,7 +78,7 @@ def shared_baselines(shares: list[dict[str, float]]) -> dict[str, float]:
 
 
 def run(settings: Settings) -> None:
-    """Draw, and say where the picture is."""
+    """Draw, and print where the picture is."""
     groups = groups_of(settings.runs)
     first = next(iter(groups.values()))[0]
     opponent = settings.eval_opponent or next((p.opponent for p in read_points(first)), "")

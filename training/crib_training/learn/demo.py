@@ -1,12 +1,12 @@
-"""The main job in one command: train two agents, evaluate them, and write down how good they are.
+"""One command that trains two agents, evaluates them, and writes a table of their strength.
 
     python -m crib_training.learn.demo
 
-Trains one agent by deep Monte Carlo self-play (a minute or two) and one by MaskablePPO against the
-rule-based opponent (about three), plays both on duplicate deals against the built-in opponents, and
+It trains one agent by deep Monte Carlo self-play (a minute or two) and one by MaskablePPO against
+the rule-based opponent (about three). Both play duplicate deals against the built-in opponents. It
 writes to ``runs/demo``: ``table.md`` and ``results.json``, ``learning_curve.png`` (strength over
 seconds), ``replay.html`` (a game of the self-play agent against the rule-based one, with the
-expert's opinion of every choice), and each agent's own folder with its ``policy.safetensors``.
+expert's value of every choice), and each agent's own folder with its ``policy.safetensors``.
 """
 
 from __future__ import annotations
@@ -39,13 +39,13 @@ EXPERT_PAIRS = 500  # at most: the expert takes its time
 
 @dataclass(frozen=True)
 class Settings:
-    """Train two agents, evaluate them, and write down how good they are.
+    """Train two agents, evaluate them, and write a table of their strength.
 
     Attributes:
-        deals: of self-play that deep Monte Carlo learns from.
-        timesteps: decisions that MaskablePPO learns from.
-        pairs: duplicate pairs an opponent.
-        seed: fixes everything.
+        deals: deals of self-play for deep Monte Carlo.
+        timesteps: decisions for MaskablePPO.
+        pairs: duplicate pairs per opponent.
+        seed: fixes all random numbers.
         out: the folder for results.
     """
 
@@ -134,13 +134,13 @@ def _run(settings: Settings) -> None:
         [
             comparison_table(results),
             "",
-            f"{settings.pairs} pairs of games a row (same cards, seats swapped; at most "
+            f"{settings.pairs} pairs of games per row (same cards, seats swapped; at most "
             f"{EXPERT_PAIRS} against expert), 95 % intervals over pairs; {settings.deals:,} deals "
             f"of self-play in {ways[0][1]:.0f} CPU s, {settings.timesteps:,} decisions of "
             f"MaskablePPO in {ways[1][1]:.0f} CPU s, seed {settings.seed}, "
             f"Python {platform.python_version()}.",
             "",
-            "Points a deal of the self-play agent against rule_based, by role and phase:",
+            "Points per deal of the self-play agent against rule_based, by role and phase:",
             "",
             phase_table(results[2]),
             "",

@@ -1,13 +1,14 @@
-"""Distil what `expert` expects of every choice into nets of the agent ``learned``.
+"""Distil the values of `expert` into networks of the agent ``learned``.
 
     crib distill --env six_card_v0 --out runs/distilled
 
-The student plays, and the expert labels its decisions: the student meets the positions that it
-brings about (DAgger). Nets are fitted to all labels so far, and at the end, at a falling rate, once
-more. Only differences between choices matter, so the loss is of errors less their mean in a view.
+The student plays, and the expert labels its decisions. So the labels cover the positions that the
+student itself reaches (DAgger). Each round fits the networks to all labels so far; a last phase
+does so once more at a falling learning rate. Only differences between choices matter, so the loss
+takes the errors less their mean in a view.
 
 Writes to ``--out``: ``policy.safetensors``; the labels of each round, ``labels_000.npz`` and so on;
-and ``checkpoint.safetensors``, with which ``--resume`` goes on to the result it would have had.
+and ``checkpoint.safetensors``, from which ``--resume`` continues to the same result.
 """
 
 from __future__ import annotations
@@ -43,10 +44,10 @@ class Distillation:
     """A run.
 
     Args:
-        settings: those of the run.
+        settings: settings of the run.
 
     Raises:
-        ValueError: settings that are not possible, or another run than the one to go on with.
+        ValueError: impossible settings, or settings of another run than the one to continue.
 
     Attributes:
         learner: the nets with their optimizer, and the average of their weights.
@@ -125,7 +126,7 @@ class Distillation:
         return len(found["pegging"])
 
     def fit(self, views: int, last: bool = False) -> float:
-        """Learn from so many views of each net, drawn from all; return the mean loss.
+        """Learn from random views of each network; return the mean loss.
 
         Args:
             last: the rate falls while it learns.
@@ -194,7 +195,7 @@ class Distillation:
 
 
 def distill(settings: Settings) -> MonteCarloAgent:
-    """Distil as the settings say, write everything to ``out``, and return the agent."""
+    """Distil by the settings, write everything to ``out``, and return the agent."""
     opponents = [load_agent(name) for name in filter(None, settings.eval_opponents.split(","))]
     new = Distillation(settings) if settings.resume is None else None
     with run_folder(settings.out, settings.resume):
@@ -219,7 +220,7 @@ def _distill(run: Distillation, settings: Settings, opponents: list[Agent]) -> M
 
 
 def run(settings: Settings) -> None:
-    """Distil, and say where the results are."""
+    """Distil, and print where the results are."""
     distill(settings)
     print(f"wrote {settings.out}/policy.safetensors")
 

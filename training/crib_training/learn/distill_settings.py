@@ -29,34 +29,34 @@ FREE = ("out", "resume", "eval_opponents", "pairs")  # change nothing about what
 
 @dataclass(frozen=True)
 class Settings:
-    """Distil what the expert expects of every choice into a learned agent of a two-hand game.
+    """Distil the expert's values of every choice into a learned agent of a two-hand game.
 
     Attributes:
-        env: the environment whose game is learned.
-        rules: a preset of rules other than the environment's own.
-        student: weights to begin with, a file of `crib train --method deep_monte_carlo`; by default
-            those that come with the package.
-        rounds: how often the student plays and a teacher labels its decisions.
-        deals: that it plays in a round; six-card brings about nine labels a deal.
-        labels_from: the folder of an earlier run, whose labels are learned from as well.
-        teacher: who labels the play: ``expert``, or ``search``, a step of search with nets at its
-            leaves.
-        leaves: weights of those nets, of self-play; by default the student's as they are at first.
-        discard: distil discarding too, not only the play.
-        seed: of the deals, the choices and the batches.
-        batch_size: views an update learns from.
-        learning_rate: of Adam; after the rounds it falls to 0.02 of that.
-        ema_rate: how far the average of the weights moves at an update; it is what is saved.
-        epochs: how often a round learns from as many labels as it brought.
-        last_epochs: how often, after the rounds, all labels are learned from.
+        env: the environment whose game to learn.
+        rules: a preset other than the environment's own.
+        student: initial weights, a file of `crib train --method deep_monte_carlo`; by default those
+            of the package.
+        rounds: rounds in which the student plays and a teacher labels its decisions.
+        deals: deals that the student plays per round; a six-card deal brings about nine labels.
+        labels_from: the folder of an earlier run whose labels to learn from as well.
+        teacher: the agent that labels the pegging: ``expert``, or ``search``, one step of search
+            with networks at its leaves.
+        leaves: weights of those networks, from self-play; by default the student's initial weights.
+        discard: distil discarding too, not only pegging.
+        seed: seed of the deals, the choices and the batches.
+        batch_size: views per update.
+        learning_rate: learning rate of Adam; after the rounds it falls to 0.02 of this.
+        ema_rate: step of the average of the weights at each update; saved files hold the average.
+        epochs: passes of each round, over as many labels as it brought.
+        last_epochs: passes over all labels after the rounds.
         scale: weight of the points themselves, beside the differences between choices.
-        temperature: of the softmax by which the student plays cards, in points.
-        epsilon: the share of its cards drawn evenly.
-        threads: of PyTorch.
-        eval_opponents: opponents on whom strength is measured at the end, joined by commas.
-        pairs: pairs of duplicate games for that; 0 measures nothing.
+        temperature: temperature of the softmax by which the student pegs, in points.
+        epsilon: the share of the student's cards drawn uniformly.
+        threads: threads of PyTorch.
+        eval_opponents: opponents of the measurement at the end, joined by commas.
+        pairs: pairs of duplicate games for that measurement; 0 measures nothing.
         out: the folder for results.
-        resume: the folder of a run that was stopped, to go on with it.
+        resume: the folder of a stopped run to continue.
     """
 
     env: str = "six_card_v0"

@@ -1,4 +1,4 @@
-"""Runs that diverge: found out before anything of them is saved."""
+"""Diverging runs: detected before they save anything."""
 
 from __future__ import annotations
 

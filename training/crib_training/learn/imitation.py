@@ -1,4 +1,4 @@
-"""What distillation needs of PyTorch: nets from weights, the loss; and how good they are."""
+"""The PyTorch part of distillation: networks from weights, the loss, and the errors."""
 
 from __future__ import annotations
 

@@ -1,9 +1,8 @@
-"""A teacher's labels of choices: on disk, and as something for nets to learn.
+"""A teacher's labels of choices: on disk, and as training data for networks.
 
-A label is a view in which there is a choice, and for each choice what a teacher expects of it: for
-a card of the hand the points of the play from now on, mine and theirs; for a pair to discard the
-crib's points and both sides' points of the play. What the net need not learn, because it is
-certain, is taken off when it is learned.
+A label is a view with a choice, and the teacher's value of each choice. For a card, the value is
+the points that both seats still peg. For a discard, it is the points of the crib and the points
+that both seats peg. Training subtracts what is certain, since the network need not learn it.
 """
 
 from __future__ import annotations
@@ -93,7 +92,7 @@ class Labels:
         """Read what `save` wrote.
 
         Raises:
-            ValueError: it is no such file, or damaged.
+            ValueError: the file is of another kind, or damaged.
         """
         held = read_arrays(path)
         views, points = held.get("views"), held.get("points")

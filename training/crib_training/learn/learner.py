@@ -1,4 +1,4 @@
-"""Nets of two hidden layers that learn by Adam, and the moving average of their weights."""
+"""Networks of two hidden layers that learn by Adam, and the moving average of their weights."""
 
 from __future__ import annotations
 

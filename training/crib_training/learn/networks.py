@@ -1,6 +1,6 @@
-"""The networks of MaskablePPO: what is done with cards' bits, and with features of actions.
+"""The networks of MaskablePPO: one for the bits of the cards, one for the features of the actions.
 
-Both are made so that `policy_agent` can write them as a plain `PolicyNetAgent`.
+Both have a form that `policy_agent` can write as a plain `PolicyNetAgent`.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class RankFeatures(BaseFeaturesExtractor):
     Args:
         observation_space: the environment's.
         blocks: where the blocks of cards begin. bits: the observation's size without features.
-        actions: how many there are.
+        actions: number of actions.
     """
 
     def __init__(

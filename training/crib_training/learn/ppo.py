@@ -1,12 +1,12 @@
-"""Fit a MaskablePPO agent against an opponent.
+"""Train a MaskablePPO agent against an opponent.
 
-    crib train --timesteps 1000000 --opponent rule_based --seed 1 --out runs/ppo
+    crib train --method ppo --timesteps 1000000 --opponent rule_based --seed 1 --out runs/ppo
 
 Writes to ``--out``: ``policy.safetensors`` (a `PolicyNetAgent`, for `crib evaluate`), ``model.zip``
-(for ``--resume``), the curve (`learn.curve`), and what TensorBoard reads.
+(for ``--resume``), the curve (`learn.curve`), and TensorBoard events.
 
-One episode is a deal by default and the reward the difference in points: every decision is then
-followed by its consequences within a few steps, so a few minutes are enough to learn something.
+By default one episode is a deal and the reward is the difference in points. The points of a
+decision then follow within a few steps, so a few minutes of training show an effect.
 """
 
 from __future__ import annotations
@@ -56,41 +56,41 @@ class Settings(TakesAgents):
 
     Attributes:
         env: the environment.
-        method: how it learns.
-        rules: other than the environment's own: a preset, or one with changes, such as
+        method: the method.
+        rules: a preset other than the environment's own, or a preset with changes, such as
             hoyle[target=91,for_last=3].
         players: 2, or 4 in Table Top.
         timesteps: decisions to learn from.
-        seed: of the deals, the network and the batches.
+        seed: seed of the deals, the network and the batches.
         opponent: an agent's name or a .safetensors, .zip or .onnx file.
-        episode: what one episode is; by default one deal, or one round.
-        reward: the points made more than the opponent, or expected: with the mean of the show in
-            its place, paid at the discard, or expected_at_show: paid when the hands are shown
-            (two-hand games), or who won; by default expected where there is such.
-        features: what is observed besides bits: the exact means and points of each action, also
-            what the reply may make, or nothing.
+        episode: length of an episode; by default one deal, or one round.
+        reward: points: the points beyond the opponent's. expected: the same with the mean of the
+            show, paid at the discard (two-hand games). expected_at_show: the same, paid at the
+            show. win: who won. By default expected where the game has it.
+        features: per-action features beside the bits: lookahead for exact means and points, reply
+            for the possible points of the reply too, or none.
         num_envs: games side by side.
-        steps: decisions a game between updates.
-        batch_size: of an update.
+        steps: decisions per game between updates.
+        batch_size: decisions per minibatch.
         epochs: passes over the decisions.
-        learning_rate: falls linearly to a tenth.
-        gae_lambda: of the advantages.
-        shaping: pay a card when it is placed (Table Top).
-        ent_coef: weight of the entropy.
-        hidden_sizes: of the two hidden layers.
+        learning_rate: learning rate; it falls linearly to a tenth.
+        gae_lambda: lambda of GAE.
+        shaping: pay the points of a card when it is placed (Table Top).
+        ent_coef: weight of the entropy bonus.
+        hidden_sizes: sizes of the two hidden layers.
         eval_opponents: reference opponents, built-in names joined by commas; by default the
             opponent.
-        baselines: built-in agents whose own strength against the first of those the picture shows
-            as lines, joined by commas.
-        num_evals: how often strength is measured, and the run saved.
-        eval_pairs: pairs of duplicate deals at each, and half as many pairs of games; 0 measures
-            nothing.
-        final_eval_pairs: the same after the last decision.
-        resume: a folder of an earlier run, or its model.zip, to go on from.
-        threads: of PyTorch. Layers this small gain little from two, and lose much where a core is
-            shared.
+        baselines: built-in agents to draw as lines in the picture: their own strength against the
+            first reference opponent; joined by commas.
+        num_evals: number of measurements of strength; each also saves the run.
+        eval_pairs: pairs of duplicate deals per measurement, and half as many pairs of games; 0
+            measures nothing.
+        final_eval_pairs: the same for the measurement after the last decision.
+        resume: the folder of an earlier run to continue, or its model.zip.
+        threads: threads of PyTorch; small layers gain little from two, and lose much if another
+            process needs the core.
         out: the folder for results.
-        progress: show how it goes.
+        progress: show progress.
     """
 
     env: str = "six_card_v0"
@@ -184,10 +184,10 @@ def _folder(resume: Path) -> Path:
 
 
 def _load(path: Path, games: VecNormalize, events: str) -> MaskablePPO:
-    """Return what learned, as it was saved; zip's own checksums tell a damaged file.
+    """Return the saved learner; the checksums of zip detect a damaged file.
 
     Raises:
-        ValueError: there is none, or it is damaged or not finite.
+        ValueError: no file, or it is damaged or not finite.
     """
     if not path.exists():
         raise ValueError(f"there is no run to go on with in {path.parent}: it has no {MODEL}")
@@ -201,12 +201,12 @@ def _load(path: Path, games: VecNormalize, events: str) -> MaskablePPO:
 
 
 def train(settings: Settings) -> PolicyNetAgent:
-    """Fit an agent as the settings say, write everything to ``out`` and return it.
+    """Train an agent by the settings, write everything to ``out`` and return it.
 
     Raises:
         KeyboardInterrupt: Ctrl-C was pressed; the run is saved.
         DivergedError: the weights are not finite; the message names the last good model.
-        ValueError: settings that are not possible, or a run to go on with that is not trusted.
+        ValueError: impossible settings, or a run to continue without ``trust``.
         FolderInUseError, OSError: see `run_folder`.
     """
     maker, rules = find_game(settings.env, settings.rules)
@@ -276,7 +276,7 @@ def _train(settings: Settings, model: MaskablePPO, curve: Curve) -> PolicyNetAge
 
 
 def run(settings: Settings) -> None:
-    """Train, and say where the results are."""
+    """Train, and print where the results are."""
     train(settings)
     print(f"wrote {settings.out}/policy.safetensors, model.zip, curve.csv, curve.png")
 

@@ -1,12 +1,12 @@
-"""Fit the baseline agents from three seeds each, and write down how good they are.
+"""Train the baseline agents from three seeds each, and write a page of their strength.
 
     python -m crib_training.learn.recipes                  # all, hours on one core
     python -m crib_training.learn.recipes table_top_v0     # one of them
     python -m crib_training.learn.recipes --seeds 1 --out /tmp/quick
 
-A recipe is a command of `crib train`. Each is run once a seed, and what it learned plays duplicate
-games against the built-in opponents. A run that has been done before is not done again. Writes
-``NAME/seed-SEED/`` below ``--out``, and there ``recipes.md``, the page of all that have been run;
+A recipe is a command of `crib train`. The program runs it once per seed and plays the trained agent
+against the built-in opponents, in duplicate games. It skips runs that are already there. It writes
+``NAME/seed-SEED/`` below ``--out``, and there ``recipes.md``, the page of all runs so far;
 ``docs/recipes.md`` is a copy of it.
 """
 
@@ -108,7 +108,7 @@ def folder(out: Path, name: str, seed: int) -> Path:
 
 
 def fit(recipe: Recipe, seed: int, pairs: int, out: Path) -> dict[str, Any]:
-    """Train by a recipe from one seed and evaluate the agent; return what the page says of it."""
+    """Train by a recipe from one seed and evaluate the agent; return the page's figures."""
     settings = replace(recipe.settings, seed=seed, out=out)
     print(recipe_of(settings), flush=True)
     remove_run(out)  # of an earlier try that was stopped
@@ -151,7 +151,7 @@ def runs_table(runs: dict[int, dict[str, Any]]) -> str:
                 + [shown_plain(results[-1]["margin_per_deal"])]
             )
     head = ["seed", "players", "CPU s", *(f"won against {name}" for name in OPPONENTS)]
-    return table([*head, f"points a deal more than {OPPONENTS[-1]}"], rows)
+    return table([*head, f"points per deal more than {OPPONENTS[-1]}"], rows)
 
 
 def page(done: dict[str, dict[int, dict[str, Any]]], pairs: int) -> str:
@@ -178,12 +178,12 @@ def page(done: dict[str, dict[int, dict[str, Any]]], pairs: int) -> str:
 
 @dataclass(frozen=True)
 class Settings:
-    """Fit the baseline agents from three seeds each, and write down how good they are.
+    """Train the baseline agents from three seeds each, and write a page of their strength.
 
     Attributes:
-        names: recipes; all if none.
-        seeds: of the runs of each.
-        pairs: duplicate pairs an opponent.
+        names: recipes to run; by default all.
+        seeds: seeds of the runs of each recipe.
+        pairs: duplicate pairs per opponent.
         out: the folder for results.
     """
 

@@ -1,8 +1,8 @@
-"""Potential-based shaping for Table Top: a placed card is paid when it is placed.
+"""Potential-based shaping for Table Top: each placed card is paid at once.
 
-A round pays at its end alone, 14 of the learner's decisions after the first. Each step's reward is
-given how much the value of the lines rose for the learner's side. The potential is
-0 where an episode ends, so the best policy is the same as without (Ng, Harada and Russell, 1999).
+A round pays only at its end, 14 of the learner's decisions after the first. Shaping adds to each
+step's reward the increase in value of the learner's lines. The potential is 0 at the end of an
+episode, so the best policy stays the same (Ng, Harada and Russell, 1999).
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
-"""`crib train`: learn a game by one method or another.
+"""`crib train`: learn a game by one of several methods.
 
     crib train --env six_card_v0 --out runs/six_card
     crib train --method ppo --env six_card_v0 --timesteps 1000000
 
-Without ``--method`` it is the one that is best for the game: deep Monte Carlo. Each method has
-settings of its own: ``crib train --method ppo --help``.
+Without ``--method`` it learns by deep Monte Carlo. Each method has its own settings:
+``crib train --method ppo --help``.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def split(words: Sequence[str]) -> tuple[str, list[str]]:
 
 
 def main(words: Sequence[str]) -> None:
-    """Learn as the words of a command line say."""
+    """Learn with the options of a command line."""
     method, rest = split(words)
     if not {"-h", "--help"}.isdisjoint(rest):
         print(f"{OPTION} is one of {', '.join(METHODS)}; each has settings of its own.\n")

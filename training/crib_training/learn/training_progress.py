@@ -1,4 +1,4 @@
-"""What people watch while anything learns: decisions per second, time left, strength as it grows.
+"""Progress of a training run on the screen: decisions per second, time left, strength.
 
 TensorBoard shows the same, and the loss: ``tensorboard --logdir runs``.
 """
@@ -19,9 +19,9 @@ class TrainingProgress(Progress):
     """Shows a run, used in a ``with`` block.
 
     Args:
-        what: what the run is counted in, such as deals.
-        total: how many there are.
-        done: how many there were when the run was resumed.
+        what: the unit of the run, such as deals.
+        total: the number of them in the whole run.
+        done: the number of them when the run resumed.
         decisions: how many decisions the run had learned from by then.
         folder: of the run, for TensorBoard.
         shown: False shows nothing, but for TensorBoard.
@@ -43,7 +43,7 @@ class TrainingProgress(Progress):
         self.events.close()
 
     def learned(self, done: int, decisions: int, loss: float | None = None) -> None:
-        """Show how far the run is: so much done, and so many decisions learned from."""
+        """Show the progress of the run and the decisions learned from."""
         now = time.monotonic()
         rate = (decisions - self.decisions) / max(now - self.since, 1e-9)
         self.since, self.decisions = now, decisions

@@ -1,10 +1,10 @@
 """`crib solve`: near-perfect play of a deal by counterfactual regret minimisation.
 
-- `counts`: what the cards of a count still matter for, and how the play ends.
-- `play`, `walks`: hands walked down the public tree (`crib_agents.equilibrium.tree`); `parts`,
-  `endings`: what a card makes of a range, and where the walk ends.
-- `ranges`: what the other seat may hold, with card removal. `discard`: what splits are worth.
-- `solver`: the iterations and their average. `refine`: the play again, by what was discarded;
-  `blend`: what that looks like to who does not know it. `starters`: a refinement's checkpoint.
+- `counts`: the states of a count, and how the pegging ends from each.
+- `play`, `walks`: walks of hands down the public tree (`crib_agents.equilibrium.tree`);
+  `range_split`, `endings`: how a card changes a range, and where a walk ends.
+- `ranges`: the other seat's possible hands, with card removal. `discard`: values of splits.
+- `solver`: the iterations and their average. `refine`: the pegging again, by discards; `blend`: the
+  refined pegging as the opponent sees it. `starters`: a refinement's checkpoint.
 - `settings`, `run`: the command.
 """

@@ -1,8 +1,8 @@
-"""What a seat's play looks like to one that does not know what it discarded.
+"""A seat's refined pegging as it looks to an opponent that does not know the discards.
 
-The refined play of a seat depends on the ranks it discarded. Its opponent meets the mean over all
-that may have been discarded with what was kept, each weighed by how likely it is and how likely it
-comes to the node.
+The refined pegging of a seat depends on the ranks it discarded. Its opponent faces the mean over
+all discards possible with the kept cards. The weight of a discard is its probability times the
+probability that it reaches the node.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ SELDOM = 1e-4  # added to how likely a hand comes to a node, so that every node 
 
 @kernel
 def add(w, node, own, path, weight, sums, weights):
-    """Add the chances of a holding at a node to the mean."""
+    """Add the probabilities of a holding at a node to the mean."""
     left = w.left[node]
     place = own - FIRST[left]
     at = w.offset[node] * w.pairs + (place * w.pairs + w.pair) * (left - 1)
@@ -45,12 +45,12 @@ def add(w, node, own, path, weight, sums, weights):
 
 @kernel
 def follow(w, node, state, own, path, weight, sums, weights):
-    """Add a hand's chances at a node and all below it.
+    """Add a hand's probabilities at a node and all below it.
 
     Args:
         w: a `Walk`. state: of the count. own: the holding.
-        path: how likely this seat comes this way. weight: how likely the hand is.
-        sums: float64, receives the chances weighed, as a strategy without pairs lays them out.
+        path: this seat's probability of reaching the node. weight: the probability of the hand.
+        sums: float64, receives weighted probabilities, in the layout of a strategy without pairs.
         weights: float64, receives the weights, in the same places.
     """
     mine = w.mover[node] == w.me
@@ -98,7 +98,7 @@ def follow(w, node, state, own, path, weight, sums, weights):
 
 @entry(void(tuple_of(tuple, *WALK_T), HANDS_T, float64[::1], float64[::1], float64[::1]))
 def blend_hands(shared, hands, likely, sums, weights):
-    """Add up every hand's chances; see `walk_hands` and `blend`."""
+    """Add up every hand's probabilities; see `walk_hands` and `blend`."""
     begin = np.int64(0)
     for hand in range(len(hands.holding)):
         w = Walk(hands.pair[hand], 0.0, *shared)
@@ -108,11 +108,12 @@ def blend_hands(shared, hands, likely, sums, weights):
 def blend(
     walker: Walker, seat: int, hands: Hands, likely: Doubles, probabilities: Floats, basic: Floats
 ) -> Floats:
-    """Return what a seat's play looks like, as a strategy without pairs.
+    """Return a seat's pegging as the opponent sees it, a strategy without pairs.
 
     Args:
-        hands: all that the seat may hold. likely: float64[T], how likely each is.
-        probabilities: of the seat, for every pair. basic: what is taken where no hand comes.
+        hands: all hands that the seat may hold. likely: float64[T], their probabilities.
+        probabilities: of the seat, for every pair.
+        basic: the strategy for nodes that no hand reaches.
     """
     sums, weights = np.zeros((2, walker.tree.size))
     shared = walker.shared(

@@ -1,8 +1,8 @@
-"""What the cards of a count still matter for: its states, and how the play ends from each.
+"""The states of a count, and how the pegging ends from each.
 
-Two counts are in the same state when cards to come score alike after both: the same count, as many
-cards alike at the end, and the same last cards that a run can still be made with. So the play of
-eight cards needs thousands of states, where there are millions of sequences.
+Two counts are in the same state if later cards score the same after both: equal counts, as many
+equal cards at the end, and the same last cards that can still form a run. So the pegging of eight
+cards needs thousands of states, while there are millions of sequences.
 """
 
 from __future__ import annotations
@@ -27,24 +27,24 @@ PAIR = multisets(2)
 PIP = [int(pip) for pip in PIPS]
 
 State = tuple[int, int, tuple[int, ...]]
-"""The count, cards alike at the end, the last cards that a run can be made with."""
+"""The count, equal cards at the end, the last cards that can still form a run."""
 
 
 @dataclass(frozen=True, eq=False)
 class Counts:
-    """The states of a count, those of fewer cards first.
+    """The states of a count, sorted by number of cards.
 
     A state's number is even, or odd once the count's go point is pegged (H5); 0 is the empty count.
 
     Attributes:
         after: int32[K, 13], the state after a card of each rank; NONE where it does not fit.
-        points: int8[K, 13], what that card pegs by itself.
+        points: int8[K, 13], the points of that card.
         count: int8[K].
         last_two: int8[K', 91, 2, 13], by the mover's two cards and the other seat's only one: the
             mover's points less the other's until the play ends when it plays the lower of the two
             or the higher; 0 where that does not fit. For states in which it can occur.
         their_two: int8[K', 13, 2, 91], the same with its axes the other way about.
-        alone: int8[K, 560], by holding: the most that a seat makes whose opponent has no cards.
+        alone: int8[K, 560], by holding: the most points of a seat whose opponent has no cards.
     """
 
     after: npt.NDArray[np.int32]
@@ -56,7 +56,7 @@ class Counts:
 
 
 def follow(state: State, rank: int, cards: int) -> State:
-    """Return the state after a card of a rank; ``cards`` is how many the play has at most."""
+    """Return the state after a card of a rank; ``cards`` is how many the pegging has at most."""
     count = state[0] + PIP[rank]
     ranks = (*sequence(state), rank)
     alike = 1
@@ -75,7 +75,7 @@ def follow(state: State, rank: int, cards: int) -> State:
 
 
 def sequence(state: State) -> tuple[int, ...]:
-    """Return cards that score as those of the state do."""
+    """Return cards that score the same as those of the state."""
     _, alike, last = state
     return last if alike < 2 else last[-1:] * alike
 
@@ -84,7 +84,7 @@ def list_states(cards: int) -> tuple[list[list[int]], list[list[int]], list[int]
     """Return what follows each state, what is pegged, the counts, and how many have few cards.
 
     Args:
-        cards: how many cards the play has; what follows the last of them is its count alone.
+        cards: how many cards the pegging has; what follows the last of them is its count alone.
 
     Returns:
         rows of `Counts.after` and `Counts.points`, and `Counts.count`, as if there were no go; and
@@ -121,10 +121,10 @@ def list_states(cards: int) -> tuple[list[list[int]], list[list[int]], list[int]
 
 @cache
 def count_states(cards: int, single_count: bool) -> Counts:
-    """Return the states of the counts of a game, and how the play ends from each.
+    """Return the states of the counts of a game, and how the pegging ends from each.
 
     Args:
-        cards: that a seat plays. single_count: whether the play ends with its first count.
+        cards: that a seat plays. single_count: whether the pegging ends with its first count.
     """
     follows, makes, counted, within = list_states(2 * cards)
     n = len(counted)
@@ -187,7 +187,7 @@ def play_out(after, points, count, single_count, state, first, second, other):
 
 @kernel
 def play_alone(after, points, count, single_count, alone, rows, state, holding):
-    """Return the most that a seat makes with these cards; see `Counts.alone`."""
+    """Return the most points that a seat makes with these cards; see `Counts.alone`."""
     best = 0
     for rank in range(RANKS):
         rest = rows[holding, rank]

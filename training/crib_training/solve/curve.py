@@ -1,4 +1,4 @@
-"""How far a run of the solver was off, iteration by iteration, and its picture."""
+"""A run's distance from equilibrium, iteration by iteration, and its picture."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from crib_training.outputs import as_png
 
 @dataclass(frozen=True)
 class SolvePoint:
-    """The average strategy after so many iterations; gains in points per deal."""
+    """The average strategy after ``iterations``; gains in points per deal."""
 
     iterations: int
     cpu_seconds: float

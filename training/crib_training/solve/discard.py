@@ -1,9 +1,9 @@
-"""Discarding: what each way to split a hand is worth, and how that is learned.
+"""Discarding: the value of each way to split a hand, and how the solver learns to choose.
 
-The value of a split is the mean show of the hand that is left, the crib as gain or loss, and the
-pegging. The show is exact with suits, for each class of hands; of the crib the ranks are, against
-what the other seat discards, and his nob; a flush in it is counted as if the other seat discarded
-by ranks alone.
+The value of a split is the mean show of the kept hand, plus or minus the crib, plus the pegging.
+The show is exact with suits, for each class of hands. The crib is exact by ranks against the other
+seat's discards, and so is his nob. Flushes in the crib assume that the other seat discards by ranks
+alone.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ Floats = npt.NDArray[np.float32]
 
 @entry(void(array_of(VIEW), TABLE_T, int64[:, ::1], int64[:, ::1], float32[:, ::1]))
 def write_shows(views, table, cards, splits, shows):
-    """Write the mean points of the hand that is left, over every starter, for each class and split.
+    """Write the mean points of the kept hand over every starter, for each class and split.
 
     Args:
         views: one view, scratch but for the flush. cards, splits: of `Classes`.
@@ -51,7 +51,7 @@ def write_shows(views, table, cards, splits, shows):
 
 @entry(void(int64[:, ::1], int64[:, ::1], int64, float32[:, ::1]))
 def write_suits(cards, splits, flush_size, suited):
-    """Write what the suits of the cards discarded bring the crib, on average, float32[C, S].
+    """Write the mean crib points from the suits of the discarded cards, float32[C, S].
 
     Args:
         cards, splits: of `Classes`. flush_size: the fewest cards of one suit that score.
@@ -82,7 +82,7 @@ def write_suits(cards, splits, flush_size, suited):
 
 
 def crib_points() -> tuple[Doubles, Doubles]:
-    """Return what two pairs of ranks make with each starter, float64[91, 91, 13]; and their ranks.
+    """Return the points of two rank pairs with each starter, float64[91, 91, 13]; and their ranks.
 
     The second array is int64[91, 13], how many cards of each rank a pair has.
     """
@@ -101,13 +101,13 @@ def write_values(
     ranks, holding, pair, holding_range, pair_range, crib, cribs, play, sign, play_sign, starters,
     action_value
 ):  # fmt: skip
-    """Write what each multiset's splits are worth in crib and play, float64[M, S].
+    """Write the value of each multiset's splits in crib and pegging, float64[M, S].
 
     Args:
         ranks, holding, pair: of `RankHands`. holding_range, pair_range: of `Ranges`, for this seat.
         crib: float64[91, 91], the crib of two pairs added up over all starters but their own cards.
-        cribs: float64[91, 91, 13], by starter, to take one's own cards from that.
-        play: float64[K, K], points of the play by both seats' hands.
+        cribs: float64[91, 91, 13], the same by starter, to remove the seat's own cards.
+        play: float64[K, K], points of the pegging by both seats' hands.
         sign: of the crib: 1 for the dealer, -1 for pone. play_sign: of ``play``.
         starters: how many there can be, given the hand and the other's two.
     """
@@ -141,17 +141,17 @@ def write_values(
             int64[::1], int64[::1], float64)
 )  # fmt: skip
 def learn_splits(regrets, probabilities, sums, by_class, by_ranks, of_class, sizes, iteration):
-    """Learn from what splits are worth; return what the best of each would have brought besides.
+    """Learn from the values of splits; return the regret of the current strategy.
 
     Args:
         regrets, probabilities, sums: float32[C, S]: regrets, the strategy, and what its average
             is of.
-        by_class: float32[C, S]. by_ranks: float64[M, S]; a split is worth the two together.
+        by_class: float32[C, S]. by_ranks: float64[M, S]; a split's value is their sum.
         of_class: of `RankHands`. sizes: of `Classes`.
         iteration: the weight in the average; 0 learns nothing.
 
     Returns:
-        points a deal.
+        points per deal.
     """
     missed = 0.0
     hands = 0
@@ -180,7 +180,7 @@ def learn_splits(regrets, probabilities, sums, by_class, by_ranks, of_class, siz
 
 
 class DiscardSolver:
-    """What splits are worth, for a game and the strategies of the day.
+    """The values of splits, for a game and the current strategies.
 
     Args:
         rules: of the game. classes: of hands. hands: their rank multisets.
@@ -206,12 +206,12 @@ class DiscardSolver:
     def action_value(
         self, seat: int, holding_range: Floats, pair_range: Floats, play: Doubles
     ) -> Doubles:
-        """Return what splits are worth in crib and play, float64[M, S].
+        """Return the values of splits in crib and pegging, float64[M, S].
 
         Args:
             seat: 0 for pone, 1 for the dealer.
             holding_range, pair_range: what it faces.
-            play: float64[K, K], pone's points of the play, by its hand and the dealer's.
+            play: float64[K, K], pone's points of the pegging, by its hand and the dealer's.
         """
         hands = self.hands
         action_value = np.zeros(hands.holding.shape)

@@ -1,4 +1,4 @@
-"""How a line of play ends, for one hand against the range of the other seat; and what is learned.
+"""How a line of pegging ends, for one hand against the range of the other seat, and its regrets.
 
 ``w`` is a `crib_training.solve.play.Walk`.
 """
@@ -17,19 +17,19 @@ LEARN, VALUE, BEST = range(3)
 """What a walk is for: to learn of it, to value the strategy, or to value the best answer to it."""
 
 SELDOM = 0.001  # the least weight, so that what hardly happens is learned too
-UNFIT = -1e30  # in place of the worth of a rank that does not fit
+UNFIT = -1e30  # instead of the value of a rank that does not fit
 
 
 @kernel
 def credit(w, level, place, points, path):
-    """Add points, weighed by the range, by the whole hand of the other's holding at ``place``."""
+    """Add points, weighted by the range, to the whole hand of the other's holding at ``place``."""
     if len(w.by_hand) > 0:
         w.by_hand[w.origin[level, place]] += path * points
 
 
 @kernel
 def count_up(w, level, size, points, path):
-    """Return the points of a line of play that has ended, weighed by the range."""
+    """Return the points of a finished line of pegging, weighted by the range."""
     total = 0.0
     for i in range(OF_SIZE[size]):
         weighed = w.reach[level, i] * points
@@ -69,7 +69,7 @@ def their_last_two(w, node, level, state, rank, points, path):
 
 @kernel
 def my_last_two(reach, makes, points, action_value):
-    """Write what the lower and the higher of two cards bring where the other seat has one.
+    """Write the values of the lower and the higher of two cards if the other seat has one.
 
     Args:
         reach: float64, its range. makes: int8[2, 13], of `Counts.last_two`.
@@ -92,7 +92,7 @@ def learn(book, probabilities, page, at, left, slots, action_value, value, gaine
         book, probabilities: see `Walk`. page, at: where the holding's begin there.
         left: how many cards it has. slots: how many ranks.
         action_value: float64, what each of its ranks brings; `UNFIT` for those that do not fit.
-        value: what its strategy brought. gained: the weight of that in the average.
+        value: the value of its strategy. gained: the weight of that in the average.
     """
     total = 0.0
     for slot in range(slots):

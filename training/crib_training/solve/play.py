@@ -1,10 +1,10 @@
-"""The play of one hand against all hands that the other seat may hold.
+"""The pegging of one hand against all hands that the other seat may hold.
 
-A hand's ranks are walked down the public tree. Along go the other seat's *range*: for each rank
-multiset it may still hold, how likely that is times how likely its strategy comes this way. A card
-of the other seat's divides the range; a card of one's own tries each choice against the whole of
-it. What a choice brings, weighed by the range, is its counterfactual value, and regret matching
-(CFR+) makes the next strategy of those.
+A walk follows the hand's ranks down the public tree with the other seat's *range*. The range weighs
+each rank multiset by its probability and by the probability that the other seat's strategy reaches
+the node. A card of the other seat splits the range. At the hand's own turn the walk tries each card
+against the whole range. The range-weighted points of a card are its counterfactual value, and
+regret matching (CFR+) turns these values into the next strategy.
 """
 
 from __future__ import annotations
@@ -60,21 +60,21 @@ for _holding, _row in enumerate(holdings()):
 
 
 class Walk(NamedTuple):
-    """What a walk reads and writes.
+    """The inputs and outputs of a walk.
 
     Attributes:
         pair: the pair that this hand discarded; see `Strategy.discard_pairs`.
-        weight: of what is learned in its average.
+        weight: the weight in the average.
         mover, left, other, row, child, offset: of the `PublicTree`.
         after, points, count, last_two, their_two, alone: of `Counts`.
         single_count: 1 for one count.
         rows: `holdings`. with_card, slot: `WITH`, `SLOT`.
-        me: 0 for pone, 1 for the dealer. mode: what the walk is for.
+        me: 0 for pone, 1 for the dealer. mode: the purpose of the walk.
         pairs: `Strategy.discard_pairs` of this seat.
         probabilities: float32, this seat's strategy, as `Strategy.play` lays it out, 0 to 1.
-        theirs: float32, the other seat's, which knows no pairs discarded.
+        theirs: float32, the other seat's, without pairs discarded.
         book: float32, for each holding at each of this seat's nodes the regrets of its ranks, then
-            the sums for its average strategy; of the best answer float32[N], which rank is played
+            the sums for its average strategy; of the best response float32[N], which rank is played
             at each of this seat's nodes, or nothing. pages: int64[N], where each node's begin.
         reach: float64[LEVELS, K], the other seat's range, level by level.
         origin: int32[LEVELS, K], the whole hand of each of its holdings.
@@ -124,11 +124,11 @@ WALK_T = (
 
 @kernel
 def walk(w, node, level, state, own, points, path):
-    """Return what follows at a node, in points weighed by the range; learn if asked to.
+    """Return the points from a node on, weighted by the range; learn in mode LEARN.
 
     Args:
         level: of the range. state: of the count. own: this seat's holding.
-        points: made so far, less the other seat's. path: how likely this seat comes this way.
+        points: so far, less the other seat's. path: this seat's probability of reaching the node.
     """
     mine = w.mover[node] == w.me
     left = w.left[node]

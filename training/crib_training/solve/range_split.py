@@ -1,4 +1,4 @@
-"""How a card divides the range of the other seat: by what it held, and by who can play on."""
+"""How a card splits the range of the other seat: by the ranks it held, and by who can play next."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ NOBODY, FITTING, STUCK, EVERYBODY = range(4)
 
 @kernel
 def many(size):
-    """Return how many holdings of a size there are."""
+    """Return the number of holdings of a size."""
     return OF_SIZE[size]
 
 
@@ -54,7 +54,7 @@ def take_from_range(reach, origin, theirs, with_card, slot_with, at, left, level
 
 @kernel
 def part_of(way, mine, count, able, other):
-    """Return which part of the range goes on in a way after a card: `NOBODY` to `EVERYBODY`.
+    """Return the part of the range that takes a way after a card: `NOBODY` to `EVERYBODY`.
 
     Args:
         mine: whether the card was this seat's. able: whether this seat can play then.

@@ -1,7 +1,8 @@
-"""Ranges: what the other seat may hold, by what it kept and discarded, given one's own hand.
+"""Ranges: what the other seat may hold, by its kept cards and discards, given its own hand.
 
-By ranks alone. Of a rank that a seat holds n of, 4 - n are left for the other (*card removal*), so
-a hand of the other seat is as likely as there are ways to choose its cards from what is left.
+Ranges ignore suits. If a seat holds n cards of a rank, 4 - n are left for the other (*card
+removal*). So the weight of the other seat's hand is the number of ways to choose its cards from
+those left.
 """
 
 from __future__ import annotations
@@ -25,17 +26,17 @@ Ints = npt.NDArray[np.int64]
 Doubles = npt.NDArray[np.float64]
 Floats = npt.NDArray[np.float32]
 
-NEVER = 1e-6  # what is kept more seldom counts as never kept
+NEVER = 1e-6  # a holding with a lower probability counts as never kept
 WAYS = np.array([[comb(n, k) for k in range(SUITS + 1)] for n in range(SUITS + 1)], dtype=np.int64)
 
 
 @dataclass(frozen=True, eq=False)
 class RankHands:
-    """The rank multisets of the hands that are dealt.
+    """The rank multisets of all hands.
 
     Attributes:
         ranks: int64[M, dealt], ascending. counts: int64[M, 13], cards of each rank.
-        chance: float64[M], how likely each is dealt.
+        chance: float64[M], the probability of each.
         holding: int64[M, S], which one each split leaves, numbered within its size.
         pair: int64[M, S], which pair of ranks it discards.
         of_class: int64[C], the multiset of each class of hands.
@@ -52,7 +53,7 @@ class RankHands:
 
     @property
     def holdings(self) -> int:
-        """How many holdings there are of as many cards as are kept."""
+        """The number of holdings of as many cards as a seat keeps."""
         size = self.ranks.shape[1] - 2
         return int(FIRST[size + 1] - FIRST[size])
 
@@ -93,7 +94,7 @@ def rank_hands(classes: Classes) -> RankHands:
 
 @entry(void(int64[:, ::1], int64[:, ::1], int64[:, ::1], int64, uint16[:, ::1]))
 def write_removal(ranks, counts, ways, copies, removal):
-    """Write how many hands of each multiset are left beside a hand of each, uint16[M, M]."""
+    """Write how many hands of each multiset remain beside a hand of each, uint16[M, M]."""
     for mine in range(len(ranks)):
         for theirs in range(len(ranks)):
             left = 1
@@ -132,7 +133,7 @@ def write_rank_strategy(probabilities, of_class, sizes, strategy):
 def write_ranges(
     removal, begins, holding, pair, likely, of_holding, of_pair, holding_range, pair_range
 ):
-    """Write the other seat's ranges given each of one's own multisets.
+    """Write the other seat's ranges for each multiset of the seat's own.
 
     Args:
         removal: of `write_removal`.
@@ -163,13 +164,13 @@ def write_ranges(
          float64[::1])
 )  # fmt: skip
 def write_joint(chance, holding, strategy, seldom, holding_range, joint, likely):
-    """Write the other seat's range given what a seat kept, whatever it discarded.
+    """Write the other seat's range for the kept cards of a seat, over all its discards.
 
     Args:
         chance, holding: of `RankHands`. strategy: float64[M, S], the seat's own.
-        seldom: added to it, so that what is never kept has a range too.
+        seldom: added to it, so that holdings that are never kept have a range too.
         holding_range: float32[M, K]. joint: float32[K, K], rows add up to 1.
-        likely: float64[K], receives how likely each is kept.
+        likely: float64[K], receives the probability of keeping each.
     """
     joint[:] = 0.0
     likely[:] = 0.0
@@ -213,7 +214,7 @@ class Ranges:
         self.pair = np.zeros((2, n, PAIRS), dtype=np.float32)
 
     def discard(self, seat: int, probabilities: Floats) -> None:
-        """Take in how a seat discards, float32[C, S]: the ranges the other faces follow."""
+        """Set a seat's discard strategy, float32[C, S], and update the other's ranges."""
         hands = self.hands
         strategy = self.strategy[seat]
         write_rank_strategy(probabilities, hands.of_class, self.classes.sizes, strategy)
@@ -225,7 +226,7 @@ class Ranges:
         )  # fmt: skip
 
     def joint(self, seat: int, seldom: float) -> tuple[Floats, Doubles]:
-        """Return the range a seat faces given what it kept, and how likely it keeps each."""
+        """Return the range that a seat faces by its kept cards, and their probabilities."""
         n = self.hands.holdings
         joint, likely = np.empty((n, n), dtype=np.float32), np.empty(n)
         write_joint(

@@ -1,9 +1,9 @@
-"""The play solved again by seats that know what they discarded; how to discard stays as it is.
+"""The pegging solved again by seats that remember their discards; the discards stay fixed.
 
-Whoever laid two fives away need not fear them. So each hand is walked by what was kept and laid
-away, against the range that this very hand faces. With the discard fixed the starters have nothing
-to do with each other: they are solved one by one, and only one takes memory. Each begins with the
-regrets of the basic solution, as if those had been learned with every pair discarded.
+A seat that discarded two fives need not fear them. So a walk follows a kept hand together with its
+discard, against the exact range that this hand faces. With fixed discards, the starters are
+independent. The solver takes them one by one, and only one needs memory. Each starts with the
+regrets of the basic solution, copied to every pair discarded.
 """
 
 from __future__ import annotations
@@ -33,17 +33,17 @@ T = TypeVar("T", np.float32, np.uint8)
 
 RARE = 0.02  # what a hand discards more seldom is played as the basic solution does
 POWER = 4  # iteration t weighs t**4 in the average: the first ones still play as without the pairs
-MEASURED = 8  # of so many hands one is measured
+MEASURED = 8  # one hand in this many is measured
 
 
 @dataclass(frozen=True)
 class Refined:
-    """A starter's play once it is solved again.
+    """A starter's refined pegging.
 
     Attributes:
         play: uint8[size * 91], a row of `Strategy.play`.
-        gains: points a deal that each seat's best play gains on it, as far as the solver sees.
-        weight: how likely the starter is.
+        gains: each seat's best gain against it, points per deal, within the abstraction.
+        weight: the probability of the starter.
     """
 
     play: Bytes
@@ -58,12 +58,12 @@ def spread(
     width: Callable[[int], int],
     taken: Callable[[int], int] | None = None,
 ) -> npt.NDArray[T]:
-    """Return a table with what it has of every holding repeated for every pair discarded.
+    """Return a table with every holding's entries repeated for every pair discarded.
 
     Args:
         begins: int64[N], where the numbers of a node begin, NONE for none. left: of the tree.
         width: how many numbers a holding of a size has.
-        taken: how many of them, the first, are taken; the others become 0.
+        taken: how many of them to copy, from the first; the others become 0.
     """
     out = np.zeros(len(table) * PAIRS, dtype=table.dtype)
     for node in np.flatnonzero(begins != NONE):
@@ -77,7 +77,7 @@ def spread(
 
 
 def a_chance(size: int) -> int:
-    """Return how many chances a holding of a size has; see `first_of`."""
+    """Return how many probabilities a holding of a size has; see `first_of`."""
     return size - 1
 
 
@@ -92,7 +92,7 @@ def regrets(size: int) -> int:
 
 
 class Refinement:
-    """Solves the play of a solved deal again.
+    """Solves the pegging of a solved deal again.
 
     Args:
         solver: after its last iteration; how the other seat discards is, from now on, as in files.
@@ -117,7 +117,7 @@ class Refinement:
             self.likely.append(likely)
 
     def _hands(self, seat: int) -> tuple[Hands, Doubles]:
-        """Return what a seat keeps and discards, and how likely."""
+        """Return a seat's kept cards and discards with their probabilities."""
         dealt = self.solver.ranges.hands
         shape = dealt.holdings, PAIRS
         which, likely = np.full(shape, NONE, dtype=np.int64), np.zeros(shape)
@@ -135,10 +135,10 @@ class Refinement:
     def solve(
         self, starter: int, iterations: int, done: Callable[[int], None] = lambda _: None
     ) -> Refined:
-        """Return the play after a starter of a rank, solved by so many iterations.
+        """Return the pegging after a starter of a rank, solved by ``iterations``.
 
         Args:
-            done: is told how many are done; what it raises ends the work.
+            done: callback with the number of iterations done; if it raises, the work ends.
         """
         solver = self.solver
         walker, tree = solver.walker, solver.tree
@@ -175,7 +175,7 @@ class Refinement:
     def _gains(
         self, starter: int, weights: list[Doubles], probabilities: Floats
     ) -> tuple[float, float]:
-        """Return what each seat's best play gains, from one hand in `MEASURED`."""
+        """Return the best gain of each seat, from one hand in `MEASURED`."""
         basic = self.basic[starter]
         gains = []
         for seat in range(2):

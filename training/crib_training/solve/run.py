@@ -2,9 +2,9 @@
 
     crib solve --env five_card_v0 --out runs/five_card
 
-Writes to ``--out``: ``strategy.safetensors``, an agent wherever one is named; ``curve.csv`` and
-``curve.png``; and ``checkpoint.safetensors``, with which ``--resume`` goes on. ``--refine`` adds
-``refined.safetensors``, an agent as well, and ``starters.safetensors``, its checkpoint.
+Writes to ``--out``: ``strategy.safetensors``, which every command takes as an agent; ``curve.csv``
+and ``curve.png``; and ``checkpoint.safetensors``, from which ``--resume`` continues. ``--refine``
+adds ``refined.safetensors``, also an agent, and ``starters.safetensors``, its checkpoint.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class Run:
         self.rules = rules
         self.curve: list[SolvePoint] = []
         self.cpu_seconds = 0.0
-        # With four cards kept a node for each starter would take too much memory.
+        # With four kept cards, a node per starter would take too much memory.
         self.solver = Solver(rules, by_starter=rules.dealt == 5)
         if settings.resume is not None:
             self._load(settings.resume)
@@ -69,7 +69,7 @@ class Run:
         """Write the checkpoint.
 
         Raises:
-            OSError: it cannot be written; one written before is still there.
+            OSError: it cannot be written; an earlier one is still there.
         """
         about = {
             "format": FORMAT,
@@ -92,7 +92,7 @@ class Run:
     def write_strategy(
         self, name: str, strategy: Strategy, about: dict[str, Any], *leave_out: str
     ) -> None:
-        """Write a strategy, and by what command it was made but for the settings to leave out."""
+        """Write a strategy, with the command that made it, less the settings to leave out."""
         free = *FREE, *unset(self.settings), *leave_out
         solved = Solved(
             self.rules.name, fields_of(self.rules), strategy, about,
@@ -101,7 +101,7 @@ class Run:
         write_whole(self.settings.out / name, solved.to_bytes())
 
     def stopped(self, where: str) -> Stopped:
-        """Return what ends a run that is saved, with how to go on."""
+        """Return the exception that ends a saved run, with the command to continue."""
         going_on = command("crib solve", self.settings, ("resume", *unset(self.settings)))
         return Stopped(f"the run is saved {where}; go on by {going_on} --resume "
                        f"{self.settings.out}")  # fmt: skip
@@ -118,7 +118,7 @@ class Run:
 
 
 def solve(settings: Settings) -> Run:
-    """Solve as the settings say, and write everything to ``out``.
+    """Solve by the settings, and write everything to ``out``.
 
     Raises:
         Stopped: Ctrl-C was pressed; the run is saved.
@@ -172,7 +172,7 @@ def _solve(settings: Settings, rules: TwoHandRules) -> Run:
 
 
 def refine(run: Run) -> Starters:
-    """Solve the play of a run that is at its end again, and write the refined strategy.
+    """Solve the pegging of a finished run again, and write the refined strategy.
 
     Raises:
         Stopped: Ctrl-C was pressed; the starters solved so far are saved.
@@ -212,7 +212,7 @@ def refine(run: Run) -> Starters:
 
 
 def run(settings: Settings) -> None:
-    """Solve, and say where the results are."""
+    """Solve, and print where the results are."""
     solve(settings)
     refined = f"{REFINED}, {STARTERS}, " if settings.refine else ""
     print(f"wrote {settings.out}/{STRATEGY}, {refined}{CURVE}, {PICTURE}, {CHECKPOINT}; "

@@ -1,4 +1,4 @@
-"""The settings of `crib solve`, and what they ask for."""
+"""The settings of `crib solve`, and the game and checks that follow from them."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ class Settings:
     """Solve a deal of a two-hand game: near-perfect play for points.
 
     Attributes:
-        env: the environment whose game is solved.
-        rules: other than the environment's own: a preset, or one with changes, such as
+        env: the environment whose game to solve.
+        rules: a preset other than the environment's own, or a preset with changes, such as
             five_card[flush_size=4].
-        iterations: how many in all.
+        iterations: iterations in all.
         out: the folder for results.
-        refine: then the play is solved again, by what was discarded, with so many iterations for
-            each starter's rank; 0 for not at all.
-        resume: the folder of a run to go on with.
-        eval_interval: after so many iterations it is measured what the best answer gains, as far
-            as the solver sees; 0 for at the end alone.
-        save_seconds: how often a checkpoint is written.
-        progress: whether it is shown how far the work is.
+        refine: iterations per rank of the starter that solve the pegging again, by the cards
+            discarded; 0 for none.
+        resume: the folder of a stopped run to continue.
+        eval_interval: iterations between measurements of the best response's gain within the
+            abstraction; 0 measures only at the end.
+        save_seconds: seconds between checkpoints.
+        progress: show progress.
     """
 
     env: str = "five_card_v0"
@@ -50,9 +50,9 @@ class Settings:
 
 
 def memory(rules: TwoHandRules, by_starter: bool, refine: bool = False) -> int:
-    """Return about how many bytes a run takes at most, without doing any of it.
+    """Return an estimate of a run's peak memory in bytes, without running it.
 
-    That is while it writes: what is written is copied twice.
+    The peak comes while it writes, since it copies the output twice.
     """
     cards = rules.dealt - 2
     tree = public_tree(cards, rules.single_count)
@@ -69,7 +69,7 @@ def memory(rules: TwoHandRules, by_starter: bool, refine: bool = False) -> int:
 
 
 def unset(settings: Settings) -> list[str]:
-    """Return the settings that are left to the environment."""
+    """Return the settings that the environment fixes."""
     return [name for name, value in asdict(settings).items() if value is None]
 
 
@@ -77,7 +77,7 @@ def check(settings: Settings) -> TwoHandRules:
     """Return the rules to solve.
 
     Raises:
-        ValueError: settings that cannot be, or a game that the solver does not know.
+        ValueError: impossible settings, or a game that the solver does not know.
     """
     _, rules = find_game(settings.env, settings.rules)
     if not isinstance(rules, TwoHandRules):

@@ -1,8 +1,8 @@
-"""Vector-form CFR+ over a deal: iterations, the average strategy, and how far it may be off.
+"""Vector-form CFR+ over a deal: iterations, the average strategy, and bounds on its exploitability.
 
-An iteration is pone's walk and then the dealer's over the play, and then pone's and the dealer's
-splits, each against the other's strategy of the moment (alternating updates). The average weighs
-iteration t with t (Tammelin, Burch, Johanson, Bowling 2015).
+An iteration walks pone's pegging and then the dealer's. It then updates pone's splits and then the
+dealer's, each against the other's current strategy (alternating updates). The average gives
+iteration t the weight t (Tammelin, Burch, Johanson, Bowling 2015).
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from crib_training.solve.endings import BEST, LEARN, VALUE
 from crib_training.solve.ranges import Ranges
 from crib_training.solve.walks import NO_BOOK, Hands, Walked, Walker
 
-SELDOM = 0.01  # how often a hand that is never kept counts as kept, to be played well all the same
+SELDOM = 0.01  # weight of a hand that is never kept, so that the solver plays it well too
 
 Doubles = npt.NDArray[np.float64]
 Floats = npt.NDArray[np.float32]
@@ -35,10 +35,10 @@ Floats = npt.NDArray[np.float32]
 
 @dataclass(frozen=True)
 class Gain:
-    """How far a strategy is off, as far as the solver sees.
+    """A strategy's exploitability within the abstraction.
 
     Attributes:
-        pone, dealer: points a deal that the best answer of this seat gains, among all strategies
+        pone, dealer: points per deal that the best answer of this seat gains, among all strategies
             that see what the solver's do: a bound from below on what any answer gains.
     """
 
@@ -53,10 +53,10 @@ class Gain:
 
 @dataclass(frozen=True)
 class ExploitabilityBound(Gain):
-    """How far the average strategy is off.
+    """A lower bound on the exploitability of the average strategy.
 
     Attributes:
-        value: pone's points a deal less the dealer's, without his heels.
+        value: pone's points per deal less the dealer's, without his heels.
     """
 
     value: float
@@ -67,13 +67,12 @@ class Solver:
 
     Args:
         rules: of the game.
-        by_starter: whether the play depends on the starter's rank.
+        by_starter: whether the pegging depends on the starter's rank.
         deck: the cards that there are; see `hand_classes`.
 
     Attributes:
         iteration: how many are done.
-        missed: points a deal that the best splits would have brought each seat besides, at the
-            last one.
+        missed: each seat's regret of its splits at the last iteration, in points per deal.
     """
 
     def __init__(self, rules: TwoHandRules, *, by_starter: bool, deck: int = DECK) -> None:
@@ -99,7 +98,7 @@ class Solver:
         self.books = [[self.walker.book(seat) for _ in self.starters] for seat in range(2)]
         first = FIRST[cards]
         self.holding = first + np.arange(hands.holdings)
-        possible = np.zeros(hands.holdings)  # how likely each is kept by whoever keeps it always
+        possible = np.zeros(hands.holdings)  # probability of each for a seat that always keeps it
         for split in range(shape[1]):
             new = (hands.holding[:, :split] != hands.holding[:, split, None]).all(axis=1)
             np.add.at(possible, hands.holding[new, split], hands.chance[new])
@@ -110,7 +109,7 @@ class Solver:
             self.ranges.discard(seat, self.probabilities[seat])
 
     def hands(self, likely: Doubles) -> Hands:
-        """Return every holding as a hand to be walked, each ``likely`` to be kept."""
+        """Return every holding as a hand to walk, kept with probability ``likely``."""
         n = len(self.holding)
         known = np.ascontiguousarray(holdings()[self.holding, COUNTED])
         nothing = np.zeros(n, dtype=np.int64)
@@ -156,7 +155,7 @@ class Solver:
         iteration: float,
         more: Doubles | None = None,
     ) -> float:
-        """Learn a seat's splits, or only measure what the best would bring besides."""
+        """Learn a seat's splits, or only measure their regret."""
         hands = self.ranges.hands
         action_value = self.splits.action_value(
             seat, self.ranges.holding[seat], self.ranges.pair[seat], pairs
@@ -169,7 +168,7 @@ class Solver:
         ))  # fmt: skip
 
     def average(self) -> tuple[Floats, list[Floats]]:
-        """Return the average strategy: of discarding, float32[2, C, S], and of the play."""
+        """Return the average strategy: of discarding, float32[2, C, S], and of the pegging."""
         totals = self.sums.sum(axis=2, keepdims=True)
         discard = np.where(totals > 0, self.sums / np.maximum(totals, 1e-30), self.probabilities)
         play = [probabilities.copy() for probabilities in self.play]
@@ -179,7 +178,7 @@ class Solver:
         return discard.astype(np.float32), play
 
     def strategy(self) -> Strategy:
-        """Return the average strategy as it is kept in files."""
+        """Return the average strategy in the form of files."""
         discard, play = self.average()
         seldom = np.argsort(discard, axis=2, kind="stable")[:, :, :-2]
         np.put_along_axis(discard, seldom, 0.0, axis=2)  # two splits are all that the agent reads
@@ -200,7 +199,7 @@ class Solver:
         )  # fmt: skip
 
     def gap(self) -> ExploitabilityBound:
-        """Return how far the average strategy is off; takes about two iterations' time."""
+        """Return the bound of the average strategy; takes as long as two iterations."""
         discard, play = self.average()
         for seat in range(2):
             self.ranges.discard(seat, discard[seat])
@@ -219,7 +218,7 @@ class Solver:
         return ExploitabilityBound(gains[0], gains[1], value)
 
     def _value(self, discard: Floats, pairs: Doubles) -> float:
-        """Return pone's points a deal: its hand, crib and play, less the dealer's hand."""
+        """Return pone's points per deal: its hand, crib and play, less the dealer's hand."""
         ranges = self.ranges
         action_value = self.splits.action_value(0, ranges.holding[0], ranges.pair[0], pairs)
         mine = action_value[ranges.hands.of_class] + self.splits.by_class[0]
@@ -239,7 +238,7 @@ class Solver:
         return arrays
 
     def restore(self, iteration: int, tensors: Mapping[str, npt.NDArray[Any]]) -> None:
-        """Go on from what `tensors` gave after so many iterations.
+        """Continue from what `tensors` returned after ``iteration`` iterations.
 
         Raises:
             ValueError: they are of another game.

@@ -1,4 +1,4 @@
-"""A refinement as a run: starter by starter, each on disk once it is solved."""
+"""A refinement as a run: starter by starter, each written to disk once it is solved."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ FORMAT = "crib_env refinement"
 
 
 class Starters:
-    """The starters of a refinement that are solved.
+    """The solved starters of a refinement.
 
     Args:
-        refinement: whose they are. iterations: of each.
+        refinement: the refinement. iterations: iterations per starter.
         path: the checkpoint.
 
     Attributes:
-        cpu_seconds: what they took.
+        cpu_seconds: CPU time so far.
     """
 
     def __init__(self, refinement: Refinement, iterations: int, path: Path) -> None:
@@ -38,7 +38,7 @@ class Starters:
         self.gains: dict[int, tuple[float, float, float]] = {}
 
     def about(self) -> dict[str, object]:
-        """Return what a checkpoint must agree with to be gone on with."""
+        """Return the settings that a checkpoint must match."""
         solver = self.refinement.solver
         return {
             "format": FORMAT,
@@ -53,7 +53,7 @@ class Starters:
         return [starter for starter in self.refinement.starters if starter not in self.packed]
 
     def solve(self, starter: int, done: Callable[[int], None]) -> Refined:
-        """Solve a starter and save all that are solved; see `Refinement.solve`.
+        """Solve a starter and save all solved ones; see `Refinement.solve`.
 
         Raises:
             OSError: the checkpoint cannot be written; one written before is still there.
@@ -77,7 +77,7 @@ class Starters:
         """Read a checkpoint.
 
         Raises:
-            ValueError: it is of another refinement, or not as it was written.
+            ValueError: it belongs to another refinement, or it is damaged.
         """
         about, tensors = read_header(path, sealed=True)
         for name, value in self.about().items():
@@ -89,7 +89,7 @@ class Starters:
         self.cpu_seconds = float(about["cpu_seconds"])
 
     def gain(self) -> Gain:
-        """Return what the best play gains on those solved, as far as the solver sees."""
+        """Return the best gain against the solved starters, within the abstraction."""
         pone, dealer, weight = np.array([self.gains[starter] for starter in sorted(self.gains)]).T
         share = weight / weight.sum()
         return Gain(float(share @ pone), float(share @ dealer))

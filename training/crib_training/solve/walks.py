@@ -1,4 +1,4 @@
-"""Walks of many hands: half an iteration, or what a strategy or the best answer to it is worth."""
+"""Walks of many hands: half an iteration, or the value of a strategy or of its best response."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ NO_BOOK: Floats = np.empty(0, dtype=np.float32)  # of walks that write nothing d
 
 
 class Hands(NamedTuple):
-    """The hands of a seat to be walked.
+    """The hands of a seat to walk.
 
     Attributes:
         holding: int64[T]. pair: int64[T], the pairs discarded, 0 where they do not matter.
         known: int64[T], the ranks that the seat knows are not the other's, four bits a rank.
-        range_of: int64[T], the row of the ranges that is each one's.
-        weight: float64[T], how likely each is, 0 to 1.
+        range_of: int64[T], the row of the ranges of each.
+        weight: float64[T], the probability of each.
     """
 
     holding: Any
@@ -51,10 +51,10 @@ HANDS_T = tuple_of(Hands, int64[::1], int64[::1], int64[::1], int64[::1], float6
 
 
 class Walked(NamedTuple):
-    """What walks bring.
+    """The results of walks.
 
     Attributes:
-        values: float64[T], points of each hand, weighed by its range.
+        values: float64[T], points of each hand, weighted by its range.
         masses: float64[T], the weight of that range.
         hand_values, hand_masses: float64[T, K], the same by the other seat's whole hand; empty
             where that is not wanted.
@@ -131,7 +131,7 @@ def fill_even(left, offset, count, rows, pairs, probabilities):
 
 @entry(void(int64[::1], int64[::1], int64[::1], int64[:, ::1], int64, float32[::1], float32[::1]))
 def average_of(left, offset, pages, rows, pairs, book, probabilities):
-    """Set the chances to the average strategy of a book, wherever it has one."""
+    """Set the probabilities to the average strategy of a book, wherever it has one."""
     for node in range(len(left)):
         if offset[node] == NONE or pages[node] == NONE:
             continue
@@ -151,11 +151,11 @@ def average_of(left, offset, pages, rows, pairs, book, probabilities):
 
 
 class Walker:
-    """Walks hands of both seats through one tree, with scratch of its own.
+    """Walks hands of both seats through one tree, with its own scratch memory.
 
     Args:
         tree: the public tree. counts: the states of its counts.
-        single_count: whether the play ends with its first count.
+        single_count: whether the pegging ends with its first count.
         copies: cards of a rank in the deck.
     """
 
@@ -185,14 +185,14 @@ class Walker:
         return np.zeros(room * pairs, dtype=np.float32)
 
     def even(self, pairs: int = 1) -> Floats:
-        """Return the strategy of both seats that plays every rank alike."""
+        """Return the strategy of both seats that plays every rank with equal probability."""
         tree = self.tree
         probabilities = np.zeros(tree.size * pairs, dtype=np.float32)
         fill_even(tree.left, tree.offset, tree.count, holdings(), pairs, probabilities)
         return probabilities
 
     def average(self, seat: int, book: Floats, probabilities: Floats, pairs: int = 1) -> None:
-        """Write the average strategy of a seat's book over its chances."""
+        """Write the average strategy of a seat's book over its probabilities."""
         tree = self.tree
         average_of(tree.left, tree.offset, self.pages[seat], holdings(), pairs, book, probabilities)
 
@@ -219,7 +219,7 @@ class Walker:
             probabilities, theirs, book: see `Walk`.
             iteration: the weight of what is learned.
             starter: its rank, so that ranges are weighed by how many of its cards are left.
-            by_hand: whether points are wanted by the other seat's whole hand, too.
+            by_hand: whether to return points by the other seat's whole hand, too.
         """
         n, shape = len(hands.holding), (len(hands.holding) if by_hand else 0, len(self.by_hand))
         walked = Walked(np.zeros(n), np.zeros(n), np.zeros(shape), np.zeros(shape))

@@ -1,8 +1,8 @@
-"""What makes the tables and weights that the agents read.
+"""The programs that make the tables and weights of the agents.
 
-`crib tables` makes all of them, each from those before it, in the order of `__main__`; `crib
-tables NAME` makes one, with settings of its own (``--help``).
+`crib tables` makes all of them, each from those before it, in the order of `__main__`; `crib tables
+NAME` makes one, with its own settings (``--help``).
 
-- `two_hand`: cribs, outcomes of deals, habits of discarding, the play of the cards.
+- `two_hand`: cribs, outcomes of deals, discard rates, pegging.
 - `table_top`: the value of lines and of rounds.
 """

@@ -50,7 +50,7 @@ def main(words: Sequence[str]) -> None:
                 raise RuntimeError(f"{name} was not made")
     elif words[0] in ("-h", "--help"):
         print("usage: crib tables [NAME [OPTIONS]]\n")
-        print(f"Makes all of these, in order: {', '.join(ORDER)}; or one.")
+        print(f"Makes one table, or all of them in this order: {', '.join(ORDER)}.")
         print(f"Prints, and writes nothing: {', '.join(PRINTED)}.")
     elif words[0] in SCRIPTS:
         script = import_module(module_of(words[0]))

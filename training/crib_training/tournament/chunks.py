@@ -1,9 +1,9 @@
-"""The pieces a tournament is played in, each fixed by its key alone.
+"""The parts of a tournament, each fixed by its key alone.
 
 A chunk is some hundred duplicate pairs of two of the agents: whole games, and as many single deals.
-Its chance is derived from a seed and the chunk's number, and from nothing else. So it does not
-matter who plays it, where, or when, nor who else is in the field; and all pairings have the same
-deals, so that two agents that met the same third compare pair by pair.
+Its random numbers depend only on a seed and the chunk's number. So it does not matter who plays it,
+where or when, nor who else is in the field. All pairings have the same deals, so two agents that
+met the same third agent can be compared pair by pair.
 """
 
 from __future__ import annotations
@@ -72,24 +72,24 @@ class Chunk:
 
 @dataclass(frozen=True)
 class Setup:
-    """Everything that decides how a tournament's chunks come out.
+    """Everything that determines the results of a tournament's chunks.
 
     Attributes:
         agents: the field, as `load_agent` takes them.
         environment: the module name of the game.
         rules: the name of a preset; None is the environment's own.
         episode: ``"game"`` or ``"match"``.
-        players: seats in a game; of four each agent plays the two of one side.
-        seeds: fix everything; with several, pairs are played with each and put together.
+        players: seats in a game; with four, each agent plays both seats of a side.
+        seeds: fix all random numbers; with several, the pairs of all are pooled.
         chunk: the pairs of a chunk.
         move_seconds: the longest an agent may take for a decision, None for no limit. With one,
             results may depend on how fast the machine is.
-        adjusted: whether AIVAT corrects the results; None between two for whom that pays.
-        gauntlet: the first agent meets every other, and they do not meet each other.
+        adjusted: whether to use AIVAT; None where that is cheaper than more games.
+        gauntlet: the first agent meets every other; the others do not meet each other.
         strict: an agent's first failure ends the tournament.
 
     Raises:
-        ValueError: something no tournament can be played with; the message says what.
+        ValueError: an impossible set-up; the message says why.
     """
 
     agents: tuple[str, ...]
@@ -148,9 +148,9 @@ class Setup:
     def identity(self) -> dict[str, Any]:
         """Return what must be the same for chunks to belong together, ready for JSON.
 
-        That is this set-up but for the field and the seeds, which chunks have written on them; the
-        contents of weights files and of the modules that agents' classes are in; and a digest of
-        `sources`. (What else other packages' agents are made of cannot be known.)
+        This is the set-up without the field and the seeds, which every chunk records; the contents
+        of weights files and of the modules of agents' classes; and a digest of `sources`. (It does
+        not cover other code of third-party agents.)
         """
         files = {}
         for name in self.agents:
@@ -172,7 +172,7 @@ class Setup:
 
 
 def label_agents(setup: Setup) -> list[str]:
-    """Return what to call each agent of the field: its name, or as given where names coincide.
+    """Return a label for each agent of the field: its name, or as given if names coincide.
 
     Raises:
         ValueError: one of them cannot be loaded.
@@ -257,7 +257,7 @@ def _referee(setup: Setup, given: str, against: str, half: int) -> Referee:
 
 @cache
 def _code_digest() -> str:
-    """Return a digest of all of ours that decides how games come out."""
+    """Return a digest of all our code that determines results."""
     digest = sha256()
     for path in sources():
         digest.update(path.name.encode())

@@ -1,4 +1,4 @@
-"""The folder in which a tournament keeps its finished chunks, so that it can be taken up again."""
+"""The folder that stores a tournament's finished chunks, so that it can resume."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ class Ledger:
     agents: a line that was cut short or altered, or comes from another tournament, is found. In
     which order the chunks lie does not matter.
 
-    A tournament taken up again must be of the same set-up; but the field may be another, in any
-    order, and so may the seeds, since no chunk depends on them. Other chunks stay. A last
-    line cut short, by a crash or a full disk, is dropped and its chunk played again.
+    A resumed tournament must have the same set-up. The field, its order and the seeds may differ,
+    since no chunk depends on them. Other chunks stay. If a crash or a full disk cut the last line
+    short, the ledger drops it, and its chunk is played again.
 
     Args:
-        folder: where; made if it is not there.
-        setup: of the tournament.
+        folder: the folder, created if necessary.
+        setup: set-up of the tournament.
 
     Raises:
         ValueError: the folder holds a tournament of another set-up, or of a version that wrote no
@@ -59,7 +59,7 @@ class Ledger:
         write_whole(self._path, "".join([self._line(self._identity), *records]).encode())
 
     def add(self, record: Record) -> Chunk:
-        """Keep the record of a finished chunk; return its key."""
+        """Store the record of a finished chunk; return its key."""
         with self._path.open("a") as file:
             file.write(self._line(record))
         return self._keep(record)
@@ -83,7 +83,7 @@ class Ledger:
         return sha256(json.dumps([about, record], sort_keys=True).encode()).hexdigest()[:16]
 
     def _take(self, line: str) -> bool:
-        """Keep the chunk of a line; return whether it is as it was written, and not there yet."""
+        """Store the chunk of a line; return whether it is intact and new."""
         try:
             written = json.loads(line)
             record = written["record"]

@@ -59,7 +59,7 @@ def report(results: dict[str, Any]) -> str:
         "",
         *_compared(results),
         *_differences(results),
-        "## Points a deal",
+        "## Points per deal",
         "",
         "From single deals from 0-0, the mean over opponents.",
         "",
@@ -89,7 +89,7 @@ def report(results: dict[str, Any]) -> str:
 
 
 def conditions(results: dict[str, Any]) -> str:
-    """Return under what conditions was played, as a sentence."""
+    """Return the conditions of the tournament, as a sentence."""
     played = [r["pairs"] for r in results["pairings"]]
     pairs = f"{played[0]:,}" if len(set(played)) == 1 else f"{min(played):,} to {max(played):,}"
     limit, seed = results["move_seconds"], results["seed"]
@@ -129,7 +129,7 @@ def cross_table(results: dict[str, Any]) -> str:
 
 
 def _compared(results: dict[str, Any]) -> list[str]:
-    """Return a table of what the others of a gauntlet made of its first agent, two by two."""
+    """Return a table that compares the others of a gauntlet by their results against the first."""
     if not results["compared"]:
         return []
     first = results["agents"][0]["name"]
@@ -139,12 +139,12 @@ def _compared(results: dict[str, Any]) -> list[str]:
 
 
 def _differences(results: dict[str, Any]) -> list[str]:
-    """Return a table for each pairing of which the points a deal are known without luck."""
+    """Return a table for each pairing with AIVAT figures of points per deal."""
     tables = [difference_table(r) for r in results["pairings"] if r["adjusted"]]
     if not tables:
         return []
     says = (
-        "Points a deal that one agent made more than the other in the same role, with the same "
+        "Points per deal that one agent made more than the other in the same role, with the same "
         "cards. Adjusted figures are without the luck that is left to duplicate deals (aivat.md)."
     )
     return ["## Points more, by role and phase", "", says, "", "\n\n".join(tables), ""]

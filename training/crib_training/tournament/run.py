@@ -2,13 +2,12 @@
 
     crib tournament rule_based greedy random --pairs 2000 --out runs/tournament
 
-Every two agents meet in duplicate pairs: each sequence of deals is played twice, with the seats
-swapped; with ``--gauntlet`` the first meets every other, in one table. All pairings have the same
-deals. Writes ``results.json``,
-``report.md`` and ``ratings.png`` to the folder, and as it goes ``chunks.jsonl``, from which a
-tournament that was stopped is taken up again. An agent that fails, by an illegal action, an
-exception or running over time, loses that game by name and the tournament goes on. Results depend
-on the set-up alone, not on the number of workers.
+Every pair of agents meets in duplicate pairs: the two play each sequence of deals twice, with the
+seats swapped. With ``--gauntlet`` the first agent meets every other, in one table. All pairings
+have the same deals. The command writes ``results.json``, ``report.md`` and ``ratings.png`` to the
+folder. While it plays it writes ``chunks.jsonl``, from which a stopped tournament resumes. An agent
+that fails, by an illegal action, an exception or running over time, forfeits that game, and the
+tournament continues. Results do not depend on the number of workers.
 """
 
 from __future__ import annotations
@@ -54,24 +53,24 @@ class Settings(TakesAgents):
 
     Attributes:
         agents: names, .safetensors, .zip (Stable-Baselines3) or .onnx files, package.module:Class;
-            two of them joined by a slash discard and play; "process:" before one puts it into a
-            process of its own.
+            two names joined by a slash make one agent, the first discards and the second pegs;
+            "process:" before a name plays that agent in its own process.
         env: the environment.
-        rules: a preset of rules other than the environment's own.
+        rules: a preset other than the environment's own.
         episode: game or match.
         players: 2, or 4 in Table Top.
-        gauntlet: the first agent meets every other, and they do not meet each other.
-        pairs: duplicate pairs a pairing, with each seed.
-        until: stop a pairing once its games won are known to within so many percentage points;
-            pairs is then the most.
-        seed: fixes everything; of several, such as --seed 1 2 3, the pairs are put together.
-        chunk: pairs played at a time.
-        move_seconds: the longest an agent may take for a decision.
-        adjust: take luck out of the results (six and five cards): auto does unless two agents are
-            both compiled ones, which sooner play more games.
-        strict: stop at an agent's first failure, and show where it comes from.
-        anchor: the agent rated 0; without one the mean is.
-        workers: processes; 0 plays in the command's own.
+        gauntlet: the first agent meets every other; the others do not meet each other.
+        pairs: duplicate pairs per pairing and seed.
+        until: stop a pairing once the interval of its games won is within this many percentage
+            points to either side; pairs is then the maximum.
+        seed: fixes all random numbers; several seeds, such as --seed 1 2 3, pool their pairs.
+        chunk: pairs per chunk of work.
+        move_seconds: time limit per decision, in seconds.
+        adjust: reduce variance with AIVAT (six and five cards); auto does so unless both agents are
+            compiled, since those can play more games in the same time.
+        strict: stop at an agent's first failure and show its traceback.
+        anchor: the agent with rating 0; by default the mean rating is 0.
+        workers: number of processes; 0 plays in the command's own process.
         ray_address: play on this Ray cluster instead.
         out: the folder for results.
     """
@@ -104,11 +103,11 @@ def tournament(
     until: float | None = None,
     anchor: str | None = None,
 ) -> dict[str, Any]:
-    """Play a tournament, or take one up again, and return its results, ready for JSON.
+    """Play or resume a tournament, and return its results, ready for JSON.
 
     Args:
         setup: who plays what.
-        pairs: duplicate pairs a pairing, with each seed; with ``until`` the most.
+        pairs: duplicate pairs per pairing and seed; with ``until`` the maximum.
         out: the folder for chunks, results, report and picture.
         workers: who plays.
         until: stop a pairing once the 95 % interval of its games won is within this many
@@ -184,7 +183,7 @@ def _tournament(
 
 @dataclass
 class Plan:
-    """What is known of a pairing's games by now.
+    """The state of a pairing's games.
 
     Attributes:
         chunks: those that make up its result, as far as can be told.
@@ -195,7 +194,7 @@ class Plan:
     missing: set[Chunk]
 
     def settled(self, pairs: int) -> int:
-        """Return how many of a pairing's pairs are played by now, or need not be."""
+        """Return how many of a pairing's pairs are played, or no longer necessary."""
         if not self.missing:
             return pairs
         return sum(chunk.pairs for chunk in self.chunks if chunk not in self.missing)

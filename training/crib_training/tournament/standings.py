@@ -1,4 +1,4 @@
-"""What a tournament comes to: ratings with intervals, every pairing, every failure."""
+"""The results of a tournament: ratings with intervals, every pairing, every failure."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def standings(
 
     Args:
         setup: who played what.
-        names: what to call each agent.
+        names: a label for each agent.
         played: for each pairing its pairs of games, and of single deals.
         pairs: the pairs of the settings, with each seed.
         until: the interval of the settings, in percentage points.
@@ -97,7 +97,7 @@ def _seen_by(place: int, pairing: tuple[int, int], shares: Array) -> Array:
 def mean_won(shares: list[Array]) -> dict[str, float | None]:
     """Return the mean over an agent's opponents, each with equal weight.
 
-    All pairings have the same deals, so their results go together: the interval counts that.
+    All pairings have the same deals, so their results correlate; the interval accounts for that.
 
     Args:
         shares: float64[pairs] for each opponent; pairing by pairing the same deals, as far as each
@@ -113,10 +113,10 @@ def mean_won(shares: list[Array]) -> dict[str, float | None]:
 
 
 def compared(names: list[str], shares: Mapping[tuple[int, int], Array]) -> list[dict[str, Any]]:
-    """Return what share of games more of two agents one won from the same third, ready for JSON.
+    """Return how two agents compare by their games against the same third, ready for JSON.
 
     Args:
-        names: what to call each agent; the first met all others.
+        names: a label for each agent; the first met all others.
         shares: float64[pairs] for each pairing, of games that the first agent won.
     """
     found = []
@@ -150,7 +150,7 @@ def won_by(r: dict[str, Any], name: str) -> dict[str, float | None]:
 def _mean(values: list[dict[str, float | None]]) -> dict[str, float | None]:
     """Return the mean of estimates from the same deals, each with equal weight.
 
-    They go together more or less closely: the interval is the widest that can be.
+    Their correlation is unknown, so the interval is an upper bound.
     """
     known = [v for v in values if v["mean"] is not None]
     if not known:

@@ -1,7 +1,7 @@
 """Who plays a tournament's chunks: this process, several on this machine, or a Ray cluster.
 
-All three take chunks and give back their records in the order they are finished. What a chunk
-comes to does not depend on who played it; `chunks` sees to that.
+All three take chunks and return their records in the order in which they finish. The result of a
+chunk does not depend on who played it; `chunks` ensures that.
 """
 
 from __future__ import annotations
@@ -84,8 +84,8 @@ def _play(setup: Setup, chunk: Chunk) -> Record:
 class Processes:
     """Plays in processes of this machine.
 
-    Processes, though kernels release the interpreter's lock and threads would do for them: agents
-    in plain Python need them, and one that brings its process down does not end the tournament.
+    Kernels release the interpreter's lock, so threads would be enough for them. But agents in
+    plain Python need processes, and an agent that crashes its process does not end the tournament.
     """
 
     def __init__(self, count: int) -> None:
@@ -135,7 +135,7 @@ class Ray:
     """Plays on a Ray cluster, each chunk one task on one core.
 
     Every node needs this package and the agents' own, in the same versions, and weights files
-    under the same path. Ray plays again what a node that dies has left.
+    under the same path. If a node dies, Ray plays its chunks again.
 
     Args:
         address: of the cluster: ``"auto"`` on one of its nodes, ``"ray://..."`` from elsewhere.
@@ -178,10 +178,10 @@ class Ray:
 
 
 def play_alike(setup: Setup, chunk: Chunk, identity: dict[str, Any]) -> Record:
-    """Play a chunk if this node would play it as the tournament's own would.
+    """Play a chunk if this node has the same code and weights as the tournament's own.
 
     Raises:
-        RuntimeError: its code, or a weights file on it, is another.
+        RuntimeError: the node has other code or another weights file.
     """
     if setup.identity() != identity:
         raise RuntimeError(

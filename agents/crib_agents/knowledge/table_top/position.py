@@ -1,4 +1,4 @@
-"""A round as one side knows it, in the form that the search makes moves on.
+"""A round as one side knows it, in the form on which the search makes moves.
 
 Seats are numbered to the left of the seat whose view it is, so a seat's side is its parity. Lines
 0 to 4 are the rows, 5 to 9 the columns.

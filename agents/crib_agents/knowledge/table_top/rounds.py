@@ -1,8 +1,8 @@
-"""What a round brings, as measured.
+"""The measured points of a round.
 
-For both sets of rules and both numbers of players it holds how often rounds of the expert against
-itself scored what for the dealer's side and the other, and how far the points of either still
-spread about what is expected after each turn.
+The data come from rounds of the expert against itself, for both sets of rules and both numbers of
+players. They hold how often the dealer's side and the other side scored which points, and the
+spread of each side's points about the expected ones after each turn.
 """
 
 from __future__ import annotations

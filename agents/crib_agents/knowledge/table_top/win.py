@@ -1,11 +1,11 @@
-"""The chance of winning a game of Table Top, at the end of a round and within one.
+"""The probability of winning a game of Table Top, at the end of a round and within one.
 
-A game is solved backwards over the totals of both sides by what a round brings,
-`rounds`: it ends when a side has the target or more after a full count, the
-higher total wins, and a tie plays on (T9). Within a round each side's points are what it expects
-plus a normal error, which shrinks as cards come.
+A game is solved backwards over the totals of both sides, with the measured points of a round
+(`rounds`). It ends when a side has the target or more after a full count; the higher total wins,
+and a tie continues (T9). Within a round each side's points are the expected ones plus a normal
+error, which shrinks as cards come.
 
-Totals past the target matter by their difference alone, so tables end some way beyond it.
+Past the target only the difference of the totals matters, so the tables end some way beyond it.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from crib_agents.knowledge.table_top.rounds import POINTS
 
 @cache
 def probabilities(score_difference: int, players: int, target: int) -> Array:
-    """Return the chance of winning a game at the end of a round.
+    """Return the probability of winning a game at the end of a round.
 
     Args:
         score_difference: 1 where only the difference counts (T13).
@@ -90,7 +90,7 @@ def smoothed(value: Array, spread: Array) -> Array:
 
 @lru_cache(maxsize=8)
 def win_table(players: int, target: int) -> Array:
-    """Return the chance of winning within a round whose points are added to the score.
+    """Return the probability of winning within a round whose points are added to the score.
 
     Returns:
         float64[28, target + 80, target + 80], for the side that deals the round, by the turn and

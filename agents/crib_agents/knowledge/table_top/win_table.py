@@ -1,4 +1,4 @@
-"""What is at stake in a view: `win` for its game and its score."""
+"""The stakes of a view: `win` for its game and its score."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def group_by_win_table(views: Views) -> Iterator[tuple[Array, npt.NDArray[np.int
 
 
 def chance_of(view: np.void, mine: Array, theirs: Array) -> Array:
-    """Return the chance of winning by what both sides are expected to make.
+    """Return the probability of winning by what both sides are expected to make.
 
     Args:
         view: of a game; or of a round by itself, which the side that makes more in it wins.

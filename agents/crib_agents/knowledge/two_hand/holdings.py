@@ -1,8 +1,8 @@
-"""Holdings: the rank multisets of up to four cards that a seat may hold in the play, numbered.
+"""Holdings: the rank multisets of up to four cards that a seat may hold in the pegging, numbered.
 
-Suits do not matter in the play, so there are 1 + 13 + 91 + 455 + 1,820 holdings. A holding's number
-grows with its size; within a size it is the multiset's combinadic. What kernels ask of a holding is
-a row of the array `holdings`, which they are passed: made once in a process, 300 kB.
+Suits do not matter in the pegging, so there are 1 + 13 + 91 + 455 + 1,820 holdings. A holding's
+number grows with its size; within a size it is the multiset's combinadic. Kernels get the array
+`holdings`, with a row of facts per holding: made once per process, 300 kB.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""What `expert` knows of a game by measurement, in one record that its kernels read.
+"""Everything that `expert` knows of a game by measurement, in one record for its kernels.
 
-Three tables go into it: what a deal brings (`outcomes`), what each hand pegs, and what each
-role discards, which follows from the others. The first is of `expert`, the second of `rule_based`,
-of which many more deals can be played: it compares hands well, but all of them peg a little less
-against better play.
+Three tables go into it: the points of a deal (`outcomes`), the pegging of each hand, and the
+discard rates of each role, which follow from the other two. The first comes from games of `expert`.
+The second comes from `rule_based`, which plays many more deals in the same time. It compares hands
+well, but all hands peg a little less against better play.
 """
 
 from __future__ import annotations

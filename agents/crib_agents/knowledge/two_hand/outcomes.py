@@ -1,10 +1,11 @@
-"""What a deal brings, as measured.
+"""The measured points of a deal.
 
-For each two-hand game the table counts, over deals of an agent against itself, the points of the
-play by both seats together, those of each hand and those of the crib. A game can end within the
-play, so who comes first to how many points is counted too. What is used of it is the product: the
-play, pone's hand, the dealer's hand and the crib are taken to be independent of each other. (They
-nearly are; `crib_training.tables.two_hand.deal_outcomes` prints their correlations.)
+For each two-hand game the table counts the points of the pegging by both seats together, of each
+hand and of the crib, over deals of an agent against itself. A game can end within the pegging, so
+the table also counts which seat first reaches how many points. Kernels use the product of these
+distributions: they assume that the pegging, pone's hand, the dealer's hand and the crib are
+independent. (They nearly are; `crib_training.tables.two_hand.deal_outcomes` prints their
+correlations.)
 """
 
 from __future__ import annotations
@@ -55,8 +56,8 @@ def load(dealt: int, heels: int = MEASURED_HEELS) -> Outcomes:
     Args:
         dealt: cards dealt to a seat.
         heels: what a jack turned up pegs (C3). Where it is not what was measured, those are taken
-            out of the dealer's points of the play and these put in: a jack is turned up in one
-            deal of 13, whatever the play is then.
+            out of the dealer's points of the pegging and these put in: a jack is turned up in one
+            deal of 13, whatever the pegging is then.
     """
     held = tables.load(tables.DEAL_OUTCOMES)
     game = tables.DEALT.index(dealt)

@@ -1,9 +1,8 @@
-"""The course of the pegging: what a card pegs, the go and last points, who plays next.
+"""The course of the pegging: the points of a card, the go and last points, who plays next.
 
-The same rules as `play` of the engine, over what both seats know of a position. `turn_after` is
-what follows a card, `go_on` the same on a `POSITION`.
-Holdings are not part of a position, since the other seat's is a hypothesis; the kernels here read
-only the least pip value that a seat holds.
+These are the engine's rules (`play`) over what both seats know of a position. `turn_after` computes
+what follows a card; `go_on` does so on a `POSITION`. Holdings are not part of a position, since the
+other seat's is a hypothesis. So the kernels here read only the lowest pip value that a seat holds.
 """
 
 from __future__ import annotations
@@ -45,7 +44,7 @@ def turn_after(count, go, able, other_able, single):
     Args:
         count: with the card. go: 1 once this count's go point is pegged.
         able, other_able: whether the seat of the card, and the other, can play in this count.
-        single: 1 if the play ends with its first count (F4).
+        single: 1 if the pegging ends with its first count (F4).
 
     Returns:
         `REPLY`, `SAME_PLAYER` or `NEW_COUNT`; 1 for the go or last point, else 0.
@@ -61,7 +60,7 @@ def turn_after(count, go, able, other_able, single):
 def go_point(count, go, able, single):
     """Return what the newest card pegs besides where the other seat cannot play (H5, H7, F5).
 
-    Six cards peg the go at once, five cards one for last when the play ends.
+    Six cards peg the go at once, five cards one for last when the pegging ends.
     """
     return 1 if count < 31 and go == 0 and not (able and single) else 0
 
@@ -124,7 +123,7 @@ def go_on(p, single, lowest, others):
 
     Args:
         p: the position after the card, see `put`; taken on to the next lead if the count is over.
-        single: 1 if the play ends with its first count (F4).
+        single: 1 if the pegging ends with its first count (F4).
         lowest, others: the least pip value held by the seat of the card and by the other seat;
             more than any count leaves room for if it holds nothing.
 
@@ -142,7 +141,7 @@ def go_on(p, single, lowest, others):
         alone = lowest <= room
         could_not_play(p, other)
         # Written out and not by `turn_after`: the search spends its time here.
-        # Six-card pegs the go at once (H5, H7), five-card one for last when the play ends (F5).
+        # Six-card pegs the go at once (H5, H7), five-card one for last when the pegging ends (F5).
         if p["go"] == 0 and not (alone and single):
             p["go"] = 1
             p["needs"][seat] -= 1

@@ -1,12 +1,12 @@
-"""How a game ends, by the score and who deals: a table solved backwards from the last hole.
+"""The result of a game, by the score and the dealer: a table solved backwards from the last hole.
 
-A deal pegs at least one point, so every deal's end lies nearer the target than its start, and the
-chances at a score follow from those at scores further on. Within a deal points come in the order
-of the rules, and the first to the target wins at once (C5): heels and play, pone's hand, the
-dealer's hand, the crib. What they bring is `outcomes`.
+A deal pegs at least one point, so every deal ends nearer the target than it starts. The
+probabilities at a score therefore follow from those at later scores. Within a deal points come in
+the order of the rules, and the first to the target wins at once (C5): heels and pegging, pone's
+hand, the dealer's hand, the crib. `outcomes` holds their distributions.
 
-Scores are given as points still to make, so one table serves all starts and any shorter target.
-A view says nothing of skunks nor of who deals the next game of a match: Hoyle's rules are taken.
+Scores are points still needed, so one table serves all starts and any shorter target. A view does
+not say what a skunk counts or who deals the next game of a match: the tables assume Hoyle's rules.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ def solve(deal: outcomes.Outcomes, target: int) -> Array:
     margin = max(pegging, hand)
     size = target + 1 + margin
     # By pone's and the dealer's points to make: at the start of a deal in which the roles stand as
-    # they do (`starts`) or are changed (`nexts`), after pone's hand and after the play.
+    # they do (`starts`) or are changed (`nexts`), after pone's hand and after the pegging.
     starts, nexts, after_pone, after_pegging = np.zeros((4, size, size, ENDS))
     won = ended(target)
     starts[margin, margin + 1 :] = nexts[margin, margin + 1 :] = won[1:]
@@ -81,7 +81,7 @@ def solve(deal: outcomes.Outcomes, target: int) -> Array:
     assert (0, 0) not in in_play, "a deal without a point in the play has no end to start from"
     p, d = np.array(in_play).T[:, :, None]
     weights = deal.pegging[p, d].ravel()
-    # A row more: points that are never made within the play.
+    # A row more: points that are never made within the pegging.
     pone_out = np.vstack([deal.pone_out, np.zeros(pegging)])
     dealer_out = np.vstack([deal.dealer_out, np.zeros(pegging)])
     x, h, t = np.arange(pegging)[:, None], np.arange(hand)[:, None], np.arange(len(total))[:, None]
@@ -106,7 +106,7 @@ def solve(deal: outcomes.Outcomes, target: int) -> Array:
 
 @cache
 def match_win_probabilities(dealt: int, target: int, heels: int = MEASURED_HEELS) -> Array:
-    """Return the chance of winning a match at the start of a game (H11).
+    """Return the probability of winning a match at the start of a game (H11).
 
     The loser of a game deals first in the next (H10). Five-card pone begins with three for last.
 
@@ -131,7 +131,7 @@ def match_win_probabilities(dealt: int, target: int, heels: int = MEASURED_HEELS
 
 
 def match_stakes(matches: Array, mine: int, theirs: int) -> Array:
-    """Return float64[6]: the chance of winning the match after each end of the present game.
+    """Return float64[6]: the probability of winning the match after each end of the present game.
 
     Args:
         matches: the chances at the start of a game, of `match_win_probabilities`.

@@ -1,12 +1,12 @@
-"""The value of a score to a seat: the judge of both halves of `expert`.
+"""The value of a score to a seat, for both halves of `expert`.
 
-In a game that is the chance of winning it; in a match the chance of winning the match, so that a
-skunk counts for what it brings there; in a single deal, which has no more than its points, the
-difference in points, scaled into 0 to 1. One table holds it, by what each still has to make when a
-deal has ended, so a search looks values up and asks nothing of the episode.
+In a game the value is the probability of winning it. In a match it is the probability of winning
+the match, so that a skunk counts for its effect there. In a single deal it is the difference in
+points, scaled into 0 to 1. One table holds the values, by what each seat still needs at the end of
+a deal. So a search only looks values up and does not depend on the episode.
 
 The kernels follow the count in its order (C5, H8, F6), and name the seats by their roles in the
-deal they are in: ``i_deal`` says which is ours.
+current deal: ``i_deal`` says which is ours.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ FIELDS = ("dealt", "target", "heels", "episode", "match_target")
 
 
 def stakes(dealt: int, target: int, mine: int, theirs: int, heels: int = MEASURED_HEELS) -> Array:
-    """Return what the six ends of a game (see `win`) are worth in a match.
+    """Return the values of the six ends of a game (see `win`) in a match.
 
     Args:
         dealt: cards dealt to a seat.
@@ -45,7 +45,7 @@ def stakes(dealt: int, target: int, mine: int, theirs: int, heels: int = MEASURE
         heels: what a jack turned up pegs.
 
     Returns:
-        float64[6], chances of winning the match.
+        float64[6], probabilities of winning the match.
     """
     return match_stakes(match_win_probabilities(dealt, target, heels), mine, theirs)
 
@@ -104,7 +104,7 @@ def group_by_win_table(views: Views) -> Iterator[tuple[Array, npt.NDArray[np.int
 
 @kernel
 def after_deal(win_table, i_deal, pone, dealer):
-    """Return the value of a deal that ends with so many points to make; see `win_table`.
+    """Return the value of a deal's end by the points still needed; see `win_table`.
 
     A seat with none or less has won, at the expense of the other.
     """
@@ -130,7 +130,7 @@ def after_hands(win_table, i_deal, pone, dealer, crib):
 
 @kernel
 def after_pegging(win_table, i_deal, pone, dealer, pone_hand, dealer_hand, crib):
-    """Return the value of a score when the play is over and both hands are known.
+    """Return the value of a score when the pegging is over and both hands are known.
 
     Pone counts first, then the dealer, then the crib; the first to the target has won (C5).
 

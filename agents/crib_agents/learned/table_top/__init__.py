@@ -1,7 +1,7 @@
 """The learned agent at Table Top.
 
-`line_features` and `crib_features` are what its nets see, `act` is how it plays,
-`values` what it thinks of each place.
+`line_features` and `crib_features` define the inputs of its networks, `act` how it plays, and
+`values` its value of each place.
 """
 
 from crib_agents.learned.family import LearnedFamily, Net

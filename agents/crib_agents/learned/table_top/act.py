@@ -1,9 +1,10 @@
-"""How the learned agent plays Table Top: a card is worth what it changes of two lines, or the crib.
+"""How the learned agent plays Table Top: a card's value is its change of two lines, or of the crib.
 
-A line is worth its points so far and what its net expects to be added; a full line is its points.
-On a cell a card is worth what it adds to its own side's line, less what it adds to the other's. In
-the crib it is worth what it adds for the side that counts it, and that one card less is owed. It
-plays for points and not to the score.
+The value of a line is its points so far plus the network's prediction of later points; a full line
+has only its points. The value of a card on a cell is what it adds to its own side's line, less what
+it adds to the other side's. The value of a card in the crib is what it adds for the side that
+counts the crib, including that the side owes one card less. The agent plays for points and ignores
+the score.
 """
 
 from __future__ import annotations
@@ -217,7 +218,7 @@ def action_values(v, table, weights, value, values):
 
 
 @kernel
-def most_worth(values, legal):
+def best_legal(values, legal):
     """Return the legal action of the highest value, of equals the first; NaN is never higher."""
     best = NONE
     for action in range(ACTIONS):
@@ -236,7 +237,7 @@ def best_action(v, table, weights):
     values = stack.floats(ACTIONS)
     line_values(v, table, weights, lines_open(v["legal"]), points, value)
     action_values(v, table, weights, value, values)
-    return most_worth(values, v["legal"])
+    return best_legal(values, v["legal"])
 
 
 @kernel

@@ -1,4 +1,4 @@
-"""What the net for the crib sees: the starter and the cards of it that the seat knows."""
+"""The inputs of the crib's network: the starter and the crib cards that the seat knows."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""What each card that may come next adds to each line, by the nets.
+"""How much each possible next card adds to each line, by the networks.
 
-After an action the value of a position is a sum over lines, the crib and what is owed to it, and an
-answer changes two of the lines or the crib. So all answers to all cards follow from the gains of
-each line as it lies and with the card in turn; `expert.table_top.gains` does so with tables. The
+After an action the value of a position is a sum over lines, the crib and the cards owed to it. A
+reply changes two of the lines, or the crib. So all replies to all cards follow from the gains of
+each line, alone and with each card; `expert.table_top.gains` does the same with tables. The
 frequencies of unseen ranks, and a nob to come, stay as they are before the next card.
 """
 
@@ -56,7 +56,7 @@ def expected_of(weights, net, ranks, wide, n, most, nob_place, hidden, expected,
 
 @kernel
 def line_gains(cards, nob, unseen, flush_size, table, weights, net, of_line, wide, gain):
-    """Write what each unseen card would add to a line; return what it is worth as it lies.
+    """Write how much each unseen card would add to a line; return the value of the line as it is.
 
     Args:
         cards: the line's, as a mask. nob: the jack that scores one in it, as a mask, or 0.
@@ -93,7 +93,7 @@ def line_gains(cards, nob, unseen, flush_size, table, weights, net, of_line, wid
                 longer_ranks[j] = of_line[j]
             k = put(places, values, 0, RANKS + rank_place(cards, 4 * rank), 1.0)
             add_inputs(weights, net, places, values, 0, k, longer_ranks)
-        same = UNKNOWN  # what the line is then worth by its ranks and suits: most as it was,
+        same = UNKNOWN  # the line's value then by its ranks and suits: most as it was,
         more = UNKNOWN  # or one more
         for suit in range(4):
             if not left >> suit & 1:

@@ -1,7 +1,7 @@
-"""What the net for lines sees of any line, row or column: its cards, and how the round stands.
+"""The inputs of the lines' network: the cards of a row or column, and the state of the round.
 
-The inputs come in three groups, so that what lines have in common is added up once: those of the
-round, those of the side whose lines they are, those of the line.
+The inputs come in three groups: of the round, of the side that owns the line, and of the line. So
+the first layer adds up common inputs only once.
 """
 
 from __future__ import annotations

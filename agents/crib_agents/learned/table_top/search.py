@@ -1,8 +1,8 @@
-"""One step of search at Table Top: the value of an action by the answers to it.
+"""One step of search at Table Top: the value of an action by the replies to it.
 
-After each action every card that may come next is supposed to come, and the other side to place it
-best by the nets; the mean over those cards is the value of the action. The tables of `expert` see
-other things than the nets do, and look a card further: what both find is mixed.
+After each action the search tries every possible next card, which the other side places best by the
+networks. The mean over those cards is the value of the action. The tables of `expert` see other
+things than the networks do, and look one card further, so the search mixes both values.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Plays Table Top by search over the nets of the agent ``learned`` and the tables of `expert`."""
+"""Plays Table Top by search over the networks of ``learned`` and the tables of `expert`."""
 
 from __future__ import annotations
 

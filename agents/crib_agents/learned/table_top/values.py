@@ -1,4 +1,4 @@
-"""The learned agent's value of each place for its card at Table Top, to be shown."""
+"""The learned agent's value of each place for its card at Table Top, for display."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """The learned agent at the two-hand games.
 
-`discard_features` and `pegging_features` are what its nets see, `act` is how it plays, `judge` by
-what it discards near the end, `values` what it thinks of each card.
+`discard_features` and `pegging_features` define the inputs of its networks, `act` how it plays,
+`judge` how it discards near the end, and `values` its value of each card.
 """
 
 from crib_agents.learned.family import LearnedFamily, Net

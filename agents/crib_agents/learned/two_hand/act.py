@@ -1,9 +1,9 @@
-"""How the learned agent plays the two-hand games: what is certain, and what its nets expect.
+"""How the learned agent plays the two-hand games: exact parts, and predictions of its networks.
 
-Discarding, a pair is worth the exact mean hand, the crib that the net expects as gain or loss, and
-the points of the play; where a seat may go out soon it is judged by the chance of winning, see
-`judge`. In the play a card is worth what it pegs now and what the net expects to follow: it plays
-cards for points and not to the score, but takes one that wins the game.
+The value of a discard is the exact mean hand, plus or minus the network's crib, plus the predicted
+points of the pegging. If a seat may go out soon, the probability of winning decides instead; see
+`judge`. The value of a card in the pegging is its points now plus the network's prediction of later
+points. The agent pegs for points and ignores the score, but takes a card that wins the game.
 """
 
 from __future__ import annotations
@@ -34,11 +34,11 @@ from crib_env.engine.two_hand.counting import (
 )
 from crib_env.engine.two_hand.records import DISCARD, HAND
 
-# The nets in their order: one for each role in discarding, one for the play.
+# The nets in their order: one for each role in discarding, one for the pegging.
 PEGGING = 2
 JUDGE = 3  # behind them, see `judge.probabilities_of`
 CRIB, MY_PLAY, THEIR_PLAY = range(3)  # what a net for discarding puts out
-MY_REST, THEIR_REST = range(2)  # what the net for the play does: points still to come
+MY_REST, THEIR_REST = range(2)  # what the net for the pegging does: points still to come
 
 UNLIKELY = -1e9  # the value of what cannot be chosen
 
@@ -75,7 +75,7 @@ def pair_value(v, table, weights, low, high):
 
 @kernel
 def pair_win_value(v, table, weights, low, high):
-    """Return `pair_value`, or the chance of winning the game where a seat may go out soon."""
+    """Return `pair_value`, or the probability of winning the game where a seat may go out soon."""
     if not is_near(v):
         return pair_value(v, table, weights, low, high)
     expected = stack.floats(3)
@@ -95,7 +95,7 @@ def card_points(v, weights, now, mine, theirs):
         now: int64[HAND], receives the points that each of those cards is sure to peg now.
         mine: float64[HAND], receives its points now and those expected to follow for this seat;
             `UNLIKELY` for a card that may not be played, or of whose rank another comes later in
-            the hand. Where one rank can be played the net is not asked, and these are its points
+            the hand. With one legal rank the network does not run, and these are its points
             now.
         theirs: float64[HAND], receives the points expected to follow for the other seat, else 0.
     """

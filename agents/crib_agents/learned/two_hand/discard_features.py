@@ -1,7 +1,7 @@
-"""What the nets for discarding see of a pair: the hand it leaves, the pair, the exact mean hand.
+"""The inputs of the discard networks: the kept hand, the discarded pair, the exact mean hand.
 
-The order of the cards in the view makes no difference to a single bit: both decisions of one card
-must value a pair alike.
+The order of the cards in the view changes no bit: the two decisions of a discard must give a pair
+the same value.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from crib_env.engine.two_hand.counting import dealt_card
 NAME = "two_hand.discard"
 VERSION = 1
 
-KEPT = 0  # ranks kept, thermometer
+KEPT = 0  # kept ranks, thermometer
 DISCARDED = KEPT + 52  # ranks of the pair: the first of a rank, then the second
 PAIR = DISCARDED + 26  # which two ranks, one-hot
 SUITED = PAIR + 91  # the pair is of one suit
@@ -30,7 +30,7 @@ CELLS = np.array([[b * (b + 1) // 2 + a for b in range(13)] for a in range(13)],
 
 @kernel
 def mean_hand(v, table, low, high):
-    """Return the exact mean of the hand kept, in points, if ``low`` and ``high`` are discarded."""
+    """Return the exact mean of the kept hand, in points, if ``low`` and ``high`` are discarded."""
     return starters_total(v, table, low, high) / (DECK - v["hand_n"] - v["discarded_n"])
 
 

@@ -1,11 +1,10 @@
-"""The value of discarding a pair where a seat may go out soon: the chance of winning the game.
+"""The value of a discard if a seat may go out soon: the probability of winning the game.
 
-As `expert` judges it, in the order of the deal's events: the play, pone's hand, the dealer's hand,
-the crib; the first to the target has won (C5). The hand kept is known exactly. The nets say what
-the crib and the play bring on average; how far they fall to either side of it, and the hand of the
-other seat, are as measured over all deals (`knowledge.two_hand.outcomes`). What comes besides
-the hand kept is the same for every pair: those chances are worked out beforehand, and lie behind
-the nets.
+It follows the order of the deal, as in `expert`: the pegging, pone's hand, the dealer's hand, the
+crib; the first to the target wins (C5). The kept hand is known exactly. The networks predict the
+mean of the crib and of the pegging. Their spread, and the other seat's hand, come from measurements
+over all deals (`knowledge.two_hand.outcomes`). Everything except the kept hand is the same for
+every pair. So those probabilities are computed beforehand, and lie behind the networks.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ from crib_env.engine.two_hand.records import GAME, MATCH
 from crib_env.rules import TwoHandRules
 
 NEAR = 45  # points to make; where both seats have farther to go, points decide
-PLAY = 11  # a seat's points of the play, 0 to 10; more, one deal in a hundred, count as ten
+PLAY = 11  # a seat's points of the pegging, 0 to 10; more, one deal in a hundred, count as ten
 BEFORE = PLAY + 1  # scores after the play that matter, and one more to interpolate
 GRID = BEFORE * BEFORE
 
@@ -41,7 +40,7 @@ TARGET = 0
 MEAN_PEGS = 1  # by role, pone first, without heels
 MEAN_CRIB = 3
 BOTH_PEG = 4  # [pone's points, dealer's]: how likely they are in a whole play
-PONE_OUT = BOTH_PEG + PLAY * PLAY  # the same when pone first has so many or more
+PONE_OUT = BOTH_PEG + PLAY * PLAY  # the same when pone first has at least as many
 CHANCES = PONE_OUT + PLAY * PLAY  # by this seat's role, then points pone has to make, the dealer's
 
 
@@ -58,7 +57,7 @@ def _probabilities(dealt: int, target: int, heels: int) -> Array:
     pegs = deal.pegging.sum(axis=1) @ points, deal.pegging.sum(axis=0) @ points
     pegs = pegs[0], pegs[1] - heels * outcomes.JACK_TURNED
     known = [np.array([target, *pegs, deal.crib @ counts])]
-    # A seat that has so many points in the play may have more of them later: rows beyond are left.
+    # A seat with this many points in the pegging may get more later: rows beyond are left.
     known += [_lumped(table).ravel() for table in (deal.pegging, deal.pone_out[:PLAY])]
     # By both's points to make, pone's chance.
     after = win_table(dealt, target, GAME, heels=heels)[0]
@@ -69,7 +68,7 @@ def _probabilities(dealt: int, target: int, heels: int) -> Array:
 
 
 def _lumped(table: Array) -> Array:
-    """Return chances by points of the play with those above ten counted as ten."""
+    """Return chances by points of the pegging with those above ten counted as ten."""
     found = np.zeros((PLAY, PLAY))
     rows, columns = (np.arange(size).clip(max=PLAY - 1) for size in table.shape)
     np.add.at(found, (rows[:, None], columns[None, :]), table)
@@ -104,7 +103,7 @@ def _after_hands(after: Array, deal: outcomes.Outcomes) -> tuple[Array, Array]:
 
 @kernel
 def is_near(v):
-    """Return whether a pair is to be judged by the chance of winning."""
+    """Return whether a pair is to be judged by the probability of winning."""
     if v["episode"] != GAME and v["episode"] != MATCH:
         return False
     return min(v["target"] - v["scores"][0], v["target"] - v["scores"][1]) <= NEAR
@@ -112,7 +111,7 @@ def is_near(v):
 
 @kernel
 def hand_probabilities(v, table, low, high, probabilities):
-    """Write how likely the hand kept is to count each number of points, float64[COUNT_SIZE]."""
+    """Write the probability of each number of points of the kept hand, float64[COUNT_SIZE]."""
     key = 0
     suits = 0
     jacks = 0
@@ -154,10 +153,10 @@ def chance_at(known, role, pone, dealer):
 
 @kernel
 def before_pegging(known, pone, dealer, i, j, after):
-    """Return pone's chance before the play, ``pone - i`` and ``dealer - j`` points to make.
+    """Return pone's chance before the pegging, ``pone - i`` and ``dealer - j`` points to make.
 
     Args:
-        after: float64[BEFORE * BEFORE], its chance after the play, by points made.
+        after: float64[BEFORE * BEFORE], its chance after the pegging, by points made.
     """
     a = pone - i
     b = dealer - j
@@ -177,11 +176,11 @@ def before_pegging(known, pone, dealer, i, j, after):
 
 @kernel
 def pair_chance(v, table, known, low, high, crib, mine, theirs):
-    """Return the chance of winning the game if ``low`` and ``high`` are discarded.
+    """Return the probability of winning the game if ``low`` and ``high`` are discarded.
 
     Args:
         known: float64[K], of `probabilities_of`.
-        crib: the points expected of the crib. mine, theirs: those of the play.
+        crib: the points expected of the crib. mine, theirs: those of the pegging.
     """
     role = v["is_dealer"]
     probabilities = stack.floats(COUNT_SIZE)

@@ -1,7 +1,7 @@
-"""What the net for the play sees of a card: the position after it, and what each reply would do.
+"""The inputs of the pegging network: the position after a card, and the effect of each reply.
 
-The other seat's cards are not known, so each rank it may hold stands for a reply: what it would
-score, the most this seat could answer, and its share of the cards not seen.
+The other seat's cards are unknown, so each rank that it may hold stands for a reply: its points,
+the best answer of this seat, and the rank's share of the unseen cards.
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
-"""One step of search by belief, with the net at its leaves.
+"""One step of search over beliefs, with the network at its leaves.
 
-As the search of `expert` does, it asks what the other seat may hold, how likely that is, and which
-card it answers with then. Where this seat then has a choice it takes the best by the net, which
-sees no more than the seat would see there; what ends otherwise is played out by the reflex.
+Like the search of `expert`, it goes through the hands that the other seat may hold, their
+probabilities and replies. Where this seat then has a choice, it takes the best card by the network,
+which sees only what the seat would see there. The rollout policy plays out all other lines.
 
-What the net expects are points. Where a seat may go out in this deal, their worth is taken to be
-even between whole points, and a lead is judged by the counts still to come, as `expert` judges it.
+The network predicts points. If a seat may go out in this deal, the value between whole points is
+linear, and the counts still to come decide the value of a lead, as in `expert`.
 """
 
 from __future__ import annotations
@@ -42,11 +42,11 @@ from crib_env.engine.show import pip
 from crib_env.engine.two_hand.records import HAND, VIEWS_T
 
 RANKS = 13
-# What is known of a leaf, an answer by this seat. It is asked of the net once for all hypotheses.
+# Facts of a leaf, an answer by this seat. The network evaluates it once for all hypotheses.
 UNASKED = 0
 NO_CHOICE = 1
 ASKED = 2
-LEAF = 3  # numbers: whether it was asked, and the points expected of both seats
+LEAF = 3  # numbers: whether the network evaluated it, and the expected points of both seats
 LEAVES = LEAF * (RANKS + 1)
 
 
@@ -117,7 +117,7 @@ def ask(v, k, r, p, u, net, leaf):
 
 @kernel
 def add(p, likely, j, mine, theirs, near, s, win_table, found):
-    """Add a position to the findings from which the seats are expected to make so many points.
+    """Add to the findings a position with these expected points of the seats.
 
     ``p`` is changed. See `search_card` for the others.
     """
@@ -155,7 +155,7 @@ def go_from(v, k, r, p, turn, likely, j, mine, theirs, leaf, near, s, hands, wei
     Args:
         r: the other seat's card since ``hand[k]``, or NONE.
         likely: the weight of hypothesis ``j``. mine, theirs: what the seats hold.
-        leaf: float64[3] of this answer: whether it was asked, and the points expected.
+        leaf: float64[3] of this answer: whether it is evaluated, and the expected points.
     """
     if turn == ME:
         if leaf[0] == UNASKED:
@@ -196,7 +196,7 @@ def search_card(v, k, mine, n, near, positions, s, hands, weights, win_table, u,
         mine: this seat's holding.
         n: how many hypotheses are left in the scratch record ``s``.
         near: 0 to judge by points alone.
-        positions: four of `POSITION`: the play as it stands, then scratch.
+        positions: four of `POSITION`: the pegging as it stands, then scratch.
         u: a view like ``v``, for scratch. net: begins with the nets.
         The others as for the search of `expert`.
     """

@@ -1,4 +1,4 @@
-"""Plays the cards by nets of the agent ``learned`` behind a step of search, to the score."""
+"""Pegs by one step of search over networks of the agent ``learned``, aware of the score."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The learned agent's value of each card of a two-hand game, to be shown."""
+"""The learned agent's value of each card of a two-hand game, for display."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from crib_env.engine.two_hand.records import DISCARD, HAND
 def write_values(v, table, weights, values):
     """Write the value of each card, float64[52]; others stay as they are.
 
-    A card to discard is worth what the best pair with it is, see `pair_win_value`; one to play as
+    A discard has the value of the best pair with it, see `pair_win_value`; one to play as
     `card_values` says.
     """
     if v["phase"] == DISCARD:

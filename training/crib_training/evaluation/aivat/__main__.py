@@ -1,12 +1,13 @@
-"""How many fewer games AIVAT needs, and that the mean stays what it was.
+"""How many fewer games AIVAT needs, and a check that the mean does not change.
 
     python -m crib_training.evaluation.aivat --pairs 2000 --seed 1
 
-For pairs of agents it plays duplicate games and single deals, and corrects them by the starter's
-term alone, with the reference's too, and with the discard's as well. Printed are the plain and the
-adjusted means; by how many standard errors they differ; and how many times fewer pairs give the
-same interval, beside duplicates alone and, where games have deals of their own, beside the plain
-result. With another reference, such as ``random``, deals of it are measured first.
+The command plays duplicate games and single deals for pairs of agents. It corrects them by the
+starter's term alone, then with the reference's term, then with the discard's term as well. It
+prints the plain and the adjusted means, and their difference in standard errors. It also prints how
+many times fewer pairs give the same interval, compared with duplicates alone and, for games with
+their own deals, with the plain result. For another reference, such as ``random``, it measures deals
+of that reference first.
 """
 
 from __future__ import annotations
@@ -40,11 +41,11 @@ HEAD = ("agents", "what", "luck taken out", "mean", "standard errors apart", "ti
 
 @dataclass(frozen=True)
 class Reduction:
-    """What is left of results when some terms are subtracted.
+    """Results after subtracting some terms.
 
     Attributes:
         mean: the mean over pairs, plain or adjusted.
-        apart: by how many of its standard errors it differs from the plain one.
+        apart: its difference from the plain mean, in its standard errors.
         fewer: how many times fewer pairs give the interval of plain duplicate pairs.
         unpaired: the same where games have deals of their own.
     """
@@ -66,7 +67,7 @@ def spread(values: Array, first_dealt: npt.NDArray[np.bool_]) -> float:
 
 
 def reduction(plain: Array, luck: Array, first_dealt: npt.NDArray[np.bool_]) -> Reduction:
-    """Return what comes of games, float64[pairs, 2], when their luck is taken out."""
+    """Return the results of games, float64[pairs, 2], after the correction."""
     adjusted = plain - luck
     apart = estimate(luck.mean(axis=1))
     return Reduction(
@@ -78,7 +79,7 @@ def reduction(plain: Array, luck: Array, first_dealt: npt.NDArray[np.bool_]) -> 
 
 
 def plain_and_correction(episode: str, pairs: Pairs) -> tuple[Array, Array]:
-    """Return games won or points more, float64[pairs, 2], and their luck, [pairs, 2, terms]."""
+    """Return games won or points more, float64[pairs, 2], and corrections, [pairs, 2, terms]."""
     assert pairs.won_correction is not None
     assert pairs.points_correction is not None
     if episode == "game":
@@ -91,7 +92,7 @@ def reference_called(name: str, rules: TwoHandRules, deals: int, seed: int) -> R
     """Return a reference by the name of a compiled agent; `rule_based` is the usual one.
 
     Raises:
-        ValueError: it is no compiled agent.
+        ValueError: the agent is not compiled.
     """
     usual, agent = usual_reference(rules), find_agent(name)
     assert usual is not None
@@ -110,10 +111,10 @@ class Settings(TakesAgents):
         agents: pairs of agents, such as expert,rule_based.
         env: the environment.
         pairs: duplicate pairs of games, and of single deals.
-        seed: fixes everything.
+        seed: fixes all random numbers.
         reference: the policy that replays the deals.
-        redraws: hands redrawn where a discard differs.
-        deals: of a reference other than rule_based, to be measured first.
+        redraws: hands to redraw where a discard differs.
+        deals: deals to measure first of a reference other than rule_based.
     """
 
     agents: tuple[str, ...] = (
@@ -161,7 +162,7 @@ def run(settings: Settings) -> None:
 
 
 def shown(mean: Estimate, episode: str) -> str:
-    """Return games won in percent, or points a deal more, with the interval."""
+    """Return games won in percent, or points per deal more, with the interval."""
     if episode == "game":
         return f"{100 * mean.mean:.2f} ± {100 * mean.half:.2f} %"
     return f"{mean.mean:.3f} ± {mean.half:.3f}"

@@ -1,9 +1,9 @@
-"""The chance of winning a game: a table by score, and what a deal of the reference makes of it.
+"""The probability of winning a game: a table by score, and its mean after a deal of the reference.
 
-The table is solved from what deals of the reference brought (`outcomes`), backwards from the last
-hole. It is the mean of the value that `mean_chance` gives a deal, which is what the mean of a term
-rests on. Only means matter for that, so the value itself may be smoothed: near the end of a game a
-point more or less decides all, and the reference pegs seldom the very points that are pegged.
+The table is solved backwards from the last hole, from the points of the reference's deals
+(`outcomes`). It is the mean of the value that `mean_chance` gives a deal, which the terms need.
+Only means matter for that, so the value itself may be smoothed. Near the end of a game a
+single point can decide, and the reference seldom pegs exactly the points of the real deal.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def shifted(need, i, target):
 def chance_after(course, k, a, b, wins):
     """Return pone's chance after a deal with the k-th starter; ``a`` and ``b`` are still to make.
 
-    Points count in the order in which they are made (C5): heels, the play, pone's hand.
+    Points count in the order in which they are made (C5): heels, the pegging, pone's hand.
 
     Args:
         wins: float64[T + 1, T + 1], pone's chance at the beginning of a deal, by points to make of
@@ -91,7 +91,7 @@ def smooth_win(a, b, wins):
 
 @entry(void(float64[:, ::1], float64[:, ::1], float64, float64[:, ::1]))
 def solve(ends, reached, deals, wins):
-    """Fill the table of pone's chances of winning at the beginning of a deal.
+    """Fill the table of pone's probabilities of winning at the beginning of a deal.
 
     Args:
         ends: float64[P, D], in how many deals pone made p points and the dealer d.

@@ -1,8 +1,7 @@
-"""Kernels: a deal as a reference plays it, and what comes of it with each starter.
+"""Kernels: a deal as a reference plays it, and its points with each starter.
 
-The reference discards and plays by a compiled agent's function. It sees neither the starter, which
-is left open here, nor the score. So one course of the play serves every starter. Pone has seat 0
-and the dealer seat 1.
+The reference discards and plays with a compiled agent's function. It sees neither the starter nor
+the score, so one course of the pegging serves every starter. Pone has seat 0 and the dealer seat 1.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ from crib_env.engine.two_hand.slots import slot_of
 from crib_env.engine.two_hand.views import view
 
 PONE, DEALER = 0, 1
-# Kinds of points, in the order of a tally: the play, hand and crib of pone, then the dealer's.
+# Kinds of points, in the order of a tally: the pegging, hand and crib of pone, then the dealer's.
 KINDS = 6
 PONE_PLAY, PONE_HAND, PONE_CRIB, DEALER_PLAY, DEALER_HAND, DEALER_CRIB = range(KINDS)
 
@@ -39,7 +38,7 @@ COURSE = np.dtype(
         ("starter", np.int64, (DECK,)),  # which
         ("made", np.int64, (DECK * KINDS,)),  # the points of each kind with each of them
         ("mean", np.float64, (KINDS,)),  # over the starters
-        ("chance", np.float64),  # pone's chance of winning, the mean over the starters
+        ("chance", np.float64),  # pone's probability of winning, the mean over the starters
     ],
     align=True,
 )
@@ -71,7 +70,7 @@ def set_out(s, rules, discarded_pone, discarded_dealer):
 
 @kernel
 def count_starters(s, rules, table, pone, dealer, course):
-    """Write what is made with every starter not dealt, the play having brought so many points.
+    """Write the points with every possible starter, after a pegging with these points.
 
     Heels count as points of the dealer's play, as in a tally.
     """

@@ -1,4 +1,4 @@
-"""The deals of games, noted while they are played, for the corrections computed afterwards."""
+"""The deals of games, recorded during play for the later corrections."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Deals:
 
 
 class DealLog:
-    """Notes deals of the two-hand games at the moment at which all is discarded."""
+    """Records deals of the two-hand games as soon as both seats have discarded."""
 
     def __init__(self) -> None:
         self._heels = False
@@ -54,7 +54,7 @@ class DealLog:
         self._states.append(states[turned])
 
     def deals(self) -> Deals:
-        """Return all that was noted."""
+        """Return all recorded deals."""
         states = np.concatenate(self._states)
         scores = states["scores"].copy()
         heels = np.flatnonzero((states["starter"] // 4 == JACK) & self._heels)

@@ -1,4 +1,4 @@
-"""What deals of a reference bring, and the chances of winning that follow."""
+"""The points of a reference's deals, and the probabilities of winning that follow."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ OF_A_DEAL = ("dealt", "single_count", "flush_size", "crib_flush_size", "heels")
 
 @dataclass(frozen=True, eq=False)
 class ReferenceOutcomes:
-    """What many deals brought, each counted with every starter it could have.
+    """Points of many deals, each counted with every possible starter.
 
     Attributes:
         deals: how many there were, times the starters.
         points: float64[6], the mean points of each kind (`crib_training.evaluation.aivat.course`).
         ends: float64[P, D], in how many deals pone made p points and the dealer d.
         reached: float64[P, D], in how many pone made its p-th point when the dealer had made d.
-        exact: whether they are of the very rules that are played.
+        exact: whether they come from exactly the rules that are played.
     """
 
     deals: float
@@ -40,9 +40,9 @@ class ReferenceOutcomes:
 
 @cache
 def win_table(outcomes: ReferenceOutcomes, target: int) -> Array:
-    """Return pone's chance of winning at the beginning of a deal, float64[T + 1, T + 1].
+    """Return pone's probability of winning at the beginning of a deal, float64[T + 1, T + 1].
 
-    By the points that pone and the dealer still have to make. Nobody has 0 to make.
+    The indices are the points that pone and the dealer still need; 0 does not occur.
     """
     wins = np.zeros((target + 1, target + 1))
     solve(outcomes.ends, outcomes.reached, outcomes.deals, wins)

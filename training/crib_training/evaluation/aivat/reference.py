@@ -1,4 +1,4 @@
-"""A reference policy, and the corrections that its values give for deals that were played."""
+"""A reference policy, and the corrections that its values give for the deals of games."""
 
 from __future__ import annotations
 
@@ -41,10 +41,10 @@ SHARE_OF_CHANCE = 0.7
 
 @dataclass(frozen=True, eq=False)
 class Corrections:
-    """What chance brought agent ``first`` in each of N games, by term: what AIVAT subtracts.
+    """The effect of chance on agent ``first`` in each of N games, by term: AIVAT subtracts it.
 
     Attributes:
-        won: float64[N, 3], what each of `TERMS` added to its chance of winning.
+        won: float64[N, 3], what each of `TERMS` added to its probability of winning.
         points: float64[N, 3, 2, 3], the points that each brought it and the other agent, by phase.
     """
 
@@ -54,14 +54,14 @@ class Corrections:
 
 @dataclass(frozen=True, eq=False)
 class Reference:
-    """A policy that replays the deals, and what deals bring when it plays them.
+    """A policy that replays the deals, and the points of its own deals.
 
-    The mean of every term is zero whoever it is: a good one takes more luck away.
+    The mean of every term is zero for any policy; a good one removes more luck.
 
     Attributes:
         agent: a compiled agent of the two-hand games.
-        outcomes: what deals bring when it plays both seats; where they are not of the very rules,
-            there is no term of the reference.
+        outcomes: points of deals in which it plays both seats; if they come from other rules, there
+            is no term of the reference.
         redraws: how many hands are redrawn where a discard differs; 0 for no such term.
     """
 
@@ -77,7 +77,7 @@ class Reference:
         first: int,
         entropy: np.random.SeedSequence,
     ) -> Corrections:
-        """Return what the cards of deals brought to the agent in seat ``first``, game by game.
+        """Return the effect of the cards on the agent in seat ``first``, game by game.
 
         Args:
             rules: that were played.
@@ -102,8 +102,8 @@ class Reference:
         """Return the terms of each deal.
 
         Returns:
-            float64[N, 3, 6], the points that each term brought, of each kind; and float64[N, 3],
-            what it added to pone's chance of winning.
+            float64[N, 3, 6], the points of each term, by kind; and float64[N, 3], its part of
+            pone's probability of winning.
         """
         family = find_family(FAMILY)
         record = family.rules_record(rules, "pegging", 2)
@@ -134,8 +134,8 @@ def chosen_reference(
 ) -> Reference | None:
     """Return the reference that corrects these agents' games; None for no correction.
 
-    It takes about a millisecond a game and saves from a fifth to a half of the games: nothing
-    beside what most agents take, but in that time compiled ones play ten games more.
+    It takes about a millisecond per game and saves from a fifth to a half of the games. That is
+    negligible for most agents, but compiled ones play ten more games in that time.
 
     Args:
         rules: of the games.

@@ -1,16 +1,16 @@
-"""The terms of luck of deals that were played: the starter's, the hands' and the discards'.
+"""The AIVAT terms of a deal: the starter's, the reference's and the discard's.
 
-Each term is a value that the cards got, less the mean of that value over the cards that could have
-come instead. So its mean is zero, whoever plays and whatever the value is (AIVAT: Burch, Schmid,
-Moravcik and Bowling, 2018); the better the value, the more luck it takes away.
+Each term is a value of the actual cards, less the mean of that value over the cards that could have
+come instead. So its mean is zero, for any players and any value (AIVAT: Burch, Schmid, Moravcik and
+Bowling, 2018). A better value removes more luck.
 
-- *Starter*: the hands and the crib as they were discarded, the play as the reference plays it, with
-  the starter turned, less the mean over all that could have been turned. Exact.
-- *Reference*: the reference discards and plays both seats, the mean over the starters, less the
+- *Starter*: the real hands and crib, with the reference's pegging and the real starter, less the
+  mean over all possible starters. Exact.
+- *Reference*: the reference discards and plays both seats; the mean over the starters, less the
   mean of all deals (`outcomes`).
-- *Discard*: where a seat discarded other cards than the reference would, what that changes with
-  the hand that the other seat had, less the mean of that with hands redrawn for it. What a seat
-  discards does not depend on the other's cards, so the hand it had is one more such draw.
+- *Discard*: if a seat's discard differs from the reference's, the change with the other seat's real
+  hand, less its mean with redrawn hands. A seat's discard does not depend on the other's cards, so
+  the real hand is one more sample.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ FAMILY = "two_hand"
 
 @kernel
 def mean_chance(course, a, b, wins):
-    """Note pone's chance of winning, the mean over the starters."""
+    """Note pone's probability of winning, the mean over the starters."""
     chance = 0.0
     for k in range(course["starters"]):
         chance += smooth_chance(course, k, a, b, wins)
@@ -65,7 +65,7 @@ def set_hands(s, dealt, dealer):
 def seed_by_hand(rng, words, s, seat, n):
     """Start ``rng`` by the cards of a seat, so that the same hand meets the same hands again.
 
-    In duplicate deals it is dealt to either agent; what both do alike then comes to the same.
+    In duplicate deals both agents get it, so equal choices get equal terms.
     """
     hand = 0
     for i in range(n):
@@ -89,7 +89,7 @@ def draw_hand(s, seat, n, rng):
 
 @cache
 def terms_entry(act: Act, name: str) -> Entry:
-    """Return the entry that computes the terms, with a reference that acts so."""
+    """Return the entry that computes the terms with this reference."""
     family = find_family(FAMILY)
     states_t, rules_t, views_t = family.types
     discard, follow = course_kernels(act)
@@ -98,7 +98,7 @@ def terms_entry(act: Act, name: str) -> Entry:
     def add_discard(game, seat, mine, redraws, words, courses, a, b, wins, points, probabilities):
         """Add to the term how much better a seat's own discard is than the reference's.
 
-        Once with the other's hand as it is, less the mean with hands drawn for it.
+        The term is the gain with the other's real hand, less its mean with redrawn hands.
         """
         s, rules, rng = game[0], game[1], game[3]
         seed_by_hand(rng, words, s, seat, rules["dealt"])

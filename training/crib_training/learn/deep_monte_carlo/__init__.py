@@ -1,8 +1,8 @@
-"""Deep Monte Carlo: agents learned by self-play and regression on what followed each choice.
+"""Deep Monte Carlo: self-play, and regression on the return of each choice.
 
-- `algorithm`: one iteration, the same for every game, and what a game has to know (`SelfPlay`).
+- `algorithm`: one iteration, the same for every game, and the interface of a game (`SelfPlay`).
 - `two_hand`, `table_top`: the games; their kernels are in `two_hand_play` and `table_top_play`.
-- `games`: which game settings name. `settings`: those of a run.
+- `games`: games by the names in the settings. `settings`: the settings of a run.
 - `training`: the algorithm with workers, evaluations and checkpoints; `checkpoint` is the file.
 - `actors`, `cluster`: self-play in other processes, and on a Ray cluster.
 - `loop`: the command.

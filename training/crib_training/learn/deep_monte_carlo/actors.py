@@ -1,9 +1,9 @@
 """Self-play elsewhere: in processes of this machine (`ProcessActors`) or on a cluster (`cluster`).
 
-A round of deals is cut into parts, one for each worker. What a part comes to depends on the nets,
-the seed and the part, not on who plays it, where, or when: so a run repeats from its seed and its
-number of workers. While the nets are fitted to one round the next is played, by the nets as they
-were before.
+Each worker plays one part of a round of deals. The result of a part depends on the networks, the
+seed and the part, not on who plays it, where or when. So a run repeats from its seed and its number
+of workers. While the learner fits the networks to one round, the workers play the next with the
+networks from before.
 """
 
 from __future__ import annotations
@@ -98,7 +98,7 @@ class Actor:
     """Plays parts of rounds.
 
     Args:
-        settings: those of the run.
+        settings: settings of the run.
     """
 
     def __init__(self, settings: Settings) -> None:
@@ -143,7 +143,7 @@ class ProcessActors:
     """Actors in processes of this machine.
 
     Args:
-        settings: those of the run.
+        settings: settings of the run.
     """
 
     def __init__(self, settings: Settings) -> None:

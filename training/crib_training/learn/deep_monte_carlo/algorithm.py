@@ -1,14 +1,14 @@
-"""Deep Monte Carlo from top to bottom: what one iteration does, the same for every game.
+"""Deep Monte Carlo from top to bottom: one iteration, the same for every game.
 
-1. Play a batch of deals, every seat by the nets as they are. Each choice is drawn by a softmax over
-   the values that the nets expect; temperature and epsilon fall over the run.
-2. Fit the nets to what followed each choice: squared errors, every decision once, in batches. The
-   learning rate falls linearly.
-3. Move the average of the weights along at every step. The average is what is evaluated and saved.
+1. Play a batch of deals, every seat with the current networks. A softmax over the predicted values
+   draws each choice; temperature and epsilon fall over the run.
+2. Fit the networks to the returns of the choices: squared errors, every decision once, in batches.
+   The learning rate falls linearly.
+3. Update the average of the weights at every step. Evaluation and saved files use the average.
 
-A game is a `SelfPlay` (`two_hand`, `table_top`): it knows what its nets see, what they are to
-expect, and how they play. `training` adds evaluation and checkpoints, `actors` and `cluster` play
-in other processes, and `loop` runs it all.
+A game is a `SelfPlay` (`two_hand`, `table_top`). It defines the inputs and targets of its networks,
+and how they play. `training` adds evaluation and checkpoints, `actors` and `cluster` play in other
+processes, and `loop` runs it all.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ class SelfPlay(ABC):
     Args:
         rules: the rules.
         players: seats in a game.
-        settings: of the run; what they leave open is the game's default.
+        settings: settings of the run; what they leave open is the game's default.
 
     Attributes:
         family: the games this is for.
@@ -106,7 +106,7 @@ class DeepMonteCarlo:
 
     Args:
         self_play: the game.
-        settings: of the run.
+        settings: settings of the run.
 
     Attributes:
         learner: the nets with their optimizer, and the average of their weights.
@@ -139,7 +139,7 @@ class DeepMonteCarlo:
         self.cpu_seconds += time.process_time() - began
 
     def batch_of_deals(self, after: int) -> int:
-        """Return how many deals are played in the round after so many deals."""
+        """Return the number of deals in the next round."""
         return min(self.self_play.chosen.num_envs, self.settings.deals - after)
 
     def collect(self, deals: int, progress: float) -> tuple[Samples | None, int]:

@@ -1,7 +1,7 @@
-"""Checkpoints: all that a run needs to go on, in one safetensors file that replaces the last whole.
+"""Checkpoints: one safetensors file with everything that a run needs to continue.
 
-Nothing in it can run: numbers, and a JSON header. Its checksum tells a damaged one; see
-`crib_agents.files`.
+A new checkpoint replaces the last one atomically. It holds numbers and a JSON header, and no code
+to run. A checksum detects a damaged file; see `crib_agents.files`.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Checkpoint:
         """Write it into the folder of the run.
 
         Raises:
-            OSError: it cannot be written; one written before is still there.
+            OSError: it cannot be written; an earlier one is still there.
         """
         about = {"format": FORMAT, "version": FORMAT_VERSION, **self.about}
         write_whole(folder / FILE, to_bytes(about, self.tensors))
@@ -47,7 +47,7 @@ class Checkpoint:
         """Read that of a run.
 
         Raises:
-            ValueError: there is none, it is of another version, or it is not as it was written.
+            ValueError: no checkpoint, or it is of another version or damaged.
         """
         path = folder / FILE
         if not path.exists():

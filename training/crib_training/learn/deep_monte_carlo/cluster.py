@@ -1,4 +1,4 @@
-"""Self-play on a Ray cluster: actors that may be lost, and only their own samples with them."""
+"""Self-play on a Ray cluster: a lost actor loses only its own samples."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class Cluster:
     over, and a new one wherever there is room joins them when it is ready.
 
     Args:
-        settings: those of the run.
+        settings: settings of the run.
 
     Raises:
         ValueError: Ray is not installed.

@@ -2,12 +2,11 @@
 
     crib train --method deep_monte_carlo --env six_card_v0 --deals 400000 --out runs/six_card
 
-What it learns by is `algorithm`. Here the run is measured and saved on its way, ends where it can
-go on, and is shown.
+`algorithm` does the learning. This module measures, saves, stops and displays the run.
 
-Writes to ``--out``: ``policy.safetensors`` (for `crib evaluate`), the curve (`learn.curve`), what
-TensorBoard reads, and ``checkpoint.safetensors``, with which ``--resume`` goes on, to the very
-result that the run would have had.
+Writes to ``--out``: ``policy.safetensors`` (for `crib evaluate`), the curve (`learn.curve`),
+TensorBoard events, and ``checkpoint.safetensors``. From the checkpoint ``--resume`` continues to
+exactly the result of a run without a stop.
 """
 
 from __future__ import annotations
@@ -38,13 +37,13 @@ def actors_of(settings: Settings) -> AbstractContextManager[Cluster | ProcessAct
 
 
 def _where(training: Training) -> str:
-    """Return where a run stands, and how it goes on."""
+    """Return the state of a run, and the command that continues it."""
     going_on = command(training.settings, resume=training.settings.out)
     return f"the run is saved after {training.deals:,} deals; go on by {going_on}"
 
 
 def train(settings: Settings) -> MonteCarloAgent:
-    """Learn as the settings say, write everything to ``out``, and return the agent.
+    """Learn by the settings, write everything to ``out``, and return the agent.
 
     Raises:
         Stopped: Ctrl-C was pressed; the run is saved.
@@ -108,7 +107,7 @@ def _train(training: Training, settings: Settings) -> MonteCarloAgent:
 
 
 def run(settings: Settings) -> None:
-    """Train, and say where the results are."""
+    """Train, and print where the results are."""
     agent = train(settings)
     print(f"wrote {settings.out}/policy.safetensors, curve.csv, curve.png")
     if settings.replay:

@@ -39,45 +39,45 @@ HiddenSize = Annotated[int, Between(1, WIDEST)]
 
 @dataclass(frozen=True)
 class Settings:
-    """Train an agent by deep Monte Carlo: self-play, and regression on what followed each choice.
+    """Train an agent by deep Monte Carlo: self-play, and regression on the return of each choice.
 
     Attributes:
-        env: the environment whose game is learned.
-        rules: other than the environment's own: a preset, or one with changes, such as
+        env: the environment whose game to learn.
+        rules: a preset other than the environment's own, or a preset with changes, such as
             hoyle[target=91,for_last=3].
-        players: 2, or 4 in Table Top; by default the fewest the game has.
-        deals: how many deals (in Table Top rounds) are played in all.
-        seed: of the deals, the nets, the choices and the batches.
-        num_envs: deals played side by side between updates; by default what the game does well
-            with.
-        batch_size: decisions an update learns from; with 2048 the same strength takes ten times the
-            deals.
-        learning_rate: of Adam, by default the game's; falls linearly to ``last_learning_rate`` of
-            it.
-        last_learning_rate: the share of it that is left at the end.
-        ema_rate: how far the average of the weights moves at an update, by default the game's; it
-            is what plays when strength is measured, and what is saved.
-        temperature: of the softmax over the values of choices, in points; by default the game's.
-        last_temperature: the same at the end.
-        epsilon: the share of decisions drawn evenly among all choices; falls to 0.
-        hidden_sizes: of the two hidden layers; by default the game's.
+        players: 2, or 4 in Table Top; by default the smallest number that the game allows.
+        deals: deals (in Table Top rounds) to play in all.
+        seed: seed of the deals, the networks, the choices and the batches.
+        num_envs: deals side by side between updates; by default the game's.
+        batch_size: decisions per update; with 2048, the same strength takes ten times the deals.
+        learning_rate: learning rate of Adam, by default the game's; it falls linearly to the share
+            ``last_learning_rate`` of this.
+        last_learning_rate: the share of the learning rate at the end.
+        ema_rate: step of the average of the weights at each update, by default the game's;
+            measurements and saved files use the average.
+        temperature: temperature of the softmax over the values of choices, in points; by default
+            the game's.
+        last_temperature: the temperature at the end.
+        epsilon: the share of decisions drawn uniformly from all choices; falls to 0.
+        hidden_sizes: sizes of the two hidden layers; by default the game's.
         eval_opponents: the reference opponents, built-in names joined by commas.
-        baselines: built-in agents whose own strength against the first of those the picture shows
-            as lines, joined by commas.
-        num_evals: how often strength is measured.
-        eval_pairs: pairs of duplicate deals at each, and half as many pairs of games; 0 measures
-            nothing.
-        final_eval_pairs: the same after the last deal.
-        save_seconds: the longest that a killed run can lose.
-        workers: processes that play, beside this one, which learns meanwhile; with 1 this process
-            does both in turn. A run repeats from its seed and its number of workers.
-        ray_address: have so many actors on this Ray cluster play instead; auto on one of its nodes.
-        device: where the nets learn, cpu or cuda; play is on the CPU always.
-        threads: of PyTorch. With one a run is the same to the last bit whenever it is made again.
+        baselines: built-in agents to draw as lines in the picture: their own strength against the
+            first reference opponent; joined by commas.
+        num_evals: number of measurements of strength.
+        eval_pairs: pairs of duplicate deals per measurement, and half as many pairs of games; 0
+            measures nothing.
+        final_eval_pairs: the same for the measurement after the last deal.
+        save_seconds: seconds between checkpoints: the most that a killed run can lose.
+        workers: processes that play while this one learns; with 1, this process does both in turn.
+            A run repeats exactly with the same seed and number of workers.
+        ray_address: address of a Ray cluster where the workers play as actors; auto on one of its
+            nodes.
+        device: device of the networks' training, cpu or cuda; play always runs on the CPU.
+        threads: threads of PyTorch; with 1, every run of the same settings is identical to the bit.
         out: the folder for results.
-        resume: the folder of a run that was stopped, to go on with it.
-        progress: show how it goes.
-        replay: write a game of what was learned against the first opponent, as a page to look at.
+        resume: the folder of a stopped run to continue.
+        progress: show progress.
+        replay: write a page with one game of the trained agent against the first opponent.
     """
 
     env: str = "six_card_v0"
@@ -127,7 +127,7 @@ class GameDefaults:
     hidden_sizes: tuple[int, int]
 
     def resolve(self, settings: Settings) -> GameDefaults:
-        """Return these, or what the settings say instead."""
+        """Return these, or the values in the settings instead."""
         given = {f.name: getattr(settings, f.name) for f in fields(self)}
         return replace(self, **{name: value for name, value in given.items() if value is not None})
 
@@ -138,7 +138,7 @@ def command(settings: Settings, leave_out: Collection[str] = (), **changes: Any)
 
 
 def diff_settings(before: Mapping[str, Any], settings: DataclassInstance) -> list[str]:
-    """Return what settings change of those of a run, each as words."""
+    """Return the differences of settings from those of a run, each as words."""
     now = fixed(settings)
     return [
         f"{name} was {before.get(name)}, not {now.get(name)}"
@@ -153,6 +153,6 @@ def origin(settings: Settings) -> str:
 
 
 def fixed(settings: DataclassInstance) -> dict[str, Any]:
-    """Return the settings that a run which goes on must not change, as JSON holds them."""
+    """Return the settings that a resumed run must not change, in JSON form."""
     held = {name: value for name, value in asdict(settings).items() if name not in FREE}
     return {name: list(v) if isinstance(v, tuple) else v for name, v in held.items()}

@@ -1,8 +1,9 @@
-"""Table Top as something to learn: what a line will come to, whatever else lies on the table.
+"""Table Top for deep Monte Carlo: the network predicts the final points of each line.
 
-Points so far are certain and not learned. For the first quarter of a run a line learns from what
-it came to itself (Monte Carlo). From then on a side's lines together learn from what they came to
-and from the values on the way there (TD): whatever of one line's luck is another's goes out.
+Points so far are certain, so the network does not learn them. In the first quarter of a run, each
+line learns from its own final points (Monte Carlo). From then on, all lines of a side learn
+together, from their final points and from the values on the way there (TD). This removes the luck
+that one line has at the cost of another.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Compiled self-play of Table Top: choices by value and noise, and the positions they led to.
+"""Compiled self-play of Table Top: choices by value and noise, and the positions after them.
 
-The nets run inside this kernel, by the very functions that the agent ``learned`` plays by.
+The networks run inside this kernel, in the same functions by which the agent ``learned`` plays.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from crib_agents.learned.table_top.act import (
     EVERY_LINE,
     LINES,
     action_values,
+    best_legal,
     line_values,
-    most_worth,
 )
 from crib_agents.learned.table_top.crib_features import crib_features
 from crib_agents.learned.table_top.line_features import (
@@ -105,7 +105,7 @@ def choose_actions(
         action_values(v, table, weights, all_values, values)
         for action in range(ACTIONS):
             values[action] += noise[b, action]
-        best = most_worth(values, v["legal"])
+        best = best_legal(values, v["legal"])
         actions[b] = best
         for line in range(LINES):
             at = line

@@ -25,7 +25,7 @@ class Training(DeepMonteCarlo):
     """A run.
 
     Args:
-        settings: of the run. With ``resume`` it goes on from that folder's checkpoint.
+        settings: settings of the run. ``resume`` continues from that folder's checkpoint.
 
     Raises:
         ValueError: settings that are not possible, an unknown game, or another run than the one to
@@ -109,7 +109,7 @@ class Training(DeepMonteCarlo):
         """Write weights, curve and checkpoint, in this order, each as a whole.
 
         Raises:
-            OSError: one of them cannot be written; those written before are still there.
+            OSError: a file cannot be written; earlier ones are still there.
         """
         out = self.settings.out
         write_whole(out / "policy.safetensors", self.agent.sets[0].to_bytes())

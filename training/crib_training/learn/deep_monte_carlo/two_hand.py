@@ -1,8 +1,8 @@
-"""The two-hand games as something to learn: discarding, a net for each role, and the play.
+"""The two-hand games for deep Monte Carlo: discarding, with a network per role, and pegging.
 
-What is certain is not learned: points that a card pegs at once, the exact mean hand. Learned are
-the points of the play still to come, my own and the other seat's, and the crib; its target is the
-mean over all starters, so that the starter's luck is no part of it.
+The networks do not learn what is certain: the points that a card pegs at once, and the exact mean
+hand. They learn the points still to peg, both the seat's own and the other seat's, and the crib.
+The target of the crib is the mean over all starters, so it does not contain the starter's luck.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Compiled self-play of the two-hand games: choices by value and noise, and what they looked like.
+"""Compiled self-play of the two-hand games: choices by value and noise, and their inputs.
 
-The nets run inside these kernels, by the very functions that the agent ``learned`` plays by.
+The networks run inside these kernels, in the same functions by which the agent ``learned`` plays.
 """
 
 from __future__ import annotations

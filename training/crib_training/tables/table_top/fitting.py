@@ -1,4 +1,4 @@
-"""Kernels that add up what lines of Table Top came to, for a least-squares fit of their value."""
+"""Kernels that add up the final points of Table Top lines, to fit their value by least squares."""
 
 from __future__ import annotations
 

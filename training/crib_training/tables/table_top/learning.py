@@ -1,11 +1,11 @@
-"""Kernels with which the Table Top expert learns its values by playing against itself.
+"""Kernels by which the Table Top expert learns its values from self-play.
 
-A round is played by the values alone, without search, and what every player saw after each turn is
-stored. Then the values learn from it, in one of two ways. `learn_lines` takes each line by itself:
-what it came to corrects its values on the way. That is quick, but it credits a line with what its
-neighbours bring. `learn_sides` goes on from there by temporal differences, TD(lambda): the value of
-a side's lines together is corrected by their value later, so that a line's value becomes what it
-adds to the whole.
+The expert plays a round by the values alone, without search, and stores every player's position
+after each turn. It then learns from the round in one of two ways. `learn_lines` treats each line
+separately: the line's final points correct its earlier values. That is quick, but it credits a line
+with the points of its neighbours. `learn_sides` continues by temporal differences, TD(lambda): the
+later value of a side's lines together corrects the earlier one. So the value of a line becomes its
+contribution to the whole.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ from crib_env.engine.table_top.rules import begin_episode, step
 from crib_env.engine.table_top.views import view
 
 STATES_T, RULES_T, VIEWS_T = FAMILY.types
-TRACE = 0.9  # lambda: how much of a correction goes on to the turns before
+TRACE = 0.9  # lambda: the share of a correction that earlier turns get
 SLOWER = 0.1  # tables that most lines share learn by so much less in `learn_sides`
 SURPLUS_RATE = 0.2  # of the rate in `learn_lines`: thirteen entries share a correction
 
@@ -217,7 +217,7 @@ def self_play(
         weights: float64[2], of the sides' points.
         views: [TURNS] views and past: [TURNS + 1] positions, to work in.
         whole: 1 to learn by sides, 0 by lines.
-        epsilon: one action in so many is drawn at random; 0 for none.
+        epsilon: one action in this many is random; 0 for none.
         points: int64[rounds, 2], filled with what rows and columns scored, heels and crib included.
     """
     s = states[0]
@@ -254,6 +254,6 @@ def self_play(
             q = past[turn]
             learn_lines(table, values, visits, surplus, v, q, past[TURNS - 1], rate)
             learn_crib(table, values, visits, v, q["crib"], crib_points, rate)
-            # search asks what one of the other side's cards would make of the crib
+            # search needs the crib's value with one of the other side's cards
             known = q["crib"] | 1 << s["deck"][s["crib"][below(s["rng"], CRIB_CARDS)]]
             learn_crib(table, values, visits, v, known, crib_points, rate)

@@ -1,11 +1,11 @@
-"""Measure what a round of Table Top brings, ``table_top_rounds.npz``.
+"""Measure the points of a round of Table Top, ``table_top_rounds.npz``.
 
     crib tables table_top_rounds
 
-For both sets of rules and both numbers of players the expert plays rounds against itself for
-points (a few minutes each), and prints what they brought and the first dealer's chance of winning a
-game that follows. ``--check`` measures nothing: it plays duplicate pairs of games against the same
-expert judging by points, and prints the games won.
+For both sets of rules and both numbers of players the expert plays rounds against itself for points
+(a few minutes each). The command prints the points, and the first dealer's probability of winning a
+game that follows from them. ``--check`` measures nothing: it plays duplicate pairs of games against
+the same expert that maximises points, and prints the games won.
 """
 
 from __future__ import annotations
@@ -96,14 +96,14 @@ def gain(preset: str, players: int, budget: int, pairs: int, seed: int) -> Estim
 
 @dataclass(frozen=True)
 class Settings:
-    """Measure what a round of Table Top brings.
+    """Measure the points of a round of Table Top.
 
     Attributes:
-        rounds: of each kind.
-        budget: the expert's.
-        seed: fixes everything.
+        rounds: rounds of each kind.
+        budget: search depth of the expert.
+        seed: fixes all random numbers.
         out: the file to write.
-        check: measure nothing; play so many pairs of games.
+        check: play this many pairs of games instead of measuring.
     """
 
     rounds: Count = 40_000

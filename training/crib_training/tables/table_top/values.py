@@ -1,8 +1,8 @@
 """Learn the values of the Table Top expert, ``table_top_values.npz``.
 
 Run ``crib tables table_top_values`` (some ten minutes on one core). For each set of rules the
-expert plays rounds against itself, in turn with two and four players, choosing by its values alone,
-and corrects them; see `learning`. It starts from no values at all. Equal seeds give equal files.
+expert plays rounds against itself, in turn with two and four players. It chooses by its values
+alone and corrects them; see `learning`. All values start at zero. Equal seeds give equal files.
 """
 
 from __future__ import annotations
@@ -79,8 +79,8 @@ class Settings:
     """Learn the values of the Table Top expert.
 
     Attributes:
-        rounds: played with each number of players in a stage of one part.
-        seed: fixes everything.
+        rounds: rounds per number of players in a stage of one part.
+        seed: fixes all random numbers.
         out: the file to write.
     """
 

@@ -1,13 +1,13 @@
-"""Fit the weights of Table Top's `rule_based` again, and print them beside those it has.
+"""Fit the weights of Table Top's `rule_based` again, and print them beside the current ones.
 
     crib tables table_top_weights --rounds 6000 --fits 4 --seed 1
 
-The agent plays rounds against itself. What every line came to, less its points as it lay, is fitted
-by least squares to the parts of `kernels.placing.HEURISTICS` that value a line: a constant and the
-mean of what the next card adds, by the cards in the line, and the chance of a flush. With the
-weights found it plays again, and so on. The other weights (``other``, ``crib_next``, ``throw``) are
-no part of a line's value; they stay as they are. Nothing is written: the weights of the agent are
-rounded, and change with its version only.
+The agent plays rounds against itself. The target is the final points of every line, less its points
+at the time. A least-squares fit explains them by the parts of `kernels.placing.HEURISTICS` that
+value a line: a constant, the mean of what the next card adds, by the cards in the line, and the
+probability of a flush. The agent plays again with the new weights, and so on. The other weights
+(``other``, ``crib_next``, ``throw``) are not part of a line's value and stay fixed. The command
+writes no file: the weights of the agent are rounded and change only with its version.
 """
 
 from __future__ import annotations
@@ -64,9 +64,9 @@ class Settings:
     """Fit the weights of Table Top's rule_based again; print both.
 
     Attributes:
-        rounds: with two and with four players.
-        fits: each of fresh rounds.
-        seed: fixes everything.
+        rounds: rounds with two and with four players.
+        fits: fits in a row, each to new rounds.
+        seed: fixes all random numbers.
     """
 
     rounds: Count = 6000

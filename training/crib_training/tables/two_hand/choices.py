@@ -1,13 +1,13 @@
 """Learn how the expert chooses a card, ``choices.npz``, from its own games.
 
-Run ``crib tables choices`` (some two CPU minutes). Games of the expert against itself give its
-choices in the play. The rollout policy's tables learn to predict them: a softmax over their values,
-with the rollout policy's own temperature, is to make what was chosen likely (cross entropy,
-stochastic gradient descent in passes of falling step). A tenth of the choices is held out and shows
-how well the tables predict choices that they have not seen.
+Run ``crib tables choices`` (some two CPU minutes). The expert plays games against itself. The
+rollout policy's tables learn to predict its choices in the pegging: a softmax over their values,
+with the rollout policy's own temperature, minimises the cross entropy of the choices, by stochastic
+gradient descent in passes of falling step. A tenth of the choices is held out. It shows how well
+the tables predict choices that they have not seen.
 
-The values are then no longer points that follow a card; but whoever searches takes the other seat
-to choose by such a softmax, and predicts the expert's answers far better with them.
+The values then no longer mean points after a card. But a search that models the other seat by such
+a softmax predicts the expert's replies far better with them.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ Array = npt.NDArray[Any]
 
 STEPS = (0.1, 0.1, 0.05, 0.05, 0.02, 0.01, 0.005)
 LANES = 2000
-HELD_OUT = 10  # one choice of so many is not learned from
+HELD_OUT = 10  # one choice in this many is held out
 DEALS_A_GAME = {6: 9, 5: 7}
 NEVER = 1e-9  # a chance is taken to be this at least
 
@@ -165,9 +165,9 @@ class Settings:
     """Learn how the expert chooses a card.
 
     Attributes:
-        agent: whose choices are learned.
-        deals: of each game.
-        seed: fixes everything.
+        agent: the agent whose choices to learn.
+        deals: deals of each game.
+        seed: fixes all random numbers.
         out: the file to write.
     """
 

@@ -1,10 +1,10 @@
-"""Compute the crib tables that the opponents read, ``crib_tables.json``.
+"""Compute the crib tables of the opponents, ``crib_tables.json``.
 
-Run ``crib tables crib_tables`` (about a minute on one core). For each two-hand game deals are drawn
-at random and both seats discard by the mean of the hand over its starters, plus or minus the table
-so far. Every pair each seat could have discarded is then scored in the crib with what the other
-seat discarded and the starter, so that rare pairs get samples too. The means are the next table; a
-few rounds, each of fresh deals, reach a fixed point.
+Run ``crib tables crib_tables`` (about a minute on one core). For each two-hand game the program
+draws deals at random. Both seats discard by the mean of the hand over its starters, plus or minus
+the current table. The program scores every pair that a seat could have discarded in the crib, with
+the other seat's discard and the starter. So rare pairs get samples too. The means are the next
+table; a few rounds, each of new deals, reach a fixed point.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ class CribRound:
         crib: float64[2, CELLS], mean points of the crib by role and pair.
         error: float64[2, CELLS], their standard errors.
         samples: int64[2, CELLS], how many cribs they are the means of.
-        kept: float64[2, RANKS], how often a card of a rank is kept, by role.
+        kept: float64[2, RANKS], the probability of keeping a card of a rank, by role.
     """
 
     crib: Array
@@ -151,9 +151,9 @@ class Settings:
     """Compute the crib tables that the opponents read.
 
     Attributes:
-        deals: deals a round.
+        deals: deals per round.
         rounds: rounds of each game.
-        seed: fixes everything.
+        seed: fixes all random numbers.
         out: the file to write.
     """
 

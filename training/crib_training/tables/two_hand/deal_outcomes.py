@@ -1,11 +1,11 @@
-"""Measure what a deal brings, ``deal_outcomes.json``, for the win table.
+"""Measure the points of a deal, ``deal_outcomes.json``, for the win table.
 
     crib tables deal_outcomes --agent rule_based
 
-Single deals from 0-0 of an agent against itself (a few seconds each 100,000). Prints the means and
-how far the parts are from independent, which the win table takes them to be, and the first dealer's
-chances that follow; ``--check`` plays games from several scores and prints, beside the table's
-chance of winning, how often the dealer did win.
+An agent plays single deals from 0-0 against itself (a few seconds per 100,000). The command prints
+the means, and how far the parts of a deal are from independent, which the win table assumes. It
+also prints the first dealer's probability of winning that follows. ``--check`` plays games from
+several scores, and prints how often the dealer won beside the table's probability.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def measure(
 
     Returns:
         int64[deals, 5], the points of each deal in the order of `COUNTS`; and int64[2, 16, 16], in
-        how many deals, when the seat of the first index first had as many points of the play as
+        how many deals, when the seat of the first index first had as many points of the pegging as
         the second or more, the other had as many as the third.
     """
     outs = np.zeros((2, PLAY_SIZE, PLAY_SIZE), dtype=np.int64)
@@ -126,14 +126,14 @@ def compare(rules: TwoHandRules, agent: Agent, games: int, seed: int) -> str:
 
 @dataclass(frozen=True)
 class Settings:
-    """Measure what a deal brings, for the win table.
+    """Measure the points of a deal, for the win table.
 
     Attributes:
-        agent: who plays.
-        deals: of each game.
-        seed: fixes everything.
+        agent: the agent that plays.
+        deals: deals of each game.
+        seed: fixes all random numbers.
         out: the file to write.
-        check: measure nothing; play so many games from several scores.
+        check: play this many games from several scores instead of measuring.
     """
 
     agent: str = "rule_based"

@@ -1,4 +1,4 @@
-"""Hands dealt for the tables of both two-hand games, and what a crib makes."""
+"""Random hands for the tables of both two-hand games, and the points of a crib."""
 
 from __future__ import annotations
 

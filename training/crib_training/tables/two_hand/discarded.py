@@ -1,17 +1,17 @@
-"""Compute what each role discards, ``discarded.json``, the rates that `expert` expects.
+"""Compute each role's discard rates, ``discarded.json``, which `expert` expects.
 
     crib tables discarded
 
-For each two-hand game deals are drawn at random and both seats discard as `expert` does, each for
-the most points on average, taking the other's role to discard pairs at the rates found so far. Of
-every pair that a role was dealt it is counted whether it was discarded. The rates, by the two ranks
-and whether the cards are of one suit, are the next rates; a few rounds, each of fresh deals, reach
-a fixed point. Every pair that was dealt is also scored in the crib with what the other discarded
-and the starter, and what that makes beyond what was expected is averaged by the pair's ranks. Needs
-``hand_pegging.json`` and ``deal_outcomes.json``.
+For each two-hand game the program draws deals at random. Both seats discard as `expert` does, for
+the most points on average, against the rates of the other role found so far. The program counts how
+often each role discards each pair that it was dealt. These rates, by the two ranks and by whether
+the suits are equal, are the next rates; a few rounds, each of new deals, reach a fixed point. The
+program also scores every pair in the crib with the other's discard and the starter. It averages the
+points beyond the expected ones by the pair's ranks. Needs ``hand_pegging.json`` and
+``deal_outcomes.json``.
 
-Printed: how far the cribs of discarded pairs are from those expected of them; and for six
-cards the mean crib of each pair beside Schell's averages.
+It prints how far the cribs of discarded pairs are from the expected ones, and for six cards the
+mean crib of each pair beside Schell's averages.
 """
 
 from __future__ import annotations
@@ -248,14 +248,14 @@ def describe(rules: TwoHandRules, found: DiscardRound) -> str:
 
 @dataclass(frozen=True)
 class Settings:
-    """Compute what each role discards, the rates that the expert expects.
+    """Compute each role's discard rates, which the expert expects.
 
     Attributes:
-        deals: deals a round.
+        deals: deals per round.
         rounds: rounds of each game.
-        seed: fixes everything.
+        seed: fixes all random numbers.
         out: the file to write.
-        show: write nothing: one round at the file's rates.
+        show: play one round at the file's rates and write nothing.
     """
 
     deals: Count = 120_000

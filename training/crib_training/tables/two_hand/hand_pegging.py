@@ -1,14 +1,14 @@
-"""Measure what each hand pegs, ``hand_pegging.json``.
+"""Measure the mean pegging of each hand, ``hand_pegging.json``.
 
     crib tables hand_pegging --agent rule_based
 
-Single deals of an agent against itself (under a minute for each million). In half of them one
-seat discards at random, so that hands seldom kept are seen too; its own play is counted then, and
-the other's is not. For each role and the ranks of each kept hand the file has the mean points that
-the seat pegs in the play and that the other does, without heels, which no hand brings about.
+An agent plays single deals against itself (under a minute per million). In half of them one seat
+discards at random, so that rare hands occur too; only that seat's pegging counts there. For each
+role and the ranks of each kept hand the file holds the mean points that the seat pegs and that the
+other seat pegs. Heels are excluded, since no hand causes them.
 
-Means of few samples are drawn towards an additive model, a share for each card kept, as far as the
-scatter of all hands about that model and of the samples about their means says (empirical Bayes).
+Means of few samples shrink towards an additive model with a share for each card (empirical Bayes).
+The amount follows from the scatter of all hands about the model and of samples about their means.
 """
 
 from __future__ import annotations
@@ -121,9 +121,9 @@ class Settings:
     """Measure what each hand pegs.
 
     Attributes:
-        agent: who plays.
-        deals: of each game.
-        seed: fixes everything.
+        agent: the agent that plays.
+        deals: deals of each game.
+        seed: fixes all random numbers.
         out: the file to write.
     """
 

@@ -1,9 +1,9 @@
-"""Measure what deals of `rule_based` bring, ``reference_deals.npz``, for luck taken out of results.
+"""Measure deals of `rule_based`, ``reference_deals.npz``, for AIVAT.
 
     crib tables reference_deals
 
-It discards and plays both seats without seeing the starter; each deal is counted with every
-starter it could have. Prints the mean points by role and how often the first dealer wins.
+The agent discards and pegs in both seats without seeing the starter. Each deal counts with every
+possible starter. The command prints the mean points by role, and how often the first dealer wins.
 """
 
 from __future__ import annotations
@@ -104,7 +104,7 @@ def deals_entry(act: Act, name: str) -> Entry:
 def measure(
     rules: TwoHandRules, agent: CompiledAgent, deals: int, entropy: np.random.SeedSequence
 ) -> ReferenceOutcomes:
-    """Return what so many deals bring in which a compiled agent discards and plays both seats."""
+    """Return the points of deals in which a compiled agent plays both seats."""
     family = find_family(FAMILY)
     record = family.rules_record(rules, "pegging", 2)
     record["target"] = LARGEST_TARGET
@@ -126,11 +126,11 @@ def measure(
 
 @dataclass(frozen=True)
 class Settings:
-    """Measure what deals of the reference bring, for luck taken out of results.
+    """Measure deals of the reference policy, for AIVAT.
 
     Attributes:
-        deals: of each game.
-        seed: fixes everything.
+        deals: deals of each game.
+        seed: fixes all random numbers.
         out: the file to write.
     """
 

@@ -1,12 +1,11 @@
-"""Fit what the pegging expert knows by heart, ``rollout_policy.npz``, by self-play.
+"""Fit the pegging expert's rollout policy, ``rollout_policy.npz``, by self-play.
 
-Run ``crib tables rollout_policy`` (about three minutes on one core). For each two-hand game deals
-are drawn and both seats discard as `rule_based` does. The hands they keep give how often a holding
-is kept, by role, of the times it is dealt,
-and how much rather one of a single suit. The play of those hands,
-both seats by the expert's reflex, softened so that every card is tried, gives the points that
-followed each card; the tables learn their mean by stochastic gradient descent, in passes of
-falling step.
+Run ``crib tables rollout_policy`` (about three minutes on one core). For each two-hand game the
+program draws deals, and both seats discard as `rule_based` does. This gives the probability that a
+role keeps a holding that it was dealt, and the preference for holdings of a single suit. Both seats
+then peg by the rollout policy, with a temperature so that every card occurs. This gives the points
+after each card. The tables learn their mean by stochastic gradient descent, in passes of falling
+step.
 """
 
 from __future__ import annotations
@@ -137,7 +136,7 @@ def self_play(
         hands: `holdings`.
         weights: float64[SIZE], the tables, updated.
         rng: int64[4], the generator.
-        size: cards in a hand. single: 1 if the play ends with its first count (F4).
+        size: cards in a hand. single: 1 if the pegging ends with its first count (F4).
         rate: the step, for each table.
         positions: one `POSITION`, scratch.
         places, made: scratch, int64[PLAYS, TABLES + 1], int64[PLAYS, 2].
@@ -186,7 +185,7 @@ def self_play(
 
 
 def keep_some(rules: TwoHandRules, deals: int, rng: Array) -> tuple[Array, Array]:
-    """Return the hands kept in so many deals by the dealer and by pone.
+    """Return the kept hands of the dealer and of pone in random deals.
 
     Returns:
         int64[deals, 2], their holdings; int64[deals, 2], 1 for those of one suit.
@@ -197,7 +196,7 @@ def keep_some(rules: TwoHandRules, deals: int, rng: Array) -> tuple[Array, Array
 
 
 def suited_odds(kept: Array, one_suit: Array, size: int) -> Array:
-    """Return how many times as large the odds of one suit are in hands kept as in cards drawn.
+    """Return the odds ratio of a single suit in kept hands against random cards.
 
     Among hands whose ranks are all different; others cannot be of one suit.
 
@@ -215,7 +214,7 @@ def suited_odds(kept: Array, one_suit: Array, size: int) -> Array:
 
 
 def keeping_rates(kept: Array, size: int) -> Array:
-    """Return how often each holding of ``size`` cards is kept, of the times it is dealt.
+    """Return the probability of keeping each holding of ``size`` cards that is dealt.
 
     Args:
         kept: int64[deals, 2], the holdings kept by the dealer and by pone.
@@ -256,11 +255,11 @@ def fit(kept: Array, rules: TwoHandRules, rng: Array) -> tuple[Array, list[float
 
 @dataclass(frozen=True)
 class Settings:
-    """Fit what the pegging expert knows by heart, by self-play.
+    """Fit the pegging expert's rollout policy by self-play.
 
     Attributes:
         deals: deals of each game.
-        seed: fixes everything.
+        seed: fixes all random numbers.
         out: the file to write.
     """
 

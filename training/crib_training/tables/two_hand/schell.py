@@ -1,4 +1,4 @@
-"""The crib averages that Schell published, to compare ours with."""
+"""Schell's published crib averages, for comparison with ours."""
 
 from __future__ import annotations
 
