@@ -209,8 +209,11 @@ def action_probabilities(
         return agent.action_probabilities(views)
     if getattr(agent, "draws", False):
         raise ValueError(f"{agent.name!r} draws its choices and has no action_probabilities(views)")
+    chosen = ask_agent(agent, views, rng)
+    if len(strange := chosen[(chosen < 0) | (chosen >= actions)]):
+        raise ValueError(f"{agent.name!r} erred: {strange[0]} is no action, 0 to {actions - 1}")
     probabilities = np.zeros((len(views), actions))
-    probabilities[np.arange(len(views)), ask_agent(agent, views, rng)] = 1.0
+    probabilities[np.arange(len(views)), chosen] = 1.0
     return probabilities
 
 

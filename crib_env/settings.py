@@ -188,17 +188,31 @@ def check(kind: type[Any], values: Mapping[str, Any]) -> None:
                 raise ValueError(f"{option(name, hint)}: {error}") from None
 
 
-def check_numbers(settings: Any) -> None:
-    """Raise unless the numbers of settings are of their types and ranges, for a ``__post_init__``.
+def check_settings(settings: Any) -> None:
+    """Raise unless numbers are in their ranges and choices among those, for a ``__post_init__``.
 
     Raises:
         ValueError: one is not; the message names the field.
     """
     for name, hint in get_type_hints(type(settings), include_extras=True).items():
-        for test, whole, value in _ranges(name, hint, getattr(settings, name)):
+        given = getattr(settings, name)
+        if (choices := _choices(hint)) and given not in choices:
+            listed = ", ".join(map(repr, choices))
+            raise ValueError(f"{name} must be one of {listed}, got {given!r}")
+        for test, whole, value in _ranges(name, hint, given):
             right = isinstance(value, int if whole else (int, float)) and value is not True
             if not right or value is False or not test.holds(value):
                 raise ValueError(f"{name} must be {test.words(whole)}, got {value!r}")
+
+
+def _choices(hint: Any) -> tuple[Any, ...]:
+    """Return what a type of choices has, such as ``Literal["a", "b"] | None``; else nothing."""
+    if get_origin(hint) is Literal:
+        return get_args(hint)
+    if get_origin(hint) in (Union, types.UnionType):
+        found = [one for part in get_args(hint) for one in _choices(part)]
+        return (*found, None) if found else ()
+    return ()
 
 
 def _ranges(name: str, hint: Any, value: Any) -> Iterator[tuple[Between, bool, Any]]:

@@ -29,7 +29,8 @@ CLAUSES = {
     "pegging_v0": "[H3-H7](../rules/hoyle.md), and [F4 and F5](../rules/five_card.md)",
 }
 PHASES = {"pegging_policy": "pegs", "discard_policy": "discards"}
-AEC, LEARNER, BATCH = "PettingZoo", "Gymnasium, vector, SB3", "vector, SB3"
+AEC, ARRAYS = "PettingZoo", "Gymnasium, vector, SB3"
+LEARNER, BATCH = "Gymnasium, vector, tensors, SB3", "vector, tensors, SB3"
 
 
 def coded(values: Any) -> str:
@@ -73,7 +74,7 @@ def arguments(maker: EnvSpec) -> list[tuple[str, str, str, str, str]]:
     return [
         *rows,
         ("mask_in_observation", '`False`, `True`, `"rllib"`, `"tianshou"`, `"torchrl"`', "`False`",
-         "observe a dictionary that also holds the mask, under the library's keys", LEARNER),
+         "observe a dictionary that also holds the mask, under the library's keys", ARRAYS),
         ("on_illegal", '`"terminate"`, `"raise"`', '`"terminate"`; `raw_env`: `"raise"`',
          "an illegal action ends the episode at reward -1, or raises `IllegalActionError`", "all"),
         ("render_mode", '`None`, `"ansi"`, `"svg"`, `"rgb_array"`, `"human"`', "`None`",
@@ -83,8 +84,10 @@ def arguments(maker: EnvSpec) -> list[tuple[str, str, str, str, str]]:
         ("num_envs", "a number", "1", "how many games", BATCH),
         ("threads", "a number, `None`", "`None`: by the games and cores",
          "how many threads step them", BATCH),
+        ("device", '`"cpu"`', '`"cpu"`', "where the tensors lie: the games are played there",
+         "tensors"),
         ("autoreset_mode", "Gymnasium's `AutoresetMode`", "`SAME_STEP`",
-         "whether a finished game begins anew in the same step or the next", "vector"),
+         "whether a finished game resets in the same step or the next", "vector"),
         ("copy", "`True`, `False`", "`True`",
          "`False` returns the batch's own arrays, which the next step overwrites", "vector"),
     ]  # fmt: skip

@@ -10,6 +10,7 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
+from crib_agents.adapters.phased import PhasedAgent
 from crib_agents.adapters.scored import ScoredAgent
 from crib_env.policy import Agent, Opponent, find_agent
 
@@ -51,15 +52,13 @@ class Pool:
         sharpness: float = 1.0,
         seed: int | None = None,
     ) -> None:
-        if size < 1:
-            raise ValueError(f"size must be 1 or more, got {size}")
         if by not in WAYS:
             raise ValueError(f"by must be one of {', '.join(map(repr, WAYS))}, got {by!r}")
         if not 0 < decay <= 1:
             raise ValueError(f"decay must be above 0 and at most 1, got {decay}")
         if not 0 <= sharpness < np.inf:
             raise ValueError(f"sharpness must be 0 or more, got {sharpness}")
-        self.size = size
+        self.size = _whole("size", size)
         self.by = by
         self.decay = decay
         self.sharpness = sharpness
@@ -79,8 +78,9 @@ class Pool:
     def add(self, policy: Opponent | Any, name: str | None = None) -> Agent:
         """Add a policy as it now is; if the pool is full, the oldest is dropped.
 
-        A network or a model is copied, so later training does not change it. Past policies are
-        usually meant to be drawn from: ``from_torch(net, sample=True, ...)``.
+        A network or a model is copied, also within a `PhasedAgent`, so later training does not
+        change it; of any other object the copy is shallow. Past policies are usually meant to be
+        drawn from: ``from_torch(net, sample=True, ...)``.
 
         Args:
             policy: whatever an environment takes as its opponent.
@@ -93,8 +93,7 @@ class Pool:
             ValueError: a name that is in the pool already.
             TypeError: what is no agent and none can be made of.
         """
-        found = find_agent(policy)
-        agent = copy.deepcopy(found) if isinstance(found, ScoredAgent) else copy.copy(found)
+        agent = _copy_of(find_agent(policy))
         if name is not None:
             agent.name = name
         if any(agent.name == other.name for other in self._agents):
@@ -117,10 +116,9 @@ class Pool:
             dones: what its step returned: whether the episode ended, or of N games [N].
             info: likewise; of Stable-Baselines3 the list of infos.
         """
-        names = envs.unwrapped.opponent_names
+        names, sides = envs.unwrapped.opponent_names, envs.unwrapped.batch.sides
         for seat, winner, opponent in zip(*_endings(dones, info), strict=True):
-            side = seat % 2  # of four, every other seat is a partner
-            self.note(names[opponent], 0.5 if winner < 0 else float(winner == side))
+            self.note(names[opponent], 0.5 if winner < 0 else float(winner == sides[seat]))
 
     def note(self, name: str, won: float) -> None:
         """Note one episode against a policy; one that is not in the pool is ignored.
@@ -128,7 +126,12 @@ class Pool:
         Args:
             name: the policy's.
             won: 1 if the learner won, 0 if it lost, a half if neither did.
+
+        Raises:
+            ValueError: ``won`` is not from 0 to 1.
         """
+        if not 0 <= won <= 1:
+            raise ValueError(f"won must be from 0 to 1, got {won}")
         if any(name == agent.name for agent in self._agents):
             self._games[name] += 1
             self._won[name] = self._won.get(name, 0.0) + won
@@ -170,13 +173,29 @@ class Pool:
         """
         if not self._agents:
             raise ValueError("the pool is empty: add(policy) first")
-        if count < 1:
-            raise ValueError(f"count must be 1 or more, got {count}")
+        count = _whole("count", count)
         likely = self.probabilities()
         if count >= np.count_nonzero(likely):
             return [(one, float(p)) for one, p in zip(self._agents, likely, strict=True) if p > 0]
         drawn = self._rng.choice(len(self), count, replace=False, p=likely)
         return [(self._agents[at], 1 / count) for at in sorted(drawn)]
+
+
+def _whole(name: str, value: object) -> int:
+    """Return a whole number from 1 up; raise a ValueError if it is none."""
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
+        raise ValueError(f"{name} must be 1 or more, a whole number, got {value!r}")
+    return int(value)
+
+
+def _copy_of(agent: Agent) -> Agent:
+    """Return an agent that later training of the one given does not change."""
+    if isinstance(agent, ScoredAgent):
+        return copy.deepcopy(agent)
+    agent = copy.copy(agent)
+    if isinstance(agent, PhasedAgent):
+        agent.discard, agent.pegging = _copy_of(agent.discard), _copy_of(agent.pegging)
+    return agent
 
 
 def _endings(dones: Any, info: Any) -> list[list[int]]:

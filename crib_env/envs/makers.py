@@ -21,6 +21,8 @@ from crib_env.policy import find_agent
 from crib_env.rules import Rules, find_rules
 
 if TYPE_CHECKING:
+    import torch
+
     from crib_env.envs.sb3 import CribbageVecEnv
     from crib_env.envs.torch_vector import TorchVectorEnv
 
@@ -132,6 +134,7 @@ class EnvSpec:
         *,
         rules: str | Rules | None = None,
         episode: str | None = None,
+        device: str | torch.device = "cpu",
         **kwargs: Any,
     ) -> TorchVectorEnv:
         """Return ``num_envs`` games as a vector environment of PyTorch tensors."""
@@ -139,7 +142,7 @@ class EnvSpec:
             from crib_env.envs.torch_vector import TorchVectorEnv
 
         settled = self._resolve_kwargs(rules, episode, kwargs)
-        return TorchVectorEnv(settled.pop("rules"), num_envs=num_envs, **settled)
+        return TorchVectorEnv(settled.pop("rules"), num_envs=num_envs, device=device, **settled)
 
     @shows_keywords_of(LearnerBatch.__init__)
     def sb3_env(

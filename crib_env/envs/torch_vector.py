@@ -38,7 +38,7 @@ class TorchVectorEnv(CribbageVectorEnv):
 
     Raises:
         ValueError: another device.
-        TypeError: ``autoreset_mode`` or ``mask_in_observation`` is given.
+        TypeError: ``autoreset_mode``, ``copy`` or ``mask_in_observation`` is given.
     """
 
     def __init__(
@@ -49,18 +49,18 @@ class TorchVectorEnv(CribbageVectorEnv):
         device: str | torch.device = "cpu",
         **kwargs: Any,
     ) -> None:
-        self.device = torch.device(device)
-        if self.device.type != "cpu":
+        if str(device).partition(":")[0] != "cpu":
             raise ValueError(
                 f"device={str(device)!r}: these games are played on the CPU, and so are their "
                 "tensors; move them with tensor.to(device)"
             )
-        for name in ("autoreset_mode", "mask_in_observation"):
+        for name in ("autoreset_mode", "copy", "mask_in_observation"):
             if name in kwargs:
                 raise TypeError(
                     f"TorchVectorEnv takes no {name}: finished episodes reset in the same step, "
-                    "and masks are in info['action_mask']"
+                    "tensors share the batch's memory, and masks are in info['action_mask']"
                 )
+        self.device = torch.device(device)
         super().__init__(rules, num_envs=num_envs, copy=False, **kwargs)
         self._wrap()
 

@@ -12,6 +12,7 @@ pytest.importorskip("sb3_contrib")
 
 import torch
 from crib_agents import Pool, from_torch
+from crib_agents.adapters.phased import PhasedAgent
 from sb3_contrib import MaskablePPO
 from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.vec_env import VecNormalize
@@ -19,6 +20,8 @@ from torch import nn
 
 from crib_env import find_agent, sample_legal, six_card_v0, table_top_v0
 from learned_nets import views_of
+from toy import toy_v0
+from toy.agents import HighCard
 
 torch.set_num_threads(1)
 
@@ -120,6 +123,18 @@ def test_a_network_stays_as_it_was_when_added() -> None:
     assert pool.add(net, name="newer") is list(pool)[-1]
 
 
+def test_networks_of_the_two_phases_stay_as_they_were_when_added() -> None:
+    net = nn.Linear(425, 52)
+    both = PhasedAgent(from_torch(net, sample=True), from_torch(net, sample=True))
+    pool, views = Pool(), views_of("hoyle", 10, 1)
+    before = both.action_probabilities(views)
+    past = pool.add(both, name="past")
+    with torch.no_grad():
+        net.weight.mul_(-1)
+    assert np.array_equal(past.action_probabilities(views), before)  # type: ignore[attr-defined]
+    assert not np.allclose(both.action_probabilities(views), before)
+
+
 def test_a_model_of_sb3_stays_as_it_was_when_added() -> None:
     model = MaskablePPO("MlpPolicy", six_card_v0.sb3_env(2))
     pool, views = Pool(), views_of("hoyle", 10, 1)
@@ -173,6 +188,22 @@ def test_results_are_noted_in_every_form_as_rewards_say(form: str, module: Any) 
     assert pool.win_rates() == pytest.approx(expected)
 
 
+def test_of_three_sides_each_seat_wins_for_its_own() -> None:
+    pool = Pool(by="results")
+    pool.add(HighCard(), name="past")
+    env = toy_v0.vector_env(8, players=3, opponent=pool.sample(), seat=2, reward="win")
+    rng, results = np.random.default_rng(3), []
+    _, info = env.reset(seed=3)
+    for _ in range(300):
+        _, rewards, dones, _, info = env.step(sample_legal(info["action_mask"], rng))
+        pool.record(env, dones, info)
+        results += rewards[dones].tolist()
+    won = sum(reward == 1 for reward in results)
+    assert won > 3
+    assert set(results) <= {1, -0.5}  # no ties, which count as a half
+    assert pool.win_rates() == {"past": pytest.approx((won + 1) / (len(results) + 2))}
+
+
 def test_sb3_plays_its_own_past_by_a_callback() -> None:
     pool = Pool(4, by="results", seed=1)
 
@@ -197,6 +228,8 @@ def test_sb3_plays_its_own_past_by_a_callback() -> None:
     ("keywords", "why"),
     [
         ({"size": 0}, "size must be 1 or more"),
+        ({"size": 2.5}, r"size must be 1 or more, a whole number, got 2\.5"),
+        ({"size": "3"}, "size must be 1 or more"),
         ({"by": "age"}, "by must be one of 'recency', 'results', 'uniform', got 'age'"),
         ({"decay": 0.0}, "decay must be above 0"),
         ({"decay": 1.5}, "decay must be above 0"),
@@ -211,5 +244,15 @@ def test_settings_out_of_their_range_are_refused(keywords: dict[str, Any], why: 
 def test_an_empty_pool_and_a_draw_of_none_are_refused() -> None:
     with pytest.raises(ValueError, match=r"the pool is empty: add\(policy\) first"):
         Pool().sample()
-    with pytest.raises(ValueError, match="count must be 1 or more, got 0"):
+    with pytest.raises(ValueError, match="count must be 1 or more, a whole number, got 0"):
         pool_of(1).sample(0)
+    with pytest.raises(ValueError, match=r"count must be 1 or more, a whole number, got 1\.5"):
+        pool_of(4).sample(1.5)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("won", [-1.0, 2, float("nan")])
+def test_a_result_that_is_none_is_refused(won: float) -> None:
+    pool = pool_of(1)
+    with pytest.raises(ValueError, match=f"won must be from 0 to 1, got {won}"):
+        pool.note("past 0", won)
+    assert pool.win_rates() == {"past 0": 0.5}

@@ -27,6 +27,7 @@ def test_every_keyword_shown_is_taken_at_its_default(name: str, form: str) -> No
         ("raw_env", "rules players episode reward suits render_mode on_illegal viewer"),
         ("gym_env", "opponent partner seat features reward suits players mask_in_observation"),
         ("vector_env", "num_envs autoreset_mode copy threads opponent mask_in_observation"),
+        ("torch_env", "num_envs device threads opponent seat features"),
         ("sb3_env", "num_envs threads opponent seat features mask_in_observation"),
     ],
 )

@@ -109,7 +109,9 @@ def test_it_is_a_vector_environment_with_the_spaces_of_make_vec() -> None:
     ("keywords", "error", "why"),
     [
         ({"device": "cuda"}, ValueError, r"played on the CPU.*tensor\.to\(device\)"),
+        ({"device": "gpu"}, ValueError, r"played on the CPU.*tensor\.to\(device\)"),
         ({"mask_in_observation": True}, TypeError, "masks are in info"),
+        ({"copy": True}, TypeError, "tensors share the batch's memory"),
         ({"autoreset_mode": None}, TypeError, "reset in the same step"),
         ({"opponent": "greddy"}, ValueError, "did you mean 'greedy'"),
     ],

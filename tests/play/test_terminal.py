@@ -245,6 +245,16 @@ def test_a_drill_is_graded_and_the_score_kept(
         assert f"In all: {sitting} of {2 * sitting} the best" in said
 
 
+@pytest.mark.parametrize("name", ["positions", "asked"])
+def test_the_scores_of_version_0_1_are_added_to(name: str) -> None:
+    path = drill.data_file("drill.json")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps({"discard": {name: 40, "best": 30, "loss": 0.5}}))
+    total, why = drill.keep("discard", drill.Score(2, 1, 0.25))
+    assert (total, why) == (drill.Score(42, 31, 0.75), None)
+    assert json.loads(path.read_text())["discard"] == {"positions": 42, "best": 31, "loss": 0.75}
+
+
 def test_a_drill_left_at_once_keeps_no_score(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import signal
-from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -11,18 +10,23 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from crib_agents import to_onnx
+from crib_agents.loading import load_agent
 from crib_training.baselines.escher import match_regrets
 from crib_training.baselines.games import Games
 from crib_training.baselines.memory import Memory
 from crib_training.baselines.policy import Policy
 from crib_training.baselines.rollout import Rollout, both_seats, collect, gae
-from crib_training.baselines.run import POLICY, Run
+from crib_training.baselines.run import POLICY, Run, learn
 from crib_training.baselines.vrpo import expected_sarsa
-from crib_training.learn.train import METHODS
+from crib_training.learn.divergence import DivergedError
+from crib_training.learn.train import METHODS, main
+from crib_training.outputs import CHECKPOINT
 
 from crib_env.batch import GameBatch
 from crib_env.engine.family import family_for
 from crib_env.rules import PRESETS
+from learned_nets import views_of
 
 FIVE = PRESETS["five_card"]
 LEARNERS = {"selfplay_ppo": "PPO", "mmd": "MMD", "vrpo": "VRPO", "nfsp": "NFSP",
@@ -32,10 +36,10 @@ LEARNERS = {"selfplay_ppo": "PPO", "mmd": "MMD", "vrpo": "VRPO", "nfsp": "NFSP",
 def small(method: str, **changes: Any) -> tuple[Any, Any]:
     """Return the settings of a small run of a method, and its learner."""
     module = import_module(METHODS[method])
-    settings = module.Settings(
-        decisions=2048, num_envs=32, hidden_sizes=(16, 16), steps=8, batch_size=64, features=None,
-        num_evals=0, progress=False, **changes,
-    )  # fmt: skip
+    settings = module.Settings(**{
+        "decisions": 2048, "num_envs": 32, "hidden_sizes": (16, 16), "steps": 8, "batch_size": 64,
+        "features": None, "num_evals": 0, "progress": False, **changes,
+    })  # fmt: skip
     return settings, getattr(module, LEARNERS[method])(settings)
 
 
@@ -180,17 +184,93 @@ def test_a_stopped_run_goes_on_to_the_same_result(method: str, tmp_path: Path) -
     assert files[0] == files[1]
 
 
-def test_a_run_of_another_method_or_of_other_networks_is_not_gone_on_with(tmp_path: Path) -> None:
+def test_a_run_of_another_method_or_of_other_settings_is_not_gone_on_with(tmp_path: Path) -> None:
     settings, learner = small("mmd", out=tmp_path)
     Run("mmd", settings, learner).go()
     settings, learner = small("vrpo", out=tmp_path, resume=tmp_path)
     with pytest.raises(ValueError, match="holds a run of mmd, not of vrpo"):
         Run("vrpo", settings, learner).go()
-    settings, _ = small("mmd", out=tmp_path, resume=tmp_path)
-    module = import_module(METHODS["mmd"])
-    wider = replace(settings, hidden_sizes=(24, 24))
-    with pytest.raises(ValueError, match="other settings"):
-        Run("mmd", wider, module.MMD(wider)).go()
+    for name, value, words in (
+        ("hidden_sizes", (24, 24), r"hidden_sizes was \[16, 16\], not \[24, 24\]"),
+        ("num_envs", 16, "num_envs was 32, not 16"),
+        ("learning_rate", 1e-3, "learning_rate was 0.0005, not 0.001"),
+        ("env", "six_card_v0", "env was five_card_v0, not six_card_v0"),
+    ):
+        settings, learner = small("mmd", out=tmp_path, resume=tmp_path, **{name: value})
+        with pytest.raises(ValueError, match=words):
+            Run("mmd", settings, learner).go()
+
+
+def test_states_of_another_size_are_refused() -> None:
+    with pytest.raises(ValueError, match="it has 1 deals side by side, not 4"):
+        Games(FIVE, 4, seed=1).set_state(Games(FIVE, 1, seed=1).state())
+    for reservoir in (True, False):
+        memory = Memory(3, reservoir, np.random.default_rng(0))
+        memory.add(row=torch.arange(10))
+        for size in (2, 5):
+            other = Memory(size, reservoir, np.random.default_rng(0))
+            with pytest.raises(ValueError, match="of another size"):
+                other.restore("x", memory.state("x"))
+            assert (other.added, other.columns) == (0, {})
+
+
+@pytest.mark.parametrize("once", [False, True])
+@pytest.mark.parametrize("method", LEARNERS)
+def test_a_run_that_diverges_ends_and_leaves_the_last_checkpoint(
+    method: str, once: bool, tmp_path: Path
+) -> None:
+    """Also where one step only is taken, after which the weights are large but finite."""
+    often = "updates" if method in ("nfsp", "escher") else "epochs"
+    changes = {"batch_size": 4096, often: 1} if once else {}
+    settings, learner = small(method, out=tmp_path, learning_rate=1e30, **changes)
+    with pytest.raises(DivergedError, match="nothing was saved"):
+        Run(method, settings, learner).go()
+    assert not (tmp_path / CHECKPOINT).exists()
+    assert not (tmp_path / POLICY).exists()
+
+
+@pytest.mark.parametrize("method", ["nfsp", "escher"])
+def test_a_run_that_has_nothing_to_draw_yet_goes_on(method: str, tmp_path: Path) -> None:
+    settings, learner = small(method, out=tmp_path, num_envs=1, steps=2, decisions=60)
+    Run(method, settings, learner).go()
+    assert learner.decisions == 60
+
+
+def test_weights_of_late_iterations_do_not_overflow() -> None:
+    """16 bits end at 65,504 and are not exact beyond 2,048."""
+    _, learner = small("escher", num_envs=4)
+    for iteration in (2049, 70_001):
+        learner.decisions = (iteration - 1) * 4 * 8
+        learner.iterate()
+        assert learner.of_policy.columns["weight"][: len(learner.of_policy)].max() == iteration
+
+
+def test_the_help_of_one_method_names_the_others(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["--help"])
+    shown = capsys.readouterr().out
+    assert all(method in shown for method in METHODS)
+
+
+def test_a_policy_is_exported_and_plays_alike(tmp_path: Path) -> None:
+    pytest.importorskip("onnxruntime")
+    pytest.importorskip("onnxscript")
+    settings, learner = small("mmd", out=tmp_path, features="lookahead", decisions=1024)
+    Run("mmd", settings, learner).go()
+    agent = load_agent(str(tmp_path / POLICY))
+    to_onnx(agent, tmp_path / "mine.onnx")
+    exported = load_agent(str(tmp_path / "mine.onnx"))
+    views = views_of("five_card", 100, 1)
+    found = [one.action_probabilities(views) for one in (agent, exported)]
+    assert found[0].std() > 0.01
+    assert np.allclose(*found, atol=1e-5)
+
+
+def test_what_was_written_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    settings, learner = small("mmd", out=tmp_path, decisions=256)
+    learn("mmd", settings, learner)
+    *_, names = capsys.readouterr().out.strip().rpartition("/")
+    assert all((tmp_path / name).exists() for name in names.split(", "))
 
 
 @pytest.mark.slow

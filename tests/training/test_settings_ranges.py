@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from crib_training.baselines import escher, mmd, nfsp, vrpo
+from crib_training.baselines import ppo as selfplay
 from crib_training.command_line import start
 from crib_training.learn import demo, ppo
 from crib_training.learn import distill_settings as teach
@@ -42,14 +44,36 @@ EVERYWHERE: dict[str, tuple[Any, ...]] = {
     "scale": (-1, NAN),
     "rounds": (-1, 0),
     "refine": (-1,),
+    "decisions": (0, -1, 1.5),
+    "eval_hands": (1, 10**6),
+    "clip": (-0.1, 2, NAN),
+    "trace_lambda": (-0.1, 1.5, NAN),
+    "entropy": (-1, NAN, INF),
+    "last_entropy": (-1, NAN, INF),
+    "kl": (-1, NAN, INF),
+    "pull": (-1, NAN, INF),
+    "last_pull": (-1, NAN, INF),
+    "magnet_rate": (-0.1, 2, NAN),
+    "value_weight": (0, -1, NAN),
+    "max_grad_norm": (0, -1, NAN),
+    "updates": (0, -1),
+    "critic_epochs": (0, -1),
+    "anticipatory": (0, -0.1, 2, NAN),  # without a best response there is nothing to average
+    "explore": (-0.1, 2, NAN),
+    "average_learning_rate": (0, -1, NAN),
+    "target_rate": (0, -1, 2, NAN),
+    "memory": (0, -1),
+    "reservoir": (0, -1),
 }
-KINDS = (deep.Settings, ppo.Settings, teach.Settings, solve.Settings, demo.Settings)
+BASELINES = tuple(one.Settings for one in (selfplay, mmd, vrpo, nfsp, escher))
+KINDS = (deep.Settings, ppo.Settings, teach.Settings, solve.Settings, demo.Settings, *BASELINES)
 BAD = [
     pytest.param(kind, name, value, id=f"{kind.__module__.split('.', 1)[1]} {name} {value}")
     for kind in KINDS
     for name, values in EVERYWHERE.items()
     for value in values
     if name in kind.__dataclass_fields__
+    and not (kind in BASELINES and value == (8,))  # as many hidden layers as one likes
 ]
 
 
@@ -59,6 +83,35 @@ def test_a_number_that_cannot_be_is_refused(kind: type[Any], name: str, value: A
         kind(**{name: value})
     shown = [value, *value] if isinstance(value, tuple) else [value]
     assert any(repr(one) in str(error.value) for one in shown) or value == 0
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "value"),
+    [
+        (mmd.Settings, "magnet", "x"),
+        (mmd.Settings, "features", "ahead"),
+        (mmd.Settings, "method", "nfsp"),
+        (deep.Settings, "device", "tpu"),
+        (ppo.Settings, "reward", "money"),
+    ],
+)
+def test_a_choice_that_there_is_not_is_refused(kind: type[Any], name: str, value: str) -> None:
+    with pytest.raises(ValueError, match=rf"{name} must be one of .*, got '{value}'"):
+        kind(**{name: value})
+
+
+@pytest.mark.parametrize("kind", BASELINES)
+def test_a_network_has_a_layer_and_a_batch_a_variance(kind: type[Any]) -> None:
+    with pytest.raises(ValueError, match="hidden_sizes must name a size"):
+        kind(hidden_sizes=())
+    with pytest.raises(ValueError, match="num_envs times steps"):
+        kind(num_envs=1, steps=1)
+
+
+@pytest.mark.parametrize("env", ["discard_v0", "pegging_v0", "table_top_v0"])
+def test_the_baselines_learn_whole_deals_of_two_hands(env: str) -> None:
+    with pytest.raises(ValueError, match=f"six_card_v0 or five_card_v0, not {env}"):
+        _ = mmd.Settings(env=env).rules
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -21,9 +21,9 @@ from crib_env.policy import Opponent, find_agent
 
 OPSET = 18  # what PyTorch writes without translating, and what onnxruntime 1.20 reads
 WAYS = (
-    "what can be exported is a .safetensors policy of `crib train --method ppo`, a model of "
-    "Stable-Baselines3 and a PyTorch module (networks of self-play read features that are computed "
-    "in compiled code)"
+    "what can be exported is a .safetensors policy of `crib train` by any method but "
+    "deep_monte_carlo (its networks read features that are computed in compiled code), a model of "
+    "Stable-Baselines3 and a PyTorch module"
 )
 
 

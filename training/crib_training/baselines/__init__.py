@@ -10,5 +10,6 @@ evaluation.
 - `escher`: counterfactual regrets from a critic of histories.
 - `games`: a batch of deals in which both seats learn. `policy`: the network that acts.
 - `rollout`: a policy's decisions in both seats. `memory`: stored older decisions.
-- `run`: the folder of a run: checkpoints, the curve, TensorBoard events.
+- `run`: the folder of a run: checkpoints, the curve, TensorBoard events. `tensors`: what a
+  checkpoint stores of networks.
 """

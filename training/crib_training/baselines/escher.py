@@ -23,12 +23,12 @@ import torch
 from crib_agents.adapters.learned import PolicyNetAgent
 from torch import Tensor
 
-from crib_env.settings import Between, Count, NewFolder, Positive, Share
+from crib_env.settings import Between, Count, NewFolder, Portion, Positive, Share
 from crib_training.baselines.games import Games, as_array
 from crib_training.baselines.memory import Memory
-from crib_training.baselines.policy import Policy, mlp
+from crib_training.baselines.policy import Policy, descend, mlp
 from crib_training.baselines.rollout import both_seats
-from crib_training.baselines.run import Modules, Run, RunSettings
+from crib_training.baselines.run import Modules, RunSettings, learn
 from crib_training.command_line import start
 
 
@@ -38,7 +38,6 @@ class Settings(RunSettings):
 
     Attributes:
         method: the method.
-        steps: decisions per lane in an iteration, between updates.
         batch_size: decisions per step of gradient descent.
         updates: gradient steps of the regrets and of the average policy per iteration.
         critic_epochs: passes of the critic over an iteration's decisions.
@@ -50,13 +49,12 @@ class Settings(RunSettings):
     """
 
     method: Literal["escher"] = "escher"
-    steps: Count = 32
     batch_size: Annotated[int, Between(2, 1 << 20)] = 1024
     updates: Count = 8
     critic_epochs: Count = 2
     explore: Share = 0.5
     learning_rate: Positive = 5e-4
-    target_rate: Share = 0.02
+    target_rate: Portion = 0.02
     reservoir: Count = 400_000
     out: NewFolder = Path("runs/escher")
 
@@ -101,7 +99,9 @@ class ESCHER:
         rows = [self._step(iteration) for _ in range(settings.steps)]
         error = self._learn_critic(*(torch.cat(column) for column in zip(*rows, strict=True)))
         self.decisions += settings.steps * settings.num_envs
-        for _ in range(settings.updates):
+        loss = imitation = 0.0
+        both = len(self.of_regrets) and len(self.of_policy)  # else a seat has not moved yet
+        for _ in range(settings.updates if both else 0):
             loss, imitation = self._learn_regrets(iteration), self._learn_average(iteration)
         return {"loss": loss, "imitation_loss": imitation, "value_error": error}
 
@@ -114,7 +114,7 @@ class ESCHER:
         q = self.critic(both)
         regrets = (q - (policy * q).sum(1, keepdim=True)) * masks
         explores = torch.from_numpy(self.explorer == games.movers)
-        weight = torch.full((len(lanes),), iteration)
+        weight = torch.full((len(lanes),), int(iteration))  # whole: 16 bits end at 65,504
         self.of_regrets.add(seen=seen[explores], masks=masks[explores],
                             regrets=regrets[explores], weight=weight[explores])  # fmt: skip
         self.of_policy.add(seen=seen[~explores], masks=masks[~explores],
@@ -144,12 +144,12 @@ class ESCHER:
             for rows in torch.split(order, self.settings.batch_size):
                 found = self.critic(both[rows]).gather(1, actions[rows][:, None])[:, 0]
                 loss = (found - goals[rows]).square().mean()
-                _descend(self.adams["critic"], loss)
+                error = descend(self.adams["critic"], loss)
                 with torch.no_grad():
                     torch._foreach_lerp_(list(self.target.parameters()),
                                          list(self.critic.parameters()),
                                          self.settings.target_rate)  # fmt: skip
-        return float(loss)
+        return error
 
     def _learn_regrets(self, iteration: float) -> float:
         rows = self.of_regrets.draw(self.settings.batch_size)
@@ -157,16 +157,14 @@ class ESCHER:
         error = (self.regrets(rows["seen"], masks) - rows["regrets"]).square()
         weight = rows["weight"] / iteration  # later iterations count more: linear CFR
         loss = (error * masks).sum(1) @ weight / weight.sum()
-        _descend(self.adams["regrets"], loss)
-        return float(loss)
+        return descend(self.adams["regrets"], loss)
 
     def _learn_average(self, iteration: float) -> float:
         rows = self.of_policy.draw(self.settings.batch_size)
         log_p = self.average(rows["seen"], rows["masks"].bool()).log_softmax(1)
         weight = rows["weight"] / iteration
         loss = -(rows["policy"] * log_p).sum(1) @ weight / weight.sum()
-        _descend(self.adams["average"], loss)
-        return float(loss)
+        return descend(self.adams["average"], loss)
 
     def agent(self) -> PolicyNetAgent:
         """Return the average policy as an agent that samples its actions."""
@@ -204,16 +202,9 @@ def match_regrets(regrets: Tensor, masks: Tensor) -> Tensor:
     return torch.where(total > 1e-9, positive / total.clamp(min=1e-9), best)
 
 
-def _descend(optimizer: torch.optim.Optimizer, loss: Tensor) -> None:
-    optimizer.zero_grad()
-    loss.backward()  # type: ignore[no-untyped-call]
-    optimizer.step()
-
-
 def run(settings: Settings) -> None:
     """Learn, and print where the results are."""
-    Run("escher", settings, ESCHER(settings)).go()
-    print(f"wrote {settings.out}/policy.safetensors, exploitability.csv")
+    learn("escher", settings, ESCHER(settings))
 
 
 if __name__ == "__main__":

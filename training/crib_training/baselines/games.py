@@ -76,8 +76,15 @@ class Games:
         return played
 
     def set_state(self, states: bytes) -> None:
-        """Continue from what `state` returned."""
-        self.batch.states[:] = np.frombuffer(states, self.batch.states.dtype)
+        """Continue from what `state` returned.
+
+        Raises:
+            ValueError: it is of another number of deals.
+        """
+        found = np.frombuffer(states, self.batch.states.dtype)
+        if len(found) != len(self.lanes):
+            raise ValueError(f"it has {len(found)} deals side by side, not {len(self.lanes)}")
+        self.batch.states[:] = found
         self._observe()
 
     def state(self) -> bytes:

@@ -33,7 +33,7 @@ class Memory:
 
         Args:
             columns: of equal length, always under the same names; floats are held in 16 bits, which
-                fit bits and counts of points.
+                fit bits and counts of points, and whole numbers as they are.
         """
         arrays = {name: _compact(column.numpy()) for name, column in columns.items()}
         count = len(next(iter(arrays.values())))
@@ -66,10 +66,17 @@ class Memory:
         return held | {f"{name}.added": np.array([self.added])}
 
     def restore(self, name: str, state: Mapping[str, np.ndarray[Any, Any]]) -> None:
-        """Restore what `state` returned."""
+        """Restore what `state` returned.
+
+        Raises:
+            ValueError: it is of a memory of another size.
+        """
         rows = {key.removeprefix(f"{name}."): array for key, array in state.items()
                 if key.startswith(f"{name}.")}  # fmt: skip
-        self.added = int(rows.pop("added")[0])
+        added = int(rows.pop("added")[0])
+        if any(len(array) != min(added, self.size) for array in rows.values()):
+            raise ValueError(f"{name} is of another size than {self.size:,}")
+        self.added = added
         self.columns = {}
         for key, array in rows.items():
             self.columns[key] = np.zeros((self.size, *array.shape[1:]), array.dtype)

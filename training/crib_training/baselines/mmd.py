@@ -20,11 +20,11 @@ from typing import Any, Literal
 import torch
 from crib_agents.adapters.learned import PolicyNetAgent
 
-from crib_env.settings import Count, NewFolder, NotNegative, Positive, Share
+from crib_env.settings import Count, NewFolder, NotNegative, Portion, Positive, Share
 from crib_training.baselines.games import Games, as_array
 from crib_training.baselines.policy import Policy, mlp
 from crib_training.baselines.rollout import both_seats, collect, flatten, gae
-from crib_training.baselines.run import Modules, Run, RunSettings
+from crib_training.baselines.run import Modules, RunSettings, learn
 from crib_training.command_line import start
 
 
@@ -35,7 +35,6 @@ class Settings(RunSettings):
     Attributes:
         method: the method.
         magnet: uniform, or ema: the slow average of the policy.
-        steps: decisions per lane between updates.
         batch_size: decisions per step of gradient descent.
         epochs: passes over the decisions.
         learning_rate: learning rate; it falls to a tenth.
@@ -52,7 +51,6 @@ class Settings(RunSettings):
 
     method: Literal["mmd"] = "mmd"
     magnet: Literal["uniform", "ema"] = "uniform"
-    steps: Count = 32
     batch_size: Count = 1024
     epochs: Count = 2
     learning_rate: Positive = 5e-4
@@ -63,7 +61,7 @@ class Settings(RunSettings):
     magnet_rate: Share = 0.02
     value_weight: Positive = 0.05
     max_grad_norm: Positive = 0.5
-    ema_rate: Share = 0.02
+    ema_rate: Portion = 0.02
     out: NewFolder = Path("runs/mmd")
 
 
@@ -162,8 +160,7 @@ class MMD:
 
 def run(settings: Settings) -> None:
     """Learn, and print where the results are."""
-    Run("mmd", settings, MMD(settings)).go()
-    print(f"wrote {settings.out}/policy.safetensors, exploitability.csv")
+    learn("mmd", settings, MMD(settings))
 
 
 if __name__ == "__main__":

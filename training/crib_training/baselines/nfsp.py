@@ -22,11 +22,11 @@ import torch
 from crib_agents.adapters.learned import PolicyNetAgent
 from torch import Tensor
 
-from crib_env.settings import Between, Count, NewFolder, Positive, Share
+from crib_env.settings import Between, Count, NewFolder, Portion, Positive, Share
 from crib_training.baselines.games import Games, as_array
 from crib_training.baselines.memory import Memory
-from crib_training.baselines.policy import Policy
-from crib_training.baselines.run import Modules, Run, RunSettings
+from crib_training.baselines.policy import Policy, descend
+from crib_training.baselines.run import Modules, RunSettings, learn
 from crib_training.command_line import start
 
 
@@ -53,11 +53,11 @@ class Settings(RunSettings):
     steps: Count = 16
     batch_size: Annotated[int, Between(2, 1 << 20)] = 1024
     updates: Count = 4
-    anticipatory: Share = 0.3
+    anticipatory: Portion = 0.3
     epsilon: Share = 0.06
     learning_rate: Positive = 5e-4
     average_learning_rate: Positive = 5e-4
-    target_rate: Share = 0.01
+    target_rate: Portion = 0.01
     memory: Count = 100_000
     reservoir: Count = 400_000
     out: NewFolder = Path("runs/nfsp")
@@ -98,7 +98,9 @@ class NFSP:
         for _ in range(settings.steps):
             self._step(settings.epsilon * (0.1 + 0.9 * left))
         self.decisions += settings.steps * settings.num_envs
-        for _ in range(settings.updates):
+        loss = imitation = 0.0
+        both = len(self.newest) and len(self.sample)  # else no best response has been played yet
+        for _ in range(settings.updates if both else 0):
             loss, imitation = self._learn_response(), self._learn_average()
         return {"loss": loss, "imitation_loss": imitation}
 
@@ -162,17 +164,16 @@ class NFSP:
         only = torch.zeros(len(taken), self.games.actions, dtype=torch.bool).scatter(1, taken, True)
         value = self.q(rows["before"], only).gather(1, taken)[:, 0]
         loss = torch.nn.functional.smooth_l1_loss(value, goal)
-        _descend(self.q_adam, loss)
+        found = descend(self.q_adam, loss)
         self.target.follow(self.q, self.settings.target_rate)
-        return float(loss)
+        return found
 
     def _learn_average(self) -> float:
         """Take a step towards the choices of the best response."""
         rows = self.sample.draw(self.settings.batch_size)
         log_p = self.average(rows["seen"], rows["masks"].bool()).log_softmax(1)
         loss = -log_p.gather(1, rows["actions"][:, None]).mean()
-        _descend(self.adam, loss)
-        return float(loss)
+        return descend(self.adam, loss)
 
     def agent(self) -> PolicyNetAgent:
         """Return the average policy as an agent that samples its actions."""
@@ -200,16 +201,9 @@ class NFSP:
         self.sample.restore("sample", state)
 
 
-def _descend(optimizer: torch.optim.Optimizer, loss: Tensor) -> None:
-    optimizer.zero_grad()
-    loss.backward()  # type: ignore[no-untyped-call]
-    optimizer.step()
-
-
 def run(settings: Settings) -> None:
     """Learn, and print where the results are."""
-    Run("nfsp", settings, NFSP(settings)).go()
-    print(f"wrote {settings.out}/policy.safetensors, exploitability.csv")
+    learn("nfsp", settings, NFSP(settings))
 
 
 if __name__ == "__main__":

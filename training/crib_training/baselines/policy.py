@@ -59,6 +59,9 @@ class Policy(nn.Module):
 
         Returns:
             float32[B, actions]; `ILLEGAL` where an action is not legal.
+
+        Raises:
+            FloatingPointError: they are not finite, so no action can be drawn.
         """
         x = observations[:, : self.bits]
         if self.count:
@@ -73,6 +76,8 @@ class Policy(nn.Module):
             added = (self.out(inner) + self.skip(of_each)).squeeze(1)
             logits = logits.index_put((rows, actions), added, accumulate=True)
         legal: Tensor = logits.masked_fill(~masks, ILLEGAL)
+        if not legal.isfinite().all():
+            raise FloatingPointError("logits are not finite")
         return legal
 
     @torch.no_grad()
@@ -95,6 +100,14 @@ class Policy(nn.Module):
         about = header(settings.env, rules, find_family(rules.engine), settings.features,
                        suits="canonical", sample=True)  # fmt: skip
         return PolicyNetAgent(weights, about, name=name, head=head)
+
+
+def descend(optimizer: torch.optim.Optimizer, loss: Tensor) -> float:
+    """Take a step of gradient descent, and return the loss."""
+    optimizer.zero_grad()
+    loss.backward()  # type: ignore[no-untyped-call]
+    optimizer.step()
+    return loss.item()
 
 
 def _array(tensor: Tensor) -> np.ndarray[Any, Any]:

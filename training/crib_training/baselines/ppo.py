@@ -17,11 +17,11 @@ from typing import Any, Literal
 import torch
 from crib_agents.adapters.learned import PolicyNetAgent
 
-from crib_env.settings import Count, NewFolder, NotNegative, Positive, Share
+from crib_env.settings import Count, NewFolder, NotNegative, Portion, Positive, Share
 from crib_training.baselines.games import Games, as_array
 from crib_training.baselines.policy import Policy, mlp
 from crib_training.baselines.rollout import both_seats, collect, flatten, gae
-from crib_training.baselines.run import Modules, Run, RunSettings
+from crib_training.baselines.run import Modules, RunSettings, learn
 from crib_training.command_line import start
 
 
@@ -31,7 +31,6 @@ class Settings(RunSettings):
 
     Attributes:
         method: the method.
-        steps: decisions per lane between updates.
         batch_size: decisions per step of gradient descent.
         epochs: passes over the decisions.
         learning_rate: learning rate; it falls to a tenth.
@@ -46,7 +45,6 @@ class Settings(RunSettings):
     """
 
     method: Literal["selfplay_ppo"] = "selfplay_ppo"
-    steps: Count = 32
     batch_size: Count = 1024
     epochs: Count = 2
     learning_rate: Positive = 5e-4
@@ -56,7 +54,7 @@ class Settings(RunSettings):
     last_entropy: NotNegative = 0.005
     value_weight: Positive = 0.05
     max_grad_norm: Positive = 0.5
-    ema_rate: Share = 0.02
+    ema_rate: Portion = 0.02
     out: NewFolder = Path("runs/selfplay_ppo")
 
 
@@ -137,8 +135,7 @@ class PPO:
 
 def run(settings: Settings) -> None:
     """Learn, and print where the results are."""
-    Run("selfplay_ppo", settings, PPO(settings)).go()
-    print(f"wrote {settings.out}/policy.safetensors, exploitability.csv")
+    learn("selfplay_ppo", settings, PPO(settings))
 
 
 if __name__ == "__main__":

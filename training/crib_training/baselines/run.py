@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
+from contextlib import closing
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal, Protocol
@@ -15,10 +16,20 @@ from crib_agents.adapters.learned import PolicyNetAgent
 from crib_agents.files import write_whole
 
 from crib_env.rules import TwoHandRules
-from crib_env.settings import Between, Count, CountOrNone, NewFolder, Seed, check_numbers
+from crib_env.settings import (
+    Between,
+    Count,
+    CountOrNone,
+    Folder,
+    NewFolder,
+    Seed,
+    check_settings,
+)
+from crib_training.baselines.tensors import fill, tensors_of
 from crib_training.exploit import exploitability
 from crib_training.interrupts import Stopped, interruptions
 from crib_training.learn.deep_monte_carlo.checkpoint import Checkpoint
+from crib_training.learn.deep_monte_carlo.settings import diff_settings, fixed
 from crib_training.learn.divergence import diverged, is_finite
 from crib_training.learn.training_progress import EVENTS
 from crib_training.loading import find_game
@@ -36,11 +47,12 @@ class RunSettings:
     """Settings that all methods share.
 
     Attributes:
-        env: the environment, a two-hand game; each episode is one deal.
+        env: the environment, six_card_v0 or five_card_v0; each episode is one deal.
         decisions: decisions to learn from, of both seats; a decision without a choice does not
             count.
         seed: seed of the deals, the networks and the batches.
         num_envs: deals side by side.
+        steps: decisions per lane between updates.
         hidden_sizes: sizes of the hidden layers of each network.
         features: per-action features beside the bits, as in the environments.
         num_evals: number of measurements of exploitability; 0 for none.
@@ -55,24 +67,34 @@ class RunSettings:
     decisions: Count = 10_000_000
     seed: Seed = 1
     num_envs: Count = 256
+    steps: Count = 32
     hidden_sizes: tuple[Annotated[int, Between(1, 4096)], ...] = (256, 256)
     features: Literal["lookahead", "reply"] | None = "lookahead"
     num_evals: CountOrNone = 10
     eval_hands: Annotated[int, Between(2, 10_000)] = 40
     save_seconds: Annotated[float, Between(1, 1e6)] = 300
     out: NewFolder = Path("runs/baseline")
-    resume: Path | None = None
+    resume: Folder | None = None
     progress: bool = True
 
     def __post_init__(self) -> None:
-        check_numbers(self)
+        check_settings(self)
+        if not self.hidden_sizes:
+            raise ValueError("hidden_sizes must name a size at least, got ()")
+        if self.num_envs * self.steps < 2:
+            raise ValueError("num_envs times steps must be 2 or more: one decision has no variance")
 
     @property
     def rules(self) -> TwoHandRules:
-        """The rules of the game."""
-        rules = find_game(self.env, None)[1]
-        if not isinstance(rules, TwoHandRules):
-            raise ValueError(f"the baselines learn deals for two hands, not {self.env}")
+        """The rules of the game.
+
+        Raises:
+            ValueError: there is no such environment, or it is not of whole deals of two hands.
+        """
+        maker, rules = find_game(self.env)
+        if maker.phase is not None or not isinstance(rules, TwoHandRules):
+            raise ValueError(f"this method learns whole deals of two hands, six_card_v0 or "
+                             f"five_card_v0, not {self.env}")  # fmt: skip
         return rules
 
 
@@ -149,8 +171,9 @@ class Run:
         with run_folder(settings.out, settings.resume):
             if settings.resume:
                 self._load(settings.resume)
-            events = SummaryWriter(settings.out / EVENTS, purge_step=learner.decisions or None)
+            purge = learner.decisions or None  # of what a run noted after it was saved
             with (
+                closing(SummaryWriter(settings.out / EVENTS, purge_step=purge)) as events,
                 Progress("decisions", settings.decisions, learner.decisions,
                          shown=settings.progress) as progress,
                 interruptions(note_first=True) as interrupted,
@@ -158,7 +181,7 @@ class Run:
                 saved = time.monotonic()
                 while learner.decisions < settings.decisions:
                     began, before = time.process_time(), self._evals_due()
-                    figures = learner.iterate()
+                    figures = self._learn()
                     self.cpu_seconds += time.process_time() - began
                     for key, value in figures.items():
                         events.add_scalar(key, value, learner.decisions)
@@ -174,13 +197,30 @@ class Run:
                         events.add_scalar("exploitability", row.exploitability, row.decisions)
                     over = learner.decisions >= settings.decisions
                     if over or interrupted or time.monotonic() - saved > settings.save_seconds:
-                        self._save(figures["loss"])
+                        self._save()
                         saved = time.monotonic()
                     if interrupted and not over:
                         raise Stopped(f"{learner.decisions:,} decisions are learned from; go on by "
                                       f"the same command with --resume {settings.out}")  # fmt: skip
-            events.close()
         return learner.agent()
+
+    def _learn(self) -> dict[str, float]:
+        """Learn from one batch.
+
+        Raises:
+            DivergedError: the loss, the weights or what they put out is not finite.
+        """
+        try:
+            figures = self.learner.iterate()
+            modules = self.learner.modules.values()
+            networks = [one for one in modules if isinstance(one, torch.nn.Module)]
+            finite = is_finite(figures["loss"], *networks)
+        except FloatingPointError:
+            finite = False
+        if not finite:
+            last = self.settings.out / CHECKPOINT
+            raise diverged(last if last.exists() else None, "the last one written")
+        return figures
 
     def _evals_due(self) -> int:
         return self.learner.decisions * self.settings.num_evals // self.settings.decisions
@@ -200,21 +240,18 @@ class Run:
         write_whole(settings.out / CURVE, csv_table(Row, self.curve))
         return row
 
-    def _save(self, loss: float) -> None:
+    def _save(self) -> None:
         out, modules = self.settings.out, self.learner.modules
-        networks = [one for one in modules.values() if isinstance(one, torch.nn.Module)]
-        if not is_finite(loss, *networks):
-            last = out / CHECKPOINT
-            raise diverged(last if last.exists() else None, "the last one written")
         about = {
             "method": self.name,
+            "settings": fixed(self.settings),
             "decisions": self.learner.decisions,
             "cpu_seconds": self.cpu_seconds,
             "curve": [asdict(row) for row in self.curve],
         }
         tensors = dict(self.learner.state())
         for name, module in modules.items():
-            for key, value in _flat(module).items():
+            for key, value in tensors_of(module).items():
                 tensors[f"{name}:{key}"] = value.detach().numpy().copy()
         Checkpoint(about, tensors).save(out)
         self.learner.agent().save(out / POLICY)
@@ -223,12 +260,15 @@ class Run:
         """Restore the checkpoint of a folder.
 
         Raises:
-            ValueError: no checkpoint, or it is damaged, of another method or of other networks.
+            ValueError: no checkpoint, or it is damaged, of another method or of other settings.
         """
         found = Checkpoint.load(folder)
         if found.about.get("method") != self.name:
             raise ValueError(f"{folder} holds a run of {found.about.get('method')}, not "
                              f"of {self.name}")  # fmt: skip
+        before = found.about.get("settings")  # the first runs were saved without them
+        if before is not None and (changed := diff_settings(before, self.settings)):
+            raise ValueError(f"the run in {folder} is another: {'; '.join(changed)}")
         self.learner.decisions = found.about["decisions"]
         self.cpu_seconds = found.about["cpu_seconds"]
         self.curve = [Row(**row) for row in found.about["curve"]]
@@ -242,34 +282,14 @@ class Run:
                 rest[key] = array
         try:
             for name, module in self.learner.modules.items():
-                _fill(module, parts[name])
+                fill(module, parts[name])
             self.learner.restore(rest)
         except (KeyError, RuntimeError, ValueError) as error:
             raise ValueError(f"the run in {folder} has other settings: {error}") from None
 
 
-def _flat(module: torch.nn.Module | torch.optim.Optimizer) -> dict[str, torch.Tensor]:
-    """Return the tensors of a network, or of an optimizer, by name."""
-    if isinstance(module, torch.nn.Module):
-        return dict(module.state_dict())
-    state = module.state_dict()["state"]
-    return {
-        f"{i}.{key}": value.reshape(-1) if value.ndim == 0 else value
-        for i, values in state.items()
-        for key, value in values.items()
-    }
-
-
-def _fill(
-    module: torch.nn.Module | torch.optim.Optimizer, tensors: Mapping[str, torch.Tensor]
-) -> None:
-    """Load into a network or an optimizer what `_flat` returned."""
-    if isinstance(module, torch.nn.Module):
-        module.load_state_dict(dict(tensors))
-        return
-    state: dict[int, dict[str, torch.Tensor]] = {}
-    for name, value in tensors.items():
-        i, key = name.split(".")
-        state.setdefault(int(i), {})[key] = value[0] if key == "step" else value
-    groups = module.state_dict()["param_groups"]
-    module.load_state_dict({"state": state, "param_groups": groups})
+def learn(name: str, settings: RunSettings, learner: Learner) -> None:
+    """Learn by a method, and print where the results are; see `Run.go`."""
+    Run(name, settings, learner).go()
+    files = [POLICY, CURVE] if settings.num_evals else [POLICY]
+    print(f"wrote {settings.out}/{', '.join(files)}")

@@ -18,11 +18,11 @@ from typing import Any, Literal
 import torch
 from crib_agents.adapters.learned import PolicyNetAgent
 
-from crib_env.settings import Count, NewFolder, NotNegative, Positive, Share
+from crib_env.settings import Count, NewFolder, NotNegative, Portion, Positive, Share
 from crib_training.baselines.games import Games, as_array
 from crib_training.baselines.policy import Policy, mlp
 from crib_training.baselines.rollout import Rollout, both_seats, collect, flatten
-from crib_training.baselines.run import Modules, Run, RunSettings
+from crib_training.baselines.run import Modules, RunSettings, learn
 from crib_training.command_line import start
 
 
@@ -32,7 +32,6 @@ class Settings(RunSettings):
 
     Attributes:
         method: the method.
-        steps: decisions per lane between updates.
         batch_size: decisions per step of gradient descent.
         epochs: passes over the decisions.
         learning_rate: learning rate; it falls to a tenth.
@@ -47,7 +46,6 @@ class Settings(RunSettings):
     """
 
     method: Literal["vrpo"] = "vrpo"
-    steps: Count = 32
     batch_size: Count = 1024
     epochs: Count = 2
     learning_rate: Positive = 5e-4
@@ -57,7 +55,7 @@ class Settings(RunSettings):
     last_entropy: NotNegative = 0.005
     value_weight: Positive = 0.05
     max_grad_norm: Positive = 0.5
-    ema_rate: Share = 0.02
+    ema_rate: Portion = 0.02
     out: NewFolder = Path("runs/vrpo")
 
 
@@ -165,8 +163,7 @@ def expected_sarsa(
 
 def run(settings: Settings) -> None:
     """Learn, and print where the results are."""
-    Run("vrpo", settings, VRPO(settings)).go()
-    print(f"wrote {settings.out}/policy.safetensors, exploitability.csv")
+    learn("vrpo", settings, VRPO(settings))
 
 
 if __name__ == "__main__":

@@ -22,7 +22,7 @@ from crib_play.replay import write_replay
 from crib_env import six_card_v0
 from crib_env.policy import Agent, find_agent
 from crib_env.rules import PRESETS
-from crib_env.settings import Count, NewFolder, Seed, Several, check_numbers
+from crib_env.settings import Count, NewFolder, Seed, Several, check_settings
 from crib_training.command_line import start
 from crib_training.evaluation.evaluate import evaluate
 from crib_training.evaluation.figures import comparison_table, phase_table
@@ -56,7 +56,7 @@ class Settings:
     out: NewFolder = Path("runs/demo")
 
     def __post_init__(self) -> None:
-        check_numbers(self)
+        check_settings(self)
 
 
 def learn_by_self_play(settings: Settings) -> tuple[Agent, float]:

@@ -21,7 +21,7 @@ from crib_env.settings import (
     Seed,
     Share,
     Threads,
-    check_numbers,
+    check_settings,
 )
 
 FREE = ("out", "resume", "eval_opponents", "pairs")  # change nothing about what is learned
@@ -84,6 +84,6 @@ class Settings:
     resume: Folder | None = None
 
     def __post_init__(self) -> None:
-        check_numbers(self)
+        check_settings(self)
         if self.rounds == 0 and self.labels_from is None:
             raise ValueError("rounds must be 1 or more, or labels_from name a run with labels")

@@ -35,7 +35,7 @@ from crib_env.settings import (
     Positive,
     Share,
     Threads,
-    check_numbers,
+    check_settings,
 )
 from crib_training.command_line import start
 from crib_training.learn.callback import ProgressCallback
@@ -123,7 +123,7 @@ class Settings(TakesAgents):
     progress: bool = True
 
     def __post_init__(self) -> None:
-        check_numbers(self)
+        check_settings(self)
         if self.num_envs * self.steps < 2:
             raise ValueError("num_envs times steps must be 2 or more: one decision has no variance")
 

@@ -50,5 +50,7 @@ def split(words: Sequence[str]) -> tuple[str, list[str]]:
 def main(words: Sequence[str]) -> None:
     """Learn with the options of a command line."""
     method, rest = split(words)
+    if not {"-h", "--help"}.isdisjoint(rest):
+        print(f"{OPTION} is one of {', '.join(METHODS)}; each has settings of its own.\n")
     module = import_module(METHODS[method])
     start(module.Settings, module.run, rest, f"crib train {OPTION} {method}")

@@ -10,7 +10,7 @@ from crib_agents.equilibrium.classes import hand_classes
 from crib_agents.equilibrium.tree import PAIRS, multisets, public_tree
 
 from crib_env.rules import TwoHandRules
-from crib_env.settings import Count, CountOrNone, Folder, NewFolder, NotNegative, check_numbers
+from crib_env.settings import Count, CountOrNone, Folder, NewFolder, NotNegative, check_settings
 from crib_training.loading import find_game
 
 FREE = ("out", "resume", "progress", "save_seconds")  # what changes nothing about the strategy
@@ -46,7 +46,7 @@ class Settings:
     progress: bool = True
 
     def __post_init__(self) -> None:
-        check_numbers(self)
+        check_settings(self)
 
 
 def memory(rules: TwoHandRules, by_starter: bool, refine: bool = False) -> int:

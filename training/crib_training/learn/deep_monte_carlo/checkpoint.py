@@ -27,7 +27,7 @@ class Checkpoint:
 
     Attributes:
         about: what is no array: settings, counters, the state of the generator, the curve.
-        tensors: float32 or int64 arrays by name.
+        tensors: arrays by name, of the types that `crib_agents.files.DTYPES` has.
     """
 
     about: Mapping[str, Any]

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from crib_agents.learned.network import WIDEST
 
@@ -22,9 +22,12 @@ from crib_env.settings import (
     Share,
     Threads,
     Workers,
-    check_numbers,
+    check_settings,
 )
 from crib_training import command_line
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
 
 PROGRAM = "crib train --method deep_monte_carlo"
 # What changes nothing about what is learned.
@@ -107,7 +110,7 @@ class Settings:
     replay: bool = False
 
     def __post_init__(self) -> None:
-        check_numbers(self)
+        check_settings(self)
         if self.ray_address is not None and self.workers < 2:
             raise ValueError(f"workers must be at least 2 on a cluster, got {self.workers}")
 
@@ -134,7 +137,7 @@ def command(settings: Settings, leave_out: Collection[str] = (), **changes: Any)
     return command_line.command(PROGRAM, replace(settings, **changes), leave_out, ())
 
 
-def diff_settings(before: dict[str, Any], settings: Settings) -> list[str]:
+def diff_settings(before: Mapping[str, Any], settings: DataclassInstance) -> list[str]:
     """Return the differences of settings from those of a run, each as words."""
     now = fixed(settings)
     return [
@@ -149,7 +152,7 @@ def origin(settings: Settings) -> str:
     return command(settings, FREE)
 
 
-def fixed(settings: Settings) -> dict[str, Any]:
+def fixed(settings: DataclassInstance) -> dict[str, Any]:
     """Return the settings that a resumed run must not change, in JSON form."""
     held = {name: value for name, value in asdict(settings).items() if name not in FREE}
     return {name: list(v) if isinstance(v, tuple) else v for name, v in held.items()}
