@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import lzma
 import signal
-import zlib
 from functools import partial
 from pathlib import Path
 
@@ -201,7 +201,7 @@ def test_a_refinement_stopped_and_gone_on_with_is_the_same(
         files = [(tmp_path / folder / name).read_bytes() for folder in ("whole", "moved")]
         assert files[0] == files[1]
     assert (tmp_path / "moved" / STARTERS).exists()
-    rows = np.frombuffer(zlib.decompress(tables["pegging"]), dtype=np.uint8).reshape(13, -1)
+    rows = np.frombuffer(lzma.decompress(tables["pegging"]), dtype=np.uint8).reshape(13, -1)
     basic = whole.solver.strategy().play
     walker = walker_of(RULES)
     for starter in (0, 7):  # there is no ace in the deck to be turned
