@@ -2,9 +2,19 @@
 
 from __future__ import annotations
 
+import signal
+from collections.abc import Iterator
 from functools import partial
 
 import pytest
+
+
+@pytest.fixture
+def ctrl_c() -> Iterator[None]:
+    """Have Ctrl-C raise, as in a terminal: a job in the background ignores it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
 
 
 @pytest.fixture

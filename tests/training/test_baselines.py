@@ -163,6 +163,7 @@ def test_a_reservoir_holds_every_row_with_equal_chances_and_the_others_are_the_n
     assert sorted(newest.columns["row"]) == list(range(270, 300))
 
 
+@pytest.mark.usefixtures("ctrl_c")
 @pytest.mark.parametrize("method", LEARNERS)
 def test_a_stopped_run_goes_on_to_the_same_result(method: str, tmp_path: Path) -> None:
     settings, learner = small(method, out=tmp_path / "whole")

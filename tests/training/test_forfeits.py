@@ -108,6 +108,7 @@ def test_an_illegal_action_of_the_second_agent_is_the_firsts_win() -> None:
     assert (outcome.returns[..., 0][lost] == 1).all()
 
 
+@pytest.mark.usefixtures("ctrl_c")
 @pytest.mark.parametrize("swallows", [False, True])
 def test_ctrl_c_stops_whatever_the_agent_makes_of_it(swallows: bool) -> None:
     class Stopped(GreedyAgent):
