@@ -152,6 +152,7 @@ class Mutations:
         self.results: list[dict[str, Any]] = []
         self.noticed: Counter[str] = Counter()
         self.control = 0
+        self.running: dict[int, tuple[Mutant | None, int, Any]] = {}
 
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
         """Take the place of pytest's own loop."""
@@ -167,12 +168,15 @@ class Mutations:
               f"{sum(self.seconds.values()):.0f} s of them as Python", flush=True)  # fmt: skip
         began = time.monotonic()
         for i, mutant in enumerate(chosen):
-            if i % 25 == 0:
-                self.run(None, None)
             if time.monotonic() - began > 60 * self.settings.minutes:
                 print(f"stopped after {i} mutants")
                 break
-            self.run(mutant, trees[mutant.module])
+            for one in [None, mutant] if i % 50 == 0 else [mutant]:
+                while len(self.running) >= self.settings.processes:
+                    self.end()
+                self.start(one, trees[mutant.module])
+        while self.running:
+            self.end()
         return True
 
     def find(self) -> tuple[dict[str, ast.Module], list[Mutant]]:
@@ -259,23 +263,29 @@ class Mutations:
         """Run a test; return whether it failed."""
         return any(one.failed for one in runtestprotocol(item, log=False, nextitem=following))
 
-    def run(self, mutant: Mutant | None, tree: ast.Module | None) -> None:
+    def start(self, mutant: Mutant | None, tree: ast.Module | None) -> None:
         """Fork, change, and run the tests that call the function; None changes nothing."""
         function = f"{mutant.module}:{mutant.function}" if mutant else ""
         every = not mutant or function in self.building
         tests = [item for item in self.seconds if every or function in self.calls[item]]
         tests.sort(key=lambda item: -(self.noticed[item] + 1) / (self.seconds[item] + 0.05))
-        with tempfile.NamedTemporaryFile("w+", encoding="utf-8") as file:
-            child = os.fork()
-            if child == 0:
-                self.quiet()
-                limit = int(10 + 10 * sum(self.seconds[item] for item in tests))
-                resource.setrlimit(resource.RLIMIT_CPU, (limit, limit))
-                resource.setrlimit(resource.RLIMIT_AS, (8 << 30, 8 << 30))
-                os._exit(self.attack(mutant, tree, tests, file))
-            _, status = os.waitpid(child, 0)
-            file.seek(0)
-            by = file.read() or ("processor time" if os.WIFSIGNALED(status) else "")
+        file = tempfile.NamedTemporaryFile("w+", encoding="utf-8")  # noqa: SIM115
+        child = os.fork()
+        if child == 0:
+            self.quiet()
+            limit = int(10 + 10 * sum(self.seconds[item] for item in tests))
+            resource.setrlimit(resource.RLIMIT_CPU, (limit, limit))
+            resource.setrlimit(resource.RLIMIT_AS, (8 << 30, 8 << 30))
+            os._exit(self.attack(mutant, tree, tests, file))
+        self.running[child] = mutant, len(tests), file
+
+    def end(self) -> None:
+        """Wait for one fork, and note what came of it."""
+        child, status = os.wait()
+        mutant, tests, file = self.running.pop(child)
+        file.seek(0)
+        by = file.read() or ("processor time" if os.WIFSIGNALED(status) else "")
+        file.close()
         if mutant is None:
             self.control += 1
             if by:
@@ -283,11 +293,11 @@ class Mutations:
             return
         self.noticed[by] += 1
         result = {"module": mutant.module, "function": mutant.function, "line": mutant.line,
-                  "change": mutant.words, "noticed_by": by, "tests": len(tests)}  # fmt: skip
+                  "change": mutant.words, "noticed_by": by, "tests": tests}  # fmt: skip
         self.results.append(result)
         if not by:
             print(f"survived: {mutant.module}:{mutant.line} {mutant.function}: {mutant.words} "
-                  f"({len(tests)} tests)", flush=True)  # fmt: skip
+                  f"({tests} tests)", flush=True)  # fmt: skip
         if self.settings.out:
             self.settings.out.write_text(json.dumps(self.results, indent=1), "utf-8")
 
@@ -323,6 +333,7 @@ def main() -> None:
     parser.add_argument("--tests", nargs="+", default=TESTS)
     parser.add_argument("--sample", type=int, default=0, help="how many mutants; 0 for all")
     parser.add_argument("--seed", type=int, default=1, help="of the sample")
+    parser.add_argument("--processes", type=int, default=1, help="mutants run at a time")
     parser.add_argument("--minutes", type=float, default=1e9, help="stop after so long")
     parser.add_argument("--out", type=Path, help="a JSON file of all results")
     settings = parser.parse_args()
