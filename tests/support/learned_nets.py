@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import pairwise
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -53,6 +54,36 @@ def policy(rules: str | Rules = "hoyle", environment: str = "six_card_v0") -> Po
     family = find_family((PRESETS[rules] if isinstance(rules, str) else rules).family)
     about = header(environment, rules, family)
     return PolicyNetAgent(layers(family.obs_size, family.actions), about)
+
+
+def random_network(
+    seed: int, features: str | None = None, *, blind: bool = False
+) -> PolicyNetAgent:
+    """Return a network of the five-card deal of drawn weights, which mixes nearly everywhere.
+
+    Args:
+        seed: of the weights.
+        features: see `Games`.
+        blind: it does not see what it has discarded.
+    """
+    import torch
+    from crib_training.baselines.games import Games
+    from crib_training.baselines.policy import Policy
+
+    torch.manual_seed(seed)
+    rules = PRESETS["five_card"]
+    policy = Policy(Games(rules, 1, seed, features), (16, 16))
+    with torch.no_grad():
+        for weights in policy.parameters():
+            weights.normal_(0, 0.4)
+        if blind:
+            at = 0
+            for name, size, _ in TWO_HAND.layout:
+                if name == "discarded":
+                    policy.body[0].weight[:, at : at + size] = 0
+                at += size
+    settings: Any = SimpleNamespace(env="five_card_v0", rules=rules, features=features)
+    return policy.agent("random network", settings)
 
 
 def views_of(rules: str | Rules, n: int, seed: int, players: int = 2) -> np.ndarray[Any, Any]:
