@@ -14,6 +14,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from importlib import import_module
+from typing import Any
 
 import torch
 from crib_training.learn.train import METHODS
@@ -58,7 +59,7 @@ def baseline(method: str, lanes: int, steps: int) -> Rate:
     return cpu_rate_of(piece)
 
 
-def maskable_ppo(lanes: int, steps: int, **settings: int) -> Rate:
+def maskable_ppo(lanes: int, steps: int, **settings: Any) -> Rate:
     """Return the rate of MaskablePPO, in decisions of the learner: whole updates."""
     venv = five_card_v0.sb3_env(
         lanes, opponent="random", episode="deal", reward="expected", suits="canonical",

@@ -155,14 +155,14 @@ def fill_sums(table):
             key = KEYS[a] + KEYS[b]
             for s in range(13):
                 for r in range(s + 1):
-                    total = 0
+                    total = np.int64(0)
                     for t in range(13):
                         left = 4 - (t == r) - (t == s)
                         total += left * np.int64(table[key + KEYS[r] + KEYS[s] + KEYS[t]])
                     write_sum(table, pair, 13 + two_ranks(r, s), total)
-            every = 0
+            every = np.int64(0)
             for r in range(13):
-                total = 0
+                total = np.int64(0)
                 for s in range(13):
                     total += (4 - (s == r)) * read_sum(table, pair, 13 + two_ranks(r, s))
                 write_sum(table, pair, r, total // 2)

@@ -237,3 +237,19 @@ def test_open_spiel_deals_five_cards_in_lock_step_with_ours() -> None:
             assert choices >= 4
     pyspiel.random_sim_test(spiel, num_sims=5, serialize=False, verbose=False)
     assert module.main(module.Settings(deals=20)) > 50
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_open_spiel_says_that_mmd_learns_kuhn_poker(seed: int) -> None:
+    module = example("open_spiel_mmd", "pyspiel")
+    first, last = module.main(module.Settings(decisions=60_000, seed=seed))
+    assert first > 0.4
+    assert last < 0.25
+
+
+@pytest.mark.slow
+def test_open_spiel_says_that_mmd_learns_leduc_poker() -> None:
+    module = example("open_spiel_mmd", "pyspiel")
+    first, last = module.main(module.Settings(game="leduc_poker", decisions=120_000))
+    assert last < 0.7 * first

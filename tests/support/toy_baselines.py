@@ -45,12 +45,21 @@ def tables_of(agent: PolicyNetAgent, ranks: tuple[int, ...]) -> TabularPolicy:
     return TabularPolicy(hands, discard, OneCountWalk((walks[0], walks[1])))
 
 
-def toy_exploitability(agent: PolicyNetAgent, ranks: tuple[int, ...] = TOY) -> float:
-    """Return what a best response gains in a toy deck, the mean of all hands and both seats."""
+def toy_exploitability(
+    agent: PolicyNetAgent, ranks: tuple[int, ...] = TOY, every: int = 1
+) -> float:
+    """Return what a best response gains in a toy deck, the mean of both seats.
+
+    Args:
+        agent: the network.
+        ranks: of the toy.
+        every: take each so-many-th class of hands; 1 for all.
+    """
     policy = tables_of(agent, ranks)
     responder, classes = Responder(policy, FIVE), policy.hands.classes
-    gains = [[responder.values(hand, role).gains()[0] for role in ROLES] for hand in classes.cards]
-    return float(np.average(np.mean(gains, axis=1), weights=classes.sizes))
+    hands, sizes = classes.cards[::every], classes.sizes[::every]
+    gains = [[responder.values(hand, role).gains()[0] for role in ROLES] for hand in hands]
+    return float(np.average(np.mean(gains, axis=1), weights=sizes))
 
 
 class ToyBatch(GameBatch):
