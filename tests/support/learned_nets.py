@@ -64,7 +64,8 @@ def random_network(
     Args:
         seed: of the weights.
         features: see `Games`.
-        blind: it does not see what it has discarded.
+        blind: what it has discarded changes nothing: it sees neither these cards nor the suits of
+            the starter and the pile, whose numbers in canonical suits follow from them.
     """
     import torch
     from crib_training.baselines.games import Games
@@ -76,12 +77,16 @@ def random_network(
     with torch.no_grad():
         for weights in policy.parameters():
             weights.normal_(0, 0.4)
-        if blind:
-            at = 0
-            for name, size, _ in TWO_HAND.layout:
-                if name == "discarded":
-                    policy.body[0].weight[:, at : at + size] = 0
-                at += size
+        at = 0
+        for name, size, _ in TWO_HAND.layout if blind else ():
+            of_part = policy.body[0].weight[:, at : at + size]
+            if name == "discarded":
+                of_part[:] = 0
+            elif name == "starter":
+                of_part.view(16, 13, 4)[:] = of_part.reshape(16, 13, 4)[:, :, :1].clone()
+            elif name == "pile":
+                of_part.view(16, 8, 19)[:, :, 13:17] = 0
+            at += size
     settings: Any = SimpleNamespace(env="five_card_v0", rules=rules, features=features)
     return policy.agent("random network", settings)
 

@@ -16,15 +16,7 @@ from crib_agents.files import write_whole
 
 from crib_env.policy import Agent
 from crib_env.rules import TwoHandRules
-from crib_env.settings import (
-    Between,
-    Count,
-    CountOrNone,
-    Folder,
-    NewFolder,
-    Seed,
-    check_settings,
-)
+from crib_env.settings import Between, Count, CountOrNone, Folder, NewFolder, Seed, check_settings
 from crib_training.baselines.tensors import fill, tensors_of
 from crib_training.exploit import exploitability
 from crib_training.interrupts import Stopped, interruptions
