@@ -1,4 +1,4 @@
-"""Self-play in fifty lines: PPO against itself, then how far the network is from perfect play.
+"""Self-play in sixty lines: PPO against itself, then how far the network is from perfect play.
 
 python self_play.py
 """
@@ -16,8 +16,9 @@ def train(decisions: int = 500_000, games: int = 512, steps: int = 16) -> Scored
     """Train a network against itself; return the agent that draws from its probabilities."""
     torch.manual_seed(1)
     torch.set_num_threads(1)  # a small network: a second thread waits more than it works
-    shown = {"features": "lookahead", "suits": "canonical"}  # what the network sees
-    envs = five_card_v0.torch_env(games, episode="deal", reward="expected", **shown)
+    envs = five_card_v0.torch_env(
+        games, episode="deal", reward="expected", features="lookahead", suits="canonical"
+    )
     observation, info = envs.reset(seed=1)
     size, actions = observation.shape[1], info["action_mask"].shape[1]
     bits = envs.batch.family.obs_size  # after the bits: the features of every action
@@ -31,12 +32,16 @@ def train(decisions: int = 500_000, games: int = 512, steps: int = 16) -> Scored
         logits: Tensor = out[:, :actions] + (out[:, actions:, None] * features).sum(1)
         return logits
 
-    agent = from_torch(actor, name="self-play", sample=True, rules=envs.rules, **shown)
+    agent = from_torch(
+        actor, name="self-play", sample=True, rules=envs.rules, features="lookahead",
+        suits="canonical",
+    )  # fmt: skip
     envs.set_opponent(agent)  # the network itself, not a copy: it learns from both seats
 
     for update in range(updates := decisions // (games * steps)):
         left = 1 - update / updates  # the learning rate and the entropy bonus fall to zero
-        adam.param_groups[0]["lr"], rows = 1e-3 * left, []
+        adam.param_groups[0]["lr"] = 1e-3 * left
+        rows: list[tuple[Tensor, ...]] = []
         for _ in range(steps):
             seen, mask = observation.clone(), info["action_mask"].clone()  # overwritten by step
             with torch.no_grad():

@@ -116,7 +116,7 @@ def test_the_sweep_runs_the_loop(loop: Any, tmp_path: Path) -> None:
     assert (tmp_path / "trial_0" / "policy.onnx").exists()
 
 
-def test_self_play_in_fifty_lines_learns_from_both_seats(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_self_play_in_sixty_lines_learns_from_both_seats(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(str(ROOT / "examples"))
     agent = import_module("self_play").train(decisions=20_000, games=128, steps=8)
     rules = PRESETS["five_card"]
