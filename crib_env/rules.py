@@ -7,6 +7,7 @@ game of another family is a subclass with fields of its own, whose preset is put
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any, ClassVar, Literal, Self, TypeVar, overload
 
@@ -56,8 +57,8 @@ class Rules:
     def __post_init__(self) -> None:
         if type(self) is Rules:
             raise TypeError(
-                "Rules is what all games have in common: make a TwoHandRules or a TableTopRules, "
-                "or take a preset, such as Rules.preset('hoyle')"
+                "Rules is what all games have in common: make a TwoHandRules, a ManyHandRules or a "
+                "TableTopRules, or take a preset, such as Rules.preset('hoyle')"
             )
         name: object = self.name
         if not isinstance(name, str) or not name:
@@ -67,6 +68,11 @@ class Rules:
         self.check_whole("crib_flush_size", 4, 5)
         self.check_choice("first_dealer", "low_card", "high_card")
         self.check_whole("heels", 0, 9)
+
+    @property
+    def seating(self) -> Mapping[int, tuple[int, ...]] | None:
+        """The side of each seat, by the number of players; None: as many as the family allows."""
+        return None
 
     @property
     def high_card_deals(self) -> bool:
@@ -91,8 +97,8 @@ class Rules:
         """Return the rules called ``name``, with ``changes`` to single fields.
 
         Args:
-            name: ``"hoyle"``, ``"five_card"``, ``"table_top"`` or ``"table_top_ship"``; with
-                changes of its own if need be, ``"hoyle[target=91,for_last=3]"``.
+            name: a key of `PRESETS`, such as ``"hoyle"`` or ``"four_hand"``; with changes of its
+                own if need be, ``"hoyle[target=91,for_last=3]"``.
 
         Raises:
             ValueError: no such preset, no such field, or a combination that is not possible.
@@ -135,7 +141,17 @@ class Rules:
 
 
 @dataclass(frozen=True, kw_only=True)
-class TwoHandRules(Rules):
+class HandRules(Rules):
+    """The rules of a game in which hands are dealt, played and shown."""
+
+    @property
+    def kept(self) -> int:
+        """How many cards a seat keeps for the play and the show."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True, kw_only=True)
+class TwoHandRules(HandRules):
     """The rules of a game for two in which cards are discarded, played and shown.
 
     Attributes:
@@ -180,12 +196,17 @@ class TwoHandRules(Rules):
         self.check_whole("skunk_points", 1, 99)
         self.check_whole("double_skunk_points", self.skunk_points, 99)
         self.check_choice("next_dealer", "loser", "winner")
-        hand = self.dealt - 2
+        hand = self.kept
         if not hand <= self.flush_size <= hand + 1:
             raise ValueError(
                 f"flush_size {self.flush_size} is not possible with hands of {hand} cards: "
                 f"a flush takes the whole hand, so {hand}, or {hand + 1} with the starter"
             )
+
+    @property
+    def kept(self) -> int:
+        """Four of six cards (H1), three of five (F2)."""
+        return self.dealt - 2
 
     def skunks(self, margin: Any) -> Any:
         """Return 1 if a game won by ``margin`` is a skunk, 2 if a double one (H11)."""
@@ -195,6 +216,50 @@ class TwoHandRules(Rules):
     def winner_deals(self) -> bool:
         """Whether a game's winner deals first in a match's next game."""
         return self.next_dealer == "winner"
+
+
+@dataclass(frozen=True, kw_only=True)
+class ManyHandRules(HandRules):
+    """The rules of a game for three or four, each with a hand of five cards, of which one is laid.
+
+    Attributes:
+        players: how many play, 3 or 4 (M1).
+        partners: four play in two partnerships, who sits opposite with whom (M1); otherwise
+            everyone plays for himself.
+        second_go_ends: a count ends as soon as two seats running, with cards left, cannot play,
+            even if another could; otherwise all others play on (M7).
+        match_target: games that win a match, 1 to 7 (M11).
+    """
+
+    family: ClassVar[str] = "many_hand"
+    engine: ClassVar[str] = "crib_env.engine.many_hand"
+    of_a_match: ClassVar[frozenset[str]] = frozenset({"match_target"})
+
+    players: int = 3
+    partners: bool = False
+    second_go_ends: bool = False
+    match_target: int = 3
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.check_whole("players", 3, 4)
+        self.check_bool("partners")
+        self.check_bool("second_go_ends")
+        self.check_whole("match_target", 1, LARGEST_MATCH_TARGET)
+        self.check_whole("flush_size", self.kept, self.kept + 1)
+        if self.partners and self.players % 2:
+            raise ValueError(f"partners sit opposite each other: {self.players} players have none")
+
+    @property
+    def kept(self) -> int:
+        """Four of five cards (M3)."""
+        return 4
+
+    @property
+    def seating(self) -> Mapping[int, tuple[int, ...]]:
+        """Each seat a side of its own, or two partnerships (M1)."""
+        sides = self.players // 2 if self.partners else self.players
+        return {self.players: tuple(seat % sides for seat in range(self.players))}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -226,6 +291,8 @@ PRESETS: dict[str, Rules] = {
     "five_card": TwoHandRules(
         name="five_card", target=61, dealt=5, single_count=True, for_last=3, flush_size=3
     ),
+    "three_hand": ManyHandRules(name="three_hand"),
+    "four_hand": ManyHandRules(name="four_hand", players=4, partners=True),
     "table_top": TableTopRules(name="table_top"),
     "table_top_ship": TableTopRules(
         name="table_top_ship",
@@ -236,7 +303,7 @@ PRESETS: dict[str, Rules] = {
         score_difference=True,
     ),
 }
-"""The rules by name, ``hoyle``, ``five_card``, ``table_top`` and ``table_top_ship``."""
+"""The rules of every game by name, such as ``hoyle`` and ``table_top_ship``."""
 
 
 def as_rules(rules: str | Rules) -> Rules:
@@ -270,20 +337,21 @@ def find_rules(rules: str | Rules, family: str | type[Rules]) -> Rules:
         ValueError: an unknown name, or rules of another family; the message lists what fits.
         TypeError: neither a name nor `Rules`.
     """
-    kind, name = (Rules, family) if isinstance(family, str) else (family, family.family)
+    kind, name = (Rules, family) if isinstance(family, str) else (family, None)
+
+    def fits(rules: Rules) -> bool:
+        return isinstance(rules, kind) and name in (None, rules.family)
+
     if isinstance(rules, str):
-        fitting = [
-            key
-            for key, preset in PRESETS.items()
-            if preset.family == name and isinstance(preset, kind)
-        ]
+        fitting = [key for key, preset in PRESETS.items() if fits(preset)]
         if rules.partition("[")[0] not in fitting:
             raise ValueError(f"no rules for this game are called {rules!r}: choose from "
                              f"{', '.join(map(repr, fitting))}, or pass a Rules"
                              f"{nearest(rules, fitting)}")  # fmt: skip
         return Rules.preset(rules) if "[" in rules else PRESETS[rules]
     rules = as_rules(rules)
-    if rules.family != name or not isinstance(rules, kind):
+    if not fits(rules):
+        name = name or getattr(kind, "family", kind.__name__)
         raise ValueError(f"the rules {rules.name!r} are of the family {rules.family!r}; this "
                          f"environment plays {name!r}")  # fmt: skip
     return rules
