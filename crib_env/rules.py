@@ -340,7 +340,7 @@ def find_rules(rules: str | Rules, family: str | type[Rules]) -> Rules:
     kind, name = (Rules, family) if isinstance(family, str) else (family, None)
 
     def fits(rules: Rules) -> bool:
-        return isinstance(rules, kind) and name in (None, rules.family)
+        return name in (None, rules.family) and isinstance(rules, kind)
 
     if isinstance(rules, str):
         fitting = [key for key, preset in PRESETS.items() if fits(preset)]
