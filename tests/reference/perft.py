@@ -10,8 +10,8 @@ from copy import deepcopy
 from itertools import combinations
 from typing import NamedTuple, TypeVar
 
-from .scoring import fifteens, flush, nobs, pairs, rank, runs
 from .many_hand import ManyHandReferee
+from .scoring import fifteens, flush, nobs, pairs, rank, runs
 from .table_top import TableTopReferee
 from .two_hand import Referee
 
