@@ -1,8 +1,9 @@
 """The games for three and four (clauses M) as one family, under the file names of the others.
 
 `records` holds the state and the view, `rules` the play, `count` what the show counts, `views` the
-only gate to what a seat may know, `encode` the observation, `notation` and `text` the game in
-writing. Who scores together, and how many play, are fields of the rules.
+only gate to what a seat may know, `counting` what a view's cards make, `encode` the observation,
+`features` what a learner may observe besides, `notation` and `text` the game in writing. Who scores
+together, and how many play, are fields of the rules.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from crib_env.engine.hand_text import hand_of, why_illegal
 from crib_env.engine.kernels import Kernels
 from crib_env.engine.many_hand import records
 from crib_env.engine.many_hand.encode import ACTIONS, LAYOUT, encode, encode_mask
+from crib_env.engine.many_hand.features import FEATURES, write_features
 from crib_env.engine.many_hand.notation import NOTATION
 from crib_env.engine.many_hand.rules import begin_episode, step
 from crib_env.engine.many_hand.text import render
@@ -29,6 +31,7 @@ KERNELS = Kernels(
     encode=encode,
     encode_mask=encode_mask,
     phase_of=phase_of,
+    write_features=write_features,
 )
 
 FAMILY = Family(
@@ -48,4 +51,5 @@ FAMILY = Family(
     why_illegal=why_illegal,
     text=render,
     notation=NOTATION,
+    features=FEATURES,
 )
