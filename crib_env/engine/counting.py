@@ -96,10 +96,11 @@ def sequence_points(sequence, n, count, go):
 
 
 @kernel
-def starters_total(v, table, low, high):
+def hand_total(v, table, low, high, nob):
     """Return the points of the hand, added up over every starter the seat has not seen.
 
-    Exact, flushes and his nob included (C2, C4, H8, F6); ``low`` and ``high`` are discarded.
+    Exact, flushes and his nob, worth ``nob``, included (C2, C4, H8, F6). ``low`` and ``high`` are
+    discarded; they are one card where one is.
     """
     n = v["hand_n"] + v["discarded_n"]
     key = 0
@@ -125,7 +126,7 @@ def starters_total(v, table, low, high):
     for suit in range(4):
         of_suit = IN_SUIT - (suits >> (8 * suit) & 255)
         if jacks >> suit & 1:
-            total += of_suit
+            total += nob * of_suit
         if hand_suits >> (8 * suit) & 255 == size:
             if size + 1 >= v["flush_size"]:
                 total += (size + 1) * of_suit

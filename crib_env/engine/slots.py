@@ -77,7 +77,9 @@ def card_in(s, slot):
 
 @kernel
 def slot_points(s, table, slots, first, end, flush_size):
-    """Return the points of the cards in some slots with the starter, and the cards as a mask.
+    """Return the points of the cards in some slots with the starter, his nob, the cards as a mask.
+
+    His nob is not among the points: it is 1 or 0, for the rules to value (C4).
 
     Args:
         slots: which of all slots, one bit each.
@@ -100,4 +102,5 @@ def slot_points(s, table, slots, first, end, flush_size):
     nob = cards >> nob_card & 1
     if held == 3:
         key += FOUR
-    return table[key] + score_flush_and_nob(suits, held, starter, flush_size, nob), cards
+    points = table[key] + score_flush_and_nob(suits, held, starter, flush_size, 0)
+    return points, nob, cards

@@ -14,7 +14,8 @@ def hand_points(s, rules, table, seat):
     """Return the points of a seat's hand with the starter, and its cards as a mask."""
     first = HAND * seat
     slots = (ALL & ~s["discarded"][seat]) << first
-    return slot_points(s, table, slots, first, first + HAND, rules["flush_size"])
+    points, nob, cards = slot_points(s, table, slots, first, first + HAND, rules["flush_size"])
+    return points + nob, cards
 
 
 @kernel
@@ -23,4 +24,6 @@ def crib_points(s, rules, table):
     slots = (s["dealt"][CRIB_SLOT] >= 0) << CRIB_SLOT
     for seat in range(SEATS):
         slots |= s["discarded"][seat] << HAND * seat
-    return slot_points(s, table, slots, 0, CRIB_SLOT + 1, rules["crib_flush_size"])
+    flush_size = rules["crib_flush_size"]
+    points, nob, cards = slot_points(s, table, slots, 0, CRIB_SLOT + 1, flush_size)
+    return points + nob, cards

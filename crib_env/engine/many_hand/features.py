@@ -12,8 +12,8 @@ from crib_env.engine.counting import (
     DECK,
     IN_SUIT,
     dealt_card,
+    hand_total,
     sequence_of,
-    starters_total,
     unseen_ranks,
     ways,
 )
@@ -69,7 +69,7 @@ def discard_features(v, table, out):
     cribs = 4 * ways(left, 4)  # every three cards and a starter
     for i in range(n):
         card = v["hand"][i]
-        out[MEAN_HAND + card] = starters_total(v, table, card, card) / left
+        out[MEAN_HAND + card] = hand_total(v, table, card, card, 1) / left
         by_rank = 4.0 * out[MEAN_CRIB + card]
         out[MEAN_CRIB + card] = sign * (by_rank + suited_crib(v, card)) / cribs
 

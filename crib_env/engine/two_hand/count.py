@@ -25,4 +25,5 @@ def crib_points(s, rules, table):
 @kernel
 def show_points(s, rules, table, slots, flush_size):
     """Return the points of the cards in these slots with the starter, and the cards as a mask."""
-    return slot_points(s, table, slots, 0, 2 * HAND, flush_size)
+    points, nob, cards = slot_points(s, table, slots, 0, 2 * HAND, flush_size)
+    return points + nob, cards

@@ -9,9 +9,9 @@ from crib_env.engine.counting import ALL_RANKS as ALL_RANKS
 from crib_env.engine.counting import DECK as DECK
 from crib_env.engine.counting import IN_SUIT as IN_SUIT
 from crib_env.engine.counting import dealt_card as dealt_card
+from crib_env.engine.counting import hand_total
 from crib_env.engine.counting import sequence_of as sequence_of
 from crib_env.engine.counting import sequence_points as sequence_points
-from crib_env.engine.counting import starters_total as starters_total
 from crib_env.engine.counting import unseen_ranks as unseen_ranks
 from crib_env.engine.jit import kernel
 from crib_env.engine.show import pip
@@ -79,3 +79,9 @@ def best_answer(v, k, sequence, n, count, go):
         if i != k and total <= 31:
             most = max(most, sequence_points(sequence << 4 | card >> 2, n + 1, total, go))
     return most
+
+
+@kernel
+def starters_total(v, table, low, high):
+    """Return the points of the hand, added up over every starter the seat has not seen."""
+    return hand_total(v, table, low, high, 1)
