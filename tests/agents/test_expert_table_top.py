@@ -243,7 +243,7 @@ def test_t7_a_partners_crib_card_counts_as_known() -> None:
         view = position(OPEN, "6H", crib=1)
         view["players"], view["turn"] = 4, 12
         view["owed"] = (1, 1, 0, 1)
-        view["crib"][0], view["crib_turns"][0] = scoring.card(discarded), 2
+        view["crib"][0], view["crib_turns"][0] = parse_card(discarded), 2
         value.append(TableTopExpert(1).analyze(view)[1, MINE])
     assert value[0] > value[1] + 1.0
 

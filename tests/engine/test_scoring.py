@@ -196,14 +196,6 @@ def test_no_combination_is_counted_twice(cards: list[int]) -> None:
     assert max(Counter((part.reason, part.cards) for part in parts).values(), default=1) == 1
 
 
-def test_c2_worked_lines_of_the_sources() -> None:
-    lines = {"9C 7D 7H 7S 8C": 21, "TC KD 9H 5S 5C": 10, "3C 4D TH 2S 4C": 10}
-    for line, points in lines.items():
-        assert scoring.score_line(line).points == points
-    assert scoring.score_line("7C JS 9D TH JD", starter="7C").points == 8
-    assert scoring.score_line("7C JC 9D TH JD", starter="7C").points == 9  # with the nob
-
-
 def test_a_line_not_yet_full_is_scored_as_it_stands() -> None:
     assert scoring.score_line("5H", partial=True).points == 0
     assert scoring.score_line("5H TS", partial=True).points == 2
