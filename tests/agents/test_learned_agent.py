@@ -18,7 +18,7 @@ from crib_agents.loading import load_agent
 from numba import float64, int64, void
 from safetensors.numpy import load_file, save_file
 
-from crib_env import find_agent, six_card_v0
+from crib_env import find_agent
 from crib_env.batch import GameBatch
 from crib_env.encoding import encode
 from crib_env.engine import stack
@@ -30,7 +30,6 @@ from crib_env.engine.two_hand.records import DISCARD, HAND, VIEW
 from crib_env.rules import PRESETS, Rules
 from learned_nets import drawn_weights, views_of
 from reference import learned as slow
-from vector_walks import InPython, picture
 
 TWO_HAND = ("hoyle", "five_card")
 HOYLE = PRESETS["hoyle"]
@@ -169,16 +168,6 @@ def test_a_card_that_wins_the_game_is_played() -> None:
     winning = now.max(axis=1) > 0
     assert winning.sum() > 20
     assert (now[np.arange(len(views)), at][winning] > 0).all()
-
-
-def test_it_plays_compiled_as_in_python() -> None:
-    agent = MonteCarloAgent([drawn_weights(PRESETS[preset]) for preset in TWO_HAND])
-
-    compiled, in_python = (
-        six_card_v0.vector_env(8, opponent=one, seat=0, episode="game", reward="points")
-        for one in (agent, InPython(agent))
-    )
-    assert picture(compiled, seed=3, steps=120) == picture(in_python, seed=3, steps=120)
 
 
 def test_rules_without_nets_are_refused() -> None:
