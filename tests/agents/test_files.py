@@ -119,18 +119,15 @@ MALFORMED: dict[str, bytes] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("data", MALFORMED.values(), ids=MALFORMED)
-@pytest.mark.parametrize(
-    "read",
-    [read_header, Weights.load, PolicyNetAgent.load, Solved.load, lambda p: load_agent(str(p))],
-)
-def test_a_malformed_file_is_refused_by_name(
-    data: bytes, read: Callable[[Path], Any], tmp_path: Path
-) -> None:
+@pytest.mark.parametrize("name", MALFORMED)
+def test_a_malformed_file_is_refused_by_name(name: str, tmp_path: Path) -> None:
     path = tmp_path / "x.safetensors"
-    path.write_bytes(data)
-    with pytest.raises(ValueError, match=r"x\.safetensors is not a safetensors file of ours: ."):
-        read(path)
+    path.write_bytes(MALFORMED[name])
+    for read in (read_header, Weights.load, PolicyNetAgent.load, Solved.load, load_agent):
+        with pytest.raises(
+            ValueError, match=r"x\.safetensors is not a safetensors file of ours: ."
+        ):
+            read(str(path) if read is load_agent else path)
 
 
 def tried(read: Callable[[Path], Any], path: Path) -> Any:
@@ -239,7 +236,7 @@ def mutations(draw: st.DrawFn) -> bytes:
     return bytes(data)
 
 
-@settings(max_examples=1500, deadline=None)
+@settings(max_examples=600, deadline=None)
 @given(mutations())
 def test_a_mutated_file_is_refused_or_holds_the_same_numbers(
     tmp_path_factory: pytest.TempPathFactory, data: bytes

@@ -212,7 +212,10 @@ def simulated(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of walks in the simulator, and in plain Python on the CPU."""
     folder = tmp_path_factory.mktemp("simulated")
     walks = (*ON_A_GPU, "cpu", "cpu rollout")
-    python(f"import test_cuda; test_cuda.save({str(folder)!r}, {walks!r})", **SIMULATED)
+    code = (
+        f"import test_cuda; test_cuda.save({str(folder)!r}, {walks!r}); test_cuda.print_refusals()"
+    )
+    (folder / "refusals").write_text(python(code, **SIMULATED))
     return folder
 
 
@@ -294,9 +297,8 @@ def print_refusals() -> None:
             print(error)
 
 
-def test_impossible_arguments_are_refused_by_name() -> None:
-    printed = python("import test_cuda; test_cuda.print_refusals()", **SIMULATED)
-    assert printed.splitlines() == [
+def test_impossible_arguments_are_refused_by_name(simulated: Path) -> None:
+    assert (simulated / "refusals").read_text().splitlines() == [
         "num_envs must be a whole number from 1 up, got 0",
         "reward must be one of 'win', 'points', got 'score'",
         "players must be 2, got 4",

@@ -176,53 +176,23 @@ COPIES: dict[str, Callable[[Any], Any]] = {
 
 
 @every_case
-@pytest.mark.parametrize("how", COPIES)
-def test_copies_keep_the_game_and_its_generator(
-    name: str, keywords: dict[str, Any], how: str
+@pytest.mark.parametrize("given", [False, True], ids=["drawn", "given"])
+def test_copies_and_snapshots_keep_the_game_its_generator_and_its_decks(
+    name: str, keywords: dict[str, Any], given: bool
 ) -> None:
-    env = module(name).raw_env(**keywords)
-    env.reset(seed=21)
-    rng = np.random.default_rng(21)
-    for _ in walk(env, rng, decisions=47):
+    env, fresh = (module(name).raw_env(**keywords) for _ in range(2))
+    decks = np.array([np.random.default_rng(i).permutation(52) for i in range(20)])
+    env.reset(seed=21, options={"decks": decks, "dealer": 1} if given else None)
+    for _ in walk(env, np.random.default_rng(21), decisions=5 if given else 47):
         pass
-    twin = COPIES[how](env)
-    expected = trajectory(copy.deepcopy(env), seed=5, decisions=200)
-    assert trajectory(twin, seed=5, decisions=200) == expected
-    assert trajectory(env, seed=5, decisions=200) == expected  # which the twin did not disturb
-
-
-@every_case
-def test_restore_goes_back_to_the_snapshot_again_and_again(
-    name: str, keywords: dict[str, Any]
-) -> None:
-    env = module(name).raw_env(**keywords)
-    env.reset(seed=22)
-    for _ in walk(env, np.random.default_rng(22), decisions=33):
-        pass
-    taken = env.snapshot()
-    expected = trajectory(env, seed=6, decisions=200)
+    twins, taken = [how(env) for how in COPIES.values()], env.snapshot()
+    fresh.restore(taken)  # one that was never reset
+    expected = trajectory(env, seed=5, decisions=150)
+    for twin in (*twins, fresh):
+        assert trajectory(twin, seed=5, decisions=150) == expected
     for _ in range(2):
         env.restore(taken)
-        assert trajectory(env, seed=6, decisions=200) == expected
-    other = module(name).raw_env(**keywords)
-    other.restore(taken)  # one that was never reset
-    assert trajectory(other, seed=6, decisions=200) == expected
-
-
-@every_name
-def test_snapshots_keep_decks_that_were_given(name: str) -> None:
-    decks = np.array([np.random.default_rng(i).permutation(52) for i in range(20)])
-    env = module(name).raw_env()
-    env.reset(seed=23, options={"decks": decks, "dealer": 1})
-    for _ in walk(env, np.random.default_rng(23), decisions=5):
-        pass
-    twin = pickle.loads(pickle.dumps(env))
-    taken = env.snapshot()
-    expected = trajectory(env, seed=7, decisions=100)
-    assert trajectory(twin, seed=7, decisions=100) == expected
-    env.reset(seed=99)
-    env.restore(taken)
-    assert trajectory(env, seed=7, decisions=100) == expected
+        assert trajectory(env, seed=5, decisions=150) == expected
 
 
 @every_name
