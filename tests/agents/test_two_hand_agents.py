@@ -13,7 +13,6 @@ from typing import Any
 
 import crib_agents
 import numpy as np
-import numpy.typing as npt
 import pytest
 from crib_agents import GreedyAgent, RandomAgent, RuleBasedAgent
 from crib_agents.data import tables
@@ -39,8 +38,6 @@ from crib_env.rules import PRESETS, Rules
 from reference import scoring
 from stacked import Lanes, Table, deal
 from two_hand_views import after_discards, choose, dealt, discard_view
-
-Array = npt.NDArray[Any]
 
 GAMES = ("hoyle", "five_card")
 AGENTS = (RandomAgent, GreedyAgent, RuleBasedAgent)

@@ -23,7 +23,7 @@ from crib_env.options import ResetOptions
 
 KINDS: dict[str, dict[str, Any]] = {
     "six-card game": {"rules": "hoyle"},
-    "six-card match": {"rules": "hoyle", "episode": "match"},
+    "six-card match": {"rules": "hoyle[target=31,match_target=2]", "episode": "match"},
     "five-card deal": {"rules": "five_card", "episode": "deal"},
     "table top for two": {"rules": "table_top"},
     "table top for four": {"rules": "table_top_ship", "players": 4, "episode": "round"},

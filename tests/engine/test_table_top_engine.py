@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import random
 from collections.abc import Callable, Sequence
 from importlib import import_module
@@ -11,7 +10,6 @@ from typing import Any, ClassVar
 import numpy as np
 import pytest
 
-from checkout import python
 from crib_env.batch import GameBatch
 from crib_env.cards import parse_card, parse_cards
 from crib_env.engine.lanes import lane_entries
@@ -688,17 +686,6 @@ class Batch(GameBatch):
         )  # fmt: skip
 
 
-def digest(players: int, rules: str, n: int, steps: int) -> str:
-    """Return a digest of all that a small rollout leaves behind."""
-    games = Batch(n, rules, players, "game")
-    seen = hashlib.sha256()
-    for _ in range(steps):
-        games.rollout(1)
-        for array in (games.states, games.obs, games.masks, games.log):
-            seen.update(array.tobytes())
-    return seen.hexdigest()
-
-
 @pytest.mark.parametrize(("players", "rules"), VARIANTS)
 def test_rollout_counts_decisions_and_begins_anew(players: int, rules: str) -> None:
     games = Batch(32, rules, players, "round")
@@ -833,17 +820,6 @@ def test_every_seat_is_drawn_for_a_learner(players: int) -> None:
     batch = LearnerBatch(Rules.preset("table_top"), 200, players=players, opponent=Lowest())
     batch.reset()
     assert set(batch.seats.tolist()) == set(range(players))
-
-
-def test_plain_python_plays_the_same_games() -> None:
-    """`NUMBA_DISABLE_JIT=1` runs the same source and must leave the same bytes behind."""
-    code = (
-        "from test_table_top_engine import VARIANTS, digest\n"
-        "for players, rules in VARIANTS:\n"
-        "    print(digest(players, rules, 2, 90))\n"
-    )
-    plain = python(code, NUMBA_DISABLE_JIT="1", PYTHONWARNINGS="error::RuntimeWarning")
-    assert plain.split() == [digest(players, rules, 2, 90) for players, rules in VARIANTS]
 
 
 @pytest.mark.parametrize(
