@@ -6,13 +6,11 @@ import os
 import pty
 import subprocess
 import sys
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
 import pytest
-from crib_training.command_line import read
 from gymnasium.error import DependencyNotInstalled
 
 import crib_env
@@ -80,40 +78,6 @@ def test_scalars_of_numpy_are_taken_wherever_a_whole_number_is() -> None:
     game = Game("table_top", players=two, seed=seed)
     assert type(game.players) is int
     assert game.notation() == Game("table_top", players=2, seed=7).notation()
-
-
-@dataclass(frozen=True)
-class Numbers:
-    """Numbers.
-
-    Attributes:
-        timesteps: whole.
-        rate: any.
-    """
-
-    timesteps: int = 1
-    rate: float = 1.0
-
-
-@pytest.mark.parametrize(
-    ("words", "expected"),
-    [
-        (["--timesteps", "1e6"], Numbers(timesteps=1_000_000)),
-        (["--timesteps=2.5e5"], Numbers(timesteps=250_000)),
-        (["--timesteps", "1_000"], Numbers(timesteps=1000)),
-        (["--rate", "3e-4"], Numbers(rate=3e-4)),
-        (["--rate", "1e2"], Numbers(rate=100.0)),
-    ],
-)
-def test_a_whole_number_may_be_written_with_an_exponent(
-    words: list[str], expected: Numbers
-) -> None:
-    assert read(Numbers, words, "crib test") == expected
-
-
-def test_half_a_step_is_none() -> None:
-    with pytest.raises(SystemExit):
-        read(Numbers, ["--timesteps", "1.55e1"], "crib test")
 
 
 def one(kind: str) -> Any:

@@ -175,6 +175,7 @@ class Toy:
         ("a", {}),
         ("a b c --seed 5", {"rest": ("b", "c"), "seed": 5}),
         ("a --seed=1e6 --more None", {"seed": 1_000_000, "more": None}),
+        ("a --seed 2.5e5 --share 3e-4", {"seed": 250_000, "share": 3e-4}),
         ("--no-wanted a --share 0.5", {"wanted": False, "share": 0.5}),
         ("a --seeds 1 2 3 --pair 3 1_000", {"seeds": (1, 2, 3), "pair": (3, 1000)}),
         ("a --kind None", {"kind": None}),
@@ -193,6 +194,7 @@ def test_words_become_settings(words: str, changed: dict[str, Any]) -> None:
         ("a --seed", "--seed: expected one argument; see crib toy --help"),
         ("a --seed -1", "--seed: -1 is not a whole number from 0 to 9,223,372,036,854,775,807"),
         ("a --seed 9223372036854775808", "--seed: 9223372036854775808 is not a whole number"),
+        ("a --seed 1.55e1", "--seed: '1.55e1' is not a whole number"),
         ("a --seed x", "--seed: 'x' is not a whole number; see crib toy --help"),
         ("a --seeds 1 -2", "--seeds: -2 is not a whole number from 0"),
         ("a --seeds", "--seeds: expected at least one argument"),
@@ -319,13 +321,6 @@ def test_warmup_knows_its_agents_before_it_compiles(capsys: pytest.CaptureFixtur
     said = capsys.readouterr()
     assert said.out == ""
     assert "no agent is called 'nobody'" in said.err
-
-
-def test_bench_knows_its_file_before_it_measures(capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit) as end:
-        main(["bench", "--quick", "--only", "hands", "--out", "no/where.md"])
-    assert end.value.code == 2
-    assert "--out: there is no folder no to write where.md to" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -267,6 +267,16 @@ def test_evaluate_writes_a_replay_too(tmp_path: Path) -> None:
      ("analyze 6D --layout ...../...../..7H../...../..... --dealer", 2, "--dealer is for six"),
      ("analyze 5H 5D JC 4S 6S KH --scores 0 130", 2, "0 to 120"),
      ("solve --env six_card_v0 --refine 5 --out run", 2, "refine must be"),
+     ("solve --env table_top_v0 --out run", 2, "choose five_card_v0 or six_card_v0"),
+     ("solve --iterations 0 --out run", 2, "--iterations: 0 is not a whole number from 1"),
+     ("solve --resume . --out run", 2, "no run to go on with"),
+     ("bench --quick --only hands --out no/x.md", 2, "there is no folder no to write x.md to"),
+     ("evaluate greedy failing_agents:Exits --pairs 9", 1, "'exits' erred: SystemExit: 4"),
+     ("evaluate random expert --rules hoyle[flush_size=5] --pairs 1", 2,
+      "expert does not play where flush_size is 5: it plays hoyle"),
+     ("evaluate greedy random --adjust never --no-duplicate", 2, "leave --adjust never out"),
+     ("evaluate greedy random --env table_top_v0 --adjust always", 2,
+      "luck is not known of games by the rules table_top"),
      ("solve --refine -1 --out run", 2, "--refine: -1 is not a whole number from 0"),
      ("tournament greedy", 2, "needs two agents or more"),
      ("tournament greedy random --workers -1", 2, "--workers: -1 is not a whole number from 0"),
@@ -292,6 +302,7 @@ def test_the_command_line_says_what_was_wrong_in_one_line(
     assert run.stderr.startswith("error: ")
     assert run.stderr.count("\n") == 1
     assert said in run.stderr
+    assert not (SUPPORT / "run").exists()
 
 
 def test_the_command_line_writes_json_with_its_keys(tmp_path: Path) -> None:
