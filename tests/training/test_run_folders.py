@@ -231,6 +231,7 @@ def test_a_checkpoint_that_was_altered_is_refused(
     path.write_bytes(data)
 
 
+@pytest.mark.slow  # three runs; that such files are refused is tested above and in test_files.py
 @pytest.mark.usefixtures("small_deck")
 def test_a_checkpoint_of_the_solver_that_was_altered_is_refused(tmp_path: Path) -> None:
     small = solve_settings.Settings(
