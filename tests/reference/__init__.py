@@ -6,8 +6,6 @@ written clause by clause, meant to be checked by eye against the rules rather th
 
 from .scoring import (
     PlayParts,
-    card,
-    cards,
     fifteens,
     flush,
     line_flush,
@@ -17,7 +15,6 @@ from .scoring import (
     score_line,
     score_play,
     score_show,
-    text,
 )
 from .table_top import CRIB, TableTopReferee
 from .two_hand import Event, Referee
@@ -28,8 +25,6 @@ __all__ = [
     "PlayParts",
     "Referee",
     "TableTopReferee",
-    "card",
-    "cards",
     "fifteens",
     "flush",
     "line_flush",
@@ -39,5 +34,4 @@ __all__ = [
     "score_line",
     "score_play",
     "score_show",
-    "text",
 ]
