@@ -146,6 +146,7 @@ BOUND = {
         2, rules=HOUSE, opponent=[("random", 0.5), (agent, 0.5)]
     ),
     "phase": lambda agent: discard_v0.raw_env(rules=HOUSE, pegging_policy=agent),
+    "set": change_opponent,
     "table": sit_down,
 }
 

@@ -186,6 +186,7 @@ def test_perft_of_hands_by_the_reference(case: Case) -> None:
 def test_perft_of_hands_is_as_published() -> None:
     hands = {name: case["counts"] for name, case in CASES["hands"].items()}
     assert hands["six-card hand"] == PUBLISHED
+    assert np.dot(PUBLISHED, range(30)) / sum(PUBLISHED) == pytest.approx(4.769152, abs=1e-6)
     assert hands["six-card crib"][0] == PUBLISHED_CRIB_ZEROS
     # The same four cards and the starter, under the same words (H8, F6).
     assert hands["five-card crib"] == hands["six-card crib"]

@@ -19,12 +19,7 @@ def test_ids(sources: list[str]) -> set[str]:
 test_ids.__test__ = False  # type: ignore[attr-defined]
 
 PAGES = [path.read_text() for path in sorted((ROOT / "seeds").glob("*.md"))]
-# Tests of the engine and the environments; those of the reference prove nothing about them.
-SOURCES = [
-    path.read_text()
-    for path in sorted(TESTS.rglob("test_*.py"))
-    if path.name != "test_reference.py"
-]
+SOURCES = [path.read_text() for path in sorted(TESTS.rglob("test_*.py"))]
 
 
 def test_the_seeds_hold_every_clause() -> None:

@@ -7,8 +7,6 @@ written clause by clause, meant to be checked by eye against the rules rather th
 from .many_hand import ManyHandReferee
 from .scoring import (
     PlayParts,
-    card,
-    cards,
     fifteens,
     flush,
     line_flush,
@@ -18,7 +16,6 @@ from .scoring import (
     score_line,
     score_play,
     score_show,
-    text,
 )
 from .table_top import CRIB, TableTopReferee
 from .two_hand import Event, Referee
@@ -30,8 +27,6 @@ __all__ = [
     "PlayParts",
     "Referee",
     "TableTopReferee",
-    "card",
-    "cards",
     "fifteens",
     "flush",
     "line_flush",
@@ -41,5 +36,4 @@ __all__ = [
     "score_line",
     "score_play",
     "score_show",
-    "text",
 ]
