@@ -4,6 +4,7 @@ Nothing here imports ``crib_env``: the two must be able to disagree. Everything 
 written clause by clause, meant to be checked by eye against the rules rather than to be fast.
 """
 
+from .many_hand import ManyHandReferee
 from .scoring import (
     PlayParts,
     fifteens,
@@ -22,6 +23,7 @@ from .two_hand import Event, Referee
 __all__ = [
     "CRIB",
     "Event",
+    "ManyHandReferee",
     "PlayParts",
     "Referee",
     "TableTopReferee",
