@@ -74,7 +74,7 @@ def read(path: Path) -> Results:
         ValueError: it holds none.
     """
     try:
-        return Results(**json.loads(path.read_text()))
+        return Results(**json.loads(path.read_text("utf-8")))
     except (OSError, ValueError, TypeError) as error:
         raise ValueError(f"{path} holds no results: {error}") from None
 

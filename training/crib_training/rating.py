@@ -161,7 +161,7 @@ def run(settings: Settings) -> None:
         settings.out.mkdir(parents=True, exist_ok=True)
         write_json(settings.out / results.file, asdict(results))
         if not (settings.out / CARD).exists():
-            (settings.out / CARD).write_text(blank_card(results))
+            (settings.out / CARD).write_text(blank_card(results), "utf-8")
         print(f"In {settings.out}: {results.file}, {CARD}")
 
 
