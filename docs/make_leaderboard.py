@@ -57,9 +57,9 @@ HEAD = f"""# Leaderboard
 
 How strong are the agents? This page rates them by duplicate games against the built-in ones.
 Ratings are Elo (Bradley-Terry) with `rule_based` at 0 and 95 % intervals by a bootstrap over
-pairs. The other columns give the games won against each built-in agent in per cent. Where an agent
-won every game, its rating is a lower bound of what it may be, and its distance to the next says
-little. [Rate your agent](rate.md) explains how to add a row.
+pairs. The other columns give the games won against each built-in agent in per cent. Where one agent
+wins nearly every game of another, as at Table Top, the distance of their ratings says little.
+[Rate your agent](rate.md) explains how to add a row.
 
 The exploitability is what a perfect opponent gains in single deals of five cards, in points per
 deal, over 400 drawn hands (for some agents 40); {APPROXIMATELY} marks an approximation.
