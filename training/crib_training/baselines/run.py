@@ -12,19 +12,11 @@ from typing import Annotated, Any, Literal, Protocol
 import numpy as np
 import numpy.typing as npt
 import torch
-from crib_agents.adapters.learned import PolicyNetAgent
 from crib_agents.files import write_whole
 
+from crib_env.policy import Agent
 from crib_env.rules import TwoHandRules
-from crib_env.settings import (
-    Between,
-    Count,
-    CountOrNone,
-    Folder,
-    NewFolder,
-    Seed,
-    check_settings,
-)
+from crib_env.settings import Between, Count, CountOrNone, Folder, NewFolder, Seed, check_settings
 from crib_training.baselines.tensors import fill, tensors_of
 from crib_training.exploit import exploitability
 from crib_training.interrupts import Stopped, interruptions
@@ -98,6 +90,13 @@ class RunSettings:
         return rules
 
 
+class SavedAgent(Agent, Protocol):
+    """An agent that a run can write to its folder."""
+
+    def save(self, path: str | Path) -> None:
+        """Write it to a file that `load_agent` reads."""
+
+
 class Learner(Protocol):
     """The interface of a method, which learns batch by batch.
 
@@ -112,8 +111,8 @@ class Learner(Protocol):
     def iterate(self) -> dict[str, float]:
         """Learn from one batch, and return figures for TensorBoard; ``loss`` is one of them."""
 
-    def agent(self) -> PolicyNetAgent:
-        """Return the mixed policy learned so far."""
+    def agent(self) -> SavedAgent:
+        """Return the policy learned so far."""
 
     def state(self) -> dict[str, npt.NDArray[Any]]:
         """Return the rest of a checkpoint: generators, games, buffers."""
@@ -156,7 +155,7 @@ class Run:
         self.curve: list[Row] = []
         self.cpu_seconds = 0.0
 
-    def go(self) -> PolicyNetAgent:
+    def go(self) -> SavedAgent:
         """Learn to the end with measurements, and write everything to the folder.
 
         Raises:
