@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 import reference
 from crib_env import scoring
 from crib_env.cards import format_card, parse_card, parse_cards
+from crib_env.engine.show import FOUR, KEYS, count_ranks, show_table
 from crib_env.rules import Rules
 
 # Published by Lumetta and on the Cribbage statistics pages.
@@ -39,6 +40,7 @@ WORDS_TO_29 = (
 def engine() -> None:
     """Compile before Hypothesis holds a test to its time limit."""
     scoring.score_hands([[0, 1, 2, 3]], [4])
+    count_ranks(0, 1, 2, 3, 4)
 
 
 def different_cards(n: int) -> st.SearchStrategy[list[int]]:
@@ -218,6 +220,25 @@ def test_house_rules_are_counted_by_their_own_flushes() -> None:
     assert scoring.score_hands([parse_cards("2H 4H 6H 8H")], [parse_card("QC")], rules)[0] == 0
 
 
+@pytest.mark.parametrize(("flush_size", "crib_flush_size"), [(4, 5), (5, 4)])
+def test_a_line_and_a_crib_at_table_top_have_each_their_own_flush(
+    flush_size: int, crib_flush_size: int
+) -> None:
+    house = Rules.preset("table_top", flush_size=flush_size, crib_flush_size=crib_flush_size)
+    for crib, smallest in ((False, flush_size), (True, crib_flush_size)):
+        score = scoring.score_line("2H 4H 6H 8H KS", house, crib=crib)
+        assert of_reason(score, "flush") == (4 if smallest == 4 else 0)
+
+
+@given(st.lists(st.integers(0, 12), min_size=5, max_size=5).filter(lambda r: len(set(r)) > 1))
+def test_ranks_count_alike_in_every_order(ranks: list[int]) -> None:
+    """The GPU counts hands as they lie; the table knows them in order only."""
+    table = show_table()
+    for held in (ranks, ranks[::-1], [*ranks[1:], ranks[0]]):
+        assert count_ranks(*held) == table[KEYS[ranks].sum()]
+        assert count_ranks(*held[:4], -1) == table[FOUR + KEYS[held[:4]].sum()]
+
+
 def test_cards_may_be_ids_or_text() -> None:
     text = "5H 5S 5C JD"
     ids = parse_cards(text)
@@ -319,6 +340,7 @@ def test_a_part_shows_its_cards() -> None:
         (lambda: scoring.score_hands([[1, 2, 3, 4], [1, 2, 3, 3]], [5, 6]), "row 1 is not of"),
         (lambda: scoring.score_hands([[1, 2, 3, 52]], [4]), "row 0 is not of different cards"),
         (lambda: scoring.score_hands([[1, 2, 3, 4]], [-1]), "row 0 is not of different cards"),
+        (lambda: scoring.score_hands([[1, 2, 3, 4]], [52]), "row 0 is not of different cards"),
         (lambda: scoring.score_hands([[1, 2]], [4]), r"shape \[N, 4\] or \[N, 3\]"),
         (lambda: scoring.score_hands([[1, 2, 3, 4]], [5, 6]), r"got \[1, 4\] and \[2\]"),
         (lambda: scoring.score_hands([[1.0, 2, 3, 4]], [5]), "whole numbers, got float64"),

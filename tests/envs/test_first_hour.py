@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import pty
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -277,6 +276,7 @@ def compile_with_stderr(cache: Path, terminal: bool) -> str:
     """Return what is said on stderr by a process that has nothing compiled."""
     code = "from crib_env.engine.sampling import nth_legal; nth_legal.compiled"
     environment = os.environ | {"NUMBA_CACHE_DIR": str(cache), "NUMBA_DISABLE_JIT": "0"}
+    pty = pytest.importorskip("pty", reason="Windows has no such terminals")
     ours, theirs = pty.openpty() if terminal else os.pipe()
     process = subprocess.Popen([sys.executable, "-c", code], stderr=theirs, env=environment)
     os.close(theirs)

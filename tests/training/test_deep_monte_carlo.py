@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import resource
 import signal
 import subprocess
 import sys
@@ -140,6 +139,7 @@ def test_a_full_disk_leaves_the_last_good_files(tmp_path: Path) -> None:
     training.save()
     before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
     training.iterate()
+    resource = pytest.importorskip("resource", reason="Windows sets no limits")
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (2000, limits[1]))
     try:
@@ -162,6 +162,7 @@ def test_a_folder_that_cannot_be_written_is_found_out_before_the_work_starts(
     (tmp_path / "taken").write_text("a file")
     with pytest.raises(OSError, match="taken"):
         train(small(tmp_path / "taken"))
+    resource = pytest.importorskip("resource", reason="Windows sets no limits")
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (2000, limits[1]))
     try:

@@ -86,6 +86,22 @@ def test_a_stopped_tournament_taken_up_again_comes_to_the_same(
     assert not anew
 
 
+def test_a_full_disk_costs_a_tournament_its_last_chunk_alone(played: Path, tmp_path: Path) -> None:
+    resource = pytest.importorskip("resource", reason="Windows sets no limits")
+    lines = (played / FILE).read_bytes().splitlines(keepends=True)
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    most = sum(map(len, lines[:3])) + 50  # the third chunk is cut short
+    resource.setrlimit(resource.RLIMIT_FSIZE, (most, limits[1]))
+    try:
+        with pytest.raises(OSError, match="File too large"):
+            tournament(SMALL, 25, tmp_path, ThisProcess())
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert (tmp_path / FILE).stat().st_size == most
+    tournament(SMALL, 25, tmp_path, ThisProcess())
+    assert contents(tmp_path) == contents(played)
+
+
 def test_more_pairs_and_more_agents_keep_what_was_played(
     played: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
