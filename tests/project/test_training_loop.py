@@ -14,9 +14,11 @@ pytest.importorskip("tyro")
 pytest.importorskip("onnxscript")
 
 from crib_agents.loading import load_agent
+from crib_training.evaluation.evaluate import evaluate
 
 from checkout import ROOT
-from crib_env import six_card_v0
+from crib_env import five_card_v0, six_card_v0
+from crib_env.rules import PRESETS
 from learned_nets import views_of
 
 SMALL: dict[str, Any] = {"num_envs": 32, "rollout": 16, "hidden": 32, "eval_pairs": 50}
@@ -41,14 +43,14 @@ def test_the_loop_learns_logs_and_leaves_an_agent(loop: Any, tmp_path: Path) -> 
     """A few updates are enough to beat `random` play by far."""
     told: list[tuple[int, float]] = []
     settings = loop.Settings(
-        opponent="random", steps=40_960, eval_every=40, out=tmp_path, **SMALL
+        opponent="random", steps=20_480, eval_every=20, out=tmp_path, **SMALL
     )  # fmt: skip
     strength = loop.main(settings, lambda steps, strength: told.append((steps, strength)))
-    assert [steps for steps, _ in told] == [20_480, 40_960]
+    assert [steps for steps, _ in told] == [10_240, 20_480]
     assert told[-1][1] == strength > 2
     curves = events(tmp_path)
     assert curves["eval/margin_per_deal"] == pytest.approx([one for _, one in told], abs=1e-4)
-    assert len(curves["train/points_per_deal"]) == 80
+    assert len(curves["train/points_per_deal"]) == 40
     agent = load_agent(str(tmp_path / "policy.onnx"))
     views = views_of("hoyle", 20, 1)
     assert len(set(agent.act(views, np.random.default_rng(1)).tolist())) > 10
@@ -112,3 +114,13 @@ def test_the_sweep_runs_the_loop(loop: Any, tmp_path: Path) -> None:
     settings = sweep.Settings(trials=1, steps=1, eval_pairs=2, out=tmp_path)
     assert np.isfinite(sweep.main(settings).best_value)
     assert (tmp_path / "trial_0" / "policy.onnx").exists()
+
+
+def test_self_play_in_sixty_lines_learns_from_both_seats(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(ROOT / "examples"))
+    agent = import_module("self_play").train(decisions=20_000, games=128, steps=8)
+    rules = PRESETS["five_card"]
+    found = evaluate(five_card_v0.maker, rules, agent, "random", 50, seed=1, games=False)
+    assert found["margin_per_deal"]["mean"] > 1
+    openings = views_of("five_card", 5, 1)[:5]
+    assert agent.action_probabilities(openings).max() < 1  # it mixes
