@@ -1,6 +1,6 @@
 """The policy gradients come closer to perfect play in a toy deck, where the distance is exact.
 
-NFSP and ESCHER learn averages of the past, and need longer runs than a test has.
+NFSP and ESCHER are left out: after as many decisions they are near where they began.
 """
 
 from __future__ import annotations
