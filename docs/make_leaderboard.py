@@ -49,7 +49,7 @@ RATED: dict[str, dict[str, int]] = dict.fromkeys(BUILT_IN, PAIRS) | {
     "learned": PAIRS | {"five_card_v0": 4000},
     "equilibrium": TWO_HAND,
     "master": TWO_HAND,
-    "learned_search": {"six_card_v0": 400, "five_card_v0": 600},
+    "learned_search": {"six_card_v0": 400, "five_card_v0": 600, "table_top_v0": 200},
 }
 PAGE = Path(__file__).with_name("leaderboard.md")
 NUMBERS = Path(__file__).with_name("numbers") / "exploitability.json"
@@ -73,7 +73,7 @@ the versions; for the agents of the package S is {SEED}. Results of fewer than {
 pairs are not accepted. `crib rate AGENT --check leaderboard/NAME/ENV.json` plays the games of a
 file again and compares. `python -m docs.make_leaderboard --measure` rates the agents of the
 package, each in the games that it plays in its own way: `equilibrium` does not play Table Top,
-where `master` plays as `expert`. `learned_search` has no row at Table Top yet.
+where `master` plays as `expert`.
 """
 
 
