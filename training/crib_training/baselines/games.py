@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import numpy.typing as npt
 
@@ -75,21 +73,21 @@ class Games:
         self._observe()
         return played
 
-    def set_state(self, states: bytes) -> None:
+    def set_state(self, states: Ints) -> None:
         """Continue from what `state` returned.
 
         Raises:
             ValueError: it is of another number of deals.
         """
-        found = np.frombuffer(states, self.batch.states.dtype)
+        found = np.frombuffer(states.tobytes(), self.batch.states.dtype)
         if len(found) != len(self.lanes):
             raise ValueError(f"it has {len(found)} deals side by side, not {len(self.lanes)}")
         self.batch.states[:] = found
         self._observe()
 
-    def state(self) -> bytes:
+    def state(self) -> Ints:
         """Return all deals and their generators."""
-        return self.batch.states.tobytes()
+        return np.frombuffer(self.batch.states.tobytes(), np.int64)
 
     def _play_forced(self, lanes: Ints) -> tuple[Floats, npt.NDArray[np.bool_]]:
         states = self.batch.states
@@ -116,8 +114,3 @@ class Games:
         self.observations = observations.astype(np.float32)
         self.others = others.astype(np.float32)
         self.masks = masks.astype(bool)
-
-
-def as_array(data: bytes) -> npt.NDArray[Any]:
-    """Return bytes as an array, for a checkpoint."""
-    return np.frombuffer(data, np.int64)

@@ -37,7 +37,7 @@ def modules(weights: Weights) -> nn.ModuleDict:
     made = nn.ModuleDict()
     for name, layers in weights.nets.items():
         (first, _), (second, _), (last, _) = layers
-        made[name] = mlp(first.shape[1], (len(first), len(second)), len(last))
+        made[name] = mlp(first.shape[1], len(first), len(second), len(last))
         linear = [layer for layer in made[name].modules() if isinstance(layer, nn.Linear)]
         for layer, (weight, bias) in zip(linear, layers, strict=True):
             layer.weight.data = torch.tensor(weight)

@@ -50,8 +50,8 @@ class LineNets(nn.Module):
     def __init__(self, hidden_sizes: tuple[int, int]) -> None:
         super().__init__()
         nets = FAMILY.nets
-        self.line = mlp(nets["line"].inputs, hidden_sizes, 1)
-        self.crib = mlp(nets["crib"].inputs, CRIB_SIZES, 1)
+        self.line = mlp(nets["line"].inputs, *hidden_sizes, 1)
+        self.crib = mlp(nets["crib"].inputs, *CRIB_SIZES, 1)
         self.owing = nn.Parameter(torch.zeros(OWING))
 
 

@@ -59,15 +59,11 @@ class TwoHandSelfPlay(SelfPlay):
         assert isinstance(rules, TwoHandRules)
         self.open_rules = replace(rules, target=LARGEST_TARGET, for_last=0)
         first, second = self.chosen.hidden_sizes
-        smaller = max(1, int(DISCARD_SIZE * first)), second
-        self.nets = nn.ModuleDict(
-            {
-                name: mlp(
-                    net.inputs, (first, second) if name == "pegging" else smaller, net.outputs
-                )
-                for name, net in FAMILY.nets.items()
-            }
-        )
+        smaller = max(1, int(DISCARD_SIZE * first))
+        self.nets = nn.ModuleDict({
+            name: mlp(net.inputs, first if name == "pegging" else smaller, second, net.outputs)
+            for name, net in FAMILY.nets.items()
+        })  # fmt: skip
 
     def weights(self, nets: nn.Module, made_by: str = "") -> Weights:
         """Return nets as the agent reads them."""

@@ -1,0 +1,62 @@
+"""What all methods share: the deals that they learn from, and what a checkpoint holds of them."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from typing import Any
+
+import numpy.typing as npt
+import torch
+from crib_agents.adapters.learned import PolicyNetAgent
+
+from crib_training.baselines.games import Games
+from crib_training.baselines.policy import Policy
+from crib_training.baselines.settings import RunSettings
+
+Modules = dict[str, torch.nn.Module | torch.optim.Optimizer]
+State = Mapping[str, npt.NDArray[Any]]
+
+
+class Learner(ABC):
+    """A method, which learns batch by batch.
+
+    Args:
+        settings: what to learn, and how.
+
+    Attributes:
+        games: the deals that it plays.
+        average: the mixed policy learned so far.
+        modules: networks and optimizers for the checkpoint, by name.
+        decisions: decisions learned from so far.
+    """
+
+    average: Policy
+    modules: Modules
+
+    def __init__(self, settings: RunSettings) -> None:
+        self.settings: Any = settings
+        torch.manual_seed(settings.seed)
+        self.games = Games(settings.rules, settings.num_envs, settings.seed, settings.features)
+        self.decisions = 0
+
+    @property
+    def left(self) -> float:
+        """The share of the run that is left."""
+        return max(0.0, 1 - self.decisions / float(self.settings.decisions))
+
+    @abstractmethod
+    def iterate(self) -> dict[str, float]:
+        """Learn from one batch, and return figures for TensorBoard; ``loss`` is one of them."""
+
+    def agent(self) -> PolicyNetAgent:
+        """Return the mixed policy learned so far, an agent that samples."""
+        return self.average.agent(self.settings.method, self.settings)
+
+    def state(self) -> dict[str, npt.NDArray[Any]]:
+        """Return the rest of a checkpoint: deals, generators, buffers."""
+        return {"games": self.games.state()}
+
+    def restore(self, state: State) -> None:
+        """Restore what `state` returned."""
+        self.games.set_state(state["games"])
