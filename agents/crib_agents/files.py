@@ -21,7 +21,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
+
+from crib_env.arrays import Array
 
 HEADER = "crib_env"  # where the file's metadata hold our header
 LENGTH = 8  # bytes
@@ -35,7 +36,7 @@ ANYWAY = 1 << 24  # bytes to which it may expand in any case
 XZ = b"\xfd7zXZ\0"  # what such data begin with
 MOST_MEMORY = 1 << 24  # bytes that unpacking may take beside what comes out
 
-Tensors = Mapping[str, npt.NDArray[Any]]
+Tensors = Mapping[str, Array]
 
 
 def write_whole(path: Path, data: bytes) -> None:
@@ -143,7 +144,7 @@ def inflate(data: bytes, size: int) -> bytes:
     return found
 
 
-def read_arrays(path: Path) -> dict[str, npt.NDArray[Any]]:
+def read_arrays(path: Path) -> dict[str, Array]:
     """Return the arrays of an ``.npz`` file, whose checksums are zip's.
 
     Raises:
@@ -198,7 +199,7 @@ def _check_seal(data: bytes, begin: int, seal: object, needed: bool) -> None:
 def _tensors(described: dict[str, Any], numbers: memoryview) -> Tensors:
     """Return the tensors, which must lie one behind the other and fill the file."""
     places = {name: _place(name, told, len(numbers)) for name, told in described.items()}
-    tensors: dict[str, npt.NDArray[Any]] = {}
+    tensors: dict[str, Array] = {}
     end = 0
     for name, (dtype, shape, first, last) in sorted(places.items(), key=lambda one: one[1][2:]):
         if first != end:
@@ -226,7 +227,7 @@ def _place(name: str, told: Any, size: int) -> tuple[np.dtype[Any], tuple[int, .
     return dtype, tuple(shape), *offsets
 
 
-def _check_finite(name: str, array: npt.NDArray[Any]) -> None:
+def _check_finite(name: str, array: Array) -> None:
     if array.dtype.kind != "f" or not array.size:
         return
     if not -LARGEST <= float(array.min()) <= float(array.max()) <= LARGEST:

@@ -11,7 +11,6 @@ from __future__ import annotations
 from typing import ClassVar
 
 import numpy as np
-import numpy.typing as npt
 
 from crib_agents.checks import FOR_POINTS
 from crib_agents.data.tables import CRIB_TABLES, load
@@ -19,6 +18,7 @@ from crib_agents.kernels.discard import discard_by
 from crib_agents.kernels.pair_tables import CELLS, cell, pair_table_of
 from crib_agents.kernels.pegging import HEURISTICS, best_card
 from crib_agents.kernels.placing import WEIGHTS, best_action
+from crib_env.arrays import Doubles
 from crib_env.engine.jit import kernel
 from crib_env.engine.two_hand.counting import DECK, starters_total
 from crib_env.engine.two_hand.records import DISCARD
@@ -49,7 +49,7 @@ def choose_cell(v, rng, table, weights):
     return best_action(v, table, WEIGHTS)
 
 
-def default_weights() -> npt.NDArray[np.float64]:
+def default_weights() -> Doubles:
     """Return the weights of the agent: crib charts, keeping rates, then `HEURISTICS`."""
     tables = load(CRIB_TABLES)
     heuristics = [value for _, value, _ in HEURISTICS]

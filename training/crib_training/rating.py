@@ -15,9 +15,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 from crib_agents.loading import TakesAgents, load_agent
 
+from crib_env.arrays import Doubles
 from crib_env.envs.makers import EnvSpec
 from crib_env.options import check_seed
 from crib_env.policy import Agent
@@ -90,7 +90,7 @@ class Results:
         """What its file in the agent's folder is called."""
         return f"{self.environment}{f'_{self.players}' if self.players > 2 else ''}.json"
 
-    def won(self, opponent: str) -> npt.NDArray[np.float64]:
+    def won(self, opponent: str) -> Doubles:
         """Return float64[pairs], the games won from an opponent in each pair."""
         return np.repeat(np.arange(OUTCOMES) / 2, self.games[opponent])
 
@@ -154,7 +154,7 @@ def rating_table(entries: list[Results]) -> str:
     met = (opponent for entry in entries for opponent in entry.games)
     names = list(dict.fromkeys([*(entry.name for entry in entries), *met]))
     place = {name: k for k, name in enumerate(names)}
-    scores: dict[tuple[int, int], npt.NDArray[np.float64]] = {}
+    scores: dict[tuple[int, int], Doubles] = {}
     for entry in entries:
         for opponent in entry.games:
             i, j, won = place[entry.name], place[opponent], entry.won(opponent)
@@ -169,9 +169,7 @@ def rating_table(entries: list[Results]) -> str:
     return table(["", "agent", "Elo", "95 %", *BUILT_IN], rows)
 
 
-def _share(
-    scores: dict[tuple[int, int], npt.NDArray[np.float64]], one: int, other: int | None
-) -> str:
+def _share(scores: dict[tuple[int, int], Doubles], one: int, other: int | None) -> str:
     """Return the share of games that one won from another in per cent, or nothing."""
     if other is None or (min(one, other), max(one, other)) not in scores:
         return ""

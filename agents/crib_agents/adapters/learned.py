@@ -19,6 +19,7 @@ from crib_agents.adapters.action_head import ActionHead, summary
 from crib_agents.adapters.scored import ScoredAgent
 from crib_agents.checks import read_rules, refuse_other_views
 from crib_agents.files import check_format, read_header, shown, to_bytes, write_whole
+from crib_env.arrays import Array, Doubles, Floats
 from crib_env.engine.family import Family, find_family
 from crib_env.policy import Views
 from crib_env.rules import PRESETS, Rules, as_rules
@@ -27,7 +28,7 @@ FORMAT = "crib_env policy"
 FORMAT_VERSION = 1
 WITH_FEATURES = 2  # what reads version 1 alone must refuse these
 
-Layers = list[tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]]
+Layers = list[tuple[Floats, Floats]]
 
 
 def header(
@@ -155,13 +156,11 @@ class PolicyNetAgent(ScoredAgent):
         """Write the weights with their header, for `load`."""
         write_whole(Path(path), self.to_bytes())
 
-    def _scores(self, views: Views) -> npt.NDArray[np.float64]:
+    def _scores(self, views: Views) -> Doubles:
         refuse_other_views(self.name, views, self._family)
         return super()._scores(views)
 
-    def _logits(
-        self, observations: npt.NDArray[Any], masks: npt.NDArray[np.int8]
-    ) -> npt.NDArray[np.float32]:
+    def _logits(self, observations: Array, masks: npt.NDArray[np.int8]) -> Floats:
         """Return the network's logits, float32[B, actions]."""
         family = self._family
         x = observations[:, : family.obs_size].astype(np.float32)
@@ -176,7 +175,7 @@ class PolicyNetAgent(ScoredAgent):
             logits += self.head.logits(x, features, masks)
         # Numbers that overflowed are low, but above what is not legal.
         low = float(np.finfo(np.float32).min)
-        found: npt.NDArray[np.float32] = np.nan_to_num(logits, nan=low)
+        found: Floats = np.nan_to_num(logits, nan=low)
         return found
 
 

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
-import numpy.typing as npt
 from numba import float64, void
 
 from crib_agents.checks import FOR_POINTS
@@ -18,6 +17,7 @@ from crib_agents.equilibrium.classes import HAND
 from crib_agents.equilibrium.files import Solved
 from crib_agents.equilibrium.packed import join, pack
 from crib_env.answers import one_or_many
+from crib_env.arrays import Doubles
 from crib_env.engine import stack
 from crib_env.engine.family import Family, find_family
 from crib_env.engine.jit import entry
@@ -111,7 +111,7 @@ class Equilibrium(CompiledAgent):
         return super().act(views, rng)
 
     @one_or_many
-    def action_probabilities(self, views: Views) -> npt.NDArray[np.float64]:
+    def action_probabilities(self, views: Views) -> Doubles:
         """Return the probability of each action, float64[B, 52]; a row adds up to 1.
 
         Raises:
@@ -135,6 +135,6 @@ class Equilibrium(CompiledAgent):
 
 
 @cache
-def _joined(solved: tuple[Solved, ...]) -> npt.NDArray[np.float64]:
+def _joined(solved: tuple[Solved, ...]) -> Doubles:
     """Return strategies as kernels read them; shared by all agents of the same ones."""
     return join([one.key() for one in solved], [pack(one.strategy) for one in solved])

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-import numpy.typing as npt
 
 from crib_agents.equilibrium.strategy import Strategy
+from crib_env.arrays import Bytes, Doubles
 from crib_env.engine.jit import kernel
 from crib_env.engine.record import NONE
 
@@ -21,20 +21,18 @@ HEAD = 10
 
 IN_ONE = 6  # bytes in a float64
 
-Floats = npt.NDArray[np.float64]
 
-
-def pack_bytes(values: npt.NDArray[np.uint8]) -> Floats:
+def pack_bytes(values: Bytes) -> Doubles:
     """Return bytes six to a number, the first lowest."""
     words = np.zeros((-(-len(values) // IN_ONE), 8), dtype=np.uint8)
     whole = len(values) // IN_ONE
     words[:whole, :IN_ONE] = values[: whole * IN_ONE].reshape(-1, IN_ONE)
     words[whole:, : len(values) % IN_ONE] = values[whole * IN_ONE :]
-    packed: Floats = words.view("<u8").ravel().astype(np.float64)
+    packed: Doubles = words.view("<u8").ravel().astype(np.float64)
     return packed
 
 
-def pack_splits(discard: npt.NDArray[np.uint8]) -> Floats:
+def pack_splits(discard: Bytes) -> Doubles:
     """Return the two likeliest splits of each class, and the first's probability, as one number.
 
     Args:
@@ -46,11 +44,11 @@ def pack_splits(discard: npt.NDArray[np.uint8]) -> Floats:
     order = np.argsort(discard, axis=2, kind="stable")[:, :, ::-1][:, :, :2]
     most = np.take_along_axis(discard, order, axis=2).astype(np.float64)
     share = np.rint(255 * most[:, :, 0] / np.maximum(most.sum(axis=2), 1))
-    packed: Floats = order[:, :, 0] + 16.0 * order[:, :, 1] + 256.0 * share
+    packed: Doubles = order[:, :, 0] + 16.0 * order[:, :, 1] + 256.0 * share
     return packed.ravel()
 
 
-def pack(strategy: Strategy) -> Floats:
+def pack(strategy: Strategy) -> Doubles:
     """Return a strategy as one array."""
     tree = strategy.tree
     bytes_a_number = strategy.play.shape[1]
@@ -67,7 +65,7 @@ def pack(strategy: Strategy) -> Floats:
     return np.concatenate([np.array(head, dtype=np.float64), *parts])
 
 
-def join(keys: Sequence[int], packed: Sequence[Floats]) -> Floats:
+def join(keys: Sequence[int], packed: Sequence[Doubles]) -> Doubles:
     """Return many strategies as one array: their number, each key and place, then the data."""
     at = 1 + 2 * len(keys)
     head = [float(len(keys))]

@@ -16,6 +16,7 @@ from crib_agents.learned.family import LearnedFamily
 from crib_agents.learned.values import values_entry
 from crib_agents.learned.weights import Weights, join
 from crib_env.answers import one_or_many
+from crib_env.arrays import Doubles
 from crib_env.engine.family import Family
 from crib_env.engine.show import show_table
 from crib_env.honours import refuse_views
@@ -46,7 +47,7 @@ def self_play() -> tuple[Weights, ...]:
 
 def by_rules(
     agent: TakesWeights, views: Views, family: LearnedFamily
-) -> Iterator[tuple[npt.NDArray[np.float64], npt.NDArray[np.intp]]]:
+) -> Iterator[tuple[Doubles, npt.NDArray[np.intp]]]:
     """Sort views of a family by the nets that an agent has for their rules.
 
     Yields:
@@ -122,7 +123,7 @@ class MonteCarloAgent(TakesWeights, CompiledAgent):
         return super().act(views, rng)
 
     @one_or_many
-    def action_values(self, views: Views) -> npt.NDArray[np.float64]:
+    def action_values(self, views: Views) -> Doubles:
         """Return its value of each action, float64[B, actions]; NaN where illegal.
 
         Values are points, or probabilities of winning for discards near the end. The value of a

@@ -13,8 +13,8 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
-import numpy.typing as npt
 
+from crib_env.arrays import Doubles, Floats
 from crib_env.engine import stack
 from crib_env.engine.jit import kernel
 from crib_env.engine.record import NONE
@@ -25,15 +25,14 @@ MOST_INPUTS = 256  # inputs other than 0, at most
 SIZES = LAYERS + 1
 MOST_POINTS = 1000.0  # more than a deal brings
 
-Array = npt.NDArray[np.float32]
-Layers = Sequence[tuple[Array, Array]]
+Layers = Sequence[tuple[Floats, Floats]]
 """Weight [out, in] and bias [out] of each layer, as PyTorch keeps them."""
 
 
-def flatten(layers: Layers) -> npt.NDArray[np.float64]:
+def flatten(layers: Layers) -> Doubles:
     """Return a net as `forward` reads it, float64[K]."""
     sizes = [layers[0][0].shape[1], *(len(bias) for _, bias in layers)]
-    parts: list[npt.NDArray[np.float64]] = [np.array(sizes, dtype=np.float64)]
+    parts: list[Doubles] = [np.array(sizes, dtype=np.float64)]
     for weight, bias in layers:
         parts += [weight.T.astype(np.float64).ravel(), bias.astype(np.float64)]
     return np.concatenate(parts)

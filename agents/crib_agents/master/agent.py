@@ -5,7 +5,6 @@ from __future__ import annotations
 from functools import cache
 
 import numpy as np
-import numpy.typing as npt
 
 from crib_agents.data import tables
 from crib_agents.data.tables import RANKS
@@ -22,11 +21,10 @@ from crib_agents.knowledge.two_hand.win_table import group_by_win_table
 from crib_agents.master.choose import discard_views, pegging_views
 from crib_agents.master.strategies import by_rules, packed
 from crib_env.answers import one_or_many
+from crib_env.arrays import Doubles
 from crib_env.engine.show import show_table
 from crib_env.engine.two_hand.records import DISCARD
 from crib_env.policy import Actions, Views
-
-Array = npt.NDArray[np.float64]
 
 
 class Master:
@@ -84,7 +82,7 @@ class Master:
                         actions[at] = choose(np.ascontiguousarray(views[at]), win_table, strategy)
         return actions
 
-    def _discard(self, views: Views, win_table: Array, strategy: Array) -> Actions:
+    def _discard(self, views: Views, win_table: Doubles, strategy: Doubles) -> Actions:
         actions = np.empty(len(views), dtype=np.int64)
         discard_views(
             views, win_table, load_for(views), show_table(), expert.NEAR,
@@ -93,7 +91,7 @@ class Master:
         )  # fmt: skip
         return actions
 
-    def _play(self, views: Views, win_table: Array, strategy: Array) -> Actions:
+    def _play(self, views: Views, win_table: Doubles, strategy: Doubles) -> Actions:
         actions = np.empty(len(views), dtype=np.int64)
         pegging_views(
             views, holdings(), *read_tables(), load_for(views), win_table,
@@ -105,13 +103,13 @@ class Master:
 
 
 @cache
-def read_tables() -> tuple[Array, Array, Array]:
+def read_tables() -> tuple[Doubles, Doubles, Doubles]:
     """Return the tables of the expert's search, with those that predict its choices."""
     _, rates, suited = pegging.read_tables()
     return tables.load(tables.CHOICES)["tables"].ravel() / pegging.UNIT, rates, suited
 
 
-def point(win_table: Array) -> float:
+def point(win_table: Doubles) -> float:
     """Return the value of a point more at the start of a game; see `win_table`."""
     target = win_table.shape[1] - 1
     swing = min(expert.SWING, target)

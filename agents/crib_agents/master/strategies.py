@@ -13,6 +13,7 @@ from crib_agents.equilibrium.agent import SHIPPED
 from crib_agents.equilibrium.files import FIELDS, Solved
 from crib_agents.equilibrium.packed import pack
 from crib_agents.files import read_header
+from crib_env.arrays import Doubles
 from crib_env.policy import Views
 
 Fields = tuple[int, ...]
@@ -29,7 +30,7 @@ def paths() -> dict[Fields, Path]:
 
 
 @cache
-def packed(rules: Fields) -> npt.NDArray[np.float64] | None:
+def packed(rules: Fields) -> Doubles | None:
     """Return the strategy for rules of these fields as `packed` lays it out; None if there is none.
 
     The six-card strategy takes 150 MB, and a second or two to load.

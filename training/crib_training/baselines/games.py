@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
+from crib_env.arrays import Bools, Floats, Ints
 from crib_env.batch import GameBatch
 from crib_env.encoding import encode
 from crib_env.engine.family import family_for
 from crib_env.rules import TwoHandRules
-
-Floats = npt.NDArray[np.float32]
-Ints = npt.NDArray[np.int64]
 
 
 class Games:
@@ -55,7 +52,7 @@ class Games:
         self._play_forced(self.lanes)
         self._observe()
 
-    def step(self, actions: Ints) -> tuple[Floats, npt.NDArray[np.bool_]]:
+    def step(self, actions: Ints) -> tuple[Floats, Bools]:
         """Take ``actions[i]`` in lane i, and the forced cards after it.
 
         When a deal ends, the next one starts.
@@ -89,7 +86,7 @@ class Games:
         """Return all deals and their generators."""
         return np.frombuffer(self.batch.states.tobytes(), np.int64)
 
-    def _play_forced(self, lanes: Ints) -> tuple[Floats, npt.NDArray[np.bool_]]:
+    def _play_forced(self, lanes: Ints) -> tuple[Floats, Bools]:
         states = self.batch.states
         gains = np.zeros(len(states), dtype=np.float32)
         ended = np.zeros(len(states), dtype=bool)

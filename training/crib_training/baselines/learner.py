@@ -6,16 +6,16 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from typing import Any
 
-import numpy.typing as npt
 import torch
 from crib_agents.adapters.learned import PolicyNetAgent
 
+from crib_env.arrays import Array
 from crib_training.baselines.games import Games
 from crib_training.baselines.policy import Policy
 from crib_training.baselines.settings import RunSettings
 
 Modules = dict[str, torch.nn.Module | torch.optim.Optimizer]
-State = Mapping[str, npt.NDArray[Any]]
+State = Mapping[str, Array]
 
 
 class Learner(ABC):
@@ -53,7 +53,7 @@ class Learner(ABC):
         """Return the mixed policy learned so far, an agent that samples."""
         return self.average.agent(self.settings.method, self.settings)
 
-    def state(self) -> dict[str, npt.NDArray[Any]]:
+    def state(self) -> dict[str, Array]:
         """Return the rest of a checkpoint: deals, generators, buffers."""
         return {"games": self.games.state()}
 

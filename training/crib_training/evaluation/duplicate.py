@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from crib_env.arrays import Array
 from crib_env.batch import GameBatch
 from crib_env.policy import Agent
 from crib_env.rules import Rules, TwoHandRules
@@ -23,7 +23,6 @@ from crib_training.evaluation.aivat.deals import DealLog
 from crib_training.evaluation.aivat.reference import Reference
 from crib_training.evaluation.referee import Failure, Referee
 
-Array = npt.NDArray[Any]
 PAIRS_AT_ONCE = 4096
 ARRAYS = ("returns", "scores", "first_dealt", "points", "forfeits")
 CORRECTIONS = ("won_correction", "points_correction")

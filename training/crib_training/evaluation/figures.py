@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from crib_env.arrays import Array
 from crib_env.engine.family import find_family
 from crib_env.rules import Rules
-from crib_training.evaluation.duplicate import Array, Estimate, Pairs, estimate
+from crib_training.evaluation.duplicate import Estimate, Pairs, estimate
 from crib_training.evaluation.markdown import table
 
 ROLES = ("pone", "dealer")

@@ -13,7 +13,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from crib_env.batch import Array, GameBatch
+from crib_env.arrays import Array
+from crib_env.batch import GameBatch
 from crib_env.policy import Actions, Agent, Views, check_actions
 from crib_training.interrupts import interruptions
 

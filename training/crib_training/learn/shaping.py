@@ -10,14 +10,12 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from crib_agents.kernels.potential import lines_so_far
 from stable_baselines3.common.vec_env import VecEnvWrapper
 
+from crib_env.arrays import Array, Ints
 from crib_env.engine.show import show_table
 from crib_env.envs.sb3 import CribbageVecEnv
-
-Array = npt.NDArray[Any]
 
 
 class LineShaping(VecEnvWrapper):
@@ -42,7 +40,7 @@ class LineShaping(VecEnvWrapper):
         self._before = now
         return observations, shaped.astype(np.float32), dones, infos
 
-    def _potential(self) -> npt.NDArray[np.int64]:
+    def _potential(self) -> Ints:
         batch = self._batch
         views = batch.games.views(np.arange(self.num_envs), batch.seats)
         potential = np.zeros(self.num_envs, dtype=np.int64)

@@ -21,6 +21,7 @@ import numpy as np
 from crib_agents.loading import IN_PROCESS, agent_file, load_agent, of_two
 
 import crib_env
+from crib_env.arrays import Array
 from crib_env.errors import nearest
 from crib_env.options import check_seed
 from crib_env.policy import Agent
@@ -28,7 +29,6 @@ from crib_training.evaluation.aivat.reference import chosen_reference
 from crib_training.evaluation.duplicate import (
     ARRAYS,
     CORRECTIONS,
-    Array,
     Finished,
     Pairs,
     ignore_progress,

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from crib_agents.data import tables
-from crib_agents.data.tables import Array
+from crib_env.arrays import Doubles
 from crib_env.engine.table_top import PLAYERS
 
 MOST_POINTS = 79  # a side's points of a round above this, none yet seen, count as this many
@@ -29,8 +29,8 @@ class Rounds:
             about what its mover then expects.
     """
 
-    points: Array
-    spread: Array
+    points: Doubles
+    spread: Doubles
 
 
 @cache

@@ -14,13 +14,13 @@ from functools import cache, lru_cache
 
 import numpy as np
 
-from crib_agents.data.tables import Array
 from crib_agents.knowledge.table_top import rounds
 from crib_agents.knowledge.table_top.rounds import POINTS
+from crib_env.arrays import Doubles
 
 
 @cache
-def probabilities(score_difference: int, players: int, target: int) -> Array:
+def probabilities(score_difference: int, players: int, target: int) -> Doubles:
     """Return the probability of winning a game at the end of a round.
 
     Args:
@@ -37,7 +37,7 @@ def probabilities(score_difference: int, players: int, target: int) -> Array:
     return table
 
 
-def solve(points: Array, target: int) -> Array:
+def solve(points: Doubles, target: int) -> Doubles:
     """Return the chances of `probabilities` where a round brings ``points``, float64[n, n].
 
     Solved for one sum of totals after another: a round ends at that sum or further on. The deal
@@ -62,14 +62,14 @@ def solve(points: Array, target: int) -> Array:
     return ended
 
 
-def won(size: int) -> Array:
+def won(size: int) -> Doubles:
     """Return who has won by both totals, float64[size, size]: 1 for the first, a half at a tie."""
     total = np.arange(size, dtype=np.float64)
-    found: Array = np.sign(total[:, None] - total[None, :]) / 2.0 + 0.5
+    found: Doubles = np.sign(total[:, None] - total[None, :]) / 2.0 + 0.5
     return found
 
 
-def smoothed(value: Array, spread: Array) -> Array:
+def smoothed(value: Doubles, spread: Doubles) -> Doubles:
     """Return the means of a table about each of its points, by a normal spread.
 
     Args:
@@ -89,7 +89,7 @@ def smoothed(value: Array, spread: Array) -> Array:
 
 
 @lru_cache(maxsize=8)
-def win_table(players: int, target: int) -> Array:
+def win_table(players: int, target: int) -> Doubles:
     """Return the probability of winning within a round whose points are added to the score.
 
     Returns:
@@ -101,7 +101,7 @@ def win_table(players: int, target: int) -> Array:
 
 def round_win_table(
     score_difference: int, players: int, target: int, turn: int, dealer: int, other: int
-) -> Array:
+) -> Doubles:
     """Return the chance of winning within a round by the points both sides are expected to make.
 
     Args:
@@ -123,7 +123,7 @@ def round_win_table(
     )
 
 
-def between(table: Array, a: Array, b: Array) -> Array:
+def between(table: Doubles, a: Doubles, b: Doubles) -> Doubles:
     """Return a table's values at float64[n] places, linear between its entries; NaN at NaN."""
     i, j = (
         np.floor(np.nan_to_num(at)).clip(0, size - 2).astype(np.int64)

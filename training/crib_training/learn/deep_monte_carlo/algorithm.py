@@ -17,15 +17,15 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
-import numpy.typing as npt
 import torch
 from crib_agents.learned import Weights
 from crib_agents.learned.family import LearnedFamily
 from torch import Tensor, nn
 
+from crib_env.arrays import Array
 from crib_env.rules import Rules
 from crib_training.learn.deep_monte_carlo.settings import GameDefaults, Settings
 from crib_training.learn.learner import Learner
@@ -178,7 +178,7 @@ def batches(
 
 def gumbel(
     rng: np.random.Generator, shape: tuple[int, int], temperature: float, epsilon: float
-) -> npt.NDArray[Any]:
+) -> Array:
     """Return noise that makes the largest sum of value and noise a draw from the softmax.
 
     Args:
@@ -188,5 +188,5 @@ def gumbel(
         epsilon: the share of decisions in which all choices are equally likely.
     """
     scale = np.where(rng.random(shape[0]) < epsilon, EVEN, temperature)
-    noise: npt.NDArray[Any] = rng.gumbel(size=shape) * scale[:, None]
+    noise: Array = rng.gumbel(size=shape) * scale[:, None]
     return noise

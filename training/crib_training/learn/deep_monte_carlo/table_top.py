@@ -10,10 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
-import numpy.typing as npt
 import torch
 from crib_agents.learned import Weights
 from crib_agents.learned.family import LearnedFamily
@@ -24,6 +23,7 @@ from crib_agents.learned.weights import fields_of
 from torch import Tensor, nn
 from torch.nn.functional import mse_loss
 
+from crib_env.arrays import Array
 from crib_env.batch import GameBatch
 from crib_env.engine.record import NONE
 from crib_env.engine.show import show_table
@@ -40,8 +40,6 @@ LEARNED_FROM = 0.3  # the share of positions: those of one round are alike
 CRIB_SIZES = (32, 16)
 CRIB_SHARE = 0.3  # of its error in the loss
 OWING_STEP = 10.0  # in points, the unit of the table's numbers: Adam moves all alike
-
-Array = npt.NDArray[Any]
 
 
 class LineNets(nn.Module):

@@ -9,10 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
-import numpy.typing as npt
 import torch
 from crib_agents.learned import Weights
 from crib_agents.learned.family import LearnedFamily
@@ -21,6 +20,7 @@ from crib_agents.learned.weights import fields_of
 from torch import Tensor, nn
 from torch.nn.functional import mse_loss
 
+from crib_env.arrays import Array
 from crib_env.batch import GameBatch
 from crib_env.engine.show import show_table
 from crib_env.engine.two_hand.records import HAND
@@ -38,8 +38,6 @@ from crib_training.learn.learner import layers_of, mlp
 ROLES = ("discard_pone", "discard_dealer")
 DISCARD_SIZE = 0.75  # of the first layer for pegging: fewer inputs
 DISCARD_TEMPERATURE = 0.2
-
-Array = npt.NDArray[Any]
 
 
 class TwoHandSelfPlay(SelfPlay):

@@ -11,10 +11,9 @@ the same expert that maximises points, and prints the games won.
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from typing import Annotated, Any
+from typing import Annotated
 
 import numpy as np
-import numpy.typing as npt
 from crib_agents.data.tables import RANKS, TABLE_TOP_ROUNDS, TABLE_TOP_VALUES, VARIANTS, load, save
 from crib_agents.expert.table_top import TableTopExpert
 from crib_agents.expert.table_top.agent import ACTIONS, BUDGETS, COLUMNS, Work, act_views
@@ -23,6 +22,7 @@ from crib_agents.knowledge.table_top.rounds import MOST_POINTS
 from crib_agents.knowledge.table_top.win import probabilities
 from crib_agents.knowledge.table_top.win_table import ALIKE
 
+from crib_env.arrays import Array
 from crib_env.batch import GameBatch
 from crib_env.engine.show import show_table
 from crib_env.engine.table_top import PLAYERS
@@ -33,8 +33,6 @@ from crib_env.settings import Between, Count, CountOrNone, NewFile, Seed
 from crib_training.evaluation.duplicate import Estimate, estimate, play_pairs
 from crib_training.progress import steps
 from crib_training.tables.files import made_by, start_table
-
-Array = npt.NDArray[Any]
 
 DEALER = 1  # the seat that deals: its side has the odd turns, and comes second in scores
 DEALER_FIRST = slice(None, None, -1)

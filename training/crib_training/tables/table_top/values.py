@@ -11,13 +11,13 @@ import time
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 from crib_agents.data.tables import RANKS, TABLE_TOP_VALUES, VARIANTS, save
 from crib_agents.expert.table_top.agent import ACTIONS
 from crib_agents.expert.table_top.gains import DECK, GAINS
 from crib_agents.expert.table_top.values import VALUES
 from crib_agents.knowledge.table_top.position import POSITION
 
+from crib_env.arrays import Doubles
 from crib_env.engine.family import find_family
 from crib_env.engine.record import NO_DECKS
 from crib_env.engine.rng import seed_states
@@ -29,8 +29,6 @@ from crib_env.settings import Count, NewFile, Seed
 from crib_training.progress import steps
 from crib_training.tables.files import made_by, start_table
 from crib_training.tables.table_top.learning import self_play
-
-Array = npt.NDArray[np.float64]
 
 # By whole sides or by single lines; one action in so many at random; the rate; parts of --rounds.
 STAGES = (
@@ -44,7 +42,7 @@ STAGES = (
 KEPT_VISITS = 20.0  # what a stage finds first weighs as one more find after so many
 
 
-def learn(preset: str, rounds: int, seed: np.random.SeedSequence) -> Array:
+def learn(preset: str, rounds: int, seed: np.random.SeedSequence) -> Doubles:
     """Return values, float64[VALUES], learned under the rules called ``preset``.
 
     Args:

@@ -15,9 +15,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 from crib_agents.kernels.placing import DRAFT, HEURISTICS, NEXT, WEIGHTS
 
+from crib_env.arrays import Doubles
 from crib_env.engine.family import find_family
 from crib_env.engine.record import NO_DECKS
 from crib_env.engine.rng import seed_states
@@ -31,12 +31,10 @@ from crib_training.progress import steps
 from crib_training.tables.files import start_table
 from crib_training.tables.table_top.fitting import PARTS, sample
 
-Array = npt.NDArray[np.float64]
-
 FITTED = [i for i in range(PARTS) if i % (SIZE + 1) != SIZE and i != NEXT]  # no card, no next one
 
 
-def fit(rules: Rules, weights: Array, rounds: int, seed: np.random.SeedSequence) -> Array:
+def fit(rules: Rules, weights: Doubles, rounds: int, seed: np.random.SeedSequence) -> Doubles:
     """Return the weights with those of the lines fitted to rounds played with ``weights``.
 
     Args:

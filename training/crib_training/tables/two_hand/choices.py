@@ -14,10 +14,8 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from crib_agents.data.tables import CHOICES, RANKS, save
 from crib_agents.expert.two_hand.pegging.belief import replay
 from crib_agents.expert.two_hand.pegging.expert import SCRATCH, SCRATCH_T, UNIT, read_tables
@@ -33,6 +31,7 @@ from crib_agents.knowledge.two_hand.pegging import ME, POSITION, POSITIONS_T, co
 from crib_agents.loading import load_agent
 from numba import float64, int64, void
 
+from crib_env.arrays import Array
 from crib_env.batch import GameBatch
 from crib_env.engine.jit import entry
 from crib_env.engine.two_hand.records import HAND, PEGGING, VIEWS_T
@@ -42,8 +41,6 @@ from crib_env.settings import Count, NewFile, Seed
 from crib_training.progress import steps
 from crib_training.tables.files import made_by, start_table
 from crib_training.tables.two_hand.dealing import both_games
-
-Array = npt.NDArray[Any]
 
 STEPS = (0.1, 0.1, 0.05, 0.05, 0.02, 0.01, 0.005)
 LANES = 2000

@@ -14,11 +14,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from crib_agents.data.tables import CRIB_TABLES, DEALT, RANKS, ROLES
 from crib_agents.kernels.pair_tables import CELLS, cell
 from numba import float64, int64, void
 
+from crib_env.arrays import Array
 from crib_env.engine.jit import entry
 from crib_env.engine.record import TABLE_T
 from crib_env.engine.show import show_table
@@ -37,8 +37,6 @@ from crib_training.tables.two_hand.dealing import (
     generator,
 )
 from crib_training.tables.two_hand.schell import compare_with_schell
-
-Array = npt.NDArray[Any]
 
 
 @entry(

@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from crib_agents.data.tables import DEAL_OUTCOMES
 from crib_agents.knowledge.two_hand.outcomes import (
     COUNT_SIZE,
@@ -24,6 +23,7 @@ from crib_agents.knowledge.two_hand.outcomes import (
 from crib_agents.knowledge.two_hand.win import WON, probabilities
 from crib_agents.loading import load_agent
 
+from crib_env.arrays import Array
 from crib_env.batch import GameBatch
 from crib_env.policy import Agent
 from crib_env.rules import TwoHandRules
@@ -32,8 +32,6 @@ from crib_training.evaluation.duplicate import Estimate, estimate
 from crib_training.progress import steps
 from crib_training.tables.files import start_table, write
 from crib_training.tables.two_hand.dealing import GAMES, both_games
-
-Array = npt.NDArray[Any]
 
 DEALER, PONE = 0, 1
 LANES = 100_000

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import fields
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -12,6 +11,7 @@ from crib_agents.kernels.discard import choose_pair
 from crib_agents.rule_based import hand_and_crib
 from numba import int64, void
 
+from crib_env.arrays import Array
 from crib_env.engine.jit import entry, kernel
 from crib_env.engine.record import NONE
 from crib_env.engine.rng import WORDS, below, seed_words
@@ -69,7 +69,7 @@ def seed_generator(rng, words):
     seed_words(rng, words[0], words[1], words[2])
 
 
-def generator(seed: np.random.SeedSequence) -> npt.NDArray[Any]:
+def generator(seed: np.random.SeedSequence) -> Array:
     """Return a generator for kernels, int64[4], started from a seed."""
     rng = np.zeros(WORDS, dtype=np.int64)
     seed_generator(rng, seed.generate_state(3).astype(np.int64))

@@ -21,7 +21,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from crib_agents.data.tables import DISCARDED, RANKS, ROLES
 from crib_agents.expert.two_hand.discard.expert import (
     COLUMNS,
@@ -44,6 +43,7 @@ from crib_agents.knowledge.two_hand.model import (
 from crib_agents.knowledge.two_hand.win_table import win_table
 from numba import float64, int64, void
 
+from crib_env.arrays import Array
 from crib_env.engine.jit import entry
 from crib_env.engine.record import TABLE_T
 from crib_env.engine.show import show_table
@@ -61,8 +61,6 @@ from crib_training.tables.two_hand.dealing import (
     generator,
 )
 from crib_training.tables.two_hand.schell import compare_with_schell
-
-Array = npt.NDArray[Any]
 
 
 @entry(

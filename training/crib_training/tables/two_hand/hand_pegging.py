@@ -18,10 +18,10 @@ from itertools import combinations_with_replacement
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from crib_agents.data.tables import HAND_PEGGING, RANKS, ROLES
 from crib_agents.loading import load_agent
 
+from crib_env.arrays import Array
 from crib_env.batch import GameBatch
 from crib_env.engine.record import NONE
 from crib_env.engine.show import JACK
@@ -32,8 +32,6 @@ from crib_env.settings import Count, NewFile, Seed
 from crib_training.progress import steps
 from crib_training.tables.files import start_table, write
 from crib_training.tables.two_hand.dealing import both_games
-
-Array = npt.NDArray[Any]
 
 LANES = 100_000
 DEALER = 0  # its seat

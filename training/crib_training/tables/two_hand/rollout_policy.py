@@ -13,10 +13,8 @@ from __future__ import annotations
 import math
 import time
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from crib_agents.data.tables import RANKS, REFLEX, ROLES, save
 from crib_agents.expert.two_hand.discard.crib import SUITS
 from crib_agents.expert.two_hand.pegging.expert import UNIT
@@ -49,6 +47,7 @@ from crib_agents.knowledge.two_hand.pegging import (
 from crib_agents.rule_based import default_weights
 from numba import float64, int64, void
 
+from crib_env.arrays import Array
 from crib_env.engine.jit import entry, kernel
 from crib_env.engine.record import NONE, TABLE_T
 from crib_env.engine.rng import next_word
@@ -66,7 +65,6 @@ from crib_training.tables.two_hand.dealing import (
     generator,
 )
 
-Array = npt.NDArray[Any]
 DEALER = 0
 PONE = 1
 PLAYS = 8  # the most cards played in a deal

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-import numpy.typing as npt
 from crib_agents.data.tables import RANKS
+
+from crib_env.arrays import Array
 
 TEXT = "A23456789TJQK"
 
@@ -20,7 +19,7 @@ SCHELL: dict[str, tuple[float, float]] = {
 }  # fmt: skip
 
 
-def compare_with_schell(crib: npt.NDArray[Any]) -> str:
+def compare_with_schell(crib: Array) -> str:
     """Return six-card charts, float64[2, CELLS] by role, beside Schell's averages, as text."""
     lines = ["pair  own: ours  Schell   diff   opponent's: ours  Schell   diff"]
     differences = []

@@ -9,7 +9,6 @@ is the staged expectation of `ahead`, which knows who counts first.
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 from numba import float64, from_dtype, int64, types, void
 
 from crib_agents.data.tables import RANKS
@@ -35,6 +34,7 @@ from crib_agents.knowledge.two_hand.model import MODEL_T, load_for
 from crib_agents.knowledge.two_hand.outcomes import COUNT_SIZE, JACK_TURNED
 from crib_agents.knowledge.two_hand.win_table import after_deal, group_by_win_table, slope
 from crib_env.answers import one_or_many
+from crib_env.arrays import Doubles
 from crib_env.engine.jit import entry, kernel
 from crib_env.engine.record import NONE, TABLE_T
 from crib_env.engine.show import JACK, KEYS, show_table, with_starter
@@ -242,7 +242,7 @@ def discard_views(views, rows, win_table, model, table, near, scratch, columns, 
         actions[k] = card_of(views[k], best_pair(views[k], scratch[0], columns[k]))
 
 
-def rank_discards(views: Views, near: int = NEAR) -> tuple[Actions, npt.NDArray[np.float64]]:
+def rank_discards(views: Views, near: int = NEAR) -> tuple[Actions, Doubles]:
     """Return the cards to discard, and what is known of every pair.
 
     Args:

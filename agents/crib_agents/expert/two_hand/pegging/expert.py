@@ -33,6 +33,7 @@ from crib_agents.knowledge.two_hand.outcomes import COUNT_SIZE
 from crib_agents.knowledge.two_hand.pegging import POSITION, POSITIONS_T
 from crib_agents.knowledge.two_hand.win_table import group_by_win_table
 from crib_env.answers import one_or_many
+from crib_env.arrays import Doubles
 from crib_env.engine.family import find_family
 from crib_env.engine.jit import entry, kernel
 from crib_env.engine.record import NONE, TABLE_T
@@ -42,7 +43,6 @@ from crib_env.policy import Actions, Views
 
 DRAWN = 256  # hypotheses searched, of up to 1,820
 
-Array = tables.Array
 
 SCRATCH = np.dtype(
     [
@@ -62,13 +62,13 @@ SCRATCH = np.dtype(
     ],
     align=True,
 )
-SCRATCH_T = types.Array(from_dtype(SCRATCH), 1, "C")
+SCRATCH_T = types.Doubles(from_dtype(SCRATCH), 1, "C")
 POSITIONS = 4  # that a search needs
 UNIT = 1024.0  # parts of a point in the file
 
 
 @cache
-def read_tables() -> tuple[Array, Array, Array]:
+def read_tables() -> tuple[Doubles, Doubles, Doubles]:
     """Return what the kernels know by heart of all games and roles.
 
     Returns:
@@ -184,7 +184,7 @@ class PeggingExpert:
         """
         return self._play(views, np.zeros((1, RANKS, FINDINGS)), forced=False)
 
-    def findings(self, views: Views) -> Array:
+    def findings(self, views: Views) -> Doubles:
         """Return what each card held would bring, for analysis.
 
         Args:
@@ -202,11 +202,11 @@ class PeggingExpert:
         self._play(views, by_rank, forced=True)
         hands = views["hand"]
         rows = np.arange(len(views))[:, None]
-        by_card: Array = by_rank[rows, np.maximum(hands, 0) >> 2]
+        by_card: Doubles = by_rank[rows, np.maximum(hands, 0) >> 2]
         by_card[(views["legal"][:, None] >> np.arange(HAND) & 1) == 0] = np.nan
         return by_card
 
-    def _play(self, views: Views, found: Array, *, forced: bool) -> Actions:
+    def _play(self, views: Views, found: Doubles, *, forced: bool) -> Actions:
         refuse_other_views(self.name, views, find_family("two_hand"))
         if (views["phase"] != PEGGING).any():
             raise ValueError(f"{self.name} plays cards and lays none away: for whole deals use "
