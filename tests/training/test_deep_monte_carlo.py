@@ -49,7 +49,7 @@ def small(out: Path, **changes: Any) -> Settings:
 def test_a_run_that_is_killed_and_goes_on_ends_as_one_left_alone(tmp_path: Path) -> None:
     alone, killed = tmp_path / "alone", tmp_path / "killed"
     train(small(alone))
-    words = [sys.executable, "-m", "crib_training.learn.deep_monte_carlo.loop"]
+    words = [sys.executable, "-m", "crib_training.command_line", "train"]
     words += [*command(small(killed)).split()[4:], "--eval-pairs", "0", "--save-seconds", "0.0"]
     run = subprocess.Popen(words, stdout=subprocess.DEVNULL)
     until = time.monotonic() + 120

@@ -168,7 +168,7 @@ def test_in_a_gauntlet_only_the_first_meets_the_others(tmp_path: Path) -> None:
 
 
 def test_a_strict_tournament_ends_at_the_first_failure_and_shows_where(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "crib_training.tournament.run", "greedy"]
+    command = [sys.executable, "-m", "crib_training.command_line", "tournament", "greedy"]
     environment = {**os.environ, "PYTHONPATH": import_path()}
     for agent, workers, shown in (
         ("Raises", "1", 'raise KeyError("no book move")'),

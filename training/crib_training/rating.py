@@ -22,7 +22,6 @@ from crib_env.envs.makers import EnvSpec
 from crib_env.options import check_seed
 from crib_env.policy import Agent
 from crib_env.settings import Count, NewFolder, Players, Positional, Seed
-from crib_training.command_line import start
 from crib_training.evaluation.duplicate import estimate, play_pairs
 from crib_training.evaluation.evaluate import versions
 from crib_training.evaluation.figures import as_json, shares_won, shown
@@ -205,7 +204,3 @@ def run(settings: Settings) -> None:
         if not (settings.out / CARD).exists():
             (settings.out / CARD).write_text(card(results))
         print(f"In {settings.out}: {results.file}, {CARD}")
-
-
-if __name__ == "__main__":
-    start(Settings, run)

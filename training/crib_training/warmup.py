@@ -16,7 +16,6 @@ import numpy as np
 from crib_env.errors import unknown
 from crib_env.policy import find_agent
 from crib_env.registration import ENVIRONMENTS
-from crib_training.command_line import start
 from crib_training.evaluation.duplicate import play_pairs
 from crib_training.loading import find_env, find_game, in_phase, shortest_episode
 
@@ -71,7 +70,3 @@ def run(settings: Settings) -> None:
         one_game(name)
         batches(name, settings.agents)
         print(f"{name}: {time.perf_counter() - began:.1f} s", flush=True)
-
-
-if __name__ == "__main__":
-    start(Settings, run)

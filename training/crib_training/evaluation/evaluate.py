@@ -31,7 +31,7 @@ from crib_env.options import check_seed
 from crib_env.policy import Agent, Opponent, find_agent
 from crib_env.rules import Rules, TableTopRules, find_rules
 from crib_env.settings import Between, Count, NewFile, Players, Positional, Seed
-from crib_training.command_line import TRACEBACK, start
+from crib_training.command_line import TRACEBACK
 from crib_training.evaluation.aivat.reference import chosen_reference
 from crib_training.evaluation.by_score import by_score, score_table
 from crib_training.evaluation.duplicate import Sides, play_pairs
@@ -260,7 +260,3 @@ def _by_score(settings: Settings, rules: Rules, agents: tuple[Agent, Agent]) -> 
     )
     if settings.json:
         write_json(settings.json, result)
-
-
-if __name__ == "__main__":
-    start(Settings, run)

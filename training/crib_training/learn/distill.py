@@ -29,7 +29,7 @@ from torch import nn
 
 from crib_env.policy import Agent
 from crib_env.rules import TwoHandRules
-from crib_training.command_line import command, start
+from crib_training.command_line import command
 from crib_training.learn.deep_monte_carlo.checkpoint import FILE, Checkpoint
 from crib_training.learn.distill_settings import FREE, Settings
 from crib_training.learn.divergence import diverged
@@ -223,7 +223,3 @@ def run(settings: Settings) -> None:
     """Distil, and print where the results are."""
     distill(settings)
     print(f"wrote {settings.out}/policy.safetensors")
-
-
-if __name__ == "__main__":
-    start(Settings, run)

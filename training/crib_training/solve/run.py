@@ -22,7 +22,7 @@ from crib_agents.learned.weights import fields_of
 from crib_env.cards import RANKS
 from crib_env.rules import TwoHandRules
 from crib_training import outputs
-from crib_training.command_line import command, start
+from crib_training.command_line import command
 from crib_training.interrupts import Stopped, interruptions
 from crib_training.outputs import csv_table, peak_memory, run_folder
 from crib_training.progress import Progress
@@ -217,7 +217,3 @@ def run(settings: Settings) -> None:
     refined = f"{REFINED}, {STARTERS}, " if settings.refine else ""
     print(f"wrote {settings.out}/{STRATEGY}, {refined}{CURVE}, {PICTURE}, {CHECKPOINT}; "
           f"{peak_memory()}")  # fmt: skip
-
-
-if __name__ == "__main__":
-    start(Settings, run)

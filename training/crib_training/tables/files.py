@@ -16,10 +16,7 @@ NO_MATTER = ("out", "check", "show")  # settings that change nothing in a table
 
 
 def start_table(
-    settings: type[Any],
-    run: Callable[[Any], None],
-    words: Sequence[str] | None = None,
-    program: str | None = None,
+    settings: type[Any], run: Callable[[Any], None], words: Sequence[str], program: str
 ) -> None:
     """Read settings and make a table, as `start` does; ``settings.out`` can be written, if any."""
 

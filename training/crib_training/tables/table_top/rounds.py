@@ -32,7 +32,7 @@ from crib_env.rules import PRESETS as RULES
 from crib_env.settings import Between, Count, CountOrNone, NewFile, Seed
 from crib_training.evaluation.duplicate import Estimate, estimate, play_pairs
 from crib_training.progress import steps
-from crib_training.tables.files import made_by, start_table
+from crib_training.tables.files import made_by
 
 DEALER = 1  # the seat that deals: its side has the odd turns, and comes second in scores
 DEALER_FIRST = slice(None, None, -1)
@@ -141,7 +141,3 @@ def run(settings: Settings) -> None:
                 first = 1.0 - probabilities(i, players, RULES[preset].target)[0, 0]
                 print(f"{preset}, {players} players: the first dealer's side wins "
                       f"{100 * first:.1f} % of games")  # fmt: skip
-
-
-if __name__ == "__main__":
-    start_table(Settings, run)

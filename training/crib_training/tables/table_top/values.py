@@ -27,7 +27,7 @@ from crib_env.engine.table_top.records import LOG_SIZE, TABLE_TOP, TABLE_VIEW, T
 from crib_env.rules import PRESETS as RULES
 from crib_env.settings import Count, NewFile, Seed
 from crib_training.progress import steps
-from crib_training.tables.files import made_by, start_table
+from crib_training.tables.files import made_by
 from crib_training.tables.table_top.learning import self_play
 
 # By whole sides or by single lines; one action in so many at random; the rate; parts of --rounds.
@@ -94,7 +94,3 @@ def run(settings: Settings) -> None:
     learned = np.array([learn(preset, settings.rounds, seed) for preset, seed in pairs])
     save(TABLE_TOP_VALUES, settings.out, made_by=made_by(TABLE_TOP_VALUES, settings),
          values=learned.round(2).astype(np.float32))  # fmt: skip
-
-
-if __name__ == "__main__":
-    start_table(Settings, run)

@@ -28,7 +28,6 @@ from crib_env.rules import PRESETS, Rules
 from crib_env.settings import Count, Seed
 from crib_training.evaluation.markdown import table
 from crib_training.progress import steps
-from crib_training.tables.files import start_table
 from crib_training.tables.table_top.fitting import PARTS, sample
 
 FITTED = [i for i in range(PARTS) if i % (SIZE + 1) != SIZE and i != NEXT]  # no card, no next one
@@ -84,7 +83,3 @@ def run(settings: Settings) -> None:
     print(table(["weight", "rule_based", "table_top", "table_top_ship"], rows, numbers=True))
     print(f"\n{settings.fits} fits, each to {settings.rounds} rounds of two and of four players, "
           f"seed {settings.seed}")  # fmt: skip
-
-
-if __name__ == "__main__":
-    start_table(Settings, run)

@@ -39,7 +39,7 @@ from crib_env.policy import Agent
 from crib_env.rules import TwoHandRules
 from crib_env.settings import Count, NewFile, Seed
 from crib_training.progress import steps
-from crib_training.tables.files import made_by, start_table
+from crib_training.tables.files import made_by
 from crib_training.tables.two_hand.dealing import both_games
 
 STEPS = (0.1, 0.1, 0.05, 0.05, 0.02, 0.01, 0.005)
@@ -186,7 +186,3 @@ def run(settings: Settings) -> None:
               + ", ".join(f"{100 * hit:.1f}" for _, hit in predicted) + " % by pass, at a cross "
               "entropy of " + ", ".join(f"{loss:.3f}" for loss, _ in predicted))  # fmt: skip
     save(CHOICES, settings.out, made_by=made_by(CHOICES, settings), tables=np.stack(tables))
-
-
-if __name__ == "__main__":
-    start_table(Settings, run)

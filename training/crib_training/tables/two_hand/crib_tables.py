@@ -26,7 +26,7 @@ from crib_env.engine.two_hand.records import VIEWS_T
 from crib_env.rules import TwoHandRules
 from crib_env.settings import Count, NewFile, Seed
 from crib_training.progress import steps
-from crib_training.tables.files import start_table, write
+from crib_training.tables.files import write
 from crib_training.tables.two_hand.dealing import (
     best_pair,
     both_games,
@@ -174,7 +174,3 @@ def run(settings: Settings) -> None:
         if rules.dealt == 6:
             print(compare_with_schell(found.crib))
     write(CRIB_TABLES, settings, games)
-
-
-if __name__ == "__main__":
-    start_table(Settings, run)

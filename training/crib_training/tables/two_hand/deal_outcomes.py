@@ -30,7 +30,7 @@ from crib_env.rules import TwoHandRules
 from crib_env.settings import Count, CountOrNone, NewFile, Seed
 from crib_training.evaluation.duplicate import Estimate, estimate
 from crib_training.progress import steps
-from crib_training.tables.files import start_table, write
+from crib_training.tables.files import write
 from crib_training.tables.two_hand.dealing import GAMES, both_games
 
 DEALER, PONE = 0, 1
@@ -167,7 +167,3 @@ def run(settings: Settings) -> None:
         print(f"{name}: the first dealer wins {100 * first[WON].sum():.2f} % of games; by a double "
               "skunk, a skunk, plainly, and loses plainly, by a skunk, a double skunk: "
               + ", ".join(f"{100 * share:.1f}" for share in first))  # fmt: skip
-
-
-if __name__ == "__main__":
-    start_table(Settings, run)

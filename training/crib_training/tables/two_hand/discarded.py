@@ -51,7 +51,7 @@ from crib_env.engine.two_hand.records import DEAL, VIEWS_T
 from crib_env.rules import TwoHandRules
 from crib_env.settings import Count, NewFile, Seed
 from crib_training.progress import steps
-from crib_training.tables.files import start_table, write
+from crib_training.tables.files import write
 from crib_training.tables.two_hand.dealing import (
     both_games,
     crib_points,
@@ -282,7 +282,3 @@ def run(settings: Settings) -> None:
         print(describe(rules, last), flush=True)
     if not settings.show:
         write(DISCARDED, settings, games)
-
-
-if __name__ == "__main__":
-    start_table(Settings, run)

@@ -30,7 +30,7 @@ from crib_env.policy import Agent
 from crib_env.rules import TwoHandRules
 from crib_env.settings import Count, NewFile, Seed
 from crib_training.progress import steps
-from crib_training.tables.files import start_table, write
+from crib_training.tables.files import write
 from crib_training.tables.two_hand.dealing import both_games
 
 LANES = 100_000
@@ -149,7 +149,3 @@ def run(settings: Settings) -> None:
                       f"the additive model by {found['spread']:.2f}; samples of a hand: fewest "
                       f"{found['fewest']:.0f}, median {found['median']:.0f}")  # fmt: skip
     write(HAND_PEGGING, settings, games)
-
-
-if __name__ == "__main__":
-    start_table(Settings, run)

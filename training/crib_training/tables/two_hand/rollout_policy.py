@@ -56,7 +56,7 @@ from crib_env.engine.two_hand.records import VIEWS_T
 from crib_env.rules import TwoHandRules
 from crib_env.settings import Count, NewFile, Seed
 from crib_training.progress import steps
-from crib_training.tables.files import made_by, start_table
+from crib_training.tables.files import made_by
 from crib_training.tables.two_hand.dealing import (
     best_pair,
     both_games,
@@ -284,7 +284,3 @@ def run(settings: Settings) -> None:
               f"pone {suited[-1][PONE]:.2f}")  # fmt: skip
     save(REFLEX, settings.out, made_by=made_by(REFLEX, settings), tables=np.stack(tables),
          kept=np.stack(rates)[:, ::-1], suited=np.stack(suited)[:, ::-1])  # fmt: skip
-
-
-if __name__ == "__main__":
-    start_table(Settings, run)
