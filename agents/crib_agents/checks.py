@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Any
 
 from crib_agents.files import shown
@@ -19,6 +20,13 @@ def refuse_other_views(name: str, views: Views, *families: Family) -> None:
         played = " and ".join(family.name for family in families)
         raise ValueError(f"{name} plays {played} alone, got views of fields "
                          f"{', '.join(views.dtype.names or ('none',))}")  # fmt: skip
+
+
+def fields_of(rules: Rules) -> dict[str, Any]:
+    """Return the fields of rules, without their name."""
+    fields = asdict(rules)
+    del fields["name"]
+    return fields
 
 
 def read_rules(family: object, name: object, fields: Any) -> Rules:

@@ -8,7 +8,6 @@ play against it. It plays only the game and the rules of its training.
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +16,7 @@ import numpy.typing as npt
 
 from crib_agents.adapters.action_head import ActionHead, summary
 from crib_agents.adapters.scored import ScoredAgent
-from crib_agents.checks import read_rules, refuse_other_views
+from crib_agents.checks import fields_of, read_rules, refuse_other_views
 from crib_agents.files import check_format, read_header, shown, to_bytes, write_whole
 from crib_env.arrays import Array, Doubles, Floats
 from crib_env.engine.family import Family, find_family
@@ -56,7 +55,7 @@ def header(
         "version": WITH_FEATURES if level else FORMAT_VERSION,
         "environment": environment,
         "rules": chosen.name,
-        "rules_fields": _fields(chosen),
+        "rules_fields": fields_of(chosen),
         "family": family.name,
         "observation_layout": [[name, size] for name, size, _ in family.layout_at(level)],
         "features": list(family.features)[level - 1] if level else None,
@@ -179,13 +178,6 @@ class PolicyNetAgent(ScoredAgent):
         return found
 
 
-def _fields(rules: Rules) -> dict[str, Any]:
-    """Return the fields of the rules, without their name."""
-    fields = asdict(rules)
-    del fields["name"]
-    return fields
-
-
 def family_of_header(about: dict[str, Any], rules: Rules) -> tuple[Family, int]:
     """Return the engine that a header names, and how many levels of its features.
 
@@ -214,7 +206,7 @@ def rules_of_header(about: dict[str, Any]) -> Rules:
     """
     name, fields = about.get("rules"), about.get("rules_fields")
     if fields is None and isinstance(name, str) and name in PRESETS:
-        fields = _fields(PRESETS[name])
+        fields = fields_of(PRESETS[name])
     if not isinstance(fields, dict):
         raise ValueError(f"it was trained under the rules {shown(name)}: its header must say what "
                          f"they are, or name one of {', '.join(PRESETS)}")  # fmt: skip

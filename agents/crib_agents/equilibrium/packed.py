@@ -6,14 +6,11 @@ probabilities go into one.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 
 from crib_agents.equilibrium.strategy import Strategy
 from crib_env.arrays import Bytes, Doubles
 from crib_env.engine.jit import kernel
-from crib_env.engine.record import NONE
 
 # What a strategy begins with: numbers of its parts, and where those begin behind it.
 CLASSES, DISCARD_PAIRS, STARTERS, SIZE, CODES, SPLITS, ROW, CHILD, OFFSET, PEGGING = range(10)
@@ -63,25 +60,6 @@ def pack(strategy: Strategy) -> Doubles:
     begins = HEAD + np.cumsum([0, *map(len, parts[:-1])])
     head = [len(parts[0]), strategy.discard_pairs, len(strategy.play), bytes_a_number, *begins]
     return np.concatenate([np.array(head, dtype=np.float64), *parts])
-
-
-def join(keys: Sequence[int], packed: Sequence[Doubles]) -> Doubles:
-    """Return many strategies as one array: their number, each key and place, then the data."""
-    at = 1 + 2 * len(keys)
-    head = [float(len(keys))]
-    for key, numbers in zip(keys, packed, strict=True):
-        head += [key, at]
-        at += len(numbers)
-    return np.concatenate([np.array(head, dtype=np.float64), *packed])
-
-
-@kernel
-def find_game(weights, key):
-    """Return where the strategy for rules of this key begins, or NONE."""
-    for i in range(int(weights[0])):
-        if weights[1 + 2 * i] == key:
-            return int(weights[2 + 2 * i])
-    return NONE
 
 
 @kernel

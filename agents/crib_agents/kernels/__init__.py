@@ -12,5 +12,4 @@ may add). Here is what takes a view of how others play. Two-hand games:
 Table Top:
 
 - `placing`: the cell for a card, by what each line is likely to come to.
-- `potential`: what the lines come to as they lie, for rewards on the way.
 """

@@ -38,6 +38,16 @@ def flatten(layers: Layers) -> Doubles:
     return np.concatenate(parts)
 
 
+def join(keys: Sequence[int], parts: Sequence[Doubles]) -> Doubles:
+    """Return arrays for many rules as one: their number, each key and place, then the arrays."""
+    at = 1 + 2 * len(keys)
+    head = [float(len(keys))]
+    for key, numbers in zip(keys, parts, strict=True):
+        head += [key, at]
+        at += len(numbers)
+    return np.concatenate([np.array(head, dtype=np.float64), *parts])
+
+
 @kernel
 def put(places, values, n, place, value):
     """Write down that the input at ``place`` is ``value``, as the n-th; return how many now are."""
@@ -164,8 +174,8 @@ def bounded(points):
 
 
 @kernel
-def find_nets(weights, key):
-    """Return where the nets of these rules begin, NONE if there are none; see `weights.join`."""
+def find_rules(weights, key):
+    """Return where what is for the rules of a key begins, or NONE; see `join`."""
     for i in range(int(weights[0])):
         if weights[1 + 2 * i] == key:
             return int(weights[2 + 2 * i])

@@ -7,7 +7,7 @@ makes one flat array of many such sets, which the kernels read.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -26,13 +26,6 @@ from crib_env.rules import Rules
 
 FORMAT = "crib_env values"
 FORMAT_VERSION = 1
-
-
-def fields_of(rules: Rules) -> dict[str, Any]:
-    """Return the fields of rules, without their name."""
-    fields = asdict(rules)
-    del fields["name"]
-    return fields
 
 
 @dataclass(frozen=True, eq=False)
@@ -168,20 +161,6 @@ class Weights:
         if known.knows is not None:
             parts.append(known.knows(self.rules_fields))
         return _behind_their_places(parts)
-
-
-def join(sets: Sequence[Weights]) -> Doubles:
-    """Return many sets as kernels read them, float64[K].
-
-    How many there are, then the key and the place of each, then the sets; see `Weights.flat`.
-    """
-    flat = [weights.flat() for weights in sets]
-    at = 1 + 2 * len(sets)
-    head = [float(len(sets))]
-    for weights, numbers in zip(sets, flat, strict=True):
-        head += [weights.key(), at]
-        at += len(numbers)
-    return np.concatenate([np.array(head, dtype=np.float64), *flat])
 
 
 def find_learned(family: object) -> LearnedFamily:

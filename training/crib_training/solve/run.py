@@ -14,10 +14,10 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from crib_agents.checks import fields_of
 from crib_agents.equilibrium.files import Solved
 from crib_agents.equilibrium.strategy import Strategy
 from crib_agents.files import read_header, to_bytes, write_whole
-from crib_agents.learned.weights import fields_of
 
 from crib_env.cards import RANKS
 from crib_env.rules import TwoHandRules
