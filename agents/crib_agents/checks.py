@@ -10,6 +10,9 @@ from crib_env.engine.family import Family
 from crib_env.policy import Views
 from crib_env.rules import PRESETS, Rules, TwoHandRules
 
+# What the expert honours: its tables are measured under the presets. In the two-hand games its
+# judge adjusts the measured points to other heels.
+HONOURS = frozenset({"target", "match_target", "partners_confer", "two_hand.heels"})
 # No choice that is for the points of a deal depends on these, whatever their values.
 FOR_POINTS = TwoHandRules.of_a_match | {"target", "heels", "score_difference", "partners_confer"}
 

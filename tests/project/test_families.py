@@ -19,7 +19,7 @@ from crib_play.table.names import names
 from crib_play.table.session import Session
 from crib_training.command_line import main
 from crib_training.evaluation.duplicate import play_pairs
-from crib_training.learn.deep_monte_carlo.games import find_self_play
+from crib_training.learn.deep_monte_carlo.algorithm import find_self_play
 from crib_training.learn.deep_monte_carlo.settings import Settings
 
 import crib_env

@@ -19,7 +19,7 @@ from crib_training.baselines.policy import Policy
 from crib_training.baselines.rollout import Rollout, both_seats, collect, gae
 from crib_training.baselines.run import POLICY, Run, learn
 from crib_training.baselines.vrpo import expected_sarsa
-from crib_training.learn.divergence import DivergedError
+from crib_training.learn.learner import DivergedError
 from crib_training.learn.train import METHODS, main
 from crib_training.outputs import CHECKPOINT
 

@@ -17,8 +17,7 @@ from crib_training.exploit import exploitability
 from crib_training.interrupts import Stopped, interruptions
 from crib_training.learn.deep_monte_carlo.checkpoint import Checkpoint
 from crib_training.learn.deep_monte_carlo.settings import diff_settings, fixed
-from crib_training.learn.divergence import diverged, is_finite
-from crib_training.learn.learner import module_tensors, restore_module
+from crib_training.learn.learner import diverged, is_finite, module_tensors, restore_module
 from crib_training.learn.training_progress import EVENTS
 from crib_training.outputs import CHECKPOINT, csv_table, run_folder
 from crib_training.progress import Progress

@@ -35,7 +35,6 @@ from crib_training.command_line import TRACEBACK
 from crib_training.evaluation.aivat.reference import chosen_reference
 from crib_training.evaluation.by_score import by_score, score_table
 from crib_training.evaluation.duplicate import Sides, play_pairs
-from crib_training.evaluation.failures import counted, failures_list
 from crib_training.evaluation.figures import (
     agents_table,
     comparison_table,
@@ -43,7 +42,7 @@ from crib_training.evaluation.figures import (
     figures,
     phase_table,
 )
-from crib_training.evaluation.referee import Referee
+from crib_training.evaluation.referee import Referee, counted, failures_list
 from crib_training.loading import find_game, in_phase, shortest_episode
 from crib_training.outputs import write_json
 from crib_training.progress import Progress

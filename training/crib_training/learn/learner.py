@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import copy
+import math
 from collections.abc import Mapping
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,8 +14,6 @@ import torch
 from crib_agents.learned.network import Layers
 from torch import Tensor, nn
 from torch.optim import Optimizer
-
-from crib_training.learn.divergence import is_finite
 
 NETS, AVERAGE, ADAM = "nets.", "average.", "adam."  # prefixes of tensors
 
@@ -125,3 +125,24 @@ def to_array(tensor: Tensor) -> np.ndarray[Any, Any]:
     """Return a copy of a tensor as an array, wherever it is."""
     array: np.ndarray[Any, Any] = tensor.detach().cpu().numpy().copy()
     return array
+
+
+class DivergedError(RuntimeError):
+    """What a run learns is no longer finite; what it saved before is whole."""
+
+
+def is_finite(loss: float, *modules: nn.Module) -> bool:
+    """Return whether a loss and all parameters of modules are finite."""
+    parameters = (parameter for module in modules for parameter in module.parameters())
+    return math.isfinite(loss) and all(bool(torch.isfinite(one).all()) for one in parameters)
+
+
+def diverged(saved: Path | None, after: str) -> DivergedError:
+    """Return the error of a run whose loss or weights are not finite.
+
+    Args:
+        saved: the last good checkpoint, if there is one. after: how far the run was then, in words.
+    """
+    last = f"the last good checkpoint is {saved}, {after}" if saved else "nothing was saved"
+    return DivergedError(f"the run has diverged: its loss or its weights are not finite; {last}. A "
+                         f"lower --learning-rate helps")  # fmt: skip

@@ -39,7 +39,7 @@ from crib_env.settings import (
 )
 from crib_training.learn.callback import ProgressCallback
 from crib_training.learn.curve import Curve, read_points
-from crib_training.learn.divergence import diverged, is_finite
+from crib_training.learn.learner import diverged, is_finite
 from crib_training.learn.networks import policy_agent, policy_of
 from crib_training.learn.shaping import LineShaping
 from crib_training.learn.training_progress import EVENTS, TrainingProgress

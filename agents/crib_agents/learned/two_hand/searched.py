@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from crib_agents.adapters.phased import PhasedAgent
-from crib_agents.checks import refuse_other_views
+from crib_agents.checks import HONOURS, refuse_other_views
 from crib_agents.expert.two_hand.pegging.expert import (
     POSITIONS,
     SCRATCH,
@@ -15,7 +15,6 @@ from crib_agents.expert.two_hand.pegging.expert import (
     read_tables,
 )
 from crib_agents.expert.two_hand.pegging.search import FINDINGS, WIN_VALUE
-from crib_agents.knowledge.honours import HONOURS
 from crib_agents.knowledge.two_hand.holdings import holdings
 from crib_agents.knowledge.two_hand.model import load_for
 from crib_agents.knowledge.two_hand.pegging import POSITION

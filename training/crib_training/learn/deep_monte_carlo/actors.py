@@ -19,8 +19,7 @@ import numpy as np
 import torch
 
 from crib_env.arrays import Array, Bytes
-from crib_training.learn.deep_monte_carlo.algorithm import Samples
-from crib_training.learn.deep_monte_carlo.games import find_self_play
+from crib_training.learn.deep_monte_carlo.algorithm import Samples, find_self_play
 from crib_training.learn.deep_monte_carlo.settings import Settings
 from crib_training.learn.learner import NETS, restore_module
 from crib_training.processes import ProcessDiedError, ProcessPool

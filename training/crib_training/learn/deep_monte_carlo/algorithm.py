@@ -26,9 +26,12 @@ from crib_agents.learned.family import LearnedFamily
 from torch import Tensor, nn
 
 from crib_env.arrays import Array
+from crib_env.envs.makers import EnvSpec
+from crib_env.parts import find_part
 from crib_env.rules import Rules
 from crib_training.learn.deep_monte_carlo.settings import GameDefaults, Settings
 from crib_training.learn.learner import Learner
+from crib_training.loading import find_game
 
 EVEN = 1e3  # a temperature at which values no longer matter
 
@@ -190,3 +193,18 @@ def gumbel(
     scale = np.where(rng.random(shape[0]) < epsilon, EVEN, temperature)
     noise: Array = rng.gumbel(size=shape) * scale[:, None]
     return noise
+
+
+def find_self_play(settings: Settings) -> tuple[EnvSpec, SelfPlay]:
+    """Return the environment that settings name, and its game as something to learn.
+
+    Raises:
+        ValueError: there is no such game, or nothing learns it.
+    """
+    maker, rules = find_game(settings.env, settings.rules)
+    family = maker.family
+    self_play: type[SelfPlay] = find_part("deep_monte_carlo", family.name)
+    players = family.players[0] if settings.players is None else settings.players
+    family.rules_record(rules, "game", players)  # it refuses wrong numbers
+    torch.manual_seed(settings.seed)
+    return maker, self_play(rules, players, settings)

@@ -11,6 +11,7 @@ from __future__ import annotations
 import numpy as np
 from numba import float64, from_dtype, int64, types, void
 
+from crib_agents.checks import HONOURS
 from crib_agents.data.tables import RANKS
 from crib_agents.expert.two_hand.discard.crib import (
     DECK,
@@ -28,7 +29,6 @@ from crib_agents.expert.two_hand.discard.expected_win import (
 )
 from crib_agents.kernels.discard import card_of
 from crib_agents.kernels.pair_tables import cell
-from crib_agents.knowledge.honours import HONOURS
 from crib_agents.knowledge.two_hand.holdings import FIRST, number
 from crib_agents.knowledge.two_hand.model import MODEL_T, load_for
 from crib_agents.knowledge.two_hand.outcomes import COUNT_SIZE, JACK_TURNED

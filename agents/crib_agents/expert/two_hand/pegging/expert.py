@@ -12,7 +12,7 @@ from functools import cache
 import numpy as np
 from numba import float64, from_dtype, int64, types, void
 
-from crib_agents.checks import refuse_other_views
+from crib_agents.checks import HONOURS, refuse_other_views
 from crib_agents.data import tables
 from crib_agents.data.tables import RANKS
 from crib_agents.expert.two_hand.pegging.belief import enumerate_hands, systematic_resample
@@ -20,7 +20,6 @@ from crib_agents.expert.two_hand.pegging.rollout_policy import SIZE
 from crib_agents.expert.two_hand.pegging.search import FINDINGS, WIN_VALUE, search_card
 from crib_agents.expert.two_hand.pegging.show import look_ahead
 from crib_agents.kernels.pair_tables import game_of, pair_table_of
-from crib_agents.knowledge.honours import HONOURS
 from crib_agents.knowledge.two_hand.holdings import (
     FIRST,
     HOLDINGS,
@@ -62,7 +61,7 @@ SCRATCH = np.dtype(
     ],
     align=True,
 )
-SCRATCH_T = types.Doubles(from_dtype(SCRATCH), 1, "C")
+SCRATCH_T = types.Array(from_dtype(SCRATCH), 1, "C")
 POSITIONS = 4  # that a search needs
 UNIT = 1024.0  # parts of a point in the file
 
