@@ -18,15 +18,20 @@ from crib_training.command_line import start
 
 from crib_env.errors import unknown
 from crib_env.settings import MANY, Between, Count, NewFolder, Positional, Seed, Several
-from docs.numbers.make import agents, exploitability, table_top, two_hand, winning
+from docs.numbers.make import agents, exploitability, published, table_top, two_hand, winning
 from docs.numbers.make.pages import write
 from docs.numbers.make.run import Run
 
 FOLDER = Path("docs/numbers")
-PAGES = ("six_card", "five_card", "table_top", "agents", "exploitability")
-TITLES = {"six_card": "Six-card cribbage", "five_card": "Five-card cribbage",
-          "table_top": "Table Top", "agents": "The agents",
-          "exploitability": "Exploitability"}  # fmt: skip
+PAGES = ("six_card", "five_card", "table_top", "agents", "exploitability", "published")
+TITLES = {
+    "six_card": "Six-card cribbage in numbers",
+    "five_card": "Five-card cribbage in numbers",
+    "table_top": "Table Top in numbers",
+    "agents": "The agents in numbers",
+    "exploitability": "Exploitability in numbers",
+    "published": "Beside published figures",
+}
 # The options that change a page's figures.
 PLAYED = ("agent", "deals", "games")
 OPTIONS = {
@@ -35,6 +40,7 @@ OPTIONS = {
     "table_top": (*PLAYED, "lines", "seed"),
     "agents": ("pairs", "seed"),
     "exploitability": ("hands", "seed"),
+    "published": ("cribs", "seed"),
 }
 PRESETS = {"six_card": "hoyle", "five_card": "five_card"}
 
@@ -44,7 +50,7 @@ class Settings(TakesAgents):
     """Make the pages of docs/numbers.
 
     Attributes:
-        pages: six_card, five_card, table_top, agents, exploitability; all if none.
+        pages: six_card, five_card, table_top, agents, exploitability, published; all if none.
         agent: who plays.
         deals: single deals, or rounds.
         games: whole games.
@@ -82,7 +88,7 @@ def run(settings: Settings) -> None:
         print(f"{name} ...", flush=True)
         text, data = make(name, settings)
         used = " ".join(f"--{option} {getattr(settings, option)}" for option in OPTIONS[name])
-        head = f"# {TITLES[name]} in numbers\n\n"
+        head = f"# {TITLES[name]}\n\n"
         write(settings.out, name, head + text, data, f"python -m docs.numbers.make {name} {used}")
         print(f"wrote {settings.out / name}.md")
 
@@ -93,6 +99,8 @@ def make(name: str, settings: Settings) -> tuple[str, dict[str, Any]]:
         return agents.page(settings.pairs, settings.seed, settings.out, settings.runs)
     if name == "exploitability":
         return exploitability.page(settings.hands, settings.seed, settings.runs)
+    if name == "published":
+        return published.page(settings.cribs, settings.seed, settings.out)
     agent = settings.load_agent(settings.agent)
     amount = Run(
         agent, settings.deals, settings.games, settings.cribs, settings.seed, settings.workers
