@@ -3,7 +3,7 @@
     python -m benchmarks.discards
 
 Views of seats about to discard, as many at once as a tournament asks: far from the end, where the
-worth of a pair is linear, and where both seats may go out, by the staged expectation.
+value of a pair is linear, and where both seats may go out, by the staged expectation.
 """
 
 from __future__ import annotations

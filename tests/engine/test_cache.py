@@ -21,7 +21,7 @@ from numba.core import config
 
 from checkout import ROOT, python
 from crib_env.engine import cache
-from crib_env.engine.cache import ENDING, KEPT, KernelCache, cache_folder
+from crib_env.engine.cache import ENDING, MOST_FILES, KernelCache, cache_folder
 from crib_env.engine.fingerprint import fingerprint
 from crib_env.engine.jit import Entry, kernel
 
@@ -334,15 +334,15 @@ def test_the_newest_versions_of_an_entry_stay_and_no_other_entry_loses_its_code(
     compiled(0, "test.add-more")(0)
     compiled(0, "test.ad")(0)
     others = files(folder)
-    for n in range(KEPT + 3):
+    for n in range(MOST_FILES + 3):
         compiled(n)(0)
         for path in set(files(folder)) - set(others):  # a second older
             os.utime(path, (path.stat().st_atime, path.stat().st_mtime - 1))
     kept = files(folder)
     assert set(others) < set(kept)
-    assert len(kept) == KEPT + len(others)
+    assert len(kept) == MOST_FILES + len(others)
     made = counted.made
-    for n in range(3, KEPT + 3):
+    for n in range(3, MOST_FILES + 3):
         compiled(n)(0)
     assert counted.made == made  # it is the oldest that went
 

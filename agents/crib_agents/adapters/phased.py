@@ -54,8 +54,8 @@ class PhasedAgent:
         discarding = views["phase"] == DISCARD
         for chosen, agent in ((discarding, self.discard), (~discarding, self.pegging)):
             if chosen.any():
-                asked = views[chosen]
-                actions[chosen] = check_actions(agent.act(asked, rng), len(asked))
+                some = views[chosen]
+                actions[chosen] = check_actions(agent.act(some, rng), len(some))
         return actions
 
     @one_or_many

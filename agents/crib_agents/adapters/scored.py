@@ -124,10 +124,11 @@ class ScoredAgent:
             sum(part for _, part, _ in family.layout_at(level)) for level in range(len(levels))
         ]
         if size not in sizes:
-            said = ", ".join(f"{n}{f' with {level!r}' if level else ''}"
+            sizes_known = ", ".join(f"{n}{f' with {level!r}' if level else ''}"
                              for n, level in zip(sizes, levels, strict=True))  # fmt: skip
             raise ValueError(
-                f"{self.name} reads observations of {size} numbers; those of this game have {said}"
+                f"{self.name} reads observations of {size} numbers; those of this game have "
+                f"{sizes_known}"
             )
         return levels[sizes.index(size)]
 

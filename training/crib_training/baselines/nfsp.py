@@ -107,8 +107,8 @@ class NFSP(MemoryLearner):
         explored = self.rng.random(len(lanes)) < epsilon
         greedy, drawn = np.flatnonzero(best & ~explored), np.flatnonzero(~best)
         actions[greedy] = self.q(seen[greedy], masks[greedy]).argmax(1)
-        chances = self.average(seen[drawn], masks[drawn]).softmax(1).double().numpy()
-        ladder = chances.cumsum(1)
+        probabilities = self.average(seen[drawn], masks[drawn]).softmax(1).double().numpy()
+        ladder = probabilities.cumsum(1)
         points = self.rng.random((len(drawn), 1)) * ladder[:, -1:]
         actions[drawn] = torch.from_numpy((ladder > points).argmax(1))
         rows = np.flatnonzero(best)

@@ -39,7 +39,7 @@ STAGES = (
     (1, 100, 0.001, 2),
     (1, 100, 0.0003, 2),
 )
-KEPT_VISITS = 20.0  # what a stage finds first weighs as one more find after so many
+EARLIER_VISITS = 20.0  # what a stage finds first weighs as one more find after so many
 
 
 def learn(preset: str, rounds: int, seed: np.random.SeedSequence) -> Doubles:
@@ -54,7 +54,7 @@ def learn(preset: str, rounds: int, seed: np.random.SeedSequence) -> Doubles:
     values = np.zeros(VALUES)
     for stage in steps(range(len(STAGES)), f"{preset}, stages"):
         whole, epsilon, rate, parts = STAGES[stage]
-        visits = np.full(VALUES, KEPT_VISITS if stage else 0.0)
+        visits = np.full(VALUES, EARLIER_VISITS if stage else 0.0)
         for players in PLAYERS:
             points = np.zeros((parts * rounds, 2), dtype=np.int64)
             began = time.perf_counter()

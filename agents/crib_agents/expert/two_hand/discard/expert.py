@@ -1,4 +1,4 @@
-"""Discarding: every pair with its mean hand, mean crib, expected play, and what it is worth.
+"""Discarding: every pair with its mean hand, mean crib, expected play, and its value.
 
 The hand is exact over the starters not seen, the crib exact under the other's habit but for a
 measured correction (see `crib`), the play the mean of hands of the kept ranks. Far
@@ -46,14 +46,14 @@ PAIRS = 15  # of six cards; ten of five
 # Points to make within which a seat may well go out in this deal or the next. Beyond, choosing by
 # the linear value costs a hundredth of a percent of a game or less.
 NEAR = 45
-SWING = 10  # points each way over which worth is taken as linear farther from the end
+SWING = 10  # points each way over which value is taken as linear farther from the end
 
 # The columns of what is known of a pair to discard.
 HAND_MEAN = 0  # mean points of the hand kept
 CRIB_MEAN = 1  # mean points of the crib, less than 0 if it is the other's
 OWN_PEGS = 2  # points this seat is expected to peg in the play
 OTHER_PEGS = 3  # points the other is
-WIN_VALUE = 4  # the value of the pair, 0 to 1; see worth
+WIN_VALUE = 4  # the value of the pair, 0 to 1
 COLUMNS = 5
 
 SCRATCH = np.dtype(
@@ -137,7 +137,7 @@ def fill_columns(v, win_table, model, table, near, s, columns):
     Args:
         v: the view, of a seat discarding. win_table: the table of `win_table`.
         model: the record of `model`. table: the show table. s: a `SCRATCH` record.
-        near: how many points from the target worth is worked out in stages.
+        near: how many points from the target the value is worked out in stages.
     """
     n = sort_cards(v, s)
     i_deal = v["is_dealer"]
@@ -247,7 +247,7 @@ def rank_discards(views: Views, near: int = NEAR) -> tuple[Actions, Doubles]:
 
     Args:
         views: structured array [B] of views, each of a seat discarding.
-        near: within how many points of the target worth is worked out in stages; farther away it
+        near: within how many points of the target the value is worked out in stages; beyond, it
             is linear, which ranks pairs as well but may lie some hundredths off.
 
     Returns:
