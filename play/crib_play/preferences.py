@@ -1,4 +1,4 @@
-"""What is stored for a person between sittings: choices in the configuration folder, scores in data.
+"""What is stored for a person between sittings: choices as configuration, scores as data.
 
 A folder that cannot be read or written costs the memory and never the game.
 """
