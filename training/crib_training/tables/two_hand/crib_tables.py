@@ -30,11 +30,11 @@ from crib_training.tables.files import write
 from crib_training.tables.two_hand.dealing import (
     best_pair,
     both_games,
-    crib_points,
     deal_hands,
     discard_views,
     draw,
     generator,
+    set_points,
 )
 from crib_training.tables.two_hand.schell import compare_with_schell
 
@@ -70,8 +70,8 @@ def sample(views, table, weights, rng, deals, sums, squares, samples, kept):
                     kept[role, a >> 2, 1] += 1
                 for j in range(i + 1, n):
                     b = hand[j]
-                    points = crib_points(
-                        table, a, b, other >> 6, other & 63, starter, views[0]["crib_flush_size"]
+                    points = set_points(
+                        table, a, b, other >> 6, other & 63, 4, starter, views[0]["crib_flush_size"]
                     )
                     at = cell(min(a, b), max(a, b))
                     sums[role, at] += points

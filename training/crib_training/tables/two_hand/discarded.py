@@ -54,11 +54,11 @@ from crib_training.progress import steps
 from crib_training.tables.files import write
 from crib_training.tables.two_hand.dealing import (
     both_games,
-    crib_points,
     deal_hands,
     discard_views,
     draw,
     generator,
+    set_points,
 )
 from crib_training.tables.two_hand.schell import compare_with_schell
 
@@ -101,8 +101,8 @@ def sample(views, win_table, model, table, scratch, columns, rng, deals, discard
                     high = scratch[0]["cards"][j]
                     expected = abs(columns[role, k, CRIB_MEAN])
                     k += 1
-                    points = crib_points(
-                        table, low, high, other >> 6, other & 63, starter,
+                    points = set_points(
+                        table, low, high, other >> 6, other & 63, 4, starter,
                         views[0]["crib_flush_size"],
                     )  # fmt: skip
                     beyond = points - expected
