@@ -36,7 +36,6 @@ from crib_training.tables.two_hand.dealing import (
     generator,
     set_points,
 )
-from crib_training.tables.two_hand.schell import compare_with_schell
 
 
 @entry(
@@ -171,6 +170,4 @@ def run(settings: Settings) -> None:
         print(f"{rules.name}: {time.perf_counter() - started:.0f} s, mean change by round "
               + " ".join(f"{change:.4f}" for change in changes)
               + f", largest standard error {found.error.max():.4f}")  # fmt: skip
-        if rules.dealt == 6:
-            print(compare_with_schell(found.crib))
     write(CRIB_TABLES, settings, games)
