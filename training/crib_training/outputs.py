@@ -113,7 +113,7 @@ def write_json(path: Path, result: Any) -> None:
     """
     text = json.dumps(result, indent=2) + "\n"
     if path.exists() and not path.is_file():
-        path.write_text(text)
+        path.write_text(text, "utf-8")
     else:
         write_whole(path, text.encode())
 

@@ -132,7 +132,7 @@ def read(path: Path) -> Results:
         ValueError: it holds none.
     """
     try:
-        return Results(**json.loads(path.read_text()))
+        return Results(**json.loads(path.read_text("utf-8")))
     except (OSError, ValueError, TypeError) as error:
         raise ValueError(f"{path} holds no results: {error}") from None
 
@@ -202,5 +202,5 @@ def run(settings: Settings) -> None:
         settings.out.mkdir(parents=True, exist_ok=True)
         write_json(settings.out / results.file, asdict(results))
         if not (settings.out / CARD).exists():
-            (settings.out / CARD).write_text(card(results))
+            (settings.out / CARD).write_text(card(results), "utf-8")
         print(f"In {settings.out}: {results.file}, {CARD}")

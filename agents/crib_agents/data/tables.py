@@ -152,7 +152,7 @@ def _read_arrays(path: Path) -> tuple[int, dict[str, Any]]:
 
 def _read_games(table: Table, path: Path) -> tuple[int, dict[str, Any]]:
     """Return the version and the arrays of a ``.json`` file: games, and roles by name in them."""
-    data: dict[str, Any] = json.loads(path.read_text())
+    data: dict[str, Any] = json.loads(path.read_text("utf-8"))
     games = {game["dealt"]: game for game in data.get("games", {}).values()}
     held = {}
     for name in table.shapes:

@@ -158,14 +158,14 @@ def _filled(title: str, data: dict[str, Any]) -> str:
     here = files(__package__) / "page"
     filling = {
         "TITLE": escape(title),
-        "STYLE": page_sheet() + (here / "page.css").read_text(),
+        "STYLE": page_sheet() + (here / "page.css").read_text("utf-8"),
         "SYMBOLS": "".join(symbols().values()),
         "VIEW": f"0 0 {WIDTH} {HEIGHT}",
         "FONT": FONT,
         "DATA": json.dumps(data, separators=(",", ":")).replace("<", "\\u003c"),
-        "PROGRAM": (here / "page.js").read_text(),
+        "PROGRAM": (here / "page.js").read_text("utf-8"),
     }
-    page = (here / "page.html").read_text()
+    page = (here / "page.html").read_text("utf-8")
     before, *rest = page.split("{{")
     return before + "".join(
         filling[name] + after for name, _, after in (part.partition("}}") for part in rest)

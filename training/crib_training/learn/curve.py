@@ -182,7 +182,7 @@ def read_points(folder: Path) -> list[Point]:
         raise ValueError(f"{folder} is no folder of a run: it has no {TABLE}")
     kinds = {"deals": int, "decisions": int, "opponent": str}
     try:
-        with path.open(newline="") as file:
+        with path.open(newline="", encoding="utf-8") as file:
             return [
                 Point(**{key: kinds.get(key, float)(value) for key, value in row.items()})
                 for row in csv.DictReader(file)
@@ -196,5 +196,5 @@ def read_words(folder: Path) -> dict[str, Any]:
     path = folder / WORDS
     if not path.is_file():
         return {"title": folder.name, "baselines": {}}
-    words: dict[str, Any] = json.loads(path.read_text())
+    words: dict[str, Any] = json.loads(path.read_text("utf-8"))
     return words

@@ -146,7 +146,7 @@ def _run(settings: Settings) -> None:
             "",
         ]
     )
-    (settings.out / "table.md").write_text(text)
+    (settings.out / "table.md").write_text(text, "utf-8")
     write_json(settings.out / "results.json", results)
     players = learned[0], find_agent("rule_based")
     write_replay(settings.out / "replay.html", rules, players, settings.seed)

@@ -129,7 +129,7 @@ def fit(recipe: Recipe, seed: int, pairs: int, out: Path) -> dict[str, Any]:
 def read(out: Path, name: str) -> dict[int, dict[str, Any]]:
     """Return what has been found by a recipe, by seed."""
     files = folder(out, name, 0).parent.glob(f"seed-*/{FILE}")
-    runs = {int(file.parent.name.removeprefix("seed-")): file.read_text() for file in files}
+    runs = {int(file.parent.name.removeprefix("seed-")): file.read_text("utf-8") for file in files}
     return {seed: json.loads(runs[seed]) for seed in sorted(runs)}
 
 
@@ -207,7 +207,7 @@ def run(settings: Settings) -> None:
                 write_json(out / FILE, found)
                 print(runs_table({seed: found}), flush=True)
     done = {name: runs for name in RECIPES if (runs := read(settings.out, name))}
-    (settings.out / PAGE).write_text(page(done, settings.pairs))
+    (settings.out / PAGE).write_text(page(done, settings.pairs), "utf-8")
     print(f"wrote {settings.out / PAGE}")
 
 

@@ -42,7 +42,7 @@ class Ledger:
         folder.mkdir(parents=True, exist_ok=True)
         self._path = folder / FILE
         self._identity = setup.identity()
-        lines = self._path.read_text().split("\n")[:-1] if self._path.exists() else []
+        lines = self._path.read_text("utf-8").split("\n")[:-1] if self._path.exists() else []
         if lines:
             old = self._require_same(lines[0])
             self._identity["agents"] = sorted({*old["agents"], *self._identity["agents"]})
@@ -60,7 +60,7 @@ class Ledger:
 
     def add(self, record: Record) -> Chunk:
         """Store the record of a finished chunk; return its key."""
-        with self._path.open("a") as file:
+        with self._path.open("a", encoding="utf-8") as file:
             file.write(self._line(record))
         return self._keep(record)
 

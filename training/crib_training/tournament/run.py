@@ -167,7 +167,7 @@ def _tournament(
         played[pairing] = games, deals
     results = standings(setup, names, played, pairs, until, anchor)
     write_json(out / "results.json", results)
-    (out / "report.md").write_text(report(results))
+    (out / "report.md").write_text(report(results), "utf-8")
     drawn = draw(results, out / "ratings.png")
     resumed = f"; {there} chunks were there already" if there else ""
     picture = ", ratings.png" if drawn else " (no ratings.png: matplotlib is not installed)"
