@@ -14,8 +14,7 @@ import numpy as np
 
 from crib_agents.checks import FOR_POINTS
 from crib_agents.data.tables import CRIB_TABLES, load
-from crib_agents.kernels.discard import discard_by
-from crib_agents.kernels.pair_tables import CELLS, cell, pair_table_of
+from crib_agents.kernels.discard import CELLS, cell, discard_by, pair_table_of
 from crib_agents.kernels.pegging import HEURISTICS, best_card
 from crib_agents.kernels.placing import WEIGHTS, best_action
 from crib_env.arrays import Doubles

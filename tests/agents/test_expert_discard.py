@@ -21,7 +21,7 @@ from crib_agents.expert.two_hand.discard.expert import (
     DiscardExpert,
     rank_discards,
 )
-from crib_agents.kernels.pair_tables import CELLS, cell
+from crib_agents.kernels.discard import CELLS, cell
 from crib_agents.knowledge.two_hand import model
 from crib_agents.knowledge.two_hand.holdings import FIRST, OF_SIZE, number
 from crib_agents.knowledge.two_hand.model import MODEL

@@ -10,7 +10,7 @@ import pytest
 from crib_agents.expert.table_top import TableTopExpert
 from crib_agents.expert.table_top.agent import ACTIONS, VALUE, WIN_VALUE
 from crib_agents.expert.table_top.value import MINE, THEIRS
-from crib_agents.knowledge.table_top import rounds, win
+from crib_agents.knowledge.table_top import win
 from crib_agents.knowledge.table_top.win_table import chance_of
 from crib_training.evaluation.duplicate import estimate, play_pairs
 from crib_training.tables.table_top.rounds import measure
@@ -106,9 +106,9 @@ def test_the_table_agrees_with_games_played(players: int, preset: str) -> None:
 @every_variant
 def test_a_new_measurement_agrees_with_the_file(players: int, preset: str) -> None:
     """The file was measured at budget 2, whose points are a little more."""
-    stored = rounds.load(int(PRESETS[preset].score_difference), players)
+    stored = win.load_rounds(int(PRESETS[preset].score_difference), players)
     scored, errors = measure(preset, players, 1, 2000, np.random.SeedSequence(5))
-    points = np.arange(rounds.POINTS)
+    points = np.arange(win.POINTS)
     assert scored[:, 0].mean() == pytest.approx(stored.points.sum(axis=1) @ points, abs=0.9)
     assert scored[:, 1].mean() == pytest.approx(stored.points.sum(axis=0) @ points, abs=0.9)
     for turn in (0, 9, 18):

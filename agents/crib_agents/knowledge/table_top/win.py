@@ -1,7 +1,7 @@
 """The probability of winning a game of Table Top, at the end of a round and within one.
 
 A game is solved backwards over the totals of both sides, with the measured points of a round
-(`rounds`). It ends when a side has the target or more after a full count; the higher total wins,
+(`load_rounds`). It ends when a side has the target or more after a full count; the higher total wins,
 and a tie continues (T9). Within a round each side's points are the expected ones plus a normal
 error, which shrinks as cards come.
 
@@ -10,13 +10,46 @@ Past the target only the difference of the totals matters, so the tables end som
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import cache, lru_cache
 
 import numpy as np
 
-from crib_agents.knowledge.table_top import rounds
-from crib_agents.knowledge.table_top.rounds import POINTS
+from crib_agents.data import tables
 from crib_env.arrays import Doubles
+from crib_env.engine.table_top import PLAYERS
+
+MOST_POINTS = 79  # a side's points of a round above this, none yet seen, count as this many
+POINTS = MOST_POINTS + 1
+
+
+@dataclass(frozen=True)
+class Rounds:
+    """What a round brings, as the dealing side sees it: its own points, then the other side's.
+
+    Attributes:
+        points: float64[80, 80], the chances of what they score: both their points, heels and crib
+            included, or where only the difference counts (T13) at least one of them nothing.
+        spread: float64[28, 2, 2], the covariance, after each turn, of their points in the count
+            about what its mover then expects.
+    """
+
+    points: Doubles
+    spread: Doubles
+
+
+@cache
+def load_rounds(score_difference: int, players: int) -> Rounds:
+    """Return what a round brings.
+
+    Args:
+        score_difference: 1 where only the difference counts (T13).
+        players: 2 or 4.
+    """
+    held = tables.load(tables.TABLE_TOP_ROUNDS)
+    at = score_difference, PLAYERS.index(players)
+    counted = held["counted"][at]
+    return Rounds(counted / counted.sum(), held["spread"][at])
 
 
 @cache
@@ -32,7 +65,7 @@ def probabilities(score_difference: int, players: int, target: int) -> Doubles:
         float64[target + 80, target + 80], for the side that has dealt the round, by its total and
         the other side's.
     """
-    table = solve(rounds.load(score_difference, players).points, target).clip(0.0, 1.0)
+    table = solve(load_rounds(score_difference, players).points, target).clip(0.0, 1.0)
     table.setflags(write=False)
     return table
 
@@ -96,7 +129,7 @@ def win_table(players: int, target: int) -> Doubles:
         float64[28, target + 80, target + 80], for the side that deals the round, by the turn and
         what its total and the other side's are expected to be at the end.
     """
-    return smoothed(probabilities(0, players, target), rounds.load(0, players).spread)
+    return smoothed(probabilities(0, players, target), load_rounds(0, players).spread)
 
 
 def round_win_table(
@@ -119,7 +152,7 @@ def round_win_table(
         a, b = (a - b).clip(0), (b - a).clip(0)
     table = probabilities(score_difference, players, target) if target else won(POINTS)
     return smoothed(
-        table[dealer + a, other + b], rounds.load(score_difference, players).spread[turn]
+        table[dealer + a, other + b], load_rounds(score_difference, players).spread[turn]
     )
 
 

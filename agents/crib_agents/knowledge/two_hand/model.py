@@ -15,7 +15,7 @@ import numpy.typing as npt
 from numba import from_dtype, types
 
 from crib_agents.data import tables
-from crib_agents.kernels.pair_tables import CELLS
+from crib_agents.kernels.discard import CELLS
 from crib_agents.knowledge.two_hand import outcomes
 from crib_agents.knowledge.two_hand.holdings import MOST, OF_SIZE
 from crib_agents.knowledge.two_hand.outcomes import (
@@ -31,7 +31,7 @@ Record = npt.NDArray[np.void]
 
 MODEL = np.dtype(
     [
-        # How often a role lays a pair of a cell that it was dealt; see `kernels.pair_tables`.
+        # How often a role lays a pair of a cell that it was dealt; see `kernels.discard`.
         ("discard_rate", np.float64, (2, CELLS)),
         # What the crib of a pair that a role lays makes beyond what habits explain; by ranks.
         ("excess", np.float64, (2, CELLS)),

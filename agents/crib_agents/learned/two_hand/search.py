@@ -29,7 +29,7 @@ from crib_agents.expert.two_hand.pegging.search import (
     play_out,
 )
 from crib_agents.expert.two_hand.pegging.show import look_ahead
-from crib_agents.kernels.pair_tables import game_of, pair_table_of
+from crib_agents.kernels.discard import game_of, pair_table_of
 from crib_agents.knowledge.two_hand.holdings import DISTINCT, LISTED, LOWEST, number
 from crib_agents.knowledge.two_hand.model import MODEL_T
 from crib_agents.knowledge.two_hand.pegging import ME, POSITIONS_T, THEM, copy, go_on, put

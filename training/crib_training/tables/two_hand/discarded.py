@@ -32,7 +32,7 @@ from crib_agents.expert.two_hand.discard.expert import (
     fill_columns,
     sort_cards,
 )
-from crib_agents.kernels.pair_tables import CELLS, cell
+from crib_agents.kernels.discard import CELLS, cell
 from crib_agents.knowledge.two_hand.model import (
     MODEL_T,
     build,

@@ -27,8 +27,7 @@ from crib_agents.expert.two_hand.discard.expected_win import (
     TOTAL_SIZE,
     expected_win,
 )
-from crib_agents.kernels.discard import card_of
-from crib_agents.kernels.pair_tables import cell
+from crib_agents.kernels.discard import card_of, cell
 from crib_agents.knowledge.two_hand.holdings import FIRST, number
 from crib_agents.knowledge.two_hand.model import MODEL_T, load_for
 from crib_agents.knowledge.two_hand.outcomes import COUNT_SIZE, JACK_TURNED

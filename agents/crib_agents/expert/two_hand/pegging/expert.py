@@ -19,7 +19,7 @@ from crib_agents.expert.two_hand.pegging.belief import enumerate_hands, systemat
 from crib_agents.expert.two_hand.pegging.rollout_policy import SIZE
 from crib_agents.expert.two_hand.pegging.search import FINDINGS, WIN_VALUE, search_card
 from crib_agents.expert.two_hand.pegging.show import look_ahead
-from crib_agents.kernels.pair_tables import game_of, pair_table_of
+from crib_agents.kernels.discard import game_of, pair_table_of
 from crib_agents.knowledge.two_hand.holdings import (
     FIRST,
     HOLDINGS,
