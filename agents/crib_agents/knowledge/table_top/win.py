@@ -2,8 +2,8 @@
 
 A game is solved backwards over the totals of both sides, with the measured points of a round
 (`load_rounds`). It ends when a side has the target or more after a full count; the higher total
-wins, and a tie continues (T9). Within a round each side's points are the expected ones plus a normal
-error, which shrinks as cards come.
+wins, and a tie continues (T9). Within a round each side's points are the expected ones plus a
+normal error, which shrinks as cards come.
 
 Past the target only the difference of the totals matters, so the tables end some way beyond it.
 """
