@@ -35,6 +35,7 @@ class Settings(RunSettings):
     """Learn a mixed policy by ESCHER.
 
     Attributes:
+        method: the method.
         batch_size: decisions per step of gradient descent.
         updates: gradient steps of the regrets and of the average policy per iteration.
         critic_epochs: passes of the critic over an iteration's decisions.
@@ -42,6 +43,7 @@ class Settings(RunSettings):
         learning_rate: learning rate of all networks; it falls to a tenth.
         target_rate: step of the target critic at each update.
         reservoir: decisions in each of the two reservoirs.
+        out: the folder for results.
     """
 
     method: Literal["escher"] = "escher"

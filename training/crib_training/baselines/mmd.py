@@ -30,12 +30,14 @@ class Settings(ActorCriticSettings):
     """Learn a mixed policy by magnetic mirror descent.
 
     Attributes:
+        method: the method.
         magnet: uniform, or ema: the slow average of the policy.
         gae_lambda: lambda of GAE.
         kl: weight of the KL to the policy that played, for advantages of variance 1.
         pull: weight of the KL to the magnet.
         last_pull: that weight at the end.
         magnet_rate: step of an ema magnet towards the policy at each update.
+        out: the folder for results.
     """
 
     method: Literal["mmd"] = "mmd"

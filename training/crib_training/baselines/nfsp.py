@@ -32,6 +32,8 @@ class Settings(RunSettings):
     """Learn a mixed policy by neural fictitious self-play.
 
     Attributes:
+        method: the method.
+        steps: decisions per lane between updates.
         batch_size: decisions per step of gradient descent.
         updates: gradient steps of both networks between batches of decisions.
         anticipatory: probability that a seat plays its best response in a deal.
@@ -41,6 +43,7 @@ class Settings(RunSettings):
         target_rate: step of the target network at each update.
         memory: newest decisions that the best response learns from.
         reservoir: decisions that the average policy learns from, a uniform sample of all.
+        out: the folder for results.
     """
 
     method: Literal["nfsp"] = "nfsp"

@@ -28,7 +28,9 @@ class Settings(ClippedSettings):
     """Learn a mixed policy by VRPO.
 
     Attributes:
+        method: the method.
         trace_lambda: lambda of the traces.
+        out: the folder for results.
     """
 
     method: Literal["vrpo"] = "vrpo"
