@@ -22,7 +22,7 @@ from crib_env.settings import check_file
 
 SCRIPTS = (
     "batch", "scaling", "vector", "hands", "agents", "learned", "discards", "aec", "gym_single",
-    "sb3", "learning", "render", "memory", "start",
+    "sb3", "learning", "baselines", "render", "memory", "start",
 )  # fmt: skip
 NAMED = ("gpu",)  # run by ``--only`` alone: not every machine has one
 RESULTS = Path(__file__).parent / "RESULTS.md"

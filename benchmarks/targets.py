@@ -40,6 +40,7 @@ TARGETS: dict[str, Target] = {
     "make_vec": Target(5e6, 8e6),
     "sb3": Target(0.85, 0.95),
     "trainer": Target(5.0, 10.0),
+    "baselines": Target(4.0, 8.0),
     "strength": Target(60.0, 45.0, less_is_better=True),
     "frames": Target(20, 40),
     "hands": Target(80e6, 150e6),

@@ -19,7 +19,9 @@ from typing import Any
 
 import numpy as np
 from crib_agents.files import write_whole
+from crib_agents.learned import MonteCarloAgent
 from crib_agents.loading import load_agent
+from crib_training.baselines.monte_carlo import Softmax
 from crib_training.baselines.run import CURVE, POLICY
 from crib_training.command_line import start
 from crib_training.evaluation.evaluate import evaluate
@@ -29,15 +31,17 @@ from crib_training.learn.train import METHODS
 from crib_training.loading import find_game
 from crib_training.outputs import CHECKPOINT, as_png
 
+from crib_env.policy import Agent
 from crib_env.settings import Count, NewFolder
 
 DOCS = Path(__file__).parent
 NUMBERS, PAGE = DOCS / "numbers" / "benchmark.json", DOCS / "numbers" / "benchmark.md"
 PICTURE = DOCS / "pictures" / "benchmark.png"
 ENV = "five_card_v0"
-LINES = {
-    "mmd_ema": ("mmd", ("--magnet", "ema"))
-}  # a method with other settings, by its line's name
+LINES: dict[str, tuple[str, dict[str, Any]]] = {  # a method with other settings, by its line's name
+    "mmd_ema": ("mmd", {"magnet": "ema"}),
+    "monte_carlo_mixed": ("monte_carlo", {"temperature": 0.08}),
+}
 MEASURED = "measured.json"
 OPPONENTS = ("expert", "equilibrium")
 HANDS, PAIRS = 400, 4000
@@ -49,14 +53,15 @@ class Settings:
     """Make the page of the benchmark.
 
     Attributes:
-        methods: the lines of the page: methods of `crib train`, or mmd_ema.
+        methods: the lines of the page: methods of `crib train`, mmd_ema or monte_carlo_mixed.
         runs: the folder of the runs.
         seeds: 1 to this.
         decisions: of each run.
         measure_only: make no run.
     """
 
-    methods: tuple[str, ...] = ("selfplay_ppo", "mmd", "mmd_ema", "vrpo", "nfsp", "escher")
+    methods: tuple[str, ...] = ("selfplay_ppo", "mmd", "mmd_ema", "vrpo", "nfsp", "escher",
+                               "monte_carlo", "monte_carlo_mixed")  # fmt: skip
     runs: NewFolder = Path("runs/benchmark")
     seeds: Count = 3
     decisions: Count = 10_000_000
@@ -65,10 +70,9 @@ class Settings:
 
 def learn(line: str, seed: int, decisions: int, folder: Path) -> None:
     """Make a run, or go on with it."""
-    method, words = LINES.get(line, (line, ()))
+    method, given = LINES.get(line, (line, {}))
     module = import_module(METHODS[method])
     resume = folder if (folder / CHECKPOINT).exists() else None
-    given = dict(zip((word.removeprefix("--") for word in words[::2]), words[1::2], strict=True))
     module.run(module.Settings(env=ENV, seed=seed, decisions=decisions, out=folder, resume=resume,
                                **given))  # fmt: skip
 
@@ -79,11 +83,20 @@ def curve_of(folder: Path) -> list[dict[str, float]]:
         return [{key: float(value) for key, value in row.items()} for row in csv.DictReader(file)]
 
 
-def measure(folder: Path) -> dict[str, Any]:
+def agent_of(line: str, folder: Path) -> Agent:
+    """Return the agent of a run's file; a file of values does not hold the softmax over them."""
+    agent = load_agent(str(folder / POLICY))
+    temperature = LINES.get(line, (line, {}))[1].get("temperature")
+    if temperature and isinstance(agent, MonteCarloAgent):
+        return Softmax(agent, temperature)
+    return agent
+
+
+def measure(line: str, folder: Path) -> dict[str, Any]:
     """Return the final figures of a run, measured once: exploitability and points per deal."""
     stored = folder / MEASURED
     if not stored.exists():
-        agent = load_agent(str(folder / POLICY))
+        agent = agent_of(line, folder)
         found = exploitability(agent, env=ENV, hands=HANDS, abstraction=1, progress=print)
         maker, rules = find_game(ENV, None)
         against = {
@@ -193,7 +206,7 @@ def result(line: str, seed: int, settings: Settings, stored: list[dict[str, Any]
         return None
     if not done:
         learn(line, seed, settings.decisions, folder)
-    return {"seed": seed, "curve": curve_of(folder), **measure(folder)}
+    return {"seed": seed, "curve": curve_of(folder), **measure(line, folder)}
 
 
 def run(settings: Settings) -> None:

@@ -18,7 +18,10 @@ from crib_env.engine.record import TABLE_T
 
 KEYS = np.array([0, 1, 5, 22, 94, 312, 992, 2422, 5624, 12522, 19998, 43258, 79415], dtype=np.int64)
 FOUR = 360919  # where the four-card sums begin: one more than the largest sum of five keys
-TABLE_SIZE = FOUR + 4 * 79415 + 1
+SUMS = FOUR + 4 * 79415 + 1  # where the sums of `crib_sum` begin
+OF_PAIR = 105  # sums of two ranks: for each rank, for each two ranks, and for none
+SUM_BYTES = 4
+TABLE_SIZE = SUMS + 91 * OF_PAIR * SUM_BYTES
 JACK = 10
 
 
@@ -112,9 +115,68 @@ def with_starter(table, key, suits, jacks, held, starter, flush_size):
     return table[at] + score_flush_and_nob(suits, held, starter, flush_size, nob)
 
 
+@kernel
+def two_ranks(a, b):
+    """Return the number, below 91, of two ranks in any order."""
+    high = max(a, b)
+    return min(a, b) + high * (high + 1) // 2
+
+
+@kernel
+def read_sum(table, pair, i):
+    """Return a sum of two ranks: 0 to 12 by a rank, 13 to 103 by two ranks, 104 by none."""
+    at = SUMS + SUM_BYTES * (OF_PAIR * pair + i)
+    return (
+        np.int64(table[at])
+        | np.int64(table[at + 1]) << 8
+        | np.int64(table[at + 2]) << 16
+        | np.int64(table[at + 3]) << 24
+    )
+
+
+@kernel
+def write_sum(table, pair, i, value):
+    """Write what `read_sum` returns."""
+    at = SUMS + SUM_BYTES * (OF_PAIR * pair + i)
+    for byte in range(SUM_BYTES):
+        table[at + byte] = value >> 8 * byte & 255
+
+
+@entry(void(TABLE_T))
+def fill_sums(table):
+    """Fill the sums: what two ranks count with every three cards of a deck that hold some cards.
+
+    The cards are two, one or none, given by their ranks. A sum with fewer cards is made of those
+    with one more, each of which counts as often as there are cards to add.
+    """
+    for b in range(13):
+        for a in range(b + 1):
+            pair = two_ranks(a, b)
+            key = KEYS[a] + KEYS[b]
+            for s in range(13):
+                for r in range(s + 1):
+                    total = np.int64(0)
+                    for t in range(13):
+                        left = 4 - (t == r) - (t == s)
+                        total += left * np.int64(table[key + KEYS[r] + KEYS[s] + KEYS[t]])
+                    write_sum(table, pair, 13 + two_ranks(r, s), total)
+            every = np.int64(0)
+            for r in range(13):
+                total = np.int64(0)
+                for s in range(13):
+                    total += (4 - (s == r)) * read_sum(table, pair, 13 + two_ranks(r, s))
+                write_sum(table, pair, r, total // 2)
+                every += 4 * (total // 2)
+            write_sum(table, pair, 104, every // 3)
+
+
 @cache
 def show_table() -> npt.NDArray[np.uint8]:
-    """Return the points of every rank multiset of four or five cards, uint8[TABLE_SIZE]."""
+    """Return the points of every rank multiset of four or five cards, uint8[TABLE_SIZE].
+
+    Behind them are the sums of `fill_sums`.
+    """
     table = np.zeros(TABLE_SIZE, dtype=np.uint8)
     fill_table(table)
+    fill_sums(table)
     return table

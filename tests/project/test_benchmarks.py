@@ -22,9 +22,10 @@ from benchmarks.timing import (
 )
 
 TINY = Settings(seconds=0.0, repeats=1, peers=False, quick=True)
-# `start` compiles everything anew in processes of its own, `sb3` and `learning` train: too long for
+# `start` compiles everything anew in processes of its own, and some train: too long for
 # a test that is not about them. `python -m benchmarks --quick` runs them.
-FAST = [name for name in command.SCRIPTS if name not in ("start", "sb3", "learning")]
+TRAINS = ("sb3", "learning", "baselines")
+FAST = [name for name in command.SCRIPTS if name not in ("start", *TRAINS)]
 
 
 def test_contenders_take_turns_and_the_first_run_of_each_does_not_count():

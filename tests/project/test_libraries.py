@@ -12,6 +12,7 @@ import re
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from checkout import ROOT, import_path
@@ -189,3 +190,66 @@ def test_rl_zoo3_trains_maskable_ppo_and_enjoys_it(
     assert "Mean reward" in said
     assert len(shown) >= 60
     assert all(image.shape == (480, 640, 3) for image in shown)
+
+
+@pytest.mark.slow
+def test_open_spiel_deals_five_cards_in_lock_step_with_ours() -> None:
+    """The same cards to the same hands: the same choices, observations and points."""
+    module = example("open_spiel_deal", "pyspiel")
+    import pyspiel
+
+    from crib_env import Game, encode
+
+    ours = importlib.import_module("crib_env.envs.open_spiel")
+    rng = np.random.default_rng(1)
+    for features in ("", "lookahead"):
+        spiel = pyspiel.load_game(ours.TYPE.short_name, {"features": features})
+        assert spiel.information_state_tensor_size() == (581 if features else 425)
+        for _ in range(40):
+            state, deck = spiel.new_initial_state(), rng.permutation(52).tolist()
+            game = Game("five_card", episode="deal", seed=1, family=spiel.family)
+            game.reset(decks=[deck], dealer=0)
+            more = choices = 0.0
+            while not game.over:
+                legal = game.legal_actions
+                if len(legal) > 1:
+                    while state.is_chance_node():
+                        state.apply_action(deck[len(state.dealt)])
+                    player = 1 - game.seat
+                    assert state.current_player() == player
+                    assert state.legal_actions() == legal
+                    view = game.view(game.seat)
+                    seen = encode(view, features or None)[0][0]
+                    assert np.array_equal(state.information_state_tensor(player), seen)
+                    assert state.information_state_string(player) == str(view.tolist())
+                    choices += 1
+                action = legal[int(rng.integers(len(legal)))]
+                if len(legal) > 1:
+                    state.apply_action(action)
+                    copied = state.clone()
+                    assert copied.history() == state.history()
+                game.push(action)
+                more += game.gains[1]
+            while state.is_chance_node():
+                state.apply_action(deck[len(state.dealt)])
+            assert state.is_terminal()
+            assert state.returns() == [more, -more] == [-r for r in reversed(state.returns())]
+            assert choices >= 4
+    pyspiel.random_sim_test(spiel, num_sims=5, serialize=False, verbose=False)
+    assert module.main(module.Settings(deals=20)) > 50
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_open_spiel_says_that_mmd_learns_kuhn_poker(seed: int) -> None:
+    module = example("open_spiel_mmd", "pyspiel")
+    first, last = module.main(module.Settings(decisions=60_000, seed=seed))
+    assert first > 0.4
+    assert last < 0.25
+
+
+@pytest.mark.slow
+def test_open_spiel_says_that_mmd_learns_leduc_poker() -> None:
+    module = example("open_spiel_mmd", "pyspiel")
+    first, last = module.main(module.Settings(game="leduc_poker", decisions=120_000))
+    assert last < 0.7 * first

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import pairwise
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -54,6 +55,41 @@ def policy(rules: str | Rules = "hoyle", environment: str = "six_card_v0") -> Po
     family = find_family((PRESETS[rules] if isinstance(rules, str) else rules).family)
     about = header(environment, rules, family)
     return PolicyNetAgent(layers(family.obs_size, family.actions), about)
+
+
+def random_network(
+    seed: int, features: str | None = None, *, blind: bool = False
+) -> PolicyNetAgent:
+    """Return a network of the five-card deal of drawn weights, which mixes nearly everywhere.
+
+    Args:
+        seed: of the weights.
+        features: see `Games`.
+        blind: what it has discarded changes nothing: it sees neither these cards nor the suits of
+            the starter and the pile, whose numbers in canonical suits follow from them.
+    """
+    import torch
+    from crib_training.baselines.games import Games
+    from crib_training.baselines.policy import Policy
+
+    torch.manual_seed(seed)
+    rules = PRESETS["five_card"]
+    policy = Policy(Games(rules, 1, seed, features), (16, 16))
+    with torch.no_grad():
+        for weights in policy.parameters():
+            weights.normal_(0, 0.4)
+        at = 0
+        for name, size, _ in TWO_HAND.layout if blind else ():
+            of_part = policy.body[0].weight[:, at : at + size]
+            if name == "discarded":
+                of_part[:] = 0
+            elif name == "starter":
+                of_part.view(16, 13, 4)[:] = of_part.reshape(16, 13, 4)[:, :, :1].clone()
+            elif name == "pile":
+                of_part.view(16, 8, 19)[:, :, 13:17] = 0
+            at += size
+    settings: Any = SimpleNamespace(env="five_card_v0", rules=rules, features=features)
+    return policy.agent("random network", settings)
 
 
 def views_of(rules: str | Rules, n: int, seed: int, players: int = 2) -> np.ndarray[Any, Any]:

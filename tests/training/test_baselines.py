@@ -15,6 +15,7 @@ from crib_agents.loading import load_agent
 from crib_training.baselines.escher import match_regrets
 from crib_training.baselines.games import Games
 from crib_training.baselines.memory import Memory
+from crib_training.baselines.monte_carlo import Greedy, Softmax
 from crib_training.baselines.policy import Policy
 from crib_training.baselines.rollout import Rollout, both_seats, collect, gae
 from crib_training.baselines.run import POLICY, Run, learn
@@ -30,7 +31,7 @@ from learned_nets import views_of
 
 FIVE = PRESETS["five_card"]
 LEARNERS = {"selfplay_ppo": "PPO", "mmd": "MMD", "vrpo": "VRPO", "nfsp": "NFSP",
-             "escher": "ESCHER"}  # fmt: skip
+             "escher": "ESCHER", "monte_carlo": "MonteCarlo"}  # fmt: skip
 
 
 def small(method: str, **changes: Any) -> Any:
@@ -221,8 +222,8 @@ def test_a_run_that_diverges_ends_and_leaves_the_last_checkpoint(
     method: str, once: bool, tmp_path: Path
 ) -> None:
     """Also where one step only is taken, after which the weights are large but finite."""
-    often = "updates" if method in ("nfsp", "escher") else "epochs"
-    changes = {"batch_size": 4096, often: 1} if once else {}
+    often = {"nfsp": {"updates": 1}, "escher": {"updates": 1}, "monte_carlo": {}}
+    changes = {"batch_size": 4096, **often.get(method, {"epochs": 1})} if once else {}
     learner = small(method, out=tmp_path, learning_rate=1e30, **changes)
     with pytest.raises(DivergedError, match="nothing was saved"):
         Run(learner).go()
@@ -274,11 +275,30 @@ def test_what_was_written_is_named(tmp_path: Path, capsys: pytest.CaptureFixture
     assert all((tmp_path / name).exists() for name in names.split(", "))
 
 
+def test_the_softmax_of_values_is_a_mixed_policy_that_the_greedy_one_ends() -> None:
+    learner = small("monte_carlo", temperature=0.5)
+    views = views_of("five_card", 50, 1)
+    mixed, greedy = learner.agent(), Greedy(learner.agent().sets)
+    probabilities, values = mixed.action_probabilities(views), greedy.action_values(views)
+    assert (np.isnan(values) == (probabilities == 0)).all()
+    rows = np.arange(len(views))
+    best, second = np.sort(np.nan_to_num(values, nan=-1e9), axis=1)[:, :-3:-1].T
+    ratio = np.sort(probabilities, axis=1)[:, -2] / probabilities.max(axis=1)
+    assert ratio == pytest.approx(np.exp((second - best) / 0.5), abs=1e-9)
+    cold = Softmax(greedy, 1e-9)
+    rng = np.random.default_rng(1)
+    assert (values[rows, cold.act(views, rng)] == np.nanmax(values, axis=1)).all()
+    drawn = [mixed.act(views[:1], rng)[0] for _ in range(400)]
+    counts = np.bincount(drawn, minlength=52) / 400
+    assert np.abs(counts - probabilities[0]).max() < 0.15
+    assert probabilities.sum(axis=1) == pytest.approx(1)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("method", "decisions", "most"),
     [("selfplay_ppo", 200_000, 1.5), ("mmd", 200_000, 1.5), ("vrpo", 200_000, 1.5),
-     ("nfsp", 400_000, 2.2), ("escher", 1_000_000, 2.9)],
+     ("nfsp", 400_000, 2.2), ("escher", 1_000_000, 2.9), ("monte_carlo", 400_000, 1.5)],
 )  # fmt: skip
 def test_every_method_learns(method: str, decisions: int, most: float, tmp_path: Path) -> None:
     """From 3.1 points per deal, a random policy's. Averages of the past learn more slowly."""

@@ -97,7 +97,8 @@ class Progress:
         if self._first is None or self.done < self._first[1] + 1:
             return ""
         since, before = self._first
-        return clock((time.monotonic() - since) * (self.total - self.done) / (self.done - before))
+        rest = max(0, self.total - self.done)  # the last batch may go beyond the total
+        return clock((time.monotonic() - since) * rest / (self.done - before))
 
 
 def bars(progress: Progress) -> Bars | None:

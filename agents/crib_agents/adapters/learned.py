@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from crib_agents.adapters.action_head import ActionHead, summary
+from crib_agents.adapters.first_layer import first_layer
 from crib_agents.adapters.scored import ScoredAgent
 from crib_agents.checks import fields_of, read_rules, refuse_other_views
 from crib_agents.files import check_format, read_header, shown, to_bytes, write_whole
@@ -25,6 +26,8 @@ from crib_env.rules import PRESETS, Rules, as_rules
 
 FORMAT = "crib_env policy"
 FORMAT_VERSION = 1
+MANY = 256  # observations for which the first layer is worth a pass of its own
+PART = 2048  # observations at a time, which fit into a processor's cache
 WITH_FEATURES = 2  # what reads version 1 alone must refuse these
 
 Layers = list[tuple[Floats, Floats]]
@@ -157,16 +160,26 @@ class PolicyNetAgent(ScoredAgent):
 
     def _scores(self, views: Views) -> Doubles:
         refuse_other_views(self.name, views, self._family)
-        return super()._scores(views)
+        if len(views) <= PART:
+            return super()._scores(views)
+        parts = [super(PolicyNetAgent, self)._scores(views[at : at + PART])
+                 for at in range(0, len(views), PART)]  # fmt: skip
+        return np.concatenate(parts)
 
     def _logits(self, observations: Array, masks: npt.NDArray[np.int8]) -> Floats:
         """Return the network's logits, float32[B, actions]."""
         family = self._family
-        x = observations[:, : family.obs_size].astype(np.float32)
-        if self._level:
-            features = observations[:, family.obs_size :].reshape(len(x), -1, family.actions)
-            x = np.concatenate([x, summary(features)], axis=1)
-        for weight, bias in self.layers[:-1]:
+        features = observations[:, family.obs_size :].reshape(len(masks), -1, family.actions)
+        rest = self.layers[:-1]
+        if len(masks) >= MANY and rest:
+            x = first_layer(observations, family.obs_size, self._features, *rest[0])
+            np.maximum(x, 0.0, out=x)
+            rest = rest[1:]
+        else:
+            x = observations[:, : family.obs_size].astype(np.float32)
+            if self._level:
+                x = np.concatenate([x, summary(features)], axis=1)
+        for weight, bias in rest:
             x = np.maximum(x @ weight.T + bias, 0.0)
         weight, bias = self.layers[-1]
         logits = x @ weight.T + bias

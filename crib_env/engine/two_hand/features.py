@@ -11,7 +11,7 @@ import numpy as np
 
 from crib_env.engine.jit import kernel
 from crib_env.engine.kernels import Feature
-from crib_env.engine.show import JACK, KEYS, pip
+from crib_env.engine.show import JACK, KEYS, pip, read_sum, two_ranks
 from crib_env.engine.two_hand.counting import (
     DECK,
     IN_SUIT,
@@ -61,7 +61,6 @@ REPLY = 3 * ACTIONS
 REPLY_MOST = 4 * ACTIONS
 ANSWER = 5 * ACTIONS
 NO_REPLY = 6 * ACTIONS
-TOTALS = POINTS_NOW  # while discarding this slice is free, and serves as scratch
 WORST = -100.0
 
 
@@ -88,38 +87,26 @@ def ways(n, k):
 
 
 @kernel
-def add_crib_ranks(v, table, out):
-    """Add up, for every pair of the dealt cards, the ranks' points of the crib (C2).
+def crib_ranks(v, table, low, high):
+    """Return the ranks' points of the crib (C2), added up over every three unseen cards.
 
-    Over every three unseen cards, whichever of them is the starter. The sums are whole numbers
-    below 2**24, so float32 holds them exactly.
+    Any of the three is the starter; ``low`` and ``high`` are laid. All sets of three cards of the
+    deck are counted, less those with a dealt card, plus those with two, less those with three.
     """
     n = v["hand_n"] + v["discarded_n"]
-    unseen = unseen_ranks(v)
-    for a in range(RANKS):
-        of_a = unseen >> (4 * a) & 15
-        for b in range(a, RANKS):
-            of_b = unseen >> (4 * b) & 15
-            for c in range(b, RANKS):
-                of_c = unseen >> (4 * c) & 15
-                if a == c:
-                    sets = ways(of_a, 3)
-                elif a == b:
-                    sets = ways(of_a, 2) * of_c
-                elif b == c:
-                    sets = of_a * ways(of_b, 2)
-                else:
-                    sets = of_a * of_b * of_c
-                if sets == 0:
-                    continue
-                three = KEYS[a] + KEYS[b] + KEYS[c]
-                pair = TOTALS
-                for j in range(n):
-                    key = three + KEYS[dealt_card(v, j) >> 2]
-                    for i in range(j):
-                        points = np.int64(table[key + KEYS[dealt_card(v, i) >> 2]])
-                        out[pair] += sets * points
-                        pair += 1
+    pair = two_ranks(low >> 2, high >> 2)
+    laid = KEYS[low >> 2] + KEYS[high >> 2]
+    total = read_sum(table, pair, 104)
+    for k in range(n):
+        third = dealt_card(v, k) >> 2
+        total -= read_sum(table, pair, third)
+        for j in range(k):
+            second = dealt_card(v, j) >> 2
+            total += read_sum(table, pair, 13 + two_ranks(second, third))
+            key = laid + KEYS[second] + KEYS[third]
+            for i in range(j):
+                total -= np.int64(table[key + KEYS[dealt_card(v, i) >> 2]])
+    return total
 
 
 @kernel
@@ -153,25 +140,21 @@ def suited_crib(v, low, high):
 @kernel
 def discard_features(v, table, out):
     """Write the best pair's mean hand and mean crib for each card held."""
-    add_crib_ranks(v, table, out)
     n = v["hand_n"] + v["discarded_n"]
     left = DECK - n
     sign = 1 if v["is_dealer"] else -1
     for i in range(v["hand_n"]):
         out[MEAN_CRIB + v["hand"][i]] = WORST
-    pair = TOTALS
     for j in range(n):
         for i in range(j):
-            first = dealt_card(v, i)
-            second = dealt_card(v, j)
-            by_rank = 3.0 * out[pair]
-            out[pair] = 0
-            pair += 1
             # The card laid is the last of `dealt_card`, and must be of the pair.
             if v["discarded_n"] == 1 and j < n - 1:
                 continue
+            first = dealt_card(v, i)
+            second = dealt_card(v, j)
             low = min(first, second)
             high = max(first, second)
+            by_rank = 3.0 * crib_ranks(v, table, low, high)
             hand = starters_total(v, table, low, high) / left
             crib = sign * (by_rank + suited_crib(v, low, high)) / (3.0 * ways(left, 3))
             for k in range(2):

@@ -8,6 +8,7 @@ evaluation.
 - `vrpo`: PPO with expected-SARSA advantages of an action critic instead of GAE.
 - `nfsp`: neural fictitious self-play.
 - `escher`: counterfactual regrets from a critic of histories.
+- `monte_carlo`: values by deep Monte Carlo, greedy or by their softmax.
 - `games`: a batch of deals in which both seats learn. `policy`: the network that acts.
 - `rollout`: a policy's decisions in both seats. `memory`: stored older decisions.
 - `settings`, `learner`: what all methods share. `actor_critic`: what `ppo`, `vrpo` and `mmd` share.

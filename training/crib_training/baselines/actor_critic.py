@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 
 from crib_env.settings import Count, Portion, Positive
-from crib_training.baselines.learner import Learner, Modules, State
+from crib_training.baselines.learner import GamesLearner, Modules, State
 from crib_training.baselines.policy import Policy
 from crib_training.baselines.rollout import Rollout, both_seats, collect, gae
 from crib_training.baselines.settings import RunSettings
@@ -43,7 +43,7 @@ class ActorCriticSettings(RunSettings):
     ema_rate: Portion = 0.02
 
 
-class ActorCritic(Learner):
+class ActorCritic(GamesLearner):
     """A method that plays a while, then learns from these decisions; arguments as of `Learner`."""
 
     def __init__(self, settings: ActorCriticSettings) -> None:

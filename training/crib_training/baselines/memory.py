@@ -10,7 +10,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from crib_training.baselines.learner import Learner, State
+from crib_training.baselines.learner import GamesLearner, State
 from crib_training.baselines.settings import RunSettings
 
 
@@ -92,7 +92,7 @@ def _compact(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     return array if smaller is None else array.astype(smaller)
 
 
-class MemoryLearner(Learner):
+class MemoryLearner(GamesLearner):
     """A method that draws its batches from memories; arguments as those of `Learner`.
 
     Attributes:

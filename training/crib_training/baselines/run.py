@@ -8,10 +8,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import torch
-from crib_agents.adapters.learned import PolicyNetAgent
 from crib_agents.files import write_whole
 
-from crib_training.baselines.learner import Learner
+from crib_training.baselines.learner import Learner, SavedAgent
 from crib_training.baselines.settings import RunSettings
 from crib_training.exploit import exploitability
 from crib_training.interrupts import Stopped, interruptions
@@ -60,7 +59,7 @@ class Run:
         self.curve: list[Row] = []
         self.cpu_seconds = 0.0
 
-    def go(self) -> PolicyNetAgent:
+    def go(self) -> SavedAgent:
         """Learn to the end with measurements, and write everything to the folder.
 
         Raises:

@@ -23,6 +23,7 @@ METHODS = {
     "vrpo": "crib_training.baselines.vrpo",
     "nfsp": "crib_training.baselines.nfsp",
     "escher": "crib_training.baselines.escher",
+    "monte_carlo": "crib_training.baselines.monte_carlo",
 }
 BEST = "deep_monte_carlo"
 OPTION = "--method"

@@ -1,0 +1,198 @@
+"""The five-card deal as a game of OpenSpiel's, for its algorithms to train on.
+
+    import pyspiel
+    import crib_env.envs.open_spiel  # registers it
+
+    game = pyspiel.load_game("python_crib_five_card")
+
+Player 0 is pone, player 1 the dealer. Chance deals card by card and turns the starter. The tree is
+explicit and far too large to walk, so algorithms must sample it. A return is a player's points less
+the other's. What a player knows is the environment's observation with ``suits="canonical"``, as in
+the benchmark. Cards without a choice are played automatically.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pyspiel
+
+from crib_env.cards import format_card
+from crib_env.encoding import encode
+from crib_env.engine.family import family_for, find_family
+from crib_env.game import Game
+from crib_env.rules import Rules
+
+DECK = 52
+DEALT = 10  # cards in both hands
+LAID = 4  # cards discarded by both
+PLAYED = 6
+MOST = 100.0  # more points than a deal has
+DEFAULTS = {"suits": "canonical", "reward": "points", "features": ""}
+RULES = Rules.preset("five_card")
+
+TYPE = pyspiel.GameType(
+    short_name="python_crib_five_card",
+    long_name="A deal of five-card cribbage",
+    dynamics=pyspiel.GameType.Dynamics.SEQUENTIAL,
+    chance_mode=pyspiel.GameType.ChanceMode.EXPLICIT_STOCHASTIC,
+    information=pyspiel.GameType.Information.IMPERFECT_INFORMATION,
+    utility=pyspiel.GameType.Utility.ZERO_SUM,
+    reward_model=pyspiel.GameType.RewardModel.TERMINAL,
+    max_num_players=2,
+    min_num_players=2,
+    provides_information_state_string=True,
+    provides_information_state_tensor=True,
+    provides_observation_string=False,
+    provides_observation_tensor=False,
+    parameter_specification=DEFAULTS,
+)
+
+
+class FiveCardDeal(pyspiel.Game):
+    """The deal.
+
+    Args:
+        params: ``suits`` and ``reward`` as of `crib_env.five_card_v0`; ``features``, the level of
+            features behind the bits of the tensor, such as ``"lookahead"``.
+    """
+
+    def __init__(self, params: Mapping[str, Any] | None = None) -> None:
+        given = {**DEFAULTS, **(params or {})}
+        info = pyspiel.GameInfo(
+            num_distinct_actions=DECK, max_chance_outcomes=DECK, num_players=2,
+            min_utility=-MOST, max_utility=MOST, utility_sum=0.0, max_game_length=LAID + PLAYED,
+        )  # fmt: skip
+        super().__init__(TYPE, info, given)
+        self.features = given["features"] or None
+        self.family = family_for(RULES.engine, given["reward"], given["suits"])
+        level = find_family(RULES.engine).level_of(self.features)
+        self.size = sum(size for _, size, _ in self.family.layout_at(level))
+
+    def new_initial_state(self) -> DealState:
+        """Return the state before the first card is dealt."""
+        return DealState(self)
+
+    def information_state_tensor_shape(self) -> list[int]:
+        """Return the shape of the tensor."""
+        return [self.size]
+
+    def make_py_observer(self, iig_obs_type: Any = None, params: Any = None) -> Observer:
+        """Return what OpenSpiel asks for information states."""
+        return Observer(self.size)
+
+
+class Observer:
+    """What a player knows, as OpenSpiel asks for it.
+
+    Attributes:
+        tensor: float32[size], the observation. dict: the same by name.
+    """
+
+    def __init__(self, size: int) -> None:
+        self.tensor = np.zeros(size, dtype=np.float32)
+        self.dict = {"observation": self.tensor}
+
+    def set_from(self, state: DealState, player: int) -> None:
+        """Write what the player knows to the tensor; zeros until all cards are dealt."""
+        self.tensor[:] = 0
+        if state.game is not None:
+            view = state.game.view(state.seat_of(player))
+            self.tensor[:] = encode(view, state.deal.features)[0][0]
+
+    def string_from(self, state: DealState, player: int) -> str:
+        """Return what the player knows."""
+        if state.game is None:
+            return ""
+        return str(state.game.view(state.seat_of(player)).tolist())
+
+
+class DealState(pyspiel.State):
+    """A moment of the deal.
+
+    Attributes:
+        deal: the game. dealt: the cards that chance has dealt. laid: what is discarded so far.
+        game: our game, None until both hands are dealt.
+        more: points of pone less those of the dealer.
+    """
+
+    def __init__(self, deal: FiveCardDeal) -> None:
+        super().__init__(deal)
+        self.deal = deal
+        self.dealt: list[int] = []
+        self.laid: list[int] = []
+        self.game: Game | None = None
+        self.more = 0.0
+
+    def seat_of(self, player: int) -> int:
+        """Return the seat of a player: the dealer's is 0."""
+        return 1 - player
+
+    def current_player(self) -> int:
+        """Return who is to move: 0 pone, 1 the dealer."""
+        if self.game is None or (len(self.laid) == LAID and len(self.dealt) == DEALT):
+            return int(pyspiel.PlayerId.CHANCE)
+        if self.game.over:
+            return int(pyspiel.PlayerId.TERMINAL)
+        return 1 - self.game.seat
+
+    def chance_outcomes(self) -> list[tuple[int, float]]:
+        """Return the cards that chance may deal next, each as likely."""
+        left = [card for card in range(DECK) if card not in self.dealt]
+        return [(card, 1 / len(left)) for card in left]
+
+    def is_terminal(self) -> bool:
+        """Return whether the deal is over."""
+        return self.game is not None and self.game.over
+
+    def returns(self) -> list[float]:
+        """Return each player's points less the other's; zeros until the end."""
+        more = self.more if self.is_terminal() else 0.0
+        return [more, -more]
+
+    def __str__(self) -> str:
+        dealt = " ".join(map(format_card, self.dealt))
+        return dealt if self.game is None else f"{dealt}: {self.game.notation()}"
+
+    def _legal_actions(self, player: int) -> list[int]:
+        assert self.game is not None
+        return self.game.legal_actions
+
+    def _apply_action(self, action: int) -> None:
+        if self.current_player() == pyspiel.PlayerId.CHANCE:
+            self.dealt.append(action)
+            if len(self.dealt) >= DEALT:
+                self._begin()
+        elif len(self.laid) < LAID:
+            assert self.game is not None
+            self.laid.append(action)
+            if len(self.laid) < LAID:  # with the last one comes the starter, which chance turns
+                self.game.push(action)
+        else:
+            self._push(action)
+        while self.game is not None and len(self.dealt) > DEALT and not self.game.over:
+            legal = self.game.legal_actions
+            if len(legal) > 1:
+                break
+            self._push(legal[0])
+
+    def _action_to_string(self, player: int, action: int) -> str:
+        return format_card(action)
+
+    def _begin(self) -> None:
+        """Deal both hands, and once there is a starter lay the discards."""
+        rest = [card for card in range(DECK) if card not in self.dealt]
+        self.game = Game(RULES, episode="deal", seed=0, family=self.deal.family)
+        self.game.reset(decks=[[*self.dealt, *rest]], dealer=self.seat_of(1))
+        for action in self.laid:
+            self._push(action)
+
+    def _push(self, action: int) -> None:
+        assert self.game is not None
+        self.game.push(action)
+        self.more += self.game.gains[self.seat_of(0)]
+
+
+pyspiel.register_game(TYPE, FiveCardDeal)

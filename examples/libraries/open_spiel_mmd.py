@@ -1,0 +1,123 @@
+"""OpenSpiel: a baseline of the benchmark on Kuhn and Leduc poker, whose exploitability is known.
+
+    python examples/libraries/open_spiel_mmd.py --game leduc_poker --decisions 400000
+
+`crib train --method mmd` learns from `crib_training.baselines.games.Games`. Here a game of
+OpenSpiel's stands in its place, with the same arrays, and the method is the same code.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+from unittest import mock
+
+import numpy as np
+import pyspiel
+import torch
+import tyro
+from crib_training.baselines import mmd
+from open_spiel.python import policy as policies
+from open_spiel.python.algorithms import exploitability
+
+
+class SpielGames:
+    """Games of OpenSpiel's side by side, as `Games` shows deals.
+
+    Args:
+        game: a game of two players with information state tensors.
+        num_envs: N, the number of games.
+        seed: fixes chance.
+    """
+
+    def __init__(self, game: Any, num_envs: int, seed: int) -> None:
+        self.game, self.rng = game, np.random.default_rng(seed)
+        self.bits = self.size = game.information_state_tensor_size()
+        self.actions = game.num_distinct_actions()
+        self.lanes = np.arange(num_envs)
+        self.states = [self._begin() for _ in range(num_envs)]
+        self._observe()
+
+    def step(self, actions: Any) -> tuple[Any, Any]:
+        """Take an action in each game; return player 0's gains and which games ended."""
+        gains, ended = np.zeros(len(self.states), np.float32), np.zeros(len(self.states), bool)
+        for i, action in enumerate(actions):
+            state = self.states[i]
+            state.apply_action(int(action))
+            self._draw(state)
+            if state.is_terminal():
+                gains[i], ended[i] = state.returns()[0], True
+                self.states[i] = self._begin()
+        self._observe()
+        return gains, ended
+
+    def _begin(self) -> Any:
+        state = self.game.new_initial_state()
+        self._draw(state)
+        return state
+
+    def _draw(self, state: Any) -> None:
+        while state.is_chance_node():
+            outcomes, chances = zip(*state.chance_outcomes(), strict=True)
+            state.apply_action(int(self.rng.choice(outcomes, p=chances)))
+
+    def _observe(self) -> None:
+        self.movers = np.array([state.current_player() for state in self.states])
+        seen = np.array(
+            [[state.information_state_tensor(player) for player in range(2)]
+             for state in self.states], dtype=np.float32,
+        )  # fmt: skip
+        self.observations = seen[self.lanes, self.movers]
+        self.others = seen[self.lanes, 1 - self.movers]
+        self.masks = np.zeros((len(self.states), self.actions), dtype=bool)
+        for i, state in enumerate(self.states):
+            self.masks[i, state.legal_actions()] = True
+
+
+@dataclass
+class Settings:
+    """Which game, and how long is learned."""
+
+    game: str = "kuhn_poker"
+    decisions: int = 200_000
+    seed: int = 1
+
+
+def measure(game: Any, learner: Any) -> float:
+    """Return how much a best response gains against the averaged network."""
+
+    def probabilities(state: Any) -> dict[int, float]:
+        legal = state.legal_actions()
+        masks = torch.zeros(1, game.num_distinct_actions(), dtype=torch.bool)
+        masks[0, legal] = True
+        seen = torch.tensor([state.information_state_tensor()])
+        with torch.no_grad():
+            chances = learner.average(seen, masks).double().softmax(1)[0]
+        return {action: float(chances[action]) for action in legal}
+
+    policy = policies.tabular_policy_from_callable(game, probabilities)
+    return float(exploitability.exploitability(game, policy))
+
+
+def main(settings: Settings) -> tuple[float, float]:
+    """Learn, and return the exploitability before and after."""
+    torch.set_num_threads(1)
+    game = pyspiel.load_game(settings.game)
+    chosen = mmd.Settings(
+        decisions=settings.decisions, seed=settings.seed, num_envs=128, steps=16, batch_size=256,
+        hidden_sizes=(64, 64), features=None,
+    )  # fmt: skip
+    with mock.patch.object(mmd, "Games", lambda _, n, seed, __: SpielGames(game, n, seed)):
+        learner = mmd.MMD(chosen)
+    first = measure(game, learner)
+    print(f"{settings.game}: exploitability {first:.4f}")
+    for part in range(1, 5):
+        while learner.decisions < part * settings.decisions // 4:
+            learner.iterate()
+        last = measure(game, learner)
+        print(f"{learner.decisions:,} decisions: exploitability {last:.4f}")
+    return first, last
+
+
+if __name__ == "__main__":
+    main(tyro.cli(Settings))

@@ -1,0 +1,95 @@
+"""Baselines that learn deals of a toy deck, and how far exactly what they learn is from perfect."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+import pytest
+from crib_agents.adapters.learned import PolicyNetAgent
+from crib_training.baselines import games
+from crib_training.exploit.best_response import Responder, TabularPolicy
+from crib_training.exploit.discards import query_discards
+from crib_training.exploit.hands import RANKS, ROLES, hands_by_class
+from crib_training.exploit.one_count.query import list_types, query_course
+from crib_training.exploit.one_count.walk import OneCountWalk
+from crib_training.exploit.query_batch import Queries
+from crib_training.learn.train import METHODS
+
+from crib_env.batch import GameBatch
+from crib_env.engine.family import family_for
+from crib_env.engine.two_hand.records import HAND
+from crib_env.rules import TwoHandRules
+
+FIVE = TwoHandRules.preset("five_card")
+DEALT = 5
+TOY = (4, 9, 10)  # fives, tens and jacks: fifteens, pairs, nobs and flushes
+
+
+def cards_of(ranks: tuple[int, ...]) -> list[int]:
+    """Return the cards of a toy deck of these ranks."""
+    return [4 * r + suit for r in ranks for suit in range(4)]
+
+
+def tables_of(agent: PolicyNetAgent, ranks: tuple[int, ...]) -> TabularPolicy:
+    """Return a network's policy in the deals of a toy deck, as `crib exploit` queries it."""
+    hands = hands_by_class(DEALT, sum(1 << card for card in cards_of(ranks)))
+    queries = Queries(agent, FIVE)
+    discard = query_discards(queries, hands)
+    walks = []
+    for role in ROLES:
+        triples, pairs, type_of = list_types(discard[role].rank_weights(hands), 0)
+        courses = {r: query_course(queries, role, r, triples, pairs, type_of) for r in ranks}
+        walks.append([courses.get(r, courses[ranks[0]]) for r in range(RANKS)])  # others never lie
+    return TabularPolicy(hands, discard, OneCountWalk((walks[0], walks[1])))
+
+
+def toy_exploitability(
+    agent: PolicyNetAgent, ranks: tuple[int, ...] = TOY, every: int = 1
+) -> float:
+    """Return what a best response gains in a toy deck, the mean of both seats.
+
+    Args:
+        agent: the network.
+        ranks: of the toy.
+        every: take each so-many-th class of hands; 1 for all.
+    """
+    policy = tables_of(agent, ranks)
+    responder, classes = Responder(policy, FIVE), policy.hands.classes
+    hands, sizes = classes.cards[::every], classes.sizes[::every]
+    gains = [[responder.values(hand, role).gains()[0] for role in ROLES] for hand in hands]
+    return float(np.average(np.mean(gains, axis=1), weights=sizes))
+
+
+class ToyBatch(GameBatch):
+    """Games whose deals come from the toy deck."""
+
+    def __init__(self, *given: Any, seed: int, **keywords: Any) -> None:
+        super().__init__(*given, seed=seed, **keywords)
+        self.toy = np.random.default_rng(seed)
+
+    def reset(self, lanes: Any = None, **keywords: Any) -> None:
+        """Begin a deal in the lanes, with other cards than the batch dealt."""
+        super().reset(lanes, **keywords)
+        lanes = np.arange(self.n) if lanes is None else lanes
+        cards = self.toy.permuted(np.tile(cards_of(TOY), (len(lanes), 1)), axis=1)
+        dealt = self.states["dealt"][lanes]
+        dealt[:, :DEALT], dealt[:, HAND : HAND + DEALT] = cards[:, :DEALT], cards[:, DEALT:10]
+        self.states["dealt"][lanes], self.states["starter"][lanes] = dealt, cards[:, 10]
+
+
+def in_the_toy(patch: pytest.MonkeyPatch) -> None:
+    """Let the baselines learn deals of the toy deck, whose shows are those of its starters."""
+    patch.setattr(games, "GameBatch", ToyBatch)
+    patch.setattr(games, "family_for", lambda engine, _, suits: family_for(engine, "points", suits))
+
+
+def toy_learner(method: str, learner: str, seed: int, decisions: int, **changes: Any) -> Any:
+    """Return a baseline about to learn in the toy deck."""
+    module = import_module(METHODS[method])
+    settings = module.Settings(**{
+        "decisions": decisions, "seed": seed, "num_envs": 128, "steps": 16, "batch_size": 256,
+        "hidden_sizes": (64, 64), "features": None, "num_evals": 0, "progress": False, **changes,
+    })  # fmt: skip
+    return getattr(module, learner)(settings)

@@ -1,0 +1,36 @@
+"""Every baseline comes closer to perfect play in a toy deck, where its exact distance is known."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import torch
+
+from toy_baselines import in_the_toy, toy_exploitability, toy_learner
+
+pytestmark = pytest.mark.slow
+EVERY = 3  # of the classes of hands; a measurement of all takes three times as long
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+@pytest.mark.parametrize(
+    ("method", "learner", "decisions", "most", "settings"),
+    [
+        ("selfplay_ppo", "PPO", 100_000, 0.65, {}),
+        ("mmd", "MMD", 100_000, 0.75, {}),
+        ("vrpo", "VRPO", 100_000, 0.6, {}),
+    ],
+)
+def test_a_short_run_falls_well_below_a_random_network(
+    method: str, learner: str, decisions: int, most: float, settings: dict[str, Any], seed: int,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    torch.set_num_threads(1)
+    in_the_toy(monkeypatch)
+    learning = toy_learner(method, learner, seed, decisions, **settings)
+    first = toy_exploitability(learning.agent(), every=EVERY)
+    while learning.decisions < decisions:
+        learning.iterate()
+    assert first > 3
+    assert toy_exploitability(learning.agent(), every=EVERY) < most * first
