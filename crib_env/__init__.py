@@ -26,7 +26,7 @@ from crib_env.registration import (
     register_environment,
     register_environments,
 )
-from crib_env.rules import PRESETS, Rules, TableTopRules, TwoHandRules
+from crib_env.rules import PRESETS, ManyHandRules, Rules, TableTopRules, TwoHandRules
 from crib_env.sampling import sample_legal
 
 if TYPE_CHECKING:
@@ -46,6 +46,7 @@ __all__ = [
     "Game",
     "GameBatch",
     "IllegalActionError",
+    "ManyHandRules",
     "Rules",
     "TableTopRules",
     "TwoHandRules",

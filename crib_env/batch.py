@@ -33,7 +33,7 @@ class GameBatch:
     Args:
         rules: the rules of any game, or the name of a preset.
         n: how many games.
-        players: seats in a game.
+        players: seats in a game; by default the fewest the rules allow.
         episode: what one episode is: a name the family knows.
         seed: seeds the generators of all deals and cuts; lane i deals the same whatever n is.
         family: the engine to play them, if not the rules' own.
@@ -54,20 +54,20 @@ class GameBatch:
         rules: str | Rules,
         n: int,
         *,
-        players: int = 2,
+        players: int | None = None,
         episode: str = "game",
         seed: int | np.random.SeedSequence | None = None,
         family: Family | None = None,
     ) -> None:
         self.rules = as_rules(rules)
         self.family = family or find_family(self.rules.engine)
-        self.players = players
         self.episode = of_one_deal(episode, self.family.episodes)
         self.n = n
         self.record = self.family.rules_record(self.rules, self.episode, players)
         self.states = np.zeros(n, dtype=self.family.state)
-        self.sides = np.array(self.family.sides[players])
-        tally = n, count_sides(self.family.sides[players]), len(self.family.phases)
+        self.sides = np.array(self.family.sides_under(self.rules, players))
+        self.players = len(self.sides)
+        tally = n, count_sides(self.sides), len(self.family.phases)
         self.tally = np.zeros(tally, dtype=np.int64)
         self.log = np.zeros(self.family.log_size, dtype=np.int64)
         self.decks = NO_DECKS

@@ -94,11 +94,10 @@ class Game:
     ) -> None:
         self.rules = as_rules(rules)
         self.family: Family = family or find_family(self.rules.engine)
-        self.players = self.family.players[0] if players is None else players
         self.episode = of_one_deal(episode, self.family.episodes)
-        self.record = self.family.rules_record(self.rules, self.episode, self.players)
-        self.players = int(self.players)
-        self.sides = self.family.sides[self.players]
+        self.record = self.family.rules_record(self.rules, self.episode, players)
+        self.sides = self.family.sides_under(self.rules, players)
+        self.players = len(self.sides)
         self.states = np.zeros(1, dtype=self.family.state)
         self.log = np.zeros(self.family.log_size, dtype=np.int64)
         self.obs = np.zeros(self.family.obs_size, dtype=np.uint8)

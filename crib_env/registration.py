@@ -13,6 +13,8 @@ from crib_env.errors import unknown
 ENVIRONMENTS = {
     "six_card_v0": "SixCard-v0",
     "five_card_v0": "FiveCard-v0",
+    "three_hand_v0": "ThreeHand-v0",
+    "four_hand_v0": "FourHand-v0",
     "table_top_v0": "TableTop-v0",
     "discard_v0": "Discard-v0",
     "pegging_v0": "Pegging-v0",

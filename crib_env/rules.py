@@ -1,141 +1,38 @@
 """The rules of the games as data: `Rules`, what a family of games adds to it, and the presets.
 
-The engine reads these fields and has no branch by game. `Rules.preset` gives the games of the three
+The engine reads these fields and has no branch by game. `Rules.preset` gives the games of the
 sources by name; `dataclasses.replace` (or `Rules.preset(name, target=91)`) makes a house rule. A
 game of another family is a subclass with fields of its own, whose preset is put into `PRESETS`.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
-from typing import Any, ClassVar, Literal, Self, TypeVar, overload
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal
 
-import numpy as np
+from crib_env import rules_base
+from crib_env.rules_base import LARGEST_MATCH_TARGET as LARGEST_MATCH_TARGET
+from crib_env.rules_base import LARGEST_TARGET as LARGEST_TARGET
+from crib_env.rules_base import Rules as Rules
+from crib_env.rules_base import as_rules as as_rules
+from crib_env.rules_base import find_rules as find_rules
 
-from crib_env.errors import nearest
-from crib_env.rule_words import read_changes
-
-FirstDealer = Literal["low_card", "high_card"]
 NextDealer = Literal["loser", "winner"]
 
-# What the observations can tell apart: points still to make, and game points of a match.
-LARGEST_TARGET = 209
-LARGEST_MATCH_TARGET = 7
-
 
 @dataclass(frozen=True, kw_only=True)
-class Rules:
-    """What the rules of every game say; those of a game are of a subclass, checked when made.
-
-    Attributes:
-        family: the family of games they belong to, of the class.
-        engine: the package that plays the family, of the class.
-        name: what the rules are called in texts and files.
-        target: points that win a game, 1 to 209 (H9, F7, T9, T13).
-        flush_size: fewest cards of one suit that score in a hand, or in a Table Top line (H8, F6,
-            T8, T12). In a hand all held cards must be of the suit.
-        crib_flush_size: the same for the crib with the starter (H8, F6).
-        first_dealer: who deals first, by the cards cut: ``"low_card"`` (H10, F1, T10) or
-            ``"high_card"``.
-        heels: points that the dealer's side makes when the starter is a jack (C3, T3), 0 to 9.
-    """
-
-    family: ClassVar[str]
-    engine: ClassVar[str]
-    # No decision depends on these; and on those of a match none in a game or a deal by itself.
-    of_no_decision: ClassVar[frozenset[str]] = frozenset({"name", "first_dealer"})
-    of_a_match: ClassVar[frozenset[str]] = frozenset()
-
-    name: str
-    target: int = 121
-    flush_size: int = 4
-    crib_flush_size: int = 5
-    first_dealer: FirstDealer = "low_card"
-    heels: int = 2
-
-    def __post_init__(self) -> None:
-        if type(self) is Rules:
-            raise TypeError(
-                "Rules is what all games have in common: make a TwoHandRules or a TableTopRules, "
-                "or take a preset, such as Rules.preset('hoyle')"
-            )
-        name: object = self.name
-        if not isinstance(name, str) or not name:
-            raise ValueError(f"name must be a text of one letter or more, got {name!r}")
-        self.check_whole("target", 1, LARGEST_TARGET)
-        self.check_whole("flush_size", 3, 5)
-        self.check_whole("crib_flush_size", 4, 5)
-        self.check_choice("first_dealer", "low_card", "high_card")
-        self.check_whole("heels", 0, 9)
+class HandRules(Rules):
+    """The rules of a game in which hands are dealt, played and shown."""
 
     @property
-    def high_card_deals(self) -> bool:
-        """Whether the higher card cut deals first."""
-        return self.first_dealer == "high_card"
-
-    @classmethod
-    def decisive_fields(cls, episode: str | None = None) -> list[str]:
-        """Return the fields on which a decision can depend, in an episode if it is given."""
-        without = cls.of_no_decision | (cls.of_a_match if episode not in (None, "match") else set())
-        return [field.name for field in fields(cls) if field.name not in without]
-
-    def skunks(self, margin: Any) -> Any:
-        """Return 1 if a game won by ``margin`` is a skunk, 2 if a double one; of arrays, each.
-
-        Games that know no skunks are won plainly by any margin.
-        """
-        return margin * 0
-
-    @classmethod
-    def preset(cls, name: str, /, **changes: Any) -> Self:
-        """Return the rules called ``name``, with ``changes`` to single fields.
-
-        Args:
-            name: ``"hoyle"``, ``"five_card"``, ``"table_top"`` or ``"table_top_ship"``; with
-                changes of its own if need be, ``"hoyle[target=91,for_last=3]"``.
-
-        Raises:
-            ValueError: no such preset, no such field, or a combination that is not possible.
-        """
-        name, of_its_own = read_changes(name)
-        changes = of_its_own | changes
-        fitting = {key: rules for key, rules in PRESETS.items() if isinstance(rules, cls)}
-        if name not in fitting:
-            choices = f"{', '.join(fitting)}{nearest(name, fitting)}"
-            raise ValueError(f"no rules are called {name!r}: choose from {choices}")
-        known = [f.name for f in fields(fitting[name])]
-        for field in changes:
-            if field not in known:
-                raise ValueError(
-                    f"the rules {name!r} have no field {field!r}: theirs are {', '.join(known)}"
-                )
-        return replace(fitting[name], **changes)
-
-    def check_whole(self, field: str, low: int, high: int) -> None:
-        """Raise a ValueError unless the field is a whole number from ``low`` to ``high``."""
-        value = getattr(self, field)
-        whole = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
-        if not whole or not low <= value <= high:
-            raise ValueError(f"{field} must be a whole number from {low} to {high}, got {value!r}")
-        object.__setattr__(self, field, int(value))
-
-    def check_bool(self, field: str) -> None:
-        """Raise a ValueError unless the field is True or False."""
-        value = getattr(self, field)
-        if not isinstance(value, (bool, np.bool_)):
-            raise ValueError(f"{field} must be True or False, got {value!r}")
-        object.__setattr__(self, field, bool(value))
-
-    def check_choice(self, field: str, *accepted: str) -> None:
-        """Raise a ValueError unless the field is one of the accepted words."""
-        value = getattr(self, field)
-        if not isinstance(value, str) or value not in accepted:
-            shown = ", ".join(map(repr, accepted))
-            raise ValueError(f"{field} must be one of {shown}, got {value!r}")
+    def kept(self) -> int:
+        """How many cards a seat keeps for the play and the show."""
+        raise NotImplementedError
 
 
 @dataclass(frozen=True, kw_only=True)
-class TwoHandRules(Rules):
+class TwoHandRules(HandRules):
     """The rules of a game for two in which cards are discarded, played and shown.
 
     Attributes:
@@ -180,12 +77,17 @@ class TwoHandRules(Rules):
         self.check_whole("skunk_points", 1, 99)
         self.check_whole("double_skunk_points", self.skunk_points, 99)
         self.check_choice("next_dealer", "loser", "winner")
-        hand = self.dealt - 2
+        hand = self.kept
         if not hand <= self.flush_size <= hand + 1:
             raise ValueError(
                 f"flush_size {self.flush_size} is not possible with hands of {hand} cards: "
                 f"a flush takes the whole hand, so {hand}, or {hand + 1} with the starter"
             )
+
+    @property
+    def kept(self) -> int:
+        """Four of six cards (H1), three of five (F2)."""
+        return self.dealt - 2
 
     def skunks(self, margin: Any) -> Any:
         """Return 1 if a game won by ``margin`` is a skunk, 2 if a double one (H11)."""
@@ -195,6 +97,50 @@ class TwoHandRules(Rules):
     def winner_deals(self) -> bool:
         """Whether a game's winner deals first in a match's next game."""
         return self.next_dealer == "winner"
+
+
+@dataclass(frozen=True, kw_only=True)
+class ManyHandRules(HandRules):
+    """The rules of a game for three or four, each with a hand of five cards, of which one is laid.
+
+    Attributes:
+        players: how many play, 3 or 4 (M1).
+        partners: four play in two partnerships, who sits opposite with whom (M1); otherwise
+            everyone plays for himself.
+        second_go_ends: a count ends as soon as two seats running, with cards left, cannot play,
+            even if another could; otherwise all others play on (M7).
+        match_target: games that win a match, 1 to 7 (M11).
+    """
+
+    family: ClassVar[str] = "many_hand"
+    engine: ClassVar[str] = "crib_env.engine.many_hand"
+    of_a_match: ClassVar[frozenset[str]] = frozenset({"match_target"})
+
+    players: int = 3
+    partners: bool = False
+    second_go_ends: bool = False
+    match_target: int = 3
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.check_whole("players", 3, 4)
+        self.check_bool("partners")
+        self.check_bool("second_go_ends")
+        self.check_whole("match_target", 1, LARGEST_MATCH_TARGET)
+        self.check_whole("flush_size", self.kept, self.kept + 1)
+        if self.partners and self.players % 2:
+            raise ValueError(f"partners sit opposite each other: {self.players} players have none")
+
+    @property
+    def kept(self) -> int:
+        """Four of five cards (M3)."""
+        return 4
+
+    @property
+    def seating(self) -> Mapping[int, tuple[int, ...]]:
+        """Each seat a side of its own, or two partnerships (M1)."""
+        sides = self.players // 2 if self.partners else self.players
+        return {self.players: tuple(seat % sides for seat in range(self.players))}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -221,11 +167,15 @@ class TableTopRules(Rules):
             self.check_bool(field)
 
 
-PRESETS: dict[str, Rules] = {
+PRESETS: dict[str, Rules] = rules_base.PRESETS
+"""The rules of every game by name, such as ``hoyle`` and ``table_top_ship``."""
+PRESETS |= {
     "hoyle": TwoHandRules(name="hoyle"),
     "five_card": TwoHandRules(
         name="five_card", target=61, dealt=5, single_count=True, for_last=3, flush_size=3
     ),
+    "three_hand": ManyHandRules(name="three_hand"),
+    "four_hand": ManyHandRules(name="four_hand", players=4, partners=True),
     "table_top": TableTopRules(name="table_top"),
     "table_top_ship": TableTopRules(
         name="table_top_ship",
@@ -236,54 +186,3 @@ PRESETS: dict[str, Rules] = {
         score_difference=True,
     ),
 }
-"""The rules by name, ``hoyle``, ``five_card``, ``table_top`` and ``table_top_ship``."""
-
-
-def as_rules(rules: str | Rules) -> Rules:
-    """Return `Rules` given as such or by name, of any family; see `find_rules` for those of one.
-
-    Raises:
-        ValueError, TypeError: an unknown name, or neither a name nor `Rules`.
-    """
-    if isinstance(rules, str):
-        return Rules.preset(rules)
-    if not isinstance(rules, Rules):
-        raise TypeError(f"rules must be the name of a preset or a Rules, got {rules!r}")
-    return rules
-
-
-R = TypeVar("R", bound=Rules)
-
-
-@overload
-def find_rules(rules: str | Rules, family: str) -> Rules: ...
-@overload
-def find_rules(rules: str | Rules, family: type[R]) -> R: ...
-def find_rules(rules: str | Rules, family: str | type[Rules]) -> Rules:
-    """Return `Rules` given as such or by the name of a preset, for a game of ``family``.
-
-    Args:
-        rules: the rules, or what they are called, with changes as `Rules.preset` takes them.
-        family: the family's name, or the class of its rules.
-
-    Raises:
-        ValueError: an unknown name, or rules of another family; the message lists what fits.
-        TypeError: neither a name nor `Rules`.
-    """
-    kind, name = (Rules, family) if isinstance(family, str) else (family, family.family)
-    if isinstance(rules, str):
-        fitting = [
-            key
-            for key, preset in PRESETS.items()
-            if preset.family == name and isinstance(preset, kind)
-        ]
-        if rules.partition("[")[0] not in fitting:
-            raise ValueError(f"no rules for this game are called {rules!r}: choose from "
-                             f"{', '.join(map(repr, fitting))}, or pass a Rules"
-                             f"{nearest(rules, fitting)}")  # fmt: skip
-        return Rules.preset(rules) if "[" in rules else PRESETS[rules]
-    rules = as_rules(rules)
-    if rules.family != name or not isinstance(rules, kind):
-        raise ValueError(f"the rules {rules.name!r} are of the family {rules.family!r}; this "
-                         f"environment plays {name!r}")  # fmt: skip
-    return rules

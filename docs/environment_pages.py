@@ -23,6 +23,10 @@ CLAUSES = {
     "six_card_v0": "[Hoyle, clauses C1-C5 and H1-H12](../rules/hoyle.md)",
     "five_card_v0": "[five cards, clauses F1-F7](../rules/five_card.md), and "
     "[C1-C5, which all games share](../rules/hoyle.md)",
+    "three_hand_v0": "[three and four, clauses M1-M12](../rules/many_hand.md), and "
+    "[C1-C5, which all games share](../rules/hoyle.md)",
+    "four_hand_v0": "[three and four, clauses M1-M12](../rules/many_hand.md), and "
+    "[C1-C5, which all games share](../rules/hoyle.md)",
     "table_top_v0": "[Table Top, clauses T1-T13](../rules/table_top.md), and "
     "[C1-C5, which all games share](../rules/hoyle.md)",
     "discard_v0": "[H1](../rules/hoyle.md) and [F2](../rules/five_card.md)",
@@ -41,6 +45,7 @@ def coded(values: Any) -> str:
 def arguments(maker: EnvSpec) -> list[tuple[str, str, str, str, str]]:
     """Return an environment's arguments: name, values, default, meaning, forms that take it."""
     family = maker.family
+    seating = PRESETS[maker.rules].seating or family.sides
     presets = [name for name, rules in PRESETS.items() if rules.family == family.name]
     rewards = [one for one in REWARDS if one in ("win", "points") or one in family.expected]
     episodes = list(maker.episodes)
@@ -53,17 +58,18 @@ def arguments(maker: EnvSpec) -> list[tuple[str, str, str, str, str]]:
          "numbers for each action that follow from the rules: [features](../features.md)", LEARNER),
         ("rules", f"{coded(presets)}, with changes `\"{maker.rules}[target=91]\"`, or a `Rules`",
          coded([maker.rules]), "see [Rules](#rules)", "all"),
-        ("seat", f"`0` to `{max(family.players) - 1}`, `None`", "`None`",
+        ("seat", f"`0` to `{max(seating) - 1}`, `None`", "`None`",
          "the learner's seat; `None` draws it for each episode", LEARNER),
         ("episode", coded(episodes), coded(episodes[:1]), "what one episode is", "all"),
     ]  # fmt: skip
     if family.canonical is not None:
         rows.append(("suits", coded(SUITS), '`"real"`', '`"canonical"`: situations that differ '
                      "only by suits look the same", "all"))  # fmt: skip
-    if len(family.players) > 1:
+    if len(seating) > 1:
+        rows.append(("players", coded(seating), coded(list(seating)[:1]),
+                     "seats; four play in two partnerships", "all"))  # fmt: skip
+    if any(max(sides) + 1 < len(sides) for sides in seating.values()):
         rows += [
-            ("players", coded(family.players), coded(family.players[:1]),
-             "seats; four play in two partnerships", "all"),
             ("partner", "as `opponent`", "`None`: as the opponent",
              "who plays the learner's partner", LEARNER),
         ]  # fmt: skip

@@ -29,7 +29,8 @@ def frames(name: str) -> list[Any]:
         render_mode="rgb_array", viewer="all", episode=EPISODES.get(name, "deal")
     )
     env.reset(seed=SEED)
-    agent, rng = find_agent(AGENT), np.random.default_rng(SEED)
+    plays = env.game.family.name in find_agent(AGENT).acts
+    agent, rng = find_agent(AGENT if plays else "random"), np.random.default_rng(SEED)
     shown = [env.render()]
     while not any(env.terminations.values()) and len(shown) < MOST:
         env.step(int(agent.act(env.view(int(env.agent_selection[-1])), rng)))

@@ -54,7 +54,8 @@ def page() -> str:
     parts = [HEAD]
     for names in families.values():
         title = ", ".join(f"`{name}`" for name in names)
-        parts.append(f"## {title}\n\n{observation_layout(names[0], features=True)}\n")
+        features = bool(env_module(names[0]).maker.family.features)
+        parts.append(f"## {title}\n\n{observation_layout(names[0], features=features)}\n")
     return "\n".join(parts)
 
 

@@ -15,6 +15,7 @@ from typing import ClassVar
 from crib_agents.checks import FOR_POINTS
 from crib_agents.kernels.discard import discard_by
 from crib_env.engine.jit import kernel
+from crib_env.engine.many_hand.counting import certain_points as certain_points_of_many
 from crib_env.engine.record import NONE
 from crib_env.engine.table_top.cells import lowest
 from crib_env.engine.table_top.lines import line_through, nob_through, points_so_far
@@ -37,20 +38,32 @@ def hand_as_it_stands(v, table, weights, low, high):
 discard = discard_by(hand_as_it_stands)
 
 
-@kernel
-def most_pegged(v):
-    """Return the legal card that is sure to peg most now, of equals the higher."""
-    sequence = sequence_of(v)
-    best = NONE
-    most = NONE
-    for k in range(v["hand_n"]):
-        if v["legal"] >> k & 1:
-            points = certain_points(v, k, sequence)
-            card = v["hand"][k]
-            if points > most or (points == most and card > best):
-                best = card
-                most = points
-    return best
+def most_pegged_by(certain_points):
+    """Return a kernel that returns the legal card sure to peg most now, of equals the higher.
+
+    Args:
+        certain_points: kernel ``certain_points(view, k, sequence)`` of the held card ``hand[k]``.
+    """
+
+    @kernel
+    def most_pegged(v):
+        sequence = sequence_of(v)
+        best = NONE
+        most = NONE
+        for k in range(v["hand_n"]):
+            if v["legal"] >> k & 1:
+                points = certain_points(v, k, sequence)
+                card = v["hand"][k]
+                if points > most or (points == most and card > best):
+                    best = card
+                    most = points
+        return best
+
+    return most_pegged
+
+
+most_pegged = most_pegged_by(certain_points)
+most_pegged_of_many = most_pegged_by(certain_points_of_many)
 
 
 def choose_card(v, rng, table, weights):
@@ -58,6 +71,21 @@ def choose_card(v, rng, table, weights):
     if v["phase"] == DISCARD:
         return discard(v, table, weights)
     return most_pegged(v)
+
+
+def choose_card_of_many(v, rng, table, weights):
+    """Return the greedy card for a view ``v`` of the games for three and four."""
+    if v["phase"] != DISCARD:
+        return most_pegged_of_many(v)
+    best = NONE
+    most = 0.0
+    for i in range(v["hand_n"]):
+        card = v["hand"][i]
+        value = hand_as_it_stands(v, table, weights, card, card)
+        if best == NONE or value > most or (value == most and card > best):
+            best = card
+            most = value
+    return best
 
 
 @kernel
@@ -93,6 +121,11 @@ class GreedyAgent(CompiledAgent):
     """Takes the most points at once."""
 
     name = "greedy"
-    acts: ClassVar[dict[str, Act]] = {"two_hand": choose_card, "table_top": choose_cell}
+    acts: ClassVar[dict[str, Act]] = {
+        "two_hand": choose_card, "many_hand": choose_card_of_many, "table_top": choose_cell,
+    }  # fmt: skip
     # The crib it ignores, and with it how long a flush there must be.
-    honours = FOR_POINTS | {"dealt", "single_count", "flush_size", "crib_flush_size", "adjacency"}
+    honours = FOR_POINTS | {
+        "dealt", "single_count", "flush_size", "crib_flush_size", "adjacency", "second_go_ends",
+        "players", "partners",
+    }  # fmt: skip

@@ -10,13 +10,13 @@ from crib_env.answers import one_or_many
 from crib_env.arrays import Doubles
 from crib_env.engine.lanes import lane_entries
 from crib_env.engine.rng import below
+from crib_env.engine.slots import NTH_SLOT, SLOT_COUNT
 from crib_env.engine.table_top.cells import bit_count, lowest
-from crib_env.engine.two_hand.slots import NTH_SLOT, SLOT_COUNT
 from crib_env.policy import Act, CompiledAgent, Views
 
 
 def draw_card(v, rng, table, weights):
-    """Return one of the legal cards of the two-hand view ``v``, drawn by ``rng``."""
+    """Return one of the legal cards of the view ``v`` of a hand, drawn by ``rng``."""
     legal = v["legal"]
     return v["hand"][NTH_SLOT[legal, below(rng, SLOT_COUNT[legal])]]
 
@@ -33,7 +33,9 @@ class RandomAgent(CompiledAgent):
     """Takes a legal action at random."""
 
     name = "random"
-    acts: ClassVar[dict[str, Act]] = {"two_hand": draw_card, "table_top": draw_action}
+    acts: ClassVar[dict[str, Act]] = {
+        "two_hand": draw_card, "many_hand": draw_card, "table_top": draw_action,
+    }  # fmt: skip
     draws: ClassVar[bool] = True
 
     @one_or_many

@@ -152,7 +152,7 @@ class CudaBatch:
     Args:
         rules: the rules to play, or the name of a preset.
         num_envs: the number of games, N.
-        players: seats in a game.
+        players: seats in a game; by default the fewest the rules allow.
         episode: what one episode is.
         reward: ``"win"``, the returns when the episode ends, or ``"points"``, the difference in
             points that the action made.
@@ -178,7 +178,7 @@ class CudaBatch:
         rules: str | Rules,
         num_envs: int,
         *,
-        players: int = 2,
+        players: int | None = None,
         episode: str = "game",
         reward: str = "win",
         autoreset: bool = True,
@@ -208,7 +208,7 @@ class CudaBatch:
         self.obs = cuda.to_device(np.zeros((n, family.obs_size), dtype=np.uint8))
         self.masks = cuda.to_device(np.zeros((n, family.actions), dtype=np.int8))
         self.movers = cuda.to_device(np.zeros(n, dtype=np.int64))
-        self.rewards = cuda.to_device(np.zeros((n, players)))
+        self.rewards = cuda.to_device(np.zeros((n, int(record["players"][0]))))
         self.dones = cuda.to_device(np.zeros(n, dtype=np.bool_))
         self.actions = cuda.to_device(np.zeros(n, dtype=np.int64))
         self.seed(seed)

@@ -10,6 +10,29 @@ from crib_env.engine.rng import below
 
 
 @kernel
+def draw_for_deal(s, rules):
+    """Draw a card for every seat; the lowest deals (H10, F1, T10), the highest if the rules say so.
+
+    If two or more seats tie for it, all draw again: no seat gains or loses by that.
+    """
+    sign = -1 if rules["high_card_deals"] else 1
+    while True:
+        dealer = 0
+        best = sign * (below(s["rng"], 52) >> 2)
+        alone = True
+        for seat in range(1, rules["players"]):
+            rank = sign * (below(s["rng"], 52) >> 2)
+            if rank < best:
+                best = rank
+                dealer = seat
+                alone = True
+            elif rank == best:
+                alone = False
+        if alone:
+            return dealer
+
+
+@kernel
 def has_deck(s):
     """Return 1 if a deck was given for the next deal of state ``s``, else 0."""
     return 1 if s["given"] < s["given_end"] else 0

@@ -50,7 +50,8 @@ class Family:
         view: the dtype of what a seat may know.
         kernels: its kernels.
         sides: the side of each seat, by the number of players; the first is the default. Seats of
-            one side score together. Partners opposite each other: ``{4: (0, 1, 0, 1)}``.
+            one side score together. Partners opposite each other: ``{4: (0, 1, 0, 1)}``. Rules may
+            say otherwise: see `sides_under`.
         episodes: what an episode can be, with the number that stands for it in the rules record.
         actions: the size of the action space.
         layout: the observation's slices: name, size, meaning.
@@ -110,6 +111,24 @@ class Family:
         """How many seats a game can have; the first is the default."""
         return tuple(self.sides)
 
+    def sides_under(self, rules: Rules, players: int | None = None) -> tuple[int, ...]:
+        """Return the side of each seat, as ``rules`` have it or else the family.
+
+        Args:
+            rules: the rules.
+            players: seats in a game; None for the default.
+
+        Raises:
+            ValueError: no game by these rules has so many.
+        """
+        known = rules.seating or self.sides
+        if players is None:
+            return next(iter(known.values()))
+        if isinstance(players, bool) or players not in known:
+            choices = " or ".join(map(str, known))
+            raise ValueError(f"players must be {choices}, got {players!r}")
+        return known[players]
+
     @property
     def obs_size(self) -> int:
         """The length of an observation."""
@@ -160,7 +179,7 @@ class Family:
         """Numba's types of arrays of the records."""
         return RecordTypes(array_of(self.state), array_of(self.rules), array_of(self.view))
 
-    def rules_record(self, rules: Rules, episode: str, players: int) -> Array:
+    def rules_record(self, rules: Rules, episode: str, players: int | None = None) -> Array:
         """Return the rules, an episode and the number of players as a record, shape [1].
 
         Raises:
@@ -169,16 +188,14 @@ class Family:
         if episode not in self.episodes:
             known = ", ".join(map(repr, self.episodes))
             raise ValueError(f"episode must be one of {known}, got {episode!r}")
-        if isinstance(players, bool) or players not in self.players:
-            known = " or ".join(map(str, self.players))
-            raise ValueError(f"players must be {known}, got {players!r}")
+        sides = self.sides_under(rules, players)
         record = np.zeros(1, dtype=self.rules)
         for name in self.rules.names or ():
             if hasattr(rules, name):
                 record[name] = getattr(rules, name)
-        record["players"] = players
-        record["sides"] = count_sides(self.sides[players])
-        record["side_of"][0, :players] = self.sides[players]
+        record["players"] = len(sides)
+        record["sides"] = count_sides(sides)
+        record["side_of"][0, : len(sides)] = sides
         record["episode"] = self.episodes[episode]
         return record
 

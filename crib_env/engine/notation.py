@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from crib_env.cards import format_card, parse_card
+from crib_env.engine.slots import hand_size
 from crib_env.render.words import in_words
 from crib_env.rules import Rules
 
@@ -142,3 +143,52 @@ def refuse_twice(cards: Sequence[int]) -> None:
 def format_scores(values: Any) -> str:
     """Return numbers with a / between them."""
     return "/".join(str(value) for value in values)
+
+
+class Hand(NamedTuple):
+    """A hand as a line shows it: all its cards, and those of them discarded and played."""
+
+    dealt: list[int]
+    discarded: list[int]
+    played: list[int]
+
+
+def format_hand(s: Record, seat: int, size: int) -> str:
+    """Return the cards dealt to a seat: ``7D`` held, ``(6C)`` discarded, ``5h`` played."""
+    shown = ""
+    for i in range(size):
+        card = format_card(int(s["dealt"][hand_size(s) * seat + i]))
+        if s["discarded"][seat] >> i & 1:
+            card = f"({card})"
+        elif not s["held"][seat] >> i & 1:
+            card = card.lower()
+        shown += card
+    return shown
+
+
+def read_hand(hand: str, seat: int, size: int) -> Hand:
+    """Return what `format_hand` wrote."""
+    cards = re.findall(rf"\({CARD}\)|{CARD}|{CARD.lower()}", hand)
+    if "".join(cards) != hand or len(cards) != size:
+        raise ValueError(
+            f"seat {seat}'s hand must be {size} cards, such as 7D held, (6C) discarded or 5h "
+            f"played; got {hand!r}"
+        )
+    away = [parse_card(card.strip("()")) for card in cards if card.startswith("(")]
+    gone = [parse_card(card) for card in cards if card.islower()]
+    return Hand([parse_card(card.strip("()")) for card in cards], away, gone)
+
+
+def format_pile(s: Record) -> str:
+    """Return the cards played, with a bar before those of the present count."""
+    played = [format_card(int(card)) for card in s["pile"][: s["pile_n"]]]
+    out = int(s["pile_from"])
+    return "".join(played[:out]) + ("|" if out else "") + "".join(played[out:]) or "-"
+
+
+def read_pile(pile: str, played: Sequence[int]) -> list[int]:
+    """Return what `format_pile` wrote; the hands show these cards as ``played``."""
+    shown = read_cards("pile", re.sub(r"\||^-", "", pile))
+    if sorted(shown) != sorted(played):
+        raise ValueError(f"the pile {pile!r} must hold the cards that the hands show as played")
+    return shown

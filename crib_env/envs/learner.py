@@ -81,9 +81,8 @@ class LearnerBatch(LearnerArrays):
         self.threads = choose_threads(threads, n)
         check_choice("on_illegal", on_illegal, ("terminate", "raise"))
         family = family_for(rules.engine, reward, suits)
-        self.players = family.players[0] if players is None else players
-        self.games = GameBatch(rules, n, players=self.players, episode=episode, family=family)
-        self.players = int(self.players)
+        self.games = GameBatch(rules, n, players=players, episode=episode, family=family)
+        self.players = self.games.players
         if seat is not None and (isinstance(seat, bool) or seat not in range(self.players)):
             raise ValueError(f"seat must be from 0 to {self.players - 1} or None, got {seat!r}")
         sides = self.games.sides

@@ -163,9 +163,10 @@ class EnvSpec:
             settled.pop("rules"), num_envs, mask_in_observation=mask_in_observation, **settled
         )
 
-    def check_players(self, players: object) -> None:
-        """Raise a ValueError unless a game can have ``players`` seats."""
-        accepted = self.family.players
+    def check_players(self, players: object, rules: str | Rules | None = None) -> None:
+        """Raise a ValueError unless a game by ``rules`` can have ``players`` seats."""
+        chosen = find_rules(self.rules if rules is None else rules, self.family.name)
+        accepted = chosen.seating or self.family.sides
         if isinstance(players, bool) or players not in accepted:
             known = " or ".join(map(str, accepted))
             raise ValueError(f"{self.name} has {known} players, got players={players!r}")
@@ -179,9 +180,9 @@ class EnvSpec:
             next(iter(self.episodes)) if episode is None else of_one_deal(episode, self.episodes)
         )
         check_choice("episode", episode, tuple(self.episodes))
-        if settled.get("players") is not None:
-            self.check_players(settled["players"])
         rules = find_rules(self.rules if rules is None else rules, self.family.name)
+        if settled.get("players") is not None:
+            self.check_players(settled["players"], rules)
         if self.phase is not None:
             agent = find_agent(settled.pop(self.phase.name, self.phase.default))
             refuse_rules(agent, rules, self.episodes[episode])

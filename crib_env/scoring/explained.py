@@ -23,7 +23,7 @@ from crib_env.cards import (
     suit,
 )
 from crib_env.render.words import reason_name, spoken
-from crib_env.rules import Rules, TwoHandRules, find_rules
+from crib_env.rules import HandRules, Rules, find_rules
 
 Card = int | str
 Cards = str | Iterable[Card]
@@ -93,11 +93,11 @@ class Score:
 def score_hand(
     cards: Cards, starter: Card, rules: str | Rules = "hoyle", crib: bool = False
 ) -> Score:
-    """Return the score of a hand or crib in the show of a two-hand game (C2, C4, H8, F6).
+    """Return the score of a hand or crib in the show (C2, C4, H8, F6, M9).
 
     Args:
-        cards: the cards held, without the starter: four in six-card cribbage and in any crib,
-            three in a five-card hand.
+        cards: the cards held, without the starter: three in a five-card hand, four in all others
+            and in any crib.
         starter: the card turned up.
         rules: the name of a preset, or `Rules`.
         crib: the cards are the crib, which has its own rule for flushes.
@@ -105,10 +105,10 @@ def score_hand(
     Raises:
         ValueError: not a card, a card given twice, a wrong number of cards, or unknown rules.
     """
-    chosen = find_rules(rules, TwoHandRules)
+    chosen = find_rules(rules, HandRules)
     held = _read(cards)
     up = _read([starter])[0]
-    size = CRIB if crib else chosen.dealt - 2
+    size = CRIB if crib else chosen.kept
     if len(held) != size:
         what = "a crib" if crib else f"a hand of the rules {chosen.name!r}"
         raise ValueError(f"{what} is {size} cards and the starter apart, got {_shown(held)}")

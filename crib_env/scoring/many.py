@@ -12,7 +12,7 @@ from numba import int64, void
 from crib_env.engine.jit import entry, kernel
 from crib_env.engine.record import TABLE_T
 from crib_env.engine.show import JACK, KEYS, show_table, with_starter
-from crib_env.rules import Rules, TwoHandRules, find_rules
+from crib_env.rules import HandRules, Rules, find_rules
 
 CRIB = 4
 HIGHEST = 29
@@ -87,8 +87,8 @@ def score_histogram(rules: str | Rules = "hoyle", crib: bool = False) -> npt.NDA
 
 def _sizes(rules: str | Rules, crib: bool) -> tuple[int, int]:
     """Return how many cards are held, and the smallest flush."""
-    chosen = find_rules(rules, TwoHandRules)
-    return (CRIB, chosen.crib_flush_size) if crib else (chosen.dealt - 2, chosen.flush_size)
+    chosen = find_rules(rules, HandRules)
+    return (CRIB, chosen.crib_flush_size) if crib else (chosen.kept, chosen.flush_size)
 
 
 @entry(void(int64[:, ::1], int64[::1], int64, TABLE_T, int64[::1]))

@@ -106,23 +106,3 @@ def test_the_page_shows_what_the_command_prints(capsys: pytest.CaptureFixture[st
     for words, lines in shown:
         main(shlex.split(words))
         assert capsys.readouterr().out.startswith(lines)
-
-
-@pytest.mark.parametrize(
-    ("words", "said"),
-    [
-        (["5H 5D"], "6 cards dealt, got 2"),
-        (["6D 4S 9C", "--discarded", "KC QC"], "both --discarded and --starter"),
-        ([HAND, "--rules", "bridge"], "bridge"),
-        ([HAND, "--others-crib", "1"], "--others-crib is for Table Top"),
-        (["6D", "--layout", "...../...../..7H../...../.....", "--dealer"], "--dealer is for six"),
-        ([HAND, "--scores", "0", "130"], "0 to 120"),
-    ],
-)  # fmt: skip
-def test_the_command_line_says_what_is_wrong(
-    words: list[str], said: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    with pytest.raises(SystemExit) as error:
-        main(["analyze", *words])
-    assert error.value.code == 2
-    assert said in capsys.readouterr().err

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pytest
-from crib_agents import PhasedAgent, RandomAgent
+from crib_agents import PhasedAgent
 from crib_agents.data.tables import ROLES
 from crib_agents.expert.two_hand.discard import crib, expected_win, expert
 from crib_agents.expert.two_hand.discard.expert import (
@@ -37,12 +37,10 @@ from hypothesis import strategies as st
 from checkout import python
 from compiled import SLOW
 from crib_env import format_cards, parse_cards
-from crib_env.engine.two_hand.records import DEAL, DISCARD, GAME, PEGGING, VIEW
+from crib_env.engine.two_hand.records import DEAL, GAME, PEGGING, VIEW
 from crib_env.rules import PRESETS
-from hidden import redraw_hands
 from reference import scoring
 from small_deal import COUNTS, PLAYS, distribution, small_deal
-from stacked import Lanes
 from two_hand_views import after_discards, dealt, discard_view
 
 Array = npt.NDArray[Any]
@@ -366,37 +364,6 @@ def test_both_decisions_take_one_pair_however_the_cards_lie(
     assert discarded(view) == max(ties, key=lambda pair: pair[::-1])  # of equals the higher cards
     shuffled = discarding(data.draw(st.permutations(cards)), game, dealer, scores)
     assert (columns_of(shuffled) == columns).all()
-
-
-@every_game
-def test_every_card_laid_away_is_legal_in_whole_matches(game: str) -> None:
-    """`step_lanes` refuses any card that the rules do not allow; odd first cards are met too."""
-    agent, rng = PhasedAgent(DiscardExpert(), "greedy"), np.random.default_rng(5)
-    table = Lanes(game, 2 if SLOW else 10, 4, episode="deal" if SLOW else "match")
-    while len(lanes := table.running()):
-        views = table.views(lanes)
-        cards = agent.act(views, rng)
-        odd = (views["phase"] == DISCARD) & (rng.random(len(lanes)) < 0.2)
-        cards[odd] = RandomAgent().act(views, rng)[odd]
-        table.step(lanes, cards)
-
-
-@every_game
-def test_cards_hidden_from_a_seat_do_not_change_what_it_lays(game: str) -> None:
-    agent, rng = DiscardExpert(), np.random.default_rng(3)
-    table = Lanes(game, 2 if SLOW else 50, 2, episode="game")
-    table.states["scores"] = 30, 50
-    redrawn = 0
-    for _ in range(4):  # the four cards discarded
-        lanes = table.running()
-        before = table.states.copy()
-        actions = agent.act(table.views(lanes), rng)
-        for lane in lanes:
-            redrawn += redraw_hands(table.states[lane], PRESETS[game].dealt, rng)
-        assert (agent.act(table.views(lanes), rng) == actions).all()
-        table.states[:] = before
-        table.step(lanes, actions)
-    assert redrawn > 10
 
 
 def test_it_says_that_it_does_not_play_the_cards() -> None:

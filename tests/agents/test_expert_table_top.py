@@ -35,11 +35,11 @@ from checkout import python
 from compiled import compiled_alone
 from crib_env import find_agent
 from crib_env.batch import GameBatch
+from crib_env.cards import parse_card
 from crib_env.engine.record import NONE
 from crib_env.engine.show import show_table
 from crib_env.engine.table_top.records import CENTRE, TO_CRIB, TURNS
 from crib_env.rules import PRESETS
-from hidden import redraw_turns
 from reference import scoring
 from stacked import Lanes
 from table_top_views import VARIANTS, every_variant, mask_of, position
@@ -73,37 +73,6 @@ def test_every_action_is_legal(budget: int, players: int, preset: str) -> None:
         led.step(lanes, RandomAgent().act(views, rng))
         own.step(lanes, agent.act(own.views(lanes), rng))
     assert (own.states["turn"] == TURNS).all()
-
-
-@compiled_alone
-@every_variant
-def test_cards_hidden_from_a_seat_do_not_change_its_action(players: int, preset: str) -> None:
-    agent, rng = TableTopExpert(), np.random.default_rng(3)
-    games = Lanes(preset, 4, 2, players=players, episode="round")
-    redrawn = 0
-    while len(lanes := games.running()):
-        before = games.states.copy()
-        views = games.views(lanes)
-        actions = agent.act(views, rng)
-        for lane, view in zip(lanes, views, strict=True):
-            redrawn += redraw_turns(games.states[lane], view, rng)
-        assert (agent.act(games.views(lanes), rng) == actions).all()
-        games.states[:] = before
-        games.step(lanes, actions)
-    assert redrawn > 100
-
-
-@compiled_alone
-def test_an_action_depends_on_its_view_alone() -> None:
-    """Not on the views beside it, on those before, or on chance."""
-    games = at_turn(9, 4, "table_top", 12, seed=21)
-    views = games.views(games.running())
-    agent, rng = TableTopExpert(), np.random.default_rng(1)
-    untouched = rng.bit_generator.state
-    together = agent.act(views, rng)
-    assert rng.bit_generator.state == untouched
-    one_by_one = [int(agent.act(views[i : i + 1], rng)[0]) for i in reversed(range(len(views)))]
-    assert one_by_one[::-1] == together.tolist()
 
 
 def trace() -> str:
@@ -243,7 +212,7 @@ def test_t7_a_partners_crib_card_counts_as_known() -> None:
         view = position(OPEN, "6H", crib=1)
         view["players"], view["turn"] = 4, 12
         view["owed"] = (1, 1, 0, 1)
-        view["crib"][0], view["crib_turns"][0] = scoring.card(discarded), 2
+        view["crib"][0], view["crib_turns"][0] = parse_card(discarded), 2
         value.append(TableTopExpert(1).analyze(view)[1, MINE])
     assert value[0] > value[1] + 1.0
 

@@ -119,18 +119,15 @@ MALFORMED: dict[str, bytes] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("data", MALFORMED.values(), ids=MALFORMED)
-@pytest.mark.parametrize(
-    "read",
-    [read_header, Weights.load, PolicyNetAgent.load, Solved.load, lambda p: load_agent(str(p))],
-)
-def test_a_malformed_file_is_refused_by_name(
-    data: bytes, read: Callable[[Path], Any], tmp_path: Path
-) -> None:
+@pytest.mark.parametrize("name", MALFORMED)
+def test_a_malformed_file_is_refused_by_name(name: str, tmp_path: Path) -> None:
     path = tmp_path / "x.safetensors"
-    path.write_bytes(data)
-    with pytest.raises(ValueError, match=r"x\.safetensors is not a safetensors file of ours: ."):
-        read(path)
+    path.write_bytes(MALFORMED[name])
+    for read in (read_header, Weights.load, PolicyNetAgent.load, Solved.load, load_agent):
+        with pytest.raises(
+            ValueError, match=r"x\.safetensors is not a safetensors file of ours: ."
+        ):
+            read(str(path) if read is load_agent else path)
 
 
 def tried(read: Callable[[Path], Any], path: Path) -> Any:
@@ -239,7 +236,7 @@ def mutations(draw: st.DrawFn) -> bytes:
     return bytes(data)
 
 
-@settings(max_examples=1500, deadline=None)
+@settings(max_examples=600, deadline=None)
 @given(mutations())
 def test_a_mutated_file_is_refused_or_holds_the_same_numbers(
     tmp_path_factory: pytest.TempPathFactory, data: bytes
@@ -282,7 +279,7 @@ def peak(work: Callable[[], object]) -> int:
 )
 def test_a_small_strategy_file_never_takes_much_memory(squeezed: Any, tmp_path: Path) -> None:
     path = tmp_path / "bomb.safetensors"
-    bomb = b"".join(squeezed.compress(bytes(1 << 20)) for _ in range(512)) + squeezed.flush()
+    bomb = b"".join(squeezed.compress(bytes(1 << 20)) for _ in range(128)) + squeezed.flush()
     table = np.frombuffer(bomb, dtype=np.uint8)
     about = {"format": "crib_env strategy", "version": 1, "rules": "five_card", "by_discard": False,
              "rules_fields": {"dealt": 5, "single_count": True, "flush_size": 3,
@@ -293,7 +290,7 @@ def test_a_small_strategy_file_never_takes_much_memory(squeezed: Any, tmp_path: 
     with pytest.raises(ValueError, match="does not expand to the 2689180 bytes expected"):
         Solved.load(path)  # what it makes of the game's rules is made once
     assert peak(lambda: Solved.load(path)) < 50 << 20
-    about["shapes"] = {"discard": [1 << 29], "pegging": [1 << 29]}
+    about["shapes"] = {"discard": [1 << 27], "pegging": [1 << 27]}
     path.write_bytes(to_bytes(about, {"discard": table, "pegging": table}))
     assert peak(lambda: Solved.load(path)) < 50 << 20
 

@@ -13,8 +13,6 @@ from crib_agents.learned.table_top.act import ACTIONS, UNLIKELY
 from crib_agents.learned.table_top.search import action_values
 from numba import float64, void
 
-from crib_env import agent_names, find_agent
-from crib_env.batch import GameBatch
 from crib_env.engine.jit import entry
 from crib_env.engine.record import TABLE_T, WEIGHTS_T
 from crib_env.engine.show import show_table
@@ -154,23 +152,6 @@ def test_an_action_is_worth_the_mean_over_next_cards_of_their_best_answers(
             if view["legal"] >> action & 1:
                 expected = slowly.value(action, rules)
             assert found[action] == pytest.approx(expected, abs=1e-8)
-
-
-@pytest.mark.parametrize("preset", [*TABLE_TOP, "hoyle", "five_card"])
-def test_it_plays_every_game_by_name(preset: str) -> None:
-    agent = find_agent("learned_search")
-    assert "learned_search" in agent_names()
-    assert isinstance(agent, LearnedSearch)
-    games = GameBatch(
-        PRESETS[preset], 2, episode="round" if preset in TABLE_TOP else "deal", seed=3
-    )
-    games.reset()
-    rng = np.random.default_rng(1)
-    running = games.running()
-    while len(running):
-        games.ask(agent, running, rng)
-        running = games.running(running)
-    assert rng.random() == np.random.default_rng(1).random()  # nothing was drawn
 
 
 def test_rules_without_nets_are_refused() -> None:

@@ -23,7 +23,6 @@ from crib_agents.learned.table_top.act import (
 from numba import float64, int64, void
 from safetensors.numpy import load_file, save_file
 
-from crib_env import find_agent, table_top_v0
 from crib_env.engine.jit import entry
 from crib_env.engine.record import TABLE_T, WEIGHTS_T
 from crib_env.engine.show import show_table
@@ -32,7 +31,6 @@ from crib_env.rules import PRESETS
 from learned_nets import drawn_weights, slow_crib, views_of
 from reference import learned as slow_nets
 from reference import learned_table_top as slow
-from vector_walks import InPython, picture
 
 TABLE_TOP = ("table_top", "table_top_ship")
 
@@ -122,20 +120,6 @@ def test_values_are_what_nets_make_of_features_by_slow_definition(
         assert values[i, chosen[i]] == pytest.approx(max(expected_values.values()), abs=1e-9)
 
 
-@pytest.mark.parametrize("players", [2, 4])
-def test_it_plays_compiled_as_in_python(players: int) -> None:
-    agent = MonteCarloAgent([drawn_weights(PRESETS[preset]) for preset in TABLE_TOP])
-
-    for rules in TABLE_TOP:
-        compiled, in_python = (
-            table_top_v0.vector_env(
-                6, opponent=one, seat=0, players=players, rules=rules, reward="points"
-            )
-            for one in (agent, InPython(agent))
-        )
-        assert picture(compiled, seed=3, steps=60) == picture(in_python, seed=3, steps=60)
-
-
 def test_rules_without_nets_are_refused() -> None:
     agent = MonteCarloAgent([drawn_weights(PRESETS["hoyle"]), drawn_weights(PRESETS["table_top"])])
     with pytest.raises(
@@ -150,15 +134,6 @@ def test_four_players_and_another_target_need_no_other_nets() -> None:
     rules = replace(PRESETS["table_top"], target=61, partners_confer=False)
     agent = MonteCarloAgent([drawn_weights(PRESETS["table_top"])])
     assert (agent.act(views_of(rules, 1, 1, 4), np.random.default_rng(0)) >= 0).all()
-
-
-@pytest.mark.parametrize("dtype", [np.float32, np.float16])
-def test_a_file_comes_back_as_it_was_saved(dtype: Any, tmp_path: Path) -> None:
-    weights = drawn_weights(PRESETS["table_top"])
-    weights.save(tmp_path / "x.safetensors", dtype)
-    again = Weights.load(tmp_path / "x.safetensors")
-    assert again.header() == weights.header()
-    assert again.flat() == pytest.approx(weights.flat(), abs=1e-7 if dtype is np.float32 else 3e-3)
 
 
 @pytest.mark.parametrize(
@@ -179,11 +154,3 @@ def test_a_table_that_does_not_fit_is_refused(numbers: Any, reason: str, tmp_pat
     save_file(held, path, metadata={HEADER: json.dumps(weights.header())})
     with pytest.raises(ValueError, match=rf"x\.safetensors.*: .*{reason}"):
         Weights.load(path)
-
-
-@pytest.mark.parametrize("players", [2, 4])
-@pytest.mark.parametrize("preset", TABLE_TOP)
-def test_the_shipped_nets_play(preset: str, players: int) -> None:
-    agent = find_agent("learned")
-    views = views_of(PRESETS[preset], 1, 1, players)
-    assert (agent.act(views, np.random.default_rng(0)) >= 0).all()

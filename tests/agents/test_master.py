@@ -21,7 +21,7 @@ from crib_agents.master.agent import point, read_tables
 from crib_env.batch import GameBatch
 from crib_env.engine.two_hand.records import DISCARD, GAME
 from crib_env.game import Game
-from crib_env.policy import agent_names, find_agent
+from crib_env.policy import find_agent
 from crib_env.rules import PRESETS, TwoHandRules
 
 
@@ -44,24 +44,6 @@ def cards_of(view: Any) -> list[int]:
 @pytest.fixture(scope="module")
 def views() -> np.ndarray:
     return some_views(PRESETS["five_card"], 12, 5)
-
-
-@pytest.mark.parametrize(
-    ("preset", "episode"),
-    [("five_card", "game"), ("five_card", "pegging"), ("hoyle", "match"), ("hoyle", "deal")],
-)
-def test_it_plays_legal_cards_and_each_view_by_itself(preset: str, episode: str) -> None:
-    agent, rng = find_agent("master"), np.random.default_rng(1)
-    assert "master" in agent_names()
-    asked = some_views(PRESETS[preset], 1 if episode == "match" else 4, 3, episode)[-150:]
-    actions = agent.act(asked, rng)
-    for view, action in zip(asked, actions, strict=True):
-        at = view["hand"][: view["hand_n"]].tolist().index(action)
-        assert view["legal"] >> at & 1
-    some = np.random.default_rng(2).permutation(len(asked))[:12]
-    assert (agent.act(asked[some], rng) == actions[some]).all()
-    assert [agent.act(asked[i : i + 1], rng)[0] for i in some] == actions[some].tolist()
-    assert rng.random() == np.random.default_rng(1).random()  # nothing was drawn
 
 
 def test_without_a_pull_it_lays_away_as_the_expert(views: np.ndarray) -> None:

@@ -12,7 +12,6 @@ import pytest
 from crib_agents.adapters.learned import PolicyNetAgent
 from safetensors.numpy import load_file, save_file
 
-from crib_env import six_card_v0
 from crib_env.batch import GameBatch
 from crib_env.rules import PRESETS, Rules
 from learned_nets import HIDDEN, policy
@@ -72,11 +71,6 @@ def test_other_rules_are_refused(rules: Rules, reason: str) -> None:
         asked(policy(), rules)
 
 
-def test_table_tops_variation_is_another_game() -> None:
-    with pytest.raises(ValueError, match="does not play where target is 31"):
-        asked(policy("table_top"), PRESETS["table_top_ship"])
-
-
 def test_house_rules_are_told_from_their_preset(tmp_path: Path) -> None:
     house = Rules.preset("hoyle", flush_size=5)
     path = tmp_path / "house.safetensors"
@@ -85,14 +79,6 @@ def test_house_rules_are_told_from_their_preset(tmp_path: Path) -> None:
     assert len(asked(agent, house)) == 3
     with pytest.raises(ValueError, match=r"where flush_size is 4: it plays hoyle \(flush_size 5\)"):
         asked(agent, HOYLE)
-
-
-def test_an_environment_says_that_its_opponent_has_learned_other_rules() -> None:
-    env = six_card_v0.raw_env(rules=Rules.preset("hoyle", target=91))
-    env.reset(seed=1)
-    view = np.array([env.view(int(env.agent_selection[-1]))])
-    with pytest.raises(ValueError, match="does not play where target is 91"):
-        policy().act(view, RNG)
 
 
 def test_files_whose_header_names_a_preset_alone_are_read(tmp_path: Path) -> None:

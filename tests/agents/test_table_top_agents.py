@@ -14,24 +14,16 @@ from crib_agents import GreedyAgent, RandomAgent, RuleBasedAgent
 from crib_agents.kernels import placing
 from crib_training.evaluation.duplicate import estimate, play_pairs
 
-from checkout import python
 from compiled import SLOW
-from crib_env import table_top_v0
 from crib_env.engine.record import NONE
 from crib_env.engine.show import show_table
 from crib_env.engine.table_top.lines import points_so_far
-from crib_env.engine.table_top.records import TABLE_VIEW, TO_CRIB, TURNS
-from crib_env.policy import Agent, CompiledAgent, find_agent
+from crib_env.engine.table_top.records import TABLE_VIEW, TO_CRIB
+from crib_env.policy import Agent, find_agent
 from crib_env.rules import PRESETS
-from hidden import redraw_turns
 from reference import scoring
 from stacked import Lanes
-from table_top_views import VARIANTS, every_variant, mask_of, position
-from vector_walks import InPython, picture
-
-AGENTS = (RandomAgent, GreedyAgent, RuleBasedAgent)
-
-every_agent = pytest.mark.parametrize("make", AGENTS, ids=[a.name for a in AGENTS])
+from table_top_views import every_variant, mask_of, position
 
 
 def choose(agent: Agent, view: Any) -> int:
@@ -67,120 +59,6 @@ def gain_now(view: Any, cell: int) -> int:
 
 
 # --- every agent ---------------------------------------------------------------------------------
-
-
-@every_variant
-@every_agent
-def test_every_action_is_legal_in_whole_games(
-    make: type[CompiledAgent], players: int, preset: str
-) -> None:
-    agent = make()
-    rng = np.random.default_rng(5)
-    games = Lanes(
-        preset, 2 if SLOW else 200, 4, players=players, episode="round" if SLOW else "game"
-    )
-    while len(lanes := games.running()):
-        actions = agent.act(games.views(lanes), rng)
-        assert actions.dtype == np.int64
-        assert actions.shape == (len(lanes),)
-        games.step(lanes, actions)
-
-
-@every_variant
-@every_agent
-def test_actions_are_legal_wherever_random_play_leads(
-    make: type[CompiledAgent], players: int, preset: str
-) -> None:
-    agent = make()
-    rng = np.random.default_rng(9)
-    games = Lanes(preset, 2 if SLOW else 500, 8, players=players, episode="round")
-    while len(lanes := games.running()):
-        views = games.views(lanes)
-        actions = agent.act(views, rng)
-        assert (views["legal"] >> actions & 1 == 1).all()
-        games.step(lanes, RandomAgent().act(views, rng))
-
-
-@every_variant
-@every_agent
-def test_every_action_is_legal_in_the_aec_environment(
-    make: type[CompiledAgent], players: int, preset: str
-) -> None:
-    """`raw_env` raises on an illegal action."""
-    agent = make()
-    rng = np.random.default_rng(1)
-    env = table_top_v0.raw_env(players=players, rules=preset, episode="round")
-    for seed in range(1 if SLOW else 5):
-        env.reset(seed=seed)
-        turns = 0
-        while not any(env.terminations.values()):
-            view = env.unwrapped.view(int(env.agent_selection[-1]))
-            env.step(int(agent.act(np.array([view], dtype=TABLE_VIEW), rng)[0]))
-            turns += 1
-        assert turns == TURNS
-
-
-@every_variant
-@pytest.mark.parametrize("name", ["greedy", "rule_based"])
-def test_in_the_compiled_batch_an_agent_plays_as_act_does(
-    name: str, players: int, preset: str
-) -> None:
-    """Of those whose choice uses no chance: the same observations, rewards and ends."""
-    keywords = {"players": players, "rules": preset, "episode": "round", "seat": None}
-    compiled, in_python = (
-        table_top_v0.vector_env(2 if SLOW else 20, opponent=opponent, **keywords)
-        for opponent in (name, InPython(name))
-    )
-    assert picture(compiled, seed=6, steps=TURNS) == picture(in_python, seed=6, steps=TURNS)
-
-
-@every_variant
-@every_agent
-def test_cards_hidden_from_a_seat_do_not_change_its_action(
-    make: type[CompiledAgent], players: int, preset: str
-) -> None:
-    """Redraw the cards to come and the others' in the crib: the action stays."""
-    agent = make()
-    rng = np.random.default_rng(3)
-    games = Lanes(preset, 2 if SLOW else 50, 2, players=players, episode="round")
-    redrawn = 0
-    while len(lanes := games.running()):
-        before = games.states.copy()
-        views = games.views(lanes)
-        actions = agent.act(views, np.random.default_rng(1))
-        for lane, view in zip(lanes, views, strict=True):
-            redrawn += redraw_turns(games.states[lane], view, rng)
-        assert (agent.act(games.views(lanes), np.random.default_rng(1)) == actions).all()
-        games.states[:] = before
-        games.step(lanes, RandomAgent().act(views, rng))
-    assert redrawn > 100
-
-
-def trace(lanes: int = 1) -> str:
-    """Return every action of every agent in a few rounds, as text."""
-    lines = []
-    for make in AGENTS:
-        for players, preset in VARIANTS:
-            agent, rng = make(), np.random.default_rng(11)
-            games = Lanes(preset, lanes, 12, players=players, episode="round")
-            while len(running := games.running()):
-                actions = agent.act(games.views(running), rng)
-                games.step(running, actions)
-                lines.append(f"{agent.name} {players} {preset} {actions.tolist()}")
-    return "\n".join(lines)
-
-
-@pytest.mark.skipif(SLOW, reason="compares compiled with uncompiled code")
-def test_uncompiled_agents_choose_the_same_actions() -> None:
-    code = "import test_table_top_agents as tests; print(tests.trace())"
-    assert python(code, NUMBA_DISABLE_JIT="1", PYTHONWARNINGS="error") == trace()
-
-
-@pytest.mark.parametrize("name", ["random", "greedy", "rule_based"])
-def test_agents_are_found_by_name_for_both_families(name: str) -> None:
-    agent = find_agent(name)
-    assert isinstance(agent, CompiledAgent)
-    assert set(agent.acts) == {"two_hand", "table_top"}
 
 
 # --- random --------------------------------------------------------------------------------------

@@ -7,14 +7,12 @@ discard is checked against `tests/reference`, which counts by literal definition
 from __future__ import annotations
 
 import json
-import pickle
 from itertools import combinations
 from types import SimpleNamespace
 from typing import Any
 
 import crib_agents
 import numpy as np
-import numpy.typing as npt
 import pytest
 from crib_agents import GreedyAgent, RandomAgent, RuleBasedAgent
 from crib_agents.data import tables
@@ -27,7 +25,6 @@ from crib_training.tables.two_hand.schell import SCHELL
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from checkout import python
 from compiled import SLOW
 from crib_env import format_cards, parse_card, parse_cards
 from crib_env.engine.cache import cache_folder
@@ -38,12 +35,9 @@ from crib_env.engine.two_hand.counting import certain_points, sequence_of
 from crib_env.engine.two_hand.records import DISCARD, VIEW
 from crib_env.policy import Agent, CompiledAgent, compile_policy
 from crib_env.rules import PRESETS, Rules
-from hidden import redraw_hands
 from reference import scoring
 from stacked import Lanes, Table, deal
 from two_hand_views import after_discards, choose, dealt, discard_view
-
-Array = npt.NDArray[Any]
 
 GAMES = ("hoyle", "five_card")
 AGENTS = (RandomAgent, GreedyAgent, RuleBasedAgent)
@@ -82,102 +76,6 @@ def test_agents_are_made_without_arguments_and_keep_the_protocols(
     assert agent.weights.dtype == np.float64
 
 
-@every_game
-@every_agent
-def test_every_action_is_legal_in_whole_matches(make: type[CompiledAgent], game: str) -> None:
-    """The engine refuses any card that the rules do not allow."""
-    agent = make()
-    rng = np.random.default_rng(5)
-    table = Lanes(game, 3 if SLOW else 100, 4, episode="deal" if SLOW else "match")
-    while len(lanes := table.running()):
-        views = table.views(lanes)
-        cards = agent.act(views, rng)
-        assert cards.dtype == np.int64
-        assert cards.shape == (len(lanes),)
-        table.step(lanes, cards)
-
-
-@every_game
-@every_agent
-def test_actions_are_legal_wherever_random_play_leads(make: type[CompiledAgent], game: str) -> None:
-    """Asked about positions it would not bring about itself, an agent answers legally."""
-    agent = make()
-    rng = np.random.default_rng(9)
-    table = Lanes(game, 10 if SLOW else 2000, 8, episode="deal")
-    while len(lanes := table.running()):
-        views = table.views(lanes)
-        cards = agent.act(views, rng)
-        for view, card in zip(views, cards, strict=True):
-            held = [int(c) for i, c in enumerate(view["hand"]) if int(view["legal"]) >> i & 1]
-            assert card in held, format_cards(held)
-        table.step(lanes, RandomAgent().act(views, rng))
-
-
-@every_game
-@every_agent
-def test_cards_hidden_from_a_seat_do_not_change_its_action(
-    make: type[CompiledAgent], game: str
-) -> None:
-    """Redraw what the seat has not seen, the rest of the deal as it was: the action stays."""
-    agent = make()
-    rng = np.random.default_rng(3)
-    table = Lanes(game, 5 if SLOW else 200, 2, episode="deal")
-    redrawn = 0
-    while len(lanes := table.running()):
-        before = table.states.copy()
-        actions = agent.act(table.views(lanes), np.random.default_rng(1))
-        for lane in lanes:
-            redrawn += redraw_hands(table.states[lane], PRESETS[game].dealt, rng)
-        assert (agent.act(table.views(lanes), np.random.default_rng(1)) == actions).all()
-        table.states[:] = before
-        table.step(lanes, RandomAgent().act(table.views(lanes), rng))
-    assert redrawn > 100
-
-
-@every_agent
-def test_a_batch_answers_as_its_views_do_alone(make: type[CompiledAgent]) -> None:
-    agent = make()
-    table = Lanes("hoyle", 50, 6, episode="deal")
-    views = table.views(table.running())
-    together = agent.act(views[::2], np.random.default_rng(0))  # a slice, not contiguous
-    if agent.draws:
-        assert (together == agent.act(views[::2].copy(), np.random.default_rng(0))).all()
-    else:
-        assert together.tolist() == [choose(agent, view) for view in views[::2]]
-    assert agent.act(views[:0], np.random.default_rng(0)).shape == (0,)
-
-
-@every_agent
-def test_agents_pickle(make: type[CompiledAgent]) -> None:
-    agent = make()
-    again = pickle.loads(pickle.dumps(agent))
-    assert type(again) is type(agent)
-    assert (again.weights == agent.weights).all()
-    views = Lanes("hoyle", 20, 7, episode="deal").views(np.arange(20))
-    actions = [a.act(views, np.random.default_rng(0)).tolist() for a in (agent, again)]
-    assert actions[0] == actions[1]
-
-
-def trace(lanes: int = 2) -> str:
-    """Return every action of every agent in a few deals, as text."""
-    lines = []
-    for make in AGENTS:
-        for game in GAMES:
-            agent, rng = make(), np.random.default_rng(11)
-            table = Lanes(game, lanes, 12, episode="deal")
-            while len(running := table.running()):
-                cards = agent.act(table.views(running), rng)
-                table.step(running, cards)
-                lines.append(f"{agent.name} {game} {format_cards(cards.tolist())}")
-    return "\n".join(lines)
-
-
-@pytest.mark.skipif(SLOW, reason="compares compiled with uncompiled code")
-def test_uncompiled_agents_choose_the_same_cards() -> None:
-    code = "import test_two_hand_agents as tests; print(tests.trace())"
-    assert python(code, NUMBA_DISABLE_JIT="1") == trace()
-
-
 @pytest.mark.skipif(SLOW, reason="nothing is compiled")
 @every_agent
 def test_compiled_code_is_kept_on_disk(make: type[CompiledAgent]) -> None:
@@ -197,14 +95,6 @@ def test_random_takes_each_legal_card_as_often() -> None:
     _, counts = np.unique(RandomAgent().act(views, np.random.default_rng(2)), return_counts=True)
     assert len(counts) == 6
     assert ((counts - 1000) ** 2 / 1000).sum() < 25.7  # chi-square, 5 degrees, 1 in 10,000
-
-
-def test_views_of_another_game_are_refused() -> None:
-    views = np.zeros(1, dtype=[("cell", np.int64)])
-    with pytest.raises(
-        ValueError, match=r"greedy plays two_hand.* alone, got views of fields cell"
-    ):
-        GreedyAgent().act(views, np.random.default_rng(0))
 
 
 def test_public_names_are_there() -> None:

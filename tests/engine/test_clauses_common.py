@@ -82,6 +82,13 @@ def test_c1_ace_is_low_so_no_run_in_play_passes_from_king_to_ace(ranks: str) -> 
         ("2C 3D 4H 4S", "5C", 12),  # 2-4-4-5; a pair; two runs of four
         ("7C 7D 8H 8S", "9C", 24),  # 7-8 four ways; two pairs; four runs of three
         ("JC QD KH AS", "2D", 3),  # runs do not wrap: J-Q-K only
+        ("4C 5D 5H 6S", "5C", 23),  # 4-5-6 three times, 5-5-5; pair royal; three runs
+        ("4C 4D 5H 6S", "6C", 24),  # 4-5-6 four times; two pairs; four runs of three
+        ("5C 5D 5H JS", "5S", 29),  # eight fifteens, a double pair royal, the nob
+        ("TC QD KH 4S", "AC", 6),  # 10-4-1 three times; no run without the jack
+        ("AC 2C 3C 4C", "5D", 11),  # 15 with all five, a run of five, a flush of four
+        ("AC 2C 3C 4C", "5C", 12),  # the starter joins the flush
+        ("AC 2C 3C 4D", "5C", 7),  # the starter completes no four-flush
         ("QC KD AH 2S", "9C", 0),
         ("2C 4D 6H 8S", "QC", 0),  # all values even
     ],

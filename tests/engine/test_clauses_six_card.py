@@ -168,6 +168,7 @@ def test_h3_who_can_play_must() -> None:
         ("AQK", []),
         ("8876", ["run 3"]),  # 8-7-6; the first 8 is not of it
         ("344", ["pair 2"]),
+        ("3435", ["fifteen 2", "run 3"]),
         ("456", ["fifteen 2", "run 3"]),
         ("555", ["fifteen 2", "pair 6"]),
         ("K9345", ["run 3", "thirty_one 2"]),

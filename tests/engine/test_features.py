@@ -240,16 +240,16 @@ def test_table_top_lines_are_counted_with_every_next_card(preset: str, players: 
 def test_the_layout_names_every_slice_and_the_space_has_its_bounds(name: str) -> None:
     maker = getattr(crib_env, name).maker
     plain = observation_layout(name)
-    for features in ("lookahead", "reply", True):
+    for features in (*maker.family.features, True):
         layout = observation_layout(name, features)
         assert list(layout)[: len(plain)] == list(plain)
-        env = maker.vector_env(64, opponent="rule_based", features=features)
+        env = maker.vector_env(64, opponent="greedy", features=features)
         space = env.single_observation_space
         assert space.dtype == np.float32
         assert space.shape == (max(part.stop for part in layout.values()),)
         rng = np.random.default_rng(1)
         observations, info = env.reset(seed=1)
-        without = maker.vector_env(64, opponent="rule_based")
+        without = maker.vector_env(64, opponent="greedy")
         bits, _ = without.reset(seed=1)
         for _ in range(30):
             assert ((observations >= space.low) & (observations <= space.high)).all()

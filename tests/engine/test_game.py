@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import doctest
-import pickle
 from collections.abc import Iterator
 from typing import Any
 
@@ -12,10 +11,8 @@ import pytest
 
 import crib_env.game
 from crib_env import (
-    EpisodeOverError,
     Game,
     GameBatch,
-    IllegalActionError,
     Rules,
     encode,
     find_agent,
@@ -26,7 +23,7 @@ from crib_env.options import ResetOptions
 
 KINDS: dict[str, dict[str, Any]] = {
     "six-card game": {"rules": "hoyle"},
-    "six-card match": {"rules": "hoyle", "episode": "match"},
+    "six-card match": {"rules": "hoyle[target=31,match_target=2]", "episode": "match"},
     "five-card deal": {"rules": "five_card", "episode": "deal"},
     "table top for two": {"rules": "table_top"},
     "table top for four": {"rules": "table_top_ship", "players": 4, "episode": "round"},
@@ -55,103 +52,6 @@ def test_the_docstrings_example_is_right() -> None:
     found = doctest.testmod(crib_env.game)
     assert found.attempted > 5
     assert not found.failed
-
-
-@every_kind
-def test_equal_seeds_play_equal_games_to_a_result(kind: str) -> None:
-    games = [made(kind), made(kind), made(kind, seed=2)]
-    histories = [[(action, position(game)) for action in walk(game, seed=1)] for game in games]
-    assert histories[0] == histories[1] != histories[2]
-    for game in games:
-        assert game.legal_actions == []
-        assert sorted(set(game.returns)) in ([-1.0, 1.0], [0.0])
-        with pytest.raises(EpisodeOverError, match=r"reset\(\)"):
-            game.step(0)
-    games[0].reset(seed=1)
-    assert [(action, position(games[0])) for action in walk(games[0], seed=1)] == histories[0]
-
-
-@every_kind
-def test_an_action_that_is_not_legal_is_told_why_and_changes_nothing(kind: str) -> None:
-    game = made(kind)
-    for turn, _ in enumerate(walk(game, seed=3)):
-        if turn % 9:
-            continue
-        before, state = position(game), game.states.tobytes()
-        illegal = sorted(set(range(-1, game.family.actions + 1)) - set(game.legal_actions))
-        for action in (*illegal[:: len(illegal) // 4 or 1], 10**30):
-            with pytest.raises(IllegalActionError, match=r"\w+ \w+"):
-                game.step(action)
-            with pytest.raises(IllegalActionError):
-                game.push(action)
-        assert (position(game), game.states.tobytes()) == (before, state)
-
-
-@every_kind
-def test_pop_takes_back_what_push_made(kind: str) -> None:
-    game = made(kind)
-    rng, seen = np.random.default_rng(4), []
-    while not game.over:
-        seen.append(position(game))
-        game.push(int(rng.choice(game.legal_actions)))
-    while seen:
-        game.pop()
-        assert position(game) == seen.pop()
-    with pytest.raises(IndexError, match="push"):
-        game.pop()
-    game.push(game.legal_actions[0])
-    game.reset()
-    with pytest.raises(IndexError):
-        game.pop()  # of an episode that has been left
-
-
-@every_kind
-def test_copies_and_snapshots_go_on_alike_and_apart(kind: str) -> None:
-    game = made(kind)
-    for turn, _ in enumerate(walk(game, seed=5)):
-        if turn == 7:
-            break
-    twins = [game.copy(), Game(**KINDS[kind]), pickle.loads(pickle.dumps(game))]
-    taken = game.snapshot()
-    twins[1].restore(taken)
-    expected = [position(game) for _ in walk(game, seed=6)]
-    for twin in twins:
-        assert [position(twin) for _ in walk(twin, seed=6)] == expected
-    game.restore(taken)
-    assert [position(game) for _ in walk(game, seed=6)] == expected
-
-
-def test_copies_and_snapshots_keep_given_decks() -> None:
-    decks = np.array([np.random.default_rng(i).permutation(52) for i in range(20)])
-    game = Game(seed=1)
-    game.reset(decks=decks, dealer=0)
-    twin, taken = game.copy(), game.snapshot()
-    expected = [position(game) for _ in walk(game, seed=7)]
-    assert [position(twin) for _ in walk(twin, seed=7)] == expected
-    game.reset(seed=3)
-    game.restore(taken)
-    assert [position(game) for _ in walk(game, seed=7)] == expected
-
-
-@pytest.mark.parametrize(
-    "other",
-    [
-        {"rules": "five_card"},
-        {"rules": Rules.preset("hoyle", target=61)},
-        {"rules": "hoyle", "episode": "match"},
-        {"rules": "table_top"},
-    ],
-)
-def test_positions_of_another_game_are_refused(other: dict[str, Any]) -> None:
-    game, stranger = Game("hoyle", seed=1), Game(**other, seed=1)
-    before = game.states.tobytes()
-    for attempt in (
-        lambda: game.restore(stranger.snapshot()),
-        lambda: game.set_position(stranger.notation()),
-    ):
-        with pytest.raises(ValueError, match="of another game"):
-            attempt()
-        assert game.states.tobytes() == before
 
 
 @every_kind

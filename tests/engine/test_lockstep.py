@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from decks import even_deck, low_deck
 from reference import Referee
 from stacked import make
 
@@ -32,17 +33,6 @@ def low_first(cards: Sequence[int], rng: Random) -> int:
 
 
 CHOICES: tuple[Choose, ...] = (anything, anything, high_first, low_first)
-
-
-def even_deck(rng: Random) -> list[int]:
-    deck = list(range(52))
-    rng.shuffle(deck)
-    return deck
-
-
-def low_deck(rng: Random) -> list[int]:
-    """Return a deck whose first cards are mostly low: pairs, runs and many cards in a count."""
-    return sorted(range(52), key=lambda card: rng.random() ** (1 + 3 * (card < 24)))
 
 
 def follow(env: Any, referee: Referee, choose: Sequence[Choose], rng: Random) -> int:

@@ -30,7 +30,7 @@ from crib_env.engine.record import NONE, Array
 from crib_env.engine.show import show_table
 from crib_env.engine.table_top.records import TURNS
 from crib_env.game import Game
-from reference import Referee, TableTopReferee, perft
+from reference import ManyHandReferee, Referee, TableTopReferee, perft
 from stacked import deal, unused
 
 FILE = DATA / "perft.json"
@@ -70,14 +70,14 @@ def many(case: Case) -> bool:
 
 def to_the_end(case: Case) -> bool:
     """Tell whether the sequences counted lead to the end of the deal or round."""
-    return "order" not in case or len(case["after"]) + case["depth"] == TURNS
+    return "players" not in case or len(case["after"]) + case["depth"] == TURNS
 
 
 # ---------------------------------------------------------------- positions
 
 
 def deck_of(case: Case) -> list[int]:
-    """Return the deck of a case: of two hands as dealt, or of a Table Top order of 29 cards."""
+    """Return the deck of a case: of two hands as dealt, or of its first cards in order."""
     if "order" in case:
         front = parse_cards(case["order"])
         return front + unused(52 - len(front), front)
@@ -95,18 +95,16 @@ def first_actions(case: Case) -> list[int]:
 
 def count_with_engine(case: Case) -> perft.Tree:
     """Count with the compiled kernels, all positions of a depth side by side."""
-    table_top = "order" in case
-    game = Game(
-        case["rules"], episode="round" if table_top else "deal", players=case.get("players", 2)
-    )
+    game = Game(case["rules"], episode="deal", players=case.get("players"))
     game.reset(decks=[deck_of(case)], dealer=1, scores=case.get("scores"))
+    sides = len(game.scores)
     for action in first_actions(case):
         game.step(action)
     family, lanes_of = game.family, lane_entries(game.family)
 
     def step(states: Array, actions: Array) -> None:
         lanes = np.arange(len(states))
-        tally = np.zeros((len(states), 2, 3), dtype=np.int64)
+        tally = np.zeros((len(states), sides, 3), dtype=np.int64)
         assert lanes_of.step(
             states, game.record, game.decks, show_table(), lanes, actions, game.log, tally
         ) == NONE  # fmt: skip
@@ -122,7 +120,7 @@ def count_with_engine(case: Case) -> perft.Tree:
 
     depth = case["depth"]
     sequences, ended = np.zeros((2, depth), dtype=np.int64)
-    points = np.zeros(2, dtype=np.int64)
+    points = np.zeros(sides, dtype=np.int64)
 
     def expand(states: Array, played: int) -> None:
         masks = masks_of(states)
@@ -135,7 +133,7 @@ def count_with_engine(case: Case) -> perft.Tree:
             step(after, actions[at : at + CHUNK])
             over = after["over"] == 1
             ended[played] += int(over.sum())
-            points[:] += after["scores"][over].sum(axis=0)
+            points[:] += after["scores"][over, :sides].sum(axis=0)
             if played + 1 < depth and not over.all():
                 expand(after[~over], played + 1)
 
@@ -145,8 +143,12 @@ def count_with_engine(case: Case) -> perft.Tree:
 
 def referee(case: Case) -> Any:
     """Return the position of a case under the reference."""
-    position: Referee | TableTopReferee
-    if "order" in case:
+    position: Referee | ManyHandReferee | TableTopReferee
+    if "seats" in case:
+        position = ManyHandReferee(
+            case["seats"], [deck_of(case)], 1, "deal", case["scores"], **case["fields"]
+        )
+    elif "order" in case:
         ship = case["rules"] == "table_top_ship"
         position = TableTopReferee([deck_of(case)], 1, case["players"], ship)
     else:
@@ -184,6 +186,7 @@ def test_perft_of_hands_by_the_reference(case: Case) -> None:
 def test_perft_of_hands_is_as_published() -> None:
     hands = {name: case["counts"] for name, case in CASES["hands"].items()}
     assert hands["six-card hand"] == PUBLISHED
+    assert np.dot(PUBLISHED, range(30)) / sum(PUBLISHED) == pytest.approx(4.769152, abs=1e-6)
     assert hands["six-card crib"][0] == PUBLISHED_CRIB_ZEROS
     # The same four cards and the starter, under the same words (H8, F6).
     assert hands["five-card crib"] == hands["six-card crib"]
@@ -212,6 +215,20 @@ def test_perft_of_pegging_without_a_go_is_worked_by_hand() -> None:
         4, 4 * 4, 4 * 4 * 3, 4 * 4 * 3 * 3, 144 * 2, 144 * 4, 144 * 4, 144 * 4,
     ]  # fmt: skip
     assert CASES["pegging"]["five-card, no go"]["ended"] == [0, 0, 0, 0, 0, 36]
+
+
+# ---------------------------------------------------------------- the play of three and four
+
+
+@compiled
+@cases("rounds")
+def test_perft_of_rounds_by_the_engine(case: Case) -> None:
+    check(case, count_with_engine(case))
+
+
+@cases("rounds", slow=many)
+def test_perft_of_rounds_by_the_reference(case: Case) -> None:
+    check(case, perft.tree(referee(case), case["depth"]))
 
 
 # ---------------------------------------------------------------- Table Top
@@ -260,7 +277,7 @@ def write() -> None:
     for case in CASES["hands"].values():
         counts = scoring.score_histogram(case["rules"], crib=case["crib"])
         case["counts"] = counts.tolist()
-    for kind in ("pegging", "placements"):
+    for kind in ("pegging", "rounds", "placements"):
         for case in CASES[kind].values():
             counted = count_with_engine(case)
             case.update({name: getattr(counted, name) for name in counts_of(case)})
@@ -270,6 +287,6 @@ def write() -> None:
 
 
 def test_perft_says_of_every_case_how_it_was_counted() -> None:
-    assert set(CASES) == {"about", "hands", "pegging", "placements"}
-    assert set(CASES["about"]) == {"file", "hands", "pegging", "placements"}
+    assert set(CASES) == {"about", "hands", "pegging", "rounds", "placements"}
+    assert set(CASES["about"]) == {"file", "hands", "pegging", "rounds", "placements"}
     assert all(len(text) > 100 for text in CASES["about"].values())

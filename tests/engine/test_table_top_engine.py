@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import random
 from collections.abc import Callable, Sequence
 from importlib import import_module
@@ -11,7 +10,6 @@ from typing import Any, ClassVar
 import numpy as np
 import pytest
 
-from checkout import python
 from crib_env.batch import GameBatch
 from crib_env.cards import parse_card, parse_cards
 from crib_env.engine.lanes import lane_entries
@@ -42,7 +40,10 @@ IN_ORDER = [*ORDER, TO_CRIB, TO_CRIB, TO_CRIB, TO_CRIB]
 
 
 class Round(Game):
-    """A game whose state is at hand by the names of its fields."""
+    """A game whose state is at hand by the names of its fields.
+
+    From given decks it plays in step with the referee, so that what is worked by hand is of both.
+    """
 
     def __init__(
         self,
@@ -57,6 +58,11 @@ class Round(Game):
         super().__init__(rules, players=players, episode=episode, seed=seed)
         self.reset(seed=seed, decks=decks, dealer=dealer)
         set_scores(self.states, scores)
+        self.referee = None
+        if isinstance(rules, str) and decks and min(scores) >= 0:
+            ship = rules == "table_top_ship"
+            self.referee = TableTopReferee(decks, dealer or 0, players, ship, episode, scores)
+            reconcile(self, self.referee, "dealt")
 
     def __getattr__(self, name: str) -> Any:
         if name == "states" or name not in self.states.dtype.names:
@@ -67,6 +73,9 @@ class Round(Game):
     def play(self, actions: Sequence[int]) -> None:
         for action in actions:
             self.step(action)
+            if self.referee is not None:
+                self.referee.step(action)
+                reconcile(self, self.referee, f"after {action}")
 
     def play_randomly(self, rng: random.Random, turns: int = TURNS) -> None:
         for _ in range(turns):
@@ -94,11 +103,15 @@ def mask_of(cards: Sequence[int]) -> int:
     return sum(1 << card for card in cards)
 
 
-# The lines of the source as the first four rows, the third with the nob; and a crib.
+# Rows 21, 10, 9, 10, 0, the first four being the lines of the source. Columns, from the west:
+# 0 (four clubs); a pair of kings 2; a pair of nines 2; 10-5 and 7-5-2-A 4; J-5 and a pair of
+# eights 4 (four diamonds). Crib with the nine: 9-6 and 4-5-6 twice, a pair, two runs: 16.
 LAYOUT = parse_cards(
-    "9C 7D 7H 7S 8C  TC KD 9D 5S 5C  7C JC 9H TS JH  3C 4D TD 2S 4C  QD QS 2H 8H 6S"
+    "9C 7C 7D 7H 8C  TC KC 9D 5C 5D  7S JH 9H TD JD  3C 4C TH 2C 4D  QC KD 2H AC 8D"
 )
-CRIB_CARDS = parse_cards("5H 5D KC KS")
+CRIB_CARDS = parse_cards("5H 6C 6D 4H")
+ROWS, COLUMNS, CRIB_POINTS = [21, 10, 9, 10, 0], [0, 2, 2, 4, 4], 16
+SHIP_FLUSHES = 8  # the two fours of one suit, both in columns
 SHUFFLED = shuffled(random.Random(20))
 
 
@@ -123,7 +136,8 @@ def test_t1_side_0_scores_the_rows_side_1_the_columns() -> None:
         assert set(logged[0]) <= set(rows)
         assert set(logged[1]) <= set(columns)
         by_cards = {row[3]: row[1] for row in game.logged()}
-        assert [by_cards[line] for line in rows[:4]] == [21, 10, 9, 10]
+        assert [by_cards.get(line, 0) for line in rows] == ROWS
+        assert [by_cards.get(line, 0) for line in columns] == COLUMNS
 
 
 def test_t2_a_card_is_seen_in_its_turn_by_its_player_only() -> None:
@@ -265,14 +279,6 @@ def test_t7_partners_see_each_others_card_and_crib_cards(confer: bool) -> None:
 # ---------------------------------------------------------------- the count
 
 
-@pytest.mark.parametrize(
-    ("line", "points"),
-    [("9C 7D 7H 7S 8C", 21), ("TC KD 9H 5S 5C", 10), ("3C 4D TD 2S 4C", 10), ("7C JC 9H TS JD", 8)],
-)
-def test_t8_lines_of_the_source(line: str, points: int) -> None:
-    assert line_points(show_table(), 5, *parse_cards(line)) == points
-
-
 def test_t8_nob_of_the_source() -> None:
     line = parse_cards("7C JC 9H TS JD")
     with_nob = line_points(show_table(), 5, *line) + nob(parse_card("9H"), mask_of(line))
@@ -305,10 +311,10 @@ def test_t8_nob_counts_in_the_middle_lines_only(cell: int, extra: tuple[int, int
 def test_t8_the_dealers_side_adds_the_crib(players: int, dealer: int) -> None:
     game = Round(players=players, decks=[deck_of(LAYOUT, CRIB_CARDS)], dealer=dealer)
     game.play(IN_ORDER)
-    crib = 2 * 4 + 2 * 2  # 5-5-K-K and a nine: four fifteens of a five and a king, two pairs
-    assert game.points(dealer % 2, CRIB) == crib
-    lines = [game.points(side, LINE) for side in (0, 1)]
-    lines[dealer % 2] += crib
+    assert game.points(dealer % 2, CRIB) == CRIB_POINTS
+    lines = [sum(ROWS), sum(COLUMNS)]
+    assert [game.points(side, LINE) for side in (0, 1)] == lines
+    lines[dealer % 2] += CRIB_POINTS
     assert list(game.scores) == lines
 
 
@@ -450,7 +456,7 @@ def test_t12_the_starter_helps_a_flush_of_the_crib() -> None:
 
 
 @pytest.mark.parametrize("dealer", [0, 1])
-@pytest.mark.parametrize("starter", ["TH", "JS"])
+@pytest.mark.parametrize("starter", ["9H", "JS"])
 def test_t13_only_the_difference_scores(dealer: int, starter: str) -> None:
     layout = [*LAYOUT[:CENTRE], parse_card(starter), *LAYOUT[CENTRE + 1 :]]
     game = Round("table_top_ship", decks=[deck_of(layout, CRIB_CARDS)], dealer=dealer)
@@ -464,17 +470,19 @@ def test_t13_only_the_difference_scores(dealer: int, starter: str) -> None:
     assert list(game.scores) == [max(0, hand[0] - hand[1]), max(0, hand[1] - hand[0])]
     side = int(hand[1] > hand[0])
     assert game.logged()[-1] == (side, abs(hand[0] - hand[1]), DIFFERENCE, 0)
-    assert sum(game.scores) > 0
+    if starter == "9H":
+        assert sum(hand) == sum(ROWS) + sum(COLUMNS) + SHIP_FLUSHES + CRIB_POINTS
+        assert game.scores == ((46, 0), (14, 0))[dealer]
 
 
 def test_t13_31_game_points_win() -> None:
-    game = Round("table_top_ship", decks=[DECK], dealer=0)
+    game = Round("table_top_ship", decks=[DECK], dealer=1)
     game.play(IN_ORDER)
     margin = max(game.scores)
     side = game.scores.index(margin)
     for short, over in ((31 - margin, 1), (30 - margin, 0)):
         start = (short, 30) if side == 0 else (30, short)
-        game = Round("table_top_ship", decks=[DECK], dealer=0, episode="game", scores=start)
+        game = Round("table_top_ship", decks=[DECK] * 2, dealer=1, episode="game", scores=start)
         game.play(IN_ORDER)
         assert (game.over, game.winner) == (over, side if over else NONE)
 
@@ -678,17 +686,6 @@ class Batch(GameBatch):
         )  # fmt: skip
 
 
-def digest(players: int, rules: str, n: int, steps: int) -> str:
-    """Return a digest of all that a small rollout leaves behind."""
-    games = Batch(n, rules, players, "game")
-    seen = hashlib.sha256()
-    for _ in range(steps):
-        games.rollout(1)
-        for array in (games.states, games.obs, games.masks, games.log):
-            seen.update(array.tobytes())
-    return seen.hexdigest()
-
-
 @pytest.mark.parametrize(("players", "rules"), VARIANTS)
 def test_rollout_counts_decisions_and_begins_anew(players: int, rules: str) -> None:
     games = Batch(32, rules, players, "round")
@@ -823,17 +820,6 @@ def test_every_seat_is_drawn_for_a_learner(players: int) -> None:
     batch = LearnerBatch(Rules.preset("table_top"), 200, players=players, opponent=Lowest())
     batch.reset()
     assert set(batch.seats.tolist()) == set(range(players))
-
-
-def test_plain_python_plays_the_same_games() -> None:
-    """`NUMBA_DISABLE_JIT=1` runs the same source and must leave the same bytes behind."""
-    code = (
-        "from test_table_top_engine import VARIANTS, digest\n"
-        "for players, rules in VARIANTS:\n"
-        "    print(digest(players, rules, 2, 90))\n"
-    )
-    plain = python(code, NUMBA_DISABLE_JIT="1", PYTHONWARNINGS="error::RuntimeWarning")
-    assert plain.split() == [digest(players, rules, 2, 90) for players, rules in VARIANTS]
 
 
 @pytest.mark.parametrize(

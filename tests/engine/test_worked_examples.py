@@ -1,18 +1,15 @@
 """Every worked example of the sources (seeds/, "Worked examples") against crib_env itself.
 
-Both where cards are counted outright, in `crib_env.scoring`, and in a game played through the
-environments. `test_reference.py` holds the reference to the same examples.
+Where cards are counted outright, in `crib_env.scoring`, and in rounds of Table Top. Deals of the
+two-hand games and open cells are among the clause tests.
 """
 
 from __future__ import annotations
 
-from typing import Any
-
-import numpy as np
 import pytest
 
 from crib_env import parse_card, parse_cards, scoring, table_top_v0
-from stacked import Table, deal, in_play, in_show, unused
+from stacked import unused
 
 CENTRE = 12
 TO_CRIB = 25
@@ -37,9 +34,6 @@ def said(score: scoring.Score) -> list[str]:
     return [str(part).split(" (")[0].replace("his nob", "nob") for part in score.parts]
 
 
-# ---------------------------------------------------------------- lines
-
-
 @pytest.mark.parametrize("line", LINES)
 @pytest.mark.parametrize("rules", ["table_top", "table_top_ship"])
 def test_c2_lines_are_counted_as_the_source_does(line: str, rules: str) -> None:
@@ -61,15 +55,6 @@ def test_c2_hands_of_the_same_cards_score_as_much(line: str) -> None:
         for crib in (False, True):
             assert scoring.score_hand(hand, starter, crib=crib).points == POINTS[line]
             assert scoring.score_hands([hand], [starter], crib=crib).tolist() == [POINTS[line]]
-
-
-@pytest.mark.parametrize("line", LINES)
-def test_h8_the_same_cards_in_the_show_of_a_deal(line: str) -> None:
-    starter = starter_of(line) or line.split()[0]
-    kept = " ".join(card for card in line.split() if card != starter)
-    table = Table(deal(f"{kept} / AH 2D", "AS 6D QS KS / 2H 3S", starter))
-    table.discard()
-    assert in_show(table.finish())[0] == f"p hand {POINTS[line]}"
 
 
 @pytest.mark.parametrize("players", [2, 4])
@@ -107,95 +92,9 @@ def test_c2_a_2_3_3_3_holds_three_runs_of_three() -> None:
     score = scoring.score_hand("AC 2D 3H 3S", "3C")
     assert said(score).count("run of three 3") == 3
     assert score.points == 3 * 3 + 6  # the pair royal; no fifteen, all five are 12
-    table = Table(deal("AC 2D 3H 3S / KH QD", "4S 6D 9S TS / KS QS", "3C"))
-    table.discard()
-    assert in_show(table.finish())[0] == "p hand 15"
-
-
-# ---------------------------------------------------------------- runs in play
 
 
 def test_h4_runs_in_play_are_called() -> None:
     assert said(scoring.score_play("JC QD KH")) == ["run of three 3"]
     assert said(scoring.score_play("7C 6D 4H 5S")) == ["run of four 4"]
     assert said(scoring.score_play("AC 3D 5H 4S 2C")) == ["fifteen 2", "run of five 5"]
-
-
-@pytest.mark.parametrize(
-    ("pone", "dealer", "moves", "pegged"),
-    [
-        ("JC KH 2S 6S / AH 2D", "QD 8S 9S TS / AS 3S", "p:JC d:QD p:KH", ["p run 3", "p go 1"]),
-        ("7C 4H 8H QS / AH 2D", "6D 5S 8S 9S / AS 3S", "p:7C d:6D p:4H d:5S", ["d run 4"]),
-        # On its way the last one passes 3-5-4, a run of its own.
-        ("AC 5H 2C KS / AH 2D", "3D 4S 8S 9S / AS 3S", "p:AC d:3D p:5H d:4S p:2C",
-         ["d run 3", "p fifteen 2", "p run 5"]),
-    ],
-    ids=["J-Q-K", "7-6-4-5", "A-3-5-4-2"],
-)  # fmt: skip
-def test_h4_runs_in_play_are_pegged(pone: str, dealer: str, moves: str, pegged: list[str]) -> None:
-    table = Table(deal(pone, dealer, "QH"))
-    table.discard()
-    assert table.play(moves) == pegged
-    points = {who: sum(int(peg.split()[2]) for peg in pegged if peg[0] == who) for who in "pd"}
-    assert table.scores == (points["p"], points["d"])
-
-
-def test_h4_the_same_cards_make_runs_in_five_card_cribbage() -> None:
-    table = Table(deal("7C 4H KS / AH 2D", "6D 5S 9S / AS 3S", "QH"), game="five_card")
-    table.discard()
-    assert table.play("p:7C d:6D p:4H d:5S") == ["d run 4"]
-
-
-# ---------------------------------------------------------------- the one count of five cards
-
-
-def test_f5_the_last_card_short_of_31_pegs_one_and_the_rest_is_not_played() -> None:
-    table = Table(deal("TC 9C 8C / AH 2D", "TD KD 5H / AS 3S", "QH"), game="five_card")
-    table.discard()
-    assert table.play("p:TC d:TD") == ["d pair 2"]
-    assert in_play(table.play("p:9C")) == ["p last 1"]
-    assert table.over
-
-
-def test_f5_31_pegs_two_and_no_other_point_for_last() -> None:
-    table = Table(deal("TC JC AC / AH 2D", "KD 9D 8D / AS 3S", "QH"), game="five_card")
-    table.discard()
-    assert table.play("p:TC d:KD p:JC") == []
-    assert table.to_move == "p"  # the dealer has said go
-    assert in_play(table.play("p:AC")) == ["p thirty_one 2"]
-    assert table.over
-
-
-# ---------------------------------------------------------------- open cells
-
-
-def open_cells(env: Any) -> set[int]:
-    mask = env.observe(env.agent_selection)["action_mask"]
-    return set(np.flatnonzero(mask[:TO_CRIB]).tolist())
-
-
-@pytest.mark.parametrize("players", [2, 4])
-def test_t5_the_layout_of_the_source_has_twelve_open_cells(players: int) -> None:
-    front = parse_cards("5C 3H 7D")
-    rest = unused(49, [*front, parse_card("8D")])
-    deck = [*front, *rest[:25], parse_card("8D"), *rest[25:]]
-    deck += unused(52 - len(deck), deck)
-    env = table_top_v0.raw_env(players=players, episode="round", on_illegal="raise")
-    env.reset(options={"decks": [deck], "dealer": 1})
-    for cell in (13, 7, 3):  # right of the starter, above it, above that and one to the right
-        env.step(cell)
-    layout = env.view(0)["layout"].tolist()
-    lying = {cell: card for cell, card in enumerate(layout) if card >= 0}
-    assert lying == dict(zip((3, 7, 12, 13), parse_cards("7D 3H 8D 5C"), strict=True))
-    closed = {*range(20, 25), *range(0, 25, 5)}  # the bottom row and the west column
-    assert len(closed) == 9
-    assert open_cells(env) == set(range(25)) - closed - set(lying)
-    assert len(open_cells(env)) == 12
-
-
-def test_t11_in_ships_variation_all_21_vacant_cells_are_open() -> None:
-    env = table_top_v0.raw_env(rules="table_top_ship", episode="round", on_illegal="raise")
-    env.reset(seed=0)
-    for cell in (13, 7, 3):
-        env.step(cell)
-    assert open_cells(env) == set(range(25)) - {3, 7, 12, 13}

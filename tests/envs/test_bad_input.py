@@ -392,15 +392,6 @@ def test_an_action_that_is_no_card_id_in_gymnasium(action: Any) -> None:
     said(error, repr(action))
 
 
-@pytest.mark.parametrize("kind", [int, np.int64, np.uint8, np.array, lambda c: np.array([c])])
-def test_whole_numbers_of_any_kind_are_actions(kind: Callable[[int], Any]) -> None:
-    env = started()
-    env.step(kind(int(np.flatnonzero(env.observe(env.agent_selection)["action_mask"])[0])))
-    learner = six_card_v0.gym_env(opponent=lowest, on_illegal="raise")
-    _, info = learner.reset(seed=1)
-    learner.step(kind(int(np.flatnonzero(info["action_mask"])[0])))
-
-
 def test_step_before_reset() -> None:
     for env in (six_card_v0.raw_env(), six_card_v0.env()):
         with pytest.raises(EpisodeOverError, match=r"step\(3\).*reset"):

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import os
-import pty
 import subprocess
 import sys
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
 import pytest
-from crib_training.command_line import COMMANDS, read
 from gymnasium.error import DependencyNotInstalled
 
 import crib_env
+from checkout import python
 from crib_env import (
     CompiledAgent,
     Game,
@@ -79,40 +77,6 @@ def test_scalars_of_numpy_are_taken_wherever_a_whole_number_is() -> None:
     game = Game("table_top", players=two, seed=seed)
     assert type(game.players) is int
     assert game.notation() == Game("table_top", players=2, seed=7).notation()
-
-
-@dataclass(frozen=True)
-class Numbers:
-    """Numbers.
-
-    Attributes:
-        timesteps: whole.
-        rate: any.
-    """
-
-    timesteps: int = 1
-    rate: float = 1.0
-
-
-@pytest.mark.parametrize(
-    ("words", "expected"),
-    [
-        (["--timesteps", "1e6"], Numbers(timesteps=1_000_000)),
-        (["--timesteps=2.5e5"], Numbers(timesteps=250_000)),
-        (["--timesteps", "1_000"], Numbers(timesteps=1000)),
-        (["--rate", "3e-4"], Numbers(rate=3e-4)),
-        (["--rate", "1e2"], Numbers(rate=100.0)),
-    ],
-)
-def test_a_whole_number_may_be_written_with_an_exponent(
-    words: list[str], expected: Numbers
-) -> None:
-    assert read(Numbers, words, "crib test") == expected
-
-
-def test_half_a_step_is_none() -> None:
-    with pytest.raises(SystemExit):
-        read(Numbers, ["--timesteps", "1.55e1"], "crib test")
 
 
 def one(kind: str) -> Any:
@@ -221,26 +185,31 @@ def test_a_compiled_agents_function_of_other_arguments_is_refused_at_make() -> N
 # --- what is missing ----------------------------------------------------------------------------
 
 
-def without(module: str, code: str) -> str:
-    """Return what Python says of ``code`` where a module is not installed."""
-    block = f"import sys; sys.modules[{module!r}] = None\n"
-    done = subprocess.run([sys.executable, "-c", block + code], capture_output=True, text=True)
-    return done.stderr.strip().splitlines()[-1]
+WITHOUT = """
+import sys
+for module, code in {cases!r}:
+    there = {{name: found for name, found in sys.modules.items() if name.startswith(module)}}
+    sys.modules.update(dict.fromkeys([*there, module]))
+    try:
+        exec(code)
+    except ImportError as error:
+        print(error)
+    del sys.modules[module]
+    sys.modules.update(there)
+"""
 
 
-@pytest.mark.parametrize(
-    ("module", "extra", "code"),
-    [
+def test_what_is_not_installed_says_how_to_install_it() -> None:
+    cases = [
         ("stable_baselines3", "train", "import crib_env; crib_env.six_card_v0.sb3_env(2)"),
         ("torch", "train", "import crib_env; crib_env.six_card_v0.torch_env(2)"),
         ("onnx", "onnx", "import crib_agents; crib_agents.to_onnx('greedy', 'x.onnx')"),
         ("onnxruntime", "onnx", "import crib_agents; crib_agents.from_onnx('x.onnx')"),
         ("torch", "train", "import crib_agents; crib_agents.from_torch(print)"),
-    ],
-)
-def test_what_is_not_installed_says_how_to_install_it(module: str, extra: str, code: str) -> None:
-    said = without(module, code)
-    assert f'{module} is not installed: pip install "crib-env[{extra}]"' in said
+    ]
+    told = python(WITHOUT.format(cases=[(module, code) for module, _, code in cases])).splitlines()
+    for (module, extra, _), said in zip(cases, told, strict=True):
+        assert f'{module} is not installed: pip install "crib-env[{extra}]"' in said
 
 
 @pytest.mark.parametrize(("module", "mode"), [("pygame", "human"), ("resvg_py", "human")])
@@ -264,12 +233,6 @@ def test_pixels_that_cannot_be_drawn_are_warned_of_at_make(
     assert env.render_mode == "rgb_array"
 
 
-def test_a_command_without_its_extra_says_so_in_one_line() -> None:
-    said = without("torch", "from crib_training.command_line import main; main(['train'])")
-    assert said == 'error: torch is not installed: pip install "crib-env[train]"'
-    assert "rate" in COMMANDS
-
-
 # --- the first compilation ----------------------------------------------------------------------
 
 
@@ -277,6 +240,7 @@ def compile_with_stderr(cache: Path, terminal: bool) -> str:
     """Return what is said on stderr by a process that has nothing compiled."""
     code = "from crib_env.engine.sampling import nth_legal; nth_legal.compiled"
     environment = os.environ | {"NUMBA_CACHE_DIR": str(cache), "NUMBA_DISABLE_JIT": "0"}
+    pty = pytest.importorskip("pty", reason="Windows has no such terminals")
     ours, theirs = pty.openpty() if terminal else os.pipe()
     process = subprocess.Popen([sys.executable, "-c", code], stderr=theirs, env=environment)
     os.close(theirs)

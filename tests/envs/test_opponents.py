@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import copy
-import pickle
 import warnings
 from typing import Any
 
@@ -84,18 +82,6 @@ def test_a_share_of_a_single_environment_is_its_lane_of_a_batch() -> None:
         env.reset(seed=seed)
         assert env.batch.opponents.drawn.tolist() == [drawn[lane]]
     assert len(set(drawn)) > 1
-
-
-def test_copies_of_a_mixed_batch_go_on_alike() -> None:
-    env = six_card_v0.vector_env(8, opponent=THREE, episode="deal")
-    play(env, 10)
-    for twin in (copy.deepcopy(env), pickle.loads(pickle.dumps(env))):
-        other = copy.deepcopy(env)
-        for _ in range(40):
-            actions = twin.action_masks().argmax(axis=1)
-            first, second = twin.step(actions), other.step(actions)
-            assert np.array_equal(first[0], second[0])
-            assert np.array_equal(first[1], second[1])
 
 
 @pytest.mark.parametrize(
@@ -208,34 +194,6 @@ def test_h11_a_skunk_is_told(scores: tuple[int, int], skunk: int) -> None:
         *_, done, _, info = env.step(int(info["action_mask"].argmax()))
     assert info["winner"] == 0
     assert info["skunk"] == skunk
-
-
-@pytest.mark.parametrize("opponent", ["greedy", lowest])
-def test_an_illegal_action_is_told(opponent: Any) -> None:
-    env = six_card_v0.gym_env(opponent=opponent, seat=0)
-    env.reset(seed=1)
-    illegal = int(np.flatnonzero(~env.action_masks())[3])
-    *_, reward, done, _, info = env.step(illegal)
-    assert (reward, done, info["illegal_action"]) == (-1.0, True, illegal)
-    assert info["winner"] == -1
-    batch = six_card_v0.vector_env(2, opponent=opponent, seat=0)
-    batch.reset(seed=1)
-    legal = int(batch.action_masks()[1].argmax())
-    *_, info = batch.step(np.array([99, legal]))
-    assert info["final_info"]["illegal_action"][0] == 99
-    assert info["final_info"]["_illegal_action"].tolist() == [True, False]
-
-
-def test_next_step_mode_says_it_in_the_info_of_the_step() -> None:
-    keywords = {"opponent": "greedy", "autoreset_mode": AutoresetMode.NEXT_STEP, "episode": "deal"}
-    env = six_card_v0.vector_env(4, **keywords)
-    _, info = env.reset(seed=1)
-    for _ in range(8):
-        *_, done, _, info = env.step(info["action_mask"].argmax(axis=1))
-        assert (info["winner"][~done] == -1).all()
-        for lane in np.flatnonzero(done & (info["winner"] >= 0)):
-            won = int(info["winner"][lane])
-            assert info["scores"][lane][won] > info["scores"][lane][1 - won]
 
 
 @pytest.mark.parametrize("form", ["gym", "vector"])

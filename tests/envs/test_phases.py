@@ -37,8 +37,9 @@ def make(module: ModuleType, policy: Any, opponent: Any, n: int = LANES, **keywo
 
 
 @both
-@pytest.mark.parametrize("policy", ["greedy", "rule_based"])
-@pytest.mark.parametrize("opponent", ["greedy", "rule_based"])
+@pytest.mark.parametrize(
+    ("policy", "opponent"), [("greedy", "rule_based"), ("rule_based", "greedy")]
+)
 @pytest.mark.parametrize(
     "keywords",
     [

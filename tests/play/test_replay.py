@@ -130,12 +130,6 @@ def test_a_file_for_one_seat_holds_nothing_that_only_the_other_knew(six: Session
 # --- what a file for one seat does not hold -----------------------------------------------------
 
 
-def dealt_of(game: Game) -> Any:
-    """Return the cards dealt, int64[2, dealt], in a two-hand game."""
-    cards: Any = game.states[0]["dealt"].reshape(2, HAND)[:, : game.rules.dealt]  # type: ignore[attr-defined]
-    return cards
-
-
 def deck_with(dealt: Any, starter: int, dealer: int) -> list[int]:
     both = zip(dealt[1 - dealer].tolist(), dealt[dealer].tolist(), strict=True)
     known = [card for pair in both for card in pair] + [starter]

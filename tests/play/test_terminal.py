@@ -174,39 +174,6 @@ def test_the_command_in_a_pipe_without_a_home() -> None:
     assert "You leave the table." in done.stdout
 
 
-@pytest.mark.parametrize(
-    ("words", "said"),
-    [
-        (("play", "bridge"), "no game is called 'bridge': choose from six"),
-        (("play", "six", "--opponent", "exprt"), "did you mean 'expert'?"),
-        (("play", "six", "--seat", "2"), "seat must be from 0 to 1"),
-        (("play", "six", "--partner", "greedy"), "with two players nobody has a partner"),
-        (("play", "six", "--speed", "0"), "--speed: 0 is not a whole number from 1 to 9"),
-        (("drill", "bidding"), "choose from discard, pegging, table-top"),
-        (("drill", "discard", "--game", "table-top"), "no exercises in discarding"),
-        (("drill", "discard", "--count", "0"), "--count: 0 is not a whole number from 1 to 1,000"),
-        (("watch", "greedy", "nobody"), "no agent is called 'nobody'"),
-        (("web", "--port", "65536"), "--port: 65536 is not a whole number from 0 to 65,535"),
-        (("web", "--keep-days", "-1"), "--keep-days: -1 is not a whole number from 0"),
-        (
-            ("replay", "greedy", "greedy", "--out", "none/x.html"),
-            "there is no folder none to write",
-        ),
-    ],
-)
-def test_wrong_calls_are_answered_in_one_line(
-    words: tuple[str, ...], said: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    from crib_training.command_line import main
-
-    with pytest.raises(SystemExit) as end:
-        main(words)
-    assert end.value.code == 2
-    error = capsys.readouterr().err
-    assert said in error
-    assert len(error.splitlines()) == 1
-
-
 # --- drills ---------------------------------------------------------------------------------------
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import subprocess
 import sys
@@ -174,6 +175,7 @@ class Toy:
         ("a", {}),
         ("a b c --seed 5", {"rest": ("b", "c"), "seed": 5}),
         ("a --seed=1e6 --more None", {"seed": 1_000_000, "more": None}),
+        ("a --seed 2.5e5 --share 3e-4", {"seed": 250_000, "share": 3e-4}),
         ("--no-wanted a --share 0.5", {"wanted": False, "share": 0.5}),
         ("a --seeds 1 2 3 --pair 3 1_000", {"seeds": (1, 2, 3), "pair": (3, 1000)}),
         ("a --kind None", {"kind": None}),
@@ -192,6 +194,7 @@ def test_words_become_settings(words: str, changed: dict[str, Any]) -> None:
         ("a --seed", "--seed: expected one argument; see crib toy --help"),
         ("a --seed -1", "--seed: -1 is not a whole number from 0 to 9,223,372,036,854,775,807"),
         ("a --seed 9223372036854775808", "--seed: 9223372036854775808 is not a whole number"),
+        ("a --seed 1.55e1", "--seed: '1.55e1' is not a whole number"),
         ("a --seed x", "--seed: 'x' is not a whole number; see crib toy --help"),
         ("a --seeds 1 -2", "--seeds: -2 is not a whole number from 0"),
         ("a --seeds", "--seeds: expected at least one argument"),
@@ -236,9 +239,9 @@ def test_the_documentation_of_settings_is_their_help(capsys: pytest.CaptureFixtu
 
 # --- the base install ---------------------------------------------------------------------------
 
-# Runs `crib` where no extra is installed.
+# Runs every `crib` command it is given where no extra is installed, and prints what each said.
 BASE = """
-import sys
+import contextlib, io, json, sys
 BASE = {"numpy", "numba", "llvmlite", "gymnasium", "pettingzoo", "cloudpickle",
         "farama_notifications", "typing_extensions", "crib_env", "crib_agents", "crib_play",
         "crib_training"}
@@ -249,7 +252,15 @@ class Missing:
             raise ModuleNotFoundError(f"No module named {name!r}", name=name)
 sys.meta_path.insert(0, Missing())
 from crib_training.command_line import main
-main(sys.argv[1:])
+for words in sys.argv[1:]:
+    code = 0
+    with contextlib.redirect_stdout(io.StringIO()) as out:
+        with contextlib.redirect_stderr(io.StringIO()) as err:
+            try:
+                main(words.split())
+            except SystemExit as end:
+                code = end.code or 0
+    print(json.dumps([words, code, out.getvalue(), err.getvalue()]))
 """
 NEED_AN_EXTRA = {
     "train": "train", "distill": "train", "curves": "train", "solve": "train",
@@ -257,55 +268,50 @@ NEED_AN_EXTRA = {
 }  # fmt: skip
 
 
-def base(*words: str, folder: Path | None = None) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-c", BASE, *words], capture_output=True, text=True, cwd=folder
+WORK = {
+    "warmup --envs six_card_v0 --agents random": "six_card_v0: ",
+    "evaluate greedy random --pairs 2 --json found.json --replay x.html": "six_card_v0: 2 pairs",
+    "tournament greedy random --pairs 2 --workers 0 --out here": "# Tournament",
+    "analyze 5H 5D JC 4S 6S KH": "keep",
+    "replay random random --no-opinions": "replay.html",
+    "--version": "crib-env ",
+}
+
+
+def base(folder: Path, *commands: str) -> dict[str, tuple[int, str, str]]:
+    """Return status, output and errors of each command, all run in one fresh process."""
+    done = subprocess.run(
+        [sys.executable, "-c", BASE, *commands], capture_output=True, text=True, cwd=folder
     )
+    assert done.returncode == 0, done.stderr
+    return {words: tuple(said) for words, *said in map(json.loads, done.stdout.splitlines())}
 
 
-@pytest.mark.parametrize("name", NEED_AN_EXTRA)
-def test_without_its_extra_a_command_says_which_and_what_it_is_for(name: str) -> None:
-    run, extra = base(name), f'pip install "crib-env[{NEED_AN_EXTRA[name]}]"'
-    assert (run.returncode, run.stderr.count("\n")) == (1, 1), run.stderr
-    assert extra in run.stderr
-    run = base(name, "--help")
-    assert (run.returncode, run.stderr) == (0, "")
-    assert COMMANDS[name][1] in run.stdout
-    assert extra in run.stdout
+def test_in_the_base_install_a_command_works_or_names_the_extra_it_needs(tmp_path: Path) -> None:
+    helps = [f"{name} --help" for name in COMMANDS if name != "bench"]
+    ran = base(tmp_path, *NEED_AN_EXTRA, *helps, *WORK)
+    for name, group in NEED_AN_EXTRA.items():
+        extra = f'pip install "crib-env[{group}]"'
+        status, _, said = ran[name]
+        assert (status, said.count("\n")) == (1, 1), said
+        assert extra in said
+        assert COMMANDS[name][1] in ran[f"{name} --help"][1]
+        assert extra in ran[f"{name} --help"][1]
+    for words in helps:
+        status, shown, said = ran[words]
+        assert (status, said) == (0, ""), words
+        assert shown.startswith("usage: crib") or words.split()[0] in NEED_AN_EXTRA
+    for words, says in WORK.items():
+        status, shown, said = ran[words]
+        assert status == 0, said
+        assert says in shown, words
 
 
-@pytest.mark.parametrize(
-    "name", [name for name in COMMANDS if name not in (*NEED_AN_EXTRA, "bench")]
-)
-def test_the_base_install_has_the_help_of_what_it_can_do(name: str) -> None:
-    run = base(name, "--help")
-    assert (run.returncode, run.stderr) == (0, "")
-    assert run.stdout.startswith("usage: crib")
-
-
-@pytest.mark.parametrize(
-    ("words", "says"),
-    [
-        ("warmup --envs six_card_v0 --agents random", "six_card_v0: "),
-        (
-            "evaluate greedy random --pairs 2 --json found.json --replay x.html",
-            "six_card_v0: 2 pairs",
-        ),
-        ("tournament greedy random --pairs 2 --workers 0 --out here", "# Tournament"),
-        ("analyze 5H 5D JC 4S 6S KH", "keep"),
-        pytest.param(
-            "exploit random --hands 2", "random, rules five_card", marks=pytest.mark.slow
-        ),  # it asks for every hand: some two minutes
-        ("replay random random --no-opinions", "replay.html"),
-        ("--version", "crib-env "),
-    ],
-)
-def test_what_needs_no_extra_works_in_the_base_install(
-    words: str, says: str, tmp_path: Path
-) -> None:
-    run = base(*words.split(), folder=tmp_path)
-    assert run.returncode == 0, run.stderr
-    assert says in run.stdout
+@pytest.mark.slow  # it asks for every hand: some two minutes
+def test_the_base_install_exploits(tmp_path: Path) -> None:
+    ((status, shown, said),) = base(tmp_path, "exploit random --hands 2").values()
+    assert status == 0, said
+    assert "random, rules five_card" in shown
 
 
 def test_warmup_knows_its_agents_before_it_compiles(capsys: pytest.CaptureFixture[str]) -> None:
@@ -315,13 +321,6 @@ def test_warmup_knows_its_agents_before_it_compiles(capsys: pytest.CaptureFixtur
     said = capsys.readouterr()
     assert said.out == ""
     assert "no agent is called 'nobody'" in said.err
-
-
-def test_bench_knows_its_file_before_it_measures(capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit) as end:
-        main(["bench", "--quick", "--only", "hands", "--out", "no/where.md"])
-    assert end.value.code == 2
-    assert "--out: there is no folder no to write where.md to" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

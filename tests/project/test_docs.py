@@ -15,6 +15,7 @@ import crib_env
 from checkout import ROOT
 from crib_env import Game
 from crib_env.registration import env_module
+from crib_env.rules import PRESETS
 
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 MODULES = ["crib_env.cards", "crib_env.notation", "crib_env.scoring"]
@@ -76,9 +77,10 @@ def test_the_page_of_views_lists_every_field(name: str) -> None:
     assert {field: shape for field, (shape, _) in fields_on_the_page(name).items()} == shapes
 
 
-@pytest.mark.parametrize("rules", ["hoyle", "five_card", "table_top", "table_top_ship"])
+@pytest.mark.parametrize("rules", PRESETS)
 def test_fields_of_views_stay_in_the_ranges_of_the_page(rules: str) -> None:
-    name = "table_top_v0" if rules.startswith("table_top") else "six_card_v0"
+    family = PRESETS[rules].family
+    name = next(env for env in crib_env.ENVIRONMENTS if env_module(env).maker.family.name == family)
     ranges = {}
     for field, (_, values) in fields_on_the_page(name).items():
         if found := re.fullmatch(r"(-?\d+) to (\d+)(?:\^(\d+) - 1)?", values):
@@ -88,7 +90,7 @@ def test_fields_of_views_stay_in_the_ranges_of_the_page(rules: str) -> None:
     game, rng = Game(rules, seed=3), np.random.default_rng(3)
     while not game.over:
         game.push(int(rng.choice(game.legal_actions)))
-        for seat in range(2):
+        for seat in range(game.players):
             view = game.view(seat)
             for field, (low, high) in ranges.items():
                 assert (view[field] >= low).all(), field
@@ -98,3 +100,4 @@ def test_fields_of_views_stay_in_the_ranges_of_the_page(rules: str) -> None:
 def test_the_citation_is_of_this_version() -> None:
     assert f"version: {crib_env.__version__}\n" in (ROOT / "CITATION.cff").read_text()
     assert f"version = {{{crib_env.__version__}}}" in (ROOT / "README.md").read_text()
+    assert f'version: "{crib_env.__version__}"\n' in (ROOT / "conda/recipe.yaml").read_text()

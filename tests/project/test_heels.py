@@ -14,7 +14,7 @@ from crib_agents.knowledge.two_hand.win import WON, probabilities
 from crib_play.table.games import find_game
 from crib_play.table.session import Session
 from crib_training.evaluation.aivat.course import DEALER_PLAY
-from crib_training.evaluation.aivat.deals import DealLog, Deals
+from crib_training.evaluation.aivat.deals import Deals
 from crib_training.evaluation.aivat.outcomes import shipped_outcomes
 from crib_training.evaluation.aivat.reference import usual_reference
 from crib_training.evaluation.aivat.terms import STARTER
@@ -24,7 +24,8 @@ from crib_env.game import Game
 from crib_env.notation import parse_state
 from crib_env.rules import PRESETS, Rules, TwoHandRules
 from reference import Referee, TableTopReferee
-from reference.scoring import JACK, rank, score_show
+from reference.scoring import JACK
+from shows import mean_show
 
 HOYLE = TwoHandRules.preset("hoyle")
 VALUES = (0, 1, 5)
@@ -120,22 +121,8 @@ def test_the_expected_reward_pays_their_mean(preset: str, heels: int, reward: st
         shown = sum(
             e.points * (1 - 2 * e.seat) for e in events if e.reason in ("heels", "hand", "crib")
         )
-        mean = mean_show(dealt, discarded, preset, heels)
+        mean = mean_show(dealt, discarded, 1, preset, heels)
         assert paid[0] == pytest.approx(paid[1] - shown + mean)
-
-
-def mean_show(dealt: Any, discarded: Any, preset: str, heels: int) -> float:
-    """Return seat 0's mean of the show less that of seat 1, the dealer, over every starter."""
-    starters = [card for card in range(52) if card not in dealt[0] + dealt[1]]
-    total = 0
-    for starter in starters:
-        hands = [
-            score_show([c for c in dealt[s] if c not in discarded[s]], starter, False, preset)
-            for s in range(2)
-        ]
-        crib = score_show(discarded[0] + discarded[1], starter, True, preset)
-        total += hands[0] - hands[1] - crib - heels * (rank(starter) == JACK)
-    return total / len(starters)
 
 
 @values
@@ -159,25 +146,6 @@ def test_the_luck_of_the_starter_counts_them(heels: int) -> None:
     assert points[:, STARTER, DEALER_PLAY] == pytest.approx(made - made.mean())
     assert abs(chances[:, STARTER].mean()) < 1e-12
     assert shipped_outcomes(rules).exact == (heels == PRESETS["hoyle"].heels)
-
-
-@values
-def test_deals_are_noted_with_the_score_before_them(heels: int) -> None:
-    games = GameBatch(replace(HOYLE, heels=heels), 100, seed=3)
-    games.reset()
-    log, agent, rng = DealLog(), RuleBasedAgent(), np.random.default_rng(0)
-    began: dict[tuple[int, ...], list[int]] = {}
-    running = games.running()
-    while len(running):
-        for state in games.states[running]:
-            began.setdefault(tuple(state["dealt"].tolist()), state["scores"].tolist())
-        games.ask(agent, running, rng)
-        log.note(games, running)
-        running = games.running(running)
-    deals = log.deals()
-    assert (deals.starter // 4 == JACK).any()
-    for dealt, scores in zip(deals.dealt.tolist(), deals.scores.tolist(), strict=True):
-        assert scores == began[tuple(dealt)]
 
 
 @pytest.mark.parametrize(("heels", "said"), [(0, []), (1, ["one for his heels"]),

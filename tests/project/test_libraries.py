@@ -252,4 +252,4 @@ def test_open_spiel_says_that_mmd_learns_kuhn_poker(seed: int) -> None:
 def test_open_spiel_says_that_mmd_learns_leduc_poker() -> None:
     module = example("open_spiel_mmd", "pyspiel")
     first, last = module.main(module.Settings(game="leduc_poker", decisions=120_000))
-    assert last < 0.7 * first
+    assert last < 0.85 * first

@@ -36,16 +36,13 @@ EDITS: dict[str, list[tuple[str, str]]] = {
         ('    "episode",\n    "deals",', '    "nob",\n    "episode",\n    "deals",'),  # VIEW
     ],
     "crib_env/engine/two_hand/count.py": [
-        ("starter, flush_size, nob), cards", 'starter, flush_size, rules["nob"] * nob), cards'),
+        ("return points + nob, cards", 'return points + rules["nob"] * nob, cards'),
     ],
     "crib_env/engine/two_hand/views.py": [
         ('    v["heels"] =', '    v["nob"] = rules["nob"]\n    v["heels"] ='),
     ],
     "crib_env/engine/two_hand/counting.py": [
-        (
-            "        if jacks >> suit & 1:\n            total += of_suit\n",
-            '        if jacks >> suit & 1:\n            total += v["nob"] * of_suit\n',
-        ),
+        ("hand_total(v, table, low, high, 1)", 'hand_total(v, table, low, high, v["nob"])'),
     ],
     "crib_env/engine/two_hand/features.py": [
         ("total += (of_suit - 1) * (left - 2)", 'total += v["nob"] * (of_suit - 1) * (left - 2)'),

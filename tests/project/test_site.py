@@ -11,6 +11,7 @@ import pytest
 from checkout import ROOT
 from crib_env import ENVIRONMENTS, agent_names, find_agent
 from crib_env.registration import env_module
+from crib_env.rules import PRESETS
 from docs.environment_pages import CLAUSES, arguments, page
 
 API = (ROOT / "docs" / "api.md").read_text()
@@ -51,8 +52,11 @@ def test_the_table_of_arguments_has_every_argument(name: str) -> None:
     shown = {row[0] for row in arguments(module.maker)}
     taken = {one for form in FORMS for one in signature(getattr(module, form)).parameters}
     family, phase = module.maker.family, module.maker.phase
-    if len(family.players) == 1:
-        taken -= {"players", "partner"}
+    seating = PRESETS[module.maker.rules].seating or family.sides
+    if len(seating) == 1:
+        taken -= {"players"}
+    if all(len(set(sides)) == len(sides) for sides in seating.values()):
+        taken -= {"partner"}
     if family.canonical is None:
         taken -= {"suits"}
     assert shown == taken | ({phase.name} if phase else set())

@@ -41,14 +41,14 @@ def test_the_loop_learns_logs_and_leaves_an_agent(loop: Any, tmp_path: Path) -> 
     """A few updates are enough to beat `random` play by far."""
     told: list[tuple[int, float]] = []
     settings = loop.Settings(
-        opponent="random", steps=40_960, eval_every=40, out=tmp_path, **SMALL
+        opponent="random", steps=20_480, eval_every=20, out=tmp_path, **SMALL
     )  # fmt: skip
     strength = loop.main(settings, lambda steps, strength: told.append((steps, strength)))
-    assert [steps for steps, _ in told] == [20_480, 40_960]
+    assert [steps for steps, _ in told] == [10_240, 20_480]
     assert told[-1][1] == strength > 2
     curves = events(tmp_path)
     assert curves["eval/margin_per_deal"] == pytest.approx([one for _, one in told], abs=1e-4)
-    assert len(curves["train/points_per_deal"]) == 80
+    assert len(curves["train/points_per_deal"]) == 40
     agent = load_agent(str(tmp_path / "policy.onnx"))
     views = views_of("hoyle", 20, 1)
     assert len(set(agent.act(views, np.random.default_rng(1)).tolist())) > 10

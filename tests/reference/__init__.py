@@ -4,10 +4,9 @@ Nothing here imports ``crib_env``: the two must be able to disagree. Everything 
 written clause by clause, meant to be checked by eye against the rules rather than to be fast.
 """
 
+from .many_hand import ManyHandReferee
 from .scoring import (
     PlayParts,
-    card,
-    cards,
     fifteens,
     flush,
     line_flush,
@@ -17,7 +16,6 @@ from .scoring import (
     score_line,
     score_play,
     score_show,
-    text,
 )
 from .table_top import CRIB, TableTopReferee
 from .two_hand import Event, Referee
@@ -25,11 +23,10 @@ from .two_hand import Event, Referee
 __all__ = [
     "CRIB",
     "Event",
+    "ManyHandReferee",
     "PlayParts",
     "Referee",
     "TableTopReferee",
-    "card",
-    "cards",
     "fifteens",
     "flush",
     "line_flush",
@@ -39,5 +36,4 @@ __all__ = [
     "score_line",
     "score_play",
     "score_show",
-    "text",
 ]

@@ -10,13 +10,14 @@ from copy import deepcopy
 from itertools import combinations
 from typing import NamedTuple, TypeVar
 
+from .many_hand import ManyHandReferee
 from .scoring import fifteens, flush, nobs, pairs, rank, runs
 from .table_top import TableTopReferee
 from .two_hand import Referee
 
 HIGHEST = 29
 
-Position = TypeVar("Position", Referee, TableTopReferee)
+Position = TypeVar("Position", Referee, ManyHandReferee, TableTopReferee)
 
 
 def show_histogram(held: int, crib: bool) -> list[int]:
@@ -46,7 +47,7 @@ class Tree(NamedTuple):
     Attributes:
         sequences: how many different sequences of 1, 2, ... actions there are.
         ended: how many of those ended the episode with their last action.
-        points: the scores of both sides after those that ended it, summed over them.
+        points: the scores of all sides after those that ended it, summed over them.
     """
 
     sequences: list[int]
@@ -56,7 +57,7 @@ class Tree(NamedTuple):
 
 def tree(position: Position, depth: int) -> Tree:
     """Play out every sequence of at most ``depth`` actions, each on a copy of its own."""
-    sequences, ended, points = [0] * depth, [0] * depth, [0, 0]
+    sequences, ended, points = [0] * depth, [0] * depth, [0] * len(position.scores)
     waiting = [(position, 0)]
     while waiting:
         before, played = waiting.pop()
@@ -64,7 +65,7 @@ def tree(position: Position, depth: int) -> Tree:
             sequences[played] += 1
             if after.to_move is None:
                 ended[played] += 1
-                points = [points[0] + after.scores[0], points[1] + after.scores[1]]
+                points = [sum(both) for both in zip(points, after.scores, strict=True)]
             elif played + 1 < depth:
                 waiting.append((after, played + 1))
     return Tree(sequences, ended, points)

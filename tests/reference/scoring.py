@@ -9,7 +9,6 @@ from itertools import combinations
 from typing import NamedTuple
 
 RANKS = "A23456789TJQK"
-SUITS = "CDHS"
 JACK = RANKS.index("J")
 
 # How many cards of a hand are kept for the show (H1, F2). The crib is four in both games.
@@ -30,21 +29,6 @@ def suit(card_id: int) -> int:
 def value(card_id: int) -> int:
     """Return the pip value: the ace 1, court cards 10 (C1)."""
     return min(rank(card_id) + 1, 10)
-
-
-def card(name: str) -> int:
-    """Return the id of a card written as ``"5H"`` or ``"TS"``."""
-    return 4 * RANKS.index(name[0]) + SUITS.index(name[1])
-
-
-def cards(names: str) -> list[int]:
-    """Return the ids of cards written with spaces between them, ``"5H TS AC"``."""
-    return [card(name) for name in names.split()]
-
-
-def text(card_id: int) -> str:
-    """Return the two-letter name of a card."""
-    return RANKS[rank(card_id)] + SUITS[suit(card_id)]
 
 
 def _subsets(held: Sequence[int]) -> Iterator[tuple[int, ...]]:

@@ -1,5 +1,8 @@
 """Deals arranged by hand, and a table that plays them card by card. Shared by the clause tests.
 
+The table plays every card on the reference too (`reference.Referee`), where it knows the rules, and
+holds the two against each other: what a test says by hand of a deal is said of both.
+
 In these tests ``p`` is pone (the non-dealer) and ``d`` the dealer; what is pegged is written
 ``"d pair 2"``. Unless a test says otherwise player_1 deals, so scores read (pone, dealer).
 """
@@ -15,6 +18,7 @@ import crib_env
 from crib_env import ENVIRONMENTS, format_card, parse_cards, six_card_v0
 from crib_env.batch import GameBatch
 from crib_env.rules import Rules
+from reference import Referee
 
 Array = npt.NDArray[Any]
 
@@ -75,6 +79,10 @@ class Table:
             options["scores"] = scores
         self.env.reset(seed=0, options=options)
         self._lay = [d.lay for d in deals]
+        self._referee = None
+        if game in ("hoyle", "five_card"):
+            self._referee = Referee(str(game), options["decks"], dealer, episode, scores)
+            self._hold_against_the_referee(0)
 
     @property
     def scores(self) -> tuple[int, int]:
@@ -123,9 +131,29 @@ class Table:
                 return pegged
 
     def _step(self, card: int) -> list[str]:
-        dealer = self.env.dealer
+        dealer, referee = self.env.dealer, self._referee
+        pegged = 0 if referee is None else len(referee.events)
         self.env.step(card)
+        if referee is not None:
+            try:
+                referee.step(card)
+            except IndexError:  # it deals from the given decks alone
+                self._referee = None
+            else:
+                self._hold_against_the_referee(pegged)
         return [f"{self._who(e.seat, dealer)} {e.reason} {e.points}" for e in self.env.events]
+
+    def _hold_against_the_referee(self, pegged: int) -> None:
+        """Compare with the referee, in the events from number ``pegged`` on."""
+        env, referee = self.env, self._referee
+        expected = [(e.seat, e.points, e.reason) for e in referee.events[pegged:]]
+        assert [(e.seat, e.points, e.reason) for e in env.events] == expected
+        assert (list(env.scores), env.dealer) == (referee.scores, referee.dealer)
+        assert self.over == (referee.to_move is None)
+        if not self.over:
+            mask = env.observe(env.agent_selection)["action_mask"]
+            assert mask.nonzero()[0].tolist() == referee.legal()
+            assert env.agent_selection == f"player_{referee.to_move}"
 
 
 def in_play(pegged: list[str]) -> list[str]:

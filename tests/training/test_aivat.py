@@ -262,7 +262,7 @@ def test_where_both_do_the_same_with_the_same_cards_all_luck_cancels() -> None:
 # ---------------------------------------------------------------- deals that were played
 
 
-@both_games
+@pytest.mark.parametrize("rules", [HOYLE, FIVE, replace(HOYLE, heels=5)])
 def test_deals_are_noted_with_the_score_they_began_at(rules: TwoHandRules) -> None:
     games = GameBatch(rules, 300, seed=3)
     games.reset()

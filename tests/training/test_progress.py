@@ -158,17 +158,6 @@ def test_an_evaluation_that_is_stopped_says_how_far_it_was(
     assert said == "stopped: 7 of 40 games and deals were played; nothing is written\n"
 
 
-def test_what_excludes_each_other_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
-    from crib_training.command_line import main
-
-    with pytest.raises(SystemExit):
-        main(["evaluate", "greedy", "random", "--adjust", "never", "--no-duplicate"])
-    assert "leave --adjust never out" in capsys.readouterr().err
-    with pytest.raises(SystemExit):
-        main(["evaluate", "greedy", "random", "--env", "table_top_v0", "--adjust", "always"])
-    assert "luck is not known of games by the rules table_top" in capsys.readouterr().err
-
-
 @pytest.mark.parametrize("command", ["evaluate", "tournament"])
 def test_one_flag_says_whether_luck_is_taken_out(
     command: str, capsys: pytest.CaptureFixture[str]
@@ -254,28 +243,3 @@ def test_evaluate_says_who_failed_in_every_single_deal(
     assert "points per deal more than" not in said.out
     assert "keeps_fives plays two_hand alone" in said.err
     assert "(forfeited: keeps_fives 2)" in said.err
-
-
-def test_evaluate_refuses_rules_that_an_agent_does_not_play(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    from crib_training.command_line import main
-
-    words = ["evaluate", "random", "expert", "--rules", "hoyle[flush_size=5]", "--pairs", "1"]
-    with pytest.raises(SystemExit) as end:
-        main(words)
-    assert end.value.code == 2
-    said = capsys.readouterr()
-    assert said.out == ""
-    assert said.err.startswith("error: expert does not play where flush_size is 5: it plays hoyle")
-
-
-def test_an_agent_that_exits_does_not_end_an_evaluation_unsaid(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    from crib_training.command_line import main
-
-    with pytest.raises(SystemExit) as end:
-        main(["evaluate", "greedy", "failing_agents:Exits", "--pairs", "9"])
-    assert end.value.code == 1
-    assert "'exits' erred: SystemExit: 4" in capsys.readouterr().err

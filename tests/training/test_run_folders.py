@@ -36,6 +36,8 @@ from crib_training.tournament.chunks import Setup
 from crib_training.tournament.run import tournament
 from crib_training.tournament.workers import ThisProcess
 
+from commands import crib
+
 HOLD = """
 import sys, time
 from pathlib import Path
@@ -107,9 +109,8 @@ def test_two_commands_do_not_write_to_one_folder_at_once(tmp_path: Path) -> None
 
 
 def test_the_command_line_says_so_in_one_line(tmp_path: Path) -> None:
-    words = ["-m", "crib_training.command_line", "train", "--deals", "100", "--out", str(tmp_path)]
     with another_process(tmp_path):
-        run = subprocess.run([sys.executable, *words], capture_output=True, text=True)
+        run = crib("train", "--deals", "100", "--out", str(tmp_path))
     assert (run.returncode, run.stderr.count("\n")) == (1, 1), run.stderr
     assert f"another command writes to {tmp_path}" in run.stderr
 
@@ -230,21 +231,21 @@ def test_a_checkpoint_that_was_altered_is_refused(
     path.write_bytes(data)
 
 
+@pytest.mark.slow  # three runs; that such files are refused is tested above and in test_files.py
 @pytest.mark.usefixtures("small_deck")
-@pytest.mark.parametrize("name", [CHECKPOINT, solve.STARTERS])
-def test_a_checkpoint_of_the_solver_that_was_altered_is_refused(name: str, tmp_path: Path) -> None:
+def test_a_checkpoint_of_the_solver_that_was_altered_is_refused(tmp_path: Path) -> None:
     small = solve_settings.Settings(
         iterations=1, refine=1, eval_interval=0, out=tmp_path, progress=False
     )
     solve.solve(small)
-    path = tmp_path / name
-    data = path.read_bytes()
-    for at in (len(data) // 2, data.index(b"cpu_seconds") + 16):
+    for name in (CHECKPOINT, solve.STARTERS):
+        path = tmp_path / name
+        data = path.read_bytes()
+        at = data.index(b"cpu_seconds") + 16
         path.write_bytes(data[:at] + bytes([data[at] ^ 1]) + data[at + 1 :])
         with pytest.raises(ValueError, match=f"^{path} is not a safetensors file of ours: "):
             solve.solve(replace(small, resume=tmp_path))
-    path.write_bytes(data)
-    solve.solve(replace(small, resume=tmp_path))
+        path.write_bytes(data)
 
 
 def damaged(path: Path) -> Path:

@@ -67,22 +67,18 @@ EVERYWHERE: dict[str, tuple[Any, ...]] = {
 }
 BASELINES = tuple(one.Settings for one in (selfplay, mmd, vrpo, nfsp, escher))
 KINDS = (deep.Settings, ppo.Settings, teach.Settings, solve.Settings, demo.Settings, *BASELINES)
-BAD = [
-    pytest.param(kind, name, value, id=f"{kind.__module__.split('.', 1)[1]} {name} {value}")
-    for kind in KINDS
-    for name, values in EVERYWHERE.items()
-    for value in values
-    if name in kind.__dataclass_fields__
-    and not (kind in BASELINES and value == (8,))  # as many hidden layers as one likes
-]
 
 
-@pytest.mark.parametrize(("kind", "name", "value"), BAD)
-def test_a_number_that_cannot_be_is_refused(kind: type[Any], name: str, value: Any) -> None:
-    with pytest.raises(ValueError, match=rf"{name} must be .*") as error:
-        kind(**{name: value})
-    shown = [value, *value] if isinstance(value, tuple) else [value]
-    assert any(repr(one) in str(error.value) for one in shown) or value == 0
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_number_that_cannot_be_is_refused(kind: type[Any]) -> None:
+    for name in EVERYWHERE.keys() & kind.__dataclass_fields__.keys():
+        for value in EVERYWHERE[name]:
+            if kind in BASELINES and value == (8,):  # as many hidden layers as one likes
+                continue
+            with pytest.raises(ValueError, match=rf"{name} must be .*") as error:
+                kind(**{name: value})
+            shown = [value, *value] if isinstance(value, tuple) else [value]
+            assert any(repr(one) in str(error.value) for one in shown) or value == 0, (name, value)
 
 
 @pytest.mark.parametrize(

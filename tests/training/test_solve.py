@@ -151,20 +151,6 @@ def test_resuming_comes_to_the_same(tmp_path: Path) -> None:
         second.restore(1, {})
 
 
-def test_what_cannot_be_solved_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    from crib_training.command_line import main
-
-    for words, why in (
-        (["--env", "table_top_v0"], "choose five_card_v0 or six_card_v0"),
-        (["--iterations", "0"], "--iterations: 0 is not a whole number from 1"),
-        (["--resume", str(tmp_path)], "no run to go on with"),
-    ):
-        with pytest.raises(SystemExit) as end:
-            main(["solve", "--out", str(tmp_path / "out"), *words])
-        assert end.value.code == 2
-        assert why in capsys.readouterr().err
-
-
 def test_a_command_says_how_much_memory_it_held_at_most(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

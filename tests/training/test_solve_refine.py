@@ -143,20 +143,6 @@ def test_a_refined_file_is_an_agent_that_goes_by_what_it_laid_away(
     assert seen > 30
 
 
-def test_what_cannot_be_refined_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    from crib_training.command_line import main
-
-    for words, says in (
-        (["--env", "six_card_v0", "--refine", "5"], "refine must be"),
-        (["--refine", "-1"], "--refine: -1 is not a whole number from 0"),
-    ):
-        with pytest.raises(SystemExit) as end:
-            main(["solve", "--out", str(tmp_path / "out"), *words])
-        assert end.value.code == 2
-        assert says in capsys.readouterr().err
-    assert not (tmp_path / "out").exists()
-
-
 @pytest.mark.slow
 @pytest.mark.usefixtures("small_deck")
 def test_a_refinement_stopped_and_gone_on_with_is_the_same(

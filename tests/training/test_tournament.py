@@ -32,6 +32,7 @@ from crib_training.tournament.standings import mean_won
 from crib_training.tournament.workers import Processes, Ray, ThisProcess
 
 from checkout import import_path
+from commands import crib
 from crib_env.engine.family import find_family
 
 FIELD = ("greedy", "random", "failing_agents:Cheats")
@@ -84,6 +85,22 @@ def test_a_stopped_tournament_taken_up_again_comes_to_the_same(
     tournament(SMALL, 25, tmp_path, ThisProcess())
     assert contents(tmp_path) == contents(played)
     assert not anew
+
+
+def test_a_full_disk_costs_a_tournament_its_last_chunk_alone(played: Path, tmp_path: Path) -> None:
+    resource = pytest.importorskip("resource", reason="Windows sets no limits")
+    lines = (played / FILE).read_bytes().splitlines(keepends=True)
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    most = sum(map(len, lines[:3])) + 50  # the third chunk is cut short
+    resource.setrlimit(resource.RLIMIT_FSIZE, (most, limits[1]))
+    try:
+        with pytest.raises(OSError, match="File too large"):
+            tournament(SMALL, 25, tmp_path, ThisProcess())
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert (tmp_path / FILE).stat().st_size == most
+    tournament(SMALL, 25, tmp_path, ThisProcess())
+    assert contents(tmp_path) == contents(played)
 
 
 def test_more_pairs_and_more_agents_keep_what_was_played(
@@ -168,16 +185,12 @@ def test_in_a_gauntlet_only_the_first_meets_the_others(tmp_path: Path) -> None:
 
 
 def test_a_strict_tournament_ends_at_the_first_failure_and_shows_where(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "crib_training.command_line", "tournament", "greedy"]
-    environment = {**os.environ, "PYTHONPATH": import_path()}
     for agent, workers, shown in (
         ("Raises", "1", 'raise KeyError("no book move")'),
         ("Cheats", "0", "cheats failed, illegal action: 99 is no action"),
     ):
         words = [f"failing_agents:{agent}", "--pairs", "10", "--strict", "--workers", workers]
-        out = ["--out", str(tmp_path / agent)]
-        run = subprocess.run([*command, *words, *out], capture_output=True, text=True,
-                             env=environment)  # fmt: skip
+        run = crib("tournament", "greedy", *words, "--out", str(tmp_path / agent))
         assert run.returncode == 1
         assert shown.replace("cheats", f"failing_agents:{agent}") in run.stderr
         assert "Traceback" in run.stderr
@@ -349,7 +362,8 @@ def test_workers_and_their_agents_die_with_the_command(tmp_path: Path) -> None:
     command = [
         sys.executable,
         "-m",
-        "crib_training.tournament.run",
+        "crib_training.command_line",
+        "tournament",
         "greedy",
         "process:failing_agents:Waits",
     ]
@@ -415,7 +429,7 @@ def test_a_pairing_ends_at_the_first_complete_round_whose_interval_is_narrow(
     tmp_path: Path,
 ) -> None:
     setup = Setup(("greedy", "random", "rule_based"), chunk=5, seeds=(2,))
-    most, width = 400, 6.0
+    most, width = 200, 8.0
     found = tournament(setup, most, tmp_path / "until", ThisProcess(), until=width)
     full = tournament(setup, most, tmp_path / "all", ThisProcess())
     lines = (tmp_path / "all" / FILE).read_text().splitlines()[1:]
@@ -690,26 +704,17 @@ def test_a_tournament_that_cannot_be_played_says_why(
 
 
 def test_the_command_line_plays_writes_and_complains(tmp_path: Path) -> None:
-    command = [
-        sys.executable,
-        "-m",
-        "crib_training.tournament.run",
-        "greedy",
-        "random",
-        "--out",
-        tmp_path,
-    ]
-    words = ["--pairs", "6", "--chunk", "3", "--workers", "0"]
-    run = subprocess.run([*command, *words], capture_output=True, text=True, check=True)
+    words = ["tournament", "greedy", "random", "--pairs", "6", "--workers", "0"]
+    here = ["--out", str(tmp_path)]
+    run = crib(*words, *here, "--chunk", "3")
+    assert run.returncode == 0
     assert run.stdout.startswith("# Tournament: six_card_v0")
     assert "12 games (and as many single deals)" in run.stderr
     assert (tmp_path / "report.md").read_text() == run.stdout[:-1]
-    again = [*command, *words[:-4], "--chunk", "2", "--workers", "0"]
-    refused = subprocess.run(again, capture_output=True, text=True)
+    refused = crib(*words, *here, "--chunk", "2")
     assert refused.returncode == 2
     assert "chunk was 3 and is 2" in refused.stderr
-    nowhere = [*command[:-1], str(tmp_path / "report.md" / "deeper"), *words]
-    refused = subprocess.run(nowhere, capture_output=True, text=True)
+    refused = crib(*words, "--out", str(tmp_path / "report.md" / "deeper"))
     assert refused.returncode == 2
     assert "report.md is a file: name a folder" in refused.stderr
     assert "Traceback" not in refused.stderr

@@ -6,7 +6,7 @@ says which are.
 
 from __future__ import annotations
 
-from crib_env.engine.deck import has_deck, next_card
+from crib_env.engine.deck import draw_for_deal, has_deck, next_card
 from crib_env.engine.jit import kernel
 from crib_env.engine.log import CRIB, DIFFERENCE, HEELS, note
 from crib_env.engine.record import NONE
@@ -30,29 +30,6 @@ def score(s, side, points):
     """Add points to a side's score. There is no cap: the higher total wins (T9)."""
     s["scores"][side] += points
     s["gain"][side] += points
-
-
-@kernel
-def draw_for_deal(s, rules):
-    """Draw a card for every seat; the lowest deals (T10), or the highest if the rules say so.
-
-    If two or more seats tie for it, all draw again: no seat gains or loses by that.
-    """
-    sign = -1 if rules["high_card_deals"] else 1
-    while True:
-        dealer = 0
-        best = sign * (below(s["rng"], 52) >> 2)
-        alone = True
-        for seat in range(1, rules["players"]):
-            rank = sign * (below(s["rng"], 52) >> 2)
-            if rank < best:
-                best = rank
-                dealer = seat
-                alone = True
-            elif rank == best:
-                alone = False
-        if alone:
-            return dealer
 
 
 @kernel

@@ -9,18 +9,18 @@ writing, `picture` as a drawing.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
-from crib_env.cards import format_card, format_cards, pip
 from crib_env.engine.family import Family
+from crib_env.engine.hand_text import hand_of, why_illegal
 from crib_env.engine.kernels import CanonicalSuits, Kernels
+from crib_env.engine.pegs import phase_of
+from crib_env.engine.slots import card_in, draw_slot, slot_of
 from crib_env.engine.two_hand import expected, records
 from crib_env.engine.two_hand.encode import ACTIONS, LAYOUT, encode, encode_mask
 from crib_env.engine.two_hand.features import FEATURES, write_features
 from crib_env.engine.two_hand.notation import NOTATION
 from crib_env.engine.two_hand.picture import closing, draw
-from crib_env.engine.two_hand.rules import begin_episode, phase_of, step
-from crib_env.engine.two_hand.slots import card_in, draw_slot, slot_of
+from crib_env.engine.two_hand.rules import begin_episode, step
 from crib_env.engine.two_hand.suits import (
     canonical_card_in,
     canonical_slot,
@@ -29,29 +29,6 @@ from crib_env.engine.two_hand.suits import (
 )
 from crib_env.engine.two_hand.text import render
 from crib_env.engine.two_hand.views import view
-
-
-def hand_of(view: Any) -> list[int]:
-    """Return the cards that the seat of a view holds."""
-    return [int(card) for card in view["hand"][: view["hand_n"]]]
-
-
-def why_illegal(view: Any, card: int) -> str:
-    """Return why ``card`` may not be used by the seat of a view (H3)."""
-    if not 0 <= card < ACTIONS:
-        return f"{card} is no action: actions are the card ids 0 to 51"
-    hand = hand_of(view)
-    name = f"{format_card(card)} (action {card})"
-    holds = f"player_{int(view['seat'])} holds {format_cards(hand)}"
-    if card not in hand:
-        return f"{name} is not held: {holds}"
-    count = int(view["count"])
-    legal = [c for i, c in enumerate(hand) if view["legal"] >> i & 1]
-    return (
-        f"{name} would take the count from {count} to {count + pip(card)}, past 31: "
-        f"legal are {format_cards(legal)}"
-    )
-
 
 KERNELS = Kernels(
     begin_episode=begin_episode,

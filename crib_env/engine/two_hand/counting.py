@@ -1,85 +1,20 @@
-"""Kernels that read a view: the cards dealt and unseen, the sequence of play, what a card pegs.
+"""Kernels that read a view: what a card pegs for sure, and what may answer it.
 
-A sequence of play is the cards of the present count as ranks, four bits each, the newest lowest: it
-holds the eight cards of a deal in an int64, and the next card is one shift away.
+What any hand's view is read by is in `crib_env.engine.counting`.
 """
 
 from __future__ import annotations
 
+from crib_env.engine.counting import ALL_RANKS as ALL_RANKS
+from crib_env.engine.counting import DECK as DECK
+from crib_env.engine.counting import IN_SUIT as IN_SUIT
+from crib_env.engine.counting import dealt_card as dealt_card
+from crib_env.engine.counting import hand_total
+from crib_env.engine.counting import sequence_of as sequence_of
+from crib_env.engine.counting import sequence_points as sequence_points
+from crib_env.engine.counting import unseen_ranks as unseen_ranks
 from crib_env.engine.jit import kernel
-from crib_env.engine.record import NONE
-from crib_env.engine.show import FOUR, JACK, KEYS, pip
-
-DECK = 52
-IN_SUIT = 13
-ALL_RANKS = 0x4444444444444  # four of each rank, four bits a rank
-
-
-@kernel
-def dealt_card(v, i):
-    """Return the i-th of the cards the seat was dealt and may still discard: held, then laid."""
-    return v["hand"][i] if i < v["hand_n"] else v["discarded"][i - v["hand_n"]]
-
-
-@kernel
-def unseen_ranks(v):
-    """Return how many cards of each rank the seat has not seen, four bits a rank."""
-    unseen = ALL_RANKS
-    for i in range(v["hand_n"]):
-        unseen -= 1 << ((v["hand"][i] >> 2) << 2)
-    for i in range(v["discarded_n"]):
-        unseen -= 1 << ((v["discarded"][i] >> 2) << 2)
-    for i in range(v["pile_n"]):
-        unseen -= 1 << ((v["pile"][i] >> 2) << 2)
-    if v["starter"] != NONE:
-        unseen -= 1 << ((v["starter"] >> 2) << 2)
-    return unseen
-
-
-@kernel
-def sequence_of(v):
-    """Return the sequence of play of the present count."""
-    sequence = 0
-    for i in range(v["pile_from"], v["pile_n"]):
-        sequence = sequence << 4 | v["pile"][i] >> 2
-    return sequence
-
-
-@kernel
-def sequence_points(sequence, n, count, go):
-    """Return what the newest card of a sequence pegs by itself (H4, H6, F5).
-
-    Args:
-        sequence: the sequence of play with that card.
-        n: its cards.
-        count: the count they make.
-        go: 1 if this count's go point has been pegged, so that 31 is worth one point only.
-    """
-    points = 0
-    if count == 15:
-        points = 2
-    elif count == 31:
-        points = 2 - go
-    newest = sequence & 15
-    alike = 1
-    while alike < n and sequence >> (4 * alike) & 15 == newest:
-        alike += 1
-    if alike > 1:  # a pair ends the sequence, so no run does
-        return points + alike * (alike - 1)
-    low = newest
-    high = newest
-    seen = 1 << newest
-    longest = 0
-    for i in range(1, n):
-        r = sequence >> (4 * i) & 15
-        if seen >> r & 1:
-            break
-        seen |= 1 << r
-        low = min(low, r)
-        high = max(high, r)
-        if i > 1 and high - low == i:
-            longest = i + 1
-    return points + longest
+from crib_env.engine.show import pip
 
 
 @kernel
@@ -148,38 +83,5 @@ def best_answer(v, k, sequence, n, count, go):
 
 @kernel
 def starters_total(v, table, low, high):
-    """Return the points of the hand, added up over every starter the seat has not seen.
-
-    Exact, flushes and his nob included (C2, C4, H8, F6); ``low`` and ``high`` are discarded.
-    """
-    n = v["hand_n"] + v["discarded_n"]
-    key = 0
-    size = 0
-    suits = 0  # of all the cards dealt, packed in bytes
-    hand_suits = 0
-    jacks = 0
-    for i in range(n):
-        card = dealt_card(v, i)
-        suits += 1 << (8 * (card & 3))
-        if card != low and card != high:
-            key += KEYS[card >> 2]
-            size += 1
-            hand_suits += 1 << (8 * (card & 3))
-            if card >> 2 == JACK:
-                jacks |= 1 << (card & 3)
-    if size == 3:
-        key += FOUR  # three cards and the starter are a set of four
-    unseen = unseen_ranks(v)
-    total = 0
-    for r in range(13):
-        total += (unseen >> (4 * r) & 15) * table[key + KEYS[r]]
-    for suit in range(4):
-        of_suit = IN_SUIT - (suits >> (8 * suit) & 255)
-        if jacks >> suit & 1:
-            total += of_suit
-        if hand_suits >> (8 * suit) & 255 == size:
-            if size + 1 >= v["flush_size"]:
-                total += (size + 1) * of_suit
-            if size >= v["flush_size"]:
-                total += size * (DECK - n - of_suit)
-    return total
+    """Return the points of the hand, added up over every starter the seat has not seen."""
+    return hand_total(v, table, low, high, 1)

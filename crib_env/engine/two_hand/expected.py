@@ -14,8 +14,9 @@ from __future__ import annotations
 
 from crib_env.engine.jit import kernel
 from crib_env.engine.log import CRIB, HEELS, LOG_WIDTH, SHOW
+from crib_env.engine.pegs import heels_points
 from crib_env.engine.record import NONE
-from crib_env.engine.two_hand.count import crib_points, hand_points, heels_points
+from crib_env.engine.two_hand.count import crib_points, hand_points
 from crib_env.engine.two_hand.counting import DECK
 from crib_env.engine.two_hand.records import DISCARD, HAND, OVER, PEGGING_ONLY
 from crib_env.engine.two_hand.rules import go_on, use_card

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from crib_env.engine.counting import ways
 from crib_env.engine.jit import kernel
 from crib_env.engine.kernels import Feature
 from crib_env.engine.show import JACK, KEYS, pip, read_sum, two_ranks
@@ -74,16 +75,6 @@ def write_features(v, table, level, out):
         discard_features(v, table, out)
     else:
         pegging_features(v, level, out)
-
-
-@kernel
-def ways(n, k):
-    """Return how many sets of ``k`` (0 to 3) there are among ``n``."""
-    if k == 0:
-        return 1
-    if k == 1:
-        return n
-    return n * (n - 1) // 2 if k == 2 else n * (n - 1) * (n - 2) // 6
 
 
 @kernel

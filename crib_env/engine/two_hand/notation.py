@@ -2,26 +2,28 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from operator import ge
 
-from crib_env.cards import format_card, parse_card
+from crib_env.cards import format_card
 from crib_env.engine.notation import (
-    CARD,
     Deal,
     Line,
     Move,
     Notation,
     Record,
     Scores,
+    format_hand,
+    format_pile,
     format_scores,
     read_cards,
     read_each,
+    read_hand,
+    read_pile,
     read_scores,
     refuse_twice,
 )
-from crib_env.engine.two_hand.records import DISCARD, HAND, PEGGING
+from crib_env.engine.two_hand.records import DISCARD, PEGGING
 from crib_env.rules import Rules, TwoHandRules, find_rules
 
 FIELDS = ("phase", "hands", "starter", "pile", "pegs")
@@ -42,26 +44,12 @@ def read_players(words: Sequence[str]) -> int:
 def format_body(s: Record, rules: Rules) -> list[str]:
     """Return the words of `FIELDS` for a record."""
     dealt = find_rules(rules, TwoHandRules).dealt
-    hands = []
-    for seat in range(2):
-        shown = ""
-        for i in range(dealt):
-            card = format_card(int(s["dealt"][HAND * seat + i]))
-            if s["discarded"][seat] >> i & 1:
-                card = f"({card})"
-            elif not s["held"][seat] >> i & 1:
-                card = card.lower()
-            shown += card
-        hands.append(shown)
-    played = [format_card(int(card)) for card in s["pile"][: s["pile_n"]]]
-    out = int(s["pile_from"])
-    pile = "".join(played[:out]) + ("|" if out else "") + "".join(played[out:]) or "-"
     pegs = "/".join(f"{s['rear'][seat]}-{s['scores'][seat]}" for seat in range(2))
     return [
         OVER if s["over"] else PHASES.get(int(s["phase"]), "?"),
-        "/".join(hands),
+        "/".join(format_hand(s, seat, dealt) for seat in range(2)),
         format_card(int(s["starter"])),
-        pile + ("+go" if s["go"] else ""),
+        format_pile(s) + ("+go" if s["go"] else ""),
         pegs,
     ]
 
@@ -80,19 +68,17 @@ def read_body(words: Sequence[str], rules: Rules, dealer: int, players: int) -> 
     discarded: list[list[int]] = []
     played: dict[int, int] = {}  # the seats of the cards
     for seat, hand in enumerate(read_each("hands", hands)):
-        cards, away, gone = _read_hand(hand, seat, find_rules(rules, TwoHandRules).dealt)
-        dealt.append(cards)
-        discarded.append(away)
-        played |= dict.fromkeys(gone, seat)
+        read = read_hand(hand, seat, find_rules(rules, TwoHandRules).dealt)
+        dealt.append(read.dealt)
+        discarded.append(read.discarded)
+        played |= dict.fromkeys(read.played, seat)
     up = read_cards("starter", starter)
     if len(up) != 1:
         raise ValueError(f"the starter must be one card, got {starter!r}")
     pone = 1 - dealer
     order = [card for pair in zip(dealt[pone], dealt[dealer], strict=True) for card in pair]
     refuse_twice(order + up)
-    shown = read_cards("pile", re.sub(r"\||\+go$|^-", "", pile))
-    if sorted(shown) != sorted(played):
-        raise ValueError(f"the pile {pile!r} must hold the cards that the hands show as played")
+    shown = read_pile(pile.removesuffix("+go"), list(played))
     counts = len(discarded[pone]), len(discarded[dealer])
     if counts not in DISCARDED:
         raise ValueError(
@@ -111,19 +97,6 @@ def read_body(words: Sequence[str], rules: Rules, dealer: int, players: int) -> 
             f"pegs must be the rear and then the front one, at most {rules.target}, got {pegs!r}"
         )
     return Deal(order + up, moves, (front, other), (rear, other_rear), phase == OVER)
-
-
-def _read_hand(hand: str, seat: int, size: int) -> tuple[list[int], list[int], list[int]]:
-    """Return the cards of a hand, those discarded and those played."""
-    cards = re.findall(rf"\({CARD}\)|{CARD}|{CARD.lower()}", hand)
-    if "".join(cards) != hand or len(cards) != size:
-        raise ValueError(
-            f"seat {seat}'s hand must be {size} cards, such as 7D held, (6C) discarded or 5h "
-            f"played; got {hand!r}"
-        )
-    away = [parse_card(card.strip("()")) for card in cards if card.startswith("(")]
-    gone = [parse_card(card) for card in cards if card.islower()]
-    return [parse_card(card.strip("()")) for card in cards], away, gone
 
 
 def read_before(line: Line, before: Scores) -> dict[str, Scores]:

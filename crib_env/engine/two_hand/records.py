@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from crib_env.engine.log import log_size
 from crib_env.engine.record import array_of, record
+from crib_env.engine.slots import DISCARD as DISCARD
+from crib_env.engine.slots import OVER as OVER
+from crib_env.engine.slots import PEGGING as PEGGING
 
 HAND = 6  # the most cards a two-hand game deals to a seat
 PILE = 8  # the most cards a deal's play can hold
-
-# Phases of a two-hand deal.
-DISCARD = 0
-PEGGING = 1
-OVER = 2
 
 # Episodes.
 DEAL = 0

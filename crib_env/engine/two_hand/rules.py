@@ -7,33 +7,14 @@ six-card, F five-card, C common to both.
 
 from __future__ import annotations
 
-from crib_env.engine.deck import has_deck, next_card
+from crib_env.engine.deck import draw_for_deal, has_deck, next_card
 from crib_env.engine.jit import kernel
-from crib_env.engine.log import (
-    CRIB,
-    FIFTEEN,
-    FOR_LAST,
-    GO,
-    HEELS,
-    LAST,
-    PAIR,
-    RUN,
-    SHOW,
-    THIRTY_ONE,
-    note,
-    note_cards,
-)
+from crib_env.engine.log import CRIB, FOR_LAST, GO, HEELS, LAST, SHOW, THIRTY_ONE, note_cards
+from crib_env.engine.pegs import count_cards, heels_points, peg, peg_combinations, pile_cards
 from crib_env.engine.record import NONE
-from crib_env.engine.rng import below
 from crib_env.engine.show import pip
-from crib_env.engine.two_hand.count import (
-    crib_points,
-    hand_points,
-    heels_points,
-    paired,
-    pile_cards,
-    run_length,
-)
+from crib_env.engine.slots import legal_slots
+from crib_env.engine.two_hand.count import crib_points, hand_points
 from crib_env.engine.two_hand.records import (
     DEAL,
     DISCARD,
@@ -43,32 +24,6 @@ from crib_env.engine.two_hand.records import (
     PEGGING,
     PEGGING_ONLY,
 )
-from crib_env.engine.two_hand.slots import legal_slots
-
-
-@kernel
-def peg(s, rules, log, seat, points, reason, cards):
-    """Peg points at once; the first to reach the target wins and nothing more is pegged (C5)."""
-    if s["winner"] != NONE or points == 0:
-        return
-    points = min(points, rules["target"] - s["scores"][seat])
-    s["rear"][seat] = s["scores"][seat]
-    s["scores"][seat] += points
-    s["gain"][seat] += points
-    note(log, seat, points, reason, cards)
-    if s["scores"][seat] >= rules["target"]:
-        s["winner"] = seat
-
-
-@kernel
-def cut_for_deal(s, rules):
-    """Cut until the cards differ; the lower deals (H10, F1), the higher if the rules say so."""
-    while True:
-        first = below(s["rng"], 52)
-        second = below(s["rng"], 52)
-        if first >> 2 != second >> 2:
-            lower = 0 if first >> 2 < second >> 2 else 1
-            return 1 - lower if rules["high_card_deals"] else lower
 
 
 @kernel
@@ -82,7 +37,7 @@ def begin_episode(s, rules, decks, dealer, log):
     s["deals"] = 0
     s["over"] = 0
     if dealer == NONE:
-        dealer = cut_for_deal(s, rules)
+        dealer = draw_for_deal(s, rules)
     begin_game(s, rules, dealer, log)
     for seat in range(2):
         s["match_score"][seat] = 0
@@ -132,12 +87,6 @@ def deal(s, rules, decks):
     for seat in range(2):
         s["held"][seat] = (1 << rules["dealt"]) - 1
         s["discarded"][seat] = 0
-
-
-@kernel
-def phase_of(reason):
-    """Return where a tally keeps points: play with heels, hand, crib; three for last nowhere."""
-    return NONE if reason == FOR_LAST else max(0, reason - SHOW + 1)
 
 
 @kernel
@@ -201,14 +150,7 @@ def play(s, rules, table, seat, card, log):
     s["count"] += pip(card)
     other = 1 - seat
     count = s["count"]
-    if count == 15:
-        peg(s, rules, log, seat, 2, FIFTEEN, pile_cards(s, s["pile_from"]))
-    alike = paired(s)
-    if alike > 1:
-        peg(s, rules, log, seat, alike * (alike - 1), PAIR, pile_cards(s, n + 1 - alike))
-    length = run_length(s)
-    if length > 2:
-        peg(s, rules, log, seat, length, RUN, pile_cards(s, n + 1 - length))
+    peg_combinations(s, rules, log, seat)
     if count == 31:
         # Where one go point a count is pegged and has been, 31 is worth the other point (H6, F5).
         points = 1 if s["go"] else 2
@@ -252,14 +194,6 @@ def show(s, rules, table, log):
         count_cards(s, rules, log, seat, points, SHOW, cards)
     points, cards = crib_points(s, rules, table)
     count_cards(s, rules, log, dealer, points, CRIB, cards)
-
-
-@kernel
-def count_cards(s, rules, log, seat, points, reason, cards):
-    """Peg what a hand or the crib makes; log it also where it makes nothing."""
-    if points == 0 and s["winner"] == NONE:
-        note_cards(log, seat, 0, reason, cards)
-    peg(s, rules, log, seat, points, reason, cards)
 
 
 @kernel

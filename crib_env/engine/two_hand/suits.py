@@ -15,8 +15,8 @@ from numba import void
 
 from crib_env.engine.jit import entry, kernel
 from crib_env.engine.record import NONE
+from crib_env.engine.slots import legal_slots
 from crib_env.engine.two_hand.records import DISCARD, HAND, VIEWS_T
-from crib_env.engine.two_hand.slots import legal_slots
 from crib_env.engine.two_hand.views import view
 
 SUITS = 4

@@ -3,24 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from textwrap import wrap
 from typing import Any
 
 from crib_env.cards import format_card, format_cards
+from crib_env.engine.hand_text import (
+    HIDDEN,
+    call_lines,
+    line_of,
+    show_lines,
+    shown,
+    split_events,
+)
 from crib_env.engine.record import NONE
 from crib_env.engine.two_hand.records import DISCARD, MATCH, OVER
 from crib_env.events import Event
 from crib_env.render.board import track
-from crib_env.render.words import pegged
 from crib_env.rules import Rules
-from crib_env.scoring import score_hand
 
 View = Any
 
-HIDDEN = "??"
-LABEL = 12
-WIDTH = 100
-COUNTED = ("hand", "crib")  # why points are pegged in the show
+NAMES = ("player_0", "player_1")
 
 
 def render(view: View, rules: Rules, name: str, deals: int, events: Sequence[Event]) -> str:
@@ -36,23 +38,25 @@ def render(view: View, rules: Rules, name: str, deals: int, events: Sequence[Eve
     me = int(view["seat"])
     other = 1 - me
     dealer = me if view["is_dealer"] else other
-    shown = 1 + max((i for i, one in enumerate(events) if one.reason in COUNTED), default=-1)
-    counted, events = events[:shown], events[shown:]
+    counted, events = split_events(events)
+    counted_deal = deals - (view["phase"] != OVER)
     lines = [
-        *(_show(counted, rules, deals - (view["phase"] != OVER)) if counted else ()),
+        *(show_lines(counted, rules, counted_deal, NAMES) if counted else ()),
         f"{name}, {rules.name} to {rules.target}, deal {deals} by player_{dealer}",
         "",
-        _line(f"player_{other}", _cards([NONE] * int(view["other_n"]))),
-        _line("  played", _played(view, mine=False)),
-        _line("crib", f"{_crib(view)}  of player_{dealer}"),
-        _line("starter", HIDDEN if view["starter"] == NONE else format_card(int(view["starter"]))),
-        _line("count", str(int(view["count"])) + (", go pegged" if view["go"] else "")),
-        _line("  played", _played(view, mine=True)),
-        _line(f"player_{me}", _cards(view["hand"][: view["hand_n"]])),
-        _line("discarded", _cards(view["discarded"][: view["discarded_n"]])),
+        line_of(f"player_{other}", shown([NONE] * int(view["other_n"]))),
+        line_of("  played", _played(view, mine=False)),
+        line_of("crib", f"{_crib(view)}  of player_{dealer}"),
+        line_of(
+            "starter", HIDDEN if view["starter"] == NONE else format_card(int(view["starter"]))
+        ),
+        line_of("count", str(int(view["count"])) + (", go pegged" if view["go"] else "")),
+        line_of("  played", _played(view, mine=True)),
+        line_of(f"player_{me}", shown(view["hand"][: view["hand_n"]])),
+        line_of("discarded", shown(view["discarded"][: view["discarded_n"]])),
         "",
         _turn(view, me),
-        *(_line("calls" if i == 0 else "", call) for i, call in enumerate(_calls(events))),
+        *call_lines(events, NAMES),
         "",
         *_board(view, me, 0),
         *_board(view, me, 1),
@@ -60,19 +64,9 @@ def render(view: View, rules: Rules, name: str, deals: int, events: Sequence[Eve
     return "\n".join(line.rstrip() for line in lines)
 
 
-def _line(label: str, text: str) -> str:
-    return f"{label:<{LABEL}}{text}"
-
-
-def _cards(cards: Sequence[int]) -> str:
-    return " ".join(HIDDEN if card == NONE else format_card(int(card)) for card in cards)
-
-
 def _crib(view: View) -> str:
     # While cards are discarded, how far the other has got is not for this seat to know (H1).
-    return (
-        _cards([NONE] * int(view["discarded_n"] if view["phase"] == DISCARD else 4)) or "none yet"
-    )
+    return shown([NONE] * int(view["discarded_n"] if view["phase"] == DISCARD else 4)) or "none yet"
 
 
 def _played(view: View, *, mine: bool) -> str:
@@ -96,40 +90,6 @@ def _turn(view: View, me: int) -> str:
     hand = [int(card) for i, card in enumerate(view["hand"]) if view["legal"] >> i & 1]
     verb = "discard one of" if view["phase"] == DISCARD else "play one of"
     return f"player_{me} to move: {verb} {format_cards(hand)}"
-
-
-def _calls(events: Sequence[Event]) -> list[str]:
-    return [
-        f"player_{event.seat}: {pegged(event.reason, event.points, len(event.cards))}"
-        + (f" ({format_cards(event.cards)})" if event.cards else "")
-        for event in events
-    ]
-
-
-def _show(events: Sequence[Event], rules: Rules, deal: int) -> list[str]:
-    """Return the end of a deal: what was pegged in play, then hands and crib counted aloud.
-
-    Args:
-        events: up to the last that was counted; the starter is heels of no points.
-        rules: the rules.
-        deal: its number.
-    """
-    (turned,) = (one for one in events if one.reason == "heels" and not one.points)
-    starter = turned.cards[0]
-    play = [one for one in events if one.reason not in COUNTED and one is not turned]
-    lines = [f"the show of deal {deal} by player_{turned.seat}, starter {format_card(starter)}"]
-    lines += [_line("calls" if i == 0 else "", call) for i, call in enumerate(_calls(play))]
-    for one in events:
-        if one.reason in COUNTED:
-            crib = one.reason == "crib"
-            score = score_hand(one.cards, starter, rules, crib=crib)
-            pegs = f" (pegs {one.points} to win)" if one.points < score.points else ""
-            label = "crib" if crib else f"player_{one.seat}"
-            cards = f"{format_cards(one.cards)}  "
-            words = wrap(score.call + pegs, WIDTH - LABEL - len(cards))
-            lines.append(_line(label, cards + words[0]))
-            lines += [_line("", " " * len(cards) + more) for more in words[1:]]
-    return [*lines, ""]
 
 
 def _board(view: View, me: int, whose: int) -> list[str]:

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from crib_env.engine.jit import kernel
 from crib_env.engine.record import NONE
+from crib_env.engine.slots import legal_slots
 from crib_env.engine.two_hand.records import DISCARD, HAND, OVER, PILE
-from crib_env.engine.two_hand.slots import legal_slots
 
 
 @kernel

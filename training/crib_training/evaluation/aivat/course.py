@@ -15,12 +15,13 @@ from numba import from_dtype, types
 
 from crib_env.engine.jit import kernel
 from crib_env.engine.log import LOG_WIDTH
+from crib_env.engine.pegs import heels_points
 from crib_env.engine.record import NONE
-from crib_env.engine.two_hand.count import crib_points, hand_points, heels_points
+from crib_env.engine.slots import slot_of
+from crib_env.engine.two_hand.count import crib_points, hand_points
 from crib_env.engine.two_hand.counting import DECK
 from crib_env.engine.two_hand.records import DISCARD, HAND, PEGGING, PILE
 from crib_env.engine.two_hand.rules import step
-from crib_env.engine.two_hand.slots import slot_of
 from crib_env.engine.two_hand.views import view
 
 PONE, DEALER = 0, 1

@@ -1,0 +1,117 @@
+"""The view boundary: the one function that copies what a seat may know out of the full state.
+
+A seat knows its own cards held, discarded and played, the pile with who played what, who could not
+play in this count, the starter once turned, how many cards each seat holds, and the board. Seats
+and sides are counted to the left from this one, so all seats see a position alike.
+"""
+
+from __future__ import annotations
+
+from crib_env.engine.jit import kernel
+from crib_env.engine.many_hand.records import HAND, PILE, SEATS
+from crib_env.engine.many_hand.rules import to_the_left
+from crib_env.engine.record import NONE
+from crib_env.engine.slots import DISCARD, OVER, SLOT_COUNT, legal_slots
+
+
+@kernel
+def from_here(rules, seat, other):
+    """Return how many places to the left of ``seat`` another seat is."""
+    places = other - seat
+    return places + rules["players"] if places < 0 else places
+
+
+@kernel
+def view(s, rules, seat, v):
+    """Fill the `VIEW` record ``v`` with what ``seat`` may know of the state ``s``."""
+    phase = s["phase"]
+    mover = NONE if phase == OVER else from_here(rules, seat, s["to_move"])
+    v["seat"] = seat
+    v["players"] = rules["players"]
+    v["sides"] = rules["sides"]
+    v["mover"] = mover
+    v["to_move"] = 1 if mover == 0 else 0
+    v["phase"] = phase
+    v["dealer"] = from_here(rules, seat, s["dealer"])
+    v["starter"] = NONE if phase == DISCARD else s["starter"]
+    view_hand(s, seat, v)
+    view_pile(s, rules, seat, v)
+    view_sides(s, rules, seat, v)
+    v["count"] = s["count"]
+    v["target"] = rules["target"]
+    v["match_target"] = rules["match_target"]
+    v["flush_size"] = rules["flush_size"]
+    v["crib_flush_size"] = rules["crib_flush_size"]
+    v["second_go_ends"] = rules["second_go_ends"]
+    v["heels"] = rules["heels"]
+    v["episode"] = rules["episode"]
+    v["deals"] = s["deals"]
+
+
+@kernel
+def view_hand(s, seat, v):
+    """Copy the seat's own cards: held and legal now, discarded."""
+    slots = legal_slots(s, seat) if v["to_move"] else 0
+    held = s["held"][seat]
+    discarded = s["discarded"][seat]
+    hand_n = 0
+    legal = 0
+    laid = NONE
+    for i in range(HAND):  # branch-free: the branch would be unpredictable
+        card = s["dealt"][HAND * seat + i]
+        holds = held >> i & 1
+        v["hand"][hand_n] = card  # where it is not held, the next card overwrites it
+        legal |= (slots >> i & holds) << hand_n
+        hand_n += holds
+        laid = card if discarded >> i & 1 else laid
+    for i in range(HAND):
+        v["hand"][i] = v["hand"][i] if i < hand_n else NONE
+    v["hand_n"] = hand_n
+    v["legal"] = legal
+    v["discarded"][0] = laid
+    v["discarded_n"] = 1 if discarded else 0
+
+
+@kernel
+def view_pile(s, rules, seat, v):
+    """Copy what has been played, and by whom, counted from this seat."""
+    n = s["pile_n"]
+    seats = s["pile_seats"]
+    shown = 0
+    for i in range(PILE):
+        v["pile"][i] = s["pile"][i] if i < n else NONE
+    for i in range(n):
+        shown |= from_here(rules, seat, seats >> 2 * i & 3) << 2 * i
+    v["pile_n"] = n
+    v["pile_from"] = s["pile_from"]
+    v["pile_seats"] = shown
+
+
+@kernel
+def view_sides(s, rules, seat, v):
+    """Copy the public facts of each seat and each side, from this one to the left."""
+    players = rules["players"]
+    sides = rules["sides"]
+    mine = rules["side_of"][seat]
+    # While cards are discarded, how far others have got is their own affair (M3).
+    discarding = s["phase"] == DISCARD
+    passed = 0
+    for i in range(SEATS):
+        v["side_of"][i] = 0
+        v["held_n"][i] = 0
+        v["scores"][i] = 0
+        v["rear"][i] = 0
+        v["match_score"][i] = 0
+    for i in range(players):
+        other = to_the_left(rules, seat, i)
+        side = rules["side_of"][other] - mine
+        v["side_of"][i] = side + sides if side < 0 else side
+        holds = HAND if discarding and i else SLOT_COUNT[s["held"][other]]
+        v["held_n"][i] = holds
+        passed |= (s["passed"] >> other & 1) << i
+    for i in range(sides):
+        side = mine + i - sides if mine + i >= sides else mine + i
+        v["scores"][i] = s["scores"][side]
+        v["rear"][i] = s["rear"][side]
+        v["match_score"][i] = s["match_score"][side]
+    v["passed"] = passed

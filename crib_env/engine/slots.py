@@ -1,0 +1,106 @@
+"""Slots: a card's place among those dealt to a seat, by which an engine names it all deal long.
+
+For families whose state has the cards dealt (``dealt``, seat after seat) and, by seat, which of
+them are ``held``, one bit a slot.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from crib_env.engine.jit import kernel
+from crib_env.engine.record import NONE
+from crib_env.engine.rng import below
+from crib_env.engine.show import FOUR, JACK, KEYS, pip, score_flush_and_nob
+
+LARGEST_HAND = 6
+
+# Phases of a deal of the games in which hands are held.
+DISCARD = 0
+PEGGING = 1
+OVER = 2
+
+# For every set of slots, how many it holds and where its k-th lies: a draw without branches.
+SLOT_COUNT = np.array([slots.bit_count() for slots in range(1 << LARGEST_HAND)], dtype=np.int64)
+NTH_SLOT = np.zeros((1 << LARGEST_HAND, LARGEST_HAND), dtype=np.int64)
+for _slots in range(1 << LARGEST_HAND):
+    for _k, _slot in enumerate(i for i in range(LARGEST_HAND) if _slots >> i & 1):
+        NTH_SLOT[_slots, _k] = _slot
+
+
+@kernel
+def hand_size(s):
+    """Return how many slots a seat has."""
+    return s["dealt"].shape[0] // s["held"].shape[0]
+
+
+@kernel
+def legal_slots(s, seat):
+    """Return which of the seat's dealt cards it may use now, one bit a card (H1, H3)."""
+    held = s["held"][seat]
+    if s["phase"] == DISCARD:
+        return held
+    room = 31 - s["count"]
+    if room >= 10:
+        return held
+    hand = hand_size(s)
+    fitting = 0
+    for i in range(hand):  # branch-free: the branch would be unpredictable
+        fitting |= (pip(s["dealt"][hand * seat + i]) <= room) << i
+    return held & fitting
+
+
+@kernel
+def slot_of(s, rules, card):
+    """Return the slot of a card the seat to move may use now, or NONE."""
+    seat = s["to_move"]
+    slots = legal_slots(s, seat)
+    hand = hand_size(s)
+    slot = NONE
+    for i in range(hand):  # branch-free: the branch would be unpredictable
+        slot = i if (s["dealt"][hand * seat + i] == card) & (slots >> i & 1) else slot
+    return slot
+
+
+@kernel
+def draw_slot(s, rules, rng):
+    """Draw one of the legal slots of the seat to move, each as likely."""
+    slots = legal_slots(s, s["to_move"])
+    return NTH_SLOT[slots, below(rng, SLOT_COUNT[slots])]
+
+
+@kernel
+def card_in(s, slot):
+    """Return the card in a slot of the seat to move."""
+    return s["dealt"][hand_size(s) * s["to_move"] + slot]
+
+
+@kernel
+def slot_points(s, table, slots, first, end, flush_size):
+    """Return the points of the cards in some slots with the starter, his nob, the cards as a mask.
+
+    His nob is not among the points: it is 1 or 0, for the rules to value (C4).
+
+    Args:
+        slots: which of all slots, one bit each.
+        first, end: where they begin and end.
+        flush_size: the fewest cards of one suit that score.
+    """
+    starter = s["starter"]
+    key = KEYS[starter >> 2]
+    nob_card = 4 * JACK + (starter & 3)
+    suits = 0
+    held = 0
+    cards = 0
+    for i in range(first, end):  # branch-free: the branch would be unpredictable
+        card = s["dealt"][i]
+        one = slots >> i & 1
+        key += KEYS[card >> 2] * one
+        suits += one << (8 * (card & 3))
+        held += one
+        cards |= one << card
+    nob = cards >> nob_card & 1
+    if held == 3:
+        key += FOUR
+    points = table[key] + score_flush_and_nob(suits, held, starter, flush_size, 0)
+    return points, nob, cards

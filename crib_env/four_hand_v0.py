@@ -1,0 +1,86 @@
+"""Four-handed cribbage in two partnerships (clauses M1-M12 in seeds).
+
+## Usage
+
+    from crib_env import four_hand_v0
+
+    env = four_hand_v0.env()
+    env.reset(seed=7)
+    for agent in env.agent_iter():
+        observation, reward, termination, truncation, info = env.last()
+        if termination or truncation:
+            action = None
+        else:
+            action = env.action_space(agent).sample(observation["action_mask"])
+        env.step(action)
+
+A learner has two opponents and a partner: ``gymnasium.make("crib_env/FourHand-v0",
+opponent="random", partner="random")`` and ``gymnasium.make_vec(..., num_envs=1024)``. For
+Stable-Baselines3 use ``four_hand_v0.sb3_env(1024)``, for PyTorch tensors
+``four_hand_v0.torch_env(1024)``.
+
+| | |
+|---|---|
+| Agents | ``player_0`` to ``player_3`` |
+| Sides | seats 0 and 2 against seats 1 and 3; with ``partners=False`` each seat is its own |
+| Actions | ``Discrete(52)`` |
+| Observation | ``{"observation": uint8[730], "action_mask": int8[52]}``, all 0 or 1 |
+| PettingZoo id | ``crib_env/four_hand-v0`` |
+| Gymnasium id | ``crib_env/FourHand-v0`` |
+
+## Keywords
+
+| keyword | values | default |
+|---|---|---|
+| ``rules`` | ``"three_hand"``, ``"four_hand"`` or a `Rules` | ``"four_hand"`` |
+| ``episode`` | ``"game"`` (to 121), ``"deal"``, ``"match"`` (to three games) | ``"game"`` |
+| ``reward`` | ``"win"``, ``"points"`` | ``"win"`` |
+| ``partner`` | who plays the learner's partner, as ``opponent`` | as the opponent |
+| the others | as in ``six_card_v0`` | |
+
+``reset(options=...)`` takes ``decks`` (52-card permutations, one per deal, in order), ``dealer``
+(the first dealer's seat) and ``scores`` (by side).
+
+## Observation
+
+Bits, named by ``crib_env.observation_layout("four_hand_v0")``: the cards held and discarded, the
+starter, the pile in order with who played what and what is still in the count, the count, how many
+cards each seat holds and who could not play in this count, the points every side still needs, whose
+turn and deal it is, and who scores together. Seats and sides are counted to the left from the seat
+that observes. It holds everything the seat has seen and done in this deal. A seat never sees
+another's cards before they are played, nor the starter before it is turned. The crib is the four
+cards discarded.
+
+## Actions
+
+An action is a card. Its id is ``4 * rank + suit`` (ace 0, suits C D H S). A deal starts with one
+discard by each seat, from the dealer's left on. Then the seats peg in turn. "Go" is automatic: a
+seat without a legal card is passed over, so a seat may act twice running.
+
+## Rewards
+
+``"win"``: +1 for the seats of the winning side and -1 for the others at the episode's end. A deal
+is won by the side that made more points in it (0 if equal). Without partners the winner gets +1 and
+each of the others -1/3.
+
+``"points"``: at each step a side's points less the other's; without partners less the mean of the
+others'. A seat's reward in ``last()`` is their sum since it last acted.
+
+## Version history
+
+* v0: first version.
+"""
+
+from __future__ import annotations
+
+from crib_env.engine.many_hand import FAMILY
+from crib_env.envs.makers import EnvSpec
+
+maker = EnvSpec("four_hand_v0", FAMILY, "four_hand")
+
+env = maker.env
+raw_env = maker.raw_env
+gym_env = maker.gym_env
+vector_env = maker.vector_env
+torch_env = maker.torch_env
+sb3_env = maker.sb3_env

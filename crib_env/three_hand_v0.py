@@ -1,0 +1,83 @@
+"""Three-handed cribbage, everyone for himself (clauses M1-M12 in seeds).
+
+## Usage
+
+    from crib_env import three_hand_v0
+
+    env = three_hand_v0.env()
+    env.reset(seed=7)
+    for agent in env.agent_iter():
+        observation, reward, termination, truncation, info = env.last()
+        if termination or truncation:
+            action = None
+        else:
+            action = env.action_space(agent).sample(observation["action_mask"])
+        env.step(action)
+
+A learner's two opponents are of one kind: ``gymnasium.make("crib_env/ThreeHand-v0",
+opponent="random")`` and ``gymnasium.make_vec(..., num_envs=1024)``. For Stable-Baselines3 use
+``three_hand_v0.sb3_env(1024)``, for PyTorch tensors ``three_hand_v0.torch_env(1024)``.
+
+| | |
+|---|---|
+| Agents | ``player_0``, ``player_1``, ``player_2`` |
+| Sides | each seat is its own |
+| Actions | ``Discrete(52)`` |
+| Observation | ``{"observation": uint8[730], "action_mask": int8[52]}``, all 0 or 1 |
+| PettingZoo id | ``crib_env/three_hand-v0`` |
+| Gymnasium id | ``crib_env/ThreeHand-v0`` |
+
+## Keywords
+
+| keyword | values | default |
+|---|---|---|
+| ``rules`` | ``"three_hand"``, ``"four_hand"`` or a `Rules` | ``"three_hand"`` |
+| ``episode`` | ``"game"`` (to 121), ``"deal"``, ``"match"`` (to three games) | ``"game"`` |
+| ``reward`` | ``"win"``, ``"points"`` | ``"win"`` |
+| the others | as in ``six_card_v0`` | |
+
+``reset(options=...)`` takes ``decks`` (52-card permutations, one per deal, in order), ``dealer``
+(the first dealer's seat) and ``scores`` (by side).
+
+## Observation
+
+Bits, named by ``crib_env.observation_layout("three_hand_v0")``: the cards held and discarded, the
+starter, the pile in order with who played what and what is still in the count, the count, how many
+cards each seat holds and who could not play in this count, the points every side still needs, whose
+turn and deal it is, and who scores together. Seats and sides are counted to the left from the seat
+that observes. It holds everything the seat has seen and done in this deal. A seat never sees
+another's cards before they are played, nor the starter before it is turned. Three cards of the crib
+are discarded and one is dealt to it, which nobody sees.
+
+## Actions
+
+An action is a card. Its id is ``4 * rank + suit`` (ace 0, suits C D H S). A deal starts with one
+discard by each seat, from the dealer's left on. Then the seats peg in turn. "Go" is automatic: a
+seat without a legal card is passed over, so a seat may act twice running.
+
+## Rewards
+
+``"win"``: +1 for the winner and -1/2 for each of the others at the episode's end. A deal is won by
+who made most points in it; those who tie for it share what their places bring.
+
+``"points"``: at each step a seat's points less the mean of the others'. A seat's reward in
+``last()`` is their sum since it last acted.
+
+## Version history
+
+* v0: first version.
+"""
+
+from __future__ import annotations
+
+from crib_env.engine.many_hand import FAMILY
+from crib_env.envs.makers import EnvSpec
+
+maker = EnvSpec("three_hand_v0", FAMILY, "three_hand")
+
+env = maker.env
+raw_env = maker.raw_env
+gym_env = maker.gym_env
+vector_env = maker.vector_env
+torch_env = maker.torch_env
+sb3_env = maker.sb3_env

@@ -1,0 +1,168 @@
+"""What every agent keeps to, by its name: a new one is tested here without a new line.
+
+It plays legally wherever random play leads, blind to what is hidden; each view gets the answer that
+it would get alone; compiled, uncompiled and as an opponent it plays the same.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import pickle
+from collections.abc import Iterator
+from typing import Any
+
+import gymnasium
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+
+from checkout import python
+from compiled import SLOW, compiled_alone
+from crib_env import ENVIRONMENTS, CompiledAgent, agent_names, encode, find_agent
+from crib_env.registration import env_module, gym_id
+from crib_env.rules import PRESETS
+from hidden import redraw_hands, redraw_turns
+from stacked import Lanes
+from vector_walks import InPython, picture
+
+GAMES = [("hoyle", 2), ("five_card", 2)] + [
+    (preset, players) for preset in ("table_top", "table_top_ship") for players in (2, 4)
+]
+SIMPLE = ("random", "greedy", "rule_based")
+TURNS = 14  # decisions from the deal on, each of every lane: more than a deal of two hands has
+
+
+def does_not_play(name: str, preset: str) -> bool:
+    """Tell whether an agent plays what is solved alone."""
+    return name == "equilibrium" and preset.startswith("table_top")
+
+
+every_case = pytest.mark.parametrize(
+    ("name", "preset", "players"),
+    [(name, *game) for name in agent_names() for game in GAMES if not does_not_play(name, game[0])],
+)
+
+
+def table_of(name: str, preset: str, players: int, seed: int) -> Lanes:
+    """Return games from the deal on, half of them late: fewer for agents that take longer."""
+    lanes = 2 if SLOW else 60 if name in SIMPLE else 6
+    table = Lanes(preset, lanes, seed, players=players, episode="game")
+    late = table.states["scores"][::2]
+    late[:] = np.random.default_rng(seed).integers(0, PRESETS[preset].target, late.shape)
+    return table
+
+
+def walk(table: Lanes, turns: int = TURNS) -> Iterator[tuple[Any, Any]]:
+    """Play at random, yielding lanes and views before each decision."""
+    random, rng = find_agent("random"), np.random.default_rng(9)
+    for _ in range(turns):
+        lanes = table.running()
+        views = table.views(lanes)
+        yield lanes, views
+        table.step(lanes, random.act(views, rng))
+
+
+def acted(agent: Any, views: Any) -> list[int]:
+    """Return what an agent answers by equal chance."""
+    actions = agent.act(views, np.random.default_rng(1))
+    assert actions.dtype == np.int64
+    return actions.tolist()
+
+
+@every_case
+def test_wherever_random_play_leads_it_is_legal_and_hidden_cards_do_not_matter(
+    name: str, preset: str, players: int
+) -> None:
+    agent, rng, redrawn = find_agent(name), np.random.default_rng(3), 0
+    table = table_of(name, preset, players, seed=8)
+    for lanes, views in walk(table):
+        actions = acted(agent, views)
+        assert encode(views)[1][np.arange(len(views)), actions].all()
+        before = table.states.copy()
+        for lane, view in zip(lanes, views, strict=True):
+            state = table.states[lane]
+            if "layout" in view.dtype.names:
+                redrawn += redraw_turns(state, view, rng)
+            else:
+                redrawn += redraw_hands(state, PRESETS[preset].dealt, rng)
+        assert acted(agent, table.views(lanes)) == actions
+        table.states[:] = before
+    assert redrawn > 100 or SLOW
+
+
+@every_case
+def test_a_batch_answers_as_its_views_do_alone(name: str, preset: str, players: int) -> None:
+    agent, rng = find_agent(name), np.random.default_rng(1)
+    untouched = rng.bit_generator.state
+    for turn, (_, views) in enumerate(walk(table_of(name, preset, players, seed=6))):
+        together = agent.act(views[::-2], rng)  # not contiguous, the last first
+        if rng.bit_generator.state != untouched:  # it draws: the views' order decides by what
+            assert acted(agent, views[::-2].copy()) == acted(agent, views[::-2])
+        elif turn % 4 == 0:
+            alone = [int(agent.act(view[None], rng)[0]) for view in views[::-2]]
+            assert alone == together.tolist()
+
+
+@every_case
+def test_it_plays_its_own_games_to_the_end(name: str, preset: str, players: int) -> None:
+    """`Lanes` refuses an illegal action; an agent that was pickled plays the same ones."""
+    agent = find_agent(name)
+    twin = pickle.loads(pickle.dumps(agent))
+    one, other = (table_of(name, preset, players, seed=4) for _ in range(2))
+    rngs = [np.random.default_rng(5) for _ in range(2)]
+    for turn in range(60):
+        lanes = one.running()
+        one.step(lanes, agent.act(one.views(lanes), rngs[0]))
+        if turn < 6:
+            other.step(lanes, twin.act(other.views(lanes), rngs[1]))
+            assert_array_equal(one.states, other.states)
+    assert (one.states["deals"] > 1).any() or not len(one.running())
+
+
+@compiled_alone
+@every_case
+def test_compiled_it_plays_as_in_python(name: str, preset: str, players: int) -> None:
+    """Of those whose choice uses no chance: the same observations, rewards and ends."""
+    agent = find_agent(name)
+    if not isinstance(agent, CompiledAgent) or agent.draws:
+        pytest.skip("asked in Python, or draws")
+    module = env_module("table_top_v0" if preset.startswith("table_top") else "six_card_v0")
+    keywords = {"rules": preset, "players": players, "seat": None, "reward": "points"}
+    envs = [module.vector_env(8, opponent=one, **keywords) for one in (agent, InPython(agent))]
+    assert envs[0].batch._compiled is not None
+    assert picture(envs[0], seed=6, steps=60) == picture(envs[1], seed=6, steps=60)
+
+
+def trace() -> str:
+    """Return every action of the simple agents in a few deals, as text."""
+    lines = []
+    for name in SIMPLE:
+        for preset, players in (GAMES[0], GAMES[1], GAMES[3], GAMES[4]):
+            table = Lanes(preset, 1, 12, players=players, episode="game")
+            actions = [acted(find_agent(name), views) for _, views in walk(table, 28)]
+            lines.append(f"{name} {preset} {players} {actions}")
+    return "\n".join(lines)
+
+
+@compiled_alone
+def test_uncompiled_agents_choose_the_same_actions() -> None:
+    code = "import test_agent_contract as tests; print(tests.trace())"
+    assert python(code, NUMBA_DISABLE_JIT="1", PYTHONWARNINGS="error") == trace()
+
+
+@pytest.mark.parametrize("environment", ENVIRONMENTS)
+def test_an_environment_takes_every_agent_name_as_opponent(environment: str) -> None:
+    maker = env_module(environment).maker
+    met = set()
+    for name in agent_names():
+        with contextlib.suppress(ValueError):  # which says what it plays instead
+            env = gymnasium.make(
+                gym_id(environment), opponent=name, episode=next(iter(maker.episodes))
+            )
+            _, info = env.reset(seed=2)
+            end = False
+            while not end:
+                *_, reward, end, _, info = env.step(int(np.flatnonzero(info["action_mask"])[-1]))
+            assert reward in (-1.0, 0.0, 1.0)
+            met.add(name)
+    assert set(agent_names()) - met <= {"equilibrium"}  # which plays what is solved

@@ -1,0 +1,36 @@
+"""The command `crib` run in this process, where a test is not about the process."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import sys
+from pathlib import Path
+from typing import NamedTuple
+
+from crib_training.command_line import main
+
+
+class Ran(NamedTuple):
+    """How a command ended and what it said."""
+
+    returncode: int
+    stdout: str
+    stderr: str
+
+
+def crib(*words: str, folder: Path | None = None) -> Ran:
+    """Run a command, in a folder."""
+    out, err, path, code = io.StringIO(), io.StringIO(), list(sys.path), 0
+    with (
+        contextlib.chdir(folder or Path.cwd()),
+        contextlib.redirect_stdout(out),
+        contextlib.redirect_stderr(err),
+    ):
+        try:
+            main(list(words))
+        except SystemExit as end:
+            code = int(end.code or 0)
+        finally:
+            sys.path[:] = path
+    return Ran(code, out.getvalue(), err.getvalue())
