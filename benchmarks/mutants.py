@@ -74,14 +74,14 @@ class Mutations:
         chosen = random.Random(self.settings.seed).sample(
             mutants, min(self.settings.sample or len(mutants), len(mutants))
         )
-        slow = len(self.items) - len(self.seconds)
-        print(f"{slow} tests take more than {SLOWEST:.0f} s as Python and are left out")
-        print(f"{len(mutants)} mutants, {len(chosen)} of them run; {len(self.seconds)} tests, "
-              f"{sum(self.seconds.values()):.0f} s of them as Python", flush=True)  # fmt: skip
         if self.settings.again:
             found = json.loads(self.settings.again.read_text("utf-8"))
             survived = {tuple(one["where"]) for one in found if not one["noticed_by"]}
             chosen = [mutant for mutant in mutants if mutant.where() in survived]
+        slow = len(self.items) - len(self.seconds)
+        print(f"{slow} tests take more than {SLOWEST:.0f} s as Python and are left out")
+        print(f"{len(mutants)} mutants, {len(chosen)} of them run; {len(self.seconds)} tests, "
+              f"{sum(self.seconds.values()):.0f} s of them as Python", flush=True)  # fmt: skip
         began = time.monotonic()
         for i, mutant in enumerate(chosen):
             if time.monotonic() - began > 60 * self.settings.minutes:
@@ -227,7 +227,7 @@ class Mutations:
 
                     show.fill_table(show.show_table())  # in place: whoever holds it sees it
             items = [self.items[name] for name in tests]
-            for item, following in zip(items, [*items[1:], None], strict=True):
+            for item, following in zip(items, [*items[1:], None], strict=False):
                 if self.fails(item, following):
                     file.write(item.nodeid)
                     file.flush()

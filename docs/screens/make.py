@@ -22,7 +22,7 @@ from playwright.sync_api import Browser, Page, sync_playwright
 CHROMIUM = "/usr/bin/chromium"
 HERE = Path(__file__).parent
 SEED = 12
-PATIENCE = 120_000  # milliseconds; the machine may be busy
+PATIENCE = 600_000  # milliseconds; the machine may be busy
 DESK = {"width": 1280, "height": 800}
 PHONE = {"width": 390, "height": 844}
 FAST = "localStorage.setItem('crib-offer', JSON.stringify({speed: 1, opponent: 'expert'}))"
@@ -38,6 +38,7 @@ def sit_down(page: Page, game: str) -> None:
 def advised(page: Page, turns: int = 1) -> None:
     """Do what the expert advises, so many times."""
     for _ in range(turns):
+        page.wait_for_selector("dialog[open], #hint:enabled")
         if page.locator("dialog[open]").count():
             return
         before = page.locator("#table").get_attribute("data-turns")

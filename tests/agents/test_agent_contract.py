@@ -163,6 +163,9 @@ def test_an_environment_takes_every_agent_name_as_opponent(environment: str) -> 
             end = False
             while not end:
                 *_, reward, end, _, info = env.step(int(np.flatnonzero(info["action_mask"])[-1]))
-            assert reward in (-1.0, 0.0, 1.0)
+            assert reward in (-1.0, -0.5, 0.0, 1.0)
             met.add(name)
+    if maker.family.name.startswith("many"):  # the others do not play these games yet
+        assert met >= {"random", "greedy"}
+        return
     assert set(agent_names()) - met <= {"equilibrium"}  # which plays what is solved

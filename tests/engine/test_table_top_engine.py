@@ -140,6 +140,15 @@ def test_t1_side_0_scores_the_rows_side_1_the_columns() -> None:
         assert [by_cards.get(line, 0) for line in columns] == COLUMNS
 
 
+def test_every_reason_is_tallied_in_its_phase() -> None:
+    phase_of = FAMILY.kernels.phase_of
+    reasons = {"heels": HEELS, "lines": LINE, "crib": CRIB}
+    assert {name: FAMILY.phases[phase_of(reason)] for name, reason in reasons.items()} == {
+        name: name for name in reasons
+    }
+    assert phase_of(DIFFERENCE) == NONE
+
+
 def test_t2_a_card_is_seen_in_its_turn_by_its_player_only() -> None:
     deck = shuffled(random.Random(2))
     game = Round(players=2, decks=[deck])

@@ -14,9 +14,11 @@ pytest.importorskip("tyro")
 pytest.importorskip("onnxscript")
 
 from crib_agents.loading import load_agent
+from crib_training.evaluation.evaluate import evaluate
 
 from checkout import ROOT
-from crib_env import six_card_v0
+from crib_env import five_card_v0, six_card_v0
+from crib_env.rules import PRESETS
 from learned_nets import views_of
 
 SMALL: dict[str, Any] = {"num_envs": 32, "rollout": 16, "hidden": 32, "eval_pairs": 50}
@@ -112,3 +114,13 @@ def test_the_sweep_runs_the_loop(loop: Any, tmp_path: Path) -> None:
     settings = sweep.Settings(trials=1, steps=1, eval_pairs=2, out=tmp_path)
     assert np.isfinite(sweep.main(settings).best_value)
     assert (tmp_path / "trial_0" / "policy.onnx").exists()
+
+
+def test_self_play_in_sixty_lines_learns_from_both_seats(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(ROOT / "examples"))
+    agent = import_module("self_play").train(decisions=20_000, games=128, steps=8)
+    rules = PRESETS["five_card"]
+    found = evaluate(five_card_v0.maker, rules, agent, "random", 50, seed=1, games=False)
+    assert found["margin_per_deal"]["mean"] > 1
+    openings = views_of("five_card", 5, 1)[:5]
+    assert agent.action_probabilities(openings).max() < 1  # it mixes

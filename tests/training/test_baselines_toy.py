@@ -1,4 +1,7 @@
-"""Every baseline comes closer to perfect play in a toy deck, where its exact distance is known."""
+"""The policy gradients come closer to perfect play in a toy deck, where the distance is exact.
+
+NFSP and ESCHER are left out: after as many decisions they are near where they began.
+"""
 
 from __future__ import annotations
 

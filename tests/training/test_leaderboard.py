@@ -3,28 +3,36 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
+import crib_agents.data
 import numpy as np
 import pytest
-from crib_training import rating
+from crib_training import leaderboard_rows, rating
+from crib_training.evaluation.duplicate import Estimate, estimate
+from crib_training.exploit import Exploitability, Gain
+from crib_training.leaderboard_rows import Results, rating_table, read
 from crib_training.loading import find_env
 
 from crib_env import find_agent
+from crib_env.policy import Agent
 from docs import make_leaderboard
 
 SIX = "six_card_v0.json"
+NETWORKS_CARD = Path(crib_agents.data.__file__).parent / "learned" / "README.md"
 
 
 @pytest.fixture
 def _quick_field(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rating, "BUILT_IN", ("rule_based", "greedy", "random"))
+    for module in (rating, leaderboard_rows):
+        monkeypatch.setattr(module, "BUILT_IN", ("rule_based", "greedy", "random"))
 
 
-def play(name: str, pairs: int = 20, seed: int = 1) -> rating.Results:
+def play(name: str, pairs: int = 20, seed: int = 1) -> Results:
     maker = find_env("six_card_v0")
     return rating.play(maker, find_agent("rule_based"), pairs, seed, name=name)
 
@@ -42,22 +50,49 @@ def test_an_agent_meets_every_built_in_one_but_itself_and_the_same_again() -> No
     assert won["rule_based"] == 0.5  # against itself, the same games with the seats swapped
 
 
-def test_the_table_joins_what_both_of_two_agents_played() -> None:
-    def entry(name: str, **games: list[int]) -> rating.Results:
-        pairs = sum(next(iter(games.values())))
-        return rating.Results(name, "six_card_v0", "hoyle", 2, pairs, 1, {}, games)
+def entry(name: str, seed: int = 1, **games: list[int]) -> Results:
+    pairs = sum(next(iter(games.values())))
+    return Results(name, "six_card_v0", "hoyle", 2, pairs, seed, {}, games)
 
-    table = rating.rating_table([
+
+def cells(entries: list[Results]) -> dict[str, dict[str, str]]:
+    """Return the cells of the table without ranks, by agent and column."""
+    lines = rating_table(entries).splitlines()
+    head, _, *rows = [[cell.strip() for cell in line.split("|")[2:-1]] for line in lines]
+    return {row[0]: dict(zip(head, row, strict=True)) for row in rows}
+
+
+def test_the_table_joins_what_both_of_two_agents_played() -> None:
+    entries = [
         entry("mine", greedy=[0, 0, 0, 0, 100], random=[0, 0, 0, 0, 100]),
-        entry("greedy", mine=[0, 0, 100, 0, 0], random=[0, 0, 0, 0, 100]),
+        entry("greedy", 2, mine=[0, 0, 100, 0, 0], random=[0, 0, 0, 0, 100]),
         entry("random", greedy=[100, 0, 0, 0, 0]),
-    ])  # fmt: skip
-    rows = [[cell.strip() for cell in row.split("|")[1:-1]] for row in table.splitlines()[2:]]
-    assert [row[1] for row in rows] == ["mine", "greedy", "random"]
-    columns = [cell.strip() for cell in table.splitlines()[0].split("|")[1:-1]]
+    ]
+    assert list(cells(entries)) == ["mine", "greedy", "random"]
     # 100 pairs won outright and 100 of a game each: three quarters of the games.
-    assert rows[0][columns.index("greedy")].startswith("75.0 ± ")
-    assert rows[1][columns.index("random")] == "100.0 ± 0.0"
+    assert cells(entries)["mine"]["greedy"].startswith("75.0 ± ")
+    assert cells(entries)["greedy"]["random"] == "100.0 ± 0.0"
+
+
+def test_games_that_both_of_two_agents_played_on_the_same_deals_count_once() -> None:
+    mine, other = entry("mine", greedy=[10, 0, 70, 0, 20]), entry("greedy", mine=[20, 0, 70, 0, 10])
+    assert cells([mine, other]) == cells([mine])
+    more = entry("greedy", mine=[40, 0, 140, 0, 20])
+    wider, narrower = cells([mine, other])["mine"]["greedy"], cells([mine, more])["mine"]["greedy"]
+    assert (wider, narrower) == ("55.0 ± 5.3", "55.0 ± 3.7")
+    assert cells([more])["mine"]["greedy"] == narrower
+
+
+def test_the_exploitability_has_a_column_where_it_was_measured() -> None:
+    mine, other = entry("mine", greedy=[0, 0, 9, 0, 9]), entry("other", greedy=[0, 0, 9, 0, 9])
+    assert "exploitability" not in cells([mine, other])["mine"]
+    found = {"mean": 0.25, "ci95": 0.0312, "agreement": {"met": 10, "otherwise": 0}}
+    exact = replace(mine, exploitability=found)
+    rough = replace(other, exploitability={**found, "agreement": {"met": 10, "otherwise": 1}})
+    table = cells([exact, rough])
+    assert table["mine"]["exploitability"] == "0.2500 ± 0.0312"
+    assert table["other"]["exploitability"] == "≈ 0.2500 ± 0.0312"
+    assert table["greedy"]["exploitability"] == ""
 
 
 @pytest.mark.usefixtures("_quick_field")
@@ -65,16 +100,57 @@ def test_a_row_is_printed_and_written_as_the_leaderboard_takes_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     board = tmp_path / "leaderboard"
-    monkeypatch.setattr(rating, "folder", lambda: board)
+    monkeypatch.setattr(leaderboard_rows, "folder", lambda: board)
     for name in rating.BUILT_IN:
         rating.run(rating.Settings(name, pairs=5, out=board / name))
     rating.run(rating.Settings("rule_based", name="mine", pairs=5, out=board / "mine"))
     printed = capsys.readouterr().out
     assert "| mine" in printed.rpartition("In ")[0]
-    results = rating.read(board / "mine" / SIX)
+    results = read(board / "mine" / SIX)
     assert results.name == "mine"
     assert all(f"## {heading}" in (board / "mine/card.md").read_text()
-               for heading in rating.HEADINGS)  # fmt: skip
+               for heading in leaderboard_rows.HEADINGS)  # fmt: skip
+
+
+@pytest.mark.usefixtures("_quick_field")
+def test_check_plays_the_games_of_a_file_again(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "mine.json"
+    results = play("mine")
+    file.write_text(json.dumps(asdict(results)))
+    rating.run(rating.Settings("rule_based", check=file))
+    assert "comes out again: mine, six_card_v0, 20 pairs" in capsys.readouterr().out
+    counts = [*reversed(results.games["greedy"])]
+    games = {**results.games, "greedy": counts}
+    file.write_text(json.dumps(asdict(replace(results, games=games))))
+    with pytest.raises(RuntimeError, match=rf"against greedy.* not \{counts}"):
+        rating.run(rating.Settings("rule_based", check=file))
+
+
+def test_the_exploitability_of_a_row_is_what_exploit_finds(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    asked = {}
+
+    def exploitability(agent: Agent, **keywords: object) -> Exploitability:
+        asked.update(keywords, agent=agent.name)
+        gain = {"both": {"all": Gain(0.5, 0.25)}}
+        return Exploitability("greedy", "five_card", gain, None, 7, 3, 1, 0, 0, 9, 10, 0, (), 0, 0)
+
+    monkeypatch.setattr(rating, "exploitability", exploitability)
+    monkeypatch.setattr(Exploitability, "__str__", lambda _: "the whole table")
+    monkeypatch.setattr(rating, "BUILT_IN", ("random",))
+    rating.run(rating.Settings("greedy", "five_card_v0", pairs=5, seed=3, exploitability=7,
+                               abstraction=1, out=tmp_path / "greedy"))  # fmt: skip
+    assert asked == {"agent": "greedy", "env": "five_card_v0", "hands": 7, "abstraction": 1,
+                     "seed": 3}  # fmt: skip
+    kept = read(tmp_path / "greedy/five_card_v0.json").exploitability
+    assert kept == {"mean": 0.5, "ci95": 0.25, "hands": 7, "seed": 3, "abstraction": 1,
+                    "max_queries": 0, "agreement": {"met": 10, "otherwise": 0}}  # fmt: skip
+    printed = capsys.readouterr().out
+    assert "0.5000 ± 0.2500" in printed
+    assert "the whole table" in printed
 
 
 # --- the leaderboard ----------------------------------------------------------------------------
@@ -85,6 +161,59 @@ def test_all_of_the_leaderboard_fits_and_the_page_is_made_of_it() -> None:
     assert [fault for name, files in found.items()
             for fault in make_leaderboard.faults(name, files)] == []  # fmt: skip
     assert make_leaderboard.PAGE.read_text() == make_leaderboard.page()
+
+
+@pytest.mark.parametrize(("name", "opponent", "env"), [
+    ("greedy", "rule_based", "six_card_v0"),
+    ("rule_based", "greedy", "five_card_v0"),
+    ("greedy", "random", "table_top_v0"),
+])  # fmt: skip
+def test_a_row_of_the_leaderboard_comes_out_again(name: str, opponent: str, env: str) -> None:
+    results = read(leaderboard_rows.folder() / name / f"{env}.json")
+    assert rating.check(results, find_agent(name), [opponent]) == []
+
+
+@pytest.mark.parametrize("name", make_leaderboard.RATED)
+def test_every_agent_of_the_package_is_rated_wherever_it_plays_in_its_own_way(name: str) -> None:
+    for env, pairs in make_leaderboard.RATED[name].items():
+        results = read(leaderboard_rows.folder() / name / f"{env}.json")
+        assert (results.pairs, results.seed) == (pairs, make_leaderboard.SEED)
+
+
+def won(name: str, env: str, opponent: str) -> Estimate:
+    """Return the games in per cent that an agent of the leaderboard won from another."""
+    results = read(leaderboard_rows.folder() / name / f"{env}.json")
+    return estimate(50 * results.won(opponent))
+
+
+CARD_ROW = r"^\| (six cards|five cards|Table Top, two players) \| `(\w+)` \|(.*)\|[^|]*\|$"
+GAMES = {"six cards": "six_card_v0", "five cards": "five_card_v0",
+         "Table Top, two players": "table_top_v0"}  # fmt: skip
+
+
+def test_the_card_of_the_networks_agrees_with_the_leaderboard() -> None:
+    # Other seeds: the card's were fresh when it was made.
+    compared = 0
+    for game, name, figures in re.findall(CARD_ROW, NETWORKS_CARD.read_text(), flags=re.MULTILINE):
+        columns = zip(("random", "greedy", "rule_based", "expert"), figures.split("|"), strict=True)
+        for opponent, cell in columns:
+            figure = re.search(r"([\d.]+) ± ([\d.]+)", cell)
+            if figure and GAMES[game] in make_leaderboard.RATED[name]:
+                mean, half = map(float, figure.groups())
+                here = won(name, GAMES[game], opponent)
+                assert abs(here.mean - mean) <= half + here.half, (game, name, opponent)
+                compared += 1
+    assert compared >= 14
+
+
+def test_the_front_page_quotes_the_leaderboard() -> None:
+    text = (make_leaderboard.PAGE.parent / "index.md").read_text()
+    quoted = re.findall(r"(?:wins|and) ([\d.]+) ± ([\d.]+) % against `(\w+)`", text)
+    assert [opponent for *_, opponent in quoted] == ["rule_based", "greedy"]
+    lines = make_leaderboard.PAGE.read_text().splitlines()
+    row = next(line for line in lines if re.match(r"\| \d+ +\| expert ", line))  # six cards first
+    for mean, half, _ in quoted:
+        assert f"{mean} ± {half}" in row
 
 
 SPOILED: dict[str, tuple[dict[str, Any], str]] = {
@@ -104,8 +233,8 @@ def test_a_submission_that_does_not_fit_is_told_why(
 ) -> None:
     change, says = SPOILED[how]
     mine = tmp_path / "mine"
-    shutil.copytree(rating.folder() / "greedy", mine)
-    results = replace(rating.read(mine / SIX), name="mine")
+    shutil.copytree(leaderboard_rows.folder() / "greedy", mine)
+    results = replace(read(mine / SIX), name="mine")
     (mine / SIX).write_text(json.dumps(asdict(replace(results, **change))))
     monkeypatch.setattr(make_leaderboard, "folder", lambda: tmp_path)
     assert any(says in fault for fault in make_leaderboard.faults("mine", [mine / SIX]))
@@ -115,10 +244,10 @@ def test_a_card_that_says_nothing_is_sent_back(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     mine = tmp_path / "mine"
-    shutil.copytree(rating.folder() / "greedy", mine)
-    results = replace(rating.read(mine / SIX), name="mine")
+    shutil.copytree(leaderboard_rows.folder() / "greedy", mine)
+    results = replace(read(mine / SIX), name="mine")
     (mine / SIX).write_text(json.dumps(asdict(results)))
-    (mine / "card.md").write_text(rating.card(results))
+    (mine / "card.md").write_text(leaderboard_rows.blank_card(results))
     monkeypatch.setattr(make_leaderboard, "folder", lambda: tmp_path)
     assert any("card.md must say" in fault for fault in make_leaderboard.faults("mine", []))
     (mine / SIX).write_text("{}")

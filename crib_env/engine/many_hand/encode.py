@@ -61,32 +61,37 @@ def encode(v, obs):
     """Write the view ``v`` into ``obs`` (uint8[OBS_SIZE])."""
     obs[:] = 0  # then the few ones: far cheaper than writing every bit
     for i in range(v["hand_n"]):
-        obs[v["hand"][i]] = 1
+        obs[v["hand"][i] & 63] = (
+            1  # & 63, & 31 ...: so that the compiler knows no index is negative
+        )
     if v["discarded_n"]:
-        obs[DISCARDED + v["discarded"][0]] = 1
+        obs[DISCARDED + (v["discarded"][0] & 63)] = 1
     if v["starter"] != NONE:
-        obs[STARTER + v["starter"]] = 1
+        obs[STARTER + (v["starter"] & 63)] = 1
     seats = v["pile_seats"]
-    for i in range(v["pile_n"]):
-        card = v["pile"][i]
+    n = v["pile_n"]
+    for i in range(n):
+        card = v["pile"][i] & 63
         at = PILE_AT + SLOT * i
         obs[at + (card >> 2)] = 1
         obs[at + 13 + (card & 3)] = 1
         obs[at + 17 + (seats >> 2 * i & 3)] = 1
-        obs[at + 21] = 1 if i >= v["pile_from"] else 0
-    obs[COUNT + v["count"]] = 1
+    for i in range(v["pile_from"] & 31, n):
+        obs[PILE_AT + SLOT * i + SLOT - 1] = 1
+    obs[COUNT + (v["count"] & 31)] = 1
     for i in range(v["players"]):
-        obs[CARDS + HELD * i + v["held_n"][i]] = 1
+        obs[CARDS + HELD * i + (v["held_n"][i] & 7)] = 1
         obs[PASSED + i] = v["passed"] >> i & 1
         obs[PARTNER + i] = 1 if v["side_of"][i] == 0 else 0
     for i in range(v["sides"]):
         encode_need(obs, NEED_AT + NEED * i, v["target"] - v["scores"][i])
-        if v["episode"] == MATCH:
+    if v["episode"] == MATCH:
+        for i in range(v["sides"]):
             for k in range(min(v["match_score"][i], GAMES)):
                 obs[GAMES_AT + GAMES * i + k] = 1
     if v["phase"] != OVER:
-        obs[MOVER + v["mover"]] = 1
-    obs[DEALER + v["dealer"]] = 1
+        obs[MOVER + (v["mover"] & 3)] = 1
+    obs[DEALER + (v["dealer"] & 3)] = 1
     obs[FOUR] = 1 if v["players"] == SEATS else 0
     obs[IN_PEGGING] = 1 if v["phase"] == PEGGING else 0
 
@@ -95,6 +100,5 @@ def encode(v, obs):
 def encode_mask(v, mask):
     """Write the legal actions of the view into ``mask`` (int8[52]): zeros if it is not to move."""
     mask[:] = 0
-    for i in range(HAND):
-        if v["legal"] >> i & 1:
-            mask[v["hand"][i]] = 1
+    for i in range(HAND):  # branch-free: the branch would be unpredictable
+        mask[max(v["hand"][i], 0)] |= v["legal"] >> i & 1

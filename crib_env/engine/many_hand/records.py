@@ -49,7 +49,7 @@ MANY_HAND = record(
     ("held", SEATS),  # which of them the seat still holds, one bit a card
     ("discarded", SEATS),  # which it discarded
     "starter",  # known to the engine from the deal on; views show it once it is turned
-    ("pile", PILE),  # cards played in this deal, in order
+    ("pile", PILE),  # cards played in this deal, in order; NONE beyond pile_n
     "pile_n",
     "pile_from",  # where the present count began; cards before it are out of play
     "pile_seats",  # two bits a card: the seat that played card i

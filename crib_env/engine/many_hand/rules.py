@@ -17,6 +17,7 @@ from crib_env.engine.many_hand.records import (
     HAND,
     KEPT,
     MATCH,
+    PILE,
     SEATS,
 )
 from crib_env.engine.pegs import count_cards, heels_points, peg, peg_combinations, pile_cards
@@ -96,6 +97,8 @@ def deal(s, rules, decks):
     s["pile_n"] = 0
     s["pile_from"] = 0
     s["pile_seats"] = 0
+    for i in range(PILE):
+        s["pile"][i] = NONE
     for seat in range(SEATS):
         s["held"][seat] = (1 << HAND) - 1 if seat < players else 0
         s["discarded"][seat] = 0

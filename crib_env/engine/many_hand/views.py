@@ -13,6 +13,8 @@ from crib_env.engine.many_hand.rules import to_the_left
 from crib_env.engine.record import NONE
 from crib_env.engine.slots import DISCARD, OVER, SLOT_COUNT, legal_slots
 
+EACH = 0x55555555  # the lower bit of each card's two in `pile_seats`
+
 
 @kernel
 def from_here(rules, seat, other):
@@ -76,15 +78,15 @@ def view_hand(s, seat, v):
 def view_pile(s, rules, seat, v):
     """Copy what has been played, and by whom, counted from this seat."""
     n = s["pile_n"]
-    seats = s["pile_seats"]
-    shown = 0
     for i in range(PILE):
-        v["pile"][i] = s["pile"][i] if i < n else NONE
-    for i in range(n):
-        shown |= from_here(rules, seat, seats >> 2 * i & 3) << 2 * i
+        v["pile"][i] = s["pile"][i]
+    shown = 0
+    for other in range(rules["players"]):  # all its cards at once: two bits each are compared
+        alike = ~(s["pile_seats"] ^ other * EACH)
+        shown |= (alike & alike >> 1 & EACH) * from_here(rules, seat, other)
     v["pile_n"] = n
     v["pile_from"] = s["pile_from"]
-    v["pile_seats"] = shown
+    v["pile_seats"] = shown & ((1 << 2 * n) - 1)
 
 
 @kernel
@@ -96,22 +98,21 @@ def view_sides(s, rules, seat, v):
     # While cards are discarded, how far others have got is their own affair (M3).
     discarding = s["phase"] == DISCARD
     passed = 0
-    for i in range(SEATS):
-        v["side_of"][i] = 0
-        v["held_n"][i] = 0
-        v["scores"][i] = 0
-        v["rear"][i] = 0
-        v["match_score"][i] = 0
     for i in range(players):
         other = to_the_left(rules, seat, i)
-        side = rules["side_of"][other] - mine
-        v["side_of"][i] = side + sides if side < 0 else side
-        holds = HAND if discarding and i else SLOT_COUNT[s["held"][other]]
-        v["held_n"][i] = holds
+        v["side_of"][i] = rules["side_of"][i]  # sides are seated in turn
+        v["held_n"][i] = HAND if discarding and i else SLOT_COUNT[s["held"][other]]
         passed |= (s["passed"] >> other & 1) << i
+    for i in range(players, SEATS):
+        v["side_of"][i] = 0
+        v["held_n"][i] = 0
     for i in range(sides):
         side = mine + i - sides if mine + i >= sides else mine + i
         v["scores"][i] = s["scores"][side]
         v["rear"][i] = s["rear"][side]
         v["match_score"][i] = s["match_score"][side]
+    for i in range(sides, SEATS):
+        v["scores"][i] = 0
+        v["rear"][i] = 0
+        v["match_score"][i] = 0
     v["passed"] = passed
