@@ -65,7 +65,10 @@ LACKING = {
     "equilibrium": (
         lambda: find_agent("equilibrium").act(views(), RNG), "equilibrium does not play toy"
     ),
-    "greedy": (lambda: find_agent("greedy").act(views(), RNG), "greedy plays two_hand, table_top"),
+    "greedy": (
+        lambda: find_agent("greedy").act(views(), RNG),
+        "greedy plays two_hand, many_hand, table_top",
+    ),
     "analysis": (lambda: analyze(views()), "the game toy has no analysis"),
     "weights": (lambda: find_learned("toy"), "that the learned agent plays .two_hand, table_top."),
     "deep_monte_carlo": (

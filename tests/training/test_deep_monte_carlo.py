@@ -31,7 +31,7 @@ from crib_training.learn.deep_monte_carlo.two_hand import TwoHandSelfPlay  # noq
 from crib_env import parts  # noqa: E402
 from crib_env.batch import GameBatch  # noqa: E402
 from crib_env.rules import PRESETS  # noqa: E402
-from self_play import tensors_of  # noqa: E402
+from played_here import tensors_of  # noqa: E402
 
 POLICY = "policy.safetensors"
 

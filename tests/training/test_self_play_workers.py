@@ -28,7 +28,7 @@ from crib_training.learn.deep_monte_carlo.checkpoint import FILE, Checkpoint  # 
 from crib_training.learn.deep_monte_carlo.loop import Training, train  # noqa: E402
 from crib_training.learn.deep_monte_carlo.settings import command  # noqa: E402
 
-from self_play import Here, played_here, small, tensors_of  # noqa: E402
+from played_here import Here, played_here, small, tensors_of  # noqa: E402
 
 
 @pytest.mark.parametrize("env", ["six_card_v0", "table_top_v0"])

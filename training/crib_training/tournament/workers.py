@@ -11,7 +11,7 @@ from collections import deque
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from typing import Any, Protocol
 
-from crib_training.evaluation.duplicate import Finished, ignore_progress
+from crib_training.evaluation.playing import Finished, ignore_progress
 from crib_training.processes import SPAWN, ProcessDiedError, ProcessPool
 from crib_training.tournament.chunks import PLAYED, Chunk, Record, Setup, play
 
