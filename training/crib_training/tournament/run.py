@@ -58,7 +58,7 @@ class Settings(TakesAgents):
         env: the environment.
         rules: a preset other than the environment's own.
         episode: game or match.
-        players: 2, or 4 in Table Top.
+        players: how many play, by default the fewest the rules allow.
         gauntlet: the first agent meets every other; the others do not meet each other.
         pairs: duplicate pairs per pairing and seed.
         until: stop a pairing once the interval of its games won is within this many percentage
@@ -79,7 +79,7 @@ class Settings(TakesAgents):
     env: str = "six_card_v0"
     rules: str | None = None
     episode: str = "game"
-    players: Players = 2
+    players: Players | None = None
     gauntlet: bool = False
     pairs: Count = 2000
     until: Annotated[float, Between(0, 100, above=True)] | None = None

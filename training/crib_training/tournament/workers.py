@@ -12,7 +12,7 @@ from concurrent.futures import FIRST_COMPLETED, Future, wait
 from types import TracebackType
 from typing import Any, Protocol
 
-from crib_training.evaluation.duplicate import Finished, ignore_progress
+from crib_training.evaluation.playing import Finished, ignore_progress
 from crib_training.processes import SPAWN, ProcessDiedError, ProcessPool
 from crib_training.tournament.chunks import PLAYED, Chunk, Record, Setup, play
 
