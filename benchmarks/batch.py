@@ -43,6 +43,9 @@ def measure(settings: Settings = FULL) -> Findings:
     for rules, players in (("table_top", 2), ("table_top", 4), ("table_top_ship", 2)):
         lanes = Lanes(rules, n, players=players)
         contenders.append(contender(f"{rules} for {players}, N={n}", "batch_other", lanes))
+    for rules, players in (("three_hand", 3), ("four_hand", 4)):
+        lanes = Lanes(rules, n, players=players)
+        contenders.append(contender(f"{rules}, N={n}", "batch_other", lanes))
     for name, episode, phase in (("discard", "deal", PEGGING), ("pegging", "pegging", DISCARD)):
         lanes = Lanes("hoyle", n, episode=episode, phase=phase)
         contenders.append(contender(f"{name}, policy random, N={n}", "batch_other", lanes))
