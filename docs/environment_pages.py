@@ -17,6 +17,7 @@ from crib_env.envs.makers import EnvSpec
 from crib_env.registration import env_module
 from crib_env.rules import PRESETS
 
+PICTURES = Path(__file__).parent / "pictures"
 CODE = re.compile(r"(?:^    .*\n(?:\n(?=    ))?)+", re.MULTILINE)  # indented, as docstrings have it
 SECTION = re.compile(r"^## (.+)\n", re.MULTILINE)
 CLAUSES = {
@@ -122,6 +123,8 @@ def page(name: str) -> str:
     order = ["Usage", "Arguments", "Observation", "Actions", "Rewards", "Version history", "Rules"]
     body = "\n".join(f"## {title}\n{sections[title]}" for title in order)
     picture = f"```{{image}} ../pictures/{name}.webp\n:alt: An episode of {name}\n:class: game\n```"
+    if not (PICTURES / f"{name}.webp").exists():  # `docs.make_animations` makes them
+        picture = ""
     first, _, rest = summary.strip().partition("\n\n")
     return f"# {name}\n\n{first}\n\n{picture}\n\n{rest}\n\n{body}\n"
 
