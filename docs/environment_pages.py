@@ -17,6 +17,7 @@ from crib_env.envs.makers import EnvSpec
 from crib_env.registration import env_module
 from crib_env.rules import PRESETS
 
+PICTURES = Path(__file__).parent / "pictures"
 CODE = re.compile(r"(?:^    .*\n(?:\n(?=    ))?)+", re.MULTILINE)  # indented, as docstrings have it
 SECTION = re.compile(r"^## (.+)\n", re.MULTILINE)
 CLAUSES = {
@@ -115,13 +116,15 @@ def page(name: str) -> str:
     slices += [f"| `{part}` | {size} | {meaning} |" for part, size, meaning in maker.family.layout]
     forms = ["env", "raw_env", "gym_env", "vector_env", "torch_env", "sb3_env"]
     made = ", ".join(f"{{py:obj}}`{form} <crib_env.{name}.{form}>`" for form in forms)
-    told = re.sub(r"^\|.*\n", "", sections["Keywords"], flags=re.MULTILINE).strip()
-    sections["Arguments"] = "\n".join(["", *rows]) + f"\n\nThe forms: {made}.\n\n{told}\n"
+    keywords = re.sub(r"^\|.*\n", "", sections["Keywords"], flags=re.MULTILINE).strip()
+    sections["Arguments"] = "\n".join(["", *rows]) + f"\n\nThe forms: {made}.\n\n{keywords}\n"
     sections["Observation"] += "\n\n### Slice by slice\n\n" + "\n".join(slices) + "\n"
     sections["Rules"] = f"Clause by clause, each with its source: {CLAUSES[name]}.\n"
     order = ["Usage", "Arguments", "Observation", "Actions", "Rewards", "Version history", "Rules"]
     body = "\n".join(f"## {title}\n{sections[title]}" for title in order)
     picture = f"```{{image}} ../pictures/{name}.webp\n:alt: An episode of {name}\n:class: game\n```"
+    if not (PICTURES / f"{name}.webp").exists():  # `docs.make_animations` makes them
+        picture = ""
     first, _, rest = summary.strip().partition("\n\n")
     return f"# {name}\n\n{first}\n\n{picture}\n\n{rest}\n\n{body}\n"
 

@@ -21,7 +21,6 @@ from crib_agents.analyze.choices import Choice
 
 from crib_env.policy import Views
 from crib_env.settings import CountOrNone, Positional
-from crib_training.command_line import start
 from crib_training.evaluation.markdown import padded, widths_of
 
 Pair = tuple[CountOrNone, CountOrNone]
@@ -139,7 +138,3 @@ def run(settings: Settings) -> None:
         print(json.dumps([asdict(choice) for choice in choices], indent=1))
     else:
         print(in_columns(choices))
-
-
-if __name__ == "__main__":
-    start(Settings, run)

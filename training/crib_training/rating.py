@@ -22,7 +22,6 @@ from crib_env.honours import refuse_rules
 from crib_env.options import check_seed
 from crib_env.policy import Agent
 from crib_env.settings import Count, CountOrNone, File, NewFolder, Players, Positional, Seed
-from crib_training.command_line import start
 from crib_training.evaluation.duplicate import play_pairs
 from crib_training.evaluation.evaluate import versions
 from crib_training.evaluation.figures import shares_won
@@ -182,7 +181,3 @@ def run_check(path: Path, agent: Agent) -> None:
         f"{path} comes out again: {results.name}, {results.environment}, {results.pairs} pairs "
         f"each against {', '.join(results.games)}, seed {results.seed}."
     )
-
-
-if __name__ == "__main__":
-    start(Settings, run)

@@ -15,13 +15,13 @@ from typing import Any
 
 import numpy as np
 
+from crib_env.arrays import Array
 from crib_env.batch import GameBatch
 from crib_env.policy import Agent
 from crib_env.rules import Rules, TwoHandRules
 from crib_training.evaluation.aivat.deals import DealLog
 from crib_training.evaluation.aivat.reference import Reference
 from crib_training.evaluation.playing import (
-    Array,
     Finished,
     Sides,
     ignore_progress,

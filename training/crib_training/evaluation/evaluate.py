@@ -32,11 +32,10 @@ from crib_env.options import check_seed
 from crib_env.policy import Agent, Opponent, find_agent
 from crib_env.rules import Rules, TableTopRules, find_rules
 from crib_env.settings import Between, Count, NewFile, Players, Positional, Seed
-from crib_training.command_line import TRACEBACK, start
+from crib_training.command_line import TRACEBACK
 from crib_training.evaluation.aivat.reference import chosen_reference
 from crib_training.evaluation.by_score import by_score, score_table
 from crib_training.evaluation.duplicate import play_pairs
-from crib_training.evaluation.failures import counted, failures_list
 from crib_training.evaluation.figures import (
     agents_table,
     comparison_table,
@@ -45,7 +44,7 @@ from crib_training.evaluation.figures import (
     phase_table,
 )
 from crib_training.evaluation.playing import Sides
-from crib_training.evaluation.referee import Referee
+from crib_training.evaluation.referee import Referee, counted, failures_list
 from crib_training.evaluation.rotation import figures_of_sets, play_sets
 from crib_training.loading import find_game, in_phase, seats_of, shortest_episode
 from crib_training.outputs import write_json
@@ -279,7 +278,3 @@ def _by_score(settings: Settings, rules: Rules, agents: tuple[Agent, Agent]) -> 
     )
     if settings.json:
         write_json(settings.json, result)
-
-
-if __name__ == "__main__":
-    start(Settings, run)

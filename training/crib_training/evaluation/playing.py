@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from crib_env.arrays import Array
 from crib_env.batch import GameBatch
 from crib_env.policy import Agent
 from crib_training.evaluation.aivat.deals import DealLog
 from crib_training.evaluation.referee import Failure, Referee
 
-Array = npt.NDArray[Any]
 Sides = tuple[Agent | Referee, Agent | Referee]
 Finished = Callable[[float], None]
 """A callback: how many more games are over; of those going on, the share that is played counts."""

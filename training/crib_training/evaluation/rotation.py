@@ -13,13 +13,14 @@ from typing import Any
 
 import numpy as np
 
+from crib_env.arrays import Array
 from crib_env.batch import GameBatch
 from crib_env.engine.family import find_family
 from crib_env.policy import Agent
 from crib_env.rules import Rules
 from crib_training.evaluation.duplicate import PAIRS_AT_ONCE, estimate
 from crib_training.evaluation.figures import NOTHING, ROLES, as_json
-from crib_training.evaluation.playing import Array, Finished, Sides, ignore_progress, play_out
+from crib_training.evaluation.playing import Finished, Sides, ignore_progress, play_out
 from crib_training.evaluation.referee import Failure, Referee
 
 ARRAYS = ("won", "scores", "dealer", "points", "forfeits")

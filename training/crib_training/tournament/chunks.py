@@ -21,12 +21,13 @@ import numpy as np
 from crib_agents.loading import IN_PROCESS, agent_file, load_agent, of_two
 
 import crib_env
+from crib_env.arrays import Array
 from crib_env.errors import nearest
 from crib_env.options import check_seed
 from crib_env.policy import Agent
 from crib_training.evaluation.aivat.reference import chosen_reference
 from crib_training.evaluation.duplicate import ARRAYS, CORRECTIONS, Pairs, play_chunk
-from crib_training.evaluation.playing import Array, Finished, ignore_progress
+from crib_training.evaluation.playing import Finished, ignore_progress
 from crib_training.evaluation.referee import Failure, Referee
 from crib_training.loading import find_env, find_game, in_phase, shortest_episode, two_sides
 

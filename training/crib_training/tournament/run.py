@@ -25,7 +25,6 @@ from crib_agents.loading import TakesAgents
 
 from crib_env.errors import nearest
 from crib_env.settings import A_DAY, Between, Count, NewFolder, Players, Positional, Seed
-from crib_training.command_line import start
 from crib_training.evaluation.duplicate import Pairs, estimate
 from crib_training.evaluation.evaluate import Adjust, adjusted_by
 from crib_training.evaluation.figures import shares_won
@@ -264,7 +263,3 @@ def run(settings: Settings) -> None:
             traceback.print_exc()
         raise
     print(report(results))
-
-
-if __name__ == "__main__":
-    start(Settings, run)
