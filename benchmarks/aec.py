@@ -1,7 +1,5 @@
 """How many decisions a second does an AEC loop make, ours beside other card games?
 
-    python -m benchmarks.aec
-
 The loop is PettingZoo's: ``agent_iter``, ``last``, a random legal action, ``step``. OpenSpiel's
 states and RLCard run their own shortest loops; a loop over states makes no observation and no mask.
 """
@@ -12,7 +10,7 @@ import random
 from collections.abc import Callable
 from typing import Any
 
-from benchmarks import peers, report
+from benchmarks import peers
 from benchmarks.timing import FULL, Contender, Findings, Settings, over_peers, race, rate_of
 from crib_env import six_card_v0
 
@@ -81,7 +79,3 @@ def measure(settings: Settings = FULL) -> Findings:
     against_checked = [by_name[c.name] for c in wrapped]
     ratios = over_peers(rows[0], against_raw) + over_peers(rows[1], against_checked)
     return Findings("AEC loop, one game", rows, ratios, notes)
-
-
-if __name__ == "__main__":
-    report.script(measure, __doc__)

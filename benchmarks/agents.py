@@ -1,7 +1,5 @@
 """How many games a second do the agents play against themselves on one core?
 
-    python -m benchmarks.agents
-
 Whole six-card games to 121 by `play_pairs` of `crib_training`: the way tournaments and
 evaluations play, every decision made from a view.
 """
@@ -13,7 +11,6 @@ from itertools import count
 
 from crib_training.evaluation.duplicate import play_pairs
 
-from benchmarks import report
 from benchmarks.timing import FULL, Contender, Findings, Settings, race, rate_of
 from crib_env.policy import find_agent
 from crib_env.rules import PRESETS
@@ -42,7 +39,3 @@ def measure(settings: Settings = FULL) -> Findings:
         for name, target in NAMES.items()
     ]
     return Findings("Agents, whole games", race(contenders, "games/s", settings))
-
-
-if __name__ == "__main__":
-    report.script(measure, __doc__)

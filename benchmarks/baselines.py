@@ -1,7 +1,5 @@
 """From how many decisions a CPU second do the baselines learn, and SB3's MaskablePPO?
 
-    python -m benchmarks.baselines
-
 The five-card deal with canonical suits and features, two hidden layers of 256 units in policy and
 critic, 256 deals side by side, 32 decisions in each between updates, PyTorch on one thread. The
 baselines learn by their own settings, from both seats. MaskablePPO learns by its defaults (ten
@@ -20,7 +18,6 @@ import torch
 from crib_training.learn.train import METHODS
 from sb3_contrib import MaskablePPO
 
-from benchmarks import report
 from benchmarks.timing import FULL, Contender, Findings, Rate, Settings, race, ratio
 from crib_env import five_card_v0
 
@@ -98,7 +95,3 @@ def measure(settings: Settings = FULL) -> Findings:
     return Findings(
         "Learning from self-play: the baselines beside MaskablePPO", rows, ratios, notes
     )
-
-
-if __name__ == "__main__":
-    report.script(measure, __doc__)

@@ -1,7 +1,5 @@
 """How many decisions a second does the compiled batch make in random play?
 
-    python -m benchmarks.batch
-
 An observation and an action mask are written at every decision; actions are drawn in compiled code
 from each lane's own generator. One core unless the row says otherwise. Where a policy plays the
 rest of the deal, its decisions are not counted: in ``discard_v0`` about two for each of the
@@ -10,7 +8,7 @@ players'.
 
 from __future__ import annotations
 
-from benchmarks import peers, report
+from benchmarks import peers
 from benchmarks.lanes import Lanes
 from benchmarks.timing import (
     FULL,
@@ -45,6 +43,9 @@ def measure(settings: Settings = FULL) -> Findings:
     for rules, players in (("table_top", 2), ("table_top", 4), ("table_top_ship", 2)):
         lanes = Lanes(rules, n, players=players)
         contenders.append(contender(f"{rules} for {players}, N={n}", "batch_other", lanes))
+    for rules, players in (("three_hand", 3), ("four_hand", 4)):
+        lanes = Lanes(rules, n, players=players)
+        contenders.append(contender(f"{rules}, N={n}", "batch_other", lanes))
     for name, episode, phase in (("discard", "deal", PEGGING), ("pegging", "pegging", DISCARD)):
         lanes = Lanes("hoyle", n, episode=episode, phase=phase)
         contenders.append(contender(f"{name}, policy random, N={n}", "batch_other", lanes))
@@ -60,7 +61,3 @@ def measure(settings: Settings = FULL) -> Findings:
         *over_peers(rows[0], rows),
     ]
     return Findings("Compiled batch, random play", rows, ratios, notes)
-
-
-if __name__ == "__main__":
-    report.script(measure, __doc__)

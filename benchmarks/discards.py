@@ -1,9 +1,7 @@
 """How many pairs to discard does `expert` choose a second on one core?
 
-    python -m benchmarks.discards
-
 Views of seats about to discard, as many at once as a tournament asks: far from the end, where the
-worth of a pair is linear, and where both seats may go out, by the staged expectation.
+value of a pair is linear, and where both seats may go out, by the staged expectation.
 """
 
 from __future__ import annotations
@@ -13,7 +11,6 @@ from collections.abc import Callable
 import numpy as np
 from crib_agents.expert.two_hand.discard.expert import rank_discards
 
-from benchmarks import report
 from benchmarks.timing import FULL, Contender, Findings, Settings, race, rate_of
 from crib_env.batch import GameBatch
 from crib_env.rules import PRESETS
@@ -45,7 +42,3 @@ def measure(settings: Settings = FULL) -> Findings:
         for words, left in POINTS_LEFT.items()
     ]
     return Findings("Discards by expectation", race(contenders, "discards/s", settings))
-
-
-if __name__ == "__main__":
-    report.script(measure, __doc__)

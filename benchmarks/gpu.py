@@ -1,7 +1,5 @@
 """How many decisions a second does the GPU batch make in random play, beside the CPU?
 
-    python -m benchmarks.gpu
-
 Random play as in `benchmarks.batch`, an observation and a mask at every decision, N from 1,024 to
 1,048,576 games: ``rollout`` plays many decisions a launch, ``step`` is one launch to draw the
 actions and one to step. The CPU's figure is on all its cores. Needs a CUDA device and the extra
@@ -11,12 +9,10 @@ actions and one to step. The CPU's figure is on all its cores. Needs a CUDA devi
 from __future__ import annotations
 
 import os
-import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
-from benchmarks import report
 from benchmarks.lanes import Lanes
 from benchmarks.timing import FULL, Contender, Findings, Row, Settings, race, rate_of, ratio
 from crib_env.rules import PRESETS
@@ -76,6 +72,9 @@ def stepping(batch: CudaBatch, steps: int) -> Callable[[], int]:
 
 def measure(settings: Settings = FULL) -> Findings:
     """Measure every game at every N, and the CPU beside each."""
+    title = "GPU batch, random play"
+    if why := why_not():
+        return Findings(title, [], notes=[f"GPU: unmeasured, {why}."])
     from crib_env.engine.cuda import CudaBatch
 
     threads = os.cpu_count() or 1
@@ -98,17 +97,4 @@ def measure(settings: Settings = FULL) -> Findings:
             rows += found
             ratios += [ratio(f"{row.name} / CPU", row, found[2]) for row in found[:2]]
     notes = [f"GPU: {device_name()}", f"the CPU plays N={cpu_lanes:,} games"]
-    return Findings("GPU batch, random play", rows, ratios, notes)
-
-
-def main(arguments: Sequence[str]) -> None:
-    """Measure and print, or say why not."""
-    why = why_not()
-    if why:
-        print(f"GPU: unmeasured, {why}.")
-    else:
-        report.script(measure, __doc__, arguments)
-
-
-if __name__ == "__main__":
-    main(sys.argv[1:])
+    return Findings(title, rows, ratios, notes)

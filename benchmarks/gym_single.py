@@ -1,7 +1,5 @@
 """How many steps a second does a single Gymnasium environment make against a compiled opponent?
 
-    python -m benchmarks.gym_single
-
 The loop is Gymnasium's: a random legal action, ``step``, ``reset`` at an episode's end. A step is
 about two decisions of the game, the learner's and the opponent's.
 """
@@ -13,7 +11,6 @@ from typing import Any
 
 import gymnasium
 
-from benchmarks import report
 from benchmarks.aec import sample
 from benchmarks.timing import FULL, Contender, Findings, Settings, race, rate_of
 from crib_env.policy import CompiledAgent, find_agent
@@ -58,7 +55,3 @@ def measure(settings: Settings = FULL) -> Findings:
     return Findings(
         "Gymnasium, one game", race(contenders, "steps/s", settings), notes=in_python(OPPONENTS)
     )
-
-
-if __name__ == "__main__":
-    report.script(measure, __doc__)

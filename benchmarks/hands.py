@@ -1,7 +1,5 @@
 """How many hands a second are counted by table?
 
-    python -m benchmarks.hands
-
 Six-card hands with their starter: given as arrays of cards (each row is checked for a card that is
 none or comes twice), and all 12,994,800 of them enumerated.
 """
@@ -10,7 +8,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from benchmarks import report
 from benchmarks.timing import FULL, Contender, Findings, Settings, race, rate_of
 from crib_env.engine.show import show_table
 from crib_env.rules import PRESETS
@@ -51,7 +48,3 @@ def measure(settings: Settings = FULL) -> Findings:
     )
     assert counts.sum() == ALL
     return Findings("Hands counted by table", rows)
-
-
-if __name__ == "__main__":
-    report.script(measure, __doc__)

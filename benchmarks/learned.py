@@ -1,7 +1,5 @@
 """How many decisions a second does `learned` make on one core, and its trainer?
 
-    python -m benchmarks.learned
-
 The agent answers views of whole deals that it plays against itself, 1024 at once: the calls of
 `act` alone are timed. The trainer plays a batch of deals and fits its nets to it, all of it timed.
 """
@@ -17,7 +15,6 @@ from crib_training.learn.deep_monte_carlo.settings import Settings as RunSetting
 from crib_training.learn.deep_monte_carlo.training import Training
 from crib_training.loading import find_env, shortest_episode
 
-from benchmarks import report
 from benchmarks.timing import FULL, Contender, Findings, Rate, Settings, race
 from crib_env.batch import GameBatch
 from crib_env.rules import PRESETS
@@ -73,7 +70,3 @@ def measure(settings: Settings = FULL) -> Findings:
         for game, env in GAMES.items()
     ]
     return Findings("Learned agents", race(contenders, "decisions/s", settings))
-
-
-if __name__ == "__main__":
-    report.script(measure, __doc__)

@@ -1,7 +1,5 @@
 """How long from nothing to half the games against `rule_based`, by our trainer and by SB3?
 
-    python -m benchmarks.learning
-
 Deep Monte Carlo (`crib train`) and sb3-contrib's MaskablePPO (`crib train --method ppo`), each by
 its own defaults but for the number of deals or decisions, on one thread. First the rates, in turn:
 the decisions that each plays and learns from in a second. Then a run of each from nothing, measured
@@ -19,7 +17,6 @@ from crib_training.learn.curve import Point, read_points
 from crib_training.learn.deep_monte_carlo import loop
 from crib_training.learn.deep_monte_carlo.settings import Settings as RunSettings
 
-from benchmarks import report
 from benchmarks.learned import training
 from benchmarks.timing import (
     FULL,
@@ -102,7 +99,3 @@ def measure(settings: Settings = FULL) -> Findings:
         rows += found
         notes.append(words)
     return Findings("Time to strength, six-card, seed 1", rows, [times], notes)
-
-
-if __name__ == "__main__":
-    report.script(measure, __doc__)

@@ -1,7 +1,5 @@
 """How many bytes does a game of the batch take?
 
-    python -m benchmarks.memory
-
 Counted from the arrays, which is all there is: nothing else grows with the number of games.
 """
 
@@ -9,7 +7,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from benchmarks import report
 from benchmarks.lanes import Lanes
 from benchmarks.timing import FULL, Findings, Row, Settings
 from crib_env import six_card_v0
@@ -47,7 +44,3 @@ def measure(settings: Settings = FULL) -> Findings:
         "with the mask and the generator, whatever the record takes"
     ]
     return Findings("Memory a game", rows, notes=notes)
-
-
-if __name__ == "__main__":
-    report.script(measure, __doc__)

@@ -1,7 +1,5 @@
 """How many frames a second does ``render_mode="rgb_array"`` make, 640 by 480?
 
-    python -m benchmarks.render
-
 Every frame is of another position: a random legal action, then ``render``; a spectator sees all
 cards, which is the most there is to draw.
 """
@@ -11,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from benchmarks import report
 from benchmarks.aec import sample
 from benchmarks.timing import FULL, Contender, Findings, Settings, race, rate_of
 from crib_env import five_card_v0, six_card_v0, table_top_v0
@@ -45,7 +42,3 @@ def measure(settings: Settings = FULL) -> Findings:
         env = page.env(render_mode="rgb_array", viewer="all")
         contenders.append(Contender(env.metadata["name"], rate_of(frames(env)), "frames"))
     return Findings("Pictures of 640 by 480", race(contenders, "frames/s", settings))
-
-
-if __name__ == "__main__":
-    report.script(measure, __doc__)

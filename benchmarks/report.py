@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import argparse
 import os
 import platform
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from benchmarks.targets import TARGETS
-from benchmarks.timing import FULL, QUICK, Findings, Row, Settings
+from benchmarks.timing import Findings, Row, Settings
 
 PACKAGES = (
     "crib-env", "numpy", "numba", "gymnasium", "pettingzoo", "torch", "stable-baselines3",
@@ -147,20 +145,3 @@ def document(
         "\n".join(f"- {line}" for line in [*setting, f"Command: `{command}`"]),
     ]
     return "\n\n".join(parts) + "\n"
-
-
-def script(
-    measure: Callable[[Settings], Findings], doc: str | None, arguments: Sequence[str] | None = None
-) -> Findings:
-    """Run one script's command line: measure, print and return what was found."""
-    parser = argparse.ArgumentParser(
-        description=doc, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--quick", action="store_true", help="smallest sizes: to see that it runs")
-    parser.add_argument("--no-peers", action="store_true", help="measure ours only")
-    args = parser.parse_args(arguments)
-    settings = replace(QUICK if args.quick else FULL, peers=not args.no_peers)
-    setting = machine()
-    found = measure(settings)
-    print(section(found), *setting, sep="\n")
-    return found

@@ -1,7 +1,5 @@
 """What share of its own ceiling does MaskablePPO reach with our ``VecEnv``?
 
-    python -m benchmarks.sb3
-
 The ceiling is the same algorithm with an environment that costs nothing: at every step it returns
 the same arrays, of the same shapes. 512 lanes, 32 steps between updates, two hidden layers of 256,
 four passes in batches of 2048; PyTorch on one thread.
@@ -18,7 +16,6 @@ import torch
 from sb3_contrib import MaskablePPO
 from stable_baselines3.common.vec_env.base_vec_env import VecEnv
 
-from benchmarks import report
 from benchmarks.gym_single import in_python
 from benchmarks.timing import FULL, Contender, Findings, Rate, Settings, race, rate_of, ratio
 from crib_env import six_card_v0
@@ -116,7 +113,3 @@ def measure(settings: Settings = FULL) -> Findings:
     rows = race(contenders, "decisions/s", settings)
     ratios = [ratio(f"{row.name} / {rows[0].name}", row, rows[0], "sb3") for row in rows[1:]]
     return Findings("MaskablePPO end to end", rows, ratios, in_python(OPPONENTS))
-
-
-if __name__ == "__main__":
-    report.script(measure, __doc__)

@@ -1,7 +1,5 @@
 """How does the cost grow with the number of games, on one thread and on two?
 
-    python -m benchmarks.scaling
-
 Random play as in `benchmarks.batch`, N from 1 to 65,536; also drawn as ``scaling.png``.
 """
 
@@ -11,7 +9,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from benchmarks import report
 from benchmarks.lanes import Lanes
 from benchmarks.timing import FULL, Contender, Findings, Row, Settings, race, rate_of, ratio
 
@@ -63,9 +60,3 @@ def draw(rows: Sequence[Row], to: Path = PICTURE) -> list[str]:
     axes.legend()
     figure.savefig(to, dpi=120)
     return [to.name]
-
-
-if __name__ == "__main__":
-    found = report.script(measure, __doc__)
-    if len(found.rows) > len(SIZES):  # not a quick run
-        draw(found.rows)

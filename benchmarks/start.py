@@ -1,7 +1,5 @@
 """How long from starting Python to the first step, with an empty kernel cache and with a full one?
 
-    python -m benchmarks.start
-
 Each figure is a fresh process, timed from outside: from its start to the line it prints. The import
 alone is timed inside the process.
 """
@@ -14,7 +12,6 @@ import sys
 import tempfile
 import time
 
-from benchmarks import report
 from benchmarks.timing import FULL, Findings, Row, Settings
 
 FIRST_STEP = """
@@ -79,7 +76,3 @@ def measure(settings: Settings = FULL) -> Findings:
     }
     rows = [Row(name, "s", tuple(found), targets.get(name)) for name, found in values.items()]
     return Findings("Start", rows)
-
-
-if __name__ == "__main__":
-    report.script(measure, __doc__)

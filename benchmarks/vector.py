@@ -1,7 +1,5 @@
 """How many steps a second does ``gymnasium.make_vec`` make when NumPy actions are given?
 
-    python -m benchmarks.vector
-
 Only ``step`` is timed. The actions are the first legal ones (``argmax`` of the mask), computed
 outside the clock. The opponent is ``random``, so a step is about two decisions of the game. The
 verdicts are on six-card cribbage; the other games are beside it for comparison, those in which a
@@ -15,7 +13,6 @@ from typing import Any
 
 import gymnasium
 
-from benchmarks import report
 from benchmarks.gym_single import in_python
 from benchmarks.timing import FULL, Contender, Findings, Rate, Settings, race, ratio
 from crib_env.registration import ENVIRONMENTS
@@ -76,7 +73,3 @@ def measure(settings: Settings = FULL) -> Findings:
     rows = race(contenders, "steps/s", settings)
     ratios = [ratio(f"make_vec {six_card}, N={n}: 2 threads / 1 thread", rows[2], rows[0])]
     return Findings("Vector environment, actions given", rows, ratios, notes)
-
-
-if __name__ == "__main__":
-    report.script(measure, __doc__)

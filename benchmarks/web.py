@@ -118,14 +118,14 @@ def memory(pid: int) -> float:
 
 
 def check_store(path: Path, players: Sequence[Player]) -> None:
-    """Assert that every table is kept as its player last saw it."""
+    """Assert that every table is stored as its player last saw it."""
     tables = Tables(Store(path), [OPPONENT])
     for player in players:
         table = tables.find(player.shown["table"])
         assert table is not None
-        kept = table_payload(table, player.shown["sight"]["seat"])
-        assert kept["sight"] == player.shown["sight"]
-        assert kept["revision"] == player.shown["revision"]
+        stored = table_payload(table, player.shown["sight"]["seat"])
+        assert stored["sight"] == player.shown["sight"]
+        assert stored["revision"] == player.shown["revision"]
 
 
 @dataclass
@@ -199,7 +199,7 @@ def measure(games: int, seconds: float, think: float, hostile: bool = False) -> 
     """Play and return what was measured: times in milliseconds, memory in MiB.
 
     Raises:
-        AssertionError: an answer, or a kept table, that is not its player's.
+        AssertionError: an answer, or a stored table, that is not its player's.
     """
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "tables.sqlite3"
@@ -219,7 +219,7 @@ def measure(games: int, seconds: float, think: float, hostile: bool = False) -> 
             asyncio.run(play(players, port, seconds, think, enemy))
             full, ticks = memory(server.pid), _cpu(server.pid) - ticks
         finally:
-            server.kill()  # what is kept is kept at any moment
+            server.kill()  # the store is whole at any moment
             server.communicate()
         check_store(path, players)
     times = 1000 * np.concatenate([player.times for player in players])

@@ -157,7 +157,7 @@ Positive = Annotated[float, Between(0, above=True)]
 NotNegative = Annotated[float, Between(0)]
 Share = Annotated[float, Between(0, 1)]
 Portion = Annotated[float, Between(0, 1, above=True)]  # more than none of it
-Players = Literal[2, 4]
+Players = Literal[2, 3, 4]  # the game says which of them it has
 Seat = Annotated[int, Between(0, 3)]  # of four; the game says how many it has
 NewFile = Annotated[Path, check_file]
 KeptFile = Annotated[Path, check_kept_file]

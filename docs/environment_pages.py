@@ -116,8 +116,8 @@ def page(name: str) -> str:
     slices += [f"| `{part}` | {size} | {meaning} |" for part, size, meaning in maker.family.layout]
     forms = ["env", "raw_env", "gym_env", "vector_env", "torch_env", "sb3_env"]
     made = ", ".join(f"{{py:obj}}`{form} <crib_env.{name}.{form}>`" for form in forms)
-    told = re.sub(r"^\|.*\n", "", sections["Keywords"], flags=re.MULTILINE).strip()
-    sections["Arguments"] = "\n".join(["", *rows]) + f"\n\nThe forms: {made}.\n\n{told}\n"
+    keywords = re.sub(r"^\|.*\n", "", sections["Keywords"], flags=re.MULTILINE).strip()
+    sections["Arguments"] = "\n".join(["", *rows]) + f"\n\nThe forms: {made}.\n\n{keywords}\n"
     sections["Observation"] += "\n\n### Slice by slice\n\n" + "\n".join(slices) + "\n"
     sections["Rules"] = f"Clause by clause, each with its source: {CLAUSES[name]}.\n"
     order = ["Usage", "Arguments", "Observation", "Actions", "Rewards", "Version history", "Rules"]

@@ -97,7 +97,7 @@ def measure(line: str, folder: Path) -> dict[str, Any]:
     stored = folder / MEASURED
     if not stored.exists():
         agent = agent_of(line, folder)
-        found = exploitability(agent, env=ENV, hands=HANDS, abstraction=1, progress=print)
+        found = exploitability(agent, env=ENV, hands=HANDS, progress=print)
         maker, rules = find_game(ENV, None)
         against = {
             name: evaluate(maker, rules, agent, load_agent(name), PAIRS, 1, games=False)[

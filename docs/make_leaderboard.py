@@ -70,9 +70,9 @@ explains the method.
 `python -m docs.make_leaderboard` makes this page from the folder `leaderboard/`. `crib rate` with
 `--env ENV --pairs N --seed S --out leaderboard/NAME` makes its files. Each file names N, S and
 the versions; for the agents of the package S is {SEED}. Results of fewer than {LEAST_PAIRS}
-pairs are not accepted. `crib rate AGENT --check leaderboard/NAME/ENV.json` plays the games of a
-file again and compares. `python -m docs.make_leaderboard --measure` rates the agents of the
-package, each in the games that it plays in its own way: `equilibrium` does not play Table Top,
+pairs are not accepted. `crib rate greedy --check leaderboard/greedy/five_card_v0.json` plays the
+games of a file again and compares. `python -m docs.make_leaderboard --measure` rates the agents of
+the package, each in the games that it plays in its own way: `equilibrium` does not play Table Top,
 where `master` plays as `expert`.
 """
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Any
 
 from crib_agents.files import shown
@@ -9,6 +10,9 @@ from crib_env.engine.family import Family
 from crib_env.policy import Views
 from crib_env.rules import PRESETS, Rules, TwoHandRules
 
+# What the expert honours: its tables are measured under the presets. In the two-hand games its
+# judge adjusts the measured points to other heels.
+HONOURS = frozenset({"target", "match_target", "partners_confer", "two_hand.heels"})
 # No choice that is for the points of a deal depends on these, whatever their values.
 FOR_POINTS = TwoHandRules.of_a_match | {"target", "heels", "score_difference", "partners_confer"}
 
@@ -19,6 +23,13 @@ def refuse_other_views(name: str, views: Views, *families: Family) -> None:
         played = " and ".join(family.name for family in families)
         raise ValueError(f"{name} plays {played} alone, got views of fields "
                          f"{', '.join(views.dtype.names or ('none',))}")  # fmt: skip
+
+
+def fields_of(rules: Rules) -> dict[str, Any]:
+    """Return the fields of rules, without their name."""
+    fields = asdict(rules)
+    del fields["name"]
+    return fields
 
 
 def read_rules(family: object, name: object, fields: Any) -> Rules:

@@ -21,7 +21,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
+
+from crib_env.arrays import Array
 
 HEADER = "crib_env"  # where the file's metadata hold our header
 LENGTH = 8  # bytes
@@ -35,7 +36,7 @@ ANYWAY = 1 << 24  # bytes to which it may expand in any case
 XZ = b"\xfd7zXZ\0"  # what such data begin with
 MOST_MEMORY = 1 << 24  # bytes that unpacking may take beside what comes out
 
-Tensors = Mapping[str, npt.NDArray[Any]]
+Tensors = Mapping[str, Array]
 
 
 def write_whole(path: Path, data: bytes) -> None:
@@ -143,7 +144,7 @@ def inflate(data: bytes, size: int) -> bytes:
     return found
 
 
-def read_arrays(path: Path) -> dict[str, npt.NDArray[Any]]:
+def read_arrays(path: Path) -> dict[str, Array]:
     """Return the arrays of an ``.npz`` file, whose checksums are zip's.
 
     Raises:
@@ -151,9 +152,9 @@ def read_arrays(path: Path) -> dict[str, npt.NDArray[Any]]:
     """
     try:
         with zipfile.ZipFile(path) as archive:
-            told = sum(member.file_size for member in archive.infolist())
-        if told > max(ANYWAY, MOST_EXPANSION * path.stat().st_size):
-            raise ValueError(f"it says that it expands to {told:,} bytes")
+            size = sum(member.file_size for member in archive.infolist())
+        if size > max(ANYWAY, MOST_EXPANSION * path.stat().st_size):
+            raise ValueError(f"it says that it expands to {size:,} bytes")
         with np.load(path) as held:
             return dict(held)
     except (OSError, ValueError, EOFError, KeyError, MemoryError, NotImplementedError,
@@ -197,8 +198,8 @@ def _check_seal(data: bytes, begin: int, seal: object, needed: bool) -> None:
 
 def _tensors(described: dict[str, Any], numbers: memoryview) -> Tensors:
     """Return the tensors, which must lie one behind the other and fill the file."""
-    places = {name: _place(name, told, len(numbers)) for name, told in described.items()}
-    tensors: dict[str, npt.NDArray[Any]] = {}
+    places = {name: _place(name, one, len(numbers)) for name, one in described.items()}
+    tensors: dict[str, Array] = {}
     end = 0
     for name, (dtype, shape, first, last) in sorted(places.items(), key=lambda one: one[1][2:]):
         if first != end:
@@ -211,10 +212,10 @@ def _tensors(described: dict[str, Any], numbers: memoryview) -> Tensors:
     return tensors
 
 
-def _place(name: str, told: Any, size: int) -> tuple[np.dtype[Any], tuple[int, ...], int, int]:
+def _place(name: str, described: Any, size: int) -> tuple[np.dtype[Any], tuple[int, ...], int, int]:
     """Return the type and the shape of a tensor, where it begins and where it ends."""
-    told = told if isinstance(told, dict) else {}
-    kind, shape, offsets = (told.get(key) for key in ("dtype", "shape", "data_offsets"))
+    described = described if isinstance(described, dict) else {}
+    kind, shape, offsets = (described.get(key) for key in ("dtype", "shape", "data_offsets"))
     if not isinstance(kind, str) or kind not in DTYPES:
         raise ValueError(f"the tensor {name!r} is of the type {shown(kind)}, expected one of "
                          f"{', '.join(DTYPES)}")  # fmt: skip
@@ -226,7 +227,7 @@ def _place(name: str, told: Any, size: int) -> tuple[np.dtype[Any], tuple[int, .
     return dtype, tuple(shape), *offsets
 
 
-def _check_finite(name: str, array: npt.NDArray[Any]) -> None:
+def _check_finite(name: str, array: Array) -> None:
     if array.dtype.kind != "f" or not array.size:
         return
     if not -LARGEST <= float(array.min()) <= float(array.max()) <= LARGEST:

@@ -8,10 +8,10 @@ from collections.abc import Iterator, Sequence
 from typing import Any, Literal
 
 import numpy as np
-import numpy.typing as npt
 
 from crib_agents.adapters.phased import PhasedAgent
 from crib_agents.adapters.scored import ScoredAgent
+from crib_env.arrays import Doubles
 from crib_env.policy import Agent, Opponent, find_agent
 
 By = Literal["recency", "results", "uniform"]
@@ -146,7 +146,7 @@ class Pool:
             for agent in self._agents
         }
 
-    def probabilities(self) -> npt.NDArray[np.float64]:
+    def probabilities(self) -> Doubles:
         """Return how likely each policy is drawn, float64[len(pool)], the oldest first."""
         weights = np.ones(len(self))
         if self.by == "recency":
@@ -154,7 +154,7 @@ class Pool:
         elif self.by == "results":
             lost = 1 - np.array(list(self.win_rates().values()))
             weights *= (lost / lost.max()) ** self.sharpness
-        total: npt.NDArray[np.float64] = weights / weights.sum()
+        total: Doubles = weights / weights.sum()
         return total
 
     def sample(self, count: int = 1) -> list[tuple[Agent, float]]:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import ClassVar
 
 import numpy as np
-import numpy.typing as npt
 
 from crib_env.answers import one_or_many
+from crib_env.arrays import Doubles
 from crib_env.engine.lanes import lane_entries
 from crib_env.engine.rng import below
 from crib_env.engine.slots import NTH_SLOT, SLOT_COUNT
@@ -39,11 +39,11 @@ class RandomAgent(CompiledAgent):
     draws: ClassVar[bool] = True
 
     @one_or_many
-    def action_probabilities(self, views: Views) -> npt.NDArray[np.float64]:
+    def action_probabilities(self, views: Views) -> Doubles:
         """Return float64[B, actions]: each legal action of a view is as likely."""
         _, family = self._for_views(views)
         observations = np.empty((len(views), family.obs_size), dtype=np.uint8)
         masks = np.empty((len(views), family.actions), dtype=np.int8)
         lane_entries(family).encode(np.ascontiguousarray(views), observations, masks)
-        probabilities: npt.NDArray[np.float64] = masks / masks.sum(axis=1, keepdims=True)
+        probabilities: Doubles = masks / masks.sum(axis=1, keepdims=True)
         return probabilities

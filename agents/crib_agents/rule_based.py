@@ -3,7 +3,8 @@
 Discarding, it takes the exact mean of the hand over every starter it has not seen, plus the mean
 crib of the pair if the crib is its own, minus it if not. In play it weighs points now against what
 the other seat's reply is likely to peg; see `kernels.pegging`. It does not play to the score.
-Where it places a card at Table Top is in `kernels.placing`.
+Where it places a card at Table Top is in `kernels.placing`, how it plays for three and four in
+`kernels.many_hand`.
 """
 
 from __future__ import annotations
@@ -11,14 +12,15 @@ from __future__ import annotations
 from typing import ClassVar
 
 import numpy as np
-import numpy.typing as npt
 
 from crib_agents.checks import FOR_POINTS
 from crib_agents.data.tables import CRIB_TABLES, load
-from crib_agents.kernels.discard import discard_by
-from crib_agents.kernels.pair_tables import CELLS, cell, pair_table_of
+from crib_agents.kernels.discard import CELLS, cell, discard_by, pair_table_of
+from crib_agents.kernels.many_hand import best_card as best_card_of_many
+from crib_agents.kernels.many_hand import best_discard
 from crib_agents.kernels.pegging import HEURISTICS, best_card
 from crib_agents.kernels.placing import WEIGHTS, best_action
+from crib_env.arrays import Doubles
 from crib_env.engine.jit import kernel
 from crib_env.engine.two_hand.counting import DECK, starters_total
 from crib_env.engine.two_hand.records import DISCARD
@@ -44,12 +46,19 @@ def choose_card(v, rng, table, weights):
     return best_card(v, weights)
 
 
+def choose_card_of_many(v, rng, table, weights):
+    """Return the rule-based card for a view ``v`` of the games for three and four."""
+    if v["phase"] == DISCARD:
+        return best_discard(v, table, weights)
+    return best_card_of_many(v)
+
+
 def choose_cell(v, rng, table, weights):
     """Return the rule-based action for the Table Top view ``v``; ``weights`` are not for it."""
     return best_action(v, table, WEIGHTS)
 
 
-def default_weights() -> npt.NDArray[np.float64]:
+def default_weights() -> Doubles:
     """Return the weights of the agent: crib charts, keeping rates, then `HEURISTICS`."""
     tables = load(CRIB_TABLES)
     heuristics = [value for _, value, _ in HEURISTICS]
@@ -60,9 +69,14 @@ class RuleBasedAgent(CompiledAgent):
     """Keeps the best hand and crib on average, and pegs with care."""
 
     name = "rule_based"
-    acts: ClassVar[dict[str, Act]] = {"two_hand": choose_card, "table_top": choose_cell}
+    acts: ClassVar[dict[str, Act]] = {
+        "two_hand": choose_card, "many_hand": choose_card_of_many, "table_top": choose_cell,
+    }  # fmt: skip
     # Its crib charts go by ranks: they know no flush, however long one must be.
-    honours = FOR_POINTS | {"dealt", "single_count", "flush_size", "crib_flush_size", "adjacency"}
+    honours = FOR_POINTS | {
+        "dealt", "single_count", "flush_size", "crib_flush_size", "adjacency", "second_go_ends",
+        "players", "partners",
+    }  # fmt: skip
 
     def __init__(self) -> None:
         super().__init__(default_weights())

@@ -40,7 +40,7 @@ from numba.core.serialize import dumps
 
 from crib_env.engine.fingerprint import fingerprint
 
-KEPT = 8  # files of one entry: so many versions may share a folder
+MOST_FILES = 8  # files of one entry: so many versions may share a folder
 SEAL = hashlib.sha256().digest_size
 DIGITS = 24  # of the fingerprint in a file's name; the seal has all
 ENDING = ".kernel"
@@ -213,7 +213,7 @@ class KernelCache(NullCache):
             packed = dumps(self._pack.reduce(data))
             _write(path, self._seal(packed) + packed)
             versions = f"{glob.escape(self._name)}-{'?' * DIGITS}{ENDING}"
-            for old in sorted(path.parent.glob(versions), key=_age)[KEPT:]:
+            for old in sorted(path.parent.glob(versions), key=_age)[MOST_FILES:]:
                 old.unlink(missing_ok=True)
         except Exception:  # full or unwritable, or nothing that can be packed: it runs all the same
             return

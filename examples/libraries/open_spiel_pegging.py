@@ -18,7 +18,7 @@ from open_spiel.python.algorithms import cfr, exploitability
 
 from crib_env import Game, format_cards
 
-KEPT = 3  # cards of a hand of five
+HELD = 3  # cards of a hand of five
 
 TYPE = pyspiel.GameType(
     short_name="python_cribbage_play",
@@ -62,7 +62,7 @@ class Play(pyspiel.Game):  # type: ignore[misc]
 def discarded(seed: int) -> Game:
     """Return a deal from a seed in which each seat has discarded the first cards it holds."""
     game = Game("five_card", episode="pegging", seed=seed)
-    while game.view(game.seat)["hand_n"] > KEPT:
+    while game.view(game.seat)["hand_n"] > HELD:
         game.push(game.legal_actions[0])
     return game
 

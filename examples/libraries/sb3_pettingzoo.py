@@ -53,9 +53,9 @@ class SelfPlay(gymnasium.Env[Array, int]):
 
     def step(self, action: int) -> tuple[Array, float, bool, bool, dict[str, Any]]:
         """Act for the seat to move, pay it, and return what the next seat to move observes."""
-        behaviour_nets = self.games.agent_selection
+        mover = self.games.agent_selection
         self.games.step(int(action))
-        paid = float(self.games.rewards[behaviour_nets])
+        paid = float(self.games.rewards[mover])
         observation, _, terminated, truncated, _ = self.games.last()
         return observation["observation"], paid, terminated, truncated, {}
 

@@ -1,4 +1,4 @@
-"""What is kept for a person between sittings: choices in the configuration folder, scores in data.
+"""What is stored for a person between sittings: choices as configuration, scores as data.
 
 A folder that cannot be read or written costs the memory and never the game.
 """
@@ -58,15 +58,15 @@ def read_speed(typed: str) -> int:
 
 
 def choices_file() -> Path:
-    """Return where choices are kept."""
+    """Return where choices are stored."""
     return user_config_path(APP) / "choices.json"
 
 
 def load_choices() -> Choices:
-    """Return the choices kept, and our own for those that are not or make no sense."""
-    kept, known = load(choices_file()), Choices()
+    """Return the stored choices, and our own for those that are not or make no sense."""
+    stored, known = load(choices_file()), Choices()
     for field in fields(Choices):
-        value = kept.get(field.name)
+        value = stored.get(field.name)
         if type(value) is type(getattr(known, field.name)):
             try:
                 known = known.with_those_given(**{field.name: value})
@@ -81,7 +81,7 @@ def save_choices(choices: Choices) -> str | None:
 
 
 def data_file(name: str) -> Path:
-    """Return where something is kept that is no choice: scores, games."""
+    """Return where something is stored that is no choice: scores, games."""
     return user_data_path(APP) / name
 
 
@@ -94,12 +94,12 @@ def load(path: Path) -> dict[str, Any]:
     return found if isinstance(found, dict) else {}
 
 
-def save(path: Path, kept: dict[str, Any]) -> str | None:
+def save(path: Path, values: dict[str, Any]) -> str | None:
     """Write a file whole or not at all; return why that could not be done, or None."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         fresh = path.with_suffix(".new")
-        fresh.write_text(json.dumps(kept, indent=1) + "\n", encoding="utf-8")
+        fresh.write_text(json.dumps(values, indent=1) + "\n", encoding="utf-8")
         fresh.replace(path)
     except OSError as error:
         return f"{path} cannot be written: {error.strerror or error}"

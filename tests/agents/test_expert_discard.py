@@ -21,15 +21,16 @@ from crib_agents.expert.two_hand.discard.expert import (
     DiscardExpert,
     rank_discards,
 )
-from crib_agents.kernels.pair_tables import CELLS, cell
+from crib_agents.kernels.discard import CELLS, cell
 from crib_agents.knowledge.two_hand import model
 from crib_agents.knowledge.two_hand.holdings import FIRST, OF_SIZE, number
 from crib_agents.knowledge.two_hand.model import MODEL
 from crib_agents.knowledge.two_hand.win import WON, probabilities
 from crib_agents.knowledge.two_hand.win_table import win_table
 from crib_training.evaluation.duplicate import estimate, play_pairs
+from crib_training.exploit.hands import multisets
 from crib_training.tables.two_hand.discarded import sample_round
-from crib_training.tables.two_hand.hand_pegging import hand_ranks, shrunk
+from crib_training.tables.two_hand.hand_pegging import shrunk
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -178,7 +179,7 @@ def test_a_new_round_finds_the_habits_and_the_cribs_they_make(game: str) -> None
 
 @pytest.mark.parametrize("cards", [3, 4])
 def test_hands_are_in_the_order_of_the_holdings(cards: int) -> None:
-    hands = hand_ranks(cards).tolist()
+    hands = multisets(cards).tolist()
     assert len(hands) == len(set(map(tuple, hands))) == OF_SIZE[cards]
     places = [number(sum(1 << (4 * rank) for rank in hand)) - FIRST[cards] for hand in hands]
     assert places == list(range(len(hands)))
@@ -188,7 +189,7 @@ def test_hands_are_in_the_order_of_the_holdings(cards: int) -> None:
 def test_pegging_is_as_players_know_it(game: str) -> None:
     rules = PRESETS[game]
     pegs = model.hand_pegging(rules.dealt)
-    ranks = hand_ranks(rules.dealt - 2)
+    ranks = multisets(rules.dealt - 2)
     mine = pegs[:, :, 0]
     assert pegs.min() > 0.0
     assert (mine.mean(axis=1)[ROLES.index("dealer")] > mine.mean(axis=1)[ROLES.index("pone")]).all()
@@ -199,7 +200,7 @@ def test_pegging_is_as_players_know_it(game: str) -> None:
 def test_few_samples_are_drawn_to_the_additive_model() -> None:
     """True means scatter by 0.5 about shares that add up, samples by 2 about the means."""
     rng = np.random.default_rng(6)
-    ranks = hand_ranks(4)
+    ranks = multisets(4)
     shares = rng.normal(0.5, 0.2, size=13)
     truth = shares[ranks].sum(axis=1) + rng.normal(0, 0.5, size=len(ranks))
     n = rng.choice([0, 3, 300], size=len(ranks))

@@ -23,7 +23,7 @@ from crib_agents.expert.two_hand.pegging.search import (
     THEIR_POINTS,
     WIN_VALUE,
 )
-from crib_agents.kernels.pair_tables import cell
+from crib_agents.kernels.discard import cell
 from crib_agents.knowledge.two_hand import model
 from crib_agents.knowledge.two_hand.holdings import (
     COUNTED,

@@ -124,7 +124,7 @@ def test_the_compiled_net_is_that_of_pytorch() -> None:
 
     rng = np.random.default_rng(5)
     for n in (0, 1, 4, 7, 40):
-        net = mlp(60, (33, 10), 3)
+        net = mlp(60, 33, 10, 3)
         places = rng.permutation(60)[:n].astype(np.int64)
         values, outputs = rng.normal(size=n), np.zeros(3)
         put_through(flatten(layers_of(net)), places, values, outputs)

@@ -14,7 +14,8 @@ from crib_agents.expert.two_hand.discard.expert import rank_discards
 from crib_agents.expert.two_hand.pegging import expert as pegging
 from crib_agents.expert.two_hand.pegging.search import WIN_VALUE as CARD_VALUE
 from crib_agents.knowledge.two_hand.win_table import win_table
-from crib_agents.master import Master, strategies
+from crib_agents.master import Master
+from crib_agents.master import agent as master
 from crib_agents.master.agent import point, read_tables
 
 from crib_env.batch import GameBatch
@@ -143,8 +144,8 @@ def test_a_strategy_is_read_when_its_game_is_first_met(
     views: np.ndarray, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     read, load = [], Solved.load
-    monkeypatch.setattr(strategies.Solved, "load", lambda path: read.append(path) or load(path))
-    strategies.packed.cache_clear()
+    monkeypatch.setattr(master.Solved, "load", lambda path: read.append(path) or load(path))
+    master.packed.cache_clear()
     agent = find_agent("master")
     pickle.dumps(agent)
     assert not read

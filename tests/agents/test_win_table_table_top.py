@@ -10,18 +10,33 @@ import pytest
 from crib_agents.expert.table_top import TableTopExpert
 from crib_agents.expert.table_top.agent import ACTIONS, VALUE, WIN_VALUE
 from crib_agents.expert.table_top.value import MINE, THEIRS
-from crib_agents.knowledge.table_top import rounds, win
+from crib_agents.knowledge.table_top import win
 from crib_agents.knowledge.table_top.win_table import chance_of
 from crib_training.evaluation.duplicate import estimate, play_pairs
-from crib_training.tables.table_top.rounds import ByPoints, gain, measure
+from crib_training.tables.table_top.rounds import measure
 
 from compiled import compiled_alone
-from crib_env.engine.table_top.records import GAME, TURNS
+from crib_env.engine.table_top.records import GAME, ROUND, TURNS
+from crib_env.policy import Actions, Views
 from crib_env.rules import PRESETS
 from stacked import Lanes
 from table_top_views import every_variant, position
 
 Array = npt.NDArray[Any]
+
+
+class ByPoints:
+    """The expert where it takes every round for one by itself, so that it judges by points."""
+
+    def __init__(self, expert: TableTopExpert) -> None:
+        self.name = f"{expert.name} by points"
+        self._expert = expert
+
+    def act(self, views: Views, rng: np.random.Generator) -> Actions:
+        """Return the expert's actions."""
+        views = views.copy()
+        views["episode"] = ROUND
+        return self._expert.act(views, rng)
 
 
 # Rounds small enough to follow: points of the dealer's side and the other, and their chances.
@@ -91,9 +106,9 @@ def test_the_table_agrees_with_games_played(players: int, preset: str) -> None:
 @every_variant
 def test_a_new_measurement_agrees_with_the_file(players: int, preset: str) -> None:
     """The file was measured at budget 2, whose points are a little more."""
-    stored = rounds.load(int(PRESETS[preset].score_difference), players)
+    stored = win.load_rounds(int(PRESETS[preset].score_difference), players)
     scored, errors = measure(preset, players, 1, 2000, np.random.SeedSequence(5))
-    points = np.arange(rounds.POINTS)
+    points = np.arange(win.POINTS)
     assert scored[:, 0].mean() == pytest.approx(stored.points.sum(axis=1) @ points, abs=0.9)
     assert scored[:, 1].mean() == pytest.approx(stored.points.sum(axis=0) @ points, abs=0.9)
     for turn in (0, 9, 18):
@@ -235,5 +250,7 @@ def test_worths_of_a_game_are_chances(players: int, preset: str) -> None:
 @compiled_alone
 def test_judging_by_the_game_wins_no_fewer_games() -> None:
     """Over 1,500 duplicate pairs the 95 % interval reaches half of them."""
-    won = gain("table_top", 2, 1, 1500, 4)
+    expert = TableTopExpert(1)
+    games = play_pairs(PRESETS["table_top"], "game", expert, ByPoints(expert), 1500, 4)
+    won = estimate(games.won.mean(axis=1))
     assert won.mean + won.half > 0.5

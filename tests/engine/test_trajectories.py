@@ -8,13 +8,12 @@ it is meant, the environment's version goes up and `python tests/support/traject
 from __future__ import annotations
 
 import json
-from itertools import product
 
 import pytest
 
-from trajectories import BATCHES, FILE, GAMES, OPPONENTS, POLICIES, QUICK, play_batch, play_games
+from trajectories import FILE, MET, PLAYED, QUICK, play_batch, play_games
 
-every_game = pytest.mark.parametrize(("name", "policy"), list(product(GAMES, POLICIES)))
+every_game = pytest.mark.parametrize(("name", "policy"), PLAYED)
 
 
 @every_game
@@ -29,7 +28,6 @@ def test_whole_games_of_all_seeds_are_what_they_were(name: str, policy: str) -> 
     assert play_games(name, policy) == json.loads(FILE.read_text())[f"{name}, {policy}"]
 
 
-@pytest.mark.parametrize("opponent", OPPONENTS)
-@pytest.mark.parametrize("name", BATCHES)
+@pytest.mark.parametrize(("name", "opponent"), MET)
 def test_batches_are_what_they_were(name: str, opponent: str) -> None:
     assert play_batch(name, opponent) == json.loads(FILE.read_text())[f"{name} against {opponent}"]

@@ -20,6 +20,7 @@ SINGLE = {
     "skunk": ((), "i8"), "seat": ((), "i8"), "opponent": ((), "i8"),
     "illegal_action": ((), "i8"),
 }  # fmt: skip
+SIDES = {"crib_env/ThreeHand-v0": 3}  # the others have two
 IDS = [f"crib_env/{name}" for name in crib_env.ENVIRONMENTS.values()]
 
 
@@ -49,7 +50,10 @@ def test_the_info_of_a_single_game_has_the_same_keys_shapes_and_types_always(
     gym_id: str, opponent: Any
 ) -> None:
     env = gymnasium.make(gym_id, opponent=opponent, seat=None)
-    expected = SINGLE | {"action_mask": ((int(env.action_space.n),), "i1")}  # type: ignore[attr-defined]
+    expected = SINGLE | {
+        "action_mask": ((int(env.action_space.n),), "i1"),  # type: ignore[attr-defined]
+        "scores": ((SIDES.get(gym_id, 2),), "i8"),
+    }
     seen = set()
     for when, info in walk(env, 60):
         assert described(info) == expected, when

@@ -234,7 +234,7 @@ def test_what_is_made_of_a_finished_game_is_made_once_and_little_is_kept() -> No
             await asyncio.sleep(0)
             slow.asked[-1].set_result(f"page {name}")
             await one
-        assert sum(map(len, finished._kept.values())) <= 200
+        assert sum(map(len, finished._made.values())) <= 200
         asked = len(slow.asked)
         lost = asyncio.create_task(finished.get("replay", "fails"))
         await asyncio.sleep(0)

@@ -19,7 +19,7 @@ from crib_play.table.names import names
 from crib_play.table.session import Session
 from crib_training.command_line import main
 from crib_training.evaluation.duplicate import play_pairs
-from crib_training.learn.deep_monte_carlo.games import find_self_play
+from crib_training.learn.deep_monte_carlo.algorithm import find_self_play
 from crib_training.learn.deep_monte_carlo.settings import Settings
 
 import crib_env
@@ -65,7 +65,10 @@ LACKING = {
     "equilibrium": (
         lambda: find_agent("equilibrium").act(views(), RNG), "equilibrium does not play toy"
     ),
-    "greedy": (lambda: find_agent("greedy").act(views(), RNG), "greedy plays two_hand, table_top"),
+    "greedy": (
+        lambda: find_agent("greedy").act(views(), RNG),
+        "greedy plays two_hand, many_hand, table_top",
+    ),
     "analysis": (lambda: analyze(views()), "the game toy has no analysis"),
     "weights": (lambda: find_learned("toy"), "that the learned agent plays .two_hand, table_top."),
     "deep_monte_carlo": (

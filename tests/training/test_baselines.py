@@ -20,7 +20,7 @@ from crib_training.baselines.policy import Policy
 from crib_training.baselines.rollout import Rollout, both_seats, collect, gae
 from crib_training.baselines.run import POLICY, Run, learn
 from crib_training.baselines.vrpo import expected_sarsa
-from crib_training.learn.divergence import DivergedError
+from crib_training.learn.learner import DivergedError
 from crib_training.learn.train import METHODS, main
 from crib_training.outputs import CHECKPOINT
 
@@ -34,14 +34,14 @@ LEARNERS = {"selfplay_ppo": "PPO", "mmd": "MMD", "vrpo": "VRPO", "nfsp": "NFSP",
              "escher": "ESCHER", "monte_carlo": "MonteCarlo"}  # fmt: skip
 
 
-def small(method: str, **changes: Any) -> tuple[Any, Any]:
-    """Return the settings of a small run of a method, and its learner."""
+def small(method: str, **changes: Any) -> Any:
+    """Return the learner of a small run of a method."""
     module = import_module(METHODS[method])
     settings = module.Settings(**{
         "decisions": 2048, "num_envs": 32, "hidden_sizes": (16, 16), "steps": 8, "batch_size": 64,
         "features": None, "num_evals": 0, "progress": False, **changes,
     })  # fmt: skip
-    return settings, getattr(module, LEARNERS[method])(settings)
+    return getattr(module, LEARNERS[method])(settings)
 
 
 def drawn(masks: Any, rng: np.random.Generator) -> Any:
@@ -167,9 +167,9 @@ def test_a_reservoir_holds_every_row_with_equal_chances_and_the_others_are_the_n
 @pytest.mark.usefixtures("ctrl_c")
 @pytest.mark.parametrize("method", LEARNERS)
 def test_a_stopped_run_goes_on_to_the_same_result(method: str, tmp_path: Path) -> None:
-    settings, learner = small(method, out=tmp_path / "whole")
-    Run(method, settings, learner).go()
-    settings, learner = small(method, out=tmp_path / "parts")
+    learner = small(method, out=tmp_path / "whole")
+    Run(learner).go()
+    learner = small(method, out=tmp_path / "parts")
     iterate = learner.iterate
 
     def stop_at_half() -> dict[str, float]:
@@ -179,28 +179,28 @@ def test_a_stopped_run_goes_on_to_the_same_result(method: str, tmp_path: Path) -
 
     learner.iterate = stop_at_half
     with pytest.raises(KeyboardInterrupt, match="--resume"):
-        Run(method, settings, learner).go()
-    settings, learner = small(method, out=tmp_path / "parts", resume=tmp_path / "parts")
-    Run(method, settings, learner).go()
+        Run(learner).go()
+    learner = small(method, out=tmp_path / "parts", resume=tmp_path / "parts")
+    Run(learner).go()
     files = [(tmp_path / name / POLICY).read_bytes() for name in ("whole", "parts")]
     assert files[0] == files[1]
 
 
 def test_a_run_of_another_method_or_of_other_settings_is_not_gone_on_with(tmp_path: Path) -> None:
-    settings, learner = small("mmd", out=tmp_path)
-    Run("mmd", settings, learner).go()
-    settings, learner = small("vrpo", out=tmp_path, resume=tmp_path)
+    learner = small("mmd", out=tmp_path)
+    Run(learner).go()
+    learner = small("vrpo", out=tmp_path, resume=tmp_path)
     with pytest.raises(ValueError, match="holds a run of mmd, not of vrpo"):
-        Run("vrpo", settings, learner).go()
+        Run(learner).go()
     for name, value, words in (
         ("hidden_sizes", (24, 24), r"hidden_sizes was \[16, 16\], not \[24, 24\]"),
         ("num_envs", 16, "num_envs was 32, not 16"),
         ("learning_rate", 1e-3, "learning_rate was 0.0005, not 0.001"),
         ("env", "six_card_v0", "env was five_card_v0, not six_card_v0"),
     ):
-        settings, learner = small("mmd", out=tmp_path, resume=tmp_path, **{name: value})
+        learner = small("mmd", out=tmp_path, resume=tmp_path, **{name: value})
         with pytest.raises(ValueError, match=words):
-            Run("mmd", settings, learner).go()
+            Run(learner).go()
 
 
 def test_states_of_another_size_are_refused() -> None:
@@ -224,23 +224,23 @@ def test_a_run_that_diverges_ends_and_leaves_the_last_checkpoint(
     """Also where one step only is taken, after which the weights are large but finite."""
     often = {"nfsp": {"updates": 1}, "escher": {"updates": 1}, "monte_carlo": {}}
     changes = {"batch_size": 4096, **often.get(method, {"epochs": 1})} if once else {}
-    settings, learner = small(method, out=tmp_path, learning_rate=1e30, **changes)
+    learner = small(method, out=tmp_path, learning_rate=1e30, **changes)
     with pytest.raises(DivergedError, match="nothing was saved"):
-        Run(method, settings, learner).go()
+        Run(learner).go()
     assert not (tmp_path / CHECKPOINT).exists()
     assert not (tmp_path / POLICY).exists()
 
 
 @pytest.mark.parametrize("method", ["nfsp", "escher"])
 def test_a_run_that_has_nothing_to_draw_yet_goes_on(method: str, tmp_path: Path) -> None:
-    settings, learner = small(method, out=tmp_path, num_envs=1, steps=2, decisions=60)
-    Run(method, settings, learner).go()
+    learner = small(method, out=tmp_path, num_envs=1, steps=2, decisions=60)
+    Run(learner).go()
     assert learner.decisions == 60
 
 
 def test_weights_of_late_iterations_do_not_overflow() -> None:
     """16 bits end at 65,504 and are not exact beyond 2,048."""
-    _, learner = small("escher", num_envs=4)
+    learner = small("escher", num_envs=4)
     for iteration in (2049, 70_001):
         learner.decisions = (iteration - 1) * 4 * 8
         learner.iterate()
@@ -257,8 +257,8 @@ def test_the_help_of_one_method_names_the_others(capsys: pytest.CaptureFixture[s
 def test_a_policy_is_exported_and_plays_alike(tmp_path: Path) -> None:
     pytest.importorskip("onnxruntime")
     pytest.importorskip("onnxscript")
-    settings, learner = small("mmd", out=tmp_path, features="lookahead", decisions=1024)
-    Run("mmd", settings, learner).go()
+    learner = small("mmd", out=tmp_path, features="lookahead", decisions=1024)
+    Run(learner).go()
     agent = load_agent(str(tmp_path / POLICY))
     to_onnx(agent, tmp_path / "mine.onnx")
     exported = load_agent(str(tmp_path / "mine.onnx"))
@@ -269,14 +269,14 @@ def test_a_policy_is_exported_and_plays_alike(tmp_path: Path) -> None:
 
 
 def test_what_was_written_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    settings, learner = small("mmd", out=tmp_path, decisions=256)
-    learn("mmd", settings, learner)
+    learner = small("mmd", out=tmp_path, decisions=256)
+    learn(learner)
     *_, names = capsys.readouterr().out.strip().rpartition("/")
     assert all((tmp_path / name).exists() for name in names.split(", "))
 
 
 def test_the_softmax_of_values_is_a_mixed_policy_that_the_greedy_one_ends() -> None:
-    _, learner = small("monte_carlo", temperature=0.5)
+    learner = small("monte_carlo", temperature=0.5)
     views = views_of("five_card", 50, 1)
     mixed, greedy = learner.agent(), Greedy(learner.agent().sets)
     probabilities, values = mixed.action_probabilities(views), greedy.action_values(views)
@@ -305,7 +305,7 @@ def test_every_method_learns(method: str, decisions: int, most: float, tmp_path:
     module = import_module(METHODS[method])
     settings = module.Settings(decisions=decisions, num_evals=1, eval_hands=20, out=tmp_path,
                                progress=False)  # fmt: skip
-    run = Run(method, settings, getattr(module, LEARNERS[method])(settings))
+    run = Run(getattr(module, LEARNERS[method])(settings))
     run.go()
     assert run.curve[-1].exploitability < most
     assert (tmp_path / POLICY).exists()

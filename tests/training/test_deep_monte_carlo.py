@@ -31,7 +31,7 @@ from crib_training.learn.deep_monte_carlo.two_hand import TwoHandSelfPlay  # noq
 from crib_env import parts  # noqa: E402
 from crib_env.batch import GameBatch  # noqa: E402
 from crib_env.rules import PRESETS  # noqa: E402
-from self_play import tensors_of  # noqa: E402
+from played_here import tensors_of  # noqa: E402
 
 POLICY = "policy.safetensors"
 
@@ -48,7 +48,7 @@ def small(out: Path, **changes: Any) -> Settings:
 def test_a_run_that_is_killed_and_goes_on_ends_as_one_left_alone(tmp_path: Path) -> None:
     alone, killed = tmp_path / "alone", tmp_path / "killed"
     train(small(alone))
-    words = [sys.executable, "-m", "crib_training.learn.deep_monte_carlo.loop"]
+    words = [sys.executable, "-m", "crib_training.command_line", "train"]
     words += [*command(small(killed)).split()[4:], "--eval-pairs", "0", "--save-seconds", "0.0"]
     run = subprocess.Popen(words, stdout=subprocess.DEVNULL)
     until = time.monotonic() + 120

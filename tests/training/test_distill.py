@@ -28,8 +28,7 @@ from learned_nets import drawn_weights
 torch = pytest.importorskip("torch")
 
 from crib_training.learn import labels as made  # noqa: E402
-from crib_training.learn.distill import Distillation, Settings, distill  # noqa: E402
-from crib_training.learn.imitation import centred_loss, modules  # noqa: E402
+from crib_training.learn.distill import Distillation, Settings, centred_loss, distill, modules  # noqa: E402  # noqa: E402
 
 HOYLE = PRESETS["hoyle"]
 CARDS = ["hoyle", "five_card"]

@@ -28,7 +28,7 @@ from crib_training.learn.deep_monte_carlo.checkpoint import FILE, Checkpoint  # 
 from crib_training.learn.deep_monte_carlo.loop import Training, train  # noqa: E402
 from crib_training.learn.deep_monte_carlo.settings import command  # noqa: E402
 
-from self_play import Here, played_here, small, tensors_of  # noqa: E402
+from played_here import Here, played_here, small, tensors_of  # noqa: E402
 
 
 @pytest.mark.parametrize("env", ["six_card_v0", "table_top_v0"])
@@ -131,7 +131,7 @@ def test_ctrl_c_ends_a_run_with_workers_in_one_line_and_leaves_nobody(
     moment: str, tmp_path: Path
 ) -> None:
     words = command(small(tmp_path, deals=10_000_000, num_envs=500)).split()[4:]
-    program = [sys.executable, "-m", "crib_training.learn.deep_monte_carlo.loop", *words]
+    program = [sys.executable, "-m", "crib_training.command_line", "train", *words]
     run = subprocess.Popen(
         [*program, "--eval-pairs", "0"], stderr=subprocess.PIPE, text=True,
         start_new_session=True, preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),

@@ -362,7 +362,8 @@ def test_workers_and_their_agents_die_with_the_command(tmp_path: Path) -> None:
     command = [
         sys.executable,
         "-m",
-        "crib_training.tournament.run",
+        "crib_training.command_line",
+        "tournament",
         "greedy",
         "process:failing_agents:Waits",
     ]

@@ -20,8 +20,7 @@ from crib_agents.analyze import analyze, discard_view, layout_view, pegging_view
 from crib_agents.analyze.choices import Choice
 
 from crib_env.policy import Views
-from crib_env.settings import CountOrNone, Players, Positional
-from crib_training.command_line import start
+from crib_env.settings import CountOrNone, Positional
 from crib_training.evaluation.markdown import padded, widths_of
 
 Pair = tuple[CountOrNone, CountOrNone]
@@ -61,7 +60,7 @@ class Settings:
     pile: str | None = None
     layout: str | None = None
     columns: bool = False
-    players: Players = 2
+    players: Literal[2, 4] = 2
     crib: str = ""
     partners_crib: str = ""
     others_crib: CountOrNone = 0
@@ -139,7 +138,3 @@ def run(settings: Settings) -> None:
         print(json.dumps([asdict(choice) for choice in choices], indent=1))
     else:
         print(in_columns(choices))
-
-
-if __name__ == "__main__":
-    start(Settings, run)

@@ -16,7 +16,6 @@ from crib_agents.adapters.scored import ScoredAgent
 from crib_agents.loading import TakesAgents
 
 from crib_env.settings import NewFile, Positional
-from crib_training.command_line import start
 
 
 @dataclass(frozen=True)
@@ -49,7 +48,3 @@ def run(settings: Settings) -> None:
         agent.sample = settings.sample
     to_onnx(agent, settings.onnx)
     print(f"wrote {settings.onnx}")
-
-
-if __name__ == "__main__":
-    start(Settings, run)

@@ -41,6 +41,36 @@ def shortest_episode(maker: EnvSpec) -> str:
     return maker.episodes.get("deal", "round")
 
 
+def seats_of(maker: EnvSpec, rules: Rules, players: int | None) -> tuple[int, ...]:
+    """Return the side of each seat of a game, by default of the fewest seats the rules allow.
+
+    Raises:
+        ValueError: no game by these rules has so many players.
+    """
+    if players is not None:
+        maker.check_players(players, rules)
+    return maker.family.sides_under(rules, players)
+
+
+def two_sides(maker: EnvSpec, rules: Rules, players: int | None, what: str) -> int:
+    """Return how many seats a game of two sides has; see `seats_of`.
+
+    Args:
+        maker, rules, players: of the game.
+        what: what needs two sides, for the message.
+
+    Raises:
+        ValueError: no such game, or it has more sides than two.
+    """
+    seats = seats_of(maker, rules, players)
+    if (sides := len(set(seats))) > 2:
+        raise ValueError(
+            f"{what} compares agents in games of two sides; {maker.name} by the rules {rules.name} "
+            f"has {sides}: crib evaluate compares two agents in it"
+        )
+    return len(seats)
+
+
 def in_phase(maker: EnvSpec, agent: Agent) -> Agent:
     """Return who plays whole games for an agent.
 

@@ -18,10 +18,10 @@ import numpy as np
 from crib_agents.loading import TakesAgents, load_agent
 
 from crib_env.envs.makers import EnvSpec
+from crib_env.honours import refuse_rules
 from crib_env.options import check_seed
 from crib_env.policy import Agent
 from crib_env.settings import Count, CountOrNone, File, NewFolder, Players, Positional, Seed
-from crib_training.command_line import start
 from crib_training.evaluation.duplicate import play_pairs
 from crib_training.evaluation.evaluate import versions
 from crib_training.evaluation.figures import shares_won
@@ -39,7 +39,7 @@ from crib_training.leaderboard_rows import (
     read,
     stored,
 )
-from crib_training.loading import find_env, find_game, in_phase
+from crib_training.loading import find_env, find_game, in_phase, two_sides
 from crib_training.outputs import write_json
 from crib_training.progress import Progress
 
@@ -52,7 +52,7 @@ class Settings(TakesAgents):
         agent: a name, a .safetensors, .zip (Stable-Baselines3) or .onnx file, or
             package.module:Class.
         env: the environment.
-        players: 2, or 4 in Table Top.
+        players: how many play, by default the fewest the rules allow.
         pairs: duplicate pairs of games against each built-in agent.
         seed: fixes everything.
         name: what the table calls it; by default its own name.
@@ -66,7 +66,7 @@ class Settings(TakesAgents):
 
     agent: Positional[str]
     env: str = "six_card_v0"
-    players: Players = 2
+    players: Players | None = None
     pairs: Count = 500
     seed: Seed = 1
     name: str | None = None
@@ -81,7 +81,7 @@ def play(
     agent: Agent,
     pairs: int,
     seed: int,
-    players: int = 2,
+    players: int | None = None,
     name: str | None = None,
     opponents: Sequence[str] | None = None,
 ) -> Results:
@@ -91,12 +91,14 @@ def play(
         ValueError: a number of pairs or of players, or a seed, that cannot be.
         IllegalActionError: the agent chose an illegal action.
     """
-    maker.check_players(players)
-    check_seed(seed)
     _, rules = find_game(maker.name)
+    players = two_sides(maker, rules, players, "crib rate")
+    check_seed(seed)
     name = name or agent.name
     if opponents is None:
         opponents = [other for other in BUILT_IN if other != name]
+    for opponent in opponents:  # before any game is played
+        refuse_rules(load_agent(opponent), rules, "game")
     games = {}
     with Progress(f"rating {name}", len(opponents) * pairs) as progress:
         for opponent in opponents:  # on the same deals, so that agents compare pair by pair
@@ -179,7 +181,3 @@ def run_check(path: Path, agent: Agent) -> None:
         f"{path} comes out again: {results.name}, {results.environment}, {results.pairs} pairs "
         f"each against {', '.join(results.games)}, seed {results.seed}."
     )
-
-
-if __name__ == "__main__":
-    start(Settings, run)

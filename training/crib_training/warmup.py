@@ -16,9 +16,9 @@ import numpy as np
 from crib_env.errors import unknown
 from crib_env.policy import find_agent
 from crib_env.registration import ENVIRONMENTS
-from crib_training.command_line import start
 from crib_training.evaluation.duplicate import play_pairs
-from crib_training.loading import find_env, find_game, in_phase, shortest_episode
+from crib_training.evaluation.rotation import play_sets
+from crib_training.loading import find_env, find_game, in_phase, seats_of, shortest_episode
 
 NUM_ENVS = 2  # the least that makes a batch
 
@@ -47,16 +47,20 @@ def one_game(name: str) -> None:
     learner.step(int(info["action_mask"].argmax()))
 
 
-def batches(name: str, agents: tuple[str, ...]) -> None:
-    """Take a step of a batch against each agent, and play duplicate deals with it."""
+def batches(name: str, agent: str) -> None:
+    """Take a step of a batch against an agent, and play duplicate deals with it.
+
+    Raises:
+        ValueError: the agent does not play the game.
+    """
     maker, rules = find_game(name)
-    for agent in agents:
-        envs = maker.vector_env(NUM_ENVS, opponent=agent)
-        _, info = envs.reset(seed=1)
-        envs.step(np.argmax(info["action_mask"], axis=1))
-        envs.close()
-        player = in_phase(maker, find_agent(agent))
-        play_pairs(rules, shortest_episode(maker), player, player, 1, seed=1)
+    envs = maker.vector_env(NUM_ENVS, opponent=agent)
+    _, info = envs.reset(seed=1)
+    envs.step(np.argmax(info["action_mask"], axis=1))
+    envs.close()
+    player = in_phase(maker, find_agent(agent))
+    play = play_pairs if len(set(seats_of(maker, rules, None))) == 2 else play_sets
+    play(rules, shortest_episode(maker), player, player, 1, seed=1, players=None)
 
 
 def run(settings: Settings) -> None:
@@ -69,9 +73,9 @@ def run(settings: Settings) -> None:
     for name in settings.envs:
         began = time.perf_counter()
         one_game(name)
-        batches(name, settings.agents)
+        for agent in settings.agents:
+            try:
+                batches(name, agent)
+            except ValueError as error:  # not every agent plays every game
+                print(f"{name}: {error}")
         print(f"{name}: {time.perf_counter() - began:.1f} s", flush=True)
-
-
-if __name__ == "__main__":
-    start(Settings, run)

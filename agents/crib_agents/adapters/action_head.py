@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-Floats = npt.NDArray[np.float32]
+from crib_env.arrays import Array, Floats
 
 
 @dataclass(frozen=True)
@@ -53,7 +52,7 @@ class ActionHead:
         return {f"head.{one.name}" for one in fields(cls)}
 
     @classmethod
-    def of(cls, tensors: Mapping[str, npt.NDArray[Any]]) -> ActionHead:
+    def of(cls, tensors: Mapping[str, Array]) -> ActionHead:
         """Return the head that the tensors of a file hold."""
         return cls(**{one.name: tensors[f"head.{one.name}"] for one in fields(cls)})
 

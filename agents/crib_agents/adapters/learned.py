@@ -8,7 +8,6 @@ play against it. It plays only the game and the rules of its training.
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -18,8 +17,9 @@ import numpy.typing as npt
 from crib_agents.adapters.action_head import ActionHead, summary
 from crib_agents.adapters.first_layer import first_layer
 from crib_agents.adapters.scored import ScoredAgent
-from crib_agents.checks import read_rules, refuse_other_views
+from crib_agents.checks import fields_of, read_rules, refuse_other_views
 from crib_agents.files import check_format, read_header, shown, to_bytes, write_whole
+from crib_env.arrays import Array, Doubles, Floats
 from crib_env.engine.family import Family, find_family
 from crib_env.policy import Views
 from crib_env.rules import PRESETS, Rules, as_rules
@@ -30,7 +30,7 @@ MANY = 256  # observations for which the first layer is worth a pass of its own
 PART = 2048  # observations at a time, which fit into a processor's cache
 WITH_FEATURES = 2  # what reads version 1 alone must refuse these
 
-Layers = list[tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]]
+Layers = list[tuple[Floats, Floats]]
 
 
 def header(
@@ -58,7 +58,7 @@ def header(
         "version": WITH_FEATURES if level else FORMAT_VERSION,
         "environment": environment,
         "rules": chosen.name,
-        "rules_fields": _fields(chosen),
+        "rules_fields": fields_of(chosen),
         "family": family.name,
         "observation_layout": [[name, size] for name, size, _ in family.layout_at(level)],
         "features": list(family.features)[level - 1] if level else None,
@@ -158,7 +158,7 @@ class PolicyNetAgent(ScoredAgent):
         """Write the weights with their header, for `load`."""
         write_whole(Path(path), self.to_bytes())
 
-    def _scores(self, views: Views) -> npt.NDArray[np.float64]:
+    def _scores(self, views: Views) -> Doubles:
         refuse_other_views(self.name, views, self._family)
         if len(views) <= PART:
             return super()._scores(views)
@@ -166,9 +166,7 @@ class PolicyNetAgent(ScoredAgent):
                  for at in range(0, len(views), PART)]  # fmt: skip
         return np.concatenate(parts)
 
-    def _logits(
-        self, observations: npt.NDArray[Any], masks: npt.NDArray[np.int8]
-    ) -> npt.NDArray[np.float32]:
+    def _logits(self, observations: Array, masks: npt.NDArray[np.int8]) -> Floats:
         """Return the network's logits, float32[B, actions]."""
         family = self._family
         features = observations[:, family.obs_size :].reshape(len(masks), -1, family.actions)
@@ -189,15 +187,8 @@ class PolicyNetAgent(ScoredAgent):
             logits += self.head.logits(x, features, masks)
         # Numbers that overflowed are low, but above what is not legal.
         low = float(np.finfo(np.float32).min)
-        found: npt.NDArray[np.float32] = np.nan_to_num(logits, nan=low)
+        found: Floats = np.nan_to_num(logits, nan=low)
         return found
-
-
-def _fields(rules: Rules) -> dict[str, Any]:
-    """Return the fields of the rules, without their name."""
-    fields = asdict(rules)
-    del fields["name"]
-    return fields
 
 
 def family_of_header(about: dict[str, Any], rules: Rules) -> tuple[Family, int]:
@@ -228,7 +219,7 @@ def rules_of_header(about: dict[str, Any]) -> Rules:
     """
     name, fields = about.get("rules"), about.get("rules_fields")
     if fields is None and isinstance(name, str) and name in PRESETS:
-        fields = _fields(PRESETS[name])
+        fields = fields_of(PRESETS[name])
     if not isinstance(fields, dict):
         raise ValueError(f"it was trained under the rules {shown(name)}: its header must say what "
                          f"they are, or name one of {', '.join(PRESETS)}")  # fmt: skip

@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from crib_agents.adapters.learned import family_of_header, rules_of_header
 from crib_agents.adapters.scored import ScoredAgent
+from crib_env.arrays import Array
 from crib_env.errors import comes_with
 from crib_env.rules import Rules, as_rules
 
@@ -80,9 +81,7 @@ class TorchScore:
     masks: bool
     device: str | None = None
 
-    def __call__(
-        self, observations: npt.NDArray[Any], masks: npt.NDArray[np.int8]
-    ) -> npt.NDArray[Any]:
+    def __call__(self, observations: Array, masks: npt.NDArray[np.int8]) -> Array:
         """Return logits or values, [B, actions].
 
         Raises:
@@ -109,7 +108,7 @@ class TorchScore:
                 "[B, actions]: hand over a function that picks them out, such as "
                 "from_torch(lambda observations: net(observations)[0])"
             )
-        values: npt.NDArray[Any] = scores.cpu().numpy()
+        values: Array = scores.cpu().numpy()
         return values
 
 
@@ -182,9 +181,9 @@ def from_onnx(
         )
     size = inputs[0].shape[1]
 
-    def score(observations: npt.NDArray[Any], masks: npt.NDArray[np.int8]) -> npt.NDArray[Any]:
-        def run(rows: slice) -> npt.NDArray[Any]:
-            given: dict[str, npt.NDArray[Any]] = {one.name: part[rows].astype(DTYPES[one.type])
+    def score(observations: Array, masks: npt.NDArray[np.int8]) -> Array:
+        def run(rows: slice) -> Array:
+            given: dict[str, Array] = {one.name: part[rows].astype(DTYPES[one.type])
                      for one, part in zip(inputs, (observations, masks), strict=False)}  # fmt: skip
             return np.asarray(session.run(None, given)[0])
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
 from crib_agents.checks import refuse_other_views
 from crib_env.answers import one_or_many
+from crib_env.arrays import Doubles
 from crib_env.engine.family import find_family
 from crib_env.engine.two_hand.encode import ACTIONS
 from crib_env.engine.two_hand.records import DISCARD
@@ -54,12 +54,12 @@ class PhasedAgent:
         discarding = views["phase"] == DISCARD
         for chosen, agent in ((discarding, self.discard), (~discarding, self.pegging)):
             if chosen.any():
-                asked = views[chosen]
-                actions[chosen] = check_actions(agent.act(asked, rng), len(asked))
+                some = views[chosen]
+                actions[chosen] = check_actions(agent.act(some, rng), len(some))
         return actions
 
     @one_or_many
-    def action_probabilities(self, views: Views) -> npt.NDArray[np.float64]:
+    def action_probabilities(self, views: Views) -> Doubles:
         """Return float64[B, 52], the probability of each card for each two-hand view.
 
         Raises:

@@ -150,10 +150,10 @@ class PlainAgent(ABC):
         """
         hand = tuple(sorted([*held, *discarded], key=parse_card))
         chosen = self.__dict__.setdefault("_chosen", {})
-        asked = hand, dealer, scores, self.deal.number
-        if discarded and (seconds := chosen.pop((asked, discarded[0]), None)):
+        position = hand, dealer, scores, self.deal.number
+        if discarded and (seconds := chosen.pop((position, discarded[0]), None)):
             if seconds[1:]:
-                chosen[asked, discarded[0]] = seconds[1:]
+                chosen[position, discarded[0]] = seconds[1:]
             return parse_card(seconds[0])
         pair = list(self.choose_discard(list(hand), dealer, scores))
         if len(pair) != 2 or len(set(pair) & set(hand)) != 2:
@@ -162,7 +162,7 @@ class PlainAgent(ABC):
         if not discarded:
             if len(chosen) >= MOST_CHOSEN:  # of games that were broken off
                 chosen.pop(next(iter(chosen)))
-            chosen.setdefault((asked, card), []).append(others[0])
+            chosen.setdefault((position, card), []).append(others[0])
         return parse_card(card)
 
 

@@ -220,22 +220,22 @@ def serve(pipe: Connection, name: str, load: Callable[[str], Agent]) -> None:
 
     try:
         agent = load(name)
-        said = agent.name
+        called = agent.name
     except BaseException as error:  # it may call sys.exit
         say(0, "refused", f"{type(error).__name__}: {error}")
         return
-    say(0, "ready", said)
+    say(0, "ready", called)
     while True:
         try:
-            number, asked, seed = pipe.recv()
+            number, call, seed = pipe.recv()
         except (EOFError, ConnectionError):
             _end_group()  # here too: the process may end before its watching thread has a turn
         try:
-            if isinstance(asked, tuple):
-                refuse_rules(agent, *asked)
+            if isinstance(call, tuple):
+                refuse_rules(agent, *call)
                 say(number, "plays", None)
                 continue
-            actions = agent.act(asked, np.random.default_rng(seed))
+            actions = agent.act(call, np.random.default_rng(seed))
             say(number, "actions", np.asarray(actions).tolist())
         except BaseException as error:
             say(number, "raised", f"{type(error).__name__}: {error}")

@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from crib_agents.adapters.scored import ScoredAgent
 from crib_agents.checks import read_rules
+from crib_env.arrays import Array
 from crib_env.envs.arrays import RULES
 from crib_env.errors import comes_with
 
@@ -100,9 +101,7 @@ class SB3Score:
     space: Any
     keys: tuple[str, ...]
 
-    def __call__(
-        self, observations: npt.NDArray[Any], masks: npt.NDArray[np.int8]
-    ) -> npt.NDArray[Any]:
+    def __call__(self, observations: Array, masks: npt.NDArray[np.int8]) -> Array:
         """Return logits or values, [B, actions]."""
         import torch
 
@@ -112,7 +111,7 @@ class SB3Score:
         self.policy.set_training_mode(False)
         with torch.no_grad():
             tensors, _ = self.policy.obs_to_tensor(read)
-            values: npt.NDArray[Any] = self.scores(tensors).cpu().numpy()
+            values: Array = self.scores(tensors).cpu().numpy()
         return values
 
     def scores(self, tensors: Any) -> Any:

@@ -9,14 +9,13 @@ import numpy as np
 import numpy.typing as npt
 
 from crib_env.answers import one_or_many
+from crib_env.arrays import Array, Doubles
 from crib_env.encoding import canonical_views, encode, family_of
 from crib_env.engine.family import SUITS, Family
 from crib_env.policy import Actions, Views
 from crib_env.rules import Rules
 from crib_env.sampling import check_rng
 
-Array = npt.NDArray[Any]
-Floats = npt.NDArray[np.float64]
 LEAST = float(np.finfo(np.float64).min)  # of a legal action: above what is not legal
 Score = Callable[[Array, npt.NDArray[np.int8]], Any]
 """``score(observations, masks) -> scores``, logits or values, [B, actions]; higher is better."""
@@ -74,7 +73,7 @@ class ScoredAgent:
         return best
 
     @one_or_many
-    def action_probabilities(self, views: Views) -> Floats:
+    def action_probabilities(self, views: Views) -> Doubles:
         """Return the probability of each action, float64[B, actions]."""
         scores = self._scores(views)
         best = scores.max(axis=1, keepdims=True)
@@ -83,16 +82,16 @@ class ScoredAgent:
         else:
             weights = np.zeros_like(scores)
             weights[np.arange(len(scores)), scores.argmax(axis=1)] = 1.0
-        probabilities: Floats = weights / weights.sum(axis=1, keepdims=True)
+        probabilities: Doubles = weights / weights.sum(axis=1, keepdims=True)
         return probabilities
 
     @one_or_many
-    def action_values(self, views: Views) -> Floats:
+    def action_values(self, views: Views) -> Doubles:
         """Return the scores, float64[B, actions]; NaN where an action is illegal."""
         scores = self._scores(views)
         return np.where(np.isneginf(scores), np.nan, scores)
 
-    def _scores(self, views: Views) -> Floats:
+    def _scores(self, views: Views) -> Doubles:
         """Return the scores, float64[B, actions], of illegal actions -inf."""
         family = family_of(views)
         features = self.features if self.size is None else self.features_of(family, self.size)
@@ -125,15 +124,16 @@ class ScoredAgent:
             sum(part for _, part, _ in family.layout_at(level)) for level in range(len(levels))
         ]
         if size not in sizes:
-            said = ", ".join(f"{n}{f' with {level!r}' if level else ''}"
+            sizes_known = ", ".join(f"{n}{f' with {level!r}' if level else ''}"
                              for n, level in zip(sizes, levels, strict=True))  # fmt: skip
             raise ValueError(
-                f"{self.name} reads observations of {size} numbers; those of this game have {said}"
+                f"{self.name} reads observations of {size} numbers; those of this game have "
+                f"{sizes_known}"
             )
         return levels[sizes.index(size)]
 
 
-def _of_real_cards(scores: Floats, seen: Views, views: Views) -> Floats:
+def _of_real_cards(scores: Doubles, seen: Views, views: Views) -> Doubles:
     """Return the scores of the cards that canonical cards, in the same places, stand for."""
     real = np.full_like(scores, -np.inf)
     for place in range(views["hand"].shape[1]):

@@ -105,20 +105,20 @@ def pegging_view(
     played = _pile(pile)
     mine = held + away + [card for seat, card in played if seat == ME]
     theirs = [card for seat, card in played if seat == OTHER]
-    kept = chosen.dealt - DISCARDED
+    size = chosen.dealt - DISCARDED
     if len(away) != DISCARDED:
         raise ValueError(f"laid must be {DISCARDED} cards, got {len(away)}: {discarded!r}")
     if len(mine) != chosen.dealt:
         raise ValueError(
-            f"a seat keeps {kept} cards; hand ({len(held)}) and its own in the pile "
+            f"a seat keeps {size} cards; hand ({len(held)}) and its own in the pile "
             f"({len(mine) - len(held) - len(away)}) are {len(mine) - len(away)}"
         )
-    if len(theirs) > kept:
-        raise ValueError(f"the other seat keeps {kept} cards, and {len(theirs)} are in the pile")
+    if len(theirs) > size:
+        raise ValueError(f"the other seat keeps {size} cards, and {len(theirs)} are in the pile")
     refuse_twice([*mine, *theirs, up])
     # The highest cards not seen: where the other seat could not play, they do not fit either.
     hidden = _hidden([*mine, *theirs, up])
-    unknown = kept - len(theirs)
+    unknown = size - len(theirs)
     filled = theirs + hidden[len(hidden) - unknown :]
     deal = _OpenDeal(chosen, episode, mine, filled + hidden[:DISCARDED], up, dealer)
     lays = [(OTHER, card) for card in hidden[:DISCARDED]]

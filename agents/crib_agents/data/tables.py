@@ -14,11 +14,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from crib_agents.files import read_arrays, write_whole
-
-Array = npt.NDArray[np.float64]
+from crib_env.arrays import Array, Doubles
 
 FOLDER = Path(__file__).parent
 ROLES = ("pone", "dealer")
@@ -110,7 +108,7 @@ TABLES = (
 
 
 @cache
-def load(table: Table, path: Path | None = None) -> dict[str, Array]:
+def load(table: Table, path: Path | None = None) -> dict[str, Doubles]:
     """Return the arrays of a table, float64, in the shapes it states; read once in a process.
 
     Args:
@@ -168,7 +166,7 @@ def _read_games(table: Table, path: Path) -> tuple[int, dict[str, Any]]:
     return data.get("version", 0), held
 
 
-def _find(game: dict[str, Any], name: str) -> npt.NDArray[Any]:
+def _find(game: dict[str, Any], name: str) -> Array:
     """Return an array of one game, its roles in the order of `ROLES` where it has any."""
     if name in game:
         return np.array(game[name])

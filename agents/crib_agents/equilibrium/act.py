@@ -20,12 +20,12 @@ from crib_agents.equilibrium.packed import (
     SPLITS,
     STARTERS,
     byte_at,
-    find_game,
 )
 from crib_agents.equilibrium.strategy import WHOLE, first_of, pair_number
 from crib_agents.equilibrium.tree import find_node
 from crib_agents.knowledge.two_hand.holdings import FIRST, held_ranks, number
 from crib_agents.knowledge.two_hand.pegging import NEW_COUNT, turn_after
+from crib_agents.learned.network import find_rules
 from crib_agents.learned.two_hand.act import rules_key
 from crib_env.engine import stack
 from crib_env.engine.jit import kernel
@@ -210,7 +210,7 @@ def pegging_probabilities(v, weights, probabilities):
 @kernel
 def card_probabilities(v, weights, probabilities):
     """Write the probability of each card held, float64[HAND]; return 0 under unknown rules."""
-    at = find_game(weights, rules_key(v))
+    at = find_rules(weights, rules_key(v))
     if at == NONE:
         return 0
     if v["phase"] == DISCARD:

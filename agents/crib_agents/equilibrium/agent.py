@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
-import numpy.typing as npt
 from numba import float64, void
 
 from crib_agents.checks import FOR_POINTS
@@ -16,18 +15,19 @@ from crib_agents.data.tables import FOLDER
 from crib_agents.equilibrium.act import act, card_probabilities
 from crib_agents.equilibrium.classes import HAND
 from crib_agents.equilibrium.files import Solved
-from crib_agents.equilibrium.packed import join, pack
+from crib_agents.equilibrium.packed import pack
+from crib_agents.learned.network import join
 from crib_env.answers import one_or_many
+from crib_env.arrays import Doubles
 from crib_env.engine import stack
-from crib_env.engine.family import Family, find_family
 from crib_env.engine.jit import entry
 from crib_env.engine.record import WEIGHTS_T, array_of
 from crib_env.engine.two_hand.records import VIEW
-from crib_env.policy import Act, Actions, CompiledAgent, Views, compile_policy
+from crib_env.policy import Act, CompiledAgent, Views
 from crib_env.rules import Rules
 
 if TYPE_CHECKING:
-    from crib_env.engine.learners import AgentEntries
+    pass
 
 SHIPPED = FOLDER / "equilibrium"
 FAMILY = "two_hand"
@@ -100,41 +100,19 @@ class Equilibrium(CompiledAgent):
         return cls([Solved.load(path)], name or Path(path).stem)
 
     @one_or_many
-    def act(self, views: Views, rng: np.random.Generator) -> Actions:
-        """Return a legal action for each view, int64[B].
-
-        Raises:
-            ValueError: views of a game or of rules without a strategy; the message lists its
-                strategies.
-        """
-        self._check(views)
-        return super().act(views, rng)
-
-    @one_or_many
-    def action_probabilities(self, views: Views) -> npt.NDArray[np.float64]:
+    def action_probabilities(self, views: Views) -> Doubles:
         """Return the probability of each action, float64[B, 52]; a row adds up to 1.
 
         Raises:
             ValueError: see `act`.
         """
-        self._check(views)
-        probabilities = np.zeros((len(views), find_family(FAMILY).actions))
+        family = self._for_views(views)[1]
+        probabilities = np.zeros((len(views), family.actions))
         write_probabilities(np.ascontiguousarray(views), self.weights, probabilities)
         return probabilities
 
-    def entries_for(self, family: Family) -> AgentEntries | None:
-        """Return what steps lanes of a family against this agent; None if it must be called."""
-        if type(self).act is not Equilibrium.act or family.name not in self.acts:
-            return None
-        return compile_policy(self.acts[family.name], family)
-
-    def _check(self, views: Views) -> None:
-        if views.dtype != VIEW:
-            raise ValueError(f"{self.name} plays {FAMILY} games alone, those with a crib of two "
-                             f"cards from each hand")  # fmt: skip
-
 
 @cache
-def _joined(solved: tuple[Solved, ...]) -> npt.NDArray[np.float64]:
+def _joined(solved: tuple[Solved, ...]) -> Doubles:
     """Return strategies as kernels read them; shared by all agents of the same ones."""
     return join([one.key() for one in solved], [pack(one.strategy) for one in solved])

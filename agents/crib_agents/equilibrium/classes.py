@@ -13,9 +13,9 @@ from functools import cache
 from itertools import combinations
 
 import numpy as np
-import numpy.typing as npt
 from numba import int64, void
 
+from crib_env.arrays import Ints
 from crib_env.engine import stack
 from crib_env.engine.jit import entry, kernel
 from crib_env.engine.record import NONE
@@ -24,8 +24,6 @@ RANKS = 13
 SUITS = 4
 HAND = 6  # cards of the largest hand
 DECK = (1 << RANKS * SUITS) - 1  # all 52 cards, one bit a card id
-
-Ints = npt.NDArray[np.int64]
 
 
 @kernel

@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from crib_agents.checks import read_rules
 from crib_agents.data.tables import RANKS
@@ -22,6 +21,7 @@ from crib_agents.equilibrium.strategy import Strategy
 from crib_agents.equilibrium.tree import PAIRS, public_tree
 from crib_agents.files import check_format, compress, inflate, read_header, shown, to_bytes
 from crib_agents.learned.two_hand.act import rules_key
+from crib_env.arrays import Array, Bytes
 from crib_env.engine.two_hand.records import VIEW
 from crib_env.rules import Rules, TwoHandRules
 
@@ -71,11 +71,11 @@ class Solved:
         return to_bytes(self.header(), self.compressed if level is None else self._packed(level))
 
     @cached_property
-    def compressed(self) -> dict[str, npt.NDArray[np.uint8]]:
+    def compressed(self) -> dict[str, Bytes]:
         """The tables in the form of the file."""
         return self._packed(1)
 
-    def _packed(self, level: int) -> dict[str, npt.NDArray[np.uint8]]:
+    def _packed(self, level: int) -> dict[str, Bytes]:
         tables = {"discard": self.strategy.discard, "pegging": self.strategy.play}
         return {
             name: np.frombuffer(compress(np.ascontiguousarray(table).data, level), dtype=np.uint8)
@@ -121,7 +121,7 @@ class Solved:
             raise ValueError(f"{path}: {error}") from None
 
     @classmethod
-    def of_file(cls, about: dict[str, Any], tensors: Mapping[str, npt.NDArray[Any]]) -> Solved:
+    def of_file(cls, about: dict[str, Any], tensors: Mapping[str, Array]) -> Solved:
         """Return the strategy of a file's header and tables.
 
         Raises:

@@ -6,14 +6,11 @@ probabilities go into one.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
-import numpy.typing as npt
 
 from crib_agents.equilibrium.strategy import Strategy
+from crib_env.arrays import Bytes, Doubles
 from crib_env.engine.jit import kernel
-from crib_env.engine.record import NONE
 
 # What a strategy begins with: numbers of its parts, and where those begin behind it.
 CLASSES, DISCARD_PAIRS, STARTERS, SIZE, CODES, SPLITS, ROW, CHILD, OFFSET, PEGGING = range(10)
@@ -21,20 +18,18 @@ HEAD = 10
 
 IN_ONE = 6  # bytes in a float64
 
-Floats = npt.NDArray[np.float64]
 
-
-def pack_bytes(values: npt.NDArray[np.uint8]) -> Floats:
+def pack_bytes(values: Bytes) -> Doubles:
     """Return bytes six to a number, the first lowest."""
     words = np.zeros((-(-len(values) // IN_ONE), 8), dtype=np.uint8)
     whole = len(values) // IN_ONE
     words[:whole, :IN_ONE] = values[: whole * IN_ONE].reshape(-1, IN_ONE)
     words[whole:, : len(values) % IN_ONE] = values[whole * IN_ONE :]
-    packed: Floats = words.view("<u8").ravel().astype(np.float64)
+    packed: Doubles = words.view("<u8").ravel().astype(np.float64)
     return packed
 
 
-def pack_splits(discard: npt.NDArray[np.uint8]) -> Floats:
+def pack_splits(discard: Bytes) -> Doubles:
     """Return the two likeliest splits of each class, and the first's probability, as one number.
 
     Args:
@@ -46,11 +41,11 @@ def pack_splits(discard: npt.NDArray[np.uint8]) -> Floats:
     order = np.argsort(discard, axis=2, kind="stable")[:, :, ::-1][:, :, :2]
     most = np.take_along_axis(discard, order, axis=2).astype(np.float64)
     share = np.rint(255 * most[:, :, 0] / np.maximum(most.sum(axis=2), 1))
-    packed: Floats = order[:, :, 0] + 16.0 * order[:, :, 1] + 256.0 * share
+    packed: Doubles = order[:, :, 0] + 16.0 * order[:, :, 1] + 256.0 * share
     return packed.ravel()
 
 
-def pack(strategy: Strategy) -> Floats:
+def pack(strategy: Strategy) -> Doubles:
     """Return a strategy as one array."""
     tree = strategy.tree
     bytes_a_number = strategy.play.shape[1]
@@ -65,25 +60,6 @@ def pack(strategy: Strategy) -> Floats:
     begins = HEAD + np.cumsum([0, *map(len, parts[:-1])])
     head = [len(parts[0]), strategy.discard_pairs, len(strategy.play), bytes_a_number, *begins]
     return np.concatenate([np.array(head, dtype=np.float64), *parts])
-
-
-def join(keys: Sequence[int], packed: Sequence[Floats]) -> Floats:
-    """Return many strategies as one array: their number, each key and place, then the data."""
-    at = 1 + 2 * len(keys)
-    head = [float(len(keys))]
-    for key, numbers in zip(keys, packed, strict=True):
-        head += [key, at]
-        at += len(numbers)
-    return np.concatenate([np.array(head, dtype=np.float64), *packed])
-
-
-@kernel
-def find_game(weights, key):
-    """Return where the strategy for rules of this key begins, or NONE."""
-    for i in range(int(weights[0])):
-        if weights[1 + 2 * i] == key:
-            return int(weights[2 + 2 * i])
-    return NONE
 
 
 @kernel

@@ -9,18 +9,17 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-import numpy.typing as npt
 from numba import float64, int64, uint8
 
 from crib_agents.data.tables import RANKS
 from crib_agents.equilibrium.classes import DECK, Classes, hand_classes
 from crib_agents.equilibrium.tree import PAIRS, PublicTree, public_tree
 from crib_agents.knowledge.two_hand.holdings import DISTINCT, FIRST, LISTED, holdings, number
+from crib_env.arrays import Bytes, Doubles, Floats
 from crib_env.engine.jit import entry, kernel
 from crib_env.engine.record import NONE
 
 WHOLE = 255.0
-Bytes = npt.NDArray[np.uint8]
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,14 +58,14 @@ class Strategy:
         """The number of discards by which the pegging of a holding is divided."""
         return PAIRS if self.by_discard else 1
 
-    def discard_probabilities(self, role: int) -> npt.NDArray[np.float32]:
+    def discard_probabilities(self, role: int) -> Floats:
         """Return the probability of each split by class, float32[C, S], for pone 0, dealer 1."""
-        probabilities: npt.NDArray[np.float32] = self.discard[role].astype(np.float32) / WHOLE
+        probabilities: Floats = self.discard[role].astype(np.float32) / WHOLE
         return probabilities
 
     def pegging_probabilities(
         self, node: int, holding: int, starter: int = 0, discarded: int = 0
-    ) -> npt.NDArray[np.float64]:
+    ) -> Doubles:
         """Return the probability that the seat to move plays each rank, float64[13].
 
         Args:

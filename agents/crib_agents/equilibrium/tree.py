@@ -19,10 +19,10 @@ from functools import cache
 from math import comb
 
 import numpy as np
-import numpy.typing as npt
 
 from crib_agents.data.tables import RANKS
 from crib_agents.knowledge.two_hand.pegging import NEW_COUNT, REPLY, SAME_PLAYER, WAYS
+from crib_env.arrays import Ints
 from crib_env.engine.jit import kernel
 from crib_env.engine.record import NONE
 from crib_env.engine.show import pip
@@ -31,7 +31,7 @@ PAIRS = comb(RANKS + 1, 2)  # rank multisets of the two cards discarded
 PIPS = np.array([pip(4 * rank) for rank in range(RANKS)], dtype=np.int64)
 
 
-Nodes = dict[str, npt.NDArray[np.int64]]
+Nodes = dict[str, Ints]
 
 
 def multisets(size: int) -> int:
@@ -55,14 +55,14 @@ class PublicTree:
         size: number of probabilities of all nodes.
     """
 
-    mover: npt.NDArray[np.int64]
-    left: npt.NDArray[np.int64]
-    other: npt.NDArray[np.int64]
-    count: npt.NDArray[np.int64]
-    alone: npt.NDArray[np.int64]
-    row: npt.NDArray[np.int64]
-    child: npt.NDArray[np.int64]
-    offset: npt.NDArray[np.int64]
+    mover: Ints
+    left: Ints
+    other: Ints
+    count: Ints
+    alone: Ints
+    row: Ints
+    child: Ints
+    offset: Ints
     size: int
 
 
@@ -97,7 +97,7 @@ def public_tree(cards: int, single_count: bool) -> PublicTree:
     return PublicTree(**joined, child=np.concatenate(children), offset=offset, size=int(size.sum()))
 
 
-def _follow(here: Nodes, single_count: bool) -> tuple[Nodes, npt.NDArray[np.int64]]:
+def _follow(here: Nodes, single_count: bool) -> tuple[Nodes, Ints]:
     """Return the nodes after these, and where those of each way lie among them, int64[n, WAYS]."""
     child = np.zeros((len(here["mover"]), WAYS), dtype=np.int64)
     found: list[Nodes] = []
@@ -131,7 +131,7 @@ def _follow(here: Nodes, single_count: bool) -> tuple[Nodes, npt.NDArray[np.int6
     return {name: np.concatenate([part[name] for part in found]) for name in found[0]}, child
 
 
-def _ranks_of(way: int) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+def _ranks_of(way: int) -> tuple[Ints, Ints]:
     """Return the lowest rank that can be followed in a way, and the one past the highest, by count.
 
     A new count begins, or the other seat cannot play, only where a card may not fit: past 21.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from crib_agents.knowledge.honours import HONOURS
+from crib_agents.checks import HONOURS
 from crib_env.answers import one_or_many
 from crib_env.encoding import family_of
 from crib_env.parts import find_part

@@ -5,12 +5,10 @@ dealt and unseen, the cards of the present count, what a card pegs, the mean han
 `crib_env.engine.table_top.lines` (a row, a column or the crib, as it lies and by what the next card
 may add). Here is what takes a view of how others play. Two-hand games:
 
-- `pair_tables`: where a 13x13 chart holds a pair of cards.
-- `discard`: the best pair to discard by any measure of one, and one such measure.
+- `discard`: where a 13x13 chart holds a pair of cards, and the best pair to discard by any measure.
 - `pegging`: the card to play, by points now and the likely reply.
 
 Table Top:
 
 - `placing`: the cell for a card, by what each line is likely to come to.
-- `potential`: what the lines come to as they lie, for rewards on the way.
 """

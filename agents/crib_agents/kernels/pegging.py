@@ -9,7 +9,7 @@ pair or a low card, take pairs when a third is unlikely. `HEURISTICS` weighs the
 from __future__ import annotations
 
 from crib_agents.data.tables import RANKS
-from crib_agents.kernels.pair_tables import CELLS, CHARTS, pair_table_of
+from crib_agents.kernels.discard import CELLS, CHARTS, pair_table_of
 from crib_env.engine.jit import kernel
 from crib_env.engine.record import NONE
 from crib_env.engine.show import pip

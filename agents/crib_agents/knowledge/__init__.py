@@ -2,5 +2,4 @@
 
 - `two_hand`: hands by rank, the course of the pegging, points of a deal, probability of winning.
 - `table_top`: a round in the form for search, points of a round, probability of winning.
-- `honours`: the rules fields under which the measured tables hold.
 """

@@ -9,22 +9,26 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 import numpy.typing as npt
+from numba import float64, void
 
 from crib_agents.checks import FOR_POINTS
 from crib_agents.data.tables import FOLDER
 from crib_agents.learned.family import LearnedFamily
-from crib_agents.learned.values import values_entry
-from crib_agents.learned.weights import Weights, join
+from crib_agents.learned.network import find_rules, join
+from crib_agents.learned.weights import Weights
 from crib_env.answers import one_or_many
-from crib_env.engine.family import Family
+from crib_env.arrays import Doubles
+from crib_env.engine.family import find_family
+from crib_env.engine.jit import Entry, entry
+from crib_env.engine.record import NONE, TABLE_T, WEIGHTS_T, array_of
 from crib_env.engine.show import show_table
 from crib_env.honours import refuse_views
 from crib_env.parts import families_with, find_part
-from crib_env.policy import Act, Actions, CompiledAgent, Views, compile_policy
+from crib_env.policy import Act, CompiledAgent, Views
 from crib_env.rules import Rules
 
 if TYPE_CHECKING:
-    from crib_env.engine.learners import AgentEntries
+    pass
 
 SHIPPED = FOLDER / "learned"
 
@@ -44,9 +48,30 @@ def self_play() -> tuple[Weights, ...]:
     return tuple(Weights.load(path) for path in sorted(SHIPPED.glob("self_play/*.safetensors")))
 
 
+@cache
+def values_entry(name: str) -> Entry:
+    """Return what writes the values of the actions of views of a family, by its name."""
+    known = find_part("learned", name)
+    key, write_values = known.rules_key, known.values
+
+    @entry(
+        void(array_of(find_family(name).view), TABLE_T, WEIGHTS_T, float64[:, ::1]),
+        f"learned.{name}.values",
+    )
+    def write_all(views, table, weights, values):
+        """Write values, float64[B, actions]; of what is illegal or has no nets they stay."""
+        for k in range(views.shape[0]):
+            v = views[k]
+            at = find_rules(weights, key(v))
+            if at != NONE:
+                write_values(v, table, weights[at:], values[k])
+
+    return write_all
+
+
 def by_rules(
     agent: TakesWeights, views: Views, family: LearnedFamily
-) -> Iterator[tuple[npt.NDArray[np.float64], npt.NDArray[np.intp]]]:
+) -> Iterator[tuple[Doubles, npt.NDArray[np.intp]]]:
     """Sort views of a family by the nets that an agent has for their rules.
 
     Yields:
@@ -100,7 +125,7 @@ class MonteCarloAgent(TakesWeights, CompiledAgent):
     def __init__(self, sets: Sequence[Weights] | None = None, name: str = "learned") -> None:
         self.sets = shipped() if sets is None else tuple(sets)
         self.name = name
-        super().__init__(join(self.sets))
+        super().__init__(join([one.key() for one in self.sets], [one.flat() for one in self.sets]))
 
     @classmethod
     def load(cls, path: str | Path, name: str | None = None) -> MonteCarloAgent:
@@ -112,17 +137,7 @@ class MonteCarloAgent(TakesWeights, CompiledAgent):
         return cls([Weights.load(path)], name or Path(path).stem)
 
     @one_or_many
-    def act(self, views: Views, rng: np.random.Generator) -> Actions:
-        """Return a legal action for each view, int64[B].
-
-        Raises:
-            ValueError: views of a game or of rules that it has no nets for; the message says which
-                it has.
-        """
-        return super().act(views, rng)
-
-    @one_or_many
-    def action_values(self, views: Views) -> npt.NDArray[np.float64]:
+    def action_values(self, views: Views) -> Doubles:
         """Return its value of each action, float64[B, actions]; NaN where illegal.
 
         Values are points, or probabilities of winning for discards near the end. The value of a
@@ -136,9 +151,3 @@ class MonteCarloAgent(TakesWeights, CompiledAgent):
         write_values = values_entry(family.name)
         write_values(np.ascontiguousarray(views), show_table(), self.weights, values)
         return values
-
-    def entries_for(self, family: Family) -> AgentEntries | None:
-        """Return what steps lanes of a family against this agent; None if it must be called."""
-        if type(self).act is not MonteCarloAgent.act or family.name not in self.acts:
-            return None
-        return compile_policy(self.acts[family.name], family)

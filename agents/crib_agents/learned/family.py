@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from crib_agents.data.tables import Array
+from crib_env.arrays import Doubles
 
 
 @dataclass(frozen=True)
@@ -49,4 +49,4 @@ class LearnedFamily:
     act: Callable[..., Any]
     values: Callable[..., Any]
     tables: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
-    knows: Callable[[Mapping[str, Any]], Array] | None = None
+    knows: Callable[[Mapping[str, Any]], Doubles] | None = None

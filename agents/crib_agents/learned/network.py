@@ -13,8 +13,8 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
-import numpy.typing as npt
 
+from crib_env.arrays import Doubles, Floats
 from crib_env.engine import stack
 from crib_env.engine.jit import kernel
 from crib_env.engine.record import NONE
@@ -25,18 +25,27 @@ MOST_INPUTS = 256  # inputs other than 0, at most
 SIZES = LAYERS + 1
 MOST_POINTS = 1000.0  # more than a deal brings
 
-Array = npt.NDArray[np.float32]
-Layers = Sequence[tuple[Array, Array]]
+Layers = Sequence[tuple[Floats, Floats]]
 """Weight [out, in] and bias [out] of each layer, as PyTorch keeps them."""
 
 
-def flatten(layers: Layers) -> npt.NDArray[np.float64]:
+def flatten(layers: Layers) -> Doubles:
     """Return a net as `forward` reads it, float64[K]."""
     sizes = [layers[0][0].shape[1], *(len(bias) for _, bias in layers)]
-    parts: list[npt.NDArray[np.float64]] = [np.array(sizes, dtype=np.float64)]
+    parts: list[Doubles] = [np.array(sizes, dtype=np.float64)]
     for weight, bias in layers:
         parts += [weight.T.astype(np.float64).ravel(), bias.astype(np.float64)]
     return np.concatenate(parts)
+
+
+def join(keys: Sequence[int], parts: Sequence[Doubles]) -> Doubles:
+    """Return arrays for many rules as one: their number, each key and place, then the arrays."""
+    at = 1 + 2 * len(keys)
+    head = [float(len(keys))]
+    for key, numbers in zip(keys, parts, strict=True):
+        head += [key, at]
+        at += len(numbers)
+    return np.concatenate([np.array(head, dtype=np.float64), *parts])
 
 
 @kernel
@@ -165,8 +174,8 @@ def bounded(points):
 
 
 @kernel
-def find_nets(weights, key):
-    """Return where the nets of these rules begin, NONE if there are none; see `weights.join`."""
+def find_rules(weights, key):
+    """Return where what is for the rules of a key begins, or NONE; see `join`."""
     for i in range(int(weights[0])):
         if weights[1 + 2 * i] == key:
             return int(weights[2 + 2 * i])

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from crib_agents.knowledge.honours import HONOURS
+from crib_agents.checks import HONOURS
 from crib_agents.learned.agent import TakesWeights, shipped
 from crib_agents.learned.weights import Weights
 from crib_env.answers import one_or_many

@@ -7,7 +7,7 @@ makes one flat array of many such sets, which the kernels read.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -19,19 +19,13 @@ from crib_agents.checks import read_rules
 from crib_agents.files import check_format, read_header, shown, to_bytes, write_whole
 from crib_agents.learned.family import LearnedFamily, Net
 from crib_agents.learned.network import LAYERS, WIDEST, Layers, flatten
+from crib_env.arrays import Array, Doubles, Floats
 from crib_env.engine.family import find_family
 from crib_env.parts import families_with, find_part
 from crib_env.rules import Rules
 
 FORMAT = "crib_env values"
 FORMAT_VERSION = 1
-
-
-def fields_of(rules: Rules) -> dict[str, Any]:
-    """Return the fields of rules, without their name."""
-    fields = asdict(rules)
-    del fields["name"]
-    return fields
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,7 +47,7 @@ class Weights:
     players: int
     nets: Mapping[str, Layers]
     made_by: str = ""
-    tables: Mapping[str, npt.NDArray[np.float32]] = field(default_factory=dict)
+    tables: Mapping[str, Floats] = field(default_factory=dict)
 
     def header(self) -> dict[str, Any]:
         """Return the header of the file."""
@@ -104,7 +98,7 @@ class Weights:
             raise ValueError(f"{path}: {error}") from None
 
     @classmethod
-    def _checked(cls, about: dict[str, Any], tensors: Mapping[str, npt.NDArray[Any]]) -> Weights:
+    def _checked(cls, about: dict[str, Any], tensors: Mapping[str, Array]) -> Weights:
         check_format(about, FORMAT, FORMAT_VERSION)
         known = find_learned(about.get("family"))
         expected = {name: _features(net) for name, net in known.nets.items()}
@@ -159,7 +153,7 @@ class Weights:
         values = {**self.rules_fields, "players": self.players}
         return {field: values.get(field) for field in known.fields}
 
-    def flat(self) -> npt.NDArray[np.float64]:
+    def flat(self) -> Doubles:
         """Return nets, tables and what is known besides as one array: where each begins first."""
         known = find_learned(self.family)
         parts = [flatten(self.nets[name]) for name in known.nets]
@@ -167,20 +161,6 @@ class Weights:
         if known.knows is not None:
             parts.append(known.knows(self.rules_fields))
         return _behind_their_places(parts)
-
-
-def join(sets: Sequence[Weights]) -> npt.NDArray[np.float64]:
-    """Return many sets as kernels read them, float64[K].
-
-    How many there are, then the key and the place of each, then the sets; see `Weights.flat`.
-    """
-    flat = [weights.flat() for weights in sets]
-    at = 1 + 2 * len(sets)
-    head = [float(len(sets))]
-    for weights, numbers in zip(sets, flat, strict=True):
-        head += [weights.key(), at]
-        at += len(numbers)
-    return np.concatenate([np.array(head, dtype=np.float64), *flat])
 
 
 def find_learned(family: object) -> LearnedFamily:
@@ -197,7 +177,7 @@ def find_learned(family: object) -> LearnedFamily:
     return part
 
 
-def _behind_their_places(parts: Sequence[npt.NDArray[np.float64]]) -> npt.NDArray[np.float64]:
+def _behind_their_places(parts: Sequence[Doubles]) -> Doubles:
     sizes = [len(part) for part in parts]
     places = len(parts) + np.cumsum([0, *sizes[:-1]])
     return np.concatenate([places.astype(np.float64), *parts])
@@ -207,7 +187,7 @@ def _features(net: Net) -> dict[str, Any]:
     return {"name": net.features, "version": net.version, "size": net.inputs}
 
 
-def _layers(name: str, net: Net, tensors: Mapping[str, npt.NDArray[Any]]) -> Layers:
+def _layers(name: str, net: Net, tensors: Mapping[str, Array]) -> Layers:
     """Return the layers of a net.
 
     Raises:
@@ -233,7 +213,7 @@ def _layers(name: str, net: Net, tensors: Mapping[str, npt.NDArray[Any]]) -> Lay
     return layers
 
 
-def _table(name: str, shape: tuple[int, ...], numbers: npt.NDArray[Any]) -> npt.NDArray[np.float32]:
+def _table(name: str, shape: tuple[int, ...], numbers: Array) -> Floats:
     """Return a table's numbers.
 
     Raises:

@@ -2,31 +2,36 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import cache
+from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 
+from crib_agents.checks import HONOURS
 from crib_agents.data import tables
 from crib_agents.data.tables import RANKS
-from crib_agents.equilibrium.files import FIELDS
+from crib_agents.equilibrium.agent import SHIPPED
+from crib_agents.equilibrium.files import FIELDS, Solved
+from crib_agents.equilibrium.packed import pack
 from crib_agents.expert.agent import ExpertAgent
 from crib_agents.expert.two_hand.discard import expert
 from crib_agents.expert.two_hand.pegging import expert as pegging
 from crib_agents.expert.two_hand.pegging.search import FINDINGS
-from crib_agents.knowledge.honours import HONOURS
+from crib_agents.files import read_header
 from crib_agents.knowledge.two_hand.holdings import holdings
 from crib_agents.knowledge.two_hand.model import load_for
 from crib_agents.knowledge.two_hand.pegging import POSITION
 from crib_agents.knowledge.two_hand.win_table import group_by_win_table
 from crib_agents.master.choose import discard_views, pegging_views
-from crib_agents.master.strategies import by_rules, packed
 from crib_env.answers import one_or_many
+from crib_env.arrays import Doubles
 from crib_env.engine.show import show_table
 from crib_env.engine.two_hand.records import DISCARD
 from crib_env.policy import Actions, Views
 
-Array = npt.NDArray[np.float64]
+Fields = tuple[int, ...]
 
 
 class Master:
@@ -84,7 +89,7 @@ class Master:
                         actions[at] = choose(np.ascontiguousarray(views[at]), win_table, strategy)
         return actions
 
-    def _discard(self, views: Views, win_table: Array, strategy: Array) -> Actions:
+    def _discard(self, views: Views, win_table: Doubles, strategy: Doubles) -> Actions:
         actions = np.empty(len(views), dtype=np.int64)
         discard_views(
             views, win_table, load_for(views), show_table(), expert.NEAR,
@@ -93,7 +98,7 @@ class Master:
         )  # fmt: skip
         return actions
 
-    def _play(self, views: Views, win_table: Array, strategy: Array) -> Actions:
+    def _play(self, views: Views, win_table: Doubles, strategy: Doubles) -> Actions:
         actions = np.empty(len(views), dtype=np.int64)
         pegging_views(
             views, holdings(), *read_tables(), load_for(views), win_table,
@@ -105,16 +110,48 @@ class Master:
 
 
 @cache
-def read_tables() -> tuple[Array, Array, Array]:
+def read_tables() -> tuple[Doubles, Doubles, Doubles]:
     """Return the tables of the expert's search, with those that predict its choices."""
     _, rates, suited = pegging.read_tables()
     return tables.load(tables.CHOICES)["tables"].ravel() / pegging.UNIT, rates, suited
 
 
-def point(win_table: Array) -> float:
+def point(win_table: Doubles) -> float:
     """Return the value of a point more at the start of a game; see `win_table`."""
     target = win_table.shape[1] - 1
     swing = min(expert.SWING, target)
     near, far = win_table[1, target, target - swing], win_table[1, target, target]
     more: float = (float(near) - float(far)) / swing
     return more
+
+
+@cache
+def paths() -> dict[Fields, Path]:
+    """Return the files of the strategies, by the values of the rules in `FIELDS`."""
+    found = {}
+    for path in sorted(SHIPPED.glob("*.safetensors")):
+        rules = read_header(path)[0]["rules_fields"]
+        found[tuple(int(rules[field]) for field in FIELDS)] = path
+    return found
+
+
+@cache
+def packed(rules: Fields) -> Doubles | None:
+    """Return the strategy for rules of these fields as `packed` lays it out; None if there is none.
+
+    The six-card strategy takes 150 MB, and a second or two to load.
+    """
+    path = paths().get(rules)
+    return None if path is None else pack(Solved.load(path).strategy)
+
+
+def by_rules(views: Views) -> Iterator[tuple[Fields, npt.NDArray[np.intp]]]:
+    """Sort two-hand views by the rules that strategies depend on.
+
+    Yields:
+        the fields' values and the indices of the views that have them.
+    """
+    keys = np.stack([views[field] for field in FIELDS], axis=1)
+    distinct, group = np.unique(keys, axis=0, return_inverse=True)
+    for i, fields in enumerate(distinct.tolist()):
+        yield tuple(fields), np.flatnonzero(group.ravel() == i)

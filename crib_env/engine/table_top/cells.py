@@ -6,7 +6,7 @@ Everything here is shifts and masks, so that neither a CPU nor a GPU has to look
 from __future__ import annotations
 
 from crib_env.engine.jit import kernel
-from crib_env.engine.table_top.records import CELLS, SIZE
+from crib_env.engine.table_top.records import CELLS, SIZE, TO_CRIB
 
 EVERY_CELL = (1 << CELLS) - 1
 WEST = sum(1 << (SIZE * row) for row in range(SIZE))
@@ -38,3 +38,18 @@ def touching(placed):
     """Return the vacant cells that touch a placed card by a side or a corner (T5)."""
     wide = placed | ((placed << 1) & NOT_WEST) | ((placed >> 1) & NOT_EAST)
     return (wide | (wide << SIZE) | (wide >> SIZE)) & EVERY_CELL & ~placed
+
+
+@kernel
+def open_actions(placed, owed, left, players, adjacency):
+    """Return the actions open to a seat in turn, one bit each: cells, and `TO_CRIB` (T5 to T7).
+
+    Args:
+        placed: the cells that hold a card, as a mask.
+        owed: cards that the seat owes the crib. left: turns of the round after this one.
+        players: how many play. adjacency: 1 if a card must touch another (T11).
+    """
+    if owed == (left >> (players >> 1)) + 1:  # a division by two or four players
+        return 1 << TO_CRIB  # T6
+    cells = touching(placed) if adjacency else EVERY_CELL & ~placed  # T5, T11
+    return cells | (1 << TO_CRIB) if owed else cells

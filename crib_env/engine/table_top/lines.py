@@ -61,6 +61,12 @@ def crib_known(v):
 
 
 @kernel
+def owed_by(v, side):
+    """Return how many cards a side owes the crib in a view: side 0 is mine."""
+    return v["owed"][side] + v["owed"][side + 2]
+
+
+@kernel
 def nob_of(v):
     """Return the jack of the starter's suit as a mask, 0 if it is the starter itself (C3, C4)."""
     starter = v["starter"]
@@ -142,6 +148,15 @@ def flush_points(cards, flush_size):
         if n >= flush_size:
             points += n
     return points
+
+
+@kernel
+def most_of_a_suit(cards):
+    """Return how many of the cards are of the commonest suit."""
+    most = 0
+    for suit in range(4):
+        most = max(most, bit_count(cards & SUIT << suit))
+    return most
 
 
 @kernel

@@ -12,7 +12,7 @@ from crib_env.engine.log import CRIB, DIFFERENCE, HEELS, note
 from crib_env.engine.record import NONE
 from crib_env.engine.rng import below
 from crib_env.engine.show import JACK
-from crib_env.engine.table_top.cells import EVERY_CELL, bit_count, lowest, touching
+from crib_env.engine.table_top.cells import bit_count, lowest, open_actions
 from crib_env.engine.table_top.count import count_crib, count_lines
 from crib_env.engine.table_top.records import (
     CELLS,
@@ -101,12 +101,7 @@ def legal_mask(s, rules):
     if turn == TURNS:
         return 0
     owed = s["owed"][s["to_move"]]
-    laps = (TURNS - 1 - turn) >> (s["players"] >> 1)  # a division by two or four players
-    if owed == laps + 1:
-        return 1 << TO_CRIB  # T6
-    placed = s["placed"]
-    cells = touching(placed) if rules["adjacency"] else EVERY_CELL & ~placed  # T5, T11
-    return cells | (1 << TO_CRIB) if owed else cells
+    return open_actions(s["placed"], owed, TURNS - 1 - turn, s["players"], rules["adjacency"])
 
 
 @kernel

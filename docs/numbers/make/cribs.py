@@ -131,10 +131,10 @@ def discard_rows(found: DiscardRound) -> list[list[str]]:
     pairs = found.discarded_cribs[:, :, 0].reshape(2, RANKS, RANKS)
     cards = pairs.sum(axis=1) + pairs.sum(axis=2)
     share = cards / cards.sum(axis=1, keepdims=True) * RANKS * 2 / 6  # two of six cards are laid
-    kept = load(CRIB_TABLES)["kept"]
+    held = load(CRIB_TABLES)["kept"]
     rows = []
     for name, role in (("the dealer", DEALER), ("pone", PONE)):
-        for how, rates in (("", share[role]), (", by hand and crib alone", 1 - kept[0, role])):
+        for how, rates in (("", share[role]), (", by hand and crib alone", 1 - held[0, role])):
             rows.append([f"{name}{how}", *(f"{100 * rate:.0f}" for rate in rates)])
     return rows
 

@@ -103,10 +103,10 @@ def ask(exercise: Exercise, screen: Screen) -> float | None:
 
 
 def keep(kind: str, done: Score) -> tuple[Score, str | None]:
-    """Add a sitting to the scores kept; return all of them, and why they are not kept, or None."""
+    """Add a sitting to the stored scores; return all, and why they are not stored, or None."""
     path = data_file("drill.json")
-    kept = load(path)
-    past = kept.get(kind)
+    stored = load(path)
+    past = stored.get(kind)
     total = Score(done.positions, done.best, done.loss)
     if isinstance(past, dict):
         try:
@@ -116,7 +116,7 @@ def keep(kind: str, done: Score) -> tuple[Score, str | None]:
             total.loss += float(past["loss"])
         except (KeyError, TypeError, ValueError):  # a file that someone else has written
             total = Score(done.positions, done.best, done.loss)
-    return total, save(path, {**kept, kind: vars(total)})
+    return total, save(path, {**stored, kind: vars(total)})
 
 
 def run(settings: Settings) -> None:

@@ -27,7 +27,7 @@ from crib_play.replay.opinions import IN_POINTS, Opinion, opinions
 from crib_play.table.names import names
 from crib_play.table.session import Session
 
-MOST = 12  # options kept of a turn, besides the one taken
+MOST = 12  # options shown of a turn, besides the one taken
 
 
 def write_replay(
@@ -112,7 +112,7 @@ def _turn(session: Session, i: int, opinion: Opinion | None, known: set[int]) ->
 
 
 def _judged(opinion: Opinion) -> dict[str, Any]:
-    kept = sorted({*range(min(MOST, len(opinion.options))), opinion.taken})
+    shown = sorted({*range(min(MOST, len(opinion.options))), opinion.taken})
     return {
         "options": [
             [
@@ -122,9 +122,9 @@ def _judged(opinion: Opinion) -> dict[str, Any]:
                 _rounded(opinion.options[k].probability),
                 _rounded(opinion.options[k].value),
             ]
-            for k in kept
+            for k in shown
         ],
-        "taken": kept.index(opinion.taken),
+        "taken": shown.index(opinion.taken),
         "loss": round(opinion.loss, 4),
         "chance": _rounded(opinion.chance),
     }

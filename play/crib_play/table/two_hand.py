@@ -127,7 +127,7 @@ def counted(done: Done) -> list[Counted]:
     crib = tuple(int(card) for view in views for card in view["discarded"])
     shown = []
     for seat, name in ((1 - dealer, "hand"), (dealer, "hand"), (dealer, "crib")):
-        cards = crib if name == "crib" else _kept(views[seat])
+        cards = crib if name == "crib" else _hand(views[seat])
         score = score_hand(cards, starter, done.rules, crib=name == "crib")
         shown.append(Counted(seat, name, cards, starter, score.points, score.call))
         board[seat] += score.points
@@ -136,7 +136,7 @@ def counted(done: Done) -> list[Counted]:
     return shown
 
 
-def _kept(view: View) -> tuple[int, ...]:
+def _hand(view: View) -> tuple[int, ...]:
     played = (int(view["pile"][i]) for i in range(view["pile_n"]) if view["pile_mine"] >> i & 1)
     return tuple(sorted([*played, *map(int, view["hand"][: view["hand_n"]])]))
 

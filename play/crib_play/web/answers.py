@@ -18,7 +18,7 @@ from crib_play.web.preparing import PreparingError
 from crib_play.web.tables import NotNowError, StaleError, TakenError
 from crib_play.web.worker import WorkerError
 
-NOT_KEPT = {"Cache-Control": "no-store"}
+NO_STORE = {"Cache-Control": "no-store"}
 
 STATUS: dict[type[Exception], int] = {
     MessageError: 400,
@@ -37,7 +37,7 @@ STATUS: dict[type[Exception], int] = {
 
 def answer(shown: Any, status: int = 200) -> JSONResponse:
     """Return an answer that nobody keeps."""
-    return JSONResponse(shown, status, headers=NOT_KEPT)
+    return JSONResponse(shown, status, headers=NO_STORE)
 
 
 def packed(request: Request, data: bytes, kind: str, headers: dict[str, str]) -> Response:

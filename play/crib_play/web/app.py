@@ -20,7 +20,7 @@ from starlette.staticfiles import StaticFiles
 from crib_play.preferences import Choices
 from crib_play.table import GAMES, NotYourTurnError, find_game
 from crib_play.table.advice import look_back
-from crib_play.web.answers import NOT_KEPT, STATUS, answer, packed, refused
+from crib_play.web.answers import NO_STORE, STATUS, answer, packed, refused
 from crib_play.web.cards import card_images
 from crib_play.web.door import Door, address_of, give_seat, key_of, table_of
 from crib_play.web.finished import Finished
@@ -180,7 +180,7 @@ class App:
 
     async def review(self, request: Request) -> Response:
         """Answer with the value of the seat's decisions, once the game is over."""
-        return await self._afterwards(request, "look_back", "application/json", NOT_KEPT)
+        return await self._afterwards(request, "look_back", "application/json", NO_STORE)
 
     async def replay(self, request: Request) -> Response:
         """Answer with the game to look at again, every card open, once it is over."""

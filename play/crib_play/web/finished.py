@@ -27,7 +27,7 @@ class Finished:
     def __init__(self, worker: Worker, most_bytes: int = MOST_BYTES) -> None:
         self._worker = worker
         self._most_bytes = most_bytes
-        self._kept: OrderedDict[str, bytes] = OrderedDict()
+        self._made: OrderedDict[str, bytes] = OrderedDict()
         self._making: dict[str, Future[Any]] = {}
         self._lock = threading.Lock()
 
@@ -45,9 +45,9 @@ class Finished:
         """
         key = f"{task} {key}"
         with self._lock:
-            if key in self._kept:
-                self._kept.move_to_end(key)
-                return self._kept[key]
+            if key in self._made:
+                self._made.move_to_end(key)
+                return self._made[key]
             making = self._making.get(key)
             if making is None:
                 if len(self._making) >= MOST_WAITING:
@@ -56,8 +56,8 @@ class Finished:
                 making.add_done_callback(lambda made: self._keep(key, made))
         text: str = await asyncio.shield(asyncio.wrap_future(making))
         with self._lock:
-            if key in self._kept:
-                return self._kept[key]
+            if key in self._made:
+                return self._made[key]
         return gzip.compress(text.encode(), 5)  # larger than all that may be stored
 
     def _keep(self, key: str, made: Future[Any]) -> None:
@@ -68,9 +68,9 @@ class Finished:
         with self._lock:
             self._making.pop(key, None)
             if packed is not None:
-                self._kept[key] = packed
-                while sum(map(len, self._kept.values())) > self._most_bytes:
-                    self._kept.popitem(last=False)
+                self._made[key] = packed
+                while sum(map(len, self._made.values())) > self._most_bytes:
+                    self._made.popitem(last=False)
 
     def close(self) -> None:
         """Stop making anything."""

@@ -11,6 +11,6 @@ evaluation.
 - `monte_carlo`: values by deep Monte Carlo, greedy or by their softmax.
 - `games`: a batch of deals in which both seats learn. `policy`: the network that acts.
 - `rollout`: a policy's decisions in both seats. `memory`: stored older decisions.
-- `run`: the folder of a run: checkpoints, the curve, TensorBoard events. `tensors`: what a
-  checkpoint stores of networks.
+- `settings`, `learner`: what all methods share. `actor_critic`: what `ppo`, `vrpo` and `mmd` share.
+- `run`: the folder of a run: checkpoints, the curve, TensorBoard events.
 """

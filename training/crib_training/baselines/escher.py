@@ -12,24 +12,22 @@ is evaluated.
 from __future__ import annotations
 
 import copy
-import json
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import numpy as np
 import torch
-from crib_agents.adapters.learned import PolicyNetAgent
 from torch import Tensor
 
 from crib_env.settings import Between, Count, NewFolder, Portion, Positive, Share
-from crib_training.baselines.games import Games, as_array
-from crib_training.baselines.memory import Memory
-from crib_training.baselines.policy import Policy, descend, mlp
+from crib_training.baselines.learner import State
+from crib_training.baselines.memory import Memory, MemoryLearner
+from crib_training.baselines.policy import Policy, descend
 from crib_training.baselines.rollout import both_seats
-from crib_training.baselines.run import Modules, RunSettings, learn
-from crib_training.command_line import start
+from crib_training.baselines.run import learn
+from crib_training.baselines.settings import RunSettings
+from crib_training.learn.learner import mlp
 
 
 @dataclass(frozen=True)
@@ -59,14 +57,11 @@ class Settings(RunSettings):
     out: NewFolder = Path("runs/escher")
 
 
-class ESCHER:
-    """Learns by its `Settings`; see `crib_training.baselines.run.Learner`."""
+class ESCHER(MemoryLearner):
+    """Learns by its `Settings`; see `crib_training.baselines.learner.Learner`."""
 
     def __init__(self, settings: Settings) -> None:
-        self.settings = settings
-        torch.manual_seed(settings.seed)
-        self.rng = np.random.default_rng(settings.seed)
-        self.games = Games(settings.rules, settings.num_envs, settings.seed, settings.features)
+        super().__init__(settings)
         self.regrets = Policy(self.games, settings.hidden_sizes)
         self.average = Policy(self.games, settings.hidden_sizes)
         seen = both_seats(self.games).shape[1]
@@ -77,7 +72,7 @@ class ESCHER:
             for name, module in (("regrets", self.regrets), ("average", self.average),
                                  ("critic", self.critic))
         }  # fmt: skip
-        self.modules: Modules = {
+        self.modules = {
             "regrets": self.regrets,
             "average": self.average,
             "critic": self.critic,
@@ -86,15 +81,14 @@ class ESCHER:
         }
         self.of_regrets = Memory(settings.reservoir, True, self.rng)
         self.of_policy = Memory(settings.reservoir, True, self.rng)
+        self.memories = {"regrets": self.of_regrets, "policy": self.of_policy}
         self.explorer = self.rng.integers(0, 2, settings.num_envs)  # the seat that explores
-        self.decisions = 0
 
     def iterate(self) -> dict[str, float]:
         """Play an iteration, then let the critic, the regrets and the average learn."""
         settings = self.settings
-        left = max(0.0, 1 - self.decisions / settings.decisions)
         for adam in self.adams.values():
-            adam.param_groups[0]["lr"] = settings.learning_rate * (0.1 + 0.9 * left)
+            adam.param_groups[0]["lr"] = settings.learning_rate * (0.1 + 0.9 * self.left)
         iteration = 1.0 + self.decisions / (settings.steps * settings.num_envs)
         rows = [self._step(iteration) for _ in range(settings.steps)]
         error = self._learn_critic(*(torch.cat(column) for column in zip(*rows, strict=True)))
@@ -166,26 +160,14 @@ class ESCHER:
         loss = -(rows["policy"] * log_p).sum(1) @ weight / weight.sum()
         return descend(self.adams["average"], loss)
 
-    def agent(self) -> PolicyNetAgent:
-        """Return the average policy as an agent that samples its actions."""
-        return self.average.agent("escher", self.settings)
-
     def state(self) -> dict[str, Any]:
         """Return deals, generator and samples."""
-        rng = json.dumps(self.rng.bit_generator.state).encode()
-        return {
-            "games": as_array(self.games.state()), "rng": np.frombuffer(rng, np.uint8),
-            "explorer": self.explorer,
-            **self.of_regrets.state("regrets"), **self.of_policy.state("policy"),
-        }  # fmt: skip
+        return super().state() | {"explorer": self.explorer}
 
-    def restore(self, state: Mapping[str, Any]) -> None:
+    def restore(self, state: State) -> None:
         """Restore what `state` returned."""
-        self.games.set_state(state["games"].tobytes())
-        self.rng.bit_generator.state = json.loads(state["rng"].tobytes())
+        super().restore(state)
         self.explorer[:] = state["explorer"]
-        self.of_regrets.restore("regrets", state)
-        self.of_policy.restore("policy", state)
 
 
 def match_regrets(regrets: Tensor, masks: Tensor) -> Tensor:
@@ -204,8 +186,4 @@ def match_regrets(regrets: Tensor, masks: Tensor) -> Tensor:
 
 def run(settings: Settings) -> None:
     """Learn, and print where the results are."""
-    learn("escher", settings, ESCHER(settings))
-
-
-if __name__ == "__main__":
-    start(Settings, run)
+    learn(ESCHER(settings))

@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-import numpy.typing as npt
 
+from crib_env.arrays import Bools, Floats, Ints
 from crib_env.batch import GameBatch
 from crib_env.encoding import encode
 from crib_env.engine.family import family_for
 from crib_env.rules import TwoHandRules
-
-Floats = npt.NDArray[np.float32]
-Ints = npt.NDArray[np.int64]
 
 
 class Games:
@@ -57,7 +52,7 @@ class Games:
         self._play_forced(self.lanes)
         self._observe()
 
-    def step(self, actions: Ints) -> tuple[Floats, npt.NDArray[np.bool_]]:
+    def step(self, actions: Ints) -> tuple[Floats, Bools]:
         """Take ``actions[i]`` in lane i, and the forced cards after it.
 
         When a deal ends, the next one starts.
@@ -75,23 +70,23 @@ class Games:
         self._observe()
         return played
 
-    def set_state(self, states: bytes) -> None:
+    def set_state(self, states: Ints) -> None:
         """Continue from what `state` returned.
 
         Raises:
             ValueError: it is of another number of deals.
         """
-        found = np.frombuffer(states, self.batch.states.dtype)
+        found = np.frombuffer(states.tobytes(), self.batch.states.dtype)
         if len(found) != len(self.lanes):
             raise ValueError(f"it has {len(found)} deals side by side, not {len(self.lanes)}")
         self.batch.states[:] = found
         self._observe()
 
-    def state(self) -> bytes:
+    def state(self) -> Ints:
         """Return all deals and their generators."""
-        return self.batch.states.tobytes()
+        return np.frombuffer(self.batch.states.tobytes(), np.int64)
 
-    def _play_forced(self, lanes: Ints) -> tuple[Floats, npt.NDArray[np.bool_]]:
+    def _play_forced(self, lanes: Ints) -> tuple[Floats, Bools]:
         states = self.batch.states
         gains = np.zeros(len(states), dtype=np.float32)
         ended = np.zeros(len(states), dtype=bool)
@@ -116,8 +111,3 @@ class Games:
         self.observations = observations.astype(np.float32)
         self.others = others.astype(np.float32)
         self.masks = masks.astype(bool)
-
-
-def as_array(data: bytes) -> npt.NDArray[Any]:
-    """Return bytes as an array, for a checkpoint."""
-    return np.frombuffer(data, np.int64)

@@ -1,13 +1,17 @@
-"""Memories of decisions: the newest, or a fair sample of all there were."""
+"""Memories of decisions: the newest, or a fair sample of all there were; and their learner."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor
+
+from crib_training.baselines.learner import GamesLearner, State
+from crib_training.baselines.settings import RunSettings
 
 
 class Memory:
@@ -86,3 +90,32 @@ class Memory:
 def _compact(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     smaller = {"float32": np.float16, "bool": np.uint8}.get(str(array.dtype))
     return array if smaller is None else array.astype(smaller)
+
+
+class MemoryLearner(GamesLearner):
+    """A method that draws its batches from memories; arguments as those of `Learner`.
+
+    Attributes:
+        rng: draws the batches, and whatever else is drawn with NumPy.
+        memories: the memories by name.
+    """
+
+    def __init__(self, settings: RunSettings) -> None:
+        super().__init__(settings)
+        self.rng = np.random.default_rng(settings.seed)
+        self.memories: dict[str, Memory] = {}
+
+    def state(self) -> dict[str, np.ndarray[Any, Any]]:
+        """Return deals, generator and memories."""
+        rng = np.frombuffer(json.dumps(self.rng.bit_generator.state).encode(), np.uint8)
+        state = super().state() | {"rng": rng}
+        for name, memory in self.memories.items():
+            state |= memory.state(name)
+        return state
+
+    def restore(self, state: State) -> None:
+        """Restore what `state` returned."""
+        super().restore(state)
+        self.rng.bit_generator.state = json.loads(state["rng"].tobytes())
+        for name, memory in self.memories.items():
+            memory.restore(name, state)

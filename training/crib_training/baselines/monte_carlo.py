@@ -12,26 +12,24 @@ of the values, as in self-play.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
-import numpy.typing as npt
-import torch
 from crib_agents.files import write_whole
 from crib_agents.learned import MonteCarloAgent
 
 from crib_env.answers import one_or_many
+from crib_env.arrays import Doubles
 from crib_env.policy import Actions, Views
 from crib_env.sampling import check_rng
 from crib_env.settings import Count, NewFolder, NotNegative, Portion, Positive, Share
-from crib_training.baselines.run import Modules, RunSettings, learn
-from crib_training.command_line import start
+from crib_training.baselines.learner import Learner, State
+from crib_training.baselines.run import learn
+from crib_training.baselines.settings import RunSettings
 from crib_training.learn.deep_monte_carlo import settings as deep_monte_carlo
-from crib_training.learn.deep_monte_carlo.algorithm import DeepMonteCarlo
-from crib_training.learn.deep_monte_carlo.games import find_self_play
+from crib_training.learn.deep_monte_carlo.algorithm import DeepMonteCarlo, find_self_play
 
 
 @dataclass(frozen=True)
@@ -85,12 +83,12 @@ class Softmax(Greedy):
         self.temperature = temperature
 
     @one_or_many
-    def action_probabilities(self, views: Views) -> npt.NDArray[np.float64]:
+    def action_probabilities(self, views: Views) -> Doubles:
         """Return the probability of each action, float64[B, actions]."""
         values = self.action_values(views) / self.temperature
         weights = np.exp(values - np.nanmax(values, axis=1, keepdims=True))
         weights = np.nan_to_num(weights, nan=0.0)
-        found: npt.NDArray[np.float64] = weights / weights.sum(axis=1, keepdims=True)
+        found: Doubles = weights / weights.sum(axis=1, keepdims=True)
         return found
 
     @one_or_many
@@ -102,12 +100,11 @@ class Softmax(Greedy):
         return actions
 
 
-class MonteCarlo:
-    """Learns by its `Settings`; see `crib_training.baselines.run.Learner`."""
+class MonteCarlo(Learner):
+    """Learns by its `Settings`; see `crib_training.baselines.learner.Learner`."""
 
     def __init__(self, settings: Settings) -> None:
-        self.settings = settings
-        torch.manual_seed(settings.seed)
+        super().__init__(settings)
         if len(settings.hidden_sizes) != 2:
             raise ValueError(f"hidden_sizes of monte_carlo are two, got {settings.hidden_sizes}")
         first, second = settings.hidden_sizes
@@ -120,10 +117,9 @@ class MonteCarlo:
         )  # fmt: skip
         self.learning = DeepMonteCarlo(find_self_play(own)[1], own)
         learner = self.learning.learner
-        self.modules: Modules = {
+        self.modules = {
             "nets": learner.nets, "average": learner.mean_nets, "adam": learner.optimizer,
         }  # fmt: skip
-        self.decisions = 0
 
     def iterate(self) -> dict[str, float]:
         """Play deals to their end, then learn from the decisions."""
@@ -146,15 +142,11 @@ class MonteCarlo:
         rng = json.dumps(self.learning.rng.bit_generator.state).encode()
         return {"rng": np.frombuffer(rng, np.uint8)}
 
-    def restore(self, state: Mapping[str, Any]) -> None:
+    def restore(self, state: State) -> None:
         """Restore what `state` returned."""
         self.learning.rng.bit_generator.state = json.loads(state["rng"].tobytes())
 
 
 def run(settings: Settings) -> None:
     """Learn, and print where the results are."""
-    learn("monte_carlo", settings, MonteCarlo(settings))
-
-
-if __name__ == "__main__":
-    start(Settings, run)
+    learn(MonteCarlo(settings))

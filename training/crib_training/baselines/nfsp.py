@@ -11,23 +11,20 @@ best response ever did, and is what is evaluated.
 from __future__ import annotations
 
 import copy
-import json
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import numpy as np
 import torch
-from crib_agents.adapters.learned import PolicyNetAgent
 from torch import Tensor
 
 from crib_env.settings import Between, Count, NewFolder, Portion, Positive, Share
-from crib_training.baselines.games import Games, as_array
-from crib_training.baselines.memory import Memory
+from crib_training.baselines.learner import State
+from crib_training.baselines.memory import Memory, MemoryLearner
 from crib_training.baselines.policy import Policy, descend
-from crib_training.baselines.run import Modules, RunSettings, learn
-from crib_training.command_line import start
+from crib_training.baselines.run import learn
+from crib_training.baselines.settings import RunSettings
 
 
 @dataclass(frozen=True)
@@ -63,14 +60,11 @@ class Settings(RunSettings):
     out: NewFolder = Path("runs/nfsp")
 
 
-class NFSP:
-    """Learns by its `Settings`; see `crib_training.baselines.run.Learner`."""
+class NFSP(MemoryLearner):
+    """Learns by its `Settings`; see `crib_training.baselines.learner.Learner`."""
 
     def __init__(self, settings: Settings) -> None:
-        self.settings = settings
-        torch.manual_seed(settings.seed)
-        self.rng = np.random.default_rng(settings.seed)
-        self.games = Games(settings.rules, settings.num_envs, settings.seed, settings.features)
+        super().__init__(settings)
         self.q = Policy(self.games, settings.hidden_sizes)
         self.target = copy.deepcopy(self.q)
         self.average = Policy(self.games, settings.hidden_sizes)
@@ -78,10 +72,11 @@ class NFSP:
         self.adam = torch.optim.Adam(
             self.average.parameters(), settings.average_learning_rate, fused=True
         )
-        self.modules: Modules = {"q": self.q, "target": self.target, "average": self.average,
+        self.modules = {"q": self.q, "target": self.target, "average": self.average,
                         "q_adam": self.q_adam, "adam": self.adam}  # fmt: skip
         self.newest = Memory(settings.memory, False, self.rng)
         self.sample = Memory(settings.reservoir, True, self.rng)
+        self.memories = {"newest": self.newest, "sample": self.sample}
         n, games = settings.num_envs, self.games
         self.best = self.rng.random((n, 2)) < settings.anticipatory  # who plays its best response
         # A seat's last decision, and what it gained since: it ends at the seat's next one.
@@ -89,14 +84,12 @@ class NFSP:
         self.before = torch.zeros(n, 2, games.size)
         self.taken = torch.zeros(n, 2, dtype=torch.long)
         self.gained = np.zeros((n, 2), dtype=np.float32)
-        self.decisions = 0
 
     def iterate(self) -> dict[str, float]:
         """Play some decisions, then let both networks learn."""
         settings = self.settings
-        left = max(0.0, 1 - self.decisions / settings.decisions)
         for _ in range(settings.steps):
-            self._step(settings.epsilon * (0.1 + 0.9 * left))
+            self._step(settings.epsilon * (0.1 + 0.9 * self.left))
         self.decisions += settings.steps * settings.num_envs
         loss = imitation = 0.0
         both = len(self.newest) and len(self.sample)  # else no best response has been played yet
@@ -117,8 +110,8 @@ class NFSP:
         explored = self.rng.random(len(lanes)) < epsilon
         greedy, drawn = np.flatnonzero(best & ~explored), np.flatnonzero(~best)
         actions[greedy] = self.q(seen[greedy], masks[greedy]).argmax(1)
-        chances = self.average(seen[drawn], masks[drawn]).softmax(1).double().numpy()
-        ladder = chances.cumsum(1)
+        probabilities = self.average(seen[drawn], masks[drawn]).softmax(1).double().numpy()
+        ladder = probabilities.cumsum(1)
         points = self.rng.random((len(drawn), 1)) * ladder[:, -1:]
         actions[drawn] = torch.from_numpy((ladder > points).argmax(1))
         rows = np.flatnonzero(best)
@@ -175,36 +168,22 @@ class NFSP:
         loss = -log_p.gather(1, rows["actions"][:, None]).mean()
         return descend(self.adam, loss)
 
-    def agent(self) -> PolicyNetAgent:
-        """Return the average policy as an agent that samples its actions."""
-        return self.average.agent("nfsp", self.settings)
-
     def state(self) -> dict[str, Any]:
         """Return deals, generators, memories and decisions whose outcome is open."""
-        rng = json.dumps(self.rng.bit_generator.state).encode()
-        return {
-            "games": as_array(self.games.state()), "rng": np.frombuffer(rng, np.uint8),
+        return super().state() | {
             "best": self.best.astype(np.uint8), "open": self.open.astype(np.uint8),
             "before": self.before.numpy(), "taken": self.taken.numpy(), "gained": self.gained,
-            **self.newest.state("newest"), **self.sample.state("sample"),
         }  # fmt: skip
 
-    def restore(self, state: Mapping[str, Any]) -> None:
+    def restore(self, state: State) -> None:
         """Restore what `state` returned."""
-        self.games.set_state(state["games"].tobytes())
-        self.rng.bit_generator.state = json.loads(state["rng"].tobytes())
+        super().restore(state)
         self.best[:], self.open[:] = state["best"], state["open"]
         self.before[:] = torch.from_numpy(state["before"].copy())
         self.taken[:] = torch.from_numpy(state["taken"].copy())
         self.gained[:] = state["gained"]
-        self.newest.restore("newest", state)
-        self.sample.restore("sample", state)
 
 
 def run(settings: Settings) -> None:
     """Learn, and print where the results are."""
-    learn("nfsp", settings, NFSP(settings))
-
-
-if __name__ == "__main__":
-    start(Settings, run)
+    learn(NFSP(settings))

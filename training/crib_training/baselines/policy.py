@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
-from typing import Any
-
-import numpy as np
 import torch
 from crib_agents.adapters.action_head import ActionHead
 from crib_agents.adapters.learned import PolicyNetAgent, header
@@ -13,18 +9,11 @@ from torch import Tensor, nn
 
 from crib_env.engine.family import find_family
 from crib_training.baselines.games import Games
-from crib_training.baselines.run import RunSettings
+from crib_training.baselines.settings import RunSettings
+from crib_training.learn.learner import mlp, to_array
 
 HEAD = 32  # hidden units that read an action's features
 ILLEGAL = -1e9
-
-
-def mlp(*sizes: int) -> nn.Sequential:
-    """Return linear layers with a ReLU between any two."""
-    layers: list[nn.Module] = []
-    for inputs, outputs in pairwise(sizes):
-        layers += [nn.Linear(inputs, outputs), nn.ReLU()]
-    return nn.Sequential(*layers[:-1])
 
 
 class Policy(nn.Module):
@@ -88,13 +77,13 @@ class Policy(nn.Module):
     def agent(self, name: str, settings: RunSettings) -> PolicyNetAgent:
         """Return the agent that samples from this policy, in NumPy."""
         layers = [part for part in self.body if isinstance(part, nn.Linear)] + [self.last]
-        weights = [(_array(layer.weight), _array(layer.bias)) for layer in layers]
+        weights = [(to_array(layer.weight), to_array(layer.bias)) for layer in layers]
         head = None
         if self.count:
             head = ActionHead(
-                _array(self.of_features.weight), _array(self.of_state.weight),
-                _array(self.of_features.bias), _array(self.out.weight)[0],
-                _array(self.skip.weight)[0],
+                to_array(self.of_features.weight), to_array(self.of_state.weight),
+                to_array(self.of_features.bias), to_array(self.out.weight)[0],
+                to_array(self.skip.weight)[0],
             )  # fmt: skip
         rules = settings.rules
         about = header(settings.env, rules, find_family(rules.engine), settings.features,
@@ -108,7 +97,3 @@ def descend(optimizer: torch.optim.Optimizer, loss: Tensor) -> float:
     loss.backward()  # type: ignore[no-untyped-call]
     optimizer.step()
     return loss.item()
-
-
-def _array(tensor: Tensor) -> np.ndarray[Any, Any]:
-    return tensor.detach().numpy().copy()

@@ -8,135 +8,78 @@ Learning rate and entropy fall linearly. What is evaluated is the moving average
 
 from __future__ import annotations
 
-import copy
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 import torch
-from crib_agents.adapters.learned import PolicyNetAgent
+from torch import Tensor
 
-from crib_env.settings import Count, NewFolder, NotNegative, Portion, Positive, Share
-from crib_training.baselines.games import Games, as_array
-from crib_training.baselines.policy import Policy, mlp
-from crib_training.baselines.rollout import both_seats, collect, flatten, gae
-from crib_training.baselines.run import Modules, RunSettings, learn
-from crib_training.command_line import start
+from crib_env.settings import NewFolder, NotNegative, Share
+from crib_training.baselines.actor_critic import ActorCritic, ActorCriticSettings
+from crib_training.baselines.rollout import Rollout, flatten
+from crib_training.baselines.run import learn
 
 
 @dataclass(frozen=True)
-class Settings(RunSettings):
+class ClippedSettings(ActorCriticSettings):
+    """Settings of methods with PPO's loss.
+
+    Attributes:
+        clip: clipping range of the ratio.
+        entropy: weight of the entropy, for advantages of variance 1.
+        last_entropy: that weight at the end.
+    """
+
+    clip: Share = 0.2
+    entropy: NotNegative = 0.05
+    last_entropy: NotNegative = 0.005
+
+
+@dataclass(frozen=True)
+class Settings(ClippedSettings):
     """Learn a mixed policy by self-play PPO.
 
     Attributes:
         method: the method.
-        batch_size: decisions per step of gradient descent.
-        epochs: passes over the decisions.
-        learning_rate: learning rate; it falls to a tenth.
-        clip: clipping range of the ratio.
         gae_lambda: lambda of GAE.
-        entropy: weight of the entropy, for advantages of variance 1.
-        last_entropy: that weight at the end.
-        value_weight: weight of the critic's loss.
-        max_grad_norm: maximum norm of the gradients.
-        ema_rate: step of the average of the weights at each update; the average is evaluated.
         out: the folder for results.
     """
 
     method: Literal["selfplay_ppo"] = "selfplay_ppo"
-    batch_size: Count = 1024
-    epochs: Count = 2
-    learning_rate: Positive = 5e-4
-    clip: Share = 0.2
     gae_lambda: Share = 0.9
-    entropy: NotNegative = 0.05
-    last_entropy: NotNegative = 0.005
-    value_weight: Positive = 0.05
-    max_grad_norm: Positive = 0.5
-    ema_rate: Portion = 0.02
     out: NewFolder = Path("runs/selfplay_ppo")
 
 
-class PPO:
-    """Learns by its `Settings`; see `crib_training.baselines.run.Learner`."""
+class PPO(ActorCritic):
+    """Learns by its `Settings`; see `crib_training.baselines.learner.Learner`."""
 
-    def __init__(self, settings: Settings) -> None:
-        self.settings = settings
-        torch.manual_seed(settings.seed)
-        self.chance = torch.Generator().manual_seed(settings.seed)
-        self.games = Games(settings.rules, settings.num_envs, settings.seed, settings.features)
-        self.policy = Policy(self.games, settings.hidden_sizes)
-        self.average = copy.deepcopy(self.policy)
-        self.critic = mlp(both_seats(self.games).shape[1], *settings.hidden_sizes, 1)
-        self.weights = [*self.policy.parameters(), *self.critic.parameters()]
-        self.optimizer = torch.optim.Adam(
-            self.weights, settings.learning_rate, eps=1e-5, fused=True
-        )
-        self.modules: Modules = {
-            "policy": self.policy,
-            "average": self.average,
-            "critic": self.critic,
-            "adam": self.optimizer,
-        }
-        self.decisions = 0
-
-    def iterate(self) -> dict[str, float]:
-        """Play, then learn from the decisions."""
-        settings = self.settings
-        left = max(0.0, 1 - self.decisions / settings.decisions)
-        weight = settings.last_entropy + (settings.entropy - settings.last_entropy) * left
-        for group in self.optimizer.param_groups:
-            group["lr"] = settings.learning_rate * (0.1 + 0.9 * left)
-
-        played = collect(self.games, self.policy, settings.steps, self.chance)
-        with torch.no_grad():
-            values = self.critic(torch.cat([played.both, played.last[None]]))[:, :, 0] * played.sign
-        advantages = gae(played, values, settings.gae_lambda)
-        targets = (advantages + values[:-1]) * played.sign[:-1]
-        advantages = advantages * played.sign[:-1]
-        advantages = advantages / (advantages.std() + 1e-8)
+    def columns(self, played: Rollout) -> list[Tensor]:
+        """Return the decisions with what `loss` takes of them."""
         taken = played.log_probabilities.gather(2, played.actions[:, :, None])[:, :, 0]
-        columns = flatten(played.observations, played.masks, played.both, played.actions, taken,
-                          advantages, targets)  # fmt: skip
+        return flatten(played.observations, played.masks, played.both, played.actions, taken,
+                       *self.advantages(played))  # fmt: skip
 
-        for _ in range(settings.epochs):
-            order = torch.randperm(len(columns[0]), generator=self.chance)
-            for rows in torch.split(order, settings.batch_size):
-                seen, masks, both, actions, before, advantage, target = (c[rows] for c in columns)
-                log_p = self.policy(seen, masks).log_softmax(1)
-                entropy = -(log_p.exp() * log_p).sum(1).mean()
-                ratio = (log_p.gather(1, actions[:, None])[:, 0] - before).exp()
-                clipped = ratio.clamp(1 - settings.clip, 1 + settings.clip)
-                gain = torch.minimum(ratio * advantage, clipped * advantage).mean()
-                error = (self.critic(both)[:, 0] - target).square().mean()
-                loss = -gain - weight * entropy + settings.value_weight * error
-                self.optimizer.zero_grad()
-                loss.backward()
-                torch.nn.utils.clip_grad_norm_(self.weights, settings.max_grad_norm)
-                self.optimizer.step()
-                self.average.follow(self.policy, settings.ema_rate)
-        self.decisions += len(order)
-        return {"loss": loss.item(), "entropy": entropy.item(), "value_error": error.item()}
+    def loss(self, left: float, *rows: Tensor) -> tuple[Tensor, dict[str, Tensor]]:
+        """Return the clipped loss, with entropy and the critic's error."""
+        seen, masks, both, actions, before, advantage, target = rows
+        settings = self.settings
+        weight = settings.last_entropy + (settings.entropy - settings.last_entropy) * left
+        log_p = self.policy(seen, masks).log_softmax(1)
+        entropy = -(log_p.exp() * log_p).sum(1).mean()
+        ratio = (log_p.gather(1, actions[:, None])[:, 0] - before).exp()
+        clipped = ratio.clamp(1 - settings.clip, 1 + settings.clip)
+        gain = torch.minimum(ratio * advantage, clipped * advantage).mean()
+        error = (self.values(both, actions) - target).square().mean()
+        loss = -gain - weight * entropy + settings.value_weight * error
+        return loss, {"entropy": entropy, "value_error": error}
 
-    def agent(self) -> PolicyNetAgent:
-        """Return the policy of the averaged weights as an agent that samples."""
-        return self.average.agent("selfplay_ppo", self.settings)
-
-    def state(self) -> dict[str, Any]:
-        """Return deals and generators."""
-        return {"games": as_array(self.games.state()), "chance": self.chance.get_state().numpy()}
-
-    def restore(self, state: Mapping[str, Any]) -> None:
-        """Restore what `state` returned."""
-        self.games.set_state(state["games"].tobytes())
-        self.chance.set_state(torch.from_numpy(state["chance"].copy()))
+    def values(self, both: Tensor, actions: Tensor) -> Tensor:
+        """Return the critic's values of decisions, float32[B]."""
+        values: Tensor = self.critic(both)[:, 0]
+        return values
 
 
 def run(settings: Settings) -> None:
     """Learn, and print where the results are."""
-    learn("selfplay_ppo", settings, PPO(settings))
-
-
-if __name__ == "__main__":
-    start(Settings, run)
+    learn(PPO(settings))

@@ -16,9 +16,9 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from crib_agents.knowledge.two_hand.win import WON, probabilities
 
+from crib_env.arrays import Array
 from crib_env.batch import GameBatch
 from crib_env.options import set_scores
 from crib_env.policy import Agent, find_agent
@@ -27,8 +27,6 @@ from crib_training.evaluation.duplicate import PAIRS_AT_ONCE, estimate
 from crib_training.evaluation.figures import as_json, shown
 from crib_training.evaluation.markdown import table
 from crib_training.progress import steps
-
-Array = npt.NDArray[Any]
 
 GAMES = 4000  # of which the scores are taken
 DEALER = 1  # the seat that deals

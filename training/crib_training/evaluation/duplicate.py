@@ -9,33 +9,30 @@ not see cards twice, such as people, get different deals in the two games of a p
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from crib_env.arrays import Array
 from crib_env.batch import GameBatch
 from crib_env.policy import Agent
 from crib_env.rules import Rules, TwoHandRules
 from crib_training.evaluation.aivat.deals import DealLog
 from crib_training.evaluation.aivat.reference import Reference
+from crib_training.evaluation.playing import (
+    Finished,
+    Sides,
+    ignore_progress,
+    play_out,
+)
 from crib_training.evaluation.referee import Failure, Referee
 
-Array = npt.NDArray[Any]
 PAIRS_AT_ONCE = 4096
 ARRAYS = ("returns", "scores", "first_dealt", "points", "forfeits")
 CORRECTIONS = ("won_correction", "points_correction")
 CORRECTED = ("game", "deal")  # episodes that AIVAT corrects
-
-Sides = tuple[Agent | Referee, Agent | Referee]
-Finished = Callable[[float], None]
-"""A callback: how many more games are over; of those going on, the share that is played counts."""
-
-
-def ignore_progress(games: float) -> None:
-    """Do nothing."""
 
 
 @dataclass(frozen=True)
@@ -145,7 +142,7 @@ def play_pairs(
     pairs: int,
     seed: int,
     *,
-    players: int = 2,
+    players: int | None = None,
     reference: Reference | None = None,
     duplicate: bool = True,
     finished: Finished = ignore_progress,
@@ -162,7 +159,8 @@ def play_pairs(
         second: another, or the same.
         pairs: how many pairs, at least 1.
         seed: fixes the deals and the agents' own chance.
-        players: seats in a game; with four, each agent plays both seats of a side.
+        players: seats in a game, by default the fewest the rules allow; with four, each agent
+            plays both seats of a side.
         reference: the policy by which AIVAT corrects; None for no correction.
         duplicate: whether the two games of a pair have the same deals.
         finished: a progress callback.
@@ -192,7 +190,7 @@ def play_chunk(
     agents: Sides,
     n: int,
     entropy: np.random.SeedSequence,
-    players: int = 2,
+    players: int | None = None,
     swapped_agents: Sides | None = None,
     *,
     reference: Reference | None = None,
@@ -240,14 +238,6 @@ def play_chunk(
     return Pairs(**arrays, failures=tuple(f for _, failures in halves for f in failures))
 
 
-def played(games: GameBatch, running: Array) -> float:
-    """Return the number of games played: finished ones, and parts of the others by their scores."""
-    over = games.n - len(running)
-    if games.episode != "game":
-        return over
-    return over + float(games.states["scores"][running].max(axis=1).sum()) / games.rules.target
-
-
 def _play_half(
     games: GameBatch,
     agents: Sides,
@@ -262,31 +252,8 @@ def _play_half(
         the fields of `Pairs` by name, each without its second axis, and the failures.
     """
     first_dealt = games.sides[games.states["dealer"]] == swapped
-    forfeits = np.zeros((games.n, 2), dtype=bool)
-    failures: list[Failure] = []
-    reported = 0.0
-    running = games.running()
-    while len(running):
-        mover = games.sides[games.movers(running)] ^ swapped
-        for player, agent in enumerate(agents):
-            lanes = running[mover == player]
-            if not len(lanes):
-                continue
-            if not isinstance(agent, Referee):
-                games.ask(agent, lanes, rngs[player])
-                continue
-            for lane, failure in agent.move(games, lanes, rngs[player]).items():
-                failures.append(failure)
-                forfeits[lane, player] = True
-        if log is not None:
-            log.note(games, running)
-        running = games.running(running)
-        if failures:
-            running = running[~forfeits[running].any(axis=1)]
-        now = played(games, running)
-        finished(now - reported)
-        reported = now
     sides = [swapped, 1 - swapped]  # of first and second
+    forfeits, failures = play_out(games, agents, rngs, np.array(sides), log, finished)
     seats = [games.sides.tolist().index(side) for side in sides]
     forfeited = forfeits.any(axis=1, keepdims=True)
     board = games.states["match_score" if games.episode == "match" else "scores"]

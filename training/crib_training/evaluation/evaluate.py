@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
+from functools import partial
 from importlib.metadata import version
 from typing import Annotated, Any, Literal
 
@@ -31,11 +32,10 @@ from crib_env.options import check_seed
 from crib_env.policy import Agent, Opponent, find_agent
 from crib_env.rules import Rules, TableTopRules, find_rules
 from crib_env.settings import Between, Count, NewFile, Players, Positional, Seed
-from crib_training.command_line import TRACEBACK, start
+from crib_training.command_line import TRACEBACK
 from crib_training.evaluation.aivat.reference import chosen_reference
 from crib_training.evaluation.by_score import by_score, score_table
-from crib_training.evaluation.duplicate import Sides, play_pairs
-from crib_training.evaluation.failures import counted, failures_list
+from crib_training.evaluation.duplicate import play_pairs
 from crib_training.evaluation.figures import (
     agents_table,
     comparison_table,
@@ -43,8 +43,10 @@ from crib_training.evaluation.figures import (
     figures,
     phase_table,
 )
-from crib_training.evaluation.referee import Referee
-from crib_training.loading import find_game, in_phase, shortest_episode
+from crib_training.evaluation.playing import Sides
+from crib_training.evaluation.referee import Referee, counted, failures_list
+from crib_training.evaluation.rotation import figures_of_sets, play_sets
+from crib_training.loading import find_game, in_phase, seats_of, shortest_episode
 from crib_training.outputs import write_json
 from crib_training.progress import Progress
 
@@ -64,8 +66,9 @@ class Settings(TakesAgents):
         env: the environment.
         rules: a preset other than the environment's own, or a preset with changes, such as
             hoyle[target=91,for_last=3].
-        players: 2, or 4 in Table Top.
-        pairs: pairs of games, and of single deals.
+        players: how many play, by default the fewest the rules allow.
+        pairs: pairs of games, and of single deals; among three, sets of three, in which each agent
+            has held every hand.
         seed: fixes all random numbers.
         games: play whole games and single deals; without it, only single deals, in a fraction of
             the time.
@@ -84,7 +87,7 @@ class Settings(TakesAgents):
     second: Positional[str]
     env: str = "six_card_v0"
     rules: str | None = None
-    players: Players = 2
+    players: Players | None = None
     pairs: Count = 2000
     seed: Seed = 1
     games: bool = True
@@ -109,7 +112,7 @@ def evaluate(
     second: Opponent,
     pairs: int,
     seed: int,
-    players: int = 2,
+    players: int | None = None,
     *,
     games: bool = True,
     adjusted: bool | None = None,
@@ -125,7 +128,9 @@ def evaluate(
         second: another.
         pairs: duplicate pairs of games, and of single deals.
         seed: fixes all random numbers.
-        players: seats in a game; with four, each agent plays both seats of a side.
+        players: seats in a game, by default the fewest the rules allow; with partners, each agent
+            plays both seats of a side. Among three sides ``first`` meets two of ``second``; see
+            `crib_training.evaluation.rotation`.
         games: whether to play whole games, too; otherwise the figures of games are None.
         adjusted: whether to add AIVAT figures; None where that is cheaper than more games.
         duplicate: whether the two games of a pair have the same deals.
@@ -137,9 +142,12 @@ def evaluate(
         KeyboardInterrupt: Ctrl-C; the message says how much was played.
         IllegalActionError: an agent chose an illegal action, and ``forfeits`` is not set.
     """
-    maker.check_players(players)
-    check_seed(seed)
     rules = find_rules(rules, maker.family.name)
+    seats = seats_of(maker, rules, players)
+    n_sides = len(set(seats))
+    if n_sides > 2 and not duplicate:
+        raise ValueError(f"games of {n_sides} sides have duplicate deals: leave --no-duplicate out")
+    check_seed(seed)
     first, second = find_agent(first), find_agent(second)
     names = first.name, second.name if second.name != first.name else f"{second.name} (second)"
     timed = Timed(first), Timed(second)
@@ -149,11 +157,15 @@ def evaluate(
         sides = Referee(one, name=names[0]), Referee(other, name=names[1])
     untimed = in_phase(maker, first), in_phase(maker, second)
     reference = chosen_reference(rules, untimed, adjusted)
+    play: Any = partial(play_pairs, reference=reference, duplicate=duplicate)
+    figures_of: Any = figures
+    if n_sides > 2:
+        play, figures_of = play_sets, figures_of_sets
     episodes = ["game", shortest_episode(maker)] if games else [shortest_episode(maker)]
     for agent in untimed:
         refuse_rules(agent, rules, episodes[0])
     what = "games and deals" if games else "deals"
-    total = 2 * len(episodes) * pairs
+    total = n_sides * len(episodes) * pairs
     with Progress(f"{names[0]} against {names[1]}, {what}", total) as progress:
         played = []
         try:
@@ -161,9 +173,9 @@ def evaluate(
                 for agent in timed:
                     agent.decisions, agent.seconds = 0, 0.0  # the deals count: all is compiled
                 played.append(
-                    play_pairs(
-                        rules, episode, *sides, pairs, seed, players=players,
-                        reference=reference, duplicate=duplicate, finished=progress.advance,
+                    play(
+                        rules, episode, *sides, pairs, seed,
+                        players=players, finished=progress.advance,
                     )
                 )  # fmt: skip
         except KeyboardInterrupt:
@@ -176,12 +188,13 @@ def evaluate(
         "first": names[0],
         "second": names[1],
         "rules": rules.name,
-        "players": players,
+        "players": len(seats),
+        "sides": n_sides,
         "pairs": pairs,
         "seed": seed,
         "duplicate": duplicate,
         "versions": versions(),
-        **figures(rules, names, whole, deals),
+        **figures_of(rules, names, whole, deals),
         "failures": counted((*whole.failures, *deals.failures), {}),
         "decisions_per_second": {
             name: agent.decisions / agent.seconds if agent.seconds else None
@@ -232,10 +245,15 @@ def run(settings: Settings) -> None:
             f"{result['first']} makes {more['mean']:+.4f} ± {more['ci95']:.4f} points per deal "
             f"more than {result['second']}."
         )
+    if (sides := result["sides"]) > 2:
+        print(
+            f"{result['first']} plays against {sides - 1} of {result['second']}, whose mean it is "
+            f"compared with: level agents win {100 / sides:.1f} % of games."
+        )
     played = "games and of deals" if settings.games else "deals"
     print(
-        f"{settings.env}: {settings.pairs} pairs of {played}, rules {result['rules']}, "
-        f"seed {settings.seed}, crib-env {result['versions']['crib-env']}",
+        f"{settings.env}: {settings.pairs} {'pairs' if sides == 2 else 'sets'} of {played}, "
+        f"rules {result['rules']}, seed {settings.seed}, crib-env {result['versions']['crib-env']}",
         flush=True,
     )
     if settings.json:
@@ -260,7 +278,3 @@ def _by_score(settings: Settings, rules: Rules, agents: tuple[Agent, Agent]) -> 
     )
     if settings.json:
         write_json(settings.json, result)
-
-
-if __name__ == "__main__":
-    start(Settings, run)

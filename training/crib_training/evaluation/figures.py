@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from crib_env.arrays import Array
 from crib_env.engine.family import find_family
 from crib_env.rules import Rules
-from crib_training.evaluation.duplicate import Array, Estimate, Pairs, estimate
+from crib_training.evaluation.duplicate import Estimate, Pairs, estimate
 from crib_training.evaluation.markdown import table
 
 ROLES = ("pone", "dealer")
@@ -40,15 +41,14 @@ def figures(
         names: different names of the two agents.
         games: whole games.
         deals: single deals from 0-0.
-        episode: what ``games`` are: games, or matches. Matches know no skunks, nor does Table Top.
+        episode: what ``games`` are: games, or matches. Matches know no skunks, nor do rules
+            without them.
     """
     family = find_family(rules.family)
     whole_games, whole_deals = games.without_forfeits(), deals.without_forfeits()
-    known = episode == "game" and "match_score" in (
-        family.state.names or ()
-    )  # the points they count
-    skunk = getattr(rules, "skunk_margin", 0)
-    skunks = games.margin if known else games.margin[:0]
+    skunk = getattr(rules, "skunk_margin", None)
+    skunks = games.margin[:0] if skunk is None or episode != "game" else games.margin
+    skunk = skunk or 0
     return {
         "won": as_json(estimate(shares_won(games))),
         "won_as_first_dealer": as_json(_as_dealer(games)),

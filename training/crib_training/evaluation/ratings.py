@@ -10,12 +10,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-Array = npt.NDArray[np.float64]
+from crib_env.arrays import Array, Bools, Doubles
 
 SCALE = 400 / math.log(10)
 ADDED = 0.5  # to each side of each pairing: half a game won
@@ -25,7 +24,7 @@ LONGEST_STEP = 2.0  # in natural units: what keeps Newton's method from overshoo
 SETTLED = 1e-10
 
 
-def bradley_terry(wins: npt.ArrayLike, anchor: int | None = None) -> Array:
+def bradley_terry(wins: npt.ArrayLike, anchor: int | None = None) -> Doubles:
     """Return the maximum-likelihood ratings.
 
     Args:
@@ -62,11 +61,11 @@ def bradley_terry(wins: npt.ArrayLike, anchor: int | None = None) -> Array:
         if np.abs(step).max() < SETTLED:
             break
     zero = strength.mean(axis=-1) if anchor is None else strength[..., anchor]
-    ratings: Array = SCALE * (strength - zero[..., None])
+    ratings: Doubles = SCALE * (strength - zero[..., None])
     return ratings
 
 
-def _connected(played: npt.NDArray[np.bool_]) -> bool:
+def _connected(played: Bools) -> bool:
     """Return whether a chain of games leads from the first agent to every other."""
     reached = np.zeros(len(played), dtype=bool)
     reached[0] = True
@@ -76,12 +75,12 @@ def _connected(played: npt.NDArray[np.bool_]) -> bool:
 
 
 def resampled_wins(
-    scores: Mapping[tuple[int, int], npt.NDArray[Any]],
+    scores: Mapping[tuple[int, int], Array],
     agents: int,
     rng: np.random.Generator,
     resamples: int = RESAMPLES,
     together: bool = False,
-) -> Array:
+) -> Doubles:
     """Return tables of wins from tournaments whose pairs are drawn again, with replacement.
 
     Pairs are drawn within each pairing: the two games of a pair share their cards, so the pair is
@@ -120,7 +119,7 @@ def resampled_wins(
     return wins
 
 
-def wins_table(scores: Mapping[tuple[int, int], npt.NDArray[Any]], agents: int) -> Array:
+def wins_table(scores: Mapping[tuple[int, int], Array], agents: int) -> Doubles:
     """Return float64[agents, agents], the games i won from j; arguments as `resampled_wins`."""
     wins = np.zeros((agents, agents))
     for (i, j), pair_scores in scores.items():
@@ -130,12 +129,12 @@ def wins_table(scores: Mapping[tuple[int, int], npt.NDArray[Any]], agents: int) 
 
 
 def rate(
-    scores: Mapping[tuple[int, int], npt.NDArray[Any]],
+    scores: Mapping[tuple[int, int], Array],
     agents: int,
     seed: int,
     anchor: int | None = None,
     together: bool = False,
-) -> tuple[Array, Array, Array]:
+) -> tuple[Doubles, Doubles, Doubles]:
     """Return the ratings with their 95 % intervals: percentiles of the bootstrap, and the estimate.
 
     Args:
@@ -156,7 +155,7 @@ def rate(
     return ratings, np.minimum(low, ratings), np.maximum(high, ratings)
 
 
-def expected_share(ratings: Array) -> Array:
+def expected_share(ratings: Doubles) -> Doubles:
     """Return float64[N, N], the share of games the ratings expect i to win from j."""
-    share: Array = 1 / (1 + 10 ** ((ratings[None, :] - ratings[:, None]) / 400))
+    share: Doubles = 1 / (1 + 10 ** ((ratings[None, :] - ratings[:, None]) / 400))
     return share

@@ -15,7 +15,6 @@ from pathlib import Path
 from crib_agents.files import write_whole
 
 from crib_env.settings import NewFile, Positional
-from crib_training.command_line import start
 from crib_training.learn.curve import read_points, read_words
 from crib_training.learn.picture import Line, What, draw, of_run, of_runs
 
@@ -92,7 +91,3 @@ def run(settings: Settings) -> None:
     title = settings.title or (titles.pop() if len(titles) == 1 else f"Learned against {opponent}")
     write_whole(settings.out, draw(lines, levels, title, settings.what))
     print(f"wrote {settings.out}")
-
-
-if __name__ == "__main__":
-    start(Settings, run)

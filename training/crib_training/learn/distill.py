@@ -23,21 +23,24 @@ import torch
 from crib_agents.expert.two_hand.pegging.expert import PeggingExpert
 from crib_agents.files import write_whole
 from crib_agents.learned import MonteCarloAgent, Weights
+from crib_agents.learned.agent import shipped
 from crib_agents.learned.two_hand.searched import SearchedPlay
 from crib_agents.loading import load_agent
 from torch import nn
 
 from crib_env.policy import Agent
-from crib_env.rules import TwoHandRules
-from crib_training.command_line import command, start
+from crib_env.rules import Rules, TwoHandRules
+from crib_training.command_line import command
+from crib_training.evaluation.duplicate import estimate, play_pairs
+from crib_training.evaluation.figures import as_json, shown_percent
 from crib_training.learn.deep_monte_carlo.checkpoint import FILE, Checkpoint
 from crib_training.learn.distill_settings import FREE, Settings
-from crib_training.learn.divergence import diverged
-from crib_training.learn.imitation import centred_loss, find_student, games_won, modules
 from crib_training.learn.labels import NETS, SIGNS, Labels, Teacher, collect, rows_of
-from crib_training.learn.learner import Learner, layers_of
+from crib_training.learn.learner import Learner, diverged, layers_of, mlp
 from crib_training.loading import find_game
 from crib_training.outputs import run_folder
+
+SEED = 3_000_000  # of the deals that strength is measured on
 
 
 class Distillation:
@@ -219,11 +222,58 @@ def _distill(run: Distillation, settings: Settings, opponents: list[Agent]) -> M
     return run.agent
 
 
+def find_student(path: Path | None, rules: Rules) -> Weights:
+    """Return the weights to begin with: those of a file, or those that come with the package.
+
+    Raises:
+        ValueError: there are none for these rules.
+    """
+    known = shipped() if path is None else (Weights.load(path),)
+    for weights in known:
+        if weights.rules == rules.name:
+            return weights
+    raise ValueError(f"there are no weights for {rules.name}: train some by crib train --method "
+                     f"deep_monte_carlo, and give them as --student")  # fmt: skip
+
+
+def modules(weights: Weights) -> nn.ModuleDict:
+    """Return the nets of weights for PyTorch."""
+    made = nn.ModuleDict()
+    for name, layers in weights.nets.items():
+        (first, _), (second, _), (last, _) = layers
+        made[name] = mlp(first.shape[1], len(first), len(second), len(last))
+        linear = [layer for layer in made[name].modules() if isinstance(layer, nn.Linear)]
+        for layer, (weight, bias) in zip(linear, layers, strict=True):
+            layer.weight.data = torch.tensor(weight)
+            layer.bias.data = torch.tensor(bias)
+    return made
+
+
+def centred_loss(
+    found: torch.Tensor, targets: torch.Tensor, signs: torch.Tensor, of: torch.Tensor, scale: float
+) -> torch.Tensor:
+    """Return the mean squared error of the values of choices, less its mean over each view.
+
+    Args:
+        found, targets: float32[rows, outputs]. signs: float32[outputs], see `labels.SIGNS`.
+        of: int64[rows], the view of each row, from 0. scale: the weight of the outputs' own errors.
+    """
+    wrong = found - targets
+    value = wrong @ signs
+    views = int(of[-1]) + 1
+    rows = torch.zeros(views).index_add_(0, of, torch.ones(len(of)))
+    mean = torch.zeros(views).index_add_(0, of, value) / rows
+    return ((value - mean[of]) ** 2 + scale * (wrong**2).sum(dim=1)).mean()
+
+
+def games_won(agent: Agent, opponent: Agent, rules: Rules, pairs: int) -> str:
+    """Return the share of duplicate games that an agent wins, as words."""
+    games = play_pairs(rules, "game", agent, opponent, pairs, SEED)
+    won = as_json(estimate(games.won.mean(axis=1)))
+    return f"{shown_percent(won)} of games, {pairs} pairs"
+
+
 def run(settings: Settings) -> None:
     """Distil, and print where the results are."""
     distill(settings)
     print(f"wrote {settings.out}/policy.safetensors")
-
-
-if __name__ == "__main__":
-    start(Settings, run)

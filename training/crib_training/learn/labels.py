@@ -11,10 +11,9 @@ import io
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
-import numpy.typing as npt
 from crib_agents.expert.two_hand.discard.expert import (
     CRIB_MEAN,
     OTHER_PEGS,
@@ -31,6 +30,7 @@ from crib_agents.learned.two_hand.discard_features import discard_features, mean
 from crib_agents.learned.two_hand.pegging_features import card_features, holdable, shared_features
 from numba import int64
 
+from crib_env.arrays import Array
 from crib_env.batch import GameBatch
 from crib_env.engine import stack
 from crib_env.engine.jit import entry
@@ -48,8 +48,6 @@ from crib_env.policy import Views
 from crib_env.rules import Rules
 from crib_training.learn.deep_monte_carlo.two_hand import ROLES, play_cards
 from crib_training.learn.deep_monte_carlo.two_hand_play import INPUTS_T, spread
-
-Array = npt.NDArray[Any]
 
 NETS = ("pegging", *ROLES)
 SIGNS = {"pegging": (1, -1), "discard_pone": (-1, 1, -1), "discard_dealer": (1, 1, -1)}

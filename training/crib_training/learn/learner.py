@@ -3,34 +3,35 @@
 from __future__ import annotations
 
 import copy
+import math
 from collections.abc import Mapping
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
 from crib_agents.learned.network import Layers
 from torch import Tensor, nn
+from torch.optim import Optimizer
 
-from crib_training.learn.divergence import is_finite
-
-NETS, AVERAGE, ADAM = "nets", "average", "adam"  # prefixes of tensors
+NETS, AVERAGE, ADAM = "nets.", "average.", "adam."  # prefixes of tensors
 
 Tensors = Mapping[str, np.ndarray[Any, Any]]
 
 
-def mlp(inputs: int, hidden_sizes: tuple[int, int], outputs: int) -> nn.Sequential:
-    """Return a net of two hidden layers with ReLUs."""
+def mlp(*sizes: int) -> nn.Sequential:
+    """Return linear layers with a ReLU between any two."""
     layers: list[nn.Module] = []
-    for m, n in pairwise((inputs, *hidden_sizes, outputs)):
-        layers += [nn.Linear(m, n), nn.ReLU()]
+    for inputs, outputs in pairwise(sizes):
+        layers += [nn.Linear(inputs, outputs), nn.ReLU()]
     return nn.Sequential(*layers[:-1])
 
 
 def layers_of(net: nn.Module) -> Layers:
     """Return weight and bias of each layer of a net made by `mlp`, float32."""
     linear = [layer for layer in net.modules() if isinstance(layer, nn.Linear)]
-    return [(_array(layer.weight), _array(layer.bias)) for layer in linear]
+    return [(to_array(layer.weight), to_array(layer.bias)) for layer in linear]
 
 
 class Learner:
@@ -66,15 +67,10 @@ class Learner:
 
     def tensors(self) -> dict[str, Any]:
         """Return nets, average and what Adam knows of each weight as arrays, for a checkpoint."""
-        adam = {
-            f"{ADAM}.{i}.{name}": np.atleast_1d(_array(value))
-            for i, state in self.optimizer.state_dict()["state"].items()
-            for name, value in state.items()
-        }
         return {
             **module_tensors(NETS, self.nets),
             **module_tensors(AVERAGE, self.mean_nets),
-            **adam,
+            **module_tensors(ADAM, self.optimizer),
         }
 
     def restore(self, tensors: Tensors) -> None:
@@ -85,38 +81,68 @@ class Learner:
         """
         restore_module(NETS, self.nets, tensors)
         restore_module(AVERAGE, self.mean_nets, tensors)
-        state: dict[int, dict[str, Tensor]] = {}
-        for name, array in tensors.items():
-            if name.startswith(f"{ADAM}."):
-                _, i, what = name.split(".")
-                value = torch.from_numpy(array.copy())
-                state.setdefault(int(i), {})[what] = value[0] if what == "step" else value
-        groups = self.optimizer.state_dict()["param_groups"]
-        self.optimizer.load_state_dict({"state": state, "param_groups": groups})
+        restore_module(ADAM, self.optimizer, tensors)
 
 
-def module_tensors(prefix: str, module: nn.Module) -> dict[str, Any]:
-    """Return copies of a module's parameters as arrays, by name behind a prefix."""
-    return {f"{prefix}.{name}": _array(value) for name, value in module.state_dict().items()}
+def module_tensors(prefix: str, module: nn.Module | Optimizer) -> dict[str, Any]:
+    """Return copies of what a network or an optimizer holds, as arrays by name behind a prefix."""
+    held = module.state_dict()
+    if isinstance(module, nn.Module):
+        return {f"{prefix}{name}": to_array(value) for name, value in held.items()}
+    return {
+        f"{prefix}{i}.{name}": np.atleast_1d(to_array(value))
+        for i, state in held["state"].items()
+        for name, value in state.items()
+    }
 
 
-def restore_module(prefix: str, module: nn.Module, tensors: Tensors) -> None:
-    """Give a module the parameters that `module_tensors` returned.
+def restore_module(prefix: str, module: nn.Module | Optimizer, tensors: Tensors) -> None:
+    """Give a network or an optimizer what `module_tensors` returned.
 
     Raises:
-        ValueError: they have other shapes.
+        ValueError: the tensors of a network have other shapes.
     """
-    state = {
-        name[len(prefix) + 1 :]: torch.from_numpy(array.copy())
+    held = {
+        name.removeprefix(prefix): torch.from_numpy(array.copy())
         for name, array in tensors.items()
-        if name.startswith(f"{prefix}.")
+        if name.startswith(prefix)
     }
+    if isinstance(module, Optimizer):
+        state: dict[int, dict[str, Tensor]] = {}
+        for name, value in held.items():
+            i, key = name.split(".")
+            state.setdefault(int(i), {})[key] = value[0] if key == "step" else value
+        groups = module.state_dict()["param_groups"]
+        module.load_state_dict({"state": state, "param_groups": groups})
+        return
     try:
-        module.load_state_dict(state)
+        module.load_state_dict(held)
     except RuntimeError as error:
         raise ValueError(f"the nets of the checkpoint do not fit: {error}") from None
 
 
-def _array(tensor: Tensor) -> np.ndarray[Any, Any]:
+def to_array(tensor: Tensor) -> np.ndarray[Any, Any]:
+    """Return a copy of a tensor as an array, wherever it is."""
     array: np.ndarray[Any, Any] = tensor.detach().cpu().numpy().copy()
     return array
+
+
+class DivergedError(RuntimeError):
+    """What a run learns is no longer finite; what it saved before is whole."""
+
+
+def is_finite(loss: float, *modules: nn.Module) -> bool:
+    """Return whether a loss and all parameters of modules are finite."""
+    parameters = (parameter for module in modules for parameter in module.parameters())
+    return math.isfinite(loss) and all(bool(torch.isfinite(one).all()) for one in parameters)
+
+
+def diverged(saved: Path | None, after: str) -> DivergedError:
+    """Return the error of a run whose loss or weights are not finite.
+
+    Args:
+        saved: the last good checkpoint, if there is one. after: how far the run was then, in words.
+    """
+    last = f"the last good checkpoint is {saved}, {after}" if saved else "nothing was saved"
+    return DivergedError(f"the run has diverged: its loss or its weights are not finite; {last}. A "
+                         f"lower --learning-rate helps")  # fmt: skip

@@ -7,17 +7,15 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
-import numpy.typing as npt
 from matplotlib.figure import Figure
 
+from crib_env.arrays import Doubles
 from crib_training.outputs import as_png
 
 What = Literal["won", "points"]
 WORDS: dict[What, str] = {"won": "games won, %", "points": "points per deal more than the opponent"}
 SCALES: dict[What, float] = {"won": 100.0, "points": 1.0}
 STEPS = 200  # between the ends of several runs' mean
-
-Array = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -35,10 +33,10 @@ class Line:
     """
 
     label: str
-    seconds: Array
-    mean: Array
-    low: Array
-    high: Array
+    seconds: Doubles
+    mean: Doubles
+    low: Doubles
+    high: Doubles
     dots: bool
     band: str
 

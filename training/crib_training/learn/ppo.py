@@ -37,10 +37,9 @@ from crib_env.settings import (
     Threads,
     check_settings,
 )
-from crib_training.command_line import start
 from crib_training.learn.callback import ProgressCallback
 from crib_training.learn.curve import Curve, read_points
-from crib_training.learn.divergence import diverged, is_finite
+from crib_training.learn.learner import diverged, is_finite
 from crib_training.learn.networks import policy_agent, policy_of
 from crib_training.learn.shaping import LineShaping
 from crib_training.learn.training_progress import EVENTS, TrainingProgress
@@ -279,7 +278,3 @@ def run(settings: Settings) -> None:
     """Train, and print where the results are."""
     train(settings)
     print(f"wrote {settings.out}/policy.safetensors, model.zip, curve.csv, curve.png")
-
-
-if __name__ == "__main__":
-    start(Settings, run)

@@ -10,14 +10,32 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
-from crib_agents.kernels.potential import lines_so_far
+from numba import int64, void
 from stable_baselines3.common.vec_env import VecEnvWrapper
 
+from crib_env.arrays import Array, Ints
+from crib_env.engine.jit import entry
+from crib_env.engine.record import TABLE_T
 from crib_env.engine.show import show_table
+from crib_env.engine.table_top.lines import line_through, nob_through, points_so_far
+from crib_env.engine.table_top.records import SIZE, VIEWS_T
 from crib_env.envs.sb3 import CribbageVecEnv
 
-Array = npt.NDArray[Any]
+
+@entry(void(VIEWS_T, TABLE_T, int64[::1]))
+def lines_so_far(views, table, differences):
+    """Write for each view what its side's five lines score as they lie, less the other side's."""
+    for k in range(views.shape[0]):
+        v = views[k]
+        total = 0
+        for i in range(SIZE):
+            for rows in range(2):
+                cell = SIZE * i if rows else i
+                cards = line_through(v, cell, rows)
+                nob = nob_through(v, cell, rows)
+                points = points_so_far(table, cards, v["flush_size"], nob)
+                total += points if rows == v["scores_rows"] else -points
+        differences[k] = total
 
 
 class LineShaping(VecEnvWrapper):
@@ -42,7 +60,7 @@ class LineShaping(VecEnvWrapper):
         self._before = now
         return observations, shaped.astype(np.float32), dones, infos
 
-    def _potential(self) -> npt.NDArray[np.int64]:
+    def _potential(self) -> Ints:
         batch = self._batch
         views = batch.games.views(np.arange(self.num_envs), batch.seats)
         potential = np.zeros(self.num_envs, dtype=np.int64)

@@ -39,7 +39,7 @@ class TrainingProgress(Progress):
         self.strength = ""
 
     def __exit__(self, *error: object) -> None:
-        super().__exit__(None, None, None)
+        super().__exit__(*error)
         self.events.close()
 
     def learned(self, done: int, decisions: int, loss: float | None = None) -> None:

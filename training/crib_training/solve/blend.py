@@ -19,13 +19,14 @@ from crib_agents.knowledge.two_hand.holdings import (
 from crib_agents.knowledge.two_hand.pegging import NEW_COUNT, REPLY, SAME_PLAYER, WAYS
 from numba import float64, void
 
+from crib_env.arrays import Doubles, Floats
 from crib_env.engine.jit import entry, kernel
 from crib_env.engine.record import NONE, tuple_of
 from crib_training.solve.counts import gone
 from crib_training.solve.endings import VALUE
 from crib_training.solve.play import WALK_T, Walk
 from crib_training.solve.range_split import NOBODY, part_of
-from crib_training.solve.walks import HANDS_T, NO_BOOK, Doubles, Floats, Hands, Walker
+from crib_training.solve.walks import HANDS_T, NO_BOOK, Hands, Walker
 
 SELDOM = 1e-4  # added to how likely a hand comes to a node, so that every node has a mean
 

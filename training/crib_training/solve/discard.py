@@ -9,12 +9,12 @@ alone.
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 from crib_agents.equilibrium.classes import Classes
 from crib_agents.equilibrium.tree import PAIRS
 from crib_agents.knowledge.two_hand.holdings import COUNTED, FIRST, KEY, holdings
 from numba import float32, float64, int64, void
 
+from crib_env.arrays import Doubles, Floats
 from crib_env.engine.jit import entry
 from crib_env.engine.record import TABLE_T, array_of
 from crib_env.engine.show import FOUR, JACK, KEYS, show_table
@@ -23,10 +23,6 @@ from crib_env.engine.two_hand.records import VIEW
 from crib_env.rules import TwoHandRules
 from crib_training.solve.ranges import RankHands
 from crib_training.tables.two_hand.dealing import discard_views
-
-Ints = npt.NDArray[np.int64]
-Doubles = npt.NDArray[np.float64]
-Floats = npt.NDArray[np.float32]
 
 
 @entry(void(array_of(VIEW), TABLE_T, int64[:, ::1], int64[:, ::1], float32[:, ::1]))

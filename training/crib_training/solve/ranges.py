@@ -12,7 +12,6 @@ from itertools import combinations_with_replacement
 from math import comb
 
 import numpy as np
-import numpy.typing as npt
 from crib_agents.data.tables import RANKS
 from crib_agents.equilibrium.classes import SUITS, Classes
 from crib_agents.equilibrium.strategy import pair_number
@@ -20,11 +19,8 @@ from crib_agents.equilibrium.tree import PAIRS
 from crib_agents.knowledge.two_hand.holdings import FIRST, number
 from numba import float32, float64, int64, uint16, void
 
+from crib_env.arrays import Doubles, Floats, Ints
 from crib_env.engine.jit import entry
-
-Ints = npt.NDArray[np.int64]
-Doubles = npt.NDArray[np.float64]
-Floats = npt.NDArray[np.float32]
 
 NEVER = 1e-6  # a holding with a lower probability counts as never kept
 WAYS = np.array([[comb(n, k) for k in range(SUITS + 1)] for n in range(SUITS + 1)], dtype=np.int64)

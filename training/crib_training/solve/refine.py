@@ -19,16 +19,13 @@ from crib_agents.equilibrium.strategy import WHOLE, Strategy
 from crib_agents.equilibrium.tree import PAIRS
 from crib_agents.knowledge.two_hand.holdings import FIRST
 
+from crib_env.arrays import Bytes, Doubles, Floats, Ints
 from crib_env.engine.record import NONE
 from crib_training.solve.blend import blend
 from crib_training.solve.endings import BEST, LEARN, VALUE
 from crib_training.solve.solver import Solver
 from crib_training.solve.walks import NO_BOOK, Hands
 
-Ints = npt.NDArray[np.int64]
-Doubles = npt.NDArray[np.float64]
-Floats = npt.NDArray[np.float32]
-Bytes = npt.NDArray[np.uint8]
 T = TypeVar("T", np.float32, np.uint8)
 
 RARE = 0.02  # what a hand discards more seldom is played as the basic solution does

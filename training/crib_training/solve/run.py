@@ -10,23 +10,24 @@ adds ``refined.safetensors``, also an agent, and ``starters.safetensors``, its c
 from __future__ import annotations
 
 import time
-from dataclasses import asdict
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from crib_agents.checks import fields_of
 from crib_agents.equilibrium.files import Solved
 from crib_agents.equilibrium.strategy import Strategy
 from crib_agents.files import read_header, to_bytes, write_whole
-from crib_agents.learned.weights import fields_of
+from matplotlib.figure import Figure
 
 from crib_env.cards import RANKS
 from crib_env.rules import TwoHandRules
 from crib_training import outputs
-from crib_training.command_line import command, start
+from crib_training.command_line import command
 from crib_training.interrupts import Stopped, interruptions
-from crib_training.outputs import csv_table, peak_memory, run_folder
+from crib_training.outputs import as_png, csv_table, peak_memory, run_folder
 from crib_training.progress import Progress
-from crib_training.solve.curve import SolvePoint, picture
 from crib_training.solve.refine import Refinement
 from crib_training.solve.settings import FREE, Settings, check, memory, unset
 from crib_training.solve.solver import ExploitabilityBound, Solver
@@ -36,6 +37,34 @@ STRATEGY, CHECKPOINT = "strategy.safetensors", outputs.CHECKPOINT
 REFINED, STARTERS = "refined.safetensors", "starters.safetensors"
 CURVE, PICTURE = "curve.csv", "curve.png"
 FORMAT = "crib_env solve"
+
+
+@dataclass(frozen=True)
+class SolvePoint:
+    """The average strategy after ``iterations``; gains in points per deal."""
+
+    iterations: int
+    cpu_seconds: float
+    pone_gains: float
+    dealer_gains: float
+    value: float
+
+
+def picture(curve: Sequence[SolvePoint], title: str) -> bytes:
+    """Return the curve as PNG."""
+    figure = Figure(figsize=(7, 4.2), layout="tight")
+    axes = figure.subplots()
+    seconds = [point.cpu_seconds for point in curve]
+    for seat in ("pone", "dealer"):
+        gains = [getattr(point, f"{seat}_gains") for point in curve]
+        axes.plot(seconds, gains, marker="o", markersize=3, label=f"as {seat}")
+    axes.set_xscale("log")
+    axes.set_yscale("log")
+    axes.set_xlabel("CPU seconds of iterations")
+    axes.set_ylabel("the best response gains, points per deal")
+    axes.set_title(title)
+    axes.legend()
+    return as_png(figure)
 
 
 class Run:
@@ -143,10 +172,6 @@ def _solve(settings: Settings, rules: TwoHandRules) -> Run:
         Progress("iterations", settings.iterations, solver.iteration, shown=settings.progress) as p,
         interruptions(note_first=True) as interrupted,
     ):
-        need = memory(rules, rules.dealt == 5, settings.refine > 0)
-        p.say(
-            f"{rules.name}: {settings.iterations} iterations, about {need / 1e9:.1f} GB of memory"
-        )
         while solver.iteration < settings.iterations:
             run.iterate()
             regret = sum(solver.missed) / 2
@@ -217,7 +242,3 @@ def run(settings: Settings) -> None:
     refined = f"{REFINED}, {STARTERS}, " if settings.refine else ""
     print(f"wrote {settings.out}/{STRATEGY}, {refined}{CURVE}, {PICTURE}, {CHECKPOINT}; "
           f"{peak_memory()}")  # fmt: skip
-
-
-if __name__ == "__main__":
-    start(Settings, run)

@@ -12,13 +12,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from crib_agents.data.tables import RANKS
 from crib_agents.equilibrium.classes import DECK, hand_classes
 from crib_agents.equilibrium.strategy import WHOLE, Strategy
 from crib_agents.equilibrium.tree import public_tree
 from crib_agents.knowledge.two_hand.holdings import COUNTED, FIRST, holdings
 
+from crib_env.arrays import Array, Doubles, Floats
 from crib_env.engine.record import NONE
 from crib_env.rules import TwoHandRules
 from crib_training.solve.counts import count_states
@@ -28,9 +28,6 @@ from crib_training.solve.ranges import Ranges
 from crib_training.solve.walks import NO_BOOK, Hands, Walked, Walker
 
 SELDOM = 0.01  # weight of a hand that is never kept, so that the solver plays it well too
-
-Doubles = npt.NDArray[np.float64]
-Floats = npt.NDArray[np.float32]
 
 
 @dataclass(frozen=True)
@@ -226,9 +223,9 @@ class Solver:
         lead = discard[0] * mine - discard[1] * self.splits.by_class[1]
         return float((sizes * lead).sum())
 
-    def tensors(self) -> dict[str, npt.NDArray[Any]]:
+    def tensors(self) -> dict[str, Array]:
         """Return all that the next iteration needs, by name."""
-        arrays: dict[str, npt.NDArray[Any]] = {
+        arrays: dict[str, Array] = {
             "regrets": self.regrets, "sums": self.sums, "probabilities": self.probabilities,
         }  # fmt: skip
         for i in range(len(self.starters)):
@@ -237,7 +234,7 @@ class Solver:
                 arrays[f"book.{seat}.{i}"] = self.books[seat][i]
         return arrays
 
-    def restore(self, iteration: int, tensors: Mapping[str, npt.NDArray[Any]]) -> None:
+    def restore(self, iteration: int, tensors: Mapping[str, Array]) -> None:
         """Continue from what `tensors` returned after ``iteration`` iterations.
 
         Raises:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 from crib_agents.equilibrium.tree import PublicTree
 from crib_agents.knowledge.two_hand.holdings import (
     COUNTED,
@@ -17,6 +16,7 @@ from crib_agents.knowledge.two_hand.holdings import (
 )
 from numba import float32, float64, int64, void
 
+from crib_env.arrays import Doubles, Floats, Ints
 from crib_env.engine.jit import entry
 from crib_env.engine.record import NONE, tuple_of
 from crib_training.solve.counts import Counts
@@ -24,9 +24,6 @@ from crib_training.solve.play import SLOT, WALK_T, WITH, Walk, walk
 
 LEVELS = 16  # more than cards and divided ranges on any line of play
 
-Floats = npt.NDArray[np.float32]
-Doubles = npt.NDArray[np.float64]
-Ints = npt.NDArray[np.int64]
 NO_BOOK: Floats = np.empty(0, dtype=np.float32)  # of walks that write nothing down
 
 

@@ -43,7 +43,7 @@ def main(words: Sequence[str]) -> None:
             print(f"{name} ...", flush=True)
             # In a process of its own, which reads the tables as they are by now.
             try:
-                made = subprocess.run([sys.executable, "-m", module_of(name)])
+                made = subprocess.run([sys.executable, "-m", "crib_training.tables", name])
             except KeyboardInterrupt:  # the process has heard it too, and says what is written
                 sys.exit(1)
             if made.returncode:

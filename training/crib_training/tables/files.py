@@ -12,14 +12,9 @@ from crib_agents.files import write_whole
 
 from crib_training.command_line import command, start
 
-NO_MATTER = ("out", "check", "show")  # settings that change nothing in a table
-
 
 def start_table(
-    settings: type[Any],
-    run: Callable[[Any], None],
-    words: Sequence[str] | None = None,
-    program: str | None = None,
+    settings: type[Any], run: Callable[[Any], None], words: Sequence[str], program: str
 ) -> None:
     """Read settings and make a table, as `start` does; ``settings.out`` can be written, if any."""
 
@@ -36,7 +31,7 @@ def start_table(
 
 def made_by(table: Table, settings: Any) -> str:
     """Return the command that makes a table with these settings."""
-    return command(table.made_by, settings, leave_out=NO_MATTER)
+    return command(table.made_by, settings, leave_out=("out",))
 
 
 def write(table: Table, settings: Any, games: dict[str, Any]) -> None:

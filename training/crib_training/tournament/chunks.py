@@ -21,29 +21,23 @@ import numpy as np
 from crib_agents.loading import IN_PROCESS, agent_file, load_agent, of_two
 
 import crib_env
+from crib_env.arrays import Array
 from crib_env.errors import nearest
 from crib_env.options import check_seed
 from crib_env.policy import Agent
 from crib_training.evaluation.aivat.reference import chosen_reference
-from crib_training.evaluation.duplicate import (
-    ARRAYS,
-    CORRECTIONS,
-    Array,
-    Finished,
-    Pairs,
-    ignore_progress,
-    play_chunk,
-)
+from crib_training.evaluation.duplicate import ARRAYS, CORRECTIONS, Pairs, play_chunk
+from crib_training.evaluation.playing import Finished, ignore_progress
 from crib_training.evaluation.referee import Failure, Referee
-from crib_training.loading import find_env, find_game, in_phase, shortest_episode
+from crib_training.loading import find_env, find_game, in_phase, shortest_episode, two_sides
 
 KINDS = ("games", "deals")
 PLAYED = 2 * len(KINDS)  # games and deals for a pair
 EPISODES = ("game", "match")
 # The modules of this package that have a hand in how a chunk comes out.
 PLAYING = (
-    "evaluation/duplicate.py", "evaluation/aivat", "evaluation/referee.py", "loading.py",
-    "tournament/chunks.py",
+    "evaluation/duplicate.py", "evaluation/playing.py", "evaluation/aivat",
+    "evaluation/referee.py", "loading.py", "tournament/chunks.py",
 )  # fmt: skip
 INSTANCES = 32  # of agents that a process holds: of eight pairings, which come one after the other
 CORRECTION_PLACES = 5  # decimal places that are written
@@ -79,7 +73,8 @@ class Setup:
         environment: the module name of the game.
         rules: the name of a preset; None is the environment's own.
         episode: ``"game"`` or ``"match"``.
-        players: seats in a game; with four, each agent plays both seats of a side.
+        players: seats in a game, by default the fewest the rules allow; with four, each agent
+            plays both seats of a side.
         seeds: fix all random numbers; with several, the pairs of all are pooled.
         chunk: the pairs of a chunk.
         move_seconds: the longest an agent may take for a decision, None for no limit. With one,
@@ -96,7 +91,7 @@ class Setup:
     environment: str = "six_card_v0"
     rules: str | None = None
     episode: str = "game"
-    players: int = 2
+    players: int | None = None
     seeds: tuple[int, ...] = (1,)
     chunk: int = 250
     move_seconds: float | None = None
@@ -119,7 +114,8 @@ class Setup:
             raise ValueError(f"episode must be game or match, got {self.episode!r}{meant}")
         if self.episode == "match" and "match" not in maker.episodes:
             raise ValueError(f"{self.environment} has no matches: episode must be game")
-        maker.check_players(self.players)
+        seats = two_sides(maker, rules, self.players, "crib tournament")
+        object.__setattr__(self, "players", seats)  # what None stands for is part of the identity
         if len(self.agents) < 2:
             raise ValueError(f"a tournament needs two agents or more, got {len(self.agents)}")
         for name in self.agents:

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 from crib_agents.files import write_whole
 
-from crib_training.evaluation.failures import failures_list
 from crib_training.evaluation.figures import (
     ROLES,
     comparison_table,
@@ -18,6 +17,7 @@ from crib_training.evaluation.figures import (
     shown_plain,
 )
 from crib_training.evaluation.markdown import table
+from crib_training.evaluation.referee import failures_list
 from crib_training.outputs import as_png
 from crib_training.tournament.standings import won_by
 

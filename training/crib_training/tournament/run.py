@@ -25,7 +25,6 @@ from crib_agents.loading import TakesAgents
 
 from crib_env.errors import nearest
 from crib_env.settings import A_DAY, Between, Count, NewFolder, Players, Positional, Seed
-from crib_training.command_line import start
 from crib_training.evaluation.duplicate import Pairs, estimate
 from crib_training.evaluation.evaluate import Adjust, adjusted_by
 from crib_training.evaluation.figures import shares_won
@@ -58,7 +57,7 @@ class Settings(TakesAgents):
         env: the environment.
         rules: a preset other than the environment's own.
         episode: game or match.
-        players: 2, or 4 in Table Top.
+        players: how many play, by default the fewest the rules allow.
         gauntlet: the first agent meets every other; the others do not meet each other.
         pairs: duplicate pairs per pairing and seed.
         until: stop a pairing once the interval of its games won is within this many percentage
@@ -79,7 +78,7 @@ class Settings(TakesAgents):
     env: str = "six_card_v0"
     rules: str | None = None
     episode: str = "game"
-    players: Players = 2
+    players: Players | None = None
     gauntlet: bool = False
     pairs: Count = 2000
     until: Annotated[float, Between(0, 100, above=True)] | None = None
@@ -264,7 +263,3 @@ def run(settings: Settings) -> None:
             traceback.print_exc()
         raise
     print(report(results))
-
-
-if __name__ == "__main__":
-    start(Settings, run)

@@ -9,11 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from crib_training.evaluation.duplicate import Array, Pairs, estimate
+from crib_env.arrays import Array
+from crib_training.evaluation.duplicate import Pairs, estimate
 from crib_training.evaluation.evaluate import versions
-from crib_training.evaluation.failures import counted
 from crib_training.evaluation.figures import ROLES, as_json, figures, shares_won
 from crib_training.evaluation.ratings import expected_share, rate
+from crib_training.evaluation.referee import counted
 from crib_training.loading import find_game
 from crib_training.tournament.chunks import Setup
 

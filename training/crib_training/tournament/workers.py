@@ -9,10 +9,9 @@ from __future__ import annotations
 import platform
 from collections import deque
 from concurrent.futures import FIRST_COMPLETED, Future, wait
-from types import TracebackType
 from typing import Any, Protocol
 
-from crib_training.evaluation.duplicate import Finished, ignore_progress
+from crib_training.evaluation.playing import Finished, ignore_progress
 from crib_training.processes import SPAWN, ProcessDiedError, ProcessPool
 from crib_training.tournament.chunks import PLAYED, Chunk, Record, Setup, play
 
@@ -34,12 +33,7 @@ class Workers(Protocol):
 
     def __enter__(self) -> Workers: ...
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None: ...
+    def __exit__(self, *error: object) -> None: ...
 
 
 class ThisProcess:

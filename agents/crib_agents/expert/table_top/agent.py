@@ -8,15 +8,15 @@ import numpy as np
 import numpy.typing as npt
 from numba import float64, int64, void
 
-from crib_agents.checks import refuse_other_views
+from crib_agents.checks import HONOURS, refuse_other_views
 from crib_agents.data.tables import RANKS, TABLE_TOP_VALUES, load
 from crib_agents.expert.table_top.gains import DECK, GAINS
 from crib_agents.expert.table_top.search import narrow, score_actions
 from crib_agents.expert.table_top.value import MINE, THEIRS, side_value
-from crib_agents.knowledge.honours import HONOURS
 from crib_agents.knowledge.table_top.position import POSITION, POSITIONS_T, pass_on, put, take_back
 from crib_agents.knowledge.table_top.win_table import chance_of, group_by_win_table
 from crib_env.answers import one_or_many
+from crib_env.arrays import Doubles
 from crib_env.engine.family import find_family
 from crib_env.engine.jit import entry
 from crib_env.engine.record import TABLE_T
@@ -81,9 +81,9 @@ class Work:
     """The arrays the search works in, in the order the entry takes them."""
 
     positions: npt.NDArray[np.void]
-    gains: npt.NDArray[np.float64]
-    saved: npt.NDArray[np.float64]
-    ahead: npt.NDArray[np.float64]
+    gains: Doubles
+    saved: Doubles
+    ahead: Doubles
 
     @classmethod
     def new(cls) -> Work:
@@ -139,7 +139,7 @@ class TableTopExpert:
         """
         return self._search(views, BUDGETS[self.budget - 1], np.zeros((0, ACTIONS, COLUMNS)))
 
-    def analyze(self, view: np.void) -> npt.NDArray[np.float64]:
+    def analyze(self, view: np.void) -> Doubles:
         """Return what each action is expected to come to, for the seat of one view to move.
 
         Returns:
@@ -160,9 +160,7 @@ class TableTopExpert:
         analysis[:, WIN_VALUE] = chance_of(view, analysis[:, MINE], analysis[:, THEIRS])
         return analysis
 
-    def _search(
-        self, views: Views, budget: tuple[int, int], analysis: npt.NDArray[np.float64]
-    ) -> Actions:
+    def _search(self, views: Views, budget: tuple[int, int], analysis: Doubles) -> Actions:
         refuse_other_views(self.name, views, find_family("table_top"))
         if not views["legal"].all():
             i = int(np.flatnonzero(views["legal"] == 0)[0])

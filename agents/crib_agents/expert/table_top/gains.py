@@ -22,14 +22,13 @@ from crib_agents.expert.table_top.values import (
     by_rank,
     by_suit,
     crib_value,
-    most_of_a_suit,
     nob_value,
     phase_of,
 )
-from crib_agents.knowledge.table_top.position import LINES, open_to_mover, owed_by
+from crib_agents.knowledge.table_top.position import LINES, open_to_mover
 from crib_env.engine.jit import kernel
 from crib_env.engine.table_top.cells import bit_count, lowest
-from crib_env.engine.table_top.lines import SUIT, nob_of
+from crib_env.engine.table_top.lines import SUIT, most_of_a_suit, nob_of, owed_by
 from crib_env.engine.table_top.records import SIZE, TO_CRIB, TURNS
 
 NEVER = -1000.0  # less than the value of any action

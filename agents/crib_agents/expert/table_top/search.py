@@ -177,7 +177,7 @@ def score_actions(
     Args:
         surplus: float64[13], to work in.
         win_table: the chance of winning by what both sides come to, see `weigh`.
-        weights: float64[2], filled with what their points are worth.
+        weights: float64[2], filled with the values of their points.
         actions: how many are looked into at most, the best by a ply less; 0 for no search.
         answers: how many answers to each card are looked into, the best by what they gain at
             once; 0 for none.

@@ -15,7 +15,7 @@ import numpy as np
 from crib_agents.data.tables import RANKS
 from crib_env.engine.jit import kernel
 from crib_env.engine.table_top.cells import bit_count, lowest
-from crib_env.engine.table_top.lines import SUIT, rank_key, rank_points
+from crib_env.engine.table_top.lines import most_of_a_suit, rank_key, rank_points
 from crib_env.engine.table_top.records import SIZE, TURNS
 
 OWNERS = 2  # the line's owner does not move next, or does
@@ -49,15 +49,6 @@ def shape(cards):
         cards &= cards - 1
         n += 1
     return FIRST_SHAPE[n] + number
-
-
-@kernel
-def most_of_a_suit(cards):
-    """Return how many cards there are of the suit that has the most."""
-    most = 0
-    for suit in range(4):
-        most = max(most, bit_count(cards & SUIT << suit))
-    return most
 
 
 @kernel

@@ -10,7 +10,7 @@ from numba import from_dtype, types
 
 from crib_env.engine.jit import kernel
 from crib_env.engine.record import record
-from crib_env.engine.table_top.cells import EVERY_CELL, touching
+from crib_env.engine.table_top.cells import open_actions
 from crib_env.engine.table_top.lines import crib_known, line_through, unseen_cards
 from crib_env.engine.table_top.records import SEATS, SIZE, TO_CRIB, TURNS
 
@@ -82,16 +82,7 @@ def take_back(p, mover, card, action):
 
 
 @kernel
-def owed_by(p, side):
-    """Return how many cards a side owes the crib: side 0 is mine."""
-    return p["owed"][side] + p["owed"][side + 2]
-
-
-@kernel
 def open_to_mover(p, players, adjacency):
-    """Return the actions open to the mover, one bit each (T5, T6, T11), as `legal_mask` does."""
+    """Return the actions open to the mover, one bit each."""
     owed = p["owed"][p["mover"]]
-    if owed == ((TURNS - 1 - p["turn"]) >> (players >> 1)) + 1:
-        return 1 << TO_CRIB
-    cells = touching(p["placed"]) if adjacency else EVERY_CELL & ~p["placed"]
-    return cells | (1 << TO_CRIB) if owed else cells
+    return open_actions(p["placed"], owed, TURNS - 1 - p["turn"], players, adjacency)

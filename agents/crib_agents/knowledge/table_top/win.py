@@ -1,26 +1,59 @@
 """The probability of winning a game of Table Top, at the end of a round and within one.
 
 A game is solved backwards over the totals of both sides, with the measured points of a round
-(`rounds`). It ends when a side has the target or more after a full count; the higher total wins,
-and a tie continues (T9). Within a round each side's points are the expected ones plus a normal
-error, which shrinks as cards come.
+(`load_rounds`). It ends when a side has the target or more after a full count; the higher total
+wins, and a tie continues (T9). Within a round each side's points are the expected ones plus a
+normal error, which shrinks as cards come.
 
 Past the target only the difference of the totals matters, so the tables end some way beyond it.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import cache, lru_cache
 
 import numpy as np
 
-from crib_agents.data.tables import Array
-from crib_agents.knowledge.table_top import rounds
-from crib_agents.knowledge.table_top.rounds import POINTS
+from crib_agents.data import tables
+from crib_env.arrays import Doubles
+from crib_env.engine.table_top import PLAYERS
+
+MOST_POINTS = 79  # a side's points of a round above this, none yet seen, count as this many
+POINTS = MOST_POINTS + 1
+
+
+@dataclass(frozen=True)
+class Rounds:
+    """What a round brings, as the dealing side sees it: its own points, then the other side's.
+
+    Attributes:
+        points: float64[80, 80], the chances of what they score: both their points, heels and crib
+            included, or where only the difference counts (T13) at least one of them nothing.
+        spread: float64[28, 2, 2], the covariance, after each turn, of their points in the count
+            about what its mover then expects.
+    """
+
+    points: Doubles
+    spread: Doubles
 
 
 @cache
-def probabilities(score_difference: int, players: int, target: int) -> Array:
+def load_rounds(score_difference: int, players: int) -> Rounds:
+    """Return what a round brings.
+
+    Args:
+        score_difference: 1 where only the difference counts (T13).
+        players: 2 or 4.
+    """
+    held = tables.load(tables.TABLE_TOP_ROUNDS)
+    at = score_difference, PLAYERS.index(players)
+    counted = held["counted"][at]
+    return Rounds(counted / counted.sum(), held["spread"][at])
+
+
+@cache
+def probabilities(score_difference: int, players: int, target: int) -> Doubles:
     """Return the probability of winning a game at the end of a round.
 
     Args:
@@ -32,12 +65,12 @@ def probabilities(score_difference: int, players: int, target: int) -> Array:
         float64[target + 80, target + 80], for the side that has dealt the round, by its total and
         the other side's.
     """
-    table = solve(rounds.load(score_difference, players).points, target).clip(0.0, 1.0)
+    table = solve(load_rounds(score_difference, players).points, target).clip(0.0, 1.0)
     table.setflags(write=False)
     return table
 
 
-def solve(points: Array, target: int) -> Array:
+def solve(points: Doubles, target: int) -> Doubles:
     """Return the chances of `probabilities` where a round brings ``points``, float64[n, n].
 
     Solved for one sum of totals after another: a round ends at that sum or further on. The deal
@@ -62,14 +95,14 @@ def solve(points: Array, target: int) -> Array:
     return ended
 
 
-def won(size: int) -> Array:
+def won(size: int) -> Doubles:
     """Return who has won by both totals, float64[size, size]: 1 for the first, a half at a tie."""
     total = np.arange(size, dtype=np.float64)
-    found: Array = np.sign(total[:, None] - total[None, :]) / 2.0 + 0.5
+    found: Doubles = np.sign(total[:, None] - total[None, :]) / 2.0 + 0.5
     return found
 
 
-def smoothed(value: Array, spread: Array) -> Array:
+def smoothed(value: Doubles, spread: Doubles) -> Doubles:
     """Return the means of a table about each of its points, by a normal spread.
 
     Args:
@@ -89,19 +122,19 @@ def smoothed(value: Array, spread: Array) -> Array:
 
 
 @lru_cache(maxsize=8)
-def win_table(players: int, target: int) -> Array:
+def win_table(players: int, target: int) -> Doubles:
     """Return the probability of winning within a round whose points are added to the score.
 
     Returns:
         float64[28, target + 80, target + 80], for the side that deals the round, by the turn and
         what its total and the other side's are expected to be at the end.
     """
-    return smoothed(probabilities(0, players, target), rounds.load(0, players).spread)
+    return smoothed(probabilities(0, players, target), load_rounds(0, players).spread)
 
 
 def round_win_table(
     score_difference: int, players: int, target: int, turn: int, dealer: int, other: int
-) -> Array:
+) -> Doubles:
     """Return the chance of winning within a round by the points both sides are expected to make.
 
     Args:
@@ -119,11 +152,11 @@ def round_win_table(
         a, b = (a - b).clip(0), (b - a).clip(0)
     table = probabilities(score_difference, players, target) if target else won(POINTS)
     return smoothed(
-        table[dealer + a, other + b], rounds.load(score_difference, players).spread[turn]
+        table[dealer + a, other + b], load_rounds(score_difference, players).spread[turn]
     )
 
 
-def between(table: Array, a: Array, b: Array) -> Array:
+def between(table: Doubles, a: Doubles, b: Doubles) -> Doubles:
     """Return a table's values at float64[n] places, linear between its entries; NaN at NaN."""
     i, j = (
         np.floor(np.nan_to_num(at)).clip(0, size - 2).astype(np.int64)

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 import numpy as np
 import numpy.typing as npt
 
-from crib_agents.data.tables import Array
 from crib_agents.knowledge.table_top.win import between, round_win_table, win_table
+from crib_env.arrays import Doubles
 from crib_env.engine.show import JACK
 from crib_env.engine.table_top.records import GAME
 from crib_env.policy import Views
@@ -18,7 +18,7 @@ ALIKE = np.zeros((0, 0, 0))  # no values: points weigh alike
 FIELDS = ("episode", "score_difference", "players", "target")
 
 
-def group_by_win_table(views: Views) -> Iterator[tuple[Array, npt.NDArray[np.intp]]]:
+def group_by_win_table(views: Views) -> Iterator[tuple[Doubles, npt.NDArray[np.intp]]]:
     """Sort views by the table that weighs their sides' points.
 
     Yields:
@@ -35,7 +35,7 @@ def group_by_win_table(views: Views) -> Iterator[tuple[Array, npt.NDArray[np.int
         left = left[~alike]
 
 
-def chance_of(view: np.void, mine: Array, theirs: Array) -> Array:
+def chance_of(view: np.void, mine: Doubles, theirs: Doubles) -> Doubles:
     """Return the probability of winning by what both sides are expected to make.
 
     Args:

@@ -12,9 +12,9 @@ from itertools import combinations_with_replacement
 from math import comb
 
 import numpy as np
-import numpy.typing as npt
 
 from crib_agents.data.tables import RANKS
+from crib_env.arrays import Ints
 from crib_env.engine.jit import kernel
 from crib_env.engine.record import NONE
 from crib_env.engine.show import KEYS
@@ -59,7 +59,7 @@ def held_ranks(v):
 
 
 @cache
-def holdings() -> npt.NDArray[np.int64]:
+def holdings() -> Ints:
     """Return what kernels ask of every holding, int64[HOLDINGS, COLUMNS]."""
     rows = np.full((HOLDINGS, COLUMNS), NONE, dtype=np.int64)
     for size in range(MOST + 1):

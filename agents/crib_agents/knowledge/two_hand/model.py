@@ -15,8 +15,7 @@ import numpy.typing as npt
 from numba import from_dtype, types
 
 from crib_agents.data import tables
-from crib_agents.data.tables import Array
-from crib_agents.kernels.pair_tables import CELLS
+from crib_agents.kernels.discard import CELLS
 from crib_agents.knowledge.two_hand import outcomes
 from crib_agents.knowledge.two_hand.holdings import MOST, OF_SIZE
 from crib_agents.knowledge.two_hand.outcomes import (
@@ -25,13 +24,14 @@ from crib_agents.knowledge.two_hand.outcomes import (
     MEASURED_HEELS,
     PLAY_SIZE,
 )
+from crib_env.arrays import Doubles
 from crib_env.policy import Views
 
 Record = npt.NDArray[np.void]
 
 MODEL = np.dtype(
     [
-        # How often a role lays a pair of a cell that it was dealt; see `kernels.pair_tables`.
+        # How often a role lays a pair of a cell that it was dealt; see `kernels.discard`.
         ("discard_rate", np.float64, (2, CELLS)),
         # What the crib of a pair that a role lays makes beyond what habits explain; by ranks.
         ("excess", np.float64, (2, CELLS)),
@@ -62,7 +62,7 @@ def load_for(views: Views) -> Record:
 
 
 def build(
-    dealt: int, discard_rate: Array, excess: Array, pegs: Array, heels: int = MEASURED_HEELS
+    dealt: int, discard_rate: Doubles, excess: Doubles, pegs: Doubles, heels: int = MEASURED_HEELS
 ) -> Record:
     """Return a `MODEL` record, shape [1], of given habits and given pegging; see `load`."""
     deal = outcomes.load(dealt, heels)
@@ -83,7 +83,7 @@ def build(
     return model
 
 
-def discard_rates(dealt: int) -> tuple[Array, Array]:
+def discard_rates(dealt: int) -> tuple[Doubles, Doubles]:
     """Return how often each role lays a pair that it could, and what its crib makes beyond that.
 
     Returns:
@@ -96,7 +96,7 @@ def discard_rates(dealt: int) -> tuple[Array, Array]:
     )
 
 
-def hand_pegging(dealt: int) -> Array:
+def hand_pegging(dealt: int) -> Doubles:
     """Return what each hand pegs and lets the other peg, float64[2, hands, 2]."""
     pegging = tables.load(tables.HAND_PEGGING)
     game = tables.DEALT.index(dealt)

@@ -16,7 +16,7 @@ from functools import cache
 import numpy as np
 
 from crib_agents.data import tables
-from crib_agents.data.tables import Array
+from crib_env.arrays import Doubles
 from crib_env.rules import TwoHandRules
 
 MOST_PLAY = 15  # a seat's points of the play above this, one deal in 500, count as this many
@@ -41,12 +41,12 @@ class Outcomes:
         crib: float64[30], of the crib.
     """
 
-    pegging: Array
-    pone_out: Array
-    dealer_out: Array
-    pone_hand: Array
-    dealer_hand: Array
-    crib: Array
+    pegging: Doubles
+    pone_out: Doubles
+    dealer_out: Doubles
+    pone_hand: Doubles
+    dealer_hand: Doubles
+    crib: Doubles
 
 
 @cache
@@ -72,7 +72,7 @@ def load(dealt: int, heels: int = MEASURED_HEELS) -> Outcomes:
     )
 
 
-def _with_heels(measured: Array, heels: int, *, lumped: bool) -> Array:
+def _with_heels(measured: Doubles, heels: int, *, lumped: bool) -> Doubles:
     """Return chances by the dealer's points, the last axis, with other heels than were measured.
 
     Args:
@@ -84,7 +84,7 @@ def _with_heels(measured: Array, heels: int, *, lumped: bool) -> Array:
     at_once = np.zeros(PLAY_SIZE)
     at_once[0] = 0.0 if lumped else 1.0
 
-    def before(chances: Array, d: int, points: int) -> Array:
+    def before(chances: Doubles, d: int, points: int) -> Doubles:
         """Return the chances of ``d`` points if heels made the last of them."""
         return chances[:, d - points] if d > points or (lumped and d == points) else at_once
 

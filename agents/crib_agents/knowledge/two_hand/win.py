@@ -15,9 +15,9 @@ from functools import cache
 
 import numpy as np
 
-from crib_agents.data.tables import Array
 from crib_agents.knowledge.two_hand import outcomes
 from crib_agents.knowledge.two_hand.outcomes import MEASURED_HEELS
+from crib_env.arrays import Doubles
 from crib_env.rules import PRESETS, TwoHandRules
 
 # How a game ends for a seat: it wins by a double skunk, a skunk, plainly; loses plainly, by a
@@ -36,13 +36,13 @@ def ending(margin: int) -> int:
     return 1 if margin > HOYLE.skunk_margin else 2
 
 
-def ended(target: int) -> Array:
+def ended(target: int) -> Doubles:
     """Return float64[target + 1, 6]: how a game has ended that is won by so many points."""
     return np.eye(ENDS)[[ending(margin) for margin in range(target + 1)]]
 
 
 @cache
-def probabilities(dealt: int, target: int, heels: int = MEASURED_HEELS) -> Array:
+def probabilities(dealt: int, target: int, heels: int = MEASURED_HEELS) -> Doubles:
     """Return how a game ends from every score, at the start of a deal.
 
     Args:
@@ -61,7 +61,7 @@ def probabilities(dealt: int, target: int, heels: int = MEASURED_HEELS) -> Array
     return both
 
 
-def solve(deal: outcomes.Outcomes, target: int) -> Array:
+def solve(deal: outcomes.Outcomes, target: int) -> Doubles:
     """Return the six chances for pone, float64[target + 1, target + 1, 6] by (pone's, dealer's).
 
     Solved for one sum of points after another: a deal starts at that sum, and its counts end there
@@ -105,7 +105,7 @@ def solve(deal: outcomes.Outcomes, target: int) -> Array:
 
 
 @cache
-def match_win_probabilities(dealt: int, target: int, heels: int = MEASURED_HEELS) -> Array:
+def match_win_probabilities(dealt: int, target: int, heels: int = MEASURED_HEELS) -> Doubles:
     """Return the probability of winning a match at the start of a game (H11).
 
     The loser of a game deals first in the next (H10). Five-card pone begins with three for last.
@@ -130,7 +130,7 @@ def match_win_probabilities(dealt: int, target: int, heels: int = MEASURED_HEELS
     return found
 
 
-def match_stakes(matches: Array, mine: int, theirs: int) -> Array:
+def match_stakes(matches: Doubles, mine: int, theirs: int) -> Doubles:
     """Return float64[6]: the probability of winning the match after each end of the present game.
 
     Args:

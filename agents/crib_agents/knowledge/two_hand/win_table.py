@@ -17,7 +17,6 @@ from functools import lru_cache
 import numpy as np
 import numpy.typing as npt
 
-from crib_agents.data.tables import Array
 from crib_agents.knowledge.two_hand.outcomes import COUNT_SIZE, MEASURED_HEELS
 from crib_agents.knowledge.two_hand.win import (
     LARGEST_MATCH,
@@ -26,6 +25,7 @@ from crib_agents.knowledge.two_hand.win import (
     match_win_probabilities,
     probabilities,
 )
+from crib_env.arrays import Doubles
 from crib_env.engine.jit import kernel
 from crib_env.engine.two_hand.records import GAME, MATCH
 from crib_env.policy import Views
@@ -34,7 +34,7 @@ from crib_env.policy import Views
 FIELDS = ("dealt", "target", "heels", "episode", "match_target")
 
 
-def stakes(dealt: int, target: int, mine: int, theirs: int, heels: int = MEASURED_HEELS) -> Array:
+def stakes(dealt: int, target: int, mine: int, theirs: int, heels: int = MEASURED_HEELS) -> Doubles:
     """Return the values of the six ends of a game (see `win`) in a match.
 
     Args:
@@ -58,7 +58,7 @@ def win_table(
     mine: int = 1,
     theirs: int = 1,
     heels: int = MEASURED_HEELS,
-) -> Array:
+) -> Doubles:
     """Return the value of the end of a deal to a seat.
 
     Args:
@@ -86,7 +86,7 @@ def win_table(
     return np.ascontiguousarray(np.stack([valued[1], valued[0].T]))
 
 
-def group_by_win_table(views: Views) -> Iterator[tuple[Array, npt.NDArray[np.intp]]]:
+def group_by_win_table(views: Views) -> Iterator[tuple[Doubles, npt.NDArray[np.intp]]]:
     """Sort views by the table they are judged by.
 
     Yields:

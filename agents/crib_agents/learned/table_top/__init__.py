@@ -1,13 +1,12 @@
 """The learned agent at Table Top.
 
-`line_features` and `crib_features` define the inputs of its networks, `act` how it plays, and
-`values` its value of each place.
+`line_features` and `crib_features` define the inputs of its networks, `act` how it plays and its
+value of each place.
 """
 
 from crib_agents.learned.family import LearnedFamily, Net
 from crib_agents.learned.table_top import crib_features, line_features
-from crib_agents.learned.table_top.act import OWING, act, rules_key
-from crib_agents.learned.table_top.values import write_values
+from crib_agents.learned.table_top.act import OWING, act, rules_key, write_values
 
 FAMILY = LearnedFamily(
     name="table_top",

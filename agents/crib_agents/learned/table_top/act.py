@@ -14,7 +14,7 @@ from crib_agents.learned.network import (
     WIDEST,
     add_inputs,
     begin_hidden,
-    find_nets,
+    find_rules,
     finish,
     forward,
     put,
@@ -22,7 +22,6 @@ from crib_agents.learned.network import (
 from crib_agents.learned.table_top.crib_features import crib_features
 from crib_agents.learned.table_top.line_features import (
     RANKS,
-    owed_by,
     put_ranks,
     rank_place,
     round_features,
@@ -38,6 +37,7 @@ from crib_env.engine.table_top.lines import (
     line_through,
     nob_of,
     nob_through,
+    owed_by,
     points_so_far,
     unseen_cards,
 )
@@ -243,7 +243,20 @@ def best_action(v, table, weights):
 @kernel
 def act(v, rng, table, weights):
     """Return the learned action for the view ``v``; NONE under rules it has no nets for."""
-    at = find_nets(weights, rules_key(v))
+    at = find_rules(weights, rules_key(v))
     if at == NONE:
         return NONE
     return best_action(v, table, weights[at:])
+
+
+@kernel
+def write_values(v, table, weights, values):
+    """Write the value of each action, float64[26]; others stay as they are."""
+    points = stack.ints(EACH_TWICE)
+    value = stack.floats(EACH_TWICE)
+    found = stack.floats(ACTIONS)
+    line_values(v, table, weights, lines_open(v["legal"]), points, value)
+    action_values(v, table, weights, value, found)
+    for action in range(ACTIONS):
+        if found[action] != UNLIKELY:
+            values[action] = found[action]

@@ -22,8 +22,6 @@ from crib_agents.learned.table_top.line_features import (
     NOB_TO_COME,
     RANKS,
     SUITS,
-    most_of_a_suit,
-    owed_by,
     put_ranks,
     rank_place,
     round_features,
@@ -33,7 +31,14 @@ from crib_env.engine import stack
 from crib_env.engine.jit import kernel
 from crib_env.engine.record import NONE
 from crib_env.engine.table_top.cells import bit_count
-from crib_env.engine.table_top.lines import SUIT, line_through, nob_through, rank_points
+from crib_env.engine.table_top.lines import (
+    SUIT,
+    line_through,
+    most_of_a_suit,
+    nob_through,
+    owed_by,
+    rank_points,
+)
 from crib_env.engine.table_top.records import SIZE
 
 DECK = 52

@@ -9,7 +9,7 @@ from __future__ import annotations
 from crib_agents.learned.network import put
 from crib_env.engine.jit import kernel
 from crib_env.engine.table_top.cells import bit_count, lowest
-from crib_env.engine.table_top.lines import SUIT
+from crib_env.engine.table_top.lines import most_of_a_suit
 from crib_env.engine.table_top.records import TURNS
 
 NAME = "table_top.line"
@@ -25,12 +25,6 @@ UNSEEN = ON_TURN + 1  # how frequent each rank is among the cards not seen, 0 if
 OWED = UNSEEN + 13  # cards its side owes the crib before this turn, in twos
 OWED_BY_OTHER = OWED + 1
 SIZE = OWED_BY_OTHER + 1
-
-
-@kernel
-def owed_by(v, side):
-    """Return how many cards my side (0) or the other (1) owes the crib before this turn."""
-    return v["owed"][side] + v["owed"][side + 2]
 
 
 @kernel
@@ -82,15 +76,6 @@ def rank_place(cards, card):
     """Return which input of a thermometer one more card adds to those of the mask ``cards``."""
     rank = card >> 2
     return 13 * bit_count(cards >> (4 * rank) & 15) + rank
-
-
-@kernel
-def most_of_a_suit(cards):
-    """Return how many cards there are of the suit that has the most."""
-    most = bit_count(cards & SUIT)
-    for suit in range(1, 4):
-        most = max(most, bit_count(cards & SUIT << suit))
-    return most
 
 
 @kernel

@@ -21,31 +21,16 @@ from crib_agents.learned.table_top.act import (
     owing_place,
 )
 from crib_agents.learned.table_top.gains import DECK, GAINS, fill_gains
-from crib_agents.learned.table_top.line_features import owed_by
 from crib_env.engine import stack
 from crib_env.engine.jit import entry, kernel
 from crib_env.engine.record import NONE, TABLE_T, WEIGHTS_T
-from crib_env.engine.table_top.cells import EVERY_CELL, lowest, touching
-from crib_env.engine.table_top.lines import crib_known, nob_of, unseen_cards
+from crib_env.engine.table_top.cells import lowest, open_actions
+from crib_env.engine.table_top.lines import crib_known, nob_of, owed_by, unseen_cards
 from crib_env.engine.table_top.records import SIZE, TO_CRIB, TURNS, VIEWS_T
 
 ROW = (1 << SIZE) - 1
 SHARE = 0.5  # of the nets in the value of an action; the rest is the expert's
 NEVER = 1e6  # more than any answer costs
-
-
-@kernel
-def answers_open(v, placed):
-    """Return the actions open to the next seat, one bit each (T5, T6, T11), as `legal_mask` does.
-
-    Args:
-        placed: the cells that then hold a card, one bit each.
-    """
-    owed = v["owed"][1]
-    if owed == ((TURNS - 2 - v["turn"]) >> (v["players"] >> 1)) + 1:
-        return 1 << TO_CRIB
-    cells = touching(placed) if v["adjacency"] else EVERY_CELL & ~placed
-    return cells | (1 << TO_CRIB) if owed else cells
 
 
 @kernel
@@ -149,7 +134,9 @@ def action_values(v, table, weights, points, values):
         for i in range(SIZE):
             total += of_rows * value[LINES + i if i == row else i]
             total += of_columns * value[(LINES if i == column else 0) + SIZE + i]
-        answers = answers_open(v, placed)
+        answers = open_actions(
+            placed, v["owed"][1], TURNS - 2 - v["turn"], v["players"], v["adjacency"]
+        )
         paid = 0.0
         if answers >> TO_CRIB & 1:
             paid = owing_then(v, weights, owed, theirs - 1, points) - share

@@ -7,10 +7,9 @@ from dataclasses import fields
 
 import numpy as np
 
-from crib_agents.checks import refuse_other_views
+from crib_agents.checks import HONOURS, refuse_other_views
 from crib_agents.data.tables import RANKS, TABLE_TOP_VALUES, load
 from crib_agents.expert.table_top.agent import BUDGETS, Work
-from crib_agents.knowledge.honours import HONOURS
 from crib_agents.knowledge.table_top.win_table import group_by_win_table
 from crib_agents.learned.agent import TakesWeights, by_rules, shipped
 from crib_agents.learned.table_top import FAMILY

@@ -1,14 +1,13 @@
 """The learned agent at the two-hand games.
 
-`discard_features` and `pegging_features` define the inputs of its networks, `act` how it plays,
-`judge` how it discards near the end, and `values` its value of each card.
+`discard_features` and `pegging_features` define the inputs of its networks, `act` how it plays and
+its value of each card, and `judge` how it discards near the end.
 """
 
 from crib_agents.learned.family import LearnedFamily, Net
 from crib_agents.learned.two_hand import discard_features, pegging_features
-from crib_agents.learned.two_hand.act import act, rules_key
+from crib_agents.learned.two_hand.act import act, rules_key, write_values
 from crib_agents.learned.two_hand.judge import probabilities_of
-from crib_agents.learned.two_hand.values import write_values
 
 _DISCARD = Net(discard_features.NAME, discard_features.VERSION, discard_features.SIZE, outputs=3)
 

@@ -15,7 +15,7 @@ from crib_agents.learned.network import (
     WIDEST,
     add_inputs,
     begin_hidden,
-    find_nets,
+    find_rules,
     finish,
     forward,
 )
@@ -28,6 +28,7 @@ from crib_env.engine.record import NONE
 from crib_env.engine.two_hand.counting import (
     alone,
     certain_points,
+    dealt_card,
     least_pip,
     sequence_of,
     unseen_ranks,
@@ -183,9 +184,39 @@ def play(v, weights):
 @kernel
 def act(v, rng, table, weights):
     """Return the learned card for the view ``v``; NONE under rules it has no nets for."""
-    at = find_nets(weights, rules_key(v))
+    at = find_rules(weights, rules_key(v))
     if at == NONE:
         return NONE
     if v["phase"] == DISCARD:
         return discard(v, table, weights[at:])
     return play(v, weights[at:])
+
+
+@kernel
+def write_values(v, table, weights, values):
+    """Write the value of each card, float64[52]; others stay as they are.
+
+    A discard has the value of the best pair with it, see `pair_win_value`; one to play as
+    `card_values` says.
+    """
+    if v["phase"] == DISCARD:
+        n = v["hand_n"] + v["discarded_n"]
+        for i in range(v["hand_n"]):
+            best = UNLIKELY
+            for j in range(n):
+                if i == j or (v["discarded_n"] == 1 and j < n - 1):
+                    continue  # the card laid is the last of `dealt_card`, and must be of the pair
+                low = min(dealt_card(v, i), dealt_card(v, j))
+                high = max(dealt_card(v, i), dealt_card(v, j))
+                best = max(best, pair_win_value(v, table, weights, low, high))
+            values[v["hand"][i]] = best
+        return
+    now = stack.ints(HAND)
+    found = stack.floats(HAND)
+    card_values(v, weights, now, found)
+    value = UNLIKELY
+    for i in range(v["hand_n"] - 1, -1, -1):  # of a rank the last card has the value
+        if found[i] != UNLIKELY:
+            value = found[i]
+        if v["legal"] >> i & 1:
+            values[v["hand"][i]] = value

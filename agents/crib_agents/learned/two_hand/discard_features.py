@@ -16,8 +16,8 @@ from crib_env.engine.two_hand.counting import dealt_card
 NAME = "two_hand.discard"
 VERSION = 1
 
-KEPT = 0  # kept ranks, thermometer
-DISCARDED = KEPT + 52  # ranks of the pair: the first of a rank, then the second
+HELD = 0  # kept ranks, thermometer
+DISCARDED = HELD + 52  # ranks of the pair: the first of a rank, then the second
 PAIR = DISCARDED + 26  # which two ranks, one-hot
 SUITED = PAIR + 91  # the pair is of one suit
 FLUSH = SUITED + 1  # the hand kept is
@@ -42,20 +42,20 @@ def discard_features(v, low, high, mean, places, values):
         mean: `mean_hand` of the pair.
         places, values: receive which inputs are not 0, and what they are; see `network`.
     """
-    kept = 0
+    held = 0
     suit = -1
     flush = 1
     for i in range(v["hand_n"] + v["discarded_n"]):
         card = dealt_card(v, i)
         if card != low and card != high:
-            kept += 1 << (4 * (card >> 2))
+            held += 1 << (4 * (card >> 2))
             if suit == -1:
                 suit = card & 3
             elif suit != card & 3:
                 flush = 0
     a = low >> 2
     b = high >> 2
-    n = put_counts(places, values, 0, KEPT, kept)
+    n = put_counts(places, values, 0, HELD, held)
     n = put_counts(places, values, n, DISCARDED, (1 << (4 * a)) + (1 << (4 * b)))
     n = put(places, values, n, PAIR + CELLS[a, b], 1.0)
     if low & 3 == high & 3:

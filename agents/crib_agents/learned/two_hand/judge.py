@@ -16,13 +16,13 @@ from typing import Any
 
 import numpy as np
 
-from crib_agents.data.tables import Array
 from crib_agents.expert.two_hand.discard.expected_win import after_shift
 from crib_agents.kernels.discard import DECK
 from crib_agents.knowledge.two_hand import outcomes
 from crib_agents.knowledge.two_hand.outcomes import COUNT_SIZE
 from crib_agents.knowledge.two_hand.win_table import win_table
 from crib_agents.learned.network import bounded
+from crib_env.arrays import Doubles
 from crib_env.engine import stack
 from crib_env.engine.jit import kernel
 from crib_env.engine.show import JACK, KEYS, with_starter
@@ -44,14 +44,14 @@ PONE_OUT = BOTH_PEG + PLAY * PLAY  # the same when pone first has at least as ma
 CHANCES = PONE_OUT + PLAY * PLAY  # by this seat's role, then points pone has to make, the dealer's
 
 
-def probabilities_of(rules_fields: Mapping[str, Any]) -> Array:
+def probabilities_of(rules_fields: Mapping[str, Any]) -> Doubles:
     """Return what the judge of the games of some rules knows, float64[K]."""
     heels = int(rules_fields.get("heels", TwoHandRules.heels))
     return _probabilities(int(rules_fields["dealt"]), int(rules_fields["target"]), heels)
 
 
 @lru_cache(maxsize=8)
-def _probabilities(dealt: int, target: int, heels: int) -> Array:
+def _probabilities(dealt: int, target: int, heels: int) -> Doubles:
     deal = outcomes.load(dealt, heels)
     points, counts = np.arange(outcomes.PLAY_SIZE), np.arange(COUNT_SIZE)
     pegs = deal.pegging.sum(axis=1) @ points, deal.pegging.sum(axis=0) @ points
@@ -67,7 +67,7 @@ def _probabilities(dealt: int, target: int, heels: int) -> Array:
     return found
 
 
-def _lumped(table: Array) -> Array:
+def _lumped(table: Doubles) -> Doubles:
     """Return chances by points of the pegging with those above ten counted as ten."""
     found = np.zeros((PLAY, PLAY))
     rows, columns = (np.arange(size).clip(max=PLAY - 1) for size in table.shape)
@@ -75,7 +75,7 @@ def _lumped(table: Array) -> Array:
     return found
 
 
-def _after_hands(after: Array, deal: outcomes.Outcomes) -> tuple[Array, Array]:
+def _after_hands(after: Doubles, deal: outcomes.Outcomes) -> tuple[Doubles, Doubles]:
     """Return pone's chances once this seat's hand is counted, by points to make.
 
     Args:

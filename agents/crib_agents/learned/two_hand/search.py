@@ -29,7 +29,7 @@ from crib_agents.expert.two_hand.pegging.search import (
     play_out,
 )
 from crib_agents.expert.two_hand.pegging.show import look_ahead
-from crib_agents.kernels.pair_tables import game_of, pair_table_of
+from crib_agents.kernels.discard import game_of, pair_table_of
 from crib_agents.knowledge.two_hand.holdings import DISTINCT, LISTED, LOWEST, number
 from crib_agents.knowledge.two_hand.model import MODEL_T
 from crib_agents.knowledge.two_hand.pegging import ME, POSITIONS_T, THEM, copy, go_on, put
@@ -43,9 +43,9 @@ from crib_env.engine.two_hand.records import HAND, VIEWS_T
 
 RANKS = 13
 # Facts of a leaf, an answer by this seat. The network evaluates it once for all hypotheses.
-UNASKED = 0
+UNEVALUATED = 0
 NO_CHOICE = 1
-ASKED = 2
+EVALUATED = 2
 LEAF = 3  # numbers: whether the network evaluated it, and the expected points of both seats
 LEAVES = LEAF * (RANKS + 1)
 
@@ -92,7 +92,7 @@ def look(v, k, r, p, u):
 
 
 @kernel
-def ask(v, k, r, p, u, net, leaf):
+def evaluate(v, k, r, p, u, net, leaf):
     """Write what the net expects at a leaf, of the best card there, into ``leaf`` (float64[3])."""
     if look(v, k, r, p, u) < 2:
         leaf[0] = NO_CHOICE
@@ -101,7 +101,7 @@ def ask(v, k, r, p, u, net, leaf):
     mine = stack.floats(HAND)
     theirs = stack.floats(HAND)
     card_points(u, net, now, mine, theirs)
-    leaf[0] = ASKED
+    leaf[0] = EVALUATED
     most = UNLIKELY
     for i in range(u["hand_n"]):
         if u["legal"] >> i & 1 and mine[i] != UNLIKELY:
@@ -158,9 +158,9 @@ def go_from(v, k, r, p, turn, likely, j, mine, theirs, leaf, near, s, hands, wei
         leaf: float64[3] of this answer: whether it is evaluated, and the expected points.
     """
     if turn == ME:
-        if leaf[0] == UNASKED:
-            ask(v, k, r, p, u, net, leaf)
-        if leaf[0] == ASKED:
+        if leaf[0] == UNEVALUATED:
+            evaluate(v, k, r, p, u, net, leaf)
+        if leaf[0] == EVALUATED:
             add(p, likely, j, leaf[1], leaf[2], near, s, win_table, found)
             return
     play_out(p, turn, mine, theirs, s, hands, weights)
@@ -202,7 +202,7 @@ def search_card(v, k, mine, n, near, positions, s, hands, weights, win_table, u,
     """
     leaves = stack.floats(LEAVES)
     for i in range(RANKS + 1):
-        leaves[LEAF * i] = UNASKED
+        leaves[LEAF * i] = UNEVALUATED
     silent = leaves[LEAF * RANKS :]
     held = s["held"]
     ways = s["ways"]
@@ -219,7 +219,7 @@ def search_card(v, k, mine, n, near, positions, s, hands, weights, win_table, u,
                        weights, win_table, u, net, found)  # fmt: skip
     if turn == THEM:  # it leads, after a go or 31: other leaves than those of an answer
         for i in range(RANKS):
-            leaves[LEAF * i] = UNASKED
+            leaves[LEAF * i] = UNEVALUATED
         all_shared_values(passed, THEM, weights, s["base"], s["shared"])
     for j in range(n):
         if hands[held[j], LOWEST] > room:

@@ -7,8 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from crib_agents.adapters.phased import PhasedAgent
-from crib_agents.checks import refuse_other_views
-from crib_agents.data.tables import Array
+from crib_agents.checks import HONOURS, refuse_other_views
 from crib_agents.expert.two_hand.pegging.expert import (
     POSITIONS,
     SCRATCH,
@@ -16,7 +15,6 @@ from crib_agents.expert.two_hand.pegging.expert import (
     read_tables,
 )
 from crib_agents.expert.two_hand.pegging.search import FINDINGS, WIN_VALUE
-from crib_agents.knowledge.honours import HONOURS
 from crib_agents.knowledge.two_hand.holdings import holdings
 from crib_agents.knowledge.two_hand.model import load_for
 from crib_agents.knowledge.two_hand.pegging import POSITION
@@ -26,6 +24,7 @@ from crib_agents.learned.two_hand import FAMILY
 from crib_agents.learned.two_hand.search import search_views
 from crib_agents.learned.weights import Weights
 from crib_env.answers import one_or_many
+from crib_env.arrays import Doubles
 from crib_env.engine.family import find_family
 from crib_env.engine.show import show_table
 from crib_env.engine.two_hand.records import HAND, VIEW
@@ -70,7 +69,7 @@ class SearchedPlay(TakesWeights):
         actions: Actions = hands[np.arange(len(views)), best]
         return actions
 
-    def findings(self, views: Views) -> Array:
+    def findings(self, views: Views) -> Doubles:
         """Return what each card held would bring: see `PeggingExpert.findings`.
 
         `WIN_VALUE` is the lead in points where both seats are far from the end. Near it, it is the

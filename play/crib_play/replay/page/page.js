@@ -79,13 +79,13 @@ function think() {
   const valued = turn.options.some((option) => option[4] !== null);
   at("likely").hidden = !likely;
   at("valued").hidden = !valued;
-  turn.options.forEach(([label, why, worth, probability, value], k) => {
+  turn.options.forEach(([label, why, score, probability, value], k) => {
     const row = rows.insertRow();
     row.classList.toggle("taken", k === turn.taken);
     const choice = row.insertCell();
     choice.append(unbroken(label), made("small", why));
-    row.insertCell().textContent = amount(worth);
-    row.insertCell().textContent = best - worth ? "−" + amount(best - worth) : "";
+    row.insertCell().textContent = amount(score);
+    row.insertCell().textContent = best - score ? "−" + amount(best - score) : "";
     if (likely) row.insertCell().textContent = (100 * (probability ?? 0)).toFixed(0) + " %";
     if (valued) row.insertCell().textContent = value === null ? "" : value.toFixed(2).replace("-", "−");
   });

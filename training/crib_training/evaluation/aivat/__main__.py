@@ -17,9 +17,9 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-import numpy.typing as npt
 from crib_agents.loading import TakesAgents
 
+from crib_env.arrays import Bools, Doubles
 from crib_env.policy import CompiledAgent, find_agent
 from crib_env.rules import TwoHandRules
 from crib_env.settings import Count, Seed
@@ -31,8 +31,6 @@ from crib_training.evaluation.markdown import table
 from crib_training.loading import find_game
 from crib_training.progress import Progress
 from crib_training.tables.two_hand.reference_deals import measure
-
-Array = npt.NDArray[np.float64]
 
 PLAYED = ("game", "deal")
 HEAD = ("agents", "what", "luck taken out", "mean", "standard errors apart", "times fewer pairs",
@@ -56,7 +54,7 @@ class Reduction:
     unpaired: float
 
 
-def spread(values: Array, first_dealt: npt.NDArray[np.bool_]) -> float:
+def spread(values: Doubles, first_dealt: Bools) -> float:
     """Return the variance of a pair of games that share no cards, one of each first dealer.
 
     Args:
@@ -66,7 +64,7 @@ def spread(values: Array, first_dealt: npt.NDArray[np.bool_]) -> float:
     return float(values[first_dealt].var(ddof=1) + values[~first_dealt].var(ddof=1)) / 4
 
 
-def reduction(plain: Array, luck: Array, first_dealt: npt.NDArray[np.bool_]) -> Reduction:
+def reduction(plain: Doubles, luck: Doubles, first_dealt: Bools) -> Reduction:
     """Return the results of games, float64[pairs, 2], after the correction."""
     adjusted = plain - luck
     apart = estimate(luck.mean(axis=1))
@@ -78,7 +76,7 @@ def reduction(plain: Array, luck: Array, first_dealt: npt.NDArray[np.bool_]) -> 
     )
 
 
-def plain_and_correction(episode: str, pairs: Pairs) -> tuple[Array, Array]:
+def plain_and_correction(episode: str, pairs: Pairs) -> tuple[Doubles, Doubles]:
     """Return games won or points more, float64[pairs, 2], and corrections, [pairs, 2, terms]."""
     assert pairs.won_correction is not None
     assert pairs.points_correction is not None

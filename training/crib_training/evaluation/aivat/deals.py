@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from crib_env.arrays import Array
 from crib_env.batch import GameBatch
 from crib_env.engine.show import JACK
 from crib_env.engine.two_hand.records import DISCARD, TWO_HAND
-
-Array = npt.NDArray[Any]
 
 
 @dataclass(frozen=True)

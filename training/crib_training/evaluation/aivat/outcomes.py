@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from crib_agents.data.tables import DEALT, REFERENCE_DEALS, load
 
+from crib_env.arrays import Array
 from crib_env.rules import PRESETS, TwoHandRules
 from crib_training.evaluation.aivat.chance import solve
-
-Array = npt.NDArray[Any]
 
 # The rules that decide what a deal brings; where a game ends is no matter.
 OF_A_DEAL = ("dealt", "single_count", "flush_size", "crib_flush_size", "heels")

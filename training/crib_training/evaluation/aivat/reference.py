@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from crib_agents.rule_based import RuleBasedAgent
 
+from crib_env.arrays import Array
 from crib_env.engine.family import find_family
 from crib_env.engine.record import NO_DECKS
 from crib_env.engine.rng import WORDS
@@ -27,8 +26,6 @@ from crib_training.evaluation.aivat.terms import (
     TERMS,
     terms_entry,
 )
-
-Array = npt.NDArray[Any]
 
 PEGGED = [PONE_PLAY, DEALER_PLAY]
 REDRAWS = 8  # hands redrawn where a discard differs

@@ -22,12 +22,12 @@ from numba import float64, int64, void
 from crib_env.engine.family import find_family
 from crib_env.engine.jit import Entry, entry, kernel
 from crib_env.engine.record import DECKS_T, LOG_T, TABLE_T, WEIGHTS_T
-from crib_env.engine.rng import M32, below, seed_words
-from crib_env.engine.two_hand.counting import DECK
+from crib_env.engine.rng import M32, seed_words
 from crib_env.engine.two_hand.records import HAND
 from crib_env.policy import Act
 from crib_training.evaluation.aivat.chance import smooth_chance, smooth_win
 from crib_training.evaluation.aivat.course import COURSES_T, DEALER, KINDS, PONE, course_kernels
+from crib_training.tables.two_hand.dealing import draw
 
 TERMS = ("starter", "reference", "discard")
 STARTER, REFERENCE, DISCARD = range(len(TERMS))
@@ -80,9 +80,7 @@ def draw_hand(s, seat, n, rng):
     for i in range(n):
         used |= 1 << s["dealt"][HAND * (1 - seat) + i]
     for i in range(n):
-        card = below(rng, DECK)
-        while used >> card & 1:
-            card = below(rng, DECK)
+        card = draw(rng, used)
         used |= 1 << card
         s["dealt"][HAND * seat + i] = card
 
@@ -102,8 +100,8 @@ def terms_entry(act: Act, name: str) -> Entry:
         """
         s, rules, rng = game[0], game[1], game[3]
         seed_by_hand(rng, words, s, seat, rules["dealt"])
-        for draw in range(redraws + 1):
-            if draw > 0:
+        for redraw in range(redraws + 1):
+            if redraw > 0:
                 draw_hand(s, 1 - seat, rules["dealt"], rng)
             pone, dealer = discard(game)
             follow(game, pone, dealer, courses[2])
@@ -114,7 +112,7 @@ def terms_entry(act: Act, name: str) -> Entry:
                 dealer = mine
             follow(game, pone, dealer, courses[3])
             mean_chance(courses[3], a, b, wins)
-            times = 1.0 if draw == 0 else -1.0 / redraws
+            times = 1.0 if redraw == 0 else -1.0 / redraws
             for kind in range(KINDS):
                 more = courses[3]["mean"][kind] - courses[2]["mean"][kind]
                 points[kind] += times * more

@@ -13,21 +13,20 @@ from collections.abc import Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
-import numpy.typing as npt
 import torch
 
-from crib_training.learn.deep_monte_carlo.algorithm import Samples
-from crib_training.learn.deep_monte_carlo.games import find_self_play
+from crib_env.arrays import Array, Bytes
+from crib_training.learn.deep_monte_carlo.algorithm import Samples, find_self_play
 from crib_training.learn.deep_monte_carlo.settings import Settings
 from crib_training.learn.learner import NETS, restore_module
 from crib_training.processes import ProcessDiedError, ProcessPool
 
 STREAM = 1  # of random numbers that a seed gives; the learner's own has no number
 
-Arrays = Mapping[str, npt.NDArray[Any]]
+Arrays = Mapping[str, Array]
 
 
 class ActorsLostError(RuntimeError):
@@ -62,16 +61,16 @@ class SparseArray:
     """
 
     shape: tuple[int, ...]
-    bits: npt.NDArray[np.uint8]
-    numbers: npt.NDArray[Any]
+    bits: Bytes
+    numbers: Array
 
     @classmethod
-    def of(cls, array: npt.NDArray[Any]) -> SparseArray:
+    def of(cls, array: Array) -> SparseArray:
         """Return an array packed."""
         there = array != 0
         return cls(array.shape, np.packbits(there), array[there])
 
-    def unpack(self, into: npt.NDArray[Any]) -> None:
+    def unpack(self, into: Array) -> None:
         """Write the numbers into an array of zeros of the same shape."""
         there = np.unpackbits(self.bits, count=into.size).view(np.bool_)
         into[there.reshape(self.shape)] = self.numbers

@@ -17,18 +17,21 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
-import numpy.typing as npt
 import torch
 from crib_agents.learned import Weights
 from crib_agents.learned.family import LearnedFamily
 from torch import Tensor, nn
 
+from crib_env.arrays import Array
+from crib_env.envs.makers import EnvSpec
+from crib_env.parts import find_part
 from crib_env.rules import Rules
 from crib_training.learn.deep_monte_carlo.settings import GameDefaults, Settings
 from crib_training.learn.learner import Learner
+from crib_training.loading import find_game
 
 EVEN = 1e3  # a temperature at which values no longer matter
 
@@ -178,7 +181,7 @@ def batches(
 
 def gumbel(
     rng: np.random.Generator, shape: tuple[int, int], temperature: float, epsilon: float
-) -> npt.NDArray[Any]:
+) -> Array:
     """Return noise that makes the largest sum of value and noise a draw from the softmax.
 
     Args:
@@ -188,5 +191,20 @@ def gumbel(
         epsilon: the share of decisions in which all choices are equally likely.
     """
     scale = np.where(rng.random(shape[0]) < epsilon, EVEN, temperature)
-    noise: npt.NDArray[Any] = rng.gumbel(size=shape) * scale[:, None]
+    noise: Array = rng.gumbel(size=shape) * scale[:, None]
     return noise
+
+
+def find_self_play(settings: Settings) -> tuple[EnvSpec, SelfPlay]:
+    """Return the environment that settings name, and its game as something to learn.
+
+    Raises:
+        ValueError: there is no such game, or nothing learns it.
+    """
+    maker, rules = find_game(settings.env, settings.rules)
+    family = maker.family
+    self_play: type[SelfPlay] = find_part("deep_monte_carlo", family.name)
+    players = family.players[0] if settings.players is None else settings.players
+    family.rules_record(rules, "game", players)  # it refuses wrong numbers
+    torch.manual_seed(settings.seed)
+    return maker, self_play(rules, players, settings)

@@ -116,9 +116,3 @@ def run(settings: Settings) -> None:
         file = settings.out / "replay.html"
         write_replay(file, rules, agents, settings.seed, players=settings.players)
         print(f"wrote {file}")
-
-
-if __name__ == "__main__":
-    from crib_training.command_line import start
-
-    start(Settings, run)

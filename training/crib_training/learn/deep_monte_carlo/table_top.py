@@ -10,20 +10,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
-import numpy.typing as npt
 import torch
+from crib_agents.checks import fields_of
 from crib_agents.learned import Weights
 from crib_agents.learned.family import LearnedFamily
 from crib_agents.learned.table_top import FAMILY
 from crib_agents.learned.table_top.act import ACTIONS, LINES, OWING
 from crib_agents.learned.table_top.line_features import ON_TURN, PHASE
-from crib_agents.learned.weights import fields_of
 from torch import Tensor, nn
 from torch.nn.functional import mse_loss
 
+from crib_env.arrays import Array
 from crib_env.batch import GameBatch
 from crib_env.engine.record import NONE
 from crib_env.engine.show import show_table
@@ -41,8 +41,6 @@ CRIB_SIZES = (32, 16)
 CRIB_SHARE = 0.3  # of its error in the loss
 OWING_STEP = 10.0  # in points, the unit of the table's numbers: Adam moves all alike
 
-Array = npt.NDArray[Any]
-
 
 class LineNets(nn.Module):
     """The nets, and the table "owing" in steps of `OWING_STEP` points."""
@@ -50,8 +48,8 @@ class LineNets(nn.Module):
     def __init__(self, hidden_sizes: tuple[int, int]) -> None:
         super().__init__()
         nets = FAMILY.nets
-        self.line = mlp(nets["line"].inputs, hidden_sizes, 1)
-        self.crib = mlp(nets["crib"].inputs, CRIB_SIZES, 1)
+        self.line = mlp(nets["line"].inputs, *hidden_sizes, 1)
+        self.crib = mlp(nets["crib"].inputs, *CRIB_SIZES, 1)
         self.owing = nn.Parameter(torch.zeros(OWING))
 
 

@@ -18,7 +18,6 @@ from crib_agents.learned.table_top.act import (
 from crib_agents.learned.table_top.crib_features import crib_features
 from crib_agents.learned.table_top.line_features import (
     RANKS,
-    owed_by,
     put_ranks,
     round_features,
     side_features,
@@ -35,6 +34,7 @@ from crib_env.engine.table_top.lines import (
     line_through,
     nob_of,
     nob_through,
+    owed_by,
     points_so_far,
     unseen_cards,
 )

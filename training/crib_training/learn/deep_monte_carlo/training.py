@@ -11,12 +11,10 @@ from crib_agents.learned import MonteCarloAgent
 
 from crib_training.learn.curve import Curve, Point
 from crib_training.learn.deep_monte_carlo.actors import Actors, RolloutResult, joined, split_round
-from crib_training.learn.deep_monte_carlo.algorithm import DeepMonteCarlo, Samples
+from crib_training.learn.deep_monte_carlo.algorithm import DeepMonteCarlo, Samples, find_self_play
 from crib_training.learn.deep_monte_carlo.checkpoint import FILE, Checkpoint
-from crib_training.learn.deep_monte_carlo.games import find_self_play
 from crib_training.learn.deep_monte_carlo.settings import Settings, diff_settings, fixed, origin
-from crib_training.learn.divergence import diverged
-from crib_training.learn.learner import NETS, module_tensors
+from crib_training.learn.learner import NETS, diverged, module_tensors
 
 BEHAVIOUR = "acting."  # the prefix of the nets that play the round after this
 

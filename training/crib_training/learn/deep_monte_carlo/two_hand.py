@@ -9,18 +9,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
-import numpy.typing as npt
 import torch
+from crib_agents.checks import fields_of
 from crib_agents.learned import Weights
 from crib_agents.learned.family import LearnedFamily
 from crib_agents.learned.two_hand import FAMILY
-from crib_agents.learned.weights import fields_of
 from torch import Tensor, nn
 from torch.nn.functional import mse_loss
 
+from crib_env.arrays import Array
 from crib_env.batch import GameBatch
 from crib_env.engine.show import show_table
 from crib_env.engine.two_hand.records import HAND
@@ -38,8 +38,6 @@ from crib_training.learn.learner import layers_of, mlp
 ROLES = ("discard_pone", "discard_dealer")
 DISCARD_SIZE = 0.75  # of the first layer for pegging: fewer inputs
 DISCARD_TEMPERATURE = 0.2
-
-Array = npt.NDArray[Any]
 
 
 class TwoHandSelfPlay(SelfPlay):
@@ -59,15 +57,11 @@ class TwoHandSelfPlay(SelfPlay):
         assert isinstance(rules, TwoHandRules)
         self.open_rules = replace(rules, target=LARGEST_TARGET, for_last=0)
         first, second = self.chosen.hidden_sizes
-        smaller = max(1, int(DISCARD_SIZE * first)), second
-        self.nets = nn.ModuleDict(
-            {
-                name: mlp(
-                    net.inputs, (first, second) if name == "pegging" else smaller, net.outputs
-                )
-                for name, net in FAMILY.nets.items()
-            }
-        )
+        smaller = max(1, int(DISCARD_SIZE * first))
+        self.nets = nn.ModuleDict({
+            name: mlp(net.inputs, first if name == "pegging" else smaller, second, net.outputs)
+            for name, net in FAMILY.nets.items()
+        })  # fmt: skip
 
     def weights(self, nets: nn.Module, made_by: str = "") -> Weights:
         """Return nets as the agent reads them."""

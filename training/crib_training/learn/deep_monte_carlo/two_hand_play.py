@@ -18,7 +18,7 @@ from numba import float32, float64, int64, void
 from crib_env.engine import stack
 from crib_env.engine.jit import entry, kernel
 from crib_env.engine.record import NONE, TABLE_T, WEIGHTS_T, array_of
-from crib_env.engine.show import JACK, KEYS, score_flush_and_nob
+from crib_env.engine.show import JACK, KEYS, with_starter
 from crib_env.engine.two_hand.counting import alone, least_pip, sequence_of, unseen_ranks
 from crib_env.engine.two_hand.records import HAND, TWO_HAND, VIEW
 
@@ -147,8 +147,6 @@ def mean_cribs(states, table, flush_size, means):
         starters = 0
         for card in range(52):
             if not dealt >> card & 1:
-                nob = jacks >> (card & 3) & 1
-                total += table[key + KEYS[card >> 2]]
-                total += score_flush_and_nob(suits, 4, card, flush_size, nob)
+                total += with_starter(table, key, suits, jacks, 4, card, flush_size)
                 starters += 1
         means[b] = total / starters

@@ -27,18 +27,10 @@ from crib_agents.expert.table_top.values import (
     crib_value,
     fill_surplus,
     line_value,
-    most_of_a_suit,
     phase_of,
     shape,
 )
-from crib_agents.knowledge.table_top.position import (
-    LINES,
-    POSITIONS_T,
-    owed_by,
-    pass_on,
-    put,
-    take_up,
-)
+from crib_agents.knowledge.table_top.position import LINES, POSITIONS_T, pass_on, put, take_up
 from numba import float64, int64, void
 
 from crib_env.engine.jit import entry, kernel
@@ -46,7 +38,7 @@ from crib_env.engine.record import DECKS_T, LOG_T, NONE, TABLE_T
 from crib_env.engine.rng import below
 from crib_env.engine.table_top import FAMILY
 from crib_env.engine.table_top.cells import bit_count, lowest
-from crib_env.engine.table_top.lines import nob_of, points_so_far
+from crib_env.engine.table_top.lines import most_of_a_suit, nob_of, owed_by, points_so_far
 from crib_env.engine.table_top.records import CRIB_CARDS, SIZE, TO_CRIB, TURNS
 from crib_env.engine.table_top.rules import begin_episode, step
 from crib_env.engine.table_top.views import view

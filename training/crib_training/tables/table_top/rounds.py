@@ -4,54 +4,33 @@
 
 For both sets of rules and both numbers of players the expert plays rounds against itself for points
 (a few minutes each). The command prints the points, and the first dealer's probability of winning a
-game that follows from them. ``--check`` measures nothing: it plays duplicate pairs of games against
-the same expert that maximises points, and prints the games won.
+game that follows from them.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from typing import Annotated, Any
+from typing import Annotated
 
 import numpy as np
-import numpy.typing as npt
 from crib_agents.data.tables import RANKS, TABLE_TOP_ROUNDS, TABLE_TOP_VALUES, VARIANTS, load, save
-from crib_agents.expert.table_top import TableTopExpert
 from crib_agents.expert.table_top.agent import ACTIONS, BUDGETS, COLUMNS, Work, act_views
 from crib_agents.expert.table_top.value import MINE, THEIRS
-from crib_agents.knowledge.table_top.rounds import MOST_POINTS
-from crib_agents.knowledge.table_top.win import probabilities
+from crib_agents.knowledge.table_top.win import MOST_POINTS, probabilities
 from crib_agents.knowledge.table_top.win_table import ALIKE
 
+from crib_env.arrays import Array
 from crib_env.batch import GameBatch
 from crib_env.engine.show import show_table
 from crib_env.engine.table_top import PLAYERS
-from crib_env.engine.table_top.records import ROUND, TURNS
-from crib_env.policy import Actions, Views
+from crib_env.engine.table_top.records import TURNS
 from crib_env.rules import PRESETS as RULES
-from crib_env.settings import Between, Count, CountOrNone, NewFile, Seed
-from crib_training.evaluation.duplicate import Estimate, estimate, play_pairs
+from crib_env.settings import Between, Count, NewFile, Seed
 from crib_training.progress import steps
-from crib_training.tables.files import made_by, start_table
-
-Array = npt.NDArray[Any]
+from crib_training.tables.files import made_by
 
 DEALER = 1  # the seat that deals: its side has the odd turns, and comes second in scores
 DEALER_FIRST = slice(None, None, -1)
-
-
-class ByPoints:
-    """The expert where it takes every round for one by itself, so that it judges by points."""
-
-    def __init__(self, expert: TableTopExpert) -> None:
-        self.name = f"{expert.name} by points"
-        self._expert = expert
-
-    def act(self, views: Views, rng: np.random.Generator) -> Actions:
-        """Return the expert's actions."""
-        views = views.copy()
-        views["episode"] = ROUND
-        return self._expert.act(views, rng)
 
 
 def measure(
@@ -86,14 +65,6 @@ def measure(
     return games.states["scores"][:, DEALER_FIRST], expected - came_to
 
 
-def gain(preset: str, players: int, budget: int, pairs: int, seed: int) -> Estimate:
-    """Return the games that the expert wins against itself by points, over duplicate pairs."""
-    expert = TableTopExpert(budget)
-    games = play_pairs(RULES[preset], "game", expert, ByPoints(expert),
-                       pairs, seed, players=players)  # fmt: skip
-    return estimate(games.won.mean(axis=1))
-
-
 @dataclass(frozen=True)
 class Settings:
     """Measure the points of a round of Table Top.
@@ -103,25 +74,16 @@ class Settings:
         budget: search depth of the expert.
         seed: fixes all random numbers.
         out: the file to write.
-        check: play this many pairs of games instead of measuring.
     """
 
     rounds: Count = 40_000
     budget: Annotated[int, Between(1, len(BUDGETS))] = 2
     seed: Seed = 1
     out: NewFile = TABLE_TOP_ROUNDS.path
-    check: CountOrNone = 0
 
 
 def run(settings: Settings) -> None:
-    """Measure and write the file, or print the gain that comes of it."""
-    if settings.check:
-        for players in PLAYERS:
-            won = gain(VARIANTS[0], players, settings.budget, settings.check, settings.seed)
-            print(f"{VARIANTS[0]}, {players} players, budget {settings.budget}: the expert wins "
-                  f"{100 * won.mean:.2f} ± {100 * won.half:.2f} % of games against itself by "
-                  f"points, {settings.check} pairs", flush=True)  # fmt: skip
-        return
+    """Measure, print what was found, and write the file."""
     counted = np.zeros(TABLE_TOP_ROUNDS.shapes["counted"], dtype=np.int64)
     spread = np.zeros(TABLE_TOP_ROUNDS.shapes["spread"])
     seeds = iter(np.random.SeedSequence(settings.seed).spawn(len(VARIANTS) * len(PLAYERS)))
@@ -143,7 +105,3 @@ def run(settings: Settings) -> None:
                 first = 1.0 - probabilities(i, players, RULES[preset].target)[0, 0]
                 print(f"{preset}, {players} players: the first dealer's side wins "
                       f"{100 * first:.1f} % of games")  # fmt: skip
-
-
-if __name__ == "__main__":
-    start_table(Settings, run)

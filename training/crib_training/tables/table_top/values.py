@@ -11,13 +11,13 @@ import time
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 from crib_agents.data.tables import RANKS, TABLE_TOP_VALUES, VARIANTS, save
 from crib_agents.expert.table_top.agent import ACTIONS
 from crib_agents.expert.table_top.gains import DECK, GAINS
 from crib_agents.expert.table_top.values import VALUES
 from crib_agents.knowledge.table_top.position import POSITION
 
+from crib_env.arrays import Doubles
 from crib_env.engine.family import find_family
 from crib_env.engine.record import NO_DECKS
 from crib_env.engine.rng import seed_states
@@ -27,10 +27,8 @@ from crib_env.engine.table_top.records import LOG_SIZE, TABLE_TOP, TABLE_VIEW, T
 from crib_env.rules import PRESETS as RULES
 from crib_env.settings import Count, NewFile, Seed
 from crib_training.progress import steps
-from crib_training.tables.files import made_by, start_table
+from crib_training.tables.files import made_by
 from crib_training.tables.table_top.learning import self_play
-
-Array = npt.NDArray[np.float64]
 
 # By whole sides or by single lines; one action in so many at random; the rate; parts of --rounds.
 STAGES = (
@@ -41,10 +39,10 @@ STAGES = (
     (1, 100, 0.001, 2),
     (1, 100, 0.0003, 2),
 )
-KEPT_VISITS = 20.0  # what a stage finds first weighs as one more find after so many
+EARLIER_VISITS = 20.0  # what a stage finds first weighs as one more find after so many
 
 
-def learn(preset: str, rounds: int, seed: np.random.SeedSequence) -> Array:
+def learn(preset: str, rounds: int, seed: np.random.SeedSequence) -> Doubles:
     """Return values, float64[VALUES], learned under the rules called ``preset``.
 
     Args:
@@ -56,7 +54,7 @@ def learn(preset: str, rounds: int, seed: np.random.SeedSequence) -> Array:
     values = np.zeros(VALUES)
     for stage in steps(range(len(STAGES)), f"{preset}, stages"):
         whole, epsilon, rate, parts = STAGES[stage]
-        visits = np.full(VALUES, KEPT_VISITS if stage else 0.0)
+        visits = np.full(VALUES, EARLIER_VISITS if stage else 0.0)
         for players in PLAYERS:
             points = np.zeros((parts * rounds, 2), dtype=np.int64)
             began = time.perf_counter()
@@ -96,7 +94,3 @@ def run(settings: Settings) -> None:
     learned = np.array([learn(preset, settings.rounds, seed) for preset, seed in pairs])
     save(TABLE_TOP_VALUES, settings.out, made_by=made_by(TABLE_TOP_VALUES, settings),
          values=learned.round(2).astype(np.float32))  # fmt: skip
-
-
-if __name__ == "__main__":
-    start_table(Settings, run)

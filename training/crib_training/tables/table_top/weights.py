@@ -15,28 +15,93 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
-from crib_agents.kernels.placing import DRAFT, HEURISTICS, NEXT, WEIGHTS
+from crib_agents.kernels.placing import (
+    DRAFT,
+    HEURISTICS,
+    LINE,
+    NEXT,
+    WEIGHTS,
+    best_action,
+    likely_points,
+)
+from numba import float64, int64, void
 
+from crib_env.arrays import Doubles
 from crib_env.engine.family import find_family
-from crib_env.engine.record import NO_DECKS
+from crib_env.engine.jit import entry, kernel
+from crib_env.engine.record import DECKS_T, LOG_T, NO_DECKS, NONE, TABLE_T
 from crib_env.engine.rng import seed_states
 from crib_env.engine.show import show_table
-from crib_env.engine.table_top import PLAYERS
+from crib_env.engine.table_top import FAMILY, PLAYERS
+from crib_env.engine.table_top.cells import bit_count
+from crib_env.engine.table_top.lines import line_through, nob_through, points_so_far, unseen_cards
 from crib_env.engine.table_top.records import LOG_SIZE, SIZE, TABLE_TOP, TABLE_VIEW, TURNS
+from crib_env.engine.table_top.rules import begin_episode, step
+from crib_env.engine.table_top.views import view
 from crib_env.rules import PRESETS, Rules
 from crib_env.settings import Count, Seed
 from crib_training.evaluation.markdown import table
 from crib_training.progress import steps
-from crib_training.tables.files import start_table
-from crib_training.tables.table_top.fitting import PARTS, sample
 
-Array = npt.NDArray[np.float64]
+STATES_T, RULES_T, VIEWS_T = FAMILY.types
+PARTS = DRAFT + 1  # the weights that value a line come first
+
+
+@kernel
+def add_line(table, v, end, cell, rows, ones, parts, products, totals):
+    """Add a line as the view ``v`` shows it, and what it came to in ``end``, to the sums."""
+    cards = line_through(v, cell, rows)
+    n = bit_count(cards)
+    nob = nob_through(v, cell, rows)
+    size = v["flush_size"]
+    unseen = unseen_cards(v)
+    now = points_so_far(table, cards, size, nob)
+    more = points_so_far(table, line_through(end, cell, rows), size, nob) - now
+    for i in range(PARTS):
+        parts[i] = 0.0
+    parts[LINE + n] = 1.0
+    parts[NEXT + n] = likely_points(table, ones[0], cards, unseen, size, nob) - now
+    parts[DRAFT] = likely_points(table, ones[1], cards, unseen, size, nob) - now
+    for i in range(PARTS):
+        totals[i] += parts[i] * more
+        for j in range(PARTS):
+            products[i, j] += parts[i] * parts[j]
+
+
+@entry(
+    void(
+        STATES_T, RULES_T, DECKS_T, TABLE_T, float64[::1], VIEWS_T, LOG_T, int64,
+        float64[:, ::1], float64[::1], float64[:, ::1], float64[::1],
+    )
+)  # fmt: skip
+def sample(states, rules, decks, table, weights, views, log, rounds, ones, parts, products, totals):
+    """Play rounds with ``weights`` and add up every line that was seen on the way.
+
+    Args:
+        views: [TURNS + 1]; ones: float64[2, K], weights that pick out what the next card adds, and
+            a draft of a flush; parts: float64[PARTS], to work in.
+        products, totals: float64[PARTS, PARTS] and [PARTS], the sums of the normal equations.
+    """
+    s = states[0]
+    for _ in range(rounds):
+        begin_episode(s, rules[0], decks, NONE, log)
+        while s["over"] == 0:
+            turn = s["turn"]
+            view(s, rules[0], s["to_move"], views[turn])
+            action = best_action(views[turn], table, weights)
+            step(s, rules[0], decks, table, action, log)
+        view(s, rules[0], 0, views[TURNS])
+        for turn in range(TURNS):
+            for i in range(SIZE):
+                add_line(table, views[turn], views[TURNS], SIZE * i, 1, ones, parts, products,
+                         totals)  # fmt: skip
+                add_line(table, views[turn], views[TURNS], i, 0, ones, parts, products, totals)
+
 
 FITTED = [i for i in range(PARTS) if i % (SIZE + 1) != SIZE and i != NEXT]  # no card, no next one
 
 
-def fit(rules: Rules, weights: Array, rounds: int, seed: np.random.SeedSequence) -> Array:
+def fit(rules: Rules, weights: Doubles, rounds: int, seed: np.random.SeedSequence) -> Doubles:
     """Return the weights with those of the lines fitted to rounds played with ``weights``.
 
     Args:
@@ -86,7 +151,3 @@ def run(settings: Settings) -> None:
     print(table(["weight", "rule_based", "table_top", "table_top_ship"], rows, numbers=True))
     print(f"\n{settings.fits} fits, each to {settings.rounds} rounds of two and of four players, "
           f"seed {settings.seed}")  # fmt: skip
-
-
-if __name__ == "__main__":
-    start_table(Settings, run)

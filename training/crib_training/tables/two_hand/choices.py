@@ -14,11 +14,9 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
-from crib_agents.data.tables import CHOICES, RANKS, save
+from crib_agents.data.tables import CHOICES, save
 from crib_agents.expert.two_hand.pegging.belief import replay
 from crib_agents.expert.two_hand.pegging.expert import SCRATCH, SCRATCH_T, UNIT, read_tables
 from crib_agents.expert.two_hand.pegging.rollout_policy import (
@@ -33,17 +31,17 @@ from crib_agents.knowledge.two_hand.pegging import ME, POSITION, POSITIONS_T, co
 from crib_agents.loading import load_agent
 from numba import float64, int64, void
 
+from crib_env.arrays import Array
 from crib_env.batch import GameBatch
 from crib_env.engine.jit import entry
-from crib_env.engine.two_hand.records import HAND, PEGGING, VIEWS_T
+from crib_env.engine.two_hand.records import PEGGING, VIEWS_T
 from crib_env.policy import Agent
 from crib_env.rules import TwoHandRules
 from crib_env.settings import Count, NewFile, Seed
+from crib_training.exploit.validate import with_choice
 from crib_training.progress import steps
-from crib_training.tables.files import made_by, start_table
+from crib_training.tables.files import made_by
 from crib_training.tables.two_hand.dealing import both_games
-
-Array = npt.NDArray[Any]
 
 STEPS = (0.1, 0.1, 0.05, 0.05, 0.02, 0.01, 0.005)
 LANES = 2000
@@ -125,10 +123,7 @@ def choices(
         while len(lanes):
             seen = games.views(lanes)
             actions = agent.act(seen, rng)
-            may = (seen["legal"][:, None] >> np.arange(HAND) & 1) == 1
-            highest = np.where(may, seen["hand"] >> 2, -1).max(axis=1)
-            lowest = np.where(may, seen["hand"] >> 2, RANKS).min(axis=1)
-            has_choice = (seen["phase"] == PEGGING) & (lowest < highest)
+            has_choice = (seen["phase"] == PEGGING) & with_choice(seen)
             views.append(seen[has_choice])
             ranks.append(actions[has_choice] >> 2)
             bad = games.step(lanes, actions)
@@ -189,7 +184,3 @@ def run(settings: Settings) -> None:
               + ", ".join(f"{100 * hit:.1f}" for _, hit in predicted) + " % by pass, at a cross "
               "entropy of " + ", ".join(f"{loss:.3f}" for loss, _ in predicted))  # fmt: skip
     save(CHOICES, settings.out, made_by=made_by(CHOICES, settings), tables=np.stack(tables))
-
-
-if __name__ == "__main__":
-    start_table(Settings, run)

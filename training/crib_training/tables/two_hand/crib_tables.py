@@ -14,11 +14,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from crib_agents.data.tables import CRIB_TABLES, DEALT, RANKS, ROLES
-from crib_agents.kernels.pair_tables import CELLS, cell
+from crib_agents.kernels.discard import CELLS, cell
 from numba import float64, int64, void
 
+from crib_env.arrays import Array
 from crib_env.engine.jit import entry
 from crib_env.engine.record import TABLE_T
 from crib_env.engine.show import show_table
@@ -26,19 +26,16 @@ from crib_env.engine.two_hand.records import VIEWS_T
 from crib_env.rules import TwoHandRules
 from crib_env.settings import Count, NewFile, Seed
 from crib_training.progress import steps
-from crib_training.tables.files import start_table, write
+from crib_training.tables.files import write
 from crib_training.tables.two_hand.dealing import (
     best_pair,
     both_games,
-    crib_points,
     deal_hands,
     discard_views,
     draw,
     generator,
+    set_points,
 )
-from crib_training.tables.two_hand.schell import compare_with_schell
-
-Array = npt.NDArray[Any]
 
 
 @entry(
@@ -72,8 +69,8 @@ def sample(views, table, weights, rng, deals, sums, squares, samples, kept):
                     kept[role, a >> 2, 1] += 1
                 for j in range(i + 1, n):
                     b = hand[j]
-                    points = crib_points(
-                        table, a, b, other >> 6, other & 63, starter, views[0]["crib_flush_size"]
+                    points = set_points(
+                        table, a, b, other >> 6, other & 63, 4, starter, views[0]["crib_flush_size"]
                     )
                     at = cell(min(a, b), max(a, b))
                     sums[role, at] += points
@@ -173,10 +170,4 @@ def run(settings: Settings) -> None:
         print(f"{rules.name}: {time.perf_counter() - started:.0f} s, mean change by round "
               + " ".join(f"{change:.4f}" for change in changes)
               + f", largest standard error {found.error.max():.4f}")  # fmt: skip
-        if rules.dealt == 6:
-            print(compare_with_schell(found.crib))
     write(CRIB_TABLES, settings, games)
-
-
-if __name__ == "__main__":
-    start_table(Settings, run)

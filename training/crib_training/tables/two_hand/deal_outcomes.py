@@ -4,8 +4,7 @@
 
 An agent plays single deals from 0-0 against itself (a few seconds per 100,000). The command prints
 the means, and how far the parts of a deal are from independent, which the win table assumes. It
-also prints the first dealer's probability of winning that follows. ``--check`` plays games from
-several scores, and prints how often the dealer won beside the table's probability.
+also prints the first dealer's probability of winning that follows.
 """
 
 from __future__ import annotations
@@ -14,7 +13,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from crib_agents.data.tables import DEAL_OUTCOMES
 from crib_agents.knowledge.two_hand.outcomes import (
     COUNT_SIZE,
@@ -24,24 +22,18 @@ from crib_agents.knowledge.two_hand.outcomes import (
 from crib_agents.knowledge.two_hand.win import WON, probabilities
 from crib_agents.loading import load_agent
 
+from crib_env.arrays import Array
 from crib_env.batch import GameBatch
 from crib_env.policy import Agent
 from crib_env.rules import TwoHandRules
-from crib_env.settings import Count, CountOrNone, NewFile, Seed
-from crib_training.evaluation.duplicate import Estimate, estimate
+from crib_env.settings import Count, NewFile, Seed
 from crib_training.progress import steps
-from crib_training.tables.files import start_table, write
+from crib_training.tables.files import write
 from crib_training.tables.two_hand.dealing import GAMES, both_games
-
-Array = npt.NDArray[Any]
 
 DEALER, PONE = 0, 1
 LANES = 100_000
 COUNTS = ("pone's play", "dealer's play", "pone's hand", "dealer's hand", "crib")
-STARTS = {  # points still to make by the dealer and by pone
-    "hoyle": ((121, 121), (61, 61), (61, 36), (31, 46), (26, 21), (16, 16), (10, 5), (4, 8)),
-    "five_card": ((61, 58), (41, 41), (31, 21), (21, 26), (16, 16), (11, 6), (4, 8)),
-}
 
 
 def measure(
@@ -96,34 +88,6 @@ def as_json(points: Array, outs: Array, rules: TwoHandRules) -> dict[str, Any]:
     }
 
 
-def dealer_wins(
-    rules: TwoHandRules, agent: Agent, needs: tuple[int, int], games: int, seed: int
-) -> Estimate:
-    """Return how often the dealer wins games of an agent against itself begun at a score.
-
-    Args:
-        needs: points the dealer and pone still have to make.
-    """
-    start = rules.target - needs[0], rules.target - needs[1]
-    deals, chance = np.random.SeedSequence(seed).spawn(2)
-    play = GameBatch(rules, games, seed=deals)
-    play.reset(dealer=DEALER, scores=start)
-    for _ in play.play(agent, np.random.default_rng(chance)):
-        pass
-    return estimate(play.states["winner"] == DEALER)
-
-
-def compare(rules: TwoHandRules, agent: Agent, games: int, seed: int) -> str:
-    """Return the win table's chances at `STARTS` beside the games won from there, as text."""
-    lines = ["to make, dealer  pone   table   games won by the dealer"]
-    for needs in STARTS[rules.name]:
-        won = dealer_wins(rules, agent, needs, games, seed)
-        expected = probabilities(rules.dealt, rules.target)[1, needs[0], needs[1], WON].sum()
-        lines.append(f"{needs[0]:15d} {needs[1]:5d} {100 * expected:6.1f} %   "
-                     f"{100 * won.mean:.1f} ± {100 * won.half:.1f} %")  # fmt: skip
-    return "\n".join(lines)
-
-
 @dataclass(frozen=True)
 class Settings:
     """Measure the points of a deal, for the win table.
@@ -133,24 +97,17 @@ class Settings:
         deals: deals of each game.
         seed: fixes all random numbers.
         out: the file to write.
-        check: play this many games from several scores instead of measuring.
     """
 
     agent: str = "rule_based"
     deals: Count = 2_000_000
     seed: Seed = 2026
     out: NewFile = DEAL_OUTCOMES.path
-    check: CountOrNone = 0
 
 
 def run(settings: Settings) -> None:
-    """Measure both games and write the file, or check the table made from it."""
+    """Measure both games and write the file."""
     agent = load_agent(settings.agent)
-    if settings.check:
-        for name in GAMES:
-            print(f"{name}, {settings.check} games of {agent.name} from each score, 95 % intervals")
-            print(compare(TwoHandRules.preset(name), agent, settings.check, settings.seed))
-        return
     games = {}
     for rules, entropy in both_games(settings.seed):
         points, outs = measure(rules, agent, settings.deals, entropy)
@@ -169,7 +126,3 @@ def run(settings: Settings) -> None:
         print(f"{name}: the first dealer wins {100 * first[WON].sum():.2f} % of games; by a double "
               "skunk, a skunk, plainly, and loses plainly, by a skunk, a double skunk: "
               + ", ".join(f"{100 * share:.1f}" for share in first))  # fmt: skip
-
-
-if __name__ == "__main__":
-    start_table(Settings, run)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import fields
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -12,10 +11,11 @@ from crib_agents.kernels.discard import choose_pair
 from crib_agents.rule_based import hand_and_crib
 from numba import int64, void
 
+from crib_env.arrays import Array
 from crib_env.engine.jit import entry, kernel
 from crib_env.engine.record import NONE
 from crib_env.engine.rng import WORDS, below, seed_words
-from crib_env.engine.show import JACK, KEYS, score_flush_and_nob
+from crib_env.engine.show import JACK, KEYS, with_starter
 from crib_env.engine.two_hand.records import HAND, VIEW
 from crib_env.rules import TwoHandRules
 
@@ -32,14 +32,18 @@ best_pair = choose_pair(hand_and_crib)  # as `rule_based` discards
 
 
 @kernel
-def crib_points(table, a, b, c, d, starter, smallest):
-    """Return the points of a crib of four cards with the starter (C2, C4, H8, F6)."""
-    key = KEYS[a >> 2] + KEYS[b >> 2] + KEYS[c >> 2] + KEYS[d >> 2] + KEYS[starter >> 2]
-    suits = (1 << (8 * (a & 3))) + (1 << (8 * (b & 3)))
-    suits += (1 << (8 * (c & 3))) + (1 << (8 * (d & 3)))
-    nob_card = 4 * JACK + (starter & 3)
-    nob = 1 if a == nob_card or b == nob_card or c == nob_card or d == nob_card else 0
-    return table[key] + score_flush_and_nob(suits, 4, starter, smallest, nob)
+def set_points(table, a, b, c, d, held, starter, flush_size):
+    """Return what three cards (``d`` of -1) or four count with the starter (C2, C4, H8, F6)."""
+    key = 0
+    suits = 0
+    jacks = 0
+    for i in range(held):
+        card = a if i == 0 else b if i == 1 else c if i == 2 else d
+        key += KEYS[card >> 2]
+        suits += 1 << (8 * (card & 3))
+        if card >> 2 == JACK:
+            jacks |= 1 << (card & 3)
+    return with_starter(table, key, suits, jacks, held, starter, flush_size)
 
 
 @kernel
@@ -69,7 +73,7 @@ def seed_generator(rng, words):
     seed_words(rng, words[0], words[1], words[2])
 
 
-def generator(seed: np.random.SeedSequence) -> npt.NDArray[Any]:
+def generator(seed: np.random.SeedSequence) -> Array:
     """Return a generator for kernels, int64[4], started from a seed."""
     rng = np.zeros(WORDS, dtype=np.int64)
     seed_generator(rng, seed.generate_state(3).astype(np.int64))

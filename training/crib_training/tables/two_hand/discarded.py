@@ -10,8 +10,7 @@ program also scores every pair in the crib with the other's discard and the star
 points beyond the expected ones by the pair's ranks. Needs ``hand_pegging.json`` and
 ``deal_outcomes.json``.
 
-It prints how far the cribs of discarded pairs are from the expected ones, and for six cards the
-mean crib of each pair beside Schell's averages.
+It prints how far the cribs of discarded pairs are from the expected ones.
 """
 
 from __future__ import annotations
@@ -21,7 +20,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from crib_agents.data.tables import DISCARDED, RANKS, ROLES
 from crib_agents.expert.two_hand.discard.expert import (
     COLUMNS,
@@ -34,16 +32,16 @@ from crib_agents.expert.two_hand.discard.expert import (
     fill_columns,
     sort_cards,
 )
-from crib_agents.kernels.pair_tables import CELLS, cell
+from crib_agents.kernels.discard import CELLS, cell
 from crib_agents.knowledge.two_hand.model import (
     MODEL_T,
     build,
-    discard_rates,
     hand_pegging,
 )
 from crib_agents.knowledge.two_hand.win_table import win_table
 from numba import float64, int64, void
 
+from crib_env.arrays import Array
 from crib_env.engine.jit import entry
 from crib_env.engine.record import TABLE_T
 from crib_env.engine.show import show_table
@@ -51,18 +49,15 @@ from crib_env.engine.two_hand.records import DEAL, VIEWS_T
 from crib_env.rules import TwoHandRules
 from crib_env.settings import Count, NewFile, Seed
 from crib_training.progress import steps
-from crib_training.tables.files import start_table, write
+from crib_training.tables.files import write
 from crib_training.tables.two_hand.dealing import (
     both_games,
-    crib_points,
     deal_hands,
     discard_views,
     draw,
     generator,
+    set_points,
 )
-from crib_training.tables.two_hand.schell import compare_with_schell
-
-Array = npt.NDArray[Any]
 
 
 @entry(
@@ -103,8 +98,8 @@ def sample(views, win_table, model, table, scratch, columns, rng, deals, discard
                     high = scratch[0]["cards"][j]
                     expected = abs(columns[role, k, CRIB_MEAN])
                     k += 1
-                    points = crib_points(
-                        table, low, high, other >> 6, other & 63, starter,
+                    points = set_points(
+                        table, low, high, other >> 6, other & 63, 4, starter,
                         views[0]["crib_flush_size"],
                     )  # fmt: skip
                     beyond = points - expected
@@ -232,17 +227,13 @@ def as_json(point: FixedPoint, rules: TwoHandRules) -> dict[str, Any]:
     return {"dealt": rules.dealt, **roles}
 
 
-def describe(rules: TwoHandRules, found: DiscardRound) -> str:
-    """Return how the cribs compare with those expected, and with Schell's, as text."""
+def describe(found: DiscardRound) -> str:
+    """Return how the cribs compare with those expected, as text."""
     lines = [
         f"{role}: crib expected of the pairs discarded {found.own[i, 0]:.3f}, made "
         f"{found.own[i, 1]:+.3f} ± {found.own[i, 2]:.3f} beyond"
         for i, role in enumerate(ROLES)
     ]
-    if rules.dealt == 6:
-        lines.append(
-            compare_with_schell(found.cribs[:, :, 1] / np.maximum(found.cribs[:, :, 0], 1))
-        )
     return "\n".join(lines)
 
 
@@ -255,14 +246,12 @@ class Settings:
         rounds: rounds of each game.
         seed: fixes all random numbers.
         out: the file to write.
-        show: play one round at the file's rates and write nothing.
     """
 
     deals: Count = 120_000
     rounds: Count = 10
     seed: Seed = 2028
     out: NewFile = DISCARDED.path
-    show: bool = False
 
 
 def run(settings: Settings) -> None:
@@ -270,21 +259,10 @@ def run(settings: Settings) -> None:
     games: dict[str, Any] = {}
     for rules, seed in both_games(settings.seed):
         started = time.perf_counter()
-        if settings.show:
-            discard_rate, excess = discard_rates(rules.dealt)
-            last = sample_round(rules, discard_rate, excess, settings.deals, seed)
-            changes = [float(np.abs(last.discarded - discard_rate).mean())]
-        else:
-            point = fixed_point(rules, settings.deals, settings.rounds, seed)
-            games[rules.name] = as_json(point, rules)
-            last, changes = point.last, point.changes
+        point = fixed_point(rules, settings.deals, settings.rounds, seed)
+        games[rules.name] = as_json(point, rules)
         print(f"{rules.name}: {time.perf_counter() - started:.0f} s, mean change by round "
-              + " ".join(f"{change:.4f}" for change in changes)
-              + f", mean standard error {last.error.mean():.4f}")  # fmt: skip
-        print(describe(rules, last), flush=True)
-    if not settings.show:
-        write(DISCARDED, settings, games)
-
-
-if __name__ == "__main__":
-    start_table(Settings, run)
+              + " ".join(f"{change:.4f}" for change in point.changes)
+              + f", mean standard error {point.last.error.mean():.4f}")  # fmt: skip
+        print(describe(point.last), flush=True)
+    write(DISCARDED, settings, games)

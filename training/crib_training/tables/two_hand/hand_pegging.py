@@ -14,14 +14,13 @@ The amount follows from the scatter of all hands about the model and of samples 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import combinations_with_replacement
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from crib_agents.data.tables import HAND_PEGGING, RANKS, ROLES
 from crib_agents.loading import load_agent
 
+from crib_env.arrays import Array
 from crib_env.batch import GameBatch
 from crib_env.engine.record import NONE
 from crib_env.engine.show import JACK
@@ -29,20 +28,13 @@ from crib_env.engine.two_hand.records import DISCARD, HAND
 from crib_env.policy import Agent
 from crib_env.rules import TwoHandRules
 from crib_env.settings import Count, NewFile, Seed
+from crib_training.exploit.hands import multisets
 from crib_training.progress import steps
-from crib_training.tables.files import start_table, write
+from crib_training.tables.files import write
 from crib_training.tables.two_hand.dealing import both_games
-
-Array = npt.NDArray[Any]
 
 LANES = 100_000
 DEALER = 0  # its seat
-
-
-def hand_ranks(cards: int) -> Array:
-    """Return the ranks of every hand, int64[hands, cards], in the order of `holdings`."""
-    hands = combinations_with_replacement(range(RANKS), cards)
-    return np.array(sorted(hands, key=lambda hand: hand[::-1]), dtype=np.int64)
 
 
 def sample(rules: TwoHandRules, agent: Agent, deals: int, entropy: np.random.SeedSequence) -> Array:
@@ -50,7 +42,7 @@ def sample(rules: TwoHandRules, agent: Agent, deals: int, entropy: np.random.See
 
     For the points this seat and the other pegged: the number of deals, their sum, that of squares.
     """
-    ranks = hand_ranks(rules.dealt - 2)
+    ranks = multisets(rules.dealt - 2)
     look_up = np.zeros([RANKS] * (rules.dealt - 2), dtype=np.int64)
     look_up[tuple(ranks.T)] = np.arange(len(ranks))
     sums = np.zeros((2, len(ranks), 2, 3))
@@ -138,7 +130,7 @@ def run(settings: Settings) -> None:
     agent = load_agent(settings.agent)
     games: dict[str, Any] = {}
     for rules, entropy in both_games(settings.seed):
-        ranks = hand_ranks(rules.dealt - 2)
+        ranks = multisets(rules.dealt - 2)
         sums = sample(rules, agent, settings.deals, entropy)
         games[rules.name] = {"dealt": rules.dealt}
         for i, role in enumerate(ROLES):
@@ -151,7 +143,3 @@ def run(settings: Settings) -> None:
                       f"the additive model by {found['spread']:.2f}; samples of a hand: fewest "
                       f"{found['fewest']:.0f}, median {found['median']:.0f}")  # fmt: skip
     write(HAND_PEGGING, settings, games)
-
-
-if __name__ == "__main__":
-    start_table(Settings, run)

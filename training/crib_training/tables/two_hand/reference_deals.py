@@ -38,7 +38,7 @@ from crib_training.evaluation.aivat.course import (
 from crib_training.evaluation.aivat.outcomes import ReferenceOutcomes, win_table
 from crib_training.evaluation.aivat.terms import FAMILY
 from crib_training.progress import Progress
-from crib_training.tables.files import made_by, start_table
+from crib_training.tables.files import made_by
 from crib_training.tables.two_hand.dealing import both_games, draw, generator
 
 AT_ONCE = 10_000
@@ -158,7 +158,3 @@ def run(settings: Settings) -> None:
         ends=np.stack([one.ends for one in found]).astype(np.int64),
         reached=np.stack([one.reached for one in found]).astype(np.int64),
     )  # fmt: skip
-
-
-if __name__ == "__main__":
-    start_table(Settings, run)

@@ -13,10 +13,8 @@ from __future__ import annotations
 import math
 import time
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from crib_agents.data.tables import RANKS, REFLEX, ROLES, save
 from crib_agents.expert.two_hand.discard.crib import SUITS
 from crib_agents.expert.two_hand.pegging.expert import UNIT
@@ -49,6 +47,7 @@ from crib_agents.knowledge.two_hand.pegging import (
 from crib_agents.rule_based import default_weights
 from numba import float64, int64, void
 
+from crib_env.arrays import Array
 from crib_env.engine.jit import entry, kernel
 from crib_env.engine.record import NONE, TABLE_T
 from crib_env.engine.rng import next_word
@@ -57,7 +56,7 @@ from crib_env.engine.two_hand.records import VIEWS_T
 from crib_env.rules import TwoHandRules
 from crib_env.settings import Count, NewFile, Seed
 from crib_training.progress import steps
-from crib_training.tables.files import made_by, start_table
+from crib_training.tables.files import made_by
 from crib_training.tables.two_hand.dealing import (
     best_pair,
     both_games,
@@ -66,7 +65,6 @@ from crib_training.tables.two_hand.dealing import (
     generator,
 )
 
-Array = npt.NDArray[Any]
 DEALER = 0
 PONE = 1
 PLAYS = 8  # the most cards played in a deal
@@ -286,7 +284,3 @@ def run(settings: Settings) -> None:
               f"pone {suited[-1][PONE]:.2f}")  # fmt: skip
     save(REFLEX, settings.out, made_by=made_by(REFLEX, settings), tables=np.stack(tables),
          kept=np.stack(rates)[:, ::-1], suited=np.stack(suited)[:, ::-1])  # fmt: skip
-
-
-if __name__ == "__main__":
-    start_table(Settings, run)

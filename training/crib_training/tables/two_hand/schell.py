@@ -2,12 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-import numpy as np
-import numpy.typing as npt
-from crib_agents.data.tables import RANKS
-
 TEXT = "A23456789TJQK"
 
 # Crib averages of Schell's tables, own crib and opponent's crib, published for six-card cribbage.
@@ -18,24 +12,3 @@ SCHELL: dict[str, tuple[float, float]] = {
     "9K": (3.06, 4.03), "TK": (2.84, 3.88), "JJ": (5.33, 6.42), "JQ": (4.81, 5.46),
     "QQ": (4.79, 5.79), "KK": (4.58, 5.65),
 }  # fmt: skip
-
-
-def compare_with_schell(crib: npt.NDArray[Any]) -> str:
-    """Return six-card charts, float64[2, CELLS] by role, beside Schell's averages, as text."""
-    lines = ["pair  own: ours  Schell   diff   opponent's: ours  Schell   diff"]
-    differences = []
-    for pair, published in SCHELL.items():
-        a, b = sorted(TEXT.index(rank) for rank in pair)
-        row = f"{pair:4}"
-        for role, width in ((0, 11), (1, 18)):
-            ours = crib[1 - role].reshape(RANKS, RANKS)
-            # Three pairs of cards in four are of two suits; of one rank all are.
-            mean = ours[a, b] if a == b else 0.75 * ours[a, b] + 0.25 * ours[b, a]
-            row += f"{mean:{width}.2f}{published[role]:8.2f}{mean - published[role]:+7.2f}"
-            differences.append(mean - published[role])
-        lines.append(row)
-    ours_less = np.array(differences)
-    lines.append(f"mean difference {ours_less.mean():+.3f}, mean absolute difference "
-                 f"{np.abs(ours_less).mean():.3f}, root mean square "
-                 f"{np.sqrt((ours_less**2).mean()):.3f}")  # fmt: skip
-    return "\n".join(lines)

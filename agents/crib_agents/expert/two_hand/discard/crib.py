@@ -13,7 +13,7 @@ measured for each pair, and added.
 from __future__ import annotations
 
 from crib_agents.data.tables import RANKS
-from crib_agents.kernels.pair_tables import cell
+from crib_agents.kernels.discard import cell
 from crib_agents.knowledge.two_hand.outcomes import COUNT_SIZE
 from crib_env.engine.jit import kernel
 from crib_env.engine.show import JACK, KEYS

@@ -1,8 +1,8 @@
 """The value of a deal before its play, in the order of its events: the staged expectation.
 
-The play, both hands and the crib are independent (see `outcomes`), so the worth is
+The play, both hands and the crib are independent (see `outcomes`), so the value is
 worked out backwards, one stage after another: before the dealer's counts, before pone's, before the
-play. Used where a seat may go out soon; elsewhere worth is nearly linear in points.
+play. Used where a seat may go out soon; elsewhere the value is nearly linear in points.
 """
 
 from __future__ import annotations

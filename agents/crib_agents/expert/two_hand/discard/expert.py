@@ -1,4 +1,4 @@
-"""Discarding: every pair with its mean hand, mean crib, expected play, and what it is worth.
+"""Discarding: every pair with its mean hand, mean crib, expected play, and its value.
 
 The hand is exact over the starters not seen, the crib exact under the other's habit but for a
 measured correction (see `crib`), the play the mean of hands of the kept ranks. Far
@@ -9,9 +9,9 @@ is the staged expectation of `ahead`, which knows who counts first.
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 from numba import float64, from_dtype, int64, types, void
 
+from crib_agents.checks import HONOURS
 from crib_agents.data.tables import RANKS
 from crib_agents.expert.two_hand.discard.crib import (
     DECK,
@@ -27,14 +27,13 @@ from crib_agents.expert.two_hand.discard.expected_win import (
     TOTAL_SIZE,
     expected_win,
 )
-from crib_agents.kernels.discard import card_of
-from crib_agents.kernels.pair_tables import cell
-from crib_agents.knowledge.honours import HONOURS
+from crib_agents.kernels.discard import card_of, cell
 from crib_agents.knowledge.two_hand.holdings import FIRST, number
 from crib_agents.knowledge.two_hand.model import MODEL_T, load_for
 from crib_agents.knowledge.two_hand.outcomes import COUNT_SIZE, JACK_TURNED
 from crib_agents.knowledge.two_hand.win_table import after_deal, group_by_win_table, slope
 from crib_env.answers import one_or_many
+from crib_env.arrays import Doubles
 from crib_env.engine.jit import entry, kernel
 from crib_env.engine.record import NONE, TABLE_T
 from crib_env.engine.show import JACK, KEYS, show_table, with_starter
@@ -46,14 +45,14 @@ PAIRS = 15  # of six cards; ten of five
 # Points to make within which a seat may well go out in this deal or the next. Beyond, choosing by
 # the linear value costs a hundredth of a percent of a game or less.
 NEAR = 45
-SWING = 10  # points each way over which worth is taken as linear farther from the end
+SWING = 10  # points each way over which value is taken as linear farther from the end
 
 # The columns of what is known of a pair to discard.
 HAND_MEAN = 0  # mean points of the hand kept
 CRIB_MEAN = 1  # mean points of the crib, less than 0 if it is the other's
 OWN_PEGS = 2  # points this seat is expected to peg in the play
 OTHER_PEGS = 3  # points the other is
-WIN_VALUE = 4  # the value of the pair, 0 to 1; see worth
+WIN_VALUE = 4  # the value of the pair, 0 to 1
 COLUMNS = 5
 
 SCRATCH = np.dtype(
@@ -137,7 +136,7 @@ def fill_columns(v, win_table, model, table, near, s, columns):
     Args:
         v: the view, of a seat discarding. win_table: the table of `win_table`.
         model: the record of `model`. table: the show table. s: a `SCRATCH` record.
-        near: how many points from the target worth is worked out in stages.
+        near: how many points from the target the value is worked out in stages.
     """
     n = sort_cards(v, s)
     i_deal = v["is_dealer"]
@@ -242,12 +241,12 @@ def discard_views(views, rows, win_table, model, table, near, scratch, columns, 
         actions[k] = card_of(views[k], best_pair(views[k], scratch[0], columns[k]))
 
 
-def rank_discards(views: Views, near: int = NEAR) -> tuple[Actions, npt.NDArray[np.float64]]:
+def rank_discards(views: Views, near: int = NEAR) -> tuple[Actions, Doubles]:
     """Return the cards to discard, and what is known of every pair.
 
     Args:
         views: structured array [B] of views, each of a seat discarding.
-        near: within how many points of the target worth is worked out in stages; farther away it
+        near: within how many points of the target the value is worked out in stages; beyond, it
             is linear, which ranks pairs as well but may lie some hundredths off.
 
     Returns:

@@ -12,15 +12,14 @@ from functools import cache
 import numpy as np
 from numba import float64, from_dtype, int64, types, void
 
-from crib_agents.checks import refuse_other_views
+from crib_agents.checks import HONOURS, refuse_other_views
 from crib_agents.data import tables
 from crib_agents.data.tables import RANKS
 from crib_agents.expert.two_hand.pegging.belief import enumerate_hands, systematic_resample
 from crib_agents.expert.two_hand.pegging.rollout_policy import SIZE
 from crib_agents.expert.two_hand.pegging.search import FINDINGS, WIN_VALUE, search_card
 from crib_agents.expert.two_hand.pegging.show import look_ahead
-from crib_agents.kernels.pair_tables import game_of, pair_table_of
-from crib_agents.knowledge.honours import HONOURS
+from crib_agents.kernels.discard import game_of, pair_table_of
 from crib_agents.knowledge.two_hand.holdings import (
     FIRST,
     HOLDINGS,
@@ -33,6 +32,7 @@ from crib_agents.knowledge.two_hand.outcomes import COUNT_SIZE
 from crib_agents.knowledge.two_hand.pegging import POSITION, POSITIONS_T
 from crib_agents.knowledge.two_hand.win_table import group_by_win_table
 from crib_env.answers import one_or_many
+from crib_env.arrays import Doubles
 from crib_env.engine.family import find_family
 from crib_env.engine.jit import entry, kernel
 from crib_env.engine.record import NONE, TABLE_T
@@ -42,7 +42,6 @@ from crib_env.policy import Actions, Views
 
 DRAWN = 256  # hypotheses searched, of up to 1,820
 
-Array = tables.Array
 
 SCRATCH = np.dtype(
     [
@@ -68,7 +67,7 @@ UNIT = 1024.0  # parts of a point in the file
 
 
 @cache
-def read_tables() -> tuple[Array, Array, Array]:
+def read_tables() -> tuple[Doubles, Doubles, Doubles]:
     """Return what the kernels know by heart of all games and roles.
 
     Returns:
@@ -184,7 +183,7 @@ class PeggingExpert:
         """
         return self._play(views, np.zeros((1, RANKS, FINDINGS)), forced=False)
 
-    def findings(self, views: Views) -> Array:
+    def findings(self, views: Views) -> Doubles:
         """Return what each card held would bring, for analysis.
 
         Args:
@@ -202,11 +201,11 @@ class PeggingExpert:
         self._play(views, by_rank, forced=True)
         hands = views["hand"]
         rows = np.arange(len(views))[:, None]
-        by_card: Array = by_rank[rows, np.maximum(hands, 0) >> 2]
+        by_card: Doubles = by_rank[rows, np.maximum(hands, 0) >> 2]
         by_card[(views["legal"][:, None] >> np.arange(HAND) & 1) == 0] = np.nan
         return by_card
 
-    def _play(self, views: Views, found: Array, *, forced: bool) -> Actions:
+    def _play(self, views: Views, found: Doubles, *, forced: bool) -> Actions:
         refuse_other_views(self.name, views, find_family("two_hand"))
         if (views["phase"] != PEGGING).any():
             raise ValueError(f"{self.name} plays cards and lays none away: for whole deals use "

@@ -1,0 +1,77 @@
+"""The settings that all methods share."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Literal
+
+from crib_env.rules import TwoHandRules
+from crib_env.settings import (
+    Between,
+    Count,
+    CountOrNone,
+    Folder,
+    NewFolder,
+    Seed,
+    check_settings,
+)
+from crib_training.loading import find_game
+
+
+@dataclass(frozen=True)
+class RunSettings:
+    """Settings that all methods share.
+
+    Attributes:
+        method: the method.
+        env: the environment, six_card_v0 or five_card_v0; each episode is one deal.
+        decisions: decisions to learn from, of both seats; a decision without a choice does not
+            count.
+        seed: seed of the deals, the networks and the batches.
+        num_envs: deals side by side.
+        steps: decisions per lane between updates.
+        hidden_sizes: sizes of the hidden layers of each network.
+        features: per-action features beside the bits, as in the environments.
+        num_evals: number of measurements of exploitability; 0 for none.
+        eval_hands: hands per measurement, always the same.
+        save_seconds: seconds between checkpoints.
+        out: the folder for results.
+        resume: the folder of a stopped run to continue.
+        progress: show progress.
+    """
+
+    method: str = ""
+    env: str = "five_card_v0"
+    decisions: Count = 10_000_000
+    seed: Seed = 1
+    num_envs: Count = 256
+    steps: Count = 32
+    hidden_sizes: tuple[Annotated[int, Between(1, 4096)], ...] = (256, 256)
+    features: Literal["lookahead", "reply"] | None = "lookahead"
+    num_evals: CountOrNone = 10
+    eval_hands: Annotated[int, Between(2, 10_000)] = 40
+    save_seconds: Annotated[float, Between(1, 1e6)] = 300
+    out: NewFolder = Path("runs/baseline")
+    resume: Folder | None = None
+    progress: bool = True
+
+    def __post_init__(self) -> None:
+        check_settings(self)
+        if not self.hidden_sizes:
+            raise ValueError("hidden_sizes must name a size at least, got ()")
+        if self.num_envs * self.steps < 2:
+            raise ValueError("num_envs times steps must be 2 or more: one decision has no variance")
+
+    @property
+    def rules(self) -> TwoHandRules:
+        """The rules of the game.
+
+        Raises:
+            ValueError: there is no such environment, or it is not of whole deals of two hands.
+        """
+        maker, rules = find_game(self.env)
+        if maker.phase is not None or not isinstance(rules, TwoHandRules):
+            raise ValueError(f"this method learns whole deals of two hands, six_card_v0 or "
+                             f"five_card_v0, not {self.env}")  # fmt: skip
+        return rules
