@@ -2,8 +2,8 @@
 
 `records` holds the state and the view, `rules` the play, `count` what the show counts, `views` the
 only gate to what a seat may know, `counting` what a view's cards make, `encode` the observation,
-`features` what a learner may observe besides, `notation` and `text` the game in writing. Who scores
-together, and how many play, are fields of the rules.
+`features` what a learner may observe besides, `notation` and `text` the game in writing,
+`picture` as a drawing. Who scores together, and how many play, are fields of the rules.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from crib_env.engine.many_hand import records
 from crib_env.engine.many_hand.encode import ACTIONS, LAYOUT, encode, encode_mask
 from crib_env.engine.many_hand.features import FEATURES, write_features
 from crib_env.engine.many_hand.notation import NOTATION
+from crib_env.engine.many_hand.picture import draw
 from crib_env.engine.many_hand.rules import begin_episode, step
 from crib_env.engine.many_hand.text import render
 from crib_env.engine.many_hand.views import view
@@ -51,5 +52,6 @@ FAMILY = Family(
     why_illegal=why_illegal,
     text=render,
     notation=NOTATION,
+    picture=draw,
     features=FEATURES,
 )

@@ -14,6 +14,7 @@ from crib_env.engine.two_hand.records import DISCARD, MATCH, OVER, PEGGING
 from crib_env.render.svg.board import Pegs, board
 from crib_env.render.svg.cards import card
 from crib_env.render.svg.document import HEIGHT, WIDTH
+from crib_env.render.svg.hands import count, crib, hand, starter
 from crib_env.render.svg.scene import Scene
 from crib_env.render.svg.seats import called, calls, seat
 from crib_env.render.svg.words import text
@@ -61,10 +62,14 @@ def draw(views: Sequence[View], scene: Scene) -> list[str]:
         parts.append(
             seat(scene.names[p], part, int(mine["scores"][row]), p, 16, ROWS[row], turn=turn)
         )
-        parts.append(_hand(known.get(p), int(mine["other_n"]), ROWS[row], scene.marked))
+        parts.append(
+            hand(known.get(p), int(mine["other_n"]), HAND_X, ROWS[row], CARD, STEP, scene.marked)
+        )
+    crib_y = ROWS[0 if dealer == me else 1] + 8
+    turned = None if mine["starter"] == NONE else int(mine["starter"])
     parts += [
-        _crib(known, dealer, ROWS[0 if dealer == me else 1] + 8, scene.marked),
-        _starter(mine, scene),
+        crib("crib", _crib(known), CRIB_X, crib_y, CRIB, CRIB_STEP, scene.marked),
+        starter(turned, scene, STARTER_X, STARTER_Y, CARD),
         _pile(mine),
         _count(mine),
         calls(called(scene, scene.names), HAND_X, 304, 460),
@@ -97,21 +102,8 @@ def _pegs(view: View) -> list[Pegs]:
     return sides if view["seat"] == 0 else sides[::-1]
 
 
-def _hand(view: View | None, other_n: int, y: float, marked: frozenset[int]) -> str:
-    """Return a hand, face up where its seat's view is known; cards it may use now are marked."""
-    if view is None:
-        return "".join(card(None, HAND_X + STEP * i, y, CARD) for i in range(other_n))
-    return "".join(
-        card(
-            int(view["hand"][i]), HAND_X + STEP * i, y, CARD,
-            open=bool(view["legal"] >> i & 1) or int(view["hand"][i]) in marked,
-        )
-        for i in range(int(view["hand_n"]))
-    )  # fmt: skip
-
-
-def _crib(known: dict[int, View], dealer: int, y: float, marked: frozenset[int]) -> str:
-    """Return the crib: face up what the seats looking laid in it, the rest face down.
+def _crib(known: dict[int, View]) -> list[int | None]:
+    """Return the crib: what the seats looking laid in it; None for each other card.
 
     While cards are discarded, how far a seat has got is not for the other to know (H1).
     """
@@ -120,21 +112,7 @@ def _crib(known: dict[int, View], dealer: int, y: float, marked: frozenset[int])
     ]
     phase = next(iter(known.values()))["phase"]
     unknown = 0 if phase == DISCARD else 4 - len(discarded)
-    shown = "".join(
-        card(c, CRIB_X + CRIB_STEP * i, y, CRIB, open=c in marked)
-        for i, c in enumerate([*discarded, *[None] * unknown])
-    )
-    return text("crib", CRIB_X, y - 6, 12, "muted") + (
-        shown or text("none yet", CRIB_X, y + 16, 12, "muted")
-    )
-
-
-def _starter(view: View, scene: Scene) -> str:
-    starter, hidden = int(view["starter"]), scene.hidden
-    label = text("starter", STARTER_X, STARTER_Y - 7, 12, "muted")
-    if starter != NONE:
-        return label + card(starter, STARTER_X, STARTER_Y, CARD, open=starter in scene.marked)
-    return label + card(hidden, STARTER_X, STARTER_Y, CARD, dim=hidden is not None)
+    return [*discarded, *[None] * unknown]
 
 
 def _pile(view: View) -> str:
@@ -151,13 +129,7 @@ def _pile(view: View) -> str:
 def _count(view: View) -> str:
     if view["phase"] != PEGGING:
         return ""
-    go = text("go pegged", COUNT_X, COUNT_Y + 44, 12, "muted", anchor="middle")
-    return (
-        f'<circle class="well" cx="{COUNT_X:g}" cy="{COUNT_Y:g}" r="50"/>'
-        + text("count", COUNT_X, COUNT_Y - 24, 12, "muted", anchor="middle")
-        + text(str(int(view["count"])), COUNT_X, COUNT_Y + 20, 44, bold=True, anchor="middle")
-        + (go if view["go"] else "")
-    )
+    return count(int(view["count"]), COUNT_X, COUNT_Y, "go pegged" if view["go"] else "")
 
 
 def _turn(view: View, known: dict[int, View], scene: Scene) -> str:

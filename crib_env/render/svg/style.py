@@ -44,8 +44,12 @@ COLOURS = (
     ("hole", "fill", "#8b6336", "#2b1d12"),
     ("side0", "fill", "#1f6fb2", "#54a8ec"),
     ("side1", "fill", "#c2410c", "#ff8a4c"),
+    ("side2", "fill", "#7e22ce", "#c99bf7"),
+    ("side3", "fill", "#0f766e", "#4fd1c0"),
     ("side0line", "stroke", "#1f6fb2", "#54a8ec"),
     ("side1line", "stroke", "#c2410c", "#ff8a4c"),
+    ("side2line", "stroke", "#7e22ce", "#c99bf7"),
+    ("side3line", "stroke", "#0f766e", "#4fd1c0"),
     ("peg", "stroke", "#fff8ec", "#14201c"),
     ("peghole", "fill", "#fff8ec", "#14201c"),
 )  # fmt: skip
