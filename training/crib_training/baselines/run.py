@@ -22,6 +22,7 @@ from crib_training.outputs import CHECKPOINT, csv_table, run_folder
 from crib_training.progress import Progress
 
 POLICY = "policy.safetensors"
+MEASURED_POLICY = "policy_{decisions}.safetensors"  # one per measurement
 CURVE = "exploitability.csv"
 HANDS_SEED = 101  # of the hands of every curve, so that curves compare hand by hand
 
@@ -139,6 +140,7 @@ class Run:
             gain["pone"]["all"].mean, gain["dealer"]["all"].mean,
             gain["both"]["discard"].mean, gain["both"]["pegging"].mean,
         )  # fmt: skip
+        agent.save(settings.out / MEASURED_POLICY.format(decisions=row.decisions))
         self.curve.append(row)
         write_whole(settings.out / CURVE, csv_table(Row, self.curve))
         return row
