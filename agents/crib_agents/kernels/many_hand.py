@@ -128,7 +128,7 @@ def able(v, seat):
 
 @kernel
 def reply(v, seat, sequence, n, count, unseen, least):
-    """Return what a seat is likely to peg on a sequence: it plays one card, a scoring one if any."""
+    """Return what a seat is likely to peg on a sequence: one card, that scores if any does."""
     low = least >> 4 * seat & 15
     cards = cards_of(unseen, low)
     held = v["held_n"][seat]

@@ -17,6 +17,7 @@ from crib_env.engine.show import pip
 from crib_env.engine.slots import DISCARD
 
 DECK = 52
+DRAWS = 30  # for a card that the seat could not have played where it passed
 TRIES = 8  # draws for a seat; the last is taken as it is, for some play by no rule we know
 
 
@@ -93,10 +94,14 @@ def draw_hand(s, rules, table, weights, seat, played, low, pool, at, n, rng, v):
     first = HAND * seat
     missing = HAND - played
     phase = s["phase"]
-    laid = played
+    laid = HAND - 1
     for _ in range(TRIES):
         for i in range(missing):
             j = at + i + below(rng, n - at - i)
+            for _again in range(DRAWS):  # the last card alone may be too low: it can be discarded
+                if i == missing - 1 or pip(pool[j]) >= low:
+                    break
+                j = at + i + below(rng, n - at - i)
             card = pool[j]
             pool[j] = pool[at + i]
             pool[at + i] = card
@@ -116,7 +121,7 @@ def draw_hand(s, rules, table, weights, seat, played, low, pool, at, n, rng, v):
                 possible = False
         if possible and laid >= played:
             break
-        laid = played
+        laid = HAND - 1
     s["phase"] = phase
     s["to_move"] = 0
     return laid
