@@ -163,7 +163,7 @@ def run(settings: Settings) -> None:
     print(
         f"\nElo, {ANCHOR} is 0, with 95 % intervals by a bootstrap over pairs; games won from each "
         f"in per cent. {settings.env}: {settings.pairs} duplicate pairs of games an opponent, "
-        f"rules {rules.name}, {settings.players} players, seed {settings.seed}."
+        f"rules {rules.name}, {results.players} players, seed {settings.seed}."
     )
     if found:
         print(

@@ -2,8 +2,8 @@
 
 All seats peg the rest as `greedy` does, which is quick. Points count far from the end of a game,
 and winning where a world ends it. All cards are tried in the same worlds, so that luck is the same
-for all. What `rule_based` knows exactly, the mean of the hand and the crib, stands in place of what
-they come to in the worlds.
+for all. Discards have the exact mean of the hand, and the mean crib with the card: to add what the
+hand pegs in such worlds gained in pegging what it lost in hands and cribs.
 """
 
 from __future__ import annotations
@@ -12,9 +12,8 @@ from crib_agents.expert.many_hand.worlds import draw_world, known, rules_of
 from crib_agents.greedy import most_pegged_of_many
 from crib_agents.kernels.many_hand import kept_value
 from crib_env.engine.jit import kernel
-from crib_env.engine.many_hand.count import crib_points, hand_points
 from crib_env.engine.many_hand.records import HAND
-from crib_env.engine.many_hand.rules import discard, to_the_left, use_card
+from crib_env.engine.many_hand.rules import use_card
 from crib_env.engine.many_hand.views import view
 from crib_env.engine.record import NONE
 from crib_env.engine.rng import seed_words
@@ -41,17 +40,6 @@ def seed_by_view(v, rng):
 
 
 @kernel
-def discard_all(s, rules, laid, slot, log):
-    """Let all discard from the dealer's left on: seat 0 a slot, the others those in ``laid``."""
-    dealer = s["dealer"]
-    for places in range(1, rules["players"] + 1):
-        seat = to_the_left(rules, dealer, places)
-        one = slot if seat == 0 else laid[seat]
-        s["held"][seat] &= ~(1 << one)
-        discard(s, rules, seat, one, log)
-
-
-@kernel
 def play_out(s, rules, table, v, log):
     """Play the rest of the deal."""
     while s["phase"] == PEGGING and s["winner"] == NONE:
@@ -69,15 +57,6 @@ def worth(s, rules):
     for side in range(1, rules["sides"]):
         value -= share * s["scores"][side]
     return value
-
-
-@kernel
-def shown(s, rules, table):
-    """Return what seat 0's hand and the crib make in the show, to side 0's gain."""
-    hand, _ = hand_points(s, rules, table, 0)
-    crib, _ = crib_points(s, rules, table)
-    own = rules["side_of"][s["dealer"]] == 0
-    return hand + (crib if own else -crib / (rules["sides"] - 1))
 
 
 @kernel
@@ -100,29 +79,24 @@ def search(v, table, weights, rules, states, scratch, pool, log, rng, laid, valu
             discards ``laid``, int64[SEATS].
         values: float64[HAND], written.
     """
+    values[:HAND] = 0.0
+    if v["phase"] == DISCARD:
+        for k in range(v["hand_n"]):
+            values[k] = kept_value(v, table, weights, v["hand"][k])
+        return
     rules_of(v, rules)
     seed_by_view(v, rng)
     unseen = known(v, states[0])
-    discarding = v["phase"] == DISCARD
-    values[:HAND] = 0.0
     for _ in range(WORLDS):
         draw_world(states[0], rules, table, weights, v, unseen, pool, rng, scratch, laid)
         for k in range(v["hand_n"]):
-            if not v["legal"] >> k & 1 or (not discarding and same_rank(v, k) < k):
+            if not v["legal"] >> k & 1 or same_rank(v, k) < k:
                 continue
             states[1] = states[0]
             s = states[1]
             log[0] = 0
-            if discarding:
-                discard_all(s, rules, laid, k, log)
-            else:
-                use_card(s, rules, table, k, log)
+            use_card(s, rules, table, k, log)
             play_out(s, rules, table, scratch, log)
-            values[k] += worth(s, rules)
-            if discarding:
-                values[k] -= shown(s, rules, table)
+            values[k] += worth(s, rules) / WORLDS
     for k in range(v["hand_n"]):
-        if discarding:
-            values[k] = values[k] / WORLDS + kept_value(v, table, weights, v["hand"][k])
-        else:
-            values[k] = values[same_rank(v, k)]
+        values[k] = values[same_rank(v, k)]

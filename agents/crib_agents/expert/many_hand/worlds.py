@@ -84,7 +84,7 @@ def known(v, s):
 
 @kernel
 def draw_hand(s, rules, table, weights, seat, played, low, pool, at, n, rng, v):
-    """Draw a seat's cards not seen; return the slot it has discarded, or will.
+    """Draw a seat's cards not seen; return the slot it has discarded.
 
     Args:
         played: how many of its cards have been. low: the least pip of those it still holds.
@@ -129,12 +129,12 @@ def draw_hand(s, rules, table, weights, seat, played, low, pool, at, n, rng, v):
 
 @kernel
 def draw_world(s, rules, table, weights, v, unseen, pool, rng, other, laid):
-    """Draw the cards that the view does not show into a state filled by `known`.
+    """Draw the cards that a view of the play does not show into a state filled by `known`.
 
     Args:
         unseen: the cards unseen, a mask.
         other: a view, overwritten.
-        laid: int64[SEATS], the slots that other seats have discarded, or will.
+        laid: int64[SEATS], the slots that other seats have discarded.
     """
     n = 0
     for card in range(DECK):
@@ -144,24 +144,14 @@ def draw_world(s, rules, table, weights, v, unseen, pool, rng, other, laid):
     at = 0
     least = least_pips(v)
     for seat in range(1, v["players"]):
-        played = 0 if v["phase"] == DISCARD else KEPT - v["held_n"][seat]
+        played = KEPT - v["held_n"][seat]
         low = least >> 4 * seat & 15
         slot = draw_hand(s, rules, table, weights, seat, played, low, pool, at, n, rng, other)
         at += HAND - played
         laid[seat] = slot
     if v["players"] < KEPT:
         s["dealt"][CRIB_SLOT] = pool[at + below(rng, n - at)]
-        for j in range(at, n):  # it may be the last draw but for the starter
-            if pool[j] == s["dealt"][CRIB_SLOT]:
-                pool[j] = pool[at]
-        at += 1
-    if v["starter"] == NONE:
-        s["starter"] = pool[at + below(rng, n - at)]
     for seat in range(1, v["players"]):
-        if v["phase"] == DISCARD:
-            s["held"][seat] = (1 << HAND) - 1
-            s["discarded"][seat] = 0
-        else:
-            played = KEPT - v["held_n"][seat]
-            s["discarded"][seat] = 1 << laid[seat]
-            s["held"][seat] = ((1 << HAND) - 1 & ~((1 << played) - 1)) & ~(1 << laid[seat])
+        played = KEPT - v["held_n"][seat]
+        s["discarded"][seat] = 1 << laid[seat]
+        s["held"][seat] = ((1 << HAND) - 1 & ~((1 << played) - 1)) & ~(1 << laid[seat])
