@@ -321,7 +321,7 @@ def test_the_file_of_values_is_small() -> None:
 @every_variant
 def test_each_budget_beats_rule_based(players: int, preset: str) -> None:
     """Over duplicate rounds the whole 95 % interval of the margin lies above 0."""
-    for budget, pairs in ((1, 150), (3, 30)):
+    for budget, pairs in ((1, 150), (3, 60)):
         rounds = play_pairs(
             PRESETS[preset], "round", TableTopExpert(budget),
             find_agent("rule_based"), pairs, 17, players=players,
