@@ -49,9 +49,9 @@ def kernel(function: F) -> F:
     return cast(F, dispatcher)
 
 
-def plain(helper: F) -> F:
+def plain(helper: Callable[..., Any]) -> Callable[..., Any]:
     """Return the Python function of a kernel. Called from Python, a kernel is compiled first."""
-    return cast(F, getattr(helper, "py_func", helper))
+    return cast(Callable[..., Any], getattr(helper, "py_func", helper))
 
 
 def _keepable(compile_: F, overloads: Container[Any], function: Callable[..., Any]) -> F:
