@@ -113,7 +113,7 @@ def step(s, rules, decks, table, slot, log):
     reason and cards.
     """
     use_card(s, rules, table, slot, log)
-    go_on(s, rules, decks)
+    go_on(s, rules, decks, log)
 
 
 @kernel
@@ -129,7 +129,7 @@ def use_card(s, rules, table, slot, log):
 
 
 @kernel
-def go_on(s, rules, decks):
+def go_on(s, rules, decks, log):
     """End a game that is won; after any other deal end the episode or pass the deal (M10)."""
     if s["winner"] != NONE:
         end_game(s, rules, decks)
