@@ -19,7 +19,7 @@ from crib_env.engine.many_hand.encode import ACTIONS, LAYOUT, encode, encode_mas
 from crib_env.engine.many_hand.expected import dealt_cards, has_show, undealt
 from crib_env.engine.many_hand.features import FEATURES, write_features
 from crib_env.engine.many_hand.notation import NOTATION
-from crib_env.engine.many_hand.picture import draw
+from crib_env.engine.many_hand.picture import closing, draw
 from crib_env.engine.many_hand.rules import begin_episode, go_on, step, use_card
 from crib_env.engine.many_hand.text import render
 from crib_env.engine.many_hand.views import view
@@ -57,6 +57,7 @@ FAMILY = Family(
     text=render,
     notation=NOTATION,
     picture=draw,
+    closing=closing,
     features=FEATURES,
     expected=expected_kernels(
         KERNELS,
