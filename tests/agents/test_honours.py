@@ -19,6 +19,7 @@ from crib_env.game import Game
 from crib_env.honours import refuse_rules, refuse_views
 from crib_env.policy import Agent, find_agent
 from crib_env.rules import PRESETS, Rules
+from not_played import plays
 
 AGENTS = ("random", "greedy", "rule_based", "learned", "learned_search", "expert", "equilibrium",
           "master")  # fmt: skip
@@ -56,11 +57,6 @@ PLAYED = {
     "expert": TO_WIN | {"two_hand.heels"},
     "master": TO_WIN | {"two_hand.heels"},
 }
-# The families that an agent does not play at all.
-NOT_PLAYED: dict[str, set[str]] = {
-    "equilibrium": {"table_top", "many_hand"},  # which are not solved
-    **{name: {"many_hand"} for name in ("learned", "learned_search", "expert", "master")},
-}
 every_change = pytest.mark.parametrize(
     ("preset", "field"), [(preset, field) for preset in CHANGED for field in CHANGED[preset]]
 )
@@ -91,7 +87,7 @@ def test_an_agent_plays_by_a_changed_field_or_is_refused(
     games = GameBatch(rules, 3, episode=episode, seed=1)
     games.reset()
     rng = np.random.default_rng(1)
-    if rules.family in NOT_PLAYED.get(name, ()):
+    if not plays(name, rules.family):
         told = f"{name} does not play |the game {rules.family} has no expert"
         with pytest.raises(ValueError, match=told):
             games.ask(agent, games.running(), rng)
@@ -119,7 +115,7 @@ def test_an_agent_plays_by_a_changed_field_or_is_refused(
 @pytest.mark.parametrize("name", AGENTS)
 @pytest.mark.parametrize("preset", PRESETS)
 def test_every_agent_plays_by_every_preset_of_its_games(name: str, preset: str) -> None:
-    if PRESETS[preset].family not in NOT_PLAYED.get(name, ()):
+    if plays(name, PRESETS[preset].family):
         refuse_rules(find_agent(name), PRESETS[preset])
 
 
