@@ -34,7 +34,8 @@ def by_place(values: Array, dealer: Array) -> Array:
     """Return values by side, [E, sides, ...], from the dealer's side to the left."""
     sides = values.shape[1]
     order = (dealer[:, None] + np.arange(sides)) % sides
-    return values[np.arange(len(values))[:, None], order]
+    turned: Array = values[np.arange(len(values))[:, None], order]
+    return turned
 
 
 def discard_rates(deals: Episodes, sides: Array) -> list[list[Estimate]]:
