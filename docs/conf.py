@@ -52,14 +52,18 @@ myst_enable_extensions = ["dollarmath"]
 suppress_warnings = ["myst.header"]  # the clauses of a source are third-level headings
 autodoc_member_order = "bysource"
 
-FIGURE = re.compile(r"(?<=\d) (± \S+( %)?|%|to (?=[+-]\d))")
+FIGURE = re.compile(r"(?<=\d) (± \S+( %)?|%|to (?=[+-]?\d))|≈ (?=\d)")
+SHORT = 30  # letters of code that stay on one line
 
 
 def keep_figures_whole(_: Sphinx, page: nodes.document, __: str) -> None:
-    """Let no line break within ``52.1 ± 0.9 %`` or ``+46 to +66``."""
+    """Let no line break within ``52.1 ± 0.9 %``, ``+46 to +66`` or a short piece of code."""
+    for code in page.findall(nodes.literal):
+        if len(code.astext()) <= SHORT:
+            code["classes"].append("whole")
     for text in list(page.findall(nodes.Text)):
-        code = isinstance(text.parent, (nodes.literal, nodes.literal_block))
-        if not code and FIGURE.search(text):
+        in_code = isinstance(text.parent, (nodes.literal, nodes.literal_block))
+        if not in_code and FIGURE.search(text):
             whole = FIGURE.sub(lambda found: found[0].replace(" ", "\u00a0"), text)
             text.parent.replace(text, nodes.Text(whole))
 

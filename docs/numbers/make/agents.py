@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from dataclasses import dataclass
 from importlib.util import find_spec
@@ -12,6 +13,8 @@ from crib_training.tournament.chunks import Setup
 from crib_training.tournament.report import conditions, cross_table, draw, ratings_table
 from crib_training.tournament.run import tournament
 from crib_training.tournament.workers import Processes
+
+from crib_env.errors import unknown
 
 FIELD = ("expert", "learned_search", "learned", "rule_based", "greedy", "random")
 # Of two-hand games. `equilibrium` is solved for them alone; elsewhere `master` plays as `expert`.
@@ -43,6 +46,11 @@ TABLES = (
 )
 
 
+def table_name(table: Table) -> str:
+    """Return the name of a tournament: of its files, and on the command line."""
+    return table.title.lower().replace(",", "").replace("'", "").replace(" ", "_")
+
+
 def field(table: Table) -> tuple[str, ...]:
     """Return who plays; the guest too if its package is installed."""
     if table.guest and find_spec(GUESTS_PACKAGE) and find_spec("examples"):
@@ -50,27 +58,40 @@ def field(table: Table) -> tuple[str, ...]:
     return table.agents
 
 
-def page(pairs: int, seed: int, folder: Path, runs: Path) -> tuple[str, dict[str, Any]]:
+def page(
+    pairs: int, seed: int, folder: Path, runs: Path, again: tuple[str, ...] = ()
+) -> tuple[str, dict[str, Any]]:
     """Return the page and the figures, and draw the ratings of each tournament.
 
     Args:
         pairs: duplicate pairs of games a pairing.
         seed: fixes everything.
-        folder: of the pictures.
+        folder: of the pictures, and of the figures as they are.
         runs: where the tournaments keep what has been played, to go on from.
+        again: names of the tournaments to play; all if none, else the others stay as they are.
+
+    Raises:
+        ValueError: no tournament has this name.
     """
+    names = {table_name(table): table for table in TABLES}
+    for name in again:
+        if name not in names:
+            raise unknown("tournament", name, names)
     texts = []
+    known = json.loads((folder / "agents.json").read_text()) if again else {}
     data = {}
-    for table in TABLES:
-        setup = Setup(
-            agents=field(table), environment=table.environment, rules=table.rules,
-            players=table.players, seeds=(seed,),
-        )  # fmt: skip
-        name = table.title.lower().replace(",", "").replace("'", "").replace(" ", "_")
-        workers = Processes(os.cpu_count() or 1)
-        results = tournament(setup, pairs, runs / name, workers)
-        draw(results, folder / f"agents_{name}.png")
-        data[table.title] = results
+    for name, table in names.items():
+        if again and name not in again:
+            data[table.title] = known[table.title]
+        else:
+            setup = Setup(
+                agents=field(table), environment=table.environment, rules=table.rules,
+                players=table.players, seeds=(seed,),
+            )  # fmt: skip
+            workers = Processes(os.cpu_count() or 1)
+            data[table.title] = tournament(setup, pairs, runs / name, workers)
+            draw(data[table.title], folder / f"agents_{name}.png")
+        results = data[table.title]
         texts.append(
             f"## {table.title}\n\n{conditions(results)}\n\n{ratings_table(results)}\n\n"
             f"Games in per cent that the agent of the row won against the agent of the column:\n\n"
