@@ -77,7 +77,6 @@ def page(
     for name in again:
         if name not in names:
             raise unknown("tournament", name, names)
-    texts = []
     known = json.loads((folder / "agents.json").read_text()) if again else {}
     data = {}
     for name, table in names.items():
@@ -91,16 +90,31 @@ def page(
             workers = Processes(os.cpu_count() or 1)
             data[table.title] = tournament(setup, pairs, runs / name, workers)
             draw(data[table.title], folder / f"agents_{name}.png")
-        results = data[table.title]
-        texts.append(
-            f"## {table.title}\n\n{conditions(results)}\n\n{ratings_table(results)}\n\n"
-            f"Games in per cent that the agent of the row won against the agent of the column:\n\n"
-            f"{cross_table(results)}\n\n![Ratings](agents_{name}.png)\n"
-        )
-    head = (
+    return text(data), data
+
+
+def text(data: dict[str, Any]) -> str:
+    """Return the page of the results of tournaments, by title."""
+    parts = [
         "Every two agents meet in duplicate pairs of games (same cards, seats swapped). Ratings "
         "are Bradley-Terry on the Elo scale with a mean of 0; intervals are a bootstrap over "
         "pairs. `equilibrium` is solved for six and five cards alone, and at Table Top `master` "
-        "plays as `expert`. `magmacrunch` is a published bot (`magmacrunch-cribbage` on PyPI).\n"
-    )
-    return "\n".join([head, *texts]), data
+        "plays as `expert`. `magmacrunch` is a published bot (`magmacrunch-cribbage` on PyPI). The "
+        "[leaderboard](../leaderboard.md) has every agent at six cards, five cards and Table Top.\n"
+    ]
+    for table in TABLES:
+        results = data[table.title]
+        parts.append(
+            f"## {table.title}\n\n{conditions(results)}{absent(table, results)}\n\n"
+            f"{ratings_table(results)}\n\n"
+            f"Games in per cent that the agent of the row won against the agent of the column:\n\n"
+            f"{cross_table(results)}\n\n![Ratings](agents_{table_name(table)}.png)\n"
+        )
+    return "\n".join(parts)
+
+
+def absent(table: Table, results: dict[str, Any]) -> str:
+    """Return a sentence on the agents of a table that were not in the field when it was played."""
+    played = {agent["name"] for agent in results["agents"]}
+    missing = [f"`{name}`" for name in table.agents if name not in played]
+    return f" Not in this table: {', '.join(missing)}." if missing else ""
