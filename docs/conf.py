@@ -16,6 +16,9 @@ from environment_pages import write_pages
 
 from crib_env import __version__
 
+# [project.urls] in pyproject.toml, once there are any.
+ADDRESSES = dict(one.split(", ", 1) for one in metadata("crib-env").get_all("Project-URL") or ())
+
 project = "crib-env"
 author = "the crib-env contributors"
 copyright = author
@@ -35,8 +38,8 @@ napoleon_use_ivar = True
 python_maximum_signature_line_length = 80
 toc_object_entries_show_parents = "hide"
 copybutton_exclude = ".linenos, .gp, .go"  # a session is copied without its prompts
-ogp_site_url = ""  # links stay relative: the site may stand anywhere
-ogp_social_cards = {"enable": False}
+ogp_site_url = ADDRESSES.get("Documentation", "")  # else links stay relative
+ogp_social_cards = {"enable": bool(ogp_site_url)}  # a card's picture needs a whole address
 ogp_description_length = 180
 html_theme = "furo"
 html_title = f"crib-env {release}"
@@ -113,11 +116,9 @@ def setup(app: Sphinx) -> None:
 
 write_pages(Path(__file__).parent / "environments")
 
-# Edit links need the address of the repository: [project.urls] in pyproject.toml, once it has one.
-_urls = dict(line.split(", ", 1) for line in metadata("crib-env").get_all("Project-URL") or ())
-if "Repository" in _urls:
-    html_theme_options = {
-        "source_repository": _urls["Repository"],
+if "Repository" in ADDRESSES:
+    html_theme_options = {  # edit links
+        "source_repository": ADDRESSES["Repository"],
         "source_branch": "main",
         "source_directory": "docs/",
     }
