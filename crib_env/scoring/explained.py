@@ -31,7 +31,7 @@ Cards = str | Iterable[Card]
 JACK = 10
 CRIB = 4
 LINE = 5
-LONGEST_PILE = 8
+LONGEST_PILE = 13  # four aces, twos and threes and a four come to 28
 
 
 @dataclass(frozen=True)
@@ -175,8 +175,8 @@ def score_play(pile: Cards, go: bool = False) -> Score:
         go: this count's go point has been pegged, so that 31 is worth 1 (H6).
 
     Raises:
-        ValueError: not a card, a card given twice, no cards, more than a deal's play can hold, or
-            a count past 31.
+        ValueError: not a card, a card given twice, no cards, more than any count can hold, or a
+            count past 31.
     """
     played = _read(pile)
     if not 1 <= len(played) <= LONGEST_PILE:

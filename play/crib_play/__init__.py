@@ -8,10 +8,12 @@ from crib_env.parts import add_parts
 add_parts(
     "table",
     two_hand="crib_play.table.two_hand:FAMILY",
+    many_hand="crib_play.table.many_hand:FAMILY",
     table_top="crib_play.table.table_top:FAMILY",
 )
 add_parts(
     "terminal",
-    two_hand="crib_play.terminal.boards:TWO_HAND",
+    two_hand="crib_play.terminal.boards:HANDS",
+    many_hand="crib_play.terminal.boards:HANDS",
     table_top="crib_play.terminal.boards:TABLE_TOP",
 )

@@ -19,18 +19,9 @@ from crib_env.engine.record import NONE
 from crib_env.events import Event, read_log
 from crib_env.game import Game
 from crib_env.rules import ManyHandRules, Rules
-from stacked import sfc32, unused
+from stacked import deck_of, sfc32
 
 SHOW = ("hand", "crib")
-
-
-def deck_of(hands: Sequence[str], starter: str, crib: str, dealer: int) -> list[int]:
-    """Return the deck that deals these hands (M2)."""
-    seats = len(hands)
-    cards = [parse_cards(hand.replace("/", " ")) for hand in hands]
-    order = [cards[(dealer + 1 + turn) % seats][i] for i in range(5) for turn in range(seats)]
-    order += parse_cards(f"{crib} {starter}")
-    return order + unused(52 - len(order), order)
 
 
 class Table:

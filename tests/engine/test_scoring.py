@@ -261,6 +261,7 @@ def test_h8_a_hand_is_called_as_players_do(hand: str, starter: str, call: str) -
         ("TC 9D TD 2H", "thirty-one for two"),
         ("TC JD 8C 3H", "thirty-one for two"),
         ("9C JD 4H 4S 4D", "a pair royal for six and thirty-one is eight"),
+        ("AC AD AH AS 2C 2D 2H 2S 3C 3D 3H 3S 4C", "twenty-eight"),  # among four (M5)
     ],
 )
 def test_h4_a_play_is_called_as_players_do(pile: str, call: str) -> None:
@@ -303,7 +304,7 @@ def test_a_part_shows_its_cards() -> None:
         (lambda: scoring.score_line("5H 5S 5C JD 2C 3C", partial=True), "at most five .* got 6 "),
         (lambda: scoring.score_line("5H 5S 5C JD 5H"), "5H given more than once"),
         (lambda: scoring.score_line("5H 5S 5C JD 2C", starter="9C"), "9C is not in the line"),
-        (lambda: scoring.score_play(""), "1 to 8 cards, got none"),
+        (lambda: scoring.score_play(""), "1 to 13 cards, got none"),
         (lambda: scoring.score_play("5H 5H"), "5H given more than once"),
         (lambda: scoring.score_play("TH TS TD 2C"), "is 32: no card may take it past 31"),
         (lambda: scoring.score_hands([[1, 2, 3, 4]], [4]), "row 0 is not of different cards"),

@@ -24,7 +24,7 @@ from crib_env.engine.two_hand.records import DISCARD, HAND
 from crib_env.game import Game
 from crib_env.policy import Views
 from crib_env.rules import Rules
-from hidden import redraw_turns
+from hidden import redraw_many, redraw_turns
 
 
 def session_of(game: str, *agents: Any, seed: int = 2) -> Session:
@@ -49,7 +49,7 @@ def data_of(page: str) -> dict[str, Any]:
     return data
 
 
-@pytest.mark.parametrize("game", ["six", "five", "table-top", "partners", "ship"])
+@pytest.mark.parametrize("game", ["six", "five", "three", "four", "table-top", "partners", "ship"])
 def test_every_turn_and_every_count_has_its_moment(game: str) -> None:
     session = session_of(game, load_agent("random"))
     eyes = every_eyes(session.game.players, ["a", "b", "c", "d"][: session.game.players])
@@ -91,11 +91,11 @@ def test_a_match_goes_on_from_game_to_game() -> None:
     assert data["frames"][-1]["match_score"] == list(session.game.match_score)
 
 
-@pytest.mark.parametrize("game", ["six", "five", "table-top"])
+@pytest.mark.parametrize("game", ["six", "five", "three", "four", "cut-throat", "table-top"])
 def test_scores_move_on_by_what_is_called(game: str) -> None:
     """After the last count the board stands where the next deal begins."""
     session = session_of(game, load_agent("random"))
-    moments = list(frames(session, every_eyes(2, "ab"), "x"))
+    moments = list(frames(session, every_eyes(session.game.players, "abcd"), "x"))
     for before, after in pairwise(moments):
         if before.turn is None and after.turn is not None and game != "table-top":  # T3: heels
             assert before.scores == after.scores
@@ -205,6 +205,64 @@ def test_a_file_for_one_seat_is_the_same_whatever_cards_it_has_not_seen(
                     assert pages[0] == pages[1]
     assert compared > 5
     assert cut_short > 3 or not near
+
+
+def played_with(session: Session, start: Any, state: Any) -> Session | None:
+    """Return the same turns from other cards, slot by slot; None where more than cards differs."""
+    game = Game(session.game.rules)
+    game.restore(start)
+    dealt = game.states["dealt"][0].tolist()
+    game.states["dealt"], game.states["starter"] = state["dealt"], state["starter"]
+    again = Session(game, session.seats, chance=1)
+    for turn in session.turns:
+        (card,) = turn.actions
+        try:
+            again.act(turn.seat, [int(state["dealt"][dealt.index(card)])])
+        except ValueError:
+            return None
+        if again.turns[-1].calls != turn.calls:
+            return None
+    return again
+
+
+@pytest.mark.parametrize("game", ["three", "four"])
+def test_a_file_for_one_seat_of_three_and_four_is_the_same_whatever_cards_it_has_not_seen(
+    game: str,
+) -> None:
+    """After every turn of the first deal, as far as who must pass is the same."""
+    rng = np.random.default_rng(3)
+    kind, compared, playing = find_game(game), 0, 0
+    session = Session.begin(kind, [load_agent("random")] * kind.players, 5)
+    start = session.game.snapshot()
+    while session.answer() and session.game.deals == 1:
+        for seat in range(kind.players):
+            state = session.game.states[0].copy()
+            redraw_many(state, rng, seat)
+            again = played_with(session, start, state)
+            if again is None or again.game.view(seat) != session.game.view(seat):
+                continue
+            compared += 1
+            playing += session.game.view(seat)["pile_n"] > 3
+            pages = [replay_page(one, "x", judged=False, seats=[seat]) for one in (session, again)]
+            assert pages[0] == pages[1]
+    assert compared > 10
+    assert playing > 5
+
+
+@pytest.mark.parametrize("game", ["three", "four"])
+def test_m9_the_crib_lies_open_while_it_is_counted(game: str) -> None:
+    """Also the card that was dealt to it, which no seat has seen before."""
+    session = session_of(game, load_agent("random"))
+    data = data_of(replay_page(session, "x", judged=False, seats=[0]))
+    shows = [turn.counted for turn in session.turns if len(turn.counted) > session.game.players]
+    counts = [
+        i for i, frame in enumerate(data["frames"])
+        if any(", crib: " in words for _, words in frame["calls"])
+    ]  # fmt: skip
+    assert len(counts) == len(shows) > 3
+    for i, counted in zip(counts, shows, strict=True):
+        assert len(counted[-1].cards) == 4
+        assert {format_card(card) for card in counted[-1].cards} <= cards_in(data, i)
 
 
 @pytest.mark.parametrize("players", [2, 4])

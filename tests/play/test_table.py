@@ -12,11 +12,12 @@ import pytest
 from crib_agents.loading import load_agent
 from crib_play.table import GAMES, NotYourTurnError, Session, Turn, find_game, review
 from crib_play.table.advice import actions_of, choices
-from crib_play.table.names import names
+from crib_play.table.names import names, side_names
 from crib_play.table.seating import sit_down
 
-from crib_env import EpisodeOverError, IllegalActionError, Rules, format_card, parse_cards
-from hidden import redraw_hands, redraw_turns
+from crib_env import EpisodeOverError, Game, IllegalActionError, format_card, parse_cards
+from hidden import redraw
+from stacked import deck_of
 
 every_game = pytest.mark.parametrize("game", GAMES)
 
@@ -26,14 +27,15 @@ def session_of(game: str, agent: str = "greedy", seed: int = 1) -> Session:
     return Session.begin(kind, [load_agent(agent)] * kind.players, seed)
 
 
-def made(turn: Turn, rules: Rules) -> Counter[int]:
+def made(turn: Turn, session: Session) -> Counter[int]:
     """Return the points of a turn's calls, and of its counts unless the difference is called."""
     points: Counter[int] = Counter()
+    sides = session.game.sides
     for call in turn.calls:
-        points[call.seat % 2] += call.points
-    if not getattr(rules, "score_difference", False):  # T13
+        points[sides[call.seat]] += call.points
+    if not getattr(session.game.rules, "score_difference", False):  # T13
         for one in turn.counted:
-            points[one.seat % 2] += one.points
+            points[sides[one.seat]] += one.points
     return points
 
 
@@ -48,7 +50,7 @@ def test_what_is_called_and_counted_is_what_is_pegged(game: str, seed: int) -> N
     while not session.over:
         games = sum(session.game.match_score) if game == "match" else 0
         turn = session.answer()
-        board += made(turn, rules)
+        board += made(turn, session)
         if game == "match" and sum(session.game.match_score) > games and not session.over:
             won += 1
             board = Counter()
@@ -71,7 +73,7 @@ def test_h8_the_show_is_counted_pone_first_and_ends_with_the_game() -> None:
             assert turn.counted[1].seat == 1 - turn.counted[0].seat
 
 
-@pytest.mark.parametrize("game", ["six", "five", "table-top", "partners"])
+@pytest.mark.parametrize("game", ["six", "five", "three", "four", "table-top", "partners"])
 def test_hidden_cards_change_nothing_that_a_seat_sees(game: str) -> None:
     rng = np.random.default_rng(3)
     session = session_of(game, seed=3)
@@ -79,14 +81,10 @@ def test_hidden_cards_change_nothing_that_a_seat_sees(game: str) -> None:
     for _ in range(150):
         if session.over:
             break
-        seat, state = session.seat, session.game.states[0]
-        view = session.game.view(seat)
+        seat = session.seat
         seen = json.dumps(session.sight(seat))
         before = session.game.snapshot()
-        if session.family.sides:
-            changed += redraw_turns(state, view, rng)
-        else:
-            changed += redraw_hands(state, session.game.rules.dealt, rng)
+        changed += redraw(session.game, rng, seat)
         assert json.dumps(session.sight(seat)) == seen
         session.game.restore(before)
         session.answer()
@@ -101,6 +99,54 @@ def test_a_go_and_the_last_card_are_called_with_what_they_peg() -> None:
             if call.text.endswith((" for the go", " for last")):
                 said.add((call.text, call.points))
     assert said == {("one for the go", 1), ("one for last", 1)}
+
+
+@pytest.mark.parametrize(("game", "shows"), [("three", 4), ("four", 5), ("cut-throat", 5)])
+def test_m9_the_show_is_counted_from_the_dealers_left_and_the_crib_last(
+    game: str, shows: int
+) -> None:
+    session = session_of(game, seed=5)
+    while not session.over:
+        dealer, players = session.game.dealer, session.game.players
+        counted = session.answer().counted
+        if counted and not session.over:
+            hands = [(dealer + 1 + i) % players for i in range(players)]
+            assert [one.seat for one in counted] == [*hands, dealer]
+            assert [one.name for one in counted] == ["hand"] * players + ["crib"]
+            assert len({card for one in counted for card in one.cards}) == 4 * shows
+
+
+def said_of(hands: tuple[str, ...], moves: str, rules: str) -> list[str]:
+    """Return what is said of moves by seat, after all have discarded; the last seat deals."""
+    game = Game(rules)
+    dealer = len(hands) - 1
+    game.reset(decks=[deck_of(hands, "KS", "QS", dealer)], dealer=dealer)
+    session = Session(game, [None] * len(hands), chance=1)
+    for seat, hand in enumerate(hands):
+        session.act(seat, parse_cards(hand.split("/")[1]))
+    turns = [(int(move[0]), parse_cards(move[2:])) for move in moves.split()]
+    calls = [call for seat, cards in turns for call in session.act(seat, cards).calls]
+    return [f"{call.seat} {call.text}" for call in calls]
+
+
+GO = ("TC 7C 7D 7H / KC", "8D 9H JS QC / KD", "TD AH 9C JC / KH")
+
+
+def test_m7_who_cannot_play_says_go_once_in_a_count() -> None:
+    start = ["0 ten", "1 eighteen", "2 twenty-eight", "0 go", "1 go"]
+    said = said_of(GO, "0:TC 1:8D 2:TD 2:AH", "three_hand")
+    assert said == [*start, "2 twenty-nine", "2 one for the go"]
+    said = said_of(GO, "0:TC 1:8D 2:TD 0:7C", "three_hand[second_go_ends=True]")
+    assert said == [*start, "2 one for the go", "0 seven"]
+
+
+def test_m7_who_has_no_cards_says_nothing() -> None:
+    hands = ("9C AC AD KC / 3C", "8D 2H JH 9H / 3D", "KH TS JC QC / 3H")
+    said = said_of(hands, "0:9C 1:8D 2:KH 0:AC 1:2H 0:AD 1:JH 2:TS 0:KC 1:9H 2:JC", "three_hand")
+    assert said[-7:] == [
+        "2 twenty", "0 thirty", "1 go", "2 go", "0 one for the go", "1 nine", "2 nineteen",
+    ]  # fmt: skip
+    assert said[4:7] == ["1 thirty", "2 go", "0 thirty-one for two"]
 
 
 @every_game
@@ -159,11 +205,11 @@ def test_after_the_end_nobody_moves() -> None:
         session.act(session.seat, [0])
 
 
-@pytest.mark.parametrize("game", ["six", "five", "table-top", "ship-partners"])
+@pytest.mark.parametrize(
+    "game", ["six", "five", "three", "cut-throat", "table-top", "ship-partners"]
+)
 def test_a_session_is_its_start_its_chance_and_its_turns(game: str) -> None:
     """Out of these a server lays the table again after it has been killed."""
-    from crib_env import Game
-
     first = session_of(game, "random", seed=6)
     first.go_on()
     again = Session(Game.from_notation(first.start), first.seats, first.chance)
@@ -176,7 +222,7 @@ def test_a_session_is_its_start_its_chance_and_its_turns(game: str) -> None:
         assert (one.calls, one.counted) == (other.calls, other.counted)
 
 
-@pytest.mark.parametrize("game", ["six", "table-top"])
+@pytest.mark.parametrize("game", ["six", "four", "table-top"])
 def test_what_a_seat_saw_is_still_known(game: str) -> None:
     session = session_of(game)
     seen = []
@@ -284,4 +330,11 @@ def test_those_at_a_table_are_called_by_where_they_sit() -> None:
     table = sit_down(find_game("partners"), 2, "expert", "greedy", seed=1)
     assert names(table, 2) == ["partner (greedy)", "right (expert)", "you", "left (expert)"]
     assert names(session_of("six"), None) == ["greedy 1", "greedy 2"]
+    table = sit_down(find_game("three"), 1, "greedy", seed=1)
+    assert names(table, 1) == ["right (greedy)", "you", "left (greedy)"]
+    table = sit_down(find_game("cut-throat"), 0, "greedy", seed=1)
+    assert names(table, 0) == ["you", "left (greedy)", "across (greedy)", "right (greedy)"]
+    table = sit_down(find_game("four"), 0, "greedy", "random", seed=1)
+    assert side_names(table, 0) == ["you and partner (random)", "left (greedy) and right (greedy)"]
+    assert side_names(sit_down(find_game("partners"), 0, "greedy", seed=1)) == ["rows", "columns"]
     assert asdict(find_game("six"))["players"] == 2

@@ -13,7 +13,7 @@ import pytest
 from crib_play.drill import drill
 from crib_play.drill.positions import MISTAKE, SECOND, exercises, find_kind
 from crib_play.preferences import Choices, choices_file, load_choices, save_choices
-from crib_play.table import GAMES, actions_of, find_game
+from crib_play.table import GAMES, actions_of, find_game, why_unjudged
 from crib_play.table.seating import sit_down
 from crib_play.terminal import play, watch
 from crib_play.terminal.play import Player
@@ -55,7 +55,7 @@ def first_legal(player: Player) -> Iterator[str]:
             yield format_cards(legal[: session.family.to_choose(view)])
 
 
-@pytest.mark.parametrize("game", ["six", "five", "table-top", "ship-partners"])
+@pytest.mark.parametrize("game", ["six", "five", "three", "four", "table-top", "ship-partners"])
 def test_a_whole_game_is_played_and_reviewed(
     game: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -64,11 +64,13 @@ def test_a_whole_game_is_played_and_reviewed(
     typing(monkeypatch, first_legal(player))
     player.play()
     said = capsys.readouterr().out
-    first, second = session.game.scores
     won = "won" if session.winner == 0 else "lost"
     assert session.over
-    assert f"You have {won}, {first} to {second}." in said
-    assert "Review: the cost of your decisions" in said
+    assert f"You have {won}, {session.result(0)}." in said
+    if why_unjudged(session):
+        assert "No review: the game many_hand has no analysis of choices." in said
+    else:
+        assert "Review: the cost of your decisions" in said
     assert "\x1b" not in said, "a pipe is sent no colours"
     for turn in session.turns:
         for one in turn.counted:
@@ -96,6 +98,36 @@ def test_commands_at_the_table(
         assert words_said in said
     assert load_choices() == Choices(speed=5, coach=True)
     assert session.game.legal_actions == hand
+
+
+def test_where_choices_are_not_judged_a_sentence_says_so(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    session = sit_down(find_game("three"), 0, "greedy", seed=3)
+    session.go_on()
+    words = ["hint", "best", "coach", format_cards(session.game.legal_actions[:1])]
+    typing(monkeypatch, iter(words))
+    player = Player(session, 0, Screen(1), Choices(coach=True))
+    player.play()
+    said = capsys.readouterr().out
+    assert said.count("the game many_hand has no analysis of choices") == 4  # the last: no review
+    assert "you: a card discarded" in said
+
+
+def test_three_at_a_terminal_see_who_played_what(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    session = sit_down(find_game("four"), 0, "greedy", seed=3)
+    player = Player(session, 0, Screen(1), Choices())
+    words = first_legal(player)
+    typing(monkeypatch, (next(words) for _ in range(8)))
+    player.play()
+    said = capsys.readouterr().out
+    assert "you and partner (greedy) 0, left (greedy) and right (greedy) 0 of 121" in said
+    sight = session.sight(0)
+    for place, seat in (("left", 1), ("partner", 2), ("right", 3)):
+        own = " ".join(format_cards([one["card"]]) for one in sight["pile"] if one["seat"] == seat)
+        assert f"{place:<12} {' '.join(['??'] * sight['held'][seat])} played {own}" in said
 
 
 def test_what_is_typed_wrong_is_answered_and_asked_again(

@@ -28,7 +28,7 @@ from crib_play.web.store import Store
 from crib_play.web.tables import Table, Tables
 from starlette.testclient import TestClient
 
-from hidden import redraw_hands, redraw_turns
+from hidden import redraw
 from served import choice
 
 AGENTS = ("greedy", "rule_based", "random")
@@ -83,7 +83,7 @@ def played(browser: TestClient, shown: dict[str, Any]) -> Iterator[dict[str, Any
         yield shown
 
 
-QUICK = ("five", "partners")
+QUICK = ("five", "three", "partners")
 GAMES_BY_TIME = [
     game if game in QUICK else pytest.param(game, marks=pytest.mark.slow) for game in GAMES
 ]
@@ -101,7 +101,11 @@ def test_a_game_is_played_from_what_the_page_is_sent(site: Site, game: str) -> N
         assert shown["frames"][-1]["sight"] == shown["sight"]
         turns = shown["turns"]
     assert shown["winner"] == session.winner
-    review = browser.get(f"/api/tables/{shown['table']}/review").json()
+    answer = browser.get(f"/api/tables/{shown['table']}/review")
+    if shown["unjudged"]:
+        assert (answer.status_code, answer.json()["error"]) == (422, shown["unjudged"])
+        return
+    review = answer.json()
     assert sum(one["decisions"] for one in review["phases"]) == len(review["losses"])
 
 
@@ -119,7 +123,7 @@ def test_a_game_is_looked_at_again_when_it_is_over(site: Site) -> None:
     assert site.browser().get(path).status_code == 403
 
 
-@pytest.mark.parametrize("game", ["six", "five", "table-top", "partners"])
+@pytest.mark.parametrize("game", ["six", "five", "three", "four", "table-top", "partners"])
 def test_hidden_cards_redrawn_the_answers_are_the_same_to_the_byte(site: Site, game: str) -> None:
     rng = np.random.default_rng(9)
     browser = site.browser()
@@ -135,10 +139,7 @@ def test_hidden_cards_redrawn_the_answers_are_the_same_to_the_byte(site: Site, g
         session = site.session(shown)
         before, now = answers(), session.game.snapshot()
         taken = [turn.before for turn in session.turns]
-        if session.family.sides:
-            changed += redraw_turns(session.game.states[0], session.game.view(0), rng)
-        else:
-            changed += redraw_hands(session.game.states[0], session.game.rules.dealt, rng)
+        changed += redraw(session.game, rng, 0)
         assert answers() == before
         assert [turn.before for turn in session.turns] == taken
         session.game.restore(now)
@@ -157,6 +158,18 @@ def test_nothing_else_of_the_table_is_sent(site: Site) -> None:
     rng = next(word for word in words if word.startswith("rng="))
     for secret in (rng.removeprefix("rng="), str(session.chance), browser.cookies.popitem()[1]):
         assert secret not in sent
+
+
+def test_where_choices_are_not_judged_the_coach_is_silent_and_says_why(site: Site) -> None:
+    browser = site.browser()
+    shown = sit_down(browser, "three")
+    why = "the game many_hand has no analysis of choices"
+    assert shown["unjudged"] == why
+    advice = browser.get(f"/api/tables/{shown['table']}/advice")
+    assert (advice.status_code, advice.json()["error"]) == (422, why)
+    after = act(browser, shown, choice(shown), coach=True)
+    assert after.status_code == 200, "the turn is taken all the same"
+    assert "coach" not in after.json()
 
 
 def test_coach_and_undo(site: Site) -> None:

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from crib_env.engine.many_hand.records import HAND as HAND_OF_MANY
 from crib_env.engine.record import NONE
 from crib_env.engine.two_hand.records import DISCARD, HAND
 
@@ -31,6 +32,33 @@ def redraw_hands(state: Any, dealt: int, rng: np.random.Generator, seat: int | N
     if state["phase"] == DISCARD:
         state["starter"] = unseen[-1]
     return changed
+
+
+def redraw_many(state: Any, rng: np.random.Generator, seat: int) -> int:
+    """Redraw the cards of a game for three or four hidden from a seat; return how many changed."""
+    slots = [i for i, card in enumerate(state["dealt"].tolist()) if card != NONE]
+    played = set(state["pile"][: state["pile_n"]].tolist())
+    own = [i for i in slots if i // HAND_OF_MANY == seat]
+    hidden = [i for i in slots if i not in own and int(state["dealt"][i]) not in played]
+    seen = played | {int(state["dealt"][i]) for i in own}
+    if state["phase"] != DISCARD:
+        seen.add(int(state["starter"]))
+    unseen = rng.permutation([card for card in range(52) if card not in seen])
+    changed = int((state["dealt"][hidden] != unseen[: len(hidden)]).sum())
+    state["dealt"][hidden] = unseen[: len(hidden)]
+    if state["phase"] == DISCARD:
+        state["starter"] = unseen[-1]
+    return changed
+
+
+def redraw(game: Any, rng: np.random.Generator, seat: int) -> int:
+    """Redraw the cards of any game hidden from a seat; return how many changed."""
+    state, family = game.states[0], game.family.name
+    if family == "table_top":
+        return redraw_turns(state, game.view(seat), rng)
+    if family == "many_hand":
+        return redraw_many(state, rng, seat)
+    return redraw_hands(state, game.rules.dealt, rng, seat)
 
 
 def redraw_turns(state: Any, view: Any, rng: np.random.Generator) -> int:

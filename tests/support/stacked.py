@@ -48,6 +48,15 @@ def deal(pone: str, dealer: str, starter: str) -> Deal:
     return Deal(dealt + unused(52 - len(dealt), dealt), " ".join(lay))
 
 
+def deck_of(hands: Sequence[str], starter: str, crib: str, dealer: int) -> list[int]:
+    """Return the deck that deals these hands of games for three or four (M2)."""
+    seats = len(hands)
+    cards = [parse_cards(hand.replace("/", " ")) for hand in hands]
+    order = [cards[(dealer + 1 + turn) % seats][i] for i in range(5) for turn in range(seats)]
+    order += parse_cards(f"{crib} {starter}")
+    return order + unused(52 - len(order), order)
+
+
 def unused(n: int, used: Iterable[int]) -> list[int]:
     """Return the first ``n`` cards that are not among those used."""
     taken = set(used)

@@ -15,7 +15,7 @@ from crib_env.engine.many_hand import records
 from crib_env.engine.many_hand.encode import ACTIONS, LAYOUT, encode, encode_mask
 from crib_env.engine.many_hand.features import FEATURES, write_features
 from crib_env.engine.many_hand.notation import NOTATION
-from crib_env.engine.many_hand.picture import draw
+from crib_env.engine.many_hand.picture import closing, draw
 from crib_env.engine.many_hand.rules import begin_episode, step
 from crib_env.engine.many_hand.text import render
 from crib_env.engine.many_hand.views import view
@@ -53,5 +53,6 @@ FAMILY = Family(
     text=render,
     notation=NOTATION,
     picture=draw,
+    closing=closing,
     features=FEATURES,
 )

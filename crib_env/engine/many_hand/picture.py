@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from crib_env.cards import pip
 from crib_env.engine.many_hand.records import KEPT, MATCH
 from crib_env.engine.record import NONE
 from crib_env.engine.slots import DISCARD, OVER, PEGGING
@@ -70,12 +71,13 @@ def draw(views: Sequence[View], scene: Scene) -> list[str]:
             hand(known.get(place), held, *hand_at, width, step, scene.marked),
         ]
     parts += [
-        crib(f"crib of {shortened(_name(mine, int(mine['dealer']), scene), 15)}", _crib(views),
+        crib(f"crib of {shortened(_name(mine, int(mine['dealer']), scene), 15)}",
+             scene.crib or _crib(views),
              CRIB_X, CRIB_Y, CRIB, CRIB_STEP, scene.marked),
         starter(turned, scene, STARTER_X, STARTER_Y, STARTER),
         _pile(mine, scene),
         count(int(mine["count"]), COUNT_X, COUNT_Y) if mine["phase"] == PEGGING else "",
-        calls(called(scene, sides), BELOW[1][0], 308, 460),
+        calls(_heard(scene, sides), BELOW[1][0], 308, 460),
     ]  # fmt: skip
     return [*parts, pegs]
 
@@ -136,6 +138,12 @@ def _crib(views: Sequence[View]) -> list[int | None]:
     return [*laid, *[None] * unknown]
 
 
+def _heard(scene: Scene, sides: Sequence[str]) -> list[tuple[int, str]]:
+    """Return what is called; of much, without those who only say go, or it would hide the pile."""
+    heard = called(scene, sides)
+    return [one for one in heard if len(heard) < 3 or not one[1].endswith(": go")]
+
+
 def _pile(view: View, scene: Scene) -> str:
     """Return the cards played, in order from left to right, a row for each seat; the last is mine.
 
@@ -156,6 +164,48 @@ def _pile(view: View, scene: Scene) -> str:
         for i in range(int(view["pile_n"]))
     ]  # fmt: skip
     return "".join(shown)
+
+
+def closing(
+    views: Sequence[View],
+    actions: Sequence[int],
+    before: Sequence[int],
+    scores: Sequence[int],
+    *,
+    shown: bool,
+) -> list[View]:
+    """Return what the seats see between the last card of a deal and the next deal.
+
+    Args:
+        views: of all seats, by seat, before the last card.
+        actions: the last card.
+        before, scores: the scores, by side, before and after what is pegged at this moment.
+        shown: whether the play is over and the hands lie open for the show.
+    """
+    seen = [view.copy() for view in views]
+    (last,) = actions
+    for view in seen:
+        n, mover = int(view["pile_n"]), int(view["mover"])
+        played = [int(view["pile"][i]) for i in range(n) if not view["pile_seats"] >> 2 * i & 3]
+        hand = [card for card in view["hand"][: view["hand_n"]].tolist() if shown or card != last]
+        if shown:
+            hand = sorted([*played, *hand])
+            view["phase"], view["pile_n"], view["mover"] = OVER, 0, NONE
+        else:
+            view["held_n"][mover] -= 1
+            view["pile"][n] = last
+            view["pile_n"] = n + 1
+            view["pile_seats"] |= mover << 2 * n
+            view["count"] += pip(last)
+        view["hand"][: len(hand)] = hand
+        view["hand_n"] = len(hand)
+        view["legal"] = view["to_move"] = 0
+        for i in range(int(view["sides"])):
+            side = _side(view, i)
+            if scores[side] != before[side]:
+                view["rear"][i] = before[side]
+            view["scores"][i] = scores[side]
+    return seen
 
 
 def _turn(view: View, known: dict[int, View], scene: Scene, sides: Sequence[str]) -> str:

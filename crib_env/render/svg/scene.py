@@ -22,6 +22,7 @@ class Scene:
         calls: what is called, as side and words, where it is not what was pegged.
         says: a line in place of whose turn it is.
         marked: cards to be outlined, where nobody is to move.
+        crib: the crib, once it lies open to be counted.
         hidden: a card that no seat knows, where it may be shown: the starter before it is turned.
     """
 
@@ -33,6 +34,7 @@ class Scene:
     calls: Sequence[tuple[int, str]] | None = None
     says: str | None = None
     marked: frozenset[int] = frozenset()
+    crib: Sequence[int] = ()
     hidden: int | None = None
 
     def heading(self, deal: str) -> str:

@@ -122,6 +122,7 @@ class _Drawer:
         yield self._frame(self._draw(seen, calls, says="The last card"), calls, scores)
         counts_difference = getattr(game.rules, "score_difference", False)
         counted = frozenset(card for one in turn.counted for card in one.cards)
+        crib = next((one.cards for one in turn.counted if one.name == "crib"), ())
         for one in turn.counted:
             before = list(scores)
             side = game.sides[one.seat]
@@ -132,7 +133,7 @@ class _Drawer:
             words = ((side, f"{self.callers[one.seat]}, {one.name}: {one.call}"),)
             marked = frozenset([*one.cards, *([] if one.starter is None else [one.starter])])
             whose = f"{self.callers[one.seat]}: {one.name}"
-            drawn = self._draw(seen, words, says=whose, marked=marked, counted=counted)
+            drawn = self._draw(seen, words, says=whose, marked=marked, counted=counted, crib=crib)
             yield self._frame(drawn, words, scores)
 
     def _frame(
@@ -150,14 +151,15 @@ class _Drawer:
         marked: frozenset[int] = frozenset(),
         hidden: int | None = None,
         counted: frozenset[int] | None = None,
+        crib: Sequence[int] = (),
     ) -> Drawings:
-        """Return the drawing for each pair of eyes; the cards ``counted`` lie open to all."""
+        """Return the drawing for each pair of eyes; ``counted`` and ``crib`` lie open to all."""
         game = self.game
         drawn = []
         for eyes in self.eyes:
             scene = Scene(
                 game.rules, self.title, game.deals, self.names, calls=calls, says=says,
-                marked=marked, hidden=hidden if eyes.all else None,
+                marked=marked, crib=crib, hidden=hidden if eyes.all else None,
             )  # fmt: skip
             seen = [views[seat] for seat in eyes.seats]
             if counted is not None:

@@ -24,7 +24,8 @@ from crib_env.render.svg.style import FONT, page_sheet
 from crib_env.rules import Rules
 from crib_play.replay.frames import Frame, every_eyes, frames
 from crib_play.replay.opinions import IN_POINTS, Opinion, opinions
-from crib_play.table.names import names
+from crib_play.table.advice import why_unjudged
+from crib_play.table.names import names, side_names
 from crib_play.table.session import Session
 
 MOST = 12  # options shown of a turn, besides the one taken
@@ -49,7 +50,8 @@ def write_replay(
         seed: of the deals.
         players: seats; by default the fewest the rules allow.
         episode: what is played: ``"game"``, ``"match"``, ``"deal"``.
-        judged: with the expert's opinion of every choice, which takes some seconds.
+        judged: with the expert's opinion of every choice, which takes some seconds; not in games
+            that have no analysis.
 
     Raises:
         ValueError: an agent erred; it is named.
@@ -74,7 +76,7 @@ def replay_page(
     Args:
         session: the game, as far as it has been played.
         title: what is played.
-        judged: with the expert's opinion of every choice, which takes some seconds.
+        judged: as `write_replay`.
         seats: whose knowledge the file holds, one choice of eyes a seat; by default everybody's,
             with those of all seats together and of one who sees everything.
     """
@@ -83,12 +85,14 @@ def replay_page(
     if seats is not None:
         eyes = [eyes[seat] for seat in seats]
     moments = list(frames(session, eyes, session.game.rules.name))
+    judged = judged and why_unjudged(session) is None
     thoughts = opinions(session) if judged else []
     known = {seat for one in eyes for seat in one.seats}
     data = {
         "title": title,
         "names": called,
-        "sides": session.family.sides or called,
+        "sides": side_names(session),
+        "sideOf": session.game.sides,
         "eyes": [{"label": one.label, "seats": one.seats} for one in eyes],
         "turns": [
             _turn(session, i, thoughts[i] if judged else None, known)

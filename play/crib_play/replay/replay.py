@@ -9,7 +9,7 @@ from crib_agents.loading import TakesAgents
 
 from crib_env.settings import NewFile, Positional, Seat, Seed
 from crib_play.replay.page import replay_page
-from crib_play.table import find_game
+from crib_play.table import find_game, why_unjudged
 from crib_play.table.seating import sit_down
 
 OPEN_SEED = 1  # of a game in which every card is shown
@@ -21,12 +21,14 @@ class Settings(TakesAgents):
 
     Attributes:
         first: the agent of side 0: its name, a file of weights, or package.module:Class.
-        second: the agent of side 1.
-        game: six, match, five, table-top, partners, ship or ship-partners.
+        second: the agent of side 1, and of any other.
+        game: six, match, five, three, four, cut-throat, table-top, partners, ship or
+            ship-partners.
         seed: the seed of the deals; by default 1, and with seats random: anyone who guesses the
             seed of a game can play it again and see every card.
         out: the file.
-        opinions: add the expert's value of every choice, which takes some seconds.
+        opinions: add the expert's value of every choice, which takes some seconds; not in games
+            that have no analysis.
         seats: the file holds only what these seats knew; by default everything.
     """
 
@@ -57,6 +59,8 @@ def run(settings: Settings) -> None:
     title = kind.title if settings.seats else f"{kind.title}, seed {seed}"
     page = replay_page(session, title, judged=settings.opinions, seats=settings.seats or None)
     settings.out.write_text(page, "utf-8")
+    if settings.opinions and (why := why_unjudged(session)):
+        print(f"The file holds no opinions: {why}.")
     print(
         f"{settings.first} against {settings.second}, {session.result(0)}: {settings.out} "
         f"({len(page) / 1e6:.1f} MB)"

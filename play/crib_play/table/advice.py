@@ -10,6 +10,7 @@ from crib_agents.analyze import CardChoice, CellChoice, DiscardChoice, analyze
 from crib_agents.analyze.choices import Choice
 
 from crib_env.cards import parse_card, parse_cards
+from crib_env.parts import find_part
 from crib_play.table.session import Session, Turn
 
 View = Any
@@ -37,6 +38,15 @@ def in_words(choice: Choice) -> str:
         return f"{choice.now:g} now, then {choice.mine:.1f} to {choice.theirs:.1f}"
     assert isinstance(choice, CellChoice)
     return f"{choice.mine:.1f} to {choice.theirs:.1f} in the round"
+
+
+def why_unjudged(session: Session) -> str | None:
+    """Return why nobody can say what a choice is worth in this game; None if the expert can."""
+    try:
+        find_part("analysis", session.family.name)
+    except ValueError as error:
+        return str(error)
+    return None
 
 
 def choices(view: View) -> list[Choice]:

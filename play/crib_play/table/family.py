@@ -21,15 +21,17 @@ class Done:
     Attributes:
         rules: the rules.
         seat: who took it.
+        dealer: the seat that deals.
         actions: what was done, two actions where two cards were discarded at once.
         before: what each seat knew before it, by seat.
         after: what the seat that took it knows now.
-        events: what was pegged.
+        events: what was pegged, and what was counted and made nothing.
         ended: whether it ended the deal, or in Table Top the round.
     """
 
     rules: Rules
     seat: int
+    dealer: int
     actions: tuple[int, ...]
     before: Sequence[View]
     after: View

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from crib_env.engine.family import find_family
 from crib_env.errors import unknown
 from crib_env.parts import find_part
-from crib_env.rules import PRESETS
+from crib_env.rules import Rules
 from crib_play.table.family import TableFamily
 
 
@@ -18,7 +18,7 @@ class TableGame:
     Attributes:
         name: what a command line calls it.
         title: what a screen calls it.
-        rules: a preset's name.
+        rules: the rules as a word, such as ``"hoyle"`` or ``"four_hand[partners=False]"``.
         players: how many sit down.
         episode: what one sitting is.
         about: one sentence for those who do not know it.
@@ -34,12 +34,18 @@ class TableGame:
     @property
     def sides(self) -> tuple[int, ...]:
         """The side of each seat."""
-        return find_family(PRESETS[self.rules].engine).sides[self.players]
+        rules = Rules.preset(self.rules)
+        return find_family(rules.engine).sides_under(rules, self.players)
+
+    @property
+    def has_partners(self) -> bool:
+        """Whether one plays with a partner."""
+        return len(set(self.sides)) < self.players
 
     @property
     def family(self) -> TableFamily:
         """What the table knows of its family."""
-        family: TableFamily = find_part("table", PRESETS[self.rules].family)
+        family: TableFamily = find_part("table", Rules.preset(self.rules).family)
         return family
 
 
@@ -54,6 +60,18 @@ GAMES: dict[str, TableGame] = {
         TableGame(
             "five", "Five-card cribbage", "five_card", 2, "game",
             "The old game, to 61: one count to 31, three for last.",
+        ),
+        TableGame(
+            "three", "Three hands", "three_hand", 3, "game",
+            "Three players, five cards each: one goes to the crib. Everyone for himself, to 121.",
+        ),
+        TableGame(
+            "four", "Four hands", "four_hand", 4, "game",
+            "Partners sit opposite each other and score together, to 121.",
+        ),
+        TableGame(
+            "cut-throat", "Four hands, cut-throat", "four_hand[partners=False]", 4, "game",
+            "Four players, everyone for himself.",
         ),
         TableGame(
             "table-top", "Table Top", "table_top", 2, "game",

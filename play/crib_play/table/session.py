@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from crib_env.errors import EpisodeOverError
+from crib_env.events import read_log
 from crib_env.game import Game, Snapshot
 from crib_env.honours import refuse_rules
 from crib_env.notation import format_rules
@@ -152,6 +153,7 @@ class Session:
             "mover": None if self.over else self.seat,
             "deals": self.game.deals,
             "over": self.over,
+            "side_of": list(self.game.sides),
             **self.family.sight(self.game.view(seat), self.game.rules),
         }
 
@@ -178,15 +180,19 @@ class Session:
             raise ValueError(f"choose {wanted} here, got {len(actions)}")
         before = self.game.snapshot()
         views = [self.game.view(each) for each in range(self.game.players)]
-        deals = self.game.deals
+        deals, dealer = self.game.deals, self.game.dealer
+        events = []
         try:
-            events = [event for action in actions for event in self.game.step(action)]
+            for action in actions:
+                self.game.step(action)
+                events += read_log(self.game.log, include_zero=True)
         except ValueError:
             self.game.restore(before)
             raise
         done = Done(
             rules=self.game.rules,
             seat=seat,
+            dealer=dealer,
             actions=tuple(actions),
             before=views,
             after=self.game.view(seat),

@@ -11,6 +11,7 @@ from crib_env.engine.table_top.records import CENTRE, SIZE
 from crib_env.parts import find_part
 from crib_env.render.board import track
 from crib_play.table.family import Sight
+from crib_play.table.names import by_side
 from crib_play.table.session import Session
 from crib_play.terminal.screen import Screen
 
@@ -20,22 +21,39 @@ CELL = 5
 
 
 def show_hands(screen: Screen, sight: Sight, names: Names) -> None:
-    """Print a two-hand game as a seat sees it."""
-    me = sight["seat"]
-    other = 1 - me
+    """Print a game as a seat sees it, the others from its left on."""
+    me, players = sight["seat"], len(names)
     discarding = sight["phase"] == "discard"
     crib = "your crib" if sight["dealer"] == me else f"the crib of {names[sight['dealer']]}"
-    scores = ", ".join(f"{names[seat]} {sight['scores'][seat]}" for seat in (me, other))
-    match = sight["match_score"]
-    points = f", game points {match[me]} to {match[other]}" if match else ""
+    called, sides = by_side(names, sight["side_of"]), _from_mine(sight)
+    scores = ", ".join(f"{called[side]} {sight['scores'][side]}" for side in sides)
+    games = " to ".join(str(sight["match_score"][side]) for side in sides if sight["match_score"])
+    points = f", game points {games}" if games else ""
     screen.labelled("score", f"{scores} of {sight['target']}{points}; {crib}")
     if not discarding:
         screen.labelled("starter", screen.card(sight["starter"]))
         played = Text(" ").join(_played(screen, sight, i) for i in range(len(sight["pile"])))
         screen.labelled("count", f"{sight['count']:>2} ", played)
-    screen.labelled(names[other][:11], screen.cards([None] * sight["held"][other]))
+    for other in ((me + place) % players for place in range(1, players)):
+        cards: list[str | Text] = [screen.cards([None] * sight["held"][other])]
+        own = [one["card"] for one in sight["pile"] if one["seat"] == other]
+        if own and players > 2:  # the pile does not say who played a card
+            cards += [Text("played", style="dim"), screen.cards(own)]
+        cards += ["go"] if other in sight["passed"] else []
+        screen.labelled(_label(names[other]), *cards)
     hand = [Text(" ").join(_held(screen, one, discarding) for one in sight["hand"])]
     screen.labelled("you hold", *hand)
+
+
+def _from_mine(sight: Sight) -> list[int]:
+    """Return the sides, that of the seat first and then to the left."""
+    mine, n = sight["side_of"][sight["seat"]], len(sight["scores"])
+    return [(mine + i) % n for i in range(n)]
+
+
+def _label(name: str) -> str:
+    """Return a name that fits before a line: of ``"left (greedy)"`` the place."""
+    return name.partition(" (")[0][:11]
 
 
 def _played(screen: Screen, sight: Sight, i: int) -> Text:
@@ -52,13 +70,13 @@ def _held(screen: Screen, one: dict[str, int], discarding: bool) -> Text:
 
 
 def show_pegs(screen: Screen, sight: Sight, names: Names) -> None:
-    """Print the board: two pegs a player leap-frog (H12)."""
-    for seat in (sight["seat"], 1 - sight["seat"]):
-        score, rear = sight["scores"][seat], sight["rear"][seat]
-        lines = track(score, rear, sight["target"])
-        for i, line in enumerate(lines):
-            label = f"{names[seat][:11]}" if i == 0 else ""
-            screen.labelled(label, line if i else f"{line}  {score}")
+    """Print the board: two pegs a side leap-frog (H12)."""
+    called = by_side(list(map(_label, names)), sight["side_of"])
+    for side in _from_mine(sight):
+        label = called[side].replace(" and ", "+")[:11]
+        score = sight["scores"][side]
+        for i, line in enumerate(track(score, sight["rear"][side], sight["target"])):
+            screen.labelled("" if i else label, line if i else f"{line}  {score}")
 
 
 def show_layout(screen: Screen, sight: Sight, names: Names) -> None:
@@ -113,7 +131,7 @@ class Boards(NamedTuple):
     score: Show
 
 
-TWO_HAND = Boards(show_hands, show_pegs)
+HANDS = Boards(show_hands, show_pegs)
 TABLE_TOP = Boards(show_layout, show_nothing)
 
 

@@ -16,7 +16,7 @@ from crib_agents.loading import TakesAgents
 
 from crib_env.settings import Positional, Seat, Seed
 from crib_play.preferences import Choices, Speed, load_choices, read_speed, save_choices
-from crib_play.table import Session, find_game, review
+from crib_play.table import Session, find_game, review, why_unjudged
 from crib_play.table.advice import actions_of, choices, in_words, look_back
 from crib_play.table.names import names
 from crib_play.table.seating import sit_down
@@ -42,7 +42,8 @@ class Settings(TakesAgents):
     Defaults are the saved choices: save with --keep, or type keep at the table.
 
     Attributes:
-        game: six, match, five, table-top, partners, ship or ship-partners.
+        game: six, match, five, three, four, cut-throat, table-top, partners, ship or
+            ship-partners.
         opponent: an agent: its name, a file of weights, or package.module:Class.
         partner: your partner with four players; by default the same agent as the opponent.
         seat: your seat; with four players, seats 0 and 2 score the rows.
@@ -79,6 +80,7 @@ class Player:
     def __init__(self, session: Session, seat: int, screen: Screen, chosen: Choices) -> None:
         self.session, self.seat, self.screen, self.chosen = session, seat, screen, chosen
         self.names = names(session, seat)
+        self.unjudged = why_unjudged(session)
         self.commands = {
             "hint": self.hint, "best": self.best, "undo": self.undo, "board": self.board,
             "coach": self.coach, "keep": self.keep, "help": self.help, "?": self.help,
@@ -144,7 +146,7 @@ class Player:
         """Take a turn, and say what it cost if the coach is on."""
         turn = self.session.act(self.seat, actions)
         self.screen.calls(self.session, turn, self.names)
-        if self.chosen.coach:
+        if self.chosen.coach and not self.unjudged:
             looked = look_back(self.session, len(self.session.turns) - 1)
             if looked and looked.loss > 0:
                 cost = f"{100 * looked.loss:.1f} %"
@@ -182,6 +184,8 @@ class Player:
 
     def coach(self) -> None:
         """Turn the coach on or off."""
+        if self.unjudged:
+            raise ValueError(self.unjudged)
         self.chosen = replace(self.chosen, coach=not self.chosen.coach)
         self.screen.line(f"  the coach is {'listening' if self.chosen.coach else 'silent'}")
 
@@ -210,6 +214,9 @@ class Player:
 
     def look_back(self) -> None:
         """Print the review."""
+        if self.unjudged:
+            self.screen.line(f"No review: {self.unjudged}.")
+            return
         looked = review(self.session, self.seat)
         if not looked.decisions:
             return

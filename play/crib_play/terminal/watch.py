@@ -21,8 +21,9 @@ class Settings(TakesAgents):
 
     Attributes:
         first: the agent of side 0: its name, a file of weights, or package.module:Class.
-        second: the agent of side 1.
-        game: six, match, five, table-top, partners, ship or ship-partners; by default as saved.
+        second: the agent of side 1, and of any other.
+        game: six, match, five, three, four, cut-throat, table-top, partners, ship or
+            ship-partners; by default as saved.
         seed: the seed of the deals; by default random.
         speed: the count speed, 1 (fastest, without a pause) to 9; by default as saved.
     """

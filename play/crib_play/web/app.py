@@ -18,7 +18,7 @@ from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
 from crib_play.preferences import Choices
-from crib_play.table import GAMES, NotYourTurnError, find_game
+from crib_play.table import GAMES, NotYourTurnError, find_game, why_unjudged
 from crib_play.table.advice import look_back
 from crib_play.web.answers import NO_STORE, STATUS, answer, packed, refused
 from crib_play.web.cards import card_images
@@ -87,7 +87,7 @@ class App:
         """Return the games, each with those who play it; the first time this imports them all."""
         plays = self.door.preparation.agents_for
         return [
-            {**asdict(game), "sides": game.family.sides,
+            {**asdict(game), "sides": game.family.sides, "has_partners": game.has_partners,
              "agents": [*plays(game, self.tables.agents), PERSON]}
             for game in GAMES.values()
         ]  # fmt: skip
@@ -150,7 +150,7 @@ class App:
         def take(table: Table, seat: int) -> Any:
             at = self.tables.act(table, seat, message.revision, message.actions)
             shown = table_payload(table, seat, min(message.since, at))
-            if message.coach and table.session.practice(seat):
+            if message.coach and table.session.practice(seat) and not why_unjudged(table.session):
                 shown["coach"] = decision_payload(look_back(table.session, at))
             return shown
 
@@ -194,6 +194,8 @@ class App:
         def over(table: Table, seat: int) -> Any:
             if not table.session.over:
                 raise NotYourTurnError("the review comes when the game is over")
+            if task == "look_back" and (why := why_unjudged(table.session)):
+                raise ValueError(why)
             more = {} if task == "replay" else {"seat": seat}
             return {"key": f"{table.id} {table.revision} {more}",
                     "stored": asdict(table.to_store()), **more}  # fmt: skip

@@ -5,9 +5,18 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any
 
-from crib_play.table import Call, Review, Session, Turn, actions_of, find_game, in_words
+from crib_play.table import (
+    Call,
+    Review,
+    Session,
+    Turn,
+    actions_of,
+    find_game,
+    in_words,
+    why_unjudged,
+)
 from crib_play.table.advice import Decision, choices
-from crib_play.table.names import names
+from crib_play.table.names import names, side_names
 from crib_play.web.tables import Table
 
 Payload = dict[str, Any]
@@ -36,8 +45,10 @@ def table_payload(table: Table, seat: int, since: int | None = None) -> Payload:
         "game": {"name": kind.name, "title": kind.title, "rules": session.rules},
         "family": session.family.name,
         "names": names(session, seat),
-        "sides": session.family.sides,
+        "owners": session.family.sides or names(session, seat),
+        "sides": side_names(session, seat),
         "practice": session.practice(seat),
+        "unjudged": why_unjudged(session),
         "to_choose": session.to_choose if session.waits and session.seat == seat else 0,
         "opening": [vars(call) for call in session.opening],
         "log": [_calls(turn.calls) for turn in session.turns[max(0, known - LOG) : known]],

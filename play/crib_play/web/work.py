@@ -15,7 +15,7 @@ from typing import Any
 from crib_agents.loading import load_agent
 
 from crib_play.replay import replay_page
-from crib_play.table import GAMES, Session, find_game, review
+from crib_play.table import GAMES, Session, find_game, review, why_unjudged
 from crib_play.table.advice import choices
 from crib_play.table.players import refusal
 from crib_play.web.payload import review_payload
@@ -37,6 +37,8 @@ def prepare_advice(games: Sequence[str]) -> None:
     for game in games:
         kind = find_game(game)
         session = Session.begin(kind, [None] * kind.players, seed=0)
+        if why_unjudged(session):
+            continue
         for _ in range(kind.players + 1):
             choices(session.game.view(session.seat))
             session.act(session.seat, session.game.legal_actions[: session.to_choose])

@@ -30,8 +30,8 @@ function show(i) {
   const drawing = frame.d[at("eyes").value].map((part) => data.parts[part]).join("");
   at("picture").innerHTML = drawing;
   const said = frame.calls.map((call) => call[1]).join(". ");
-  at("picture").setAttribute("aria-label", "The table, " + data.sides[0] + " " + frame.scores[0] +
-    ", " + data.sides[1] + " " + frame.scores[1] + ". " + said);
+  at("picture").setAttribute("aria-label", "The table, " +
+    data.sides.map((side, k) => side + " " + frame.scores[k]).join(", ") + ". " + said);
   at("aloud").textContent = said;
   at("scores").replaceChildren(...data.sides.map((side, k) => {
     const shown = made("span", "");
@@ -92,11 +92,14 @@ function think() {
   at("options").hidden = false;
 }
 
-// The chance of side 0, as the expert sees it with what the seat to move knows.
+// The chance of side 0, as the expert sees it with what the seat to move knows: of two sides either
+// seat's tells it, of more only those of its own seats.
+const chanceOfFirst = (turn) => turn.chance == null ? null : data.sideOf[turn.seat] === 0 ? turn.chance :
+  data.sides.length === 2 ? 1 - turn.chance : null;
 const course = [];
 data.frames.forEach((frame, i) => {
   const turn = turnAt(i);
-  if (turn && turn.chance != null) course.push([i, turn.seat % 2 ? 1 - turn.chance : turn.chance]);
+  if (turn && chanceOfFirst(turn) !== null) course.push([i, chanceOfFirst(turn)]);
   else if (i === end && data.winner !== null) course.push([i, data.winner === 0 ? 1 : 0]);
 });
 const LEFT = 38, WIDE = 552, TOP = 12, TALL = 156;
@@ -112,8 +115,8 @@ function graph() {
     parts.push(`<path class="fill" d="M${line}${base}"/><path class="course" d="M${line}"/>`);
   }
   data.turns.forEach((turn, k) => {
-    if (turn.loss >= 0.02 && !data.inPoints && frameOf.has(k)) {
-      const p = turn.seat % 2 ? 1 - turn.chance : turn.chance;
+    const p = chanceOfFirst(turn);
+    if (turn.loss >= 0.02 && !data.inPoints && frameOf.has(k) && p !== null) {
       parts.push(`<circle class="slip" cx="${across(frameOf.get(k)).toFixed(1)}" cy="${down(p).toFixed(1)}" r="3.5"/>`);
     }
   });

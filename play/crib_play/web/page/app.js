@@ -7,7 +7,7 @@ import * as lobby from "./lobby.js";
 import * as said from "./said.js";
 import * as talk from "./talk.js";
 
-const FAMILIES = { two_hand: hands, table_top: layout };
+const FAMILIES = { two_hand: hands, many_hand: hands, table_top: layout };
 const PAUSE = 170; // milliseconds for each step of the count speed
 const POLL = 1500;
 const byId = (id) => document.getElementById(id);
@@ -18,26 +18,28 @@ let answer = null, sight = null, busy = false, offers = null, speed = 3, coach =
 
 const wait = (steps) => new Promise((resolve) => setTimeout(resolve, PAUSE * steps * (speed - 1)));
 const family = () => FAMILIES[answer.family];
+const judges = () => answer.practice && !answer.unjudged; // no advice while people play with each other
 
 function draw() {
   const focused = document.activeElement?.dataset?.key;
-  byId("board").replaceChildren(family().board(sight, table.names, table.gains));
+  byId("board").replaceChildren(family().board(sight, table.names, table.gains, answer.sides));
   byId("felt").replaceChildren(family().draw(table, sight));
   if (focused) byId("felt").querySelector(`[data-key="${focused}"]`)?.focus({ preventScroll: true });
   byId("prompt").textContent = prompt();
-  for (const id of ["hint", "best"]) byId(id).disabled = !table.to_choose || !answer.practice;
-  byId("coach").disabled = !answer.practice; // no advice while people play with each other
+  for (const id of ["hint", "best"]) byId(id).disabled = !table.to_choose || !judges();
+  byId("coach").disabled = !judges();
+  for (const id of ["hint", "best", "coach"]) byId(id).title = answer.unjudged ?? "";
   byId("undo").disabled = busy || !answer.practice || answer.turns === 0;
 }
 
 function prompt() {
   if (sight.over) return "The game is over";
-  if (table.to_choose) return family().prompt(sight, table.names);
+  if (table.to_choose) return family().prompt(sight, table.names, table.to_choose);
   return busy || sight.mover === null ? "" : `${table.names[sight.mover]} is to move`;
 }
 
 const sum = (calls) => calls.reduce((gains, call) => {
-  const side = answer.sides ? call.seat % 2 : call.seat;
+  const side = answer.sight.side_of[call.seat];
   return { ...gains, [side]: (gains[side] ?? 0) + call.points };
 }, {});
 
@@ -57,7 +59,7 @@ async function play(found) {
     draw();
     if (frame.counted.length) {
       await wait(1.5);
-      await said.show(frame, found.sides ?? found.names, wait);
+      await said.show(frame, found.owners, wait);
       table.gains = {};
     }
   }
@@ -81,8 +83,8 @@ async function poll() {
 
 async function act(actions) {
   if (busy || !table.to_choose) return;
-  await ask(() => talk.act(answer.table, { revision: answer.revision, actions, since: answer.turns, coach: coach && answer.practice }), async (found) => {
-    if (coach && answer.practice) said.coached(found.coach);
+  await ask(() => talk.act(answer.table, { revision: answer.revision, actions, since: answer.turns, coach: coach && judges() }), async (found) => {
+    if (coach && judges()) said.coached(found.coach);
     else said.silent();
     await play(found);
   });
@@ -133,11 +135,12 @@ async function show(found) {
 }
 
 async function finish() {
-  const review = await talk.review(answer.table).catch(() => ({ phases: [], worst: [] }));
-  const mine = sight.seat % 2;
+  const review = answer.unjudged ? null : await talk.review(answer.table).catch(() => ({ phases: [], worst: [] }));
+  const mine = sight.side_of[sight.seat];
   const [scores, what] = sight.match_score ? [sight.match_score, " game points"] : [sight.scores, ""];
   const result = answer.winner === mine ? "You have won" : "You have lost";
-  said.end(`${result}, ${scores[mine]} to ${scores[1 - mine]}${what}`, review, talk.replay(answer.table));
+  const others = scores.filter((_, side) => side !== mine);
+  said.end(`${result}, ${[scores[mine], ...others].join(" to ")}${what}`, review, answer.unjudged, talk.replay(answer.table));
 }
 
 async function start() {

@@ -1,15 +1,34 @@
-// Six and five cards: two hands, the pile between them, the count, the starter and the crib.
+// Games with hands: the others' across and at the sides, the pile between, the count, the starter, the crib.
 
 import { drawBoard } from "./board.js";
 import { draggable } from "./drag.js";
 import { cardName, choosable, lying, make, player } from "./elements.js";
 
-export const board = (sight, names) => drawBoard(sight, names);
+// Where the others sit, to the left of whoever looks, by how many play.
+const PLACES = { 2: ["across"], 3: ["left", "right"], 4: ["left", "across", "right"] };
+const CRIBS = { left: "crib on the left", across: "crib across", right: "crib on the right", partner: "partner's crib" };
 
-export function prompt(sight, names) {
+// The board; under it the scores of partners, who have one together.
+export function board(sight, names, gains, sides) {
+  const drawn = drawBoard(sight, sides);
+  if (sides.length === names.length) return drawn;
+  return make("div", {}, drawn, make("div", { class: "together" }, sides.map((name, side) =>
+    player(name.replaceAll(/ \([^)]*\)/g, ""), { side, score: sight.scores[side], gain: gains[side], marks: games(sight, side) }))));
+}
+
+const games = (sight, side) =>
+  sight.match_score ? [`${sight.match_score[side]} of ${sight.match_target} game points`] : [];
+
+function cribOf(sight, names) {
+  if (sight.dealer === sight.seat) return "your crib";
+  return CRIBS[names[sight.dealer].split(" (")[0]] ?? "their crib"; // "left (greedy)" sits on the left
+}
+
+export function prompt(sight, names, wanted) {
   if (sight.phase !== "discard") return "Your turn: play a card";
-  const whose = sight.dealer === sight.seat ? "your crib" : `the crib of ${names[sight.dealer]}`;
-  return `Discard two cards to ${whose}`;
+  const whose = sight.dealer === sight.seat ? "your crib" :
+    names.length === 2 ? `the crib of ${names[sight.dealer]}` : `the ${cribOf(sight, names)}`;
+  return `Discard ${wanted === 1 ? "a card" : "two cards"} to ${whose}`;
 }
 
 // What the felt shows when the last card of a deal has been played, before the next is dealt.
@@ -24,24 +43,38 @@ export function played(sight, frame) {
 }
 
 function seat(table, sight, who) {
+  const side = sight.side_of[who], alone = sight.scores.length === table.names.length;
   const marks = who === sight.dealer ? ["dealer"] : [];
-  if (sight.match_score) marks.push(`${sight.match_score[who]} of ${sight.match_target} game points`);
-  return player(table.names[who], {
-    side: who, score: sight.scores[who], turn: sight.mover === who, marks, gain: table.gains[who],
+  if (sight.passed.includes(who)) marks.push("go");
+  const [place, agent] = table.names[who].split(/ (?=\()/); // "left (greedy)"
+  return player([place, agent ? make("span", { class: "agent" }, ` ${agent}`) : null], {
+    side, turn: sight.mover === who, marks: alone ? [...marks, ...games(sight, side)] : marks,
+    score: alone ? sight.scores[side] : undefined, gain: alone ? table.gains[side] : undefined,
   });
 }
 
+function other(table, sight, who, place) {
+  return make("div", { class: `row player-row at-${place}` }, seat(table, sight, who),
+    make("div", { class: "cards backs", role: "img", "aria-label": `${table.names[who]} holds ${sight.held[who]}` },
+      Array.from({ length: sight.held[who] }, () => lying(null, { alt: "" }))));
+}
+
+// Cards in the order played; each lies the lower, the later its seat comes to the left of mine.
 function pile(table, sight) {
-  const start = sight.pile.findIndex((one) => !one.out);
+  const start = sight.pile.findIndex((one) => !one.out), players = table.names.length;
   return make("ol", { class: "pile", "aria-label": "Cards played", data: { drop: "pile" } },
-    sight.pile.map((one, i) => lying(one.card, {
-      tag: "li", class: `${one.seat === sight.seat ? "mine" : ""} ${one.out ? "out" : ""} ${i === start && i ? "fresh" : ""}`,
-      alt: `${cardName(one.card)}, ${table.names[one.seat]}${one.out ? ", out of play" : ""}`,
-    })));
+    sight.pile.map((one, i) => {
+      const card = lying(one.card, {
+        tag: "li", class: `side${sight.side_of[one.seat]} ${one.out ? "out" : ""} ${i === start && i ? "fresh" : ""}`,
+        alt: `${cardName(one.card)}, ${table.names[one.seat]}${one.out ? ", out of play" : ""}`,
+      });
+      card.style.setProperty("--down", ((one.seat - sight.seat - 1 + players) % players) / (players - 1));
+      return card;
+    }));
 }
 
 export function draw(table, sight) {
-  const me = sight.seat, other = 1 - me;
+  const me = sight.seat, players = table.names.length;
   const laying = sight.phase === "discard";
   const open = table.to_choose > 0;
   const chosen = table.chosen;
@@ -75,16 +108,14 @@ export function draw(table, sight) {
     return one;
   });
   const crib = make("div", { class: "stack", data: { drop: "crib" } },
-    laying && !sight.discarded.length ? make("div", { class: "slot" }) : lying(null, { alt: "the crib, face down" }),
-    make("span", {}, sight.dealer === me ? "your crib" : "their crib"));
+    sight.crib === 0 ? make("div", { class: "slot" }) : lying(null, { alt: "the crib, face down" }),
+    make("span", {}, cribOf(sight, table.names)));
   const starter = make("div", { class: "stack" },
     lying(sight.starter, { alt: sight.starter === null ? "the pack" : cardName(sight.starter) }),
     make("span", {}, "starter"));
 
-  return make("div", { class: "hands" },
-    make("div", { class: "row player-row" }, seat(table, sight, other),
-      make("div", { class: "cards backs", role: "img", "aria-label": `${table.names[other]} holds ${sight.held[other]}` },
-        Array.from({ length: sight.held[other] }, () => lying(null, { alt: "" })))),
+  return make("div", { class: `hands${players > 2 ? " many" : ""}` },
+    ...PLACES[players].map((place, i) => other(table, sight, (me + 1 + i) % players, place)),
     make("div", { class: "middle" }, starter,
       laying ? make("span") : pile(table, sight),
       laying ? make("span") : make("p", { class: "count" },

@@ -36,7 +36,7 @@ export function lay(offers, chosen) {
     const { agents } = wanted(); // those who play this game
     choose("opponent", agents, [byId("opponent").value || last.opponent, last.opponent, offers.opponent]);
     choose("partner", agents, [byId("partner").value || last.partner, last.partner, byId("opponent").value]);
-    byId("with").hidden = wanted().players !== 4;
+    byId("with").hidden = !wanted().has_partners;
     byId("side").hidden = !wanted().sides;
   }
   form.onchange = fit;
@@ -45,7 +45,7 @@ export function lay(offers, chosen) {
     event.preventDefault();
     const game = wanted();
     const offer = { game: game.name, opponent: byId("opponent").value };
-    if (game.players === 4) offer.partner = byId("partner").value;
+    if (game.has_partners) offer.partner = byId("partner").value;
     if (game.sides) offer.seat = Number(byId("seat").value);
     keep(offer);
     chosen(offer);

@@ -36,8 +36,8 @@ function counted(one, owner) {
 // Shows the counts one by one and resolves when the person goes on.
 export async function show(frame, owners, wait) {
   const dialog = byId("show"), counts = byId("counts");
-  const lines = frame.counted.length > 3;
-  counts.className = lines ? "lines" : "";
+  const lines = frame.counted.length > 5; // of a layout
+  counts.className = lines ? "lines" : frame.counted.length > 3 ? "several" : "";
   counts.replaceChildren();
   const gone = new Promise((resolve) => dialog.addEventListener("close", resolve, { once: true }));
   dialog.showModal();
@@ -87,20 +87,25 @@ export function silent() {
   byId("advice").hidden = true;
 }
 
-// The end: who won, and what the decisions cost.
-export function end(title, review, replay) {
+// The end: who won, and what the decisions cost, or why nobody says so.
+export function end(title, review, unjudged, replay) {
   byId("replay").href = replay;
   byId("replay").hidden = false;
   byId("end-title").textContent = title;
+  byId("review").replaceChildren(...(review ? costs(review) : [make("p", {}, `There is no review: ${unjudged}.`)]));
+  byId("end").showModal();
+}
+
+function costs(review) {
   const cell = (text, more) => make("td", { class: more }, text);
   const rows = review.phases.map((one) => make("tr", {}, cell(one.phase), cell(String(one.decisions), "n"), cell(percent(one.loss), "n")));
   const worst = review.worst.map((one) => make("li", {}, `Turn ${one.turn + 1}: ${one.did} cost `,
     make("b", {}, percent(one.loss)), `; better to ${one.best} (${one.why})`));
-  byId("review").replaceChildren(
+  return [
     make("h3", {}, "The cost of your decisions, by the expert's judgement"),
     make("table", { class: "review" },
       make("thead", {}, make("tr", {}, ["Decision", "Number", "Mean cost"].map((head) => make("th", { scope: "col" }, head)))),
       make("tbody", {}, rows)),
-    ...(worst.length ? [make("h3", {}, "The costliest decisions"), make("ol", {}, worst)] : []));
-  byId("end").showModal();
+    ...(worst.length ? [make("h3", {}, "The costliest decisions"), make("ol", {}, worst)] : []),
+  ];
 }

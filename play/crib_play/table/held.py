@@ -1,0 +1,117 @@
+"""What tables of games with hands have in common: cards typed and named, hands, the show."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from crib_env.cards import format_card, format_cards, parse_card
+from crib_env.engine.hand_text import COUNTED, hand_of
+from crib_env.engine.slots import DISCARD
+from crib_env.render.words import in_words
+from crib_env.scoring import score_hand
+from crib_play.table.calls import Call, Counted
+from crib_play.table.family import Done, Sight
+
+View = Any
+
+PHASES = ("discard", "pegging", "over")
+HOW = "Type the cards: 5H, or 5 where you hold one five; {discards}."
+MADE_BY_CARDS = ("fifteen", "pair", "run", "thirty_one")
+
+
+def phase(view: View) -> str:
+    """Return what the decision is called."""
+    return "discarding" if view["phase"] == DISCARD else "pegging"
+
+
+def ask(view: View) -> str:
+    """Return what to type, in a word."""
+    return "discard" if view["phase"] == DISCARD else "play"
+
+
+def own_cards(view: View) -> Sight:
+    """Return what a seat sees of its own cards: those held, and those discarded."""
+    return {
+        "hand": [
+            {"card": card, "legal": bool(view["legal"] >> i & 1)}
+            for i, card in enumerate(hand_of(view))
+        ],
+        "discarded": [int(card) for card in view["discarded"][: view["discarded_n"]]],
+    }
+
+
+def spoken(view: View, actions: Sequence[int]) -> str:
+    """Return actions in words."""
+    return f"{ask(view)} {format_cards(actions)}"
+
+
+def made_by_cards(done: Done) -> int:
+    """Return what a card that was played has made, the point for a go or the last card apart."""
+    return sum(event.points for event in done.events if event.reason in MADE_BY_CARDS)
+
+
+def ends_of_count(done: Done) -> list[Call]:
+    """Return what is said where the last card of a count pegs a point."""
+    return [
+        Call(done.seat, f"{in_words(event.points)} for {what}", event.points)
+        for event in done.events
+        if (what := {"go": "the go", "last": "last"}.get(event.reason))
+    ]
+
+
+def counted(done: Done) -> list[Counted]:
+    """Return the show: hands from the dealer's left on, then the crib; as far as the game goes."""
+    players = len(done.before)
+    starter = int(done.before[0]["starter"])
+    seats = (*(range(done.dealer + 1, done.dealer + 1 + players)), done.dealer)
+    shown = []
+    for seat, event in zip(
+        seats, (one for one in done.events if one.reason in COUNTED), strict=False
+    ):
+        score = score_hand(event.cards, starter, done.rules, crib=event.reason == "crib")
+        shown.append(
+            Counted(seat % players, event.reason, event.cards, starter, score.points, score.call)
+        )
+    return shown
+
+
+def read(text: str, view: View, wanted: int) -> tuple[int, ...]:
+    """Return the cards a person typed; a rank alone will do where one card held has it.
+
+    Args:
+        text: as typed.
+        view: of the seat to move.
+        wanted: how many cards it names.
+
+    Raises:
+        ValueError: no cards that are held and may be used; the message names those that are.
+    """
+    held = hand_of(view)
+    words = text.replace(",", " ").split()
+    cards = tuple(_read_card(word, held) for word in words)
+    if len(cards) != wanted or len(set(cards)) != wanted:
+        what = "two different cards to discard" if wanted > 1 else "one card"
+        raise ValueError(f"name {what}, got {text.strip()!r}: you hold {format_cards(held)}")
+    legal = [card for i, card in enumerate(held) if view["legal"] >> i & 1]
+    for card in cards:
+        if card not in legal:
+            raise ValueError(
+                f"{format_card(card)} would take the count of {int(view['count'])} past 31: "
+                f"play one of {format_cards(legal)}"
+            )
+    return cards
+
+
+def _read_card(word: str, held: Sequence[int]) -> int:
+    shown = word.upper().replace("10", "T")
+    alike = [card for card in held if shown and shown in (format_card(card), format_card(card)[0])]
+    if len(alike) > 1:
+        raise ValueError(f"{word!r} may be {' or '.join(map(format_card, alike))}: say which")
+    if alike:
+        return alike[0]
+    try:
+        name = format_card(parse_card(word))
+    except ValueError:
+        name = repr(word)
+    raise ValueError(f"you do not hold {name}: you hold {format_cards(held)}")

@@ -1,0 +1,113 @@
+"""Three- and four-handed cribbage at the table: what is seen, said, counted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from crib_env.engine.many_hand.records import KEPT, MATCH
+from crib_env.engine.record import NONE
+from crib_env.engine.slots import DISCARD
+from crib_env.rules import ManyHandRules, Rules, find_rules
+from crib_env.scoring import score_play
+from crib_play.table import held
+from crib_play.table.calls import Call, heels_call
+from crib_play.table.family import Done, Sight, TableFamily
+
+View = Any
+
+GOES = 2  # seats in a row that end a count where the rules have it so (M7)
+
+
+def sight(view: View, rules: Rules) -> Sight:
+    """Return what a seat sees; seats and sides by their numbers."""
+    me, players = int(view["seat"]), int(view["players"])
+    pile = [
+        {
+            "card": int(view["pile"][i]),
+            "seat": (me + (int(view["pile_seats"]) >> 2 * i & 3)) % players,
+            "out": bool(i < view["pile_from"]),
+        }
+        for i in range(int(view["pile_n"]))
+    ]
+    passed = (i for i in range(players) if view["passed"] >> i & 1 and view["held_n"][i])
+    return {
+        "phase": held.PHASES[view["phase"]],
+        "dealer": (me + int(view["dealer"])) % players,
+        "starter": None if view["starter"] == NONE else int(view["starter"]),
+        **held.own_cards(view),
+        "crib": KEPT - players + int(view["discarded_n"]) if view["phase"] == DISCARD else KEPT,
+        "held": _from_first(view["held_n"], me, players),
+        "pile": pile,
+        "count": int(view["count"]),
+        "passed": sorted((me + i) % players for i in passed),
+        "scores": _by_side(view, "scores"),
+        "rear": _by_side(view, "rear"),
+        "match_score": _by_side(view, "match_score") if view["episode"] == MATCH else None,
+        "match_target": int(view["match_target"]),
+        "target": int(view["target"]),
+    }
+
+
+def _from_first(values: Sequence[Any], mine: int, n: int) -> list[int]:
+    """Return by seat, or side, what a view has from its own on."""
+    return [int(values[(i - mine) % n]) for i in range(n)]
+
+
+def _by_side(view: View, field: str) -> list[int]:
+    sides = int(view["sides"])
+    return _from_first(view[field], int(view["seat"]) % sides, sides)
+
+
+def calls_of(done: Done) -> list[Call]:
+    """Return what is said as a card is discarded or played."""
+    before = done.before[done.seat]
+    if before["phase"] == DISCARD:
+        heels = (event for event in done.events if event.reason == "heels" and event.points)
+        return [
+            Call(done.seat, "a card discarded"),
+            *(Call(done.dealer, heels_call(done.rules), one.points, one.cards) for one in heels),
+        ]
+    (card,) = done.actions
+    start, end = int(before["pile_from"]), int(before["pile_n"])
+    score = score_play([*map(int, before["pile"][start:end]), card])
+    return [
+        Call(done.seat, score.call, held.made_by_cards(done), (card,)),
+        *(Call(seat, "go") for seat in _gos(done, before)),
+        *held.ends_of_count(done),
+    ]
+
+
+def _gos(done: Done, before: View) -> Iterator[int]:
+    """Yield the seats that say go after a card, and have not yet in this count (M7)."""
+    players = int(before["players"])
+    after, ends = done.after, any(event.reason == "go" for event in done.events)
+    if done.ended or not (ends or after["pile_from"] == before["pile_from"]):
+        return
+    said = 0
+    for place in range(1, players):
+        if not before["held_n"][place]:
+            continue
+        if not (ends or after["passed"] >> place & 1):  # it plays next
+            return
+        if not before["passed"] >> place & 1:
+            yield (done.seat + place) % players
+        said += 1
+        if said == GOES and find_rules(done.rules, ManyHandRules).second_go_ends:
+            return
+
+
+FAMILY = TableFamily(
+    name="many_hand",
+    sides=None,
+    to_choose=lambda view: 1,
+    phase=held.phase,
+    sight=sight,
+    opening=lambda view, rules: [],
+    calls_of=calls_of,
+    counted=held.counted,
+    spoken=held.spoken,
+    read=lambda text, view: held.read(text, view, 1),
+    ask=held.ask,
+    how=held.HOW.format(discards="one to discard"),
+)
