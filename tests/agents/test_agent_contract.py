@@ -45,7 +45,7 @@ every_case = pytest.mark.parametrize(
 
 def table_of(name: str, preset: str, players: int, seed: int) -> Lanes:
     """Return games from the deal on, half of them late: fewer for agents that take longer."""
-    lanes = 2 if SLOW else 60 if name in SIMPLE else 6
+    lanes = 2 if SLOW else 30 if name in SIMPLE else 4
     table = Lanes(preset, lanes, seed, players=players, episode="game")
     late = table.states["scores"][::2]
     late[:] = np.random.default_rng(seed).integers(0, PRESETS[preset].target, late.shape)
@@ -110,7 +110,7 @@ def test_it_plays_its_own_games_to_the_end(name: str, preset: str, players: int)
     twin = pickle.loads(pickle.dumps(agent))
     one, other = (table_of(name, preset, players, seed=4) for _ in range(2))
     rngs = [np.random.default_rng(5) for _ in range(2)]
-    for turn in range(60):
+    for turn in range(32):
         lanes = one.running()
         one.step(lanes, agent.act(one.views(lanes), rngs[0]))
         if turn < 6:
@@ -139,7 +139,7 @@ def trace() -> str:
     for name in SIMPLE:
         for preset, players in (GAMES[0], GAMES[1], GAMES[3], GAMES[4]):
             table = Lanes(preset, 1, 12, players=players, episode="game")
-            actions = [acted(find_agent(name), views) for _, views in walk(table, 28)]
+            actions = [acted(find_agent(name), views) for _, views in walk(table)]
             lines.append(f"{name} {preset} {players} {actions}")
     return "\n".join(lines)
 

@@ -25,7 +25,7 @@ from crib_env.notation import canonical, format_state, parse_state
 from crib_env.rules import PRESETS
 from notation_lines import DECK, LAYING, PLAYING, TABLE
 
-MUTATIONS = 3000
+MUTATIONS = 1500
 MANY = 100_000
 ALL = ("deal", "game", "match", "pegging")
 
