@@ -21,25 +21,28 @@ from compiled import SLOW, compiled_alone
 from crib_env import ENVIRONMENTS, CompiledAgent, agent_names, encode, find_agent
 from crib_env.registration import env_module, gym_id
 from crib_env.rules import PRESETS
-from hidden import redraw_hands, redraw_turns
+from hidden import redraw_state
+from not_played import plays
 from stacked import Lanes
 from vector_walks import InPython, picture
 
-GAMES = [("hoyle", 2), ("five_card", 2)] + [
-    (preset, players) for preset in ("table_top", "table_top_ship") for players in (2, 4)
-]
+GAMES = [
+    ("hoyle", 2), ("five_card", 2),
+    *((preset, players) for preset in ("table_top", "table_top_ship") for players in (2, 4)),
+    ("three_hand", 3), ("four_hand", 4),
+]  # fmt: skip
 SIMPLE = ("random", "greedy", "rule_based")
 TURNS = 14  # decisions from the deal on, each of every lane: more than a deal of two hands has
 
 
-def does_not_play(name: str, preset: str) -> bool:
-    """Tell whether an agent plays what is solved alone."""
-    return name == "equilibrium" and preset.startswith("table_top")
-
-
 every_case = pytest.mark.parametrize(
     ("name", "preset", "players"),
-    [(name, *game) for name in agent_names() for game in GAMES if not does_not_play(name, game[0])],
+    [
+        (name, *game)
+        for name in agent_names()
+        for game in GAMES
+        if plays(name, PRESETS[game[0]].family)
+    ],
 )
 
 
@@ -80,11 +83,7 @@ def test_wherever_random_play_leads_it_is_legal_and_hidden_cards_do_not_matter(
         assert encode(views)[1][np.arange(len(views)), actions].all()
         before = table.states.copy()
         for lane, view in zip(lanes, views, strict=True):
-            state = table.states[lane]
-            if "layout" in view.dtype.names:
-                redrawn += redraw_turns(state, view, rng)
-            else:
-                redrawn += redraw_hands(state, PRESETS[preset].dealt, rng)
+            redrawn += redraw_state(table.states[lane], view, PRESETS[preset], rng)
         assert acted(agent, table.views(lanes)) == actions
         table.states[:] = before
     assert redrawn > 100 or SLOW
@@ -126,7 +125,9 @@ def test_compiled_it_plays_as_in_python(name: str, preset: str, players: int) ->
     agent = find_agent(name)
     if not isinstance(agent, CompiledAgent) or agent.draws:
         pytest.skip("asked in Python, or draws")
-    module = env_module("table_top_v0" if preset.startswith("table_top") else "six_card_v0")
+    family = PRESETS[preset].family
+    module = next(module for module in map(env_module, ENVIRONMENTS)
+                  if module.maker.family.name == family)  # fmt: skip
     keywords = {"rules": preset, "players": players, "seat": None, "reward": "points"}
     envs = [module.vector_env(8, opponent=one, **keywords) for one in (agent, InPython(agent))]
     assert envs[0].batch._compiled is not None
@@ -165,7 +166,4 @@ def test_an_environment_takes_every_agent_name_as_opponent(environment: str) -> 
                 *_, reward, end, _, info = env.step(int(np.flatnonzero(info["action_mask"])[-1]))
             assert reward in (-1.0, -0.5, 0.0, 1.0)
             met.add(name)
-    if maker.family.name.startswith("many"):  # the others do not play these games yet
-        assert met >= {"random", "greedy"}
-        return
-    assert set(agent_names()) - met <= {"equilibrium"}  # which plays what is solved
+    assert met >= {name for name in agent_names() if plays(name, maker.family.name)}

@@ -16,10 +16,12 @@ from crib_env import (
     discard_v0,
     find_agent,
     five_card_v0,
+    four_hand_v0,
     pegging_v0,
     sample_legal,
     six_card_v0,
     table_top_v0,
+    three_hand_v0,
 )
 from crib_env.cards import parse_cards
 from crib_env.engine.two_hand.records import DISCARD, HAND
@@ -184,8 +186,10 @@ def episode_sums(make: Any, reward: str, steps: int) -> list[float]:
         (five_card_v0, {"opponent": greedy}),
         (five_card_v0, {"opponent": [("random", 1), ("greedy", 1)]}),
         (discard_v0, {"opponent": "greedy"}),
+        (three_hand_v0, {"episode": "deal", "opponent": "greedy"}),
+        (four_hand_v0, {"opponent": "greedy"}),
     ],
-    ids=["deal", "match", "in_python", "several", "discard"],
+    ids=["deal", "match", "in_python", "several", "discard", "three_hand", "four_hand"],
 )
 def test_an_episode_pays_the_same_in_sum_whenever_its_means_are_paid(
     module: Any, keywords: dict[str, Any]
