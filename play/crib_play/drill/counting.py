@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
+from rich.text import Text
 
 from crib_play.drill.positions import play_out
 from crib_play.table import Counted, find_game
@@ -33,8 +34,10 @@ def hands_to_count(seed: int, game: str | None = None) -> Iterator[Counted]:
 
 def ask_count(one: Counted, screen: Screen) -> int | None:
     """Ask for the points and say the count; return how many were missed, None if left out."""
-    starter = ["+", screen.card(one.starter)] if one.starter is not None else []
-    screen.labelled(one.name, screen.cards(one.cards), *starter)
+    cards = screen.cards(one.cards)
+    if one.starter is not None:
+        cards = cards + Text(" + ") + screen.card(one.starter)
+    screen.labelled(one.name, cards)
     while not (typed := input("points> ").strip().lower()).isdecimal():
         if typed in ("skip", "s"):
             return None
