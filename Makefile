@@ -35,7 +35,7 @@ help: ## List the targets
 demo: $(INSTALLED) ## Train two agents for about five minutes and evaluate them *
 	@$(PY) -m crib_training.learn.demo $(ARGS)
 
-tables: $(INSTALLED) ## Make the agents' tables anew, all in order, or one: ARGS=hand_pegging *
+tables: $(INSTALLED) ## Recompute the agents' tables, all in order, or one: ARGS=hand_pegging *
 	@$(VENV)/bin/crib tables $(ARGS)
 
 test: $(INSTALLED) ## Run the quick tests on every core *
