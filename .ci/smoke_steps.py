@@ -60,8 +60,8 @@ def environments() -> None:
 def commands() -> None:
     """The commands of the base install."""
     assert crib("--version").startswith("crib-env ")
-    said = crib("evaluate", "rule_based", "greedy", "--pairs", 20, "--json", "result.json")
-    assert "six_card_v0: 20 pairs" in said
+    output = crib("evaluate", "rule_based", "greedy", "--pairs", 20, "--json", "result.json")
+    assert "six_card_v0: 20 pairs" in output
     assert "expert" in crib("evaluate", "--help")
 
 

@@ -46,14 +46,14 @@ def shimmy_cribbage() -> Any:
     return import_module("shimmy").OpenSpielCompatibilityV0(env=game)
 
 
-def open_spiel_cribbage() -> Callable[[], int]:
+def open_spiel_cribbage(players: int = 2) -> Callable[[], int]:
     """Return a piece of OpenSpiel's cribbage: random play over its states, no observation.
 
-    Counted is what a player decides: a card played, a pair discarded (one action there, two with
-    us), but no chance node and no pass, which is forced. Chance is drawn from legal actions: all
-    are as likely here, and asking for the chance outcomes takes longer.
+    Counted is what a player decides: a card played, a discard (of two players a pair, one action
+    there, two with us), but no chance node and no pass, which is forced. Chance is drawn from legal
+    actions: all are as likely here, and asking for the chance outcomes takes longer.
     """
-    game = import_module("pyspiel").load_game("cribbage")
+    game = import_module("pyspiel").load_game("cribbage", {"players": players})
     forced = game.num_distinct_actions() - 1
 
     def piece() -> int:
@@ -134,6 +134,16 @@ def single_games() -> tuple[list[Contender], list[str]]:
         [
             ("OpenSpiel cribbage, states only", open_spiel_cribbage),
             ("RLCard gin-rummy", partial(rlcard_game, "gin-rummy")),
+        ]
+    )
+
+
+def open_spiel(players: tuple[int, ...]) -> tuple[list[Contender], list[str]]:
+    """Return OpenSpiel's cribbage for so many players, and what is missing."""
+    return _found(
+        [
+            (f"OpenSpiel cribbage for {n}, states only", partial(open_spiel_cribbage, n))
+            for n in players
         ]
     )
 

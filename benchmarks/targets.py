@@ -38,6 +38,7 @@ TARGETS: dict[str, Target] = {
     "aec_env": Target(150e3, 250e3),
     "gym_single": Target(100e3, 200e3),
     "make_vec": Target(5e6, 8e6),
+    "over_open_spiel": Target(15, 20),
     "sb3": Target(0.85, 0.95),
     "trainer": Target(5.0, 10.0),
     "baselines": Target(4.0, 8.0),

@@ -13,11 +13,15 @@ from typing import Any
 
 import gymnasium
 
+from benchmarks import peers
 from benchmarks.gym_single import in_python
-from benchmarks.timing import FULL, Contender, Findings, Rate, Settings, race, ratio
+from benchmarks.timing import FULL, Contender, Findings, Rate, Row, Settings, race, ratio
 from crib_env.registration import ENVIRONMENTS
 
 AGENTS = ("random", "greedy", "rule_based")
+# Whose first row is held against OpenSpiel's states, and the players. OpenSpiel's loop counts the
+# decisions of all seats; each of ours makes as many as the learner, one a step.
+PLAYERS = {"SixCard-v0": 2, "ThreeHand-v0": 3, "FourHand-v0": 4}
 # The keyword of the phase policy.
 POLICIES = {"Discard-v0": "pegging_policy", "Pegging-v0": "discard_policy"}
 
@@ -70,6 +74,18 @@ def measure(settings: Settings = FULL) -> Findings:
     for name in others:
         policies = [{POLICIES[name]: agent} for agent in AGENTS] if name in POLICIES else [{}]
         contenders += [contender(name, False, 1, **policy) for policy in policies]
+    ours = len(contenders)
+    if settings.peers:
+        found, missing = peers.open_spiel(tuple(PLAYERS.values()))
+        contenders += found
+        notes += missing
     rows = race(contenders, "steps/s", settings)
     ratios = [ratio(f"make_vec {six_card}, N={n}: 2 threads / 1 thread", rows[2], rows[0])]
+    for name, players in PLAYERS.items():
+        row = next(row for row in rows if f" {name}," in row.name)
+        every = Row(f"{name}, decisions of all seats", "/s", tuple(players * x for x in row.values))
+        ratios += [
+            ratio(f"make_vec {every.name} / {peer.name}", every, peer, "over_open_spiel")
+            for peer in rows[ours:] if f"for {players}," in peer.name
+        ]  # fmt: skip
     return Findings("Vector environment, actions given", rows, ratios, notes)

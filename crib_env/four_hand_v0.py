@@ -34,7 +34,7 @@ Stable-Baselines3 use ``four_hand_v0.sb3_env(1024)``, for PyTorch tensors
 |---|---|---|
 | ``rules`` | ``"three_hand"``, ``"four_hand"`` or a `Rules` | ``"four_hand"`` |
 | ``episode`` | ``"game"`` (to 121), ``"deal"``, ``"match"`` (to three games) | ``"game"`` |
-| ``reward`` | ``"win"``, ``"points"`` | ``"win"`` |
+| ``reward`` | ``"win"``, ``"points"``, ``"expected"``, ``"expected_at_show"`` | ``"win"`` |
 | ``partner`` | who plays the learner's partner, as ``opponent`` | as the opponent |
 | the others | as in ``six_card_v0`` | |
 
@@ -65,6 +65,9 @@ each of the others -1/3.
 
 ``"points"``: at each step a side's points less the other's; without partners less the mean of the
 others'. A seat's reward in ``last()`` is their sum since it last acted.
+
+``"expected"`` and ``"expected_at_show"``: as in ``six_card_v0``, over every card that is dealt
+neither to a seat nor to the crib.
 
 ## Version history
 

@@ -89,12 +89,10 @@ def compile_policy(act: Act, family: Family) -> AgentEntries:
             multisets (`crib_env.engine.show.show_table`), and the agent's own float64[K].
         family: the games it plays.
     """
-    from crib_env.engine.jit import kernel
+    from crib_env.engine.jit import kernel, plain
     from crib_env.engine.learners import agent_entries
 
-    check_takes(
-        getattr(act, "py_func", act), "view, rng, table, weights", "a compiled agent's function"
-    )
+    check_takes(plain(act), "view, rng, table, weights", "a compiled agent's function")
     name = f"{act.__module__ or 'agent'}.{family.name}"
     return agent_entries(act if hasattr(act, "py_func") else kernel(act), family, name)
 

@@ -33,7 +33,7 @@ opponent="random")`` and ``gymnasium.make_vec(..., num_envs=1024)``. For Stable-
 |---|---|---|
 | ``rules`` | ``"three_hand"``, ``"four_hand"`` or a `Rules` | ``"three_hand"`` |
 | ``episode`` | ``"game"`` (to 121), ``"deal"``, ``"match"`` (to three games) | ``"game"`` |
-| ``reward`` | ``"win"``, ``"points"`` | ``"win"`` |
+| ``reward`` | ``"win"``, ``"points"``, ``"expected"``, ``"expected_at_show"`` | ``"win"`` |
 | the others | as in ``six_card_v0`` | |
 
 ``reset(options=...)`` takes ``decks`` (52-card permutations, one per deal, in order), ``dealer``
@@ -62,6 +62,9 @@ who made most points in it; those who tie for it share what their places bring.
 
 ``"points"``: at each step a seat's points less the mean of the others'. A seat's reward in
 ``last()`` is their sum since it last acted.
+
+``"expected"`` and ``"expected_at_show"``: as in ``six_card_v0``, over every card that is dealt
+neither to a seat nor to the crib.
 
 ## Version history
 

@@ -3,8 +3,8 @@
 A safetensors file is eight bytes that say how long its JSON is, the JSON, the numbers. Reading one
 takes so few lines that agents need no library beyond the engine's; safetensors writes them.
 
-The checksum stands in our header and covers the whole file, that header included. Files from before
-there was one are read without it, except where `read_header` is told that one must be there.
+The checksum stands in our header and covers the whole file, that header included. Older files
+without one are read, unless `read_header` requires one.
 """
 
 from __future__ import annotations

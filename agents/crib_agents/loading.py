@@ -99,7 +99,7 @@ def read_file(name: str) -> Agent:
     Args:
         name: its path: weights of ours in ``.safetensors``, a model of Stable-Baselines3 in
             ``.zip``, a network in ``.onnx``. A model holds a pickle, so it is read with ``trust:``
-            before the path alone; commands put it there if they are told ``--trust``.
+            before the path alone; commands put it there with ``--trust``.
 
     Raises:
         ValueError: no such file, or one that does not fit or is not trusted.

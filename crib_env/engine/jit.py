@@ -49,6 +49,11 @@ def kernel(function: F) -> F:
     return cast(F, dispatcher)
 
 
+def plain(helper: Callable[..., Any]) -> Callable[..., Any]:
+    """Return the Python function of a kernel. Called from Python, a kernel is compiled first."""
+    return cast(Callable[..., Any], getattr(helper, "py_func", helper))
+
+
 def _keepable(compile_: F, overloads: Container[Any], function: Callable[..., Any]) -> F:
     """Return a kernel's ``compile`` that makes code which entries may keep.
 

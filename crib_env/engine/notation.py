@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from crib_env.cards import format_card, parse_card
-from crib_env.engine.slots import hand_size
 from crib_env.render.words import in_words
 from crib_env.rules import Rules
 
@@ -156,8 +155,9 @@ class Hand(NamedTuple):
 def format_hand(s: Record, seat: int, size: int) -> str:
     """Return the cards dealt to a seat: ``7D`` held, ``(6C)`` discarded, ``5h`` played."""
     shown = ""
-    for i in range(size):
-        card = format_card(int(s["dealt"][hand_size(s) * seat + i]))
+    first = len(s["dealt"]) // len(s["held"]) * seat
+    for i, dealt in enumerate(s["dealt"][first : first + size]):
+        card = format_card(int(dealt))
         if s["discarded"][seat] >> i & 1:
             card = f"({card})"
         elif not s["held"][seat] >> i & 1:

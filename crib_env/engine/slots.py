@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from crib_env.engine.counting import DECK
 from crib_env.engine.jit import kernel
 from crib_env.engine.record import NONE
 from crib_env.engine.rng import below
-from crib_env.engine.show import FOUR, JACK, KEYS, pip, score_flush_and_nob
+from crib_env.engine.show import FOUR, JACK, KEYS, score_flush_and_nob
 
 LARGEST_HAND = 6
 
@@ -38,16 +39,42 @@ def hand_size(s):
 def legal_slots(s, seat):
     """Return which of the seat's dealt cards it may use now, one bit a card (H1, H3)."""
     held = s["held"][seat]
-    if s["phase"] == DISCARD:
-        return held
     room = 31 - s["count"]
-    if room >= 10:
-        return held
+    # Below ten a card fits if its rank, from 0, is less than the room; from ten on any does, and so
+    # while cards are discarded.
+    below_card = 4 * room if room < 10 else DECK
     hand = hand_size(s)
+    first = hand * seat & 63  # & 63: so that the compiler knows no index is negative
     fitting = 0
     for i in range(hand):  # branch-free: the branch would be unpredictable
-        fitting |= (pip(s["dealt"][hand * seat + i]) <= room) << i
+        fitting |= (s["dealt"][first + i] < below_card) << i
     return held & fitting
+
+
+@kernel
+def view_hand(s, seat, v):
+    """Copy a seat's own cards into its view ``v``: held, and which it may use now; discarded."""
+    slots = legal_slots(s, seat) if v["to_move"] else 0
+    held = s["held"][seat]
+    laid = s["discarded"][seat]
+    hand = hand_size(s)
+    first = hand * seat & 63
+    n = 0
+    legal = 0
+    for k in range(hand):
+        v["hand"][k] = NONE
+    for i in range(hand):  # branch-free, as above
+        holds = held >> i & 1
+        v["hand"][n] = s["dealt"][first + i] | holds - 1  # NONE where it is not held
+        legal |= (slots >> i & holds) << n
+        n += holds
+    v["hand_n"] = n
+    v["legal"] = legal
+    n = SLOT_COUNT[laid & 63]
+    for k in range(v["discarded"].shape[0]):
+        card = s["dealt"][first + (NTH_SLOT[laid & 63, k] & 7)]
+        v["discarded"][k] = card if k < n else NONE
+    v["discarded_n"] = n
 
 
 @kernel

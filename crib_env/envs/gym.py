@@ -44,10 +44,10 @@ class CribbageEnv(LearnerSettings, gymnasium.Env[Observation, np.int64]):
         players: seats in a game; by default the fewest.
         episode: what one episode is.
         reward: ``"win"`` (+1 or -1 at the end), ``"points"`` (the difference in points made since
-            the learner's last action), or in the two-hand games ``"expected"``: points without the
+            the learner's last action), or where hands are held ``"expected"``: points without the
             luck of the starter. What is pegged in the play counts when it is pegged; hands, crib
-            and heels count when both seats have discarded, as their mean over every card not
-            dealt, and not when they are counted. That mean depends on the other seat's hidden
+            and heels count when all seats have discarded, as their mean over every card not
+            dealt, and not when they are counted. That mean depends on the others' hidden
             cards; ``"expected_at_show"`` pays it when the deal is over and they are shown, so the
             sum is the same. Over one deal the mean of either is that of ``"points"`` whatever is
             played, so the same play is best, on average; over a game they go on counting where the

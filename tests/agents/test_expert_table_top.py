@@ -64,8 +64,7 @@ def test_every_action_is_legal(budget: int, players: int, preset: str) -> None:
     """In its own games, and wherever random play leads; `Lanes` refuses an illegal action."""
     agent, rng = TableTopExpert(budget), np.random.default_rng(5)
     own, led = (
-        Lanes(preset, 20 if budget < 3 else 2, 4, players=players, episode="round")
-        for _ in range(2)
+        Lanes(preset, 6 if budget < 3 else 1, 4, players=players, episode="round") for _ in range(2)
     )
     while len(lanes := own.running()):
         views = led.views(lanes)
@@ -322,7 +321,7 @@ def test_the_file_of_values_is_small() -> None:
 @every_variant
 def test_each_budget_beats_rule_based(players: int, preset: str) -> None:
     """Over duplicate rounds the whole 95 % interval of the margin lies above 0."""
-    for budget, pairs in ((1, 400), (3, 60)):
+    for budget, pairs in ((1, 150), (3, 60)):
         rounds = play_pairs(
             PRESETS[preset], "round", TableTopExpert(budget),
             find_agent("rule_based"), pairs, 17, players=players,

@@ -236,7 +236,7 @@ def mutations(draw: st.DrawFn) -> bytes:
     return bytes(data)
 
 
-@settings(max_examples=600, deadline=None)
+@settings(max_examples=250, deadline=None)
 @given(mutations())
 def test_a_mutated_file_is_refused_or_holds_the_same_numbers(
     tmp_path_factory: pytest.TempPathFactory, data: bytes

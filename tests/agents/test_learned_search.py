@@ -154,13 +154,6 @@ def test_an_action_is_worth_the_mean_over_next_cards_of_their_best_answers(
             assert found[action] == pytest.approx(expected, abs=1e-8)
 
 
-def test_rules_without_nets_are_refused() -> None:
-    agent = LearnedSearch([drawn_weights(PRESETS["table_top"])])
-    with pytest.raises(ValueError, match=r"learned_search does not play where flush_size is 4 .*: "
-                                         r"it plays table_top \("):  # fmt: skip
-        agent.act(views_of(PRESETS["table_top_ship"], 1, 1), np.random.default_rng(0))
-
-
 def test_views_of_different_rules_are_answered_each_by_its_own_nets() -> None:
     agent = LearnedSearch([drawn_weights(PRESETS[p], seed=i) for i, p in enumerate(TABLE_TOP)])
     parts = [views_of(PRESETS[p], 1, 1) for p in TABLE_TOP]

@@ -229,7 +229,7 @@ def test_each_agent_beats_the_one_below(better: str, worse: str, players: int, p
     """Over duplicate games the whole 95 % interval lies above half."""
     games = play_pairs(
         PRESETS[preset], "game", find_agent(better), find_agent(worse),
-        100, 17, players=players,
+        60, 17, players=players,
     )  # fmt: skip
     won = estimate(games.won.mean(axis=1))
     assert won.mean - won.half > 0.9

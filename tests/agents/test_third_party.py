@@ -38,11 +38,11 @@ def site(tmp_path: Path) -> Path:
     return site
 
 
-def start(site: Path, cache: Path) -> dict[str, Any]:
+def start(site: Path, cache: Path, where: str) -> dict[str, Any]:
     """Play in a process of its own and return what it says."""
     path = [str(site), *filter(None, [os.environ.get("PYTHONPATH")])]
     done = subprocess.run(
-        [sys.executable, HERE / "play.py", "low_cards"],
+        [sys.executable, HERE / "play.py", "low_cards", where],
         env={**os.environ, "PYTHONPATH": os.pathsep.join(path), "NUMBA_CACHE_DIR": str(cache)},
         capture_output=True,
         text=True,
@@ -52,24 +52,25 @@ def start(site: Path, cache: Path) -> dict[str, Any]:
     return said
 
 
+@pytest.mark.parametrize("where", ["alone", pytest.param("batch", marks=pytest.mark.slow)])
 def test_an_agent_of_another_package_is_compiled_once_and_anew_when_its_helper_changes(
-    site: Path, tmp_path: Path
+    where: str, site: Path, tmp_path: Path
 ) -> None:
     cache = tmp_path / "cache"
     cache.mkdir()
     for file in cache_folder().glob(f"*{ENDING}"):  # what this machine has compiled of the engine
         shutil.copy(file, cache)
-    first = start(site, cache)
+    first = start(site, cache, where)
     assert first["chosen"] == first["lowest"] != first["highest"]
     assert first["compiled"] > 0
     files = {file: file.stat().st_mtime_ns for file in cache.glob(f"low_cards*{ENDING}")}
     assert files
-    second = start(site, cache)
+    second = start(site, cache, where)
     assert second == {**first, "compiled": 0}
     assert files == {file: file.stat().st_mtime_ns for file in cache.glob(f"low_cards*{ENDING}")}
     helper = site / "low_cards/order.py"
     helper.write_text(helper.read_text().replace("card < other", "card > other"))
-    third = start(site, cache)
+    third = start(site, cache, where)
     assert third["chosen"] == third["highest"]
     assert third["played"] != first["played"]
     assert third["compiled"] > 0

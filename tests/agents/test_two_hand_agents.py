@@ -11,7 +11,6 @@ from itertools import combinations
 from types import SimpleNamespace
 from typing import Any
 
-import crib_agents
 import numpy as np
 import pytest
 from crib_agents import GreedyAgent, RandomAgent, RuleBasedAgent
@@ -97,11 +96,6 @@ def test_random_takes_each_legal_card_as_often() -> None:
     assert ((counts - 1000) ** 2 / 1000).sum() < 25.7  # chi-square, 5 degrees, 1 in 10,000
 
 
-def test_public_names_are_there() -> None:
-    assert {"GreedyAgent", "RandomAgent", "RuleBasedAgent"} <= set(crib_agents.__all__)
-    assert all(hasattr(crib_agents, name) for name in crib_agents.__all__)
-
-
 # --- greedy --------------------------------------------------------------------------------------
 
 
@@ -113,7 +107,7 @@ def as_it_stands(kept: tuple[int, ...]) -> int:
 
 
 @every_game
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(data=st.data(), dealer=st.booleans())
 def test_greedy_keeps_the_best_hand_as_it_stands(
     game: str, data: st.DataObject, dealer: bool
@@ -406,7 +400,7 @@ def test_strength(
     better: type[CompiledAgent], worse: type[CompiledAgent], least: float, game: str
 ) -> None:
     """Duplicate pairs, seed 1: the lower end of the interval lies above ``least``."""
-    pairs = play_pairs(PRESETS[game], "game", better(), worse(), 3000, seed=1)
+    pairs = play_pairs(PRESETS[game], "game", better(), worse(), 1500, seed=1)
     wins = estimate(pairs.won.mean(axis=1))
     assert wins.mean - wins.half > least, wins.percent()
 
@@ -418,7 +412,7 @@ def test_rule_based_scores_as_experts_do() -> None:
     Pone: play 2.0 to 2.2, hand 8.1. Dealer: play 3.5, hand 7.9 to 8.0, crib 4.7 to 4.8.
     """
     agent = RuleBasedAgent()
-    pairs = play_pairs(PRESETS["hoyle"], "deal", agent, agent, 20_000, seed=3)
+    pairs = play_pairs(PRESETS["hoyle"], "deal", agent, agent, 8000, seed=3)
     dealer = np.where(pairs.first_dealt[:, :, None], pairs.points[:, :, 0], pairs.points[:, :, 1])
     pone = np.where(pairs.first_dealt[:, :, None], pairs.points[:, :, 1], pairs.points[:, :, 0])
     assert dealer.mean(axis=(0, 1)) == pytest.approx([3.55, 7.97, 4.75], abs=0.15)
@@ -463,7 +457,7 @@ def test_a_new_sample_agrees_with_the_crib_tables(game: str) -> None:
     held = tables.load(tables.CRIB_TABLES)
     at = tables.DEALT.index(PRESETS[game].dealt)
     stored_crib = held["crib"][at].reshape(2, -1)
-    found = sample_round(PRESETS[game], stored_crib, 60_000, np.random.SeedSequence(77))
+    found = sample_round(PRESETS[game], stored_crib, 30_000, np.random.SeedSequence(77))
     z = (found.crib - stored_crib) / found.error
     assert np.abs(z).max() < 5
     assert (z**2).mean() == pytest.approx(1.0, abs=0.35)

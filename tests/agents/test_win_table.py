@@ -129,7 +129,7 @@ def test_a_point_more_never_hurts(game: str, i_deal: int, data: st.DataObject) -
 @every_game
 def test_the_table_agrees_with_games_played(game: str) -> None:
     """Games of an agent against itself from several scores, seed 3: chi-square over them."""
-    rules, agent, games = PRESETS[game], find_agent("rule_based"), 4000
+    rules, agent, games = PRESETS[game], find_agent("rule_based"), 2000
     total = 0.0
     for needs in STARTS[game]:
         expected = win.probabilities(rules.dealt, rules.target)[
@@ -147,7 +147,7 @@ def test_the_table_agrees_with_games_played(game: str) -> None:
 
 @compiled
 def test_a_new_measurement_agrees_with_the_file() -> None:
-    deals = 3000
+    deals = 1500
     points, outs = measure(PRESETS["hoyle"], find_agent("expert"), deals,
                            np.random.SeedSequence(5))  # fmt: skip
     found = as_json(points, outs, PRESETS["hoyle"])

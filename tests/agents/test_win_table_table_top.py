@@ -95,7 +95,7 @@ def test_a_point_more_never_hurts(players: int, preset: str) -> None:
 def test_the_table_agrees_with_games_played(players: int, preset: str) -> None:
     """How often the first dealer wins games of the expert against itself by points, seed 3."""
     rules, agent = PRESETS[preset], ByPoints(TableTopExpert(1))
-    games = play_pairs(rules, "game", agent, agent, 1500, 3,
+    games = play_pairs(rules, "game", agent, agent, 500, 3,
                        players=players)  # fmt: skip
     won = estimate((games.won == games.first_dealt).mean(axis=1))
     expected = 1.0 - win.probabilities(int(rules.score_difference), players, rules.target)[0, 0]
@@ -107,7 +107,7 @@ def test_the_table_agrees_with_games_played(players: int, preset: str) -> None:
 def test_a_new_measurement_agrees_with_the_file(players: int, preset: str) -> None:
     """The file was measured at budget 2, whose points are a little more."""
     stored = win.load_rounds(int(PRESETS[preset].score_difference), players)
-    scored, errors = measure(preset, players, 1, 2000, np.random.SeedSequence(5))
+    scored, errors = measure(preset, players, 1, 1000, np.random.SeedSequence(5))
     points = np.arange(win.POINTS)
     assert scored[:, 0].mean() == pytest.approx(stored.points.sum(axis=1) @ points, abs=0.9)
     assert scored[:, 1].mean() == pytest.approx(stored.points.sum(axis=0) @ points, abs=0.9)
@@ -249,8 +249,8 @@ def test_worths_of_a_game_are_chances(players: int, preset: str) -> None:
 
 @compiled_alone
 def test_judging_by_the_game_wins_no_fewer_games() -> None:
-    """Over 1,500 duplicate pairs the 95 % interval reaches half of them."""
+    """Over 400 duplicate pairs the 95 % interval reaches half of them."""
     expert = TableTopExpert(1)
-    games = play_pairs(PRESETS["table_top"], "game", expert, ByPoints(expert), 1500, 4)
+    games = play_pairs(PRESETS["table_top"], "game", expert, ByPoints(expert), 400, 4)
     won = estimate(games.won.mean(axis=1))
     assert won.mean + won.half > 0.5

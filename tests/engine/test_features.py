@@ -78,7 +78,7 @@ def test_laying_away_every_crib_and_every_starter_is_counted(preset: str) -> Non
     looked = [one for one in positions(rules, 4, seed=3) if one[0]["phase"] == DISCARD]
     assert {int(view["discarded_n"]) for view, _ in looked} == {0, 1}
     assert {int(view["is_dealer"]) for view, _ in looked} == {0, 1}
-    for view, features in looked[:9]:
+    for view, features in looked[:5]:
         dealt = [int(c) for c in (*view["hand"], *view["discarded"]) if c >= 0]
         left = unseen(view)
         others = np.array(list(combinations(left, 2)))
@@ -130,7 +130,7 @@ def cannot_hold(view: Any) -> int:
 @pytest.mark.parametrize("preset", ["hoyle", "five_card"])
 def test_in_the_play_every_hand_of_the_other_is_counted(preset: str) -> None:
     compared = 0
-    for view, features in positions(PRESETS[preset], 40, seed=4):
+    for view, features in positions(PRESETS[preset], 20, seed=4):
         if view["phase"] == DISCARD:
             continue
         n, first, go = (int(view[name]) for name in ("pile_n", "pile_from", "go"))
@@ -176,7 +176,7 @@ def test_in_the_play_every_hand_of_the_other_is_counted(preset: str) -> None:
                 compared += 1
         assert not features["mean_hand"].any()
         assert not features["mean_crib"].any()
-    assert compared > 50
+    assert compared > 25
 
 
 def lies(cards: list[int], flush_size: int, nob: bool, starter: int) -> int:
@@ -192,7 +192,7 @@ def lies(cards: list[int], flush_size: int, nob: bool, starter: int) -> int:
 def test_table_top_lines_are_counted_with_every_next_card(preset: str, players: int) -> None:
     cribs = 0
     looked = list(positions(PRESETS[preset], 6, seed=5, players=players))
-    for view, features in looked[:: 3 if players == 2 else 5]:
+    for view, features in looked[:: 5 if players == 2 else 9]:
         layout = view["layout"].reshape(5, 5)
         starter, card = int(view["starter"]), int(view["card"])
         known = {int(c) for c in (*view["layout"], *view["crib"], card)}

@@ -84,7 +84,7 @@ def play(rules: str, episode: str, episodes: int, seed: int) -> int:
     return decisions
 
 
-@pytest.mark.parametrize(("episode", "episodes"), [("deal", 100), ("game", 40), ("match", 8)])
+@pytest.mark.parametrize(("episode", "episodes"), [("deal", 60), ("game", 20), ("match", 4)])
 @pytest.mark.parametrize("rules", GAMES)
 def test_lockstep_with_the_referee(rules: str, episode: str, episodes: int) -> None:
     assert play(rules, episode, episodes, seed=5) > 10 * episodes

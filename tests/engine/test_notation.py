@@ -33,26 +33,25 @@ def test_every_position_of_a_game_comes_back(
     rules: str | Rules, episode: str, players: int
 ) -> None:
     """All but the pile's places beyond its end and points already paid, which no rule reads."""
-    for seed in range(2):
-        draw = random.Random(seed)
-        game = Game(rules, players=players, episode=episode, seed=seed)
-        while True:
-            text = format_state(game.states, game.rules, episode)
-            assert "\n" not in text
-            back = parse_state(text)
-            kept = canonical(game.states)
-            assert back.state.dtype == game.states.dtype
-            assert canonical(back.state).tobytes() == kept.tobytes()
-            assert back[1:] == (game.rules, episode, players)
-            assert format_state(*back[:3]) == text
-            for name in set(kept.dtype.names) - {"pile", "gain"}:
-                assert np.array_equal(game.states[name], kept[name]), name
-            if "pile" in kept.dtype.names:
-                n = kept["pile_n"][0]
-                assert np.array_equal(game.states["pile"][0, :n], kept["pile"][0, :n])
-            if game.over:
-                break
-            game.step(draw.choice(game.legal_actions))
+    draw = random.Random(1)
+    game = Game(rules, players=players, episode=episode, seed=1)
+    while True:
+        text = format_state(game.states, game.rules, episode)
+        assert "\n" not in text
+        back = parse_state(text)
+        kept = canonical(game.states)
+        assert back.state.dtype == game.states.dtype
+        assert canonical(back.state).tobytes() == kept.tobytes()
+        assert back[1:] == (game.rules, episode, players)
+        assert format_state(*back[:3]) == text
+        for name in set(kept.dtype.names) - {"pile", "gain"}:
+            assert np.array_equal(game.states[name], kept[name]), name
+        if "pile" in kept.dtype.names:
+            n = kept["pile_n"][0]
+            assert np.array_equal(game.states["pile"][0, :n], kept["pile"][0, :n])
+        if game.over:
+            break
+        game.step(draw.choice(game.legal_actions))
 
 
 def test_a_position_can_be_written_by_hand() -> None:

@@ -20,12 +20,12 @@ from crib_env import (
 )
 from crib_env.batch import GameBatch
 from crib_env.cards import pip
-from crib_env.engine.two_hand.records import DISCARD, OVER, PEGGING
+from crib_env.engine.slots import DISCARD, OVER, PEGGING
 from crib_env.notation import canonical, format_state, parse_state
 from crib_env.rules import PRESETS
-from notation_lines import DECK, LAYING, PLAYING, TABLE
+from notation_lines import DECK, LAYING, PLAYING, TABLE, THREE
 
-MUTATIONS = 3000
+MUTATIONS = 1500
 MANY = 100_000
 ALL = ("deal", "game", "match", "pegging")
 
@@ -36,6 +36,9 @@ GAMES: list[tuple[Rules, str, int]] = [
     (Rules.preset("hoyle", single_count=True, for_last=4, target=40), "game", 2),
     *((PRESETS[name], episode, players) for name in ("table_top", "table_top_ship")
       for episode in ("round", "game") for players in (2, 4)),
+    *((PRESETS[name], episode, players) for name, players in (("three_hand", 3), ("four_hand", 4))
+      for episode in ("deal", "game", "match")),
+    (Rules.preset("four_hand", partners=False, second_go_ends=True, target=31), "game", 4),
 ]  # fmt: skip
 
 
@@ -56,7 +59,8 @@ def lines(rules: Rules, episode: str, players: int, seed: int) -> list[str]:
     games = GameBatch(rules, 1, players=players, episode=episode, seed=seed)
     options: dict[str, Any] = {}
     if draw.random() < 0.3:
-        options["scores"] = (draw.randrange(rules.target), draw.randrange(rules.target))
+        sides = games.tally.shape[1]
+        options["scores"] = tuple(draw.randrange(rules.target) for _ in range(sides))
     games.reset(dealer=draw.randrange(players), **options)
     found = []
     while True:
@@ -67,28 +71,43 @@ def lines(rules: Rules, episode: str, players: int, seed: int) -> list[str]:
         games.step(np.zeros(1, dtype=np.int64), np.array([draw.choice(legal(games))]))
 
 
-def check_two_hand(state: np.void, rules: Any) -> None:
-    """Raise unless hands, pile and counts are what a deal can hold."""
-    n, dealt = int(state["pile_n"]), rules.dealt
-    cards = [int(c) for seat in range(2) for c in state["dealt"][6 * seat : 6 * seat + dealt]]
-    assert len({*cards, int(state["starter"])}) == 2 * dealt + 1
-    assert 0 <= n <= 2 * (dealt - 2)
+def check_hands(state: np.void, rules: Any, players: int, dealt: int, laid: int) -> None:
+    """Raise unless hands, pile and counts are what a deal of so many cards to each can hold."""
+    n, bits = int(state["pile_n"]), (players - 1).bit_length()
+    slots = len(state["dealt"]) // len(state["held"])
+    hands = [[int(c) for c in state["dealt"][slots * p :][:dealt]] for p in range(players)]
+    known = {*(card for hand in hands for card in hand), int(state["starter"])}
+    assert len(known) == players * dealt + 1
+    assert not known & {int(card) for card in state["dealt"][slots * len(state["held"]) :]}
+    assert 0 <= n <= players * (dealt - laid)
     pile = [int(card) for card in state["pile"][:n]]
     assert len(set(pile)) == n
-    for seat in range(2):
+    for seat, hand in enumerate(hands):
         held, discarded = int(state["held"][seat]), int(state["discarded"][seat])
-        played = {card for i, card in enumerate(pile) if state["pile_seats"] >> i & 1 == seat}
-        hand = cards[dealt * seat : dealt * (seat + 1)]
+        by = [int(state["pile_seats"]) >> bits * i & (1 << bits) - 1 for i in range(n)]
+        played = {card for i, card in enumerate(pile) if by[i] == seat}
         gone = {card for i, card in enumerate(hand) if not (held | discarded) >> i & 1}
         assert held & discarded == 0
         assert gone == played
-        assert discarded.bit_count() <= 2
-        assert 0 <= state["rear"][seat] <= state["scores"][seat] <= rules.target
+        assert discarded.bit_count() <= laid
+    assert (state["rear"] >= 0).all()
+    assert (state["rear"] <= state["scores"]).all()
     assert state["count"] == sum(map(pip, pile[int(state["pile_from"]) :])) <= 31
     assert state["phase"] in (DISCARD, PEGGING, OVER)
     assert (state["phase"] == OVER) == bool(state["over"])
+    assert max(state["scores"]) <= rules.target
     assert (max(state["scores"]) == rules.target) == (state["winner"] >= 0)
     assert state["winner"] < 0 or state["over"]
+
+
+def check_two_hand(state: np.void, rules: Any) -> None:
+    """Raise unless a deal of the games for two can hold this."""
+    check_hands(state, rules, 2, rules.dealt, 2)
+
+
+def check_many_hand(state: np.void, rules: Any) -> None:
+    """Raise unless a deal of the games for three and four can hold this."""
+    check_hands(state, rules, rules.players, 5, 1)
 
 
 def check_table_top(state: np.void, rules: Any) -> None:
@@ -109,6 +128,7 @@ def check_table_top(state: np.void, rules: Any) -> None:
 
 CHECKS: dict[str, Callable[[np.void, Any], None]] = {
     "two_hand": check_two_hand,
+    "many_hand": check_many_hand,
     "table_top": check_table_top,
 }
 
@@ -132,7 +152,7 @@ def check_sound(position: notation.Position, draw: random.Random) -> None:
             games.step(np.zeros(1, dtype=np.int64), np.array([draw.choice(legal(games))])) is None
         )
     assert games.states["over"][0], format_state(*position[:3])
-    assert games.returns().sum() == 0
+    assert games.returns().sum() == pytest.approx(0)
 
 
 LETTERS = "0123456789-/|().+=#pdmACDHSTJQKacdhstjqk[], go"
@@ -266,6 +286,13 @@ def test_a_line_is_sound_as_it_stands() -> None:
          "touches no card"),
         (TABLE, "...../..7H../..2C../.8H.../..... 4S", "...../..7H../..2C../...../..... 8H4S",
          "crib must be 4S8H"),
+        (THREE, "0-2/0-0/0-0", "0-2/0-0", "pegs"),
+        (THREE, "(TH)AD", "THAD", "each seat discards"),
+        (THREE, " QD 3D ", " - 3D ", "1 cards are dealt to the crib"),
+        (THREE, "tdAS/", "tdAS4S/", "hand"),
+        (THREE, "m1", "m2", "mover must be m1"),
+        (THREE, "0-2/0-0/0-0", "0-2/0-0/0-0 games=3/0/0", "are not the games won of"),
+        (THREE, "0-2/0-0/0-0", "0-0/0-0/0-0", "."),
     ],
 )  # fmt: skip
 def test_a_position_that_cannot_be_is_refused_with_what_is_wrong(

@@ -151,11 +151,11 @@ def test_equal_seeds_give_equal_games_over_many_deals(name: str, keywords: dict[
     first.reset(seed=11)
     second.reset(seed=11)
     other.reset(seed=12)
-    one = trajectory(first, seed=1, decisions=600)  # some fifty deals, several episodes
-    assert trajectory(second, seed=1, decisions=600) == one
-    assert trajectory(other, seed=1, decisions=600) != one
+    one = trajectory(first, seed=1, decisions=250)  # some twenty deals
+    assert trajectory(second, seed=1, decisions=250) == one
+    assert trajectory(other, seed=1, decisions=250) != one
     first.reset(seed=11)
-    assert trajectory(first, seed=1, decisions=600) == one
+    assert trajectory(first, seed=1, decisions=250) == one
 
 
 @every_case
@@ -362,7 +362,7 @@ def test_redrawing_hidden_cards_changes_nothing_a_seat_sees(
     env.reset(seed=51)
     rng = np.random.default_rng(51)
     shown_elsewhere = redrawn = 0
-    for i, mover in enumerate(walk(env, rng, decisions=200)):
+    for i, mover in enumerate(walk(env, rng, decisions=100)):
         taken = env.snapshot()
         drawn = env.render()
         everyone = [env.observe(agent)["observation"].tobytes() for agent in env.possible_agents]
@@ -389,8 +389,8 @@ def test_redrawing_hidden_cards_changes_nothing_a_seat_sees(
                 env.observe(other)["observation"].tobytes() for other in env.possible_agents
             ]
             env.restore(taken)
-    assert redrawn > 150
-    assert shown_elsewhere > 50  # what was redrawn is what others see
+    assert redrawn > 75
+    assert shown_elsewhere > 25  # what was redrawn is what others see
 
 
 @every_case
@@ -406,7 +406,7 @@ def test_observation_recalls_all_of_the_deal(name: str, keywords: dict[str, Any]
         """Return the bits for a seat so many to the left; of two seats there may be one bit."""
         return [left % len(env.possible_agents) == k for k in range(len(bits))]
 
-    for _ in walk(env, np.random.default_rng(52), decisions=300):
+    for _ in walk(env, np.random.default_rng(52), decisions=120):
         state = env.game.states[0]
         for seat, agent in enumerate(env.possible_agents):
             bits = env.observe(agent)["observation"]
@@ -525,7 +525,7 @@ def test_points_of_a_deal_whose_starter_is_a_jack_agree_with_its_result(name: st
     short = "round" if "table_top" in name else "deal"
     turned = (10, 12, 16, 28) if "table_top" in name else (10, 12, 16, 20)  # of every game
     rng = np.random.default_rng(64)
-    for trial in range(30):
+    for trial in range(12):
         rng.shuffle(others)
         deck = list(others)
         for at, jack in zip(turned, jacks, strict=True):

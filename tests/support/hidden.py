@@ -53,12 +53,17 @@ def redraw_many(state: Any, rng: np.random.Generator, seat: int) -> int:
 
 def redraw(game: Any, rng: np.random.Generator, seat: int) -> int:
     """Redraw the cards of any game hidden from a seat; return how many changed."""
-    state, family = game.states[0], game.family.name
-    if family == "table_top":
-        return redraw_turns(state, game.view(seat), rng)
-    if family == "many_hand":
+    return redraw_state(game.states[0], game.view(seat), game.rules, rng)
+
+
+def redraw_state(state: Any, view: Any, rules: Any, rng: np.random.Generator) -> int:
+    """Redraw the cards of a state hidden from the seat of a view; return how many changed."""
+    if rules.family == "table_top":
+        return redraw_turns(state, view, rng)
+    seat = int(view["seat"])
+    if rules.family == "many_hand":
         return redraw_many(state, rng, seat)
-    return redraw_hands(state, game.rules.dealt, rng, seat)
+    return redraw_hands(state, rules.dealt, rng, seat)
 
 
 def redraw_turns(state: Any, view: Any, rng: np.random.Generator) -> int:

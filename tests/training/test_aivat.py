@@ -303,7 +303,7 @@ def agree(pairs: Pairs, episode: str, terms: int = len(TERMS)) -> tuple[float, f
 def test_plain_and_adjusted_agree_and_the_adjusted_needs_fewer_pairs(rules: TwoHandRules) -> None:
     agents = RuleBasedAgent(), GreedyAgent()
     for episode, least in (("game", 1.5), ("deal", 1.2)):
-        pairs = play_pairs(rules, episode, *agents, 800, 3, reference=usual_reference(rules))
+        pairs = play_pairs(rules, episode, *agents, 400, 3, reference=usual_reference(rules))
         apart, fewer = agree(pairs, episode)
         assert abs(apart) < 3
         assert fewer > least
@@ -312,7 +312,7 @@ def test_plain_and_adjusted_agree_and_the_adjusted_needs_fewer_pairs(rules: TwoH
 def test_taking_luck_out_makes_no_phase_of_a_deal_less_certain() -> None:
     """An agent pegs other points from its cards than the reference does."""
     agents = find_agent("expert"), GreedyAgent()
-    deals = play_pairs(HOYLE, "deal", *agents, 500, 5, reference=usual_reference(HOYLE))
+    deals = play_pairs(HOYLE, "deal", *agents, 300, 5, reference=usual_reference(HOYLE))
     assert deals.points_correction is not None
     plain = points_more(deals)
     adjusted = points_more(deals, deals.points - deals.points_correction.sum(axis=2))
@@ -329,11 +329,11 @@ def test_taking_luck_out_makes_no_phase_of_a_deal_less_certain() -> None:
 def test_a_bad_reference_agrees_too_though_it_takes_away_less() -> None:
     """It discards and plays at random, so what it makes of the cards says little of them."""
     bad = RandomAgent()
-    reference = Reference(bad, measure(HOYLE, bad, 20_000, np.random.SeedSequence(1)), redraws=2)
+    reference = Reference(bad, measure(HOYLE, bad, 8000, np.random.SeedSequence(1)), redraws=2)
     agents = RuleBasedAgent(), GreedyAgent()
     for episode in ("game", "deal"):
-        pairs = play_pairs(HOYLE, episode, *agents, 800, 4, reference=reference)
-        good = play_pairs(HOYLE, episode, *agents, 800, 4, reference=usual_reference(HOYLE))
+        pairs = play_pairs(HOYLE, episode, *agents, 400, 4, reference=reference)
+        good = play_pairs(HOYLE, episode, *agents, 400, 4, reference=usual_reference(HOYLE))
         assert (good.returns == pairs.returns).all()
         apart, fewer = agree(pairs, episode)
         assert abs(apart) < 3

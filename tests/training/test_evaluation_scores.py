@@ -23,23 +23,23 @@ def test_an_agent_gains_nothing_on_itself_from_any_score() -> None:
     known, _ = dealt_at(FIVE, np.random.SeedSequence(1))
     assert known.min() >= 0
     assert known.max() < FIVE.target
-    gained = gains(FIVE, (greedy, greedy), known[:500], np.random.SeedSequence(2))
+    gained = gains(FIVE, (greedy, greedy), known[:200], np.random.SeedSequence(2))
     assert np.abs(gained).max() < 1e-12
 
 
 def test_what_deals_gain_adds_up_to_what_games_do() -> None:
     agents = find_agent("rule_based"), find_agent("greedy")
     known, deals = dealt_at(FIVE, np.random.SeedSequence(1))
-    some = known[np.random.default_rng(1).integers(len(known), size=6000)]
+    some = known[np.random.default_rng(1).integers(len(known), size=3000)]
     by_deals = estimate(deals * gains(FIVE, agents, some, np.random.SeedSequence(2)))
-    games = play_pairs(FIVE, "game", *agents, 1500, 3)
+    games = play_pairs(FIVE, "game", *agents, 800, 3)
     by_games = estimate(games.returns[..., 0].mean(axis=1) / 2)
     assert by_deals.mean == pytest.approx(by_games.mean, abs=1.5 * (by_deals.half + by_games.half))
 
 
 def test_the_command_prints_a_row_for_the_scores_there_are(capsys: Any, tmp_path: Path) -> None:
     out = tmp_path / "scores.json"
-    words = "rule_based greedy --env five_card_v0 --pairs 300 --by-score"
+    words = "rule_based greedy --env five_card_v0 --pairs 100 --by-score"
     main(f"evaluate {words} --json {out}".split())
     said = capsys.readouterr().out
     assert "| 1 to 5 " in said

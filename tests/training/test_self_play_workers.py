@@ -45,6 +45,7 @@ def test_a_run_with_workers_goes_on_from_any_round_to_the_same_bits(
         assert tensors_of(out) == tensors_of(settings.out)
 
 
+@pytest.mark.slow  # a killed run's rounds, compared below, are those of processes too
 def test_processes_come_to_what_one_process_comes_to(tmp_path: Path) -> None:
     train(small(tmp_path / "there"))
     played_here(small(tmp_path / "here"))

@@ -429,7 +429,7 @@ def test_a_pairing_ends_at_the_first_complete_round_whose_interval_is_narrow(
     tmp_path: Path,
 ) -> None:
     setup = Setup(("greedy", "random", "rule_based"), chunk=5, seeds=(2,))
-    most, width = 200, 8.0
+    most, width = 100, 12.0
     found = tournament(setup, most, tmp_path / "until", ThisProcess(), until=width)
     full = tournament(setup, most, tmp_path / "all", ThisProcess())
     lines = (tmp_path / "all" / FILE).read_text().splitlines()[1:]

@@ -75,7 +75,7 @@ class ProcessAgent:
         self.at_once = at_once
         self._load = load
         self._child: BaseProcess | None = None
-        self._asked = 0
+        self._calls = 0
         self._allowance = START_SECONDS
         self._answered = False
         self.name = self._start()
@@ -102,9 +102,9 @@ class ProcessAgent:
         """Raise a ValueError unless the child's agent plays by these rules."""
         if self._child is None:
             self._start()
-        self._asked += 1
+        self._calls += 1
         with contextlib.suppress(ConnectionError):  # a dead child is noticed at the answer
-            self._pipe.send((self._asked, (rules, episode), 0))
+            self._pipe.send((self._calls, (rules, episode), 0))
         kind, answer = self._answer(START_SECONDS)
         if kind == "raised":
             raise ValueError(answer)
@@ -127,7 +127,7 @@ class ProcessAgent:
         # Also by garbage collection and at this process's end, of a worker as of a command.
         self._end = Finalize(self, end_process, (self._child,), exitpriority=1)
         self._fresh = True
-        self._asked = 0
+        self._calls = 0
         kind, name = self._answer(START_SECONDS)
         if kind != "ready":
             self.close()
@@ -141,9 +141,9 @@ class ProcessAgent:
         if self.move_seconds is not None:
             limit = self.move_seconds * len(views) + (self._allowance if self._fresh else 0.0)
         began = time.perf_counter()
-        self._asked += 1
+        self._calls += 1
         with contextlib.suppress(ConnectionError):  # a dead child is noticed at the answer
-            self._pipe.send((self._asked, np.ascontiguousarray(views), seed))
+            self._pipe.send((self._calls, np.ascontiguousarray(views), seed))
         try:
             kind, answer = self._answer(limit)
         except TimeoutError:
@@ -175,7 +175,7 @@ class ProcessAgent:
                 left = LOOK_EVERY if end is None else end - time.monotonic()
                 if self._pipe.poll(max(0.0, min(left, LOOK_EVERY))):
                     number, kind, answer = json.loads(self._pipe.recv_bytes())
-                    if number == self._asked:
+                    if number == self._calls:
                         return str(kind), answer
                 elif child.exitcode is not None and not self._pipe.poll():
                     raise EOFError

@@ -22,6 +22,7 @@ from crib_agents.equilibrium.tree import PAIRS, public_tree
 from crib_agents.files import check_format, compress, inflate, read_header, shown, to_bytes
 from crib_agents.learned.two_hand.act import rules_key
 from crib_env.arrays import Array, Bytes
+from crib_env.engine.jit import plain
 from crib_env.engine.two_hand.records import VIEW
 from crib_env.rules import Rules, TwoHandRules
 
@@ -58,7 +59,7 @@ class Solved:
         view = np.zeros(1, dtype=VIEW)
         for field in FIELDS:
             view[field] = int(self.rules_fields[field])
-        return int(rules_key(view[0]))
+        return int(plain(rules_key)(view[0]))
 
     def to_bytes(self, level: int | None = None) -> bytes:
         """Return the file.

@@ -28,8 +28,7 @@ from crib_env.engine.record import NONE
 from crib_env.engine.show import pip
 
 PAIRS = comb(RANKS + 1, 2)  # rank multisets of the two cards discarded
-PIPS = np.array([pip(4 * rank) for rank in range(RANKS)], dtype=np.int64)
-
+PIPS = np.minimum(np.arange(RANKS) + 1, 10)
 
 Nodes = dict[str, Ints]
 

@@ -19,7 +19,7 @@ from crib_agents.learned.weights import Weights
 from crib_env.answers import one_or_many
 from crib_env.arrays import Doubles
 from crib_env.engine.family import find_family
-from crib_env.engine.jit import Entry, entry
+from crib_env.engine.jit import Entry, entry, plain
 from crib_env.engine.record import NONE, TABLE_T, WEIGHTS_T, array_of
 from crib_env.engine.show import show_table
 from crib_env.honours import refuse_views
@@ -84,7 +84,7 @@ def by_rules(
     keys = np.stack([views[field] for field in family.fields], axis=1)
     _, firsts, group = np.unique(keys, axis=0, return_index=True, return_inverse=True)
     for i, first in enumerate(firsts):
-        key = int(family.rules_key(views[first]))
+        key = int(plain(family.rules_key)(views[first]))
         fitting = [w for w in agent.sets if w.family == family.name and w.key() == key]
         yield fitting[-1].flat(), np.flatnonzero(group.ravel() == i)
 

@@ -21,6 +21,7 @@ from crib_agents.learned.family import LearnedFamily, Net
 from crib_agents.learned.network import LAYERS, WIDEST, Layers, flatten
 from crib_env.arrays import Array, Doubles, Floats
 from crib_env.engine.family import find_family
+from crib_env.engine.jit import plain
 from crib_env.parts import families_with, find_part
 from crib_env.rules import Rules
 
@@ -145,7 +146,7 @@ class Weights:
             if not isinstance(value, int):  # a bool is one
                 raise ValueError(f"expected rules with a number {name!r}, found {value!r}")
             view[name] = value
-        return int(known.rules_key(view[0]))
+        return int(plain(known.rules_key)(view[0]))
 
     def depends(self) -> dict[str, Any]:
         """Return the values of the fields that the nets depend on."""

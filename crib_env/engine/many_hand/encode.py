@@ -10,7 +10,6 @@ from __future__ import annotations
 from crib_env.engine.bits import NEED, encode_need, offsets
 from crib_env.engine.jit import kernel
 from crib_env.engine.many_hand.records import HAND, MATCH, PILE, SEATS
-from crib_env.engine.record import NONE
 from crib_env.engine.slots import OVER, PEGGING
 
 ACTIONS = 52
@@ -60,31 +59,31 @@ IN_PEGGING = _AT["pegging"]
 def encode(v, obs):
     """Write the view ``v`` into ``obs`` (uint8[OBS_SIZE])."""
     obs[:] = 0  # then the few ones: far cheaper than writing every bit
-    for i in range(v["hand_n"]):
-        obs[v["hand"][i] & 63] = (
-            1  # & 63, & 31 ...: so that the compiler knows no index is negative
-        )
-    if v["discarded_n"]:
-        obs[DISCARDED + (v["discarded"][0] & 63)] = 1
-    if v["starter"] != NONE:
-        obs[STARTER + (v["starter"] & 63)] = 1
+    for i in range(HAND - 1, -1, -1):  # without branches: what NONE writes is written over
+        obs[max(v["hand"][i], 0)] = 1 if v["hand"][i] >= 0 else 0
+    obs[DISCARDED + max(v["discarded"][0], 0)] = v["discarded_n"]
+    obs[STARTER + max(v["starter"], 0)] = 1 if v["starter"] >= 0 else 0
     seats = v["pile_seats"]
+    present = v["pile_from"]
     n = v["pile_n"]
-    for i in range(n):
+    for i in range(PILE):
+        if i >= n:  # a bound that is known, so that the compiler unrolls to one exit a card
+            break
         card = v["pile"][i] & 63
         at = PILE_AT + SLOT * i
         obs[at + (card >> 2)] = 1
         obs[at + 13 + (card & 3)] = 1
         obs[at + 17 + (seats >> 2 * i & 3)] = 1
-    for i in range(v["pile_from"] & 31, n):
-        obs[PILE_AT + SLOT * i + SLOT - 1] = 1
+        obs[at + SLOT - 1] = 1 if i >= present else 0
     obs[COUNT + (v["count"] & 31)] = 1
-    for i in range(v["players"]):
-        obs[CARDS + HELD * i + (v["held_n"][i] & 7)] = 1
+    for i in range(SEATS):
+        sits = 1 if i < v["players"] else 0
+        obs[CARDS + HELD * i + (v["held_n"][i] & 7)] = sits
         obs[PASSED + i] = v["passed"] >> i & 1
-        obs[PARTNER + i] = 1 if v["side_of"][i] == 0 else 0
-    for i in range(v["sides"]):
-        encode_need(obs, NEED_AT + NEED * i, v["target"] - v["scores"][i])
+        obs[PARTNER + i] = sits if v["side_of"][i] == 0 else 0
+    for i in range(SEATS):
+        if i < v["sides"]:
+            encode_need(obs, NEED_AT + NEED * i, v["target"] - v["scores"][i])
     if v["episode"] == MATCH:
         for i in range(v["sides"]):
             for k in range(min(v["match_score"][i], GAMES)):
@@ -100,5 +99,5 @@ def encode(v, obs):
 def encode_mask(v, mask):
     """Write the legal actions of the view into ``mask`` (int8[52]): zeros if it is not to move."""
     mask[:] = 0
-    for i in range(HAND):  # branch-free: the branch would be unpredictable
-        mask[max(v["hand"][i], 0)] |= v["legal"] >> i & 1
+    for i in range(HAND - 1, -1, -1):  # without branches, as in `encode`
+        mask[max(v["hand"][i], 0)] = v["legal"] >> i & 1

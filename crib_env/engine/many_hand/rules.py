@@ -27,10 +27,11 @@ from crib_env.engine.slots import DISCARD, OVER, PEGGING, legal_slots
 
 
 @kernel
-def to_the_left(rules, seat, places):
+def to_the_left(players, seat, places):
     """Return the seat so many places (0 to all the seats) to the left of one."""
     left = seat + places
-    return left - rules["players"] if left >= rules["players"] else left
+    # & 3: so that the compiler knows no index is negative
+    return (left - players if left >= players else left) & 3
 
 
 @kernel
@@ -78,7 +79,7 @@ def deal(s, rules, decks):
         for turn in range(1, players + 1):
             card = next_card(s, decks, given, i, used)
             used |= 1 << card
-            s["dealt"][HAND * to_the_left(rules, s["dealer"], turn) + place] = card
+            s["dealt"][HAND * to_the_left(rules["players"], s["dealer"], turn) + place] = card
             i += 1
     for slot in range(HAND * players, CRIB_SLOT + 1):
         s["dealt"][slot] = NONE
@@ -91,7 +92,7 @@ def deal(s, rules, decks):
     s["given"] += given
     s["deals"] += 1
     s["phase"] = DISCARD
-    s["to_move"] = to_the_left(rules, s["dealer"], 1)
+    s["to_move"] = to_the_left(rules["players"], s["dealer"], 1)
     s["count"] = 0
     s["passed"] = 0
     s["pile_n"] = 0
@@ -112,7 +113,7 @@ def step(s, rules, decks, table, slot, log):
     reason and cards.
     """
     use_card(s, rules, table, slot, log)
-    go_on(s, rules, decks)
+    go_on(s, rules, decks, log)
 
 
 @kernel
@@ -128,14 +129,14 @@ def use_card(s, rules, table, slot, log):
 
 
 @kernel
-def go_on(s, rules, decks):
+def go_on(s, rules, decks, log):
     """End a game that is won; after any other deal end the episode or pass the deal (M10)."""
     if s["winner"] != NONE:
         end_game(s, rules, decks)
     elif s["phase"] == OVER and rules["episode"] == DEAL:
         s["over"] = 1
     elif s["phase"] == OVER:
-        s["dealer"] = to_the_left(rules, s["dealer"], 1)
+        s["dealer"] = to_the_left(rules["players"], s["dealer"], 1)
         deal(s, rules, decks)
 
 
@@ -143,7 +144,7 @@ def go_on(s, rules, decks):
 def discard(s, rules, seat, slot, log):
     """Lay a card in the crib; when the dealer, the last, has, the starter is turned (M3, M4)."""
     s["discarded"][seat] = 1 << slot
-    s["to_move"] = to_the_left(rules, seat, 1)
+    s["to_move"] = to_the_left(rules["players"], seat, 1)
     if seat == s["dealer"]:
         s["phase"] = PEGGING
         side = rules["side_of"][seat]
@@ -184,7 +185,7 @@ def next_able(s, rules, seat):
     """Return who plays after ``seat``: the first to the left who can; NONE ends the count (M7)."""
     said = 0  # "go", one seat after another
     for places in range(1, rules["players"] + 1):
-        other = to_the_left(rules, seat, places)
+        other = to_the_left(rules["players"], seat, places)
         if legal_slots(s, other):
             return other
         s["passed"] |= 1 << other
@@ -198,7 +199,7 @@ def next_able(s, rules, seat):
 def next_holding(s, rules, seat):
     """Return who leads after ``seat`` played last: the first to the left with cards; or NONE."""
     for places in range(1, rules["players"] + 1):
-        other = to_the_left(rules, seat, places)
+        other = to_the_left(rules["players"], seat, places)
         if s["held"][other]:
             return other
     return NONE
@@ -217,7 +218,7 @@ def show(s, rules, table, log):
     dealer = s["dealer"]
     note_cards(log, rules["side_of"][dealer], 0, HEELS, 1 << s["starter"])
     for places in range(1, rules["players"] + 1):
-        seat = to_the_left(rules, dealer, places)
+        seat = to_the_left(rules["players"], dealer, places)
         points, cards = hand_points(s, rules, table, seat)
         count_cards(s, rules, log, rules["side_of"][seat], points, SHOW, cards)
     points, cards = crib_points(s, rules, table)
@@ -240,9 +241,9 @@ def end_game(s, rules, decks):
 @kernel
 def loser(s, rules):
     """Return the seat of the lowest score; of several, the first to the dealer's left (M10)."""
-    last = to_the_left(rules, s["dealer"], 1)
+    last = to_the_left(rules["players"], s["dealer"], 1)
     for places in range(2, rules["players"] + 1):
-        seat = to_the_left(rules, s["dealer"], places)
+        seat = to_the_left(rules["players"], s["dealer"], places)
         if s["scores"][rules["side_of"][seat]] < s["scores"][rules["side_of"][last]]:
             last = seat
     return last

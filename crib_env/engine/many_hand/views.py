@@ -11,30 +11,31 @@ from crib_env.engine.jit import kernel
 from crib_env.engine.many_hand.records import HAND, PILE, SEATS
 from crib_env.engine.many_hand.rules import to_the_left
 from crib_env.engine.record import NONE
-from crib_env.engine.slots import DISCARD, OVER, SLOT_COUNT, legal_slots
+from crib_env.engine.slots import DISCARD, OVER, SLOT_COUNT, view_hand
 
+ALL = (1 << HAND) - 1  # the slots of a whole hand
 EACH = 0x55555555  # the lower bit of each card's two in `pile_seats`
 
 
 @kernel
-def from_here(rules, seat, other):
+def from_here(players, seat, other):
     """Return how many places to the left of ``seat`` another seat is."""
     places = other - seat
-    return places + rules["players"] if places < 0 else places
+    return places + (places >> 63 & players)  # without a branch
 
 
 @kernel
 def view(s, rules, seat, v):
     """Fill the `VIEW` record ``v`` with what ``seat`` may know of the state ``s``."""
     phase = s["phase"]
-    mover = NONE if phase == OVER else from_here(rules, seat, s["to_move"])
+    mover = NONE if phase == OVER else from_here(rules["players"], seat, s["to_move"])
     v["seat"] = seat
     v["players"] = rules["players"]
     v["sides"] = rules["sides"]
     v["mover"] = mover
     v["to_move"] = 1 if mover == 0 else 0
     v["phase"] = phase
-    v["dealer"] = from_here(rules, seat, s["dealer"])
+    v["dealer"] = from_here(rules["players"], seat, s["dealer"])
     v["starter"] = NONE if phase == DISCARD else s["starter"]
     view_hand(s, seat, v)
     view_pile(s, rules, seat, v)
@@ -51,39 +52,16 @@ def view(s, rules, seat, v):
 
 
 @kernel
-def view_hand(s, seat, v):
-    """Copy the seat's own cards: held and legal now, discarded."""
-    slots = legal_slots(s, seat) if v["to_move"] else 0
-    held = s["held"][seat]
-    discarded = s["discarded"][seat]
-    hand_n = 0
-    legal = 0
-    laid = NONE
-    for i in range(HAND):  # branch-free: the branch would be unpredictable
-        card = s["dealt"][HAND * seat + i]
-        holds = held >> i & 1
-        v["hand"][hand_n] = card  # where it is not held, the next card overwrites it
-        legal |= (slots >> i & holds) << hand_n
-        hand_n += holds
-        laid = card if discarded >> i & 1 else laid
-    for i in range(HAND):
-        v["hand"][i] = v["hand"][i] if i < hand_n else NONE
-    v["hand_n"] = hand_n
-    v["legal"] = legal
-    v["discarded"][0] = laid
-    v["discarded_n"] = 1 if discarded else 0
-
-
-@kernel
 def view_pile(s, rules, seat, v):
     """Copy what has been played, and by whom, counted from this seat."""
     n = s["pile_n"]
     for i in range(PILE):
         v["pile"][i] = s["pile"][i]
+    players = rules["players"]
     shown = 0
-    for other in range(rules["players"]):  # all its cards at once: two bits each are compared
+    for other in range(SEATS):  # all its cards at once: two bits each are compared
         alike = ~(s["pile_seats"] ^ other * EACH)
-        shown |= (alike & alike >> 1 & EACH) * from_here(rules, seat, other)
+        shown |= (alike & alike >> 1 & EACH) * from_here(players, seat, other)
     v["pile_n"] = n
     v["pile_from"] = s["pile_from"]
     v["pile_seats"] = shown & ((1 << 2 * n) - 1)
@@ -97,22 +75,16 @@ def view_sides(s, rules, seat, v):
     mine = rules["side_of"][seat]
     # While cards are discarded, how far others have got is their own affair (M3).
     discarding = s["phase"] == DISCARD
-    passed = 0
-    for i in range(players):
-        other = to_the_left(rules, seat, i)
+    passed = s["passed"]
+    v["passed"] = (passed >> seat | passed << players - seat) & (1 << players) - 1
+    for i in range(SEATS):
+        sits = 1 if i < players else 0
+        other = to_the_left(players, seat, i)
         v["side_of"][i] = rules["side_of"][i]  # sides are seated in turn
-        v["held_n"][i] = HAND if discarding and i else SLOT_COUNT[s["held"][other]]
-        passed |= (s["passed"] >> other & 1) << i
-    for i in range(players, SEATS):
-        v["side_of"][i] = 0
-        v["held_n"][i] = 0
-    for i in range(sides):
-        side = mine + i - sides if mine + i >= sides else mine + i
-        v["scores"][i] = s["scores"][side]
-        v["rear"][i] = s["rear"][side]
-        v["match_score"][i] = s["match_score"][side]
-    for i in range(sides, SEATS):
-        v["scores"][i] = 0
-        v["rear"][i] = 0
-        v["match_score"][i] = 0
-    v["passed"] = passed
+        held = s["held"][other] | (ALL if discarding and i else 0)
+        v["held_n"][i] = sits * SLOT_COUNT[held & ALL]
+        scores = 1 if i < sides else 0
+        side = to_the_left(sides, mine, i)
+        v["scores"][i] = scores * s["scores"][side]
+        v["rear"][i] = scores * s["rear"][side]
+        v["match_score"][i] = scores * s["match_score"][side]

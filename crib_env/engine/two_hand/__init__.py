@@ -8,19 +8,20 @@ writing, `picture` as a drawing.
 
 from __future__ import annotations
 
-from dataclasses import replace
-
+from crib_env.engine.expected import expected_kernels
 from crib_env.engine.family import Family
 from crib_env.engine.hand_text import hand_of, why_illegal
 from crib_env.engine.kernels import CanonicalSuits, Kernels
 from crib_env.engine.pegs import phase_of
 from crib_env.engine.slots import card_in, draw_slot, slot_of
-from crib_env.engine.two_hand import expected, records
+from crib_env.engine.two_hand import records
+from crib_env.engine.two_hand.count import crib_points, hand_points
 from crib_env.engine.two_hand.encode import ACTIONS, LAYOUT, encode, encode_mask
+from crib_env.engine.two_hand.expected import dealt_cards, has_show, undealt
 from crib_env.engine.two_hand.features import FEATURES, write_features
 from crib_env.engine.two_hand.notation import NOTATION
 from crib_env.engine.two_hand.picture import closing, draw
-from crib_env.engine.two_hand.rules import begin_episode, step
+from crib_env.engine.two_hand.rules import begin_episode, go_on, step, use_card
 from crib_env.engine.two_hand.suits import (
     canonical_card_in,
     canonical_slot,
@@ -68,9 +69,15 @@ FAMILY = Family(
     picture=draw,
     closing=closing,
     features=FEATURES,
-    expected={
-        "expected": replace(KERNELS, step=expected.step, unit=expected.undealt),
-        "expected_at_show": replace(KERNELS, step=expected.step_at_show, unit=expected.undealt),
-    },
+    expected=expected_kernels(
+        KERNELS,
+        use_card=use_card,
+        go_on=go_on,
+        has_show=has_show,
+        undealt=undealt,
+        dealt_cards=dealt_cards,
+        hand_points=hand_points,
+        crib_points=crib_points,
+    ),
     canonical=CanonicalSuits(canonical_view, canonical_slot, canonical_card_in, relabel_views),
 )

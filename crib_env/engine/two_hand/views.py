@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from crib_env.engine.jit import kernel
 from crib_env.engine.record import NONE
-from crib_env.engine.slots import legal_slots
+from crib_env.engine.slots import view_hand
 from crib_env.engine.two_hand.records import DISCARD, HAND, OVER, PILE
 
 
@@ -24,31 +24,7 @@ def view(s, rules, seat, v):
     v["phase"] = phase
     v["is_dealer"] = 1 if s["dealer"] == seat else 0
     v["starter"] = NONE if phase == DISCARD else s["starter"]
-    slots = legal_slots(s, seat) if moving else 0
-    held = s["held"][seat]
-    discarded = s["discarded"][seat]
-    hand_n = 0
-    discarded_n = 0
-    legal = 0
-    first = NONE
-    second = NONE
-    for i in range(HAND):  # branch-free: the branch would be unpredictable
-        card = s["dealt"][HAND * seat + i]
-        holds = held >> i & 1
-        v["hand"][hand_n] = card  # where it is not held, the next card overwrites it
-        legal |= (slots >> i & holds) << hand_n
-        hand_n += holds
-        lays = discarded >> i & 1
-        second = card if lays & discarded_n else second
-        first = card if lays & (1 - discarded_n) else first
-        discarded_n += lays
-    for i in range(HAND):
-        v["hand"][i] = v["hand"][i] if i < hand_n else NONE
-    v["discarded"][0] = first
-    v["discarded"][1] = second
-    v["hand_n"] = hand_n
-    v["discarded_n"] = discarded_n
-    v["legal"] = legal
+    view_hand(s, seat, v)
     n = s["pile_n"]
     for i in range(PILE):
         v["pile"][i] = s["pile"][i] if i < n else NONE

@@ -20,7 +20,7 @@ from crib_agents.knowledge.two_hand.holdings import FIRST, number
 from numba import float32, float64, int64, uint16, void
 
 from crib_env.arrays import Doubles, Floats, Ints
-from crib_env.engine.jit import entry
+from crib_env.engine.jit import entry, plain
 
 NEVER = 1e-6  # a holding with a lower probability counts as never kept
 WAYS = np.array([[comb(n, k) for k in range(SUITS + 1)] for n in range(SUITS + 1)], dtype=np.int64)
@@ -68,10 +68,10 @@ def rank_hands(classes: Classes) -> RankHands:
     counts = (ranks[:, :, None] == np.arange(RANKS)).sum(axis=1)
     base = FIRST[dealt - 2]
     numbers = {
-        held: number(sum(1 << (4 * rank) for rank in held)) - base
+        held: plain(number)(sum(1 << (4 * rank) for rank in held)) - base
         for held in combinations_with_replacement(range(RANKS), dealt - 2)
     }
-    pairs = np.array([[pair_number(a, b) for a in range(RANKS)] for b in range(RANKS)])
+    pairs = np.array([[plain(pair_number)(a, b) for a in range(RANKS)] for b in range(RANKS)])
     holding = [[numbers[tuple(hand[i] for i in keep)] for keep in classes.keeps] for hand in hands]
     ways = np.prod(WAYS[copies][counts], axis=1).astype(np.float64)
     place = {hand: i for i, hand in enumerate(hands)}

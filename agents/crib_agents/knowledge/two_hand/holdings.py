@@ -61,17 +61,22 @@ def held_ranks(v):
 @cache
 def holdings() -> Ints:
     """Return what kernels ask of every holding, int64[HOLDINGS, COLUMNS]."""
-    rows = np.full((HOLDINGS, COLUMNS), NONE, dtype=np.int64)
+    in_order: list[
+        tuple[int, ...]
+    ] = []  # as `number` counts them, which would be compiled for this
     for size in range(MOST + 1):
-        for ranks in combinations_with_replacement(range(RANKS), size):
-            counted = sum(1 << (4 * r) for r in ranks)
-            row = rows[number(counted)]
-            distinct = sorted(set(ranks))
-            for r in distinct:
-                row[r] = number(counted - (1 << (4 * r)))
-            row[LOWEST] = min(ranks[0] + 1, 10) if ranks else EMPTY
-            row[DISTINCT] = len(distinct)
-            row[LISTED] = sum(r << (4 * i) for i, r in enumerate(distinct))
-            row[COUNTED] = counted
-            row[KEY] = sum(KEYS[r] for r in ranks)
+        of_size = combinations_with_replacement(range(RANKS), size)
+        in_order += sorted(of_size, key=lambda ranks: ranks[::-1])
+    numbers = {ranks: i for i, ranks in enumerate(in_order)}
+    rows = np.full((HOLDINGS, COLUMNS), NONE, dtype=np.int64)
+    for row, ranks in zip(rows, in_order, strict=True):
+        distinct = sorted(set(ranks))
+        for r in distinct:
+            at = ranks.index(r)
+            row[r] = numbers[ranks[:at] + ranks[at + 1 :]]
+        row[LOWEST] = min(ranks[0] + 1, 10) if ranks else EMPTY
+        row[DISTINCT] = len(distinct)
+        row[LISTED] = sum(r << (4 * i) for i, r in enumerate(distinct))
+        row[COUNTED] = sum(1 << (4 * r) for r in ranks)
+        row[KEY] = sum(KEYS[r] for r in ranks)
     return rows

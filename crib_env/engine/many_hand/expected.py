@@ -1,0 +1,35 @@
+"""What `crib_env.engine.expected` asks of the games for three and four: the cards dealt.
+
+The card that three players' crib is dealt is among them, though nobody sees it: it is dealt before
+anybody discards, and only the starter's luck is left out.
+"""
+
+from __future__ import annotations
+
+from crib_env.engine.counting import DECK
+from crib_env.engine.jit import kernel
+from crib_env.engine.many_hand.records import CRIB_SLOT, HAND, KEPT
+
+
+@kernel
+def undealt(rules):
+    """Return how many cards are dealt neither to a seat nor to the crib (M2)."""
+    players = rules["players"]
+    return DECK - HAND * players - max(KEPT - players, 0)
+
+
+@kernel
+def dealt_cards(s, rules):
+    """Return the cards dealt to the seats and to the crib as a mask."""
+    dealt = 0
+    for i in range(HAND * rules["players"]):
+        dealt |= 1 << s["dealt"][i]
+    if rules["players"] < KEPT:
+        dealt |= 1 << s["dealt"][CRIB_SLOT]
+    return dealt
+
+
+@kernel
+def has_show(rules):
+    """Return True: hands and crib are always counted."""
+    return True

@@ -1,0 +1,13 @@
+"""Which agents do not play a family of ours at all; all others play every one."""
+
+from __future__ import annotations
+
+NOT_PLAYED: dict[str, set[str]] = {
+    "equilibrium": {"table_top", "many_hand"},  # which are not solved
+    **{name: {"many_hand"} for name in ("learned", "learned_search", "expert", "master")},
+}
+
+
+def plays(name: str, family: str) -> bool:
+    """Tell whether an agent plays the games of a family."""
+    return family not in NOT_PLAYED.get(name, ())
