@@ -48,17 +48,23 @@ check-ray: $(RAY_INSTALLED) ## Run tournaments and self-play on a local Ray clus
 	@$(RAY_VENV)/bin/python -m pytest -m slow tests/training/test_ray.py $(ARGS)
 
 check-libraries: $(INSTALLED) ## Run the examples of other libraries, each in an environment of its own *
-	@for needs in examples/libraries/requirements/$(LIBRARY).txt; do \
-		name=$$(basename $$needs .txt); home=.venv-libraries/$$name; \
+	@failed=0; report=; \
+	for needs in examples/libraries/requirements/$(LIBRARY).txt; do \
+		name=$$(basename $$needs .txt); home=.venv-libraries/$$name; started=$$(date +%s); \
 		if [ ! -e $$home/.installed ] || [ $$needs -nt $$home/.installed ]; then \
 			echo "setup: installing $$name into $$home"; \
 			$(PY) -m venv $$home && $$home/bin/python -m pip install --quiet \
 				--disable-pip-version-check --requirement $$needs --editable . pytest \
 				&& touch $$home/.installed || exit 1; \
 		fi; \
+		installed=$$(date +%s); result=passed; \
 		CHECKED_LIBRARY=$$name $$home/bin/python -m pytest -m "slow or not slow" -k $$name \
-			tests/project/test_libraries.py $(ARGS) || exit 1; \
-	done
+			tests/project/test_libraries.py $(ARGS) || { result=FAILED; failed=1; }; \
+		report="$$report$$(printf '%-11s %-6s set up %4d s, ran %4d s, %5d MB' $$name $$result \
+			$$((installed - started)) $$(($$(date +%s) - installed)) \
+			$$(du -sm $$home | cut -f 1))|"; \
+	done; \
+	printf %s "$$report" | tr '|' '\n'; exit $$failed
 
 check-page: $(INSTALLED) ## Play whole games through the page of crib web in Chromium *
 	@$(PY) -m pytest -m slow tests/play/test_page.py $(ARGS)

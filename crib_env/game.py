@@ -69,16 +69,16 @@ class Game:
         family: the engine to play it, if not the rules' own.
 
     Attributes:
-        rules, players, episode, family: as given.
+        rules: as given, like ``players``, ``episode`` and ``family``.
         sides: the side of each seat; seats of one side score together.
         record: the rules as the family's record, shape [1].
         states: the full state as the family's record, shape [1].
         log: what the last action pegged; see `crib_env.engine.log`.
         decks: int64[D, 52], the decks given to `reset`.
         advance: the compiled step, ``advance(action) -> code``; see `crib_env.engine.single`.
-        obs, mask: uint8[obs_size] and int8[actions], the observation of the seat to move and its
-            legal actions. `advance` overwrites them.
-        leads, unit: int64[players], `gains` in whole units, of which so many make a point.
+        obs: uint8[obs_size], the observation of the seat to move. `advance` overwrites it.
+        mask: int8[actions], its legal actions, likewise.
+        leads: int64[players], `gains` in whole units, of which ``unit`` make a point.
     """
 
     advance: Callable[[int], int]

@@ -16,6 +16,9 @@ from environment_pages import write_pages
 
 from crib_env import __version__
 
+# [project.urls] in pyproject.toml, once there are any.
+ADDRESSES = dict(one.split(", ", 1) for one in metadata("crib-env").get_all("Project-URL") or ())
+
 project = "crib-env"
 author = "the crib-env contributors"
 copyright = author
@@ -35,8 +38,8 @@ napoleon_use_ivar = True
 python_maximum_signature_line_length = 80
 toc_object_entries_show_parents = "hide"
 copybutton_exclude = ".linenos, .gp, .go"  # a session is copied without its prompts
-ogp_site_url = ""  # links stay relative: the site may stand anywhere
-ogp_social_cards = {"enable": False}
+ogp_site_url = ADDRESSES.get("Documentation", "")  # else links stay relative
+ogp_social_cards = {"enable": bool(ogp_site_url)}  # a card's picture needs a whole address
 ogp_description_length = 180
 html_theme = "furo"
 html_title = f"crib-env {release}"
@@ -52,14 +55,18 @@ myst_enable_extensions = ["dollarmath"]
 suppress_warnings = ["myst.header"]  # the clauses of a source are third-level headings
 autodoc_member_order = "bysource"
 
-FIGURE = re.compile(r"(?<=\d) (± \S+( %)?|%|to (?=[+-]\d))")
+FIGURE = re.compile(r"(?<=\d) (± \S+( %)?|%|to (?=[+-]?\d))|≈ (?=\d)")
+SHORT = 30  # letters of code that stay on one line
 
 
 def keep_figures_whole(_: Sphinx, page: nodes.document, __: str) -> None:
-    """Let no line break within ``52.1 ± 0.9 %`` or ``+46 to +66``."""
+    """Let no line break within ``52.1 ± 0.9 %``, ``+46 to +66`` or a short piece of code."""
+    for code in page.findall(nodes.literal):
+        if len(code.astext()) <= SHORT:
+            code["classes"].append("whole")
     for text in list(page.findall(nodes.Text)):
-        code = isinstance(text.parent, (nodes.literal, nodes.literal_block))
-        if not code and FIGURE.search(text):
+        in_code = isinstance(text.parent, (nodes.literal, nodes.literal_block))
+        if not in_code and FIGURE.search(text):
             whole = FIGURE.sub(lambda found: found[0].replace(" ", "\u00a0"), text)
             text.parent.replace(text, nodes.Text(whole))
 
@@ -109,11 +116,9 @@ def setup(app: Sphinx) -> None:
 
 write_pages(Path(__file__).parent / "environments")
 
-# Edit links need the address of the repository: [project.urls] in pyproject.toml, once it has one.
-_urls = dict(line.split(", ", 1) for line in metadata("crib-env").get_all("Project-URL") or ())
-if "Repository" in _urls:
-    html_theme_options = {
-        "source_repository": _urls["Repository"],
+if "Repository" in ADDRESSES:
+    html_theme_options = {  # edit links
+        "source_repository": ADDRESSES["Repository"],
         "source_branch": "main",
         "source_directory": "docs/",
     }

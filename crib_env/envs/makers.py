@@ -103,7 +103,10 @@ class EnvSpec:
 
     @shows_keywords_of(raw_env)
     def env(self, *, on_illegal: str = "terminate", **kwargs: Any) -> CribbageAEC:
-        """Return the PettingZoo environment; an illegal action ends the episode at reward -1."""
+        """Return the PettingZoo environment; an illegal action ends the episode at reward -1.
+
+        The keywords are those of ``raw_env``.
+        """
         return self.raw_env(on_illegal=on_illegal, **kwargs)
 
     @shows_keywords_of(CribbageEnv.__init__)
@@ -123,7 +126,10 @@ class EnvSpec:
         episode: str | None = None,
         **kwargs: Any,
     ) -> CribbageVectorEnv:
-        """Return ``num_envs`` games as a Gymnasium vector environment."""
+        """Return ``num_envs`` games as a Gymnasium vector environment.
+
+        See `CribbageVectorEnv` for the keywords.
+        """
         settled = self._resolve_kwargs(rules, episode, kwargs)
         return CribbageVectorEnv(settled.pop("rules"), num_envs=num_envs, **settled)
 
@@ -137,7 +143,10 @@ class EnvSpec:
         device: str | torch.device = "cpu",
         **kwargs: Any,
     ) -> TorchVectorEnv:
-        """Return ``num_envs`` games as a vector environment of PyTorch tensors."""
+        """Return ``num_envs`` games as a vector environment of PyTorch tensors.
+
+        See `TorchVectorEnv` for the keywords.
+        """
         with comes_with("train"):
             from crib_env.envs.torch_vector import TorchVectorEnv
 
@@ -154,7 +163,10 @@ class EnvSpec:
         mask_in_observation: bool | str = False,
         **kwargs: Any,
     ) -> CribbageVecEnv:
-        """Return ``num_envs`` games as a Stable-Baselines3 ``VecEnv``."""
+        """Return ``num_envs`` games as a Stable-Baselines3 ``VecEnv``.
+
+        See `CribbageVecEnv` for the keywords.
+        """
         with comes_with("train"):
             from crib_env.envs.sb3 import CribbageVecEnv
 

@@ -37,7 +37,7 @@ class CribbageVecEnv(LearnerSettings, VecEnv):
         mask_in_observation: as of `CribbageEnv`, for algorithms and policies of one's own (SB3's
             name for theirs is ``"MultiInputPolicy"``). MaskablePPO needs it not: it asks for
             `action_masks`.
-        **kwargs: as `LearnerBatch` takes them.
+        **kwargs: as of `CribbageEnv`; and ``threads``, by default by the number of games.
     """
 
     render_mode = None

@@ -28,7 +28,7 @@ class TorchVectorEnv(CribbageVectorEnv):
         rules: the rules to play.
         num_envs: N.
         device: where the tensors lie. Only ``"cpu"``: the batch is played there.
-        **kwargs: as `LearnerBatch` takes them.
+        **kwargs: as of `CribbageEnv`; and ``threads``, by default by the number of games.
 
     Attributes:
         observations: [N, size], uint8, with features float32.

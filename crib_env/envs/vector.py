@@ -46,7 +46,7 @@ class CribbageVectorEnv(LearnerSettings, VectorEnv[Observation, Array, Array]):
             False the arrays are the batch's own and the next step overwrites them.
         autoreset_mode: ``AutoresetMode.SAME_STEP`` or ``AutoresetMode.NEXT_STEP``.
         mask_in_observation: as of `CribbageEnv`.
-        **kwargs: as `LearnerBatch` takes them.
+        **kwargs: as of `CribbageEnv`; and ``threads``, by default by the number of games.
     """
 
     metadata: dict[str, Any] = {"autoreset_mode": AutoresetMode.SAME_STEP, "render_modes": []}  # noqa: RUF012

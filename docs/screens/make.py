@@ -1,6 +1,7 @@
 """Take the screenshots of docs/play.md: the page of `crib web`, on a desk and a phone, both themes.
 
     python docs/screens/make.py
+    python docs/screens/make.py lobby three     these alone
 
 Needs the extras web and dev, and Debian's Chromium. Deals and agents are those of a seed.
 """
@@ -8,6 +9,7 @@ Needs the extras web and dev, and Debian's Chromium. Deals and agents are those 
 from __future__ import annotations
 
 import socket
+import sys
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -28,9 +30,12 @@ PHONE = {"width": 390, "height": 844}
 FAST = "localStorage.setItem('crib-offer', JSON.stringify({speed: 1, opponent: 'expert'}))"
 
 
-def sit_down(page: Page, game: str) -> None:
+def sit_down(page: Page, game: str, opponent: str = "expert") -> None:
     """Open a table."""
     page.check(f"input[value={game}]")
+    for who in ("#opponent", "#partner"):
+        if page.locator(who).is_visible():
+            page.select_option(who, opponent)
     page.click("text=Deal")
     page.wait_for_selector("#table[data-turns]")
 
@@ -49,6 +54,23 @@ def advised(page: Page, turns: int = 1) -> None:
         )
         for name in names or ["crib"]:
             page.click(f'[data-key="{name}"]')
+        if page.locator("[data-key=discard]").count():
+            page.click("[data-key=discard]")
+        page.wait_for_function(
+            "before => document.querySelector('dialog[open]') "
+            "|| document.getElementById('table').dataset.turns !== before",
+            arg=before,
+        )
+
+
+def highest(page: Page, turns: int) -> None:
+    """Discard or play the highest card that one may, so many times; until a dialog shows."""
+    for _ in range(turns):
+        page.wait_for_selector("dialog[open], .hand button.card:enabled")
+        if page.locator("dialog[open]").count():
+            return
+        before = page.locator("#table").get_attribute("data-turns")
+        page.locator(".hand button.card:enabled").last.click()
         if page.locator("[data-key=discard]").count():
             page.click("[data-key=discard]")
         page.wait_for_function(
@@ -109,6 +131,25 @@ def table_top(page: Page) -> None:
     advised(page, 8)
 
 
+def three(page: Page) -> None:
+    """Three at the table."""
+    sit_down(page, "three", "rule_based")
+    highest(page, 4)
+
+
+def four(page: Page) -> None:
+    """Four at the table, in partnership."""
+    sit_down(page, "four", "rule_based")
+    highest(page, 4)
+
+
+def four_show(page: Page) -> None:
+    """The show of four hands and the crib."""
+    sit_down(page, "four", "rule_based")
+    highest(page, 6)
+    page.wait_for_function("() => document.querySelectorAll('.counted').length === 5")
+
+
 def partners(page: Page) -> None:
     """Four at the table."""
     sit_down(page, "partners")
@@ -126,6 +167,11 @@ SCREENS: tuple[tuple[Scene, dict[str, int], str], ...] = (
     (end, DESK, "light"),
     (table_top, DESK, "dark"),
     (table_top, DESK, "light"),
+    (three, DESK, "light"),
+    (three, PHONE, "light"),
+    (four, DESK, "dark"),
+    (four, PHONE, "dark"),
+    (four_show, PHONE, "light"),
     (partners, PHONE, "light"),
     (partners, PHONE, "dark"),
 )
@@ -150,8 +196,9 @@ def take(browser: Browser, url: str, scene: Scene, size: dict[str, int], theme: 
 
 
 def main() -> None:
-    """Serve, and take them all."""
-    app = make_app(Tables(Store(None), ["expert"], SEED), Choices(), ["127.0.0.1"])
+    """Serve, and take them all, or those named."""
+    wanted = sys.argv[1:] or [scene.__name__ for scene, _, _ in SCREENS]
+    app = make_app(Tables(Store(None), ["expert", "rule_based"], SEED), Choices(), ["127.0.0.1"])
     listening = socket.create_server(("127.0.0.1", 0))
     server = uvicorn.Server(uvicorn.Config(app, log_level="warning"))
     thread = threading.Thread(target=server.run, args=([listening],))
@@ -161,6 +208,8 @@ def main() -> None:
         with sync_playwright() as playwright:
             browser = playwright.chromium.launch(executable_path=CHROMIUM)
             for scene, size, theme in SCREENS:
+                if scene.__name__ not in wanted:
+                    continue
                 print(take(browser, url, scene, size, theme))
             browser.close()
     finally:

@@ -16,6 +16,7 @@ import numpy as np
 import pyspiel
 import torch
 import tyro
+from crib_training.baselines import learner as learners
 from crib_training.baselines import mmd
 from open_spiel.python import policy as policies
 from open_spiel.python.algorithms import exploitability
@@ -107,7 +108,7 @@ def main(settings: Settings) -> tuple[float, float]:
         decisions=settings.decisions, seed=settings.seed, num_envs=128, steps=16, batch_size=256,
         hidden_sizes=(64, 64), features=None,
     )  # fmt: skip
-    with mock.patch.object(mmd, "Games", lambda _, n, seed, __: SpielGames(game, n, seed)):
+    with mock.patch.object(learners, "Games", lambda _, n, seed, __: SpielGames(game, n, seed)):
         learner = mmd.MMD(chosen)
     first = measure(game, learner)
     print(f"{settings.game}: exploitability {first:.4f}")

@@ -73,7 +73,8 @@ class CribbageEnv(EnvBase):  # type: ignore[misc]
         )
 
     def _reset(self, tensordict: TensorDictBase | None, **_: Any) -> TensorDictBase:
-        partly = tensordict is not None and "_reset" in tensordict.keys()  # noqa: SIM118 - a tensordict is no dict
+        # A tensordict is no dict: `in` needs its keys.
+        partly = tensordict is not None and "_reset" in tensordict.keys()  # noqa: SIM118
         if self._now is None or not partly:
             observation, info = self.games.reset()
             self._now = self._observed(observation, info["action_mask"])

@@ -7,10 +7,12 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from itertools import islice
 from pathlib import Path
 
 import pytest
 from crib_play.drill import drill
+from crib_play.drill.counting import hands_to_count
 from crib_play.drill.positions import MISTAKE, SECOND, exercises, find_kind
 from crib_play.preferences import Choices, choices_file, load_choices, save_choices
 from crib_play.table import GAMES, actions_of, find_game, why_unjudged
@@ -242,6 +244,33 @@ def test_a_drill_is_graded_and_the_score_kept(
         assert f"it costs {100 * lost:.1f} %" in said
         assert f"This time: 1 of 2 the best, {50 * lost:.2f} % lost each" in said
         assert f"In all: {sitting} of {2 * sitting} the best" in said
+
+
+@pytest.mark.parametrize("game", ["six", "three", "four", "ship"])
+def test_counting_is_drilled_in_any_game(
+    game: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    hands, again = (list(islice(hands_to_count(4, game), 3)) for _ in range(2))
+    assert hands == again
+    right, wrong = str(hands[0].points), str(hands[1].points + 3)
+    typing(monkeypatch, iter(["many", right, wrong, "skip"]))
+    drill.run(drill.Settings("count", game=game, count=3, seed=4))
+    said = capsys.readouterr().out
+    assert "Type a whole number of points" in said
+    assert f"right: {hands[0].call}" in said
+    assert f"no: {hands[1].call}" in said
+    assert "This time: 1 of 2 right, 1.50 points missed each" in said
+
+
+def test_what_cannot_be_drilled_is_refused_with_the_reason() -> None:
+    for kind, game, why in (
+        ("table-top", "three", "Three hands has no exercises in placing"),
+        ("discard", "ship", "Ship's variation has no exercises in discarding"),
+        ("pegging", "three", "the game many_hand has no analysis of choices"),
+        ("counting", None, "discard, pegging, table-top, count"),
+    ):
+        with pytest.raises(ValueError, match=why):
+            drill.run(drill.Settings(kind, game=game, seed=1))
 
 
 @pytest.mark.parametrize("name", ["positions", "asked"])

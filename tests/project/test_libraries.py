@@ -249,6 +249,24 @@ def test_open_spiel_says_that_mmd_learns_kuhn_poker(seed: int) -> None:
     assert last < 0.25
 
 
+def test_a_baseline_learns_from_what_stands_in_for_its_games(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """`examples/libraries/open_spiel_mmd.py` puts games of another library there."""
+    pytest.importorskip("torch")
+    from crib_training.baselines import learner, mmd
+
+    class Stood(Exception):
+        pass
+
+    def stand_in(*_: object) -> None:
+        raise Stood
+
+    monkeypatch.setattr(learner, "Games", stand_in)
+    with pytest.raises(Stood):
+        mmd.MMD(mmd.Settings())
+
+
 @pytest.mark.slow
 def test_open_spiel_says_that_mmd_learns_leduc_poker() -> None:
     module = example("open_spiel_mmd", "pyspiel")

@@ -15,7 +15,7 @@ from crib_env.policy import GROUP, Actions, Views
 from crib_env.rules import PRESETS
 from docs import make_leaderboard
 from docs.numbers.make import agents, exploitability, many_hand, table_top, two_hand, winning
-from docs.numbers.make.__main__ import Settings, run
+from docs.numbers.make.__main__ import FOLDER, Settings, run
 from docs.numbers.make.episodes import self_play
 from docs.numbers.make.pages import write
 from docs.numbers.make.run import Run
@@ -126,6 +126,24 @@ def test_the_page_of_the_agents(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     assert {agent["name"] for agent in data["Five cards"]["agents"]} == {"greedy", "random"}
     assert "agents_five_cards.png" in text
     assert (tmp_path / "agents_five_cards.png").exists()
+
+
+def test_a_table_of_the_agents_is_played_again_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    two = agents.Table("Five cards", "five_card_v0", agents=("greedy", "random"))
+    monkeypatch.setattr(agents, "TABLES", (two, agents.Table("Six cards", "six_card_v0")))
+    whole = json.loads((agents_page := FOLDER / "agents.json").read_text())
+    (tmp_path / "agents.json").write_text(agents_page.read_text())
+    few = Settings(("agents",), pairs=2, tables=("five_cards",), out=tmp_path, runs=tmp_path / "r")
+    run(few)
+    data = json.loads((tmp_path / "agents.json").read_text())
+    assert data["Six cards"] == whole["Six cards"]
+    assert data["Five cards"]["pairs"] == 2
+    page = (tmp_path / "agents.md").read_text()
+    assert "make agents --pairs 2 --seed 1 --tables five_cards`" in page
+    with pytest.raises(ValueError, match="'seven_cards': choose from five_cards"):
+        agents.page(2, seed=1, folder=tmp_path, runs=tmp_path, again=("seven_cards",))
 
 
 def test_every_agent_that_comes_with_the_package_is_in_the_commands_of_the_pages() -> None:

@@ -49,7 +49,7 @@ OPTIONS = {
     "five_card": (*PLAYED, "cribs", "seed"),
     "table_top": (*PLAYED, "lines", "seed"),
     "many_hand": (*PLAYED, "seed"),
-    "agents": ("pairs", "seed"),
+    "agents": ("pairs", "seed", "tables"),
     "exploitability": ("hands", "seed"),
     "published": ("cribs", "seed"),
 }
@@ -69,6 +69,7 @@ class Settings(TakesAgents):
         cribs: deals for the means of cribs.
         lines: rounds counted line by line.
         pairs: of games between two agents.
+        tables: tournaments of the agents to play, such as six_cards; the others stay; all if none.
         hands: that a best response is found for.
         seed: fixes everything.
         workers: threads; they change no figure.
@@ -83,6 +84,7 @@ class Settings(TakesAgents):
     cribs: Count = 400_000
     lines: Count = 4_000
     pairs: Count = 1000
+    tables: tuple[str, ...] = ()
     hands: Several = 400
     seed: Seed = 1
     workers: Annotated[int, Between(1, 4096)] = 2
@@ -99,16 +101,25 @@ def run(settings: Settings) -> None:
     for name in settings.pages or PAGES:
         print(f"{name} ...", flush=True)
         text, data = make(name, settings)
-        used = " ".join(f"--{option} {getattr(settings, option)}" for option in OPTIONS[name])
+        used = " ".join(written(option, getattr(settings, option)) for option in OPTIONS[name])
         head = f"# {TITLES[name]}\n\n"
-        write(settings.out, name, head + text, data, f"python -m docs.numbers.make {name} {used}")
+        command = f"python -m docs.numbers.make {name} {used}".rstrip()
+        write(settings.out, name, head + text, data, command)
         print(f"wrote {settings.out / name}.md")
+
+
+def written(option: str, value: object) -> str:
+    """Return an option as one writes it; nothing where it names nothing."""
+    values = value if isinstance(value, tuple) else (value,)
+    return " ".join([f"--{option}", *map(str, values)]) if values else ""
 
 
 def make(name: str, settings: Settings) -> tuple[str, dict[str, Any]]:
     """Return a page and its figures, and draw its pictures."""
     if name == "agents":
-        return agents.page(settings.pairs, settings.seed, settings.out, settings.runs)
+        return agents.page(
+            settings.pairs, settings.seed, settings.out, settings.runs, settings.tables
+        )
     if name == "exploitability":
         return exploitability.page(settings.hands, settings.seed, settings.runs)
     if name == "published":

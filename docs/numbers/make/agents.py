@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from dataclasses import dataclass
 from importlib.util import find_spec
@@ -12,6 +13,8 @@ from crib_training.tournament.chunks import Setup
 from crib_training.tournament.report import conditions, cross_table, draw, ratings_table
 from crib_training.tournament.run import tournament
 from crib_training.tournament.workers import Processes
+
+from crib_env.errors import unknown
 
 FIELD = ("expert", "learned_search", "learned", "rule_based", "greedy", "random")
 # Of two-hand games. `equilibrium` is solved for them alone; elsewhere `master` plays as `expert`.
@@ -43,6 +46,11 @@ TABLES = (
 )
 
 
+def table_name(table: Table) -> str:
+    """Return the name of a tournament: of its files, and on the command line."""
+    return table.title.lower().replace(",", "").replace("'", "").replace(" ", "_")
+
+
 def field(table: Table) -> tuple[str, ...]:
     """Return who plays; the guest too if its package is installed."""
     if table.guest and find_spec(GUESTS_PACKAGE) and find_spec("examples"):
@@ -50,36 +58,63 @@ def field(table: Table) -> tuple[str, ...]:
     return table.agents
 
 
-def page(pairs: int, seed: int, folder: Path, runs: Path) -> tuple[str, dict[str, Any]]:
+def page(
+    pairs: int, seed: int, folder: Path, runs: Path, again: tuple[str, ...] = ()
+) -> tuple[str, dict[str, Any]]:
     """Return the page and the figures, and draw the ratings of each tournament.
 
     Args:
         pairs: duplicate pairs of games a pairing.
         seed: fixes everything.
-        folder: of the pictures.
+        folder: of the pictures, and of the figures as they are.
         runs: where the tournaments keep what has been played, to go on from.
+        again: names of the tournaments to play; all if none, else the others stay as they are.
+
+    Raises:
+        ValueError: no tournament has this name.
     """
-    texts = []
+    names = {table_name(table): table for table in TABLES}
+    for name in again:
+        if name not in names:
+            raise unknown("tournament", name, names)
+    known = json.loads((folder / "agents.json").read_text()) if again else {}
     data = {}
-    for table in TABLES:
-        setup = Setup(
-            agents=field(table), environment=table.environment, rules=table.rules,
-            players=table.players, seeds=(seed,),
-        )  # fmt: skip
-        name = table.title.lower().replace(",", "").replace("'", "").replace(" ", "_")
-        workers = Processes(os.cpu_count() or 1)
-        results = tournament(setup, pairs, runs / name, workers)
-        draw(results, folder / f"agents_{name}.png")
-        data[table.title] = results
-        texts.append(
-            f"## {table.title}\n\n{conditions(results)}\n\n{ratings_table(results)}\n\n"
-            f"Games in per cent that the agent of the row won against the agent of the column:\n\n"
-            f"{cross_table(results)}\n\n![Ratings](agents_{name}.png)\n"
-        )
-    head = (
+    for name, table in names.items():
+        if again and name not in again:
+            data[table.title] = known[table.title]
+        else:
+            setup = Setup(
+                agents=field(table), environment=table.environment, rules=table.rules,
+                players=table.players, seeds=(seed,),
+            )  # fmt: skip
+            workers = Processes(os.cpu_count() or 1)
+            data[table.title] = tournament(setup, pairs, runs / name, workers)
+            draw(data[table.title], folder / f"agents_{name}.png")
+    return text(data), data
+
+
+def text(data: dict[str, Any]) -> str:
+    """Return the page of the results of tournaments, by title."""
+    parts = [
         "Every two agents meet in duplicate pairs of games (same cards, seats swapped). Ratings "
         "are Bradley-Terry on the Elo scale with a mean of 0; intervals are a bootstrap over "
         "pairs. `equilibrium` is solved for six and five cards alone, and at Table Top `master` "
-        "plays as `expert`. `magmacrunch` is a published bot (`magmacrunch-cribbage` on PyPI).\n"
-    )
-    return "\n".join([head, *texts]), data
+        "plays as `expert`. `magmacrunch` is a published bot (`magmacrunch-cribbage` on PyPI). The "
+        "[leaderboard](../leaderboard.md) has every agent at six cards, five cards and Table Top.\n"
+    ]
+    for table in TABLES:
+        results = data[table.title]
+        parts.append(
+            f"## {table.title}\n\n{conditions(results)}{absent(table, results)}\n\n"
+            f"{ratings_table(results)}\n\n"
+            f"Games in per cent that the agent of the row won against the agent of the column:\n\n"
+            f"{cross_table(results)}\n\n![Ratings](agents_{table_name(table)}.png)\n"
+        )
+    return "\n".join(parts)
+
+
+def absent(table: Table, results: dict[str, Any]) -> str:
+    """Return a sentence on the agents of a table that were not in the field when it was played."""
+    played = {agent["name"] for agent in results["agents"]}
+    missing = [f"`{name}`" for name in table.agents if name not in played]
+    return f" Not in this table: {', '.join(missing)}." if missing else ""

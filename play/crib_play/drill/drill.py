@@ -3,20 +3,25 @@
     crib drill discard              what to discard, six cards
     crib drill pegging --game five  which card to play, five cards
     crib drill table-top --seed 7   where to place a card; the same ten for the same seed
+    crib drill count --game three   what a hand or a crib makes
 
-Each answer is graded by its cost in probability of winning. Scores are saved in the data folder.
+An answer is graded by its cost in probability of winning, a count by the points it missed. Scores
+are saved in the data folder.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from itertools import islice
 from typing import Annotated
 
 import numpy as np
 
 from crib_env.settings import Between, Positional, Seed
-from crib_play.drill.positions import Exercise, exercises, find_kind
+from crib_play.drill.counting import ask_count, hands_to_count
+from crib_play.drill.positions import COUNT, Exercise, exercises, find_kind
 from crib_play.preferences import FASTEST, data_file, load, save
 from crib_play.table import actions_of, in_words
 from crib_play.table.names import names
@@ -30,11 +35,11 @@ MOST = 1000
 
 @dataclass(frozen=True)
 class Settings:
-    """Practise positions where the choice matters; each answer is graded.
+    """Practise positions where the choice matters, or counting; each answer is graded.
 
     Attributes:
-        kind: discard, pegging or table-top.
-        game: another game of the same family: five, partners, ship and so on.
+        kind: discard, pegging, table-top or count.
+        game: another game in which there is such a choice: five, partners, ship and so on.
         count: the number of positions, 1 to 1000.
         seed: the same seed gives the same positions; by default they differ each time.
     """
@@ -52,7 +57,7 @@ class Score:
     Attributes:
         positions: how many were answered.
         best: how many of them were answered best.
-        loss: the total cost of the answers, in probability of winning.
+        loss: the total cost of the answers, in probability of winning; of counts, in points.
     """
 
     positions: int = 0
@@ -65,9 +70,12 @@ class Score:
         self.best += loss == 0
         self.loss += loss
 
-    def __str__(self) -> str:
-        mean = 100 * self.loss / self.positions
-        return f"{self.best} of {self.positions} the best, {mean:.2f} % lost each"
+    def told(self, kind: str) -> str:
+        """Return the score of a kind of exercise in words."""
+        mean = self.loss / self.positions
+        if kind == COUNT:
+            return f"{self.best} of {self.positions} right, {mean:.2f} points missed each"
+        return f"{self.best} of {self.positions} the best, {100 * mean:.2f} % lost each"
 
 
 def grade(loss: float) -> str:
@@ -119,18 +127,33 @@ def keep(kind: str, done: Score) -> tuple[Score, str | None]:
     return total, save(path, {**stored, kind: vars(total)})
 
 
+def questions(
+    settings: Settings, seed: int, screen: Screen
+) -> Iterator[Callable[[], float | None]]:
+    """Yield what asks one exercise after another; each returns the cost of the answer.
+
+    Raises:
+        ValueError: no such kind or game.
+    """
+    if settings.kind == COUNT:
+        hands = hands_to_count(seed, settings.game)
+        return (partial(ask_count, one, screen) for one in hands)
+    found = exercises(find_kind(settings.kind), seed, settings.game)
+    return (partial(ask, exercise, screen) for exercise in found)
+
+
 def run(settings: Settings) -> None:
     """Ask, and tell the score at the end."""
-    kind = find_kind(settings.kind)
     given = settings.seed
     seed = given if given is not None else int(np.random.SeedSequence().generate_state(1)[0])
     screen, done = Screen(FASTEST), Score()
-    screen.title(f"Drill {settings.kind}, seed {seed}: what would you do? Type ? for help.")
+    asked = questions(settings, seed, screen)
+    words = "what does it make?" if settings.kind == COUNT else "what would you do?"
+    screen.title(f"Drill {settings.kind}, seed {seed}: {words} Type ? for help.")
     try:
-        found = islice(exercises(kind, seed, settings.game), settings.count)
-        for number, exercise in enumerate(found, 1):
+        for number, question in enumerate(islice(asked, settings.count), 1):
             screen.title(f"{number} of {settings.count}")
-            loss = ask(exercise, screen)
+            loss = question()
             if loss is not None:
                 done.note(loss)
     except (EOFError, KeyboardInterrupt):
@@ -138,6 +161,6 @@ def run(settings: Settings) -> None:
     if not done.positions:
         screen.title("No answers.")
     else:
-        screen.title(f"This time: {done}")
+        screen.title(f"This time: {done.told(settings.kind)}")
         total, problem = keep(settings.kind, done)
-        screen.line(f"not saved: {problem}" if problem else f"In all: {total}")
+        screen.line(f"not saved: {problem}" if problem else f"In all: {total.told(settings.kind)}")

@@ -14,6 +14,7 @@ from crib_agents.analyze.choices import Choice
 from crib_agents.loading import load_agent
 
 from crib_env.errors import unknown
+from crib_env.parts import find_part
 from crib_env.policy import ask_agent
 from crib_play.table import Session, TableGame, actions_of, find_game
 from crib_play.table.advice import choices
@@ -22,6 +23,7 @@ PLAYS = "rule_based"  # whose games the positions are of
 ERRS = "greedy"  # whose mistakes the exercises teach to avoid
 MISTAKE = 0.01  # the least cost of its choice, in probability of winning
 SECOND = 0.004  # and the second best
+COUNT = "count"  # the drill in `crib_play.drill.counting`
 
 
 @dataclass(frozen=True)
@@ -31,16 +33,19 @@ class Kind:
     Attributes:
         game: the default game.
         phase: the name of the decision.
+        families: whose games have it.
     """
 
     game: str
     phase: str
+    families: tuple[str, ...]
 
 
+WITH_HANDS = ("two_hand", "many_hand")
 KINDS = {
-    "discard": Kind("six", "discarding"),
-    "pegging": Kind("six", "pegging"),
-    "table-top": Kind("table-top", "placing"),
+    "discard": Kind("six", "discarding", WITH_HANDS),
+    "pegging": Kind("six", "pegging", WITH_HANDS),
+    "table-top": Kind("table-top", "placing", ("table_top",)),
 }
 
 
@@ -71,7 +76,7 @@ def find_kind(name: str) -> Kind:
         ValueError: there is none.
     """
     if name not in KINDS:
-        raise unknown("drill", name, KINDS)
+        raise unknown("drill", name, [*KINDS, COUNT])
     return KINDS[name]
 
 
@@ -79,11 +84,12 @@ def exercises(kind: Kind, seed: int, game: str | None = None) -> Iterator[Exerci
     """Yield exercises without end: one of each game that has any.
 
     Raises:
-        ValueError: no such game, or it has no such decisions.
+        ValueError: no such game, it has no such decisions, or nobody judges them.
     """
     played = find_game(game or kind.game)
-    if played.family is not find_game(kind.game).family:
+    if played.family.name not in kind.families:
         raise ValueError(f"{played.title} has no exercises in {kind.phase}")
+    find_part("analysis", played.family.name)
     number = 0
     while True:
         found = _of_a_game(played, kind.phase, np.random.SeedSequence([seed, number]))
@@ -92,11 +98,17 @@ def exercises(kind: Kind, seed: int, game: str | None = None) -> Iterator[Exerci
         number += 1
 
 
-def _of_a_game(played: TableGame, phase: str, entropy: np.random.SeedSequence) -> Exercise | None:
-    """Return one of the decisions of a game that make an exercise, if it has any."""
+def play_out(played: TableGame, entropy: np.random.SeedSequence) -> Session:
+    """Return a game from which exercises are taken, played to its end."""
     agents = [load_agent(PLAYS)] * played.players
     session = Session.begin(played, agents, int(entropy.generate_state(1)[0]))
     session.go_on()
+    return session
+
+
+def _of_a_game(played: TableGame, phase: str, entropy: np.random.SeedSequence) -> Exercise | None:
+    """Return one of the decisions of a game that make an exercise, if it has any."""
+    session = play_out(played, entropy)
     for i in np.random.default_rng(entropy).permutation(len(session.turns)):
         if session.turns[i].phase == phase and (win_value := _choices_if_hard(session, i)):
             return Exercise(_stopped(session, i), session.turns[i].seat, win_value)

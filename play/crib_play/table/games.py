@@ -63,7 +63,7 @@ GAMES: dict[str, TableGame] = {
         ),
         TableGame(
             "three", "Three hands", "three_hand", 3, "game",
-            "Three players, five cards each: one goes to the crib. Everyone for himself, to 121.",
+            "Three players, five cards each: one goes to the crib. Each plays alone, to 121.",
         ),
         TableGame(
             "four", "Four hands", "four_hand", 4, "game",
@@ -71,7 +71,7 @@ GAMES: dict[str, TableGame] = {
         ),
         TableGame(
             "cut-throat", "Four hands, cut-throat", "four_hand[partners=False]", 4, "game",
-            "Four players, everyone for himself.",
+            "Four players, each plays alone, to 121.",
         ),
         TableGame(
             "table-top", "Table Top", "table_top", 2, "game",

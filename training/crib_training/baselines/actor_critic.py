@@ -37,7 +37,7 @@ class ActorCriticSettings(RunSettings):
 
     batch_size: Count = 1024
     epochs: Count = 2
-    learning_rate: Positive = 5e-4
+    learning_rate: Positive = 4e-3
     value_weight: Positive = 0.05
     max_grad_norm: Positive = 0.5
     ema_rate: Portion = 0.02

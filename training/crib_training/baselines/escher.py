@@ -47,11 +47,11 @@ class Settings(RunSettings):
     """
 
     method: Literal["escher"] = "escher"
-    batch_size: Annotated[int, Between(2, 1 << 20)] = 1024
-    updates: Count = 8
+    batch_size: Annotated[int, Between(2, 1 << 20)] = 256
+    updates: Count = 64
     critic_epochs: Count = 2
     explore: Share = 0.5
-    learning_rate: Positive = 5e-4
+    learning_rate: Positive = 1e-3
     target_rate: Portion = 0.02
     reservoir: Count = 400_000
     out: NewFolder = Path("runs/escher")

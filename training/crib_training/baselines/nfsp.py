@@ -48,12 +48,12 @@ class Settings(RunSettings):
 
     method: Literal["nfsp"] = "nfsp"
     steps: Count = 16
-    batch_size: Annotated[int, Between(2, 1 << 20)] = 1024
-    updates: Count = 4
+    batch_size: Annotated[int, Between(2, 1 << 20)] = 256
+    updates: Count = 32
     anticipatory: Portion = 0.3
     epsilon: Share = 0.06
-    learning_rate: Positive = 5e-4
-    average_learning_rate: Positive = 5e-4
+    learning_rate: Positive = 1e-3
+    average_learning_rate: Positive = 1e-3
     target_rate: Portion = 0.01
     memory: Count = 100_000
     reservoir: Count = 400_000
