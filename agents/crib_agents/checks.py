@@ -12,7 +12,10 @@ from crib_env.rules import PRESETS, Rules, TwoHandRules
 
 # What the expert honours: its tables are measured under the presets. In the two-hand games its
 # judge adjusts the measured points to other heels.
-HONOURS = frozenset({"target", "match_target", "partners_confer", "two_hand.heels"})
+# For three and four it plays deals out by the rules that the view shows.
+HONOURS = frozenset({"target", "match_target", "partners_confer", "two_hand.heels",
+                     "many_hand.heels", "many_hand.players", "many_hand.partners",
+                     "many_hand.second_go_ends"})  # fmt: skip
 # No choice that is for the points of a deal depends on these, whatever their values.
 FOR_POINTS = TwoHandRules.of_a_match | {"target", "heels", "score_difference", "partners_confer"}
 

@@ -6,6 +6,7 @@ add_parts(
     "learned",
     two_hand="crib_agents.learned.two_hand:FAMILY",
     table_top="crib_agents.learned.table_top:FAMILY",
+    many_hand="crib_agents.learned.many_hand:FAMILY",
 )
 add_parts(
     "learned_search",
@@ -16,6 +17,7 @@ add_parts(
     "expert",
     two_hand="crib_agents.expert.two_hand.agent:make_expert",
     table_top="crib_agents.expert.table_top:TableTopExpert",
+    many_hand="crib_agents.expert.many_hand.agent:ManyHandExpert",
 )
 add_parts(
     "analysis",

@@ -14,10 +14,10 @@ from typing import ClassVar
 import numpy as np
 
 from crib_agents.checks import FOR_POINTS
-from crib_agents.data.tables import CRIB_TABLES, load
+from crib_agents.data.tables import CRIB_TABLES, MANY_HAND_CRIBS, load
 from crib_agents.kernels.discard import CELLS, cell, discard_by, pair_table_of
+from crib_agents.kernels.many_hand import MANY_HEURISTICS, best_discard
 from crib_agents.kernels.many_hand import best_card as best_card_of_many
-from crib_agents.kernels.many_hand import best_discard
 from crib_agents.kernels.pegging import HEURISTICS, best_card
 from crib_agents.kernels.placing import WEIGHTS, best_action
 from crib_env.arrays import Doubles
@@ -50,7 +50,7 @@ def choose_card_of_many(v, rng, table, weights):
     """Return the rule-based card for a view ``v`` of the games for three and four."""
     if v["phase"] == DISCARD:
         return best_discard(v, table, weights)
-    return best_card_of_many(v)
+    return best_card_of_many(v, weights)
 
 
 def choose_cell(v, rng, table, weights):
@@ -58,11 +58,18 @@ def choose_cell(v, rng, table, weights):
     return best_action(v, table, WEIGHTS)
 
 
-def default_weights() -> Doubles:
-    """Return the weights of the agent: crib charts, keeping rates, then `HEURISTICS`."""
+def default_weights(cribs: Doubles | None = None) -> Doubles:
+    """Return the weights of the agent: crib charts, keeping rates, `HEURISTICS`, mean cribs.
+
+    Args:
+        cribs: mean cribs of the games for three and four in place of `MANY_HAND_CRIBS`.
+    """
     tables = load(CRIB_TABLES)
     heuristics = [value for _, value, _ in HEURISTICS]
-    return np.concatenate([tables["crib"].ravel(), tables["kept"].ravel(), heuristics])
+    cribs = load(MANY_HAND_CRIBS)["crib"] if cribs is None else cribs
+    of_many = [value for _, value, _ in MANY_HEURISTICS]
+    return np.concatenate([tables["crib"].ravel(), tables["kept"].ravel(), heuristics,
+                           cribs.ravel(), of_many])  # fmt: skip
 
 
 class RuleBasedAgent(CompiledAgent):
@@ -78,5 +85,5 @@ class RuleBasedAgent(CompiledAgent):
         "players", "partners",
     }  # fmt: skip
 
-    def __init__(self) -> None:
-        super().__init__(default_weights())
+    def __init__(self, weights: Doubles | None = None) -> None:
+        super().__init__(default_weights() if weights is None else weights)

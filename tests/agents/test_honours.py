@@ -47,6 +47,8 @@ FOR_POINTS = {"target", "first_dealer", "heels", "for_last", "match_target", "sk
 READ = {"dealt", "single_count", "flush_size", "crib_flush_size", "adjacency", "second_go_ends",
         "players", "partners"}  # fmt: skip
 TO_WIN = {"target", "match_target", "first_dealer", "partners_confer"}
+EXPERT = {"two_hand.heels", "many_hand.heels", "many_hand.players", "many_hand.partners",
+          "many_hand.second_go_ends"}  # fmt: skip
 PLAYED = {
     "random": {field for changes in CHANGED.values() for field in changes},
     "greedy": FOR_POINTS | READ,
@@ -54,8 +56,8 @@ PLAYED = {
     "learned": FOR_POINTS - {"heels"} | {"table_top.heels"},
     "equilibrium": FOR_POINTS,
     "learned_search": TO_WIN,
-    "expert": TO_WIN | {"two_hand.heels"},
-    "master": TO_WIN | {"two_hand.heels"},
+    "expert": TO_WIN | EXPERT,
+    "master": TO_WIN | EXPERT,
 }
 every_change = pytest.mark.parametrize(
     ("preset", "field"), [(preset, field) for preset in CHANGED for field in CHANGED[preset]]

@@ -1,14 +1,36 @@
-"""`rule_based` in the games for three and four."""
+"""`rule_based`, `expert` and `learned` in the games for three and four."""
 
 from __future__ import annotations
 
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from crib_agents.data.tables import MANY_HAND, MANY_HAND_CRIBS, load
+from crib_agents.expert.many_hand.worlds import draw_world, known, rules_of
+from crib_agents.kernels.many_hand import least_pips
+from crib_agents.learned import MonteCarloAgent
+from crib_agents.rule_based import default_weights
 from crib_training.evaluation.duplicate import estimate, play_pairs
 from crib_training.evaluation.rotation import play_sets
+from crib_training.learn.deep_monte_carlo.settings import Settings
+from crib_training.learn.deep_monte_carlo.training import Training
+from crib_training.tables.many_hand.cribs import mean_cribs
 
+from crib_env.batch import GameBatch
+from crib_env.engine.counting import sequence_of
+from crib_env.engine.many_hand.counting import certain_points
+from crib_env.engine.many_hand.records import CRIB_SLOT, HAND, RULES, SEATS, VIEW
+from crib_env.engine.many_hand.records import MANY_HAND as STATE
+from crib_env.engine.record import NONE
+from crib_env.engine.rng import WORDS
+from crib_env.engine.show import pip, show_table
 from crib_env.policy import find_agent
 from crib_env.rules import PRESETS
 
 AGENTS = find_agent("rule_based"), find_agent("greedy")
+every_game = pytest.mark.parametrize("preset", MANY_HAND)
 
 
 def test_rule_based_beats_greedy_in_partnership() -> None:
@@ -21,3 +43,105 @@ def test_rule_based_makes_more_than_two_greedy() -> None:
     points = play_sets(PRESETS["three_hand"], "deal", *AGENTS, 6000, 1).points.sum(axis=3)
     more = estimate((points[..., 0] - points[..., 1:].mean(axis=2)).mean(axis=1))
     assert more.mean - more.half > 0
+
+
+def test_what_a_seat_could_not_play_it_does_not_hold() -> None:
+    """The right seat plays on from 25, where this one and the left one could not."""
+    v = np.zeros(1, dtype=VIEW)[0]
+    v["players"] = 3
+    v["pile"][:4] = [4 * 9, 4 * 9 + 1, 4 * 4, 4 * 4 + 1]  # T, T, 5, 5
+    v["pile_n"], v["count"] = 4, 30
+    v["pile_seats"] = 0 | 1 << 2 | 2 << 4 | 2 << 6  # me, left, right, right
+    least = int(least_pips(v))
+    assert [least >> 4 * seat & 15 for seat in range(3)] == [7, 7, 1]
+
+
+def lanes_at_play(preset: str, n: int, plays: int) -> GameBatch:
+    """Return games of `rule_based` after so many cards are played."""
+    games = GameBatch(PRESETS[preset], n, episode="game", seed=4)
+    games.reset()
+    rng = np.random.default_rng(1)
+    for _ in range(games.players + plays):
+        games.ask(AGENTS[0], games.running(), rng)
+    return games
+
+
+@every_game
+@pytest.mark.parametrize("plays", [1, 6])
+def test_a_world_shows_the_seat_what_it_sees(preset: str, plays: int) -> None:
+    """Its cards are all different, nobody holds what it passed on."""
+    games = lanes_at_play(preset, 20, plays)
+    pool, laid = np.zeros(52, dtype=np.int64), np.zeros(SEATS, dtype=np.int64)
+    rng = np.arange(1, WORDS + 1)
+    for v in games.views(games.running()):
+        states, rules, other = (np.zeros(1, dtype=one) for one in (STATE, RULES, VIEW))
+        s = states[0]
+        rules_of(v, rules[0])
+        unseen = known(v, s)
+        draw_world(s, rules[0], show_table(), default_weights(), v, unseen, pool, rng, other[0],
+                   laid)  # fmt: skip
+        players = int(v["players"])
+        cards = [int(c) for c in s["dealt"] if c != NONE]
+        assert len(set(cards)) == HAND * players + (players == 3)
+        assert (s["dealt"][CRIB_SLOT] != NONE) == (players == 3)
+        least = int(least_pips(v))
+        for seat in range(players):
+            held = [
+                int(s["dealt"][HAND * seat + i]) for i in range(HAND) if s["held"][seat] >> i & 1
+            ]
+            assert len(held) == v["held_n"][seat]
+            if seat == 0:
+                assert held == v["hand"][: v["hand_n"]].tolist()
+            else:
+                assert all(pip(card) >= least >> 4 * seat & 15 for card in held)
+
+
+@every_game
+def test_expert_pegs_the_last_point_that_all_need(preset: str) -> None:
+    games = lanes_at_play(preset, 40, 3)
+    views = games.views(games.running())
+    views["scores"][:, : int(views["sides"][0])] = views["target"][:, None] - 1
+    chosen = find_agent("expert").act(views, np.random.default_rng(1))
+    sure = find_agent("greedy").act(views, np.random.default_rng(1))
+    winning = 0
+    for view, cards in zip(views, zip(sure, chosen, strict=True), strict=True):
+        best, taken = (
+            certain_points(view, view["hand"].tolist().index(card), sequence_of(view))
+            for card in cards
+        )
+        winning += best > 0
+        assert taken > 0 or best == 0
+    assert winning
+
+
+@every_game
+def test_mean_cribs_are_what_the_discards_made(preset: str) -> None:
+    """Over what was discarded in fact they are the cribs that the game counts."""
+    games = GameBatch(PRESETS[preset], 300, episode="deal", seed=2)
+    games.reset()
+    for _ in games.play(AGENTS[0], np.random.default_rng(1)):
+        pass
+    means = mean_cribs(games.states, games.rules, games.sides)
+    assert means.shape == load(MANY_HAND_CRIBS)["crib"].shape[1:]
+    assert means[:, 4].min() > means[:, [0, 12]].max()  # fives make the best cribs
+
+
+@every_game
+def test_deep_monte_carlo_learns_and_its_file_plays(preset: str, tmp_path: Path) -> None:
+    settings: Any = Settings(
+        env=f"{preset}_v0", deals=192, num_envs=64, hidden_sizes=(8, 8), eval_pairs=0,
+        final_eval_pairs=0, out=tmp_path,
+    )  # fmt: skip
+    run = Training(settings)
+    while run.deals < settings.deals:
+        run.iterate()
+    run.save()
+    agent = MonteCarloAgent.load(tmp_path / "policy.safetensors")
+    games = GameBatch(PRESETS[preset], 5, episode="game", seed=1)
+    games.reset()
+    views = games.views(games.running())
+    values = agent.action_values(views)
+    assert np.isfinite(values).sum() == 5 * HAND
+    assert agent.act(views, np.random.default_rng(1)).tolist() == np.nanargmax(values, 1).tolist()
+    for _ in games.play(agent, np.random.default_rng(1)):
+        pass

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 from crib_agents import GreedyAgent, RandomAgent, RuleBasedAgent
 from crib_agents.data import tables
-from crib_agents.kernels import pegging
+from crib_agents.kernels import many_hand, pegging
 from crib_agents.kernels.discard import starters_total
 from crib_agents.kernels.pegging import least_pip
 from crib_training.evaluation.duplicate import estimate, play_pairs
@@ -476,7 +476,8 @@ def test_crib_tables_say_how_they_were_made() -> None:
 
 def test_weights_lie_where_the_kernels_look() -> None:
     weights = RuleBasedAgent().weights
-    assert weights.size == pegging.LEAD + 1
+    assert weights.size == many_hand.NEXT + len(many_hand.MANY_HEURISTICS)
+    assert many_hand.CRIBS == pegging.LEAD + 1
     names = [name for name, _, _ in pegging.HEURISTICS]
     ats = [pegging.REPLY, pegging.ANSWER, pegging.GO, pegging.LOW, pegging.LEAD]
     assert dict(zip(names, weights[ats], strict=True)) == {n: v for n, v, _ in pegging.HEURISTICS}

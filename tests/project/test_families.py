@@ -70,7 +70,7 @@ LACKING = {
         "greedy plays two_hand, many_hand, table_top",
     ),
     "analysis": (lambda: analyze(views()), "the game toy has no analysis"),
-    "weights": (lambda: find_learned("toy"), "that the learned agent plays .two_hand, table_top."),
+    "weights": (lambda: find_learned("toy"), "learned agent plays .two_hand, table_top, many"),
     "deep_monte_carlo": (
         lambda: find_self_play(Settings(env="toy_v0", out=Path("x"))), "--method ppo"
     ),
@@ -140,7 +140,7 @@ def test_three_sides_sit_at_a_table_and_have_a_replay(
 def test_who_has_a_part_registers_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(parts, "_parts", dict(parts._parts))
     parts.add_parts("expert", toy="toy.agents:HighCard")
-    assert parts.families_with("expert") == ["two_hand", "table_top", "toy"]
+    assert parts.families_with("expert") == ["two_hand", "table_top", "many_hand", "toy"]
     view = views()
     assert find_agent("expert").act(view, RNG)[0] == max(view[0]["hand"])
 

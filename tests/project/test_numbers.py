@@ -14,7 +14,7 @@ from crib_env.errors import IllegalActionError
 from crib_env.policy import GROUP, Actions, Views
 from crib_env.rules import PRESETS
 from docs import make_leaderboard
-from docs.numbers.make import agents, exploitability, table_top, two_hand, winning
+from docs.numbers.make import agents, exploitability, many_hand, table_top, two_hand, winning
 from docs.numbers.make.__main__ import FOLDER, Settings, run
 from docs.numbers.make.episodes import self_play
 from docs.numbers.make.pages import write
@@ -103,6 +103,18 @@ def test_a_page_of_table_top(tmp_path: Path) -> None:
         lines = sides["dealer's"]["five lines"].mean - sides["other"]["five lines"].mean
         assert about["moving_last"].mean == pytest.approx(lines)
         assert sides["other"]["crib"].mean == 0
+
+
+def test_a_page_of_three_and_four_hands() -> None:
+    text, data = many_hand.page(run_of(200, 40))
+    for preset, title in many_hand.TITLES.items():
+        about = data[preset]
+        assert f"## {title}" in text
+        won = [place["games won as first dealt"].mean for place in about["places"].values()]
+        assert sum(won) == pytest.approx(1)
+        cribs = [place["crib"].mean for place in about["places"].values()]
+        assert cribs[0] > 3  # the crib is the dealer's
+        assert not any(cribs[1:])
 
 
 def test_the_page_of_the_agents(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -21,6 +21,7 @@ from crib_env.envs.makers import EnvSpec
 from crib_env.honours import refuse_rules
 from crib_env.options import check_seed
 from crib_env.policy import Agent
+from crib_env.rules import Rules
 from crib_env.settings import Count, CountOrNone, File, NewFolder, Players, Positional, Seed
 from crib_training.evaluation.duplicate import play_pairs
 from crib_training.evaluation.evaluate import versions
@@ -85,7 +86,7 @@ def play(
     name: str | None = None,
     opponents: Sequence[str] | None = None,
 ) -> Results:
-    """Play an agent against every built-in one but itself, or against ``opponents``.
+    """Play an agent against every other built-in one that plays the game, or ``opponents``.
 
     Raises:
         ValueError: a number of pairs or of players, or a seed, that cannot be.
@@ -96,7 +97,7 @@ def play(
     check_seed(seed)
     name = name or agent.name
     if opponents is None:
-        opponents = [other for other in BUILT_IN if other != name]
+        opponents = [other for other in BUILT_IN if other != name and _plays(other, rules)]
     for opponent in opponents:  # before any game is played
         refuse_rules(load_agent(opponent), rules, "game")
     games = {}
@@ -108,6 +109,15 @@ def play(
             games[opponent] = np.bincount(won, minlength=OUTCOMES).tolist()
             progress.advance(pairs)
     return Results(name, maker.name, rules.name, players, pairs, seed, versions(), games)
+
+
+def _plays(name: str, rules: Rules) -> bool:
+    """Return whether a built-in agent plays by these rules."""
+    try:
+        refuse_rules(load_agent(name), rules, "game")
+    except ValueError:
+        return False
+    return True
 
 
 def check(results: Results, agent: Agent, opponents: Sequence[str] | None = None) -> list[str]:
@@ -153,7 +163,7 @@ def run(settings: Settings) -> None:
     print(
         f"\nElo, {ANCHOR} is 0, with 95 % intervals by a bootstrap over pairs; games won from each "
         f"in per cent. {settings.env}: {settings.pairs} duplicate pairs of games an opponent, "
-        f"rules {rules.name}, {settings.players} players, seed {settings.seed}."
+        f"rules {rules.name}, {results.players} players, seed {settings.seed}."
     )
     if found:
         print(

@@ -22,6 +22,7 @@ FOLDER = Path(__file__).parent
 ROLES = ("pone", "dealer")
 DEALT = (6, 5)  # the two-hand games by the cards dealt to a seat, in the order of a game's axis
 VARIANTS = ("table_top", "table_top_ship")  # Table Top's presets, in the same way
+MANY_HAND = ("three_hand", "four_hand")  # those for three and for four
 RANKS = 13
 
 
@@ -32,7 +33,8 @@ class Table:
     Attributes:
         file: its name; without the ending, what ``crib tables`` calls it.
         version: of its form.
-        shapes: the shapes of its arrays. The first axis is the game (`DEALT` or `VARIANTS`).
+        shapes: the shapes of its arrays. The first axis is the game (`DEALT`, `VARIANTS` or
+            `MANY_HAND`).
         five_card: the length of the last axis in the five-card game where that is shorter; what is
             left over is 0.
     """
@@ -101,9 +103,10 @@ TABLE_TOP_ROUNDS = Table(
     {"counted": (len(VARIANTS), 2, 80, 80), "spread": (len(VARIANTS), 2, 28, 2, 2)},
 )
 TABLE_TOP_VALUES = Table("table_top_values.npz", 1, {"values": (len(VARIANTS), 103_432)})
+MANY_HAND_CRIBS = Table("many_hand_cribs.npz", 1, {"crib": (len(MANY_HAND), len(ROLES), RANKS)})
 TABLES = (
     CRIB_TABLES, REFLEX, DEAL_OUTCOMES, HAND_PEGGING, DISCARDED, CHOICES, REFERENCE_DEALS,
-    TABLE_TOP_VALUES, TABLE_TOP_ROUNDS,
+    TABLE_TOP_VALUES, TABLE_TOP_ROUNDS, MANY_HAND_CRIBS,
 )  # fmt: skip
 
 

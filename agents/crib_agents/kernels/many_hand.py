@@ -1,12 +1,15 @@
 """How `rule_based` plays the games for three and four.
 
-It discards by the exact mean of the hand, plus or minus the mean of the crib with that card. It
-pegs what a card makes, less what the seats after it are likely to peg on it: each is taken to hold
-any unseen card, and to score if it can. A partner's points count for this side, not against it.
+It discards by the exact mean of the hand, plus or minus the mean of the crib with that card, by
+charts made of these games. It pegs what a card makes, less what the next two seats are likely to
+peg on it, plus its own answer to both: each seat is taken to hold any unseen card that its passes
+allow, and to score if it can. It does not play to the score: what each other side gains counts the
+same. Weighing it by how near that side is to winning changed nothing that could be measured.
 """
 
 from __future__ import annotations
 
+from crib_agents.kernels.pegging import HEURISTICS, REPLY
 from crib_env.engine.counting import (
     DECK,
     hand_total,
@@ -20,34 +23,51 @@ from crib_env.engine.record import NONE
 from crib_env.engine.show import pip
 
 RANKS = 13
-REPLY = 0.8  # what a point that the next seat may peg counts: it may play another card
-LATER = 0.3  # the same of the seat after it: what that pegs depends on the card between
-GO = 1.0  # the point for a go, by how likely nobody else has a card that fits
-LOW = 0.1  # a card below five is kept, for each pip below: low cards win the go later
+MANY_HEURISTICS: tuple[tuple[str, float, str], ...] = (
+    ("next", 0.8, "a point that the next seat may peg costs less than one: it may play another"),
+    ("then", 0.9, "the same of the seats after it"),
+    ("answer", 0.5, "a point of this seat's own next card: less still"),
+    ("go", 1.0, "the point for a go, by how likely nobody else has a card that fits"),
+    ("low", 0.1, "a card below five is kept, for each pip below: low cards win the go later"),
+)
+# Where the agent's weights hold the mean cribs (by players, whose it is, rank), and these.
+CRIBS = REPLY + len(HEURISTICS)
+NEXT = CRIBS + 4 * RANKS
+THEN = NEXT + 1
+ANSWER = NEXT + 2
+GO = NEXT + 3
+LOW = NEXT + 4
 WIN = 1000.0  # more than any sum of the parts: a card that wins the game is played
 
 
 @kernel
-def crib_with(weights, card):
-    """Return a mean crib with a card: over all ranks beside it, by the chart of six-card pone."""
-    total = 0.0
-    r = card >> 2
-    for other in range(RANKS):
-        total += weights[RANKS * min(r, other) + max(r, other)]
-    return total / RANKS
+def stake(v, seat):
+    """Return what a point that another seat pegs is worth to this one: nothing, or less.
+
+    Of several other sides each is this side's loss in part. What a partner may peg is left out:
+    others play in between, and spoil it.
+    """
+    return 0.0 if v["side_of"][seat] == 0 else -1.0 / (v["sides"] - 1)
+
+
+@kernel
+def kept_value(v, table, weights, card):
+    """Return the mean hand without a card, and the mean crib with it as gain or loss."""
+    own = v["side_of"][v["dealer"]] == 0
+    chart = CRIBS + RANKS * (2 * (v["players"] - 3) + own)
+    share = 1.0 if own else stake(v, v["dealer"])
+    hand = hand_total(v, table, card, card, 1) / (DECK - v["hand_n"])
+    return hand + share * weights[chart + (card >> 2)]
 
 
 @kernel
 def best_discard(v, table, weights):
     """Return the card of the best mean hand and crib; of equals the higher."""
-    mine = v["side_of"][v["dealer"]] == 0
     best = NONE
     most = 0.0
     for i in range(v["hand_n"]):
         card = v["hand"][i]
-        value = hand_total(v, table, card, card, 1) / (DECK - v["hand_n"])
-        crib = crib_with(weights, card)
-        value += crib if mine else -crib
+        value = kept_value(v, table, weights, card)
         if best == NONE or value > most or (value == most and card > best):
             best = card
             most = value
@@ -55,50 +75,169 @@ def best_discard(v, table, weights):
 
 
 @kernel
-def danger(v, sequence, n, count, unseen, cards):
-    """Return what follows a card, to the gain of this side: the next seats' points, and the go.
+def least_pips(v):
+    """Return the least pip value each seat's cards can have, four bits a seat, by its passes (M7).
+
+    A seat could not play where the turn went past it, and nobody could where a count below 31
+    ended; with ``second_go_ends`` some could.
+    """
+    least = 0x1111
+    count = 0
+    players = v["players"]
+    before = 0
+    for i in range(v["pile_n"] + 1):
+        here = i == v["pile_n"]
+        who = 0 if here else v["pile_seats"] >> 2 * i & 3
+        card = 0 if here else pip(v["pile"][i])
+        ended = v["count"] == 0 if here else count == 31 or count + card > 31
+        if count > 21 and count < 31 and not (ended and v["second_go_ends"]):
+            seat = before
+            for _ in range(players):
+                seat = seat + 1 if seat + 1 < players else 0
+                if seat == who and not ended:
+                    break
+                known = least >> 4 * seat & 15
+                least += max(0, 32 - count - known) << 4 * seat
+        count = card if ended else count + card
+        before = who
+    return least
+
+
+@kernel
+def share_of(unseen, r, least):
+    """Return the unseen cards of rank ``r``, none if its pip is below the least a seat can hold."""
+    return unseen >> (4 * r) & 15 if min(r + 1, 10) >= least else 0
+
+
+@kernel
+def cards_of(unseen, least):
+    """Return how many unseen cards a seat may hold, at least 1."""
+    total = 0
+    for r in range(RANKS):
+        total += share_of(unseen, r, least)
+    return max(1, total)
+
+
+@kernel
+def able(v, seat):
+    """Return the first seat from ``seat`` to the left that may still play in this count, or 0."""
+    while seat < v["players"] and (v["held_n"][seat] == 0 or v["passed"] >> seat & 1):
+        seat += 1
+    return seat if seat < v["players"] else 0
+
+
+@kernel
+def reply(v, seat, sequence, n, count, unseen, least):
+    """Return what a seat is likely to peg on a sequence: one card, that scores if any does."""
+    low = least >> 4 * seat & 15
+    cards = cards_of(unseen, low)
+    held = v["held_n"][seat]
+    scoring = 0.0
+    points = 0.0
+    for r in range(RANKS):
+        total = count + min(r + 1, 10)
+        if total > 31:
+            break
+        made = sequence_points(sequence << 4 | r, n + 1, total, 0)
+        if made > 0:
+            chance = min(1.0, held * share_of(unseen, r, low) / cards)
+            scoring += chance
+            points += chance * made
+    return points / max(1.0, scoring)
+
+
+@kernel
+def no_fit(v, seat, count, unseen, least):
+    """Return how likely a seat has no card that fits."""
+    low = least >> 4 * seat & 15
+    fits = 0.0
+    for r in range(min(RANKS, 31 - count) if count > 21 else RANKS):
+        fits += share_of(unseen, r, low)
+    return max(0.0, 1.0 - fits / cards_of(unseen, low)) ** v["held_n"][seat]
+
+
+@kernel
+def answer(v, k, sequence, n, count):
+    """Return the most this seat could peg on a sequence without the card ``hand[k]``."""
+    most = 0
+    for i in range(v["hand_n"]):
+        card = v["hand"][i]
+        total = count + pip(card)
+        if i != k and total <= 31:
+            most = max(most, sequence_points(sequence << 4 | card >> 2, n + 1, total, 0))
+    return most
+
+
+@kernel
+def on_sequence(v, k, seat, sequence, n, count, unseen, least, weights):
+    """Return what ``seat`` and, if it cannot play, those after it are likely to peg, to my gain."""
+    gain = 0.0
+    reached = 1.0
+    worth = weights[THEN]
+    while seat:
+        gain += reached * worth * stake(v, seat) * reply(v, seat, sequence, n, count, unseen, least)
+        reached *= no_fit(v, seat, count, unseen, least)
+        seat = able(v, seat + 1)
+    return gain + reached * weights[ANSWER] * answer(v, k, sequence, n, count)
+
+
+@kernel
+def after(v, k, sequence, n, count, unseen, least, weights):
+    """Return what is likely to follow ``hand[k]`` in this count, to this side's gain.
 
     Args:
         sequence, n, count: the play with that card.
-        unseen: the ranks not seen. cards: how many cards that is.
+        unseen: the ranks not seen. least: see `least_pips`.
     """
     gain = 0.0
     nobody = 1.0  # how likely no seat so far has a card that fits
-    worth = REPLY
-    for seat in range(1, v["players"]):
+    seat = able(v, 1)
+    while seat:
+        low = least >> 4 * seat & 15
+        cards = cards_of(unseen, low)
         held = v["held_n"][seat]
-        if held == 0 or v["passed"] >> seat & 1:
-            continue
-        fits = 0.0
+        mine = stake(v, seat)
+        then = able(v, seat + 1)
         scoring = 0.0
-        points = 0.0
+        gained = 0.0
+        quiet = 0.0
+        followed = 0.0
+        fits = 0.0
         for r in range(RANKS):
             total = count + min(r + 1, 10)
             if total > 31:
                 break
-            share = (unseen >> (4 * r) & 15) / cards
+            share = share_of(unseen, r, low) / cards
+            if share == 0.0:
+                continue
             fits += share
-            made = sequence_points(sequence << 4 | r, n + 1, total, 0)
-            if made > 0 and share > 0.0:
+            longer = sequence << 4 | r
+            made = sequence_points(longer, n + 1, total, 0)
+            follows = on_sequence(v, k, then, longer, n + 1, total, unseen, least, weights)
+            if total == 31:
+                follows = 0.0
+            if made > 0:
                 chance = min(1.0, held * share)
                 scoring += chance
-                points += chance * made
-        points /= max(1.0, scoring)  # it plays one card, however many would score
-        # What one of several other sides gains, this one loses only in part.
-        sign = 1.0 if v["side_of"][seat] == 0 else -1.0 / (v["sides"] - 1)
-        gain += sign * worth * points
-        worth = LATER
-        nobody *= (1.0 - min(1.0, fits)) ** held
-    return gain + GO * nobody
+                gained += chance * (mine * weights[NEXT] * made + follows)
+            else:
+                quiet += share
+                followed += share * follows
+        cannot = max(0.0, 1.0 - fits) ** held
+        gained /= max(1.0, scoring)
+        if quiet > 0.0:
+            gained += max(0.0, 1.0 - scoring - cannot) * followed / quiet
+        gain += nobody * gained
+        nobody *= cannot
+        seat = then
+    return gain + nobody * (weights[GO] + weights[ANSWER] * answer(v, k, sequence, n, count))
 
 
 @kernel
-def best_card(v):
+def best_card(v, weights):
     """Return the legal card of the highest value, of equals the higher."""
     unseen = unseen_ranks(v)
-    cards = 0
-    for r in range(RANKS):
-        cards += unseen >> (4 * r) & 15
+    least = least_pips(v)
     sequence = sequence_of(v)
     n = v["pile_n"] - v["pile_from"] + 1
     best = NONE
@@ -111,11 +250,11 @@ def best_card(v):
         now = certain_points(v, k, sequence)
         value = float(now)
         if v["count"] > 0:
-            value -= LOW * max(0, 5 - pip(card))
+            value -= weights[LOW] * max(0, 5 - pip(card))
         if now >= v["target"] - v["scores"][0]:
             value += WIN
         if count < 31:
-            value += danger(v, sequence << 4 | card >> 2, n, count, unseen, cards)
+            value += after(v, k, sequence << 4 | card >> 2, n, count, unseen, least, weights)
         if best == NONE or value > most or (value == most and card > best):
             best = card
             most = value

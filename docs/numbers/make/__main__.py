@@ -18,16 +18,26 @@ from crib_training.command_line import start
 
 from crib_env.errors import unknown
 from crib_env.settings import MANY, Between, Count, NewFolder, Positional, Seed, Several
-from docs.numbers.make import agents, exploitability, published, table_top, two_hand, winning
+from docs.numbers.make import (
+    agents,
+    exploitability,
+    many_hand,
+    published,
+    table_top,
+    two_hand,
+    winning,
+)  # fmt: skip
 from docs.numbers.make.pages import write
 from docs.numbers.make.run import Run
 
 FOLDER = Path("docs/numbers")
-PAGES = ("six_card", "five_card", "table_top", "agents", "exploitability", "published")
+PAGES = ("six_card", "five_card", "table_top", "many_hand", "agents", "exploitability",
+         "published")  # fmt: skip
 TITLES = {
     "six_card": "Six-card cribbage in numbers",
     "five_card": "Five-card cribbage in numbers",
     "table_top": "Table Top in numbers",
+    "many_hand": "Three and four hands in numbers",
     "agents": "The agents in numbers",
     "exploitability": "Exploitability in numbers",
     "published": "Beside published figures",
@@ -38,6 +48,7 @@ OPTIONS = {
     "six_card": (*PLAYED, "cribs", "seed"),
     "five_card": (*PLAYED, "cribs", "seed"),
     "table_top": (*PLAYED, "lines", "seed"),
+    "many_hand": (*PLAYED, "seed"),
     "agents": ("pairs", "seed", "tables"),
     "exploitability": ("hands", "seed"),
     "published": ("cribs", "seed"),
@@ -50,7 +61,8 @@ class Settings(TakesAgents):
     """Make the pages of docs/numbers.
 
     Attributes:
-        pages: six_card, five_card, table_top, agents, exploitability, published; all if none.
+        pages: six_card, five_card, table_top, many_hand, agents, exploitability, published; all if
+            none.
         agent: who plays.
         deals: single deals, or rounds.
         games: whole games.
@@ -118,6 +130,8 @@ def make(name: str, settings: Settings) -> tuple[str, dict[str, Any]]:
     )
     if name == "table_top":
         text, data = table_top.page(amount, settings.lines)
+    elif name == "many_hand":
+        text, data = many_hand.page(amount)
     else:
         text, data = two_hand.page(name, PRESETS[name], amount, settings.out)
     return f"`{settings.agent}` in every seat.\n\n{text}", data

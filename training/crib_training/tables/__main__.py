@@ -26,6 +26,7 @@ ORDER = {
     "reference_deals": "two_hand.reference_deals",
     "table_top_values": "table_top.values",
     "table_top_rounds": "table_top.rounds",
+    "many_hand_cribs": "many_hand.cribs",
 }
 PRINTED = {"table_top_weights": "table_top.weights"}  # writes nothing
 SCRIPTS = ORDER | PRINTED

@@ -14,4 +14,5 @@ add_parts(
     "deep_monte_carlo",
     two_hand="crib_training.learn.deep_monte_carlo.two_hand:TwoHandSelfPlay",
     table_top="crib_training.learn.deep_monte_carlo.table_top:TableTopSelfPlay",
+    many_hand="crib_training.learn.deep_monte_carlo.many_hand:ManyHandSelfPlay",
 )

@@ -31,7 +31,7 @@ from crib_env.parts import find_part
 from crib_env.rules import Rules
 from crib_training.learn.deep_monte_carlo.settings import GameDefaults, Settings
 from crib_training.learn.learner import Learner
-from crib_training.loading import find_game
+from crib_training.loading import find_game, seats_of
 
 EVEN = 1e3  # a temperature at which values no longer matter
 
@@ -204,7 +204,6 @@ def find_self_play(settings: Settings) -> tuple[EnvSpec, SelfPlay]:
     maker, rules = find_game(settings.env, settings.rules)
     family = maker.family
     self_play: type[SelfPlay] = find_part("deep_monte_carlo", family.name)
-    players = family.players[0] if settings.players is None else settings.players
-    family.rules_record(rules, "game", players)  # it refuses wrong numbers
+    players = len(seats_of(maker, rules, settings.players))
     torch.manual_seed(settings.seed)
     return maker, self_play(rules, players, settings)

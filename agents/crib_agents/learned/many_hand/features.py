@@ -1,0 +1,115 @@
+"""The inputs of the network for three and four: the position after a card is discarded or played.
+
+The others' cards are unknown. So each rank that the next seat may hold stands for a reply, with its
+points and its share of the unseen cards, and each seat for what it is likely to peg at once.
+"""
+
+from __future__ import annotations
+
+from crib_agents.kernels.many_hand import (
+    able,
+    cards_of,
+    least_pips,
+    no_fit,
+    reply,
+    share_of,
+)
+from crib_agents.learned.network import put, put_counts
+from crib_env.engine.counting import sequence_of, sequence_points, unseen_ranks
+from crib_env.engine.jit import kernel
+from crib_env.engine.many_hand.records import SEATS
+from crib_env.engine.show import pip
+from crib_env.engine.slots import DISCARD
+
+NAME = "many_hand.card"
+VERSION = 1
+
+DEALER = 0  # who deals, in seats to the left, while cards are discarded; then while they are played
+KEPT = DEALER + 2 * SEATS  # discarding: ranks kept, thermometer
+LAID = KEPT + 52  # the rank discarded
+HELD = LAID + 13  # playing: ranks still held, thermometer
+SEQUENCE = HELD + 52  # ranks of this count, newest first, one-hot
+COUNT = SEQUENCE + 6 * 13  # the count, one-hot
+HELD_N = COUNT + 32  # how many cards each seat holds, this one first, one-hot
+PASSED = HELD_N + SEATS * 5  # which seats play no more in this count
+UNSEEN = PASSED + SEATS  # of each rank how many are not seen, in fourths
+NOW = UNSEEN + 13  # what the card pegs now, in fours
+# Of each rank of the next seat's reply:
+REPLY = NOW + 1  # what it would score, in fours
+SHARE = REPLY + 13  # its share of the cards that seat may hold, times four; 0 if it does not fit
+RISK = SHARE + 13  # share times score
+# Of each seat:
+LIKELY = RISK + 13  # what it is likely to peg at once, in fours
+CANNOT = LIKELY + SEATS  # how likely it has no card that fits
+SIZE = CANNOT + SEATS
+
+
+@kernel
+def ranks_without(v, k):
+    """Return the ranks held but for ``hand[k]``, four bits a rank."""
+    held = 0
+    for i in range(v["hand_n"]):
+        if i != k:
+            held += 1 << (4 * (v["hand"][i] >> 2))
+    return held
+
+
+@kernel
+def card_features(v, k, now, places, values):
+    """Write what is seen of ``hand[k]``; return how many inputs are not 0.
+
+    Args:
+        now: what the card is sure to peg, in the play.
+        places, values: receive which inputs are not 0, and what they are; see `network`.
+    """
+    rank = v["hand"][k] >> 2
+    if v["phase"] == DISCARD:
+        n = put(places, values, 0, DEALER + v["dealer"], 1.0)
+        n = put_counts(places, values, n, KEPT, ranks_without(v, k))
+        return put(places, values, n, LAID + rank, 1.0)
+    n = put(places, values, 0, DEALER + SEATS + v["dealer"], 1.0)
+    n = put_counts(places, values, n, HELD, ranks_without(v, k))
+    sequence = sequence_of(v) << 4 | rank
+    length = v["pile_n"] - v["pile_from"] + 1
+    count = v["count"] + pip(v["hand"][k])
+    for i in range(min(6, length)):
+        n = put(places, values, n, SEQUENCE + 13 * i + (sequence >> (4 * i) & 15), 1.0)
+    n = put(places, values, n, COUNT + count, 1.0)
+    for seat in range(v["players"]):
+        n = put(places, values, n, HELD_N + 5 * seat + v["held_n"][seat], 1.0)
+        if v["passed"] >> seat & 1:
+            n = put(places, values, n, PASSED + seat, 1.0)
+    unseen = unseen_ranks(v)
+    for r in range(13):
+        n = put(places, values, n, UNSEEN + r, (unseen >> (4 * r) & 15) / 4.0)
+    if now:
+        n = put(places, values, n, NOW, now / 4.0)
+    if count == 31:
+        return n
+    return reply_features(v, sequence, length, count, unseen, places, values, n)
+
+
+@kernel
+def reply_features(v, sequence, length, count, unseen, places, values, n):
+    """Write what the others may do after the card, behind the first ``n``; return how many are."""
+    least = least_pips(v)
+    seat = able(v, 1)
+    if seat:
+        low = least >> 4 * seat & 15
+        cards = cards_of(unseen, low)
+        for r in range(13):
+            total = count + min(r + 1, 10)
+            share = share_of(unseen, r, low) / cards
+            if total > 31 or share == 0.0:
+                continue
+            n = put(places, values, n, SHARE + r, 4.0 * share)
+            points = sequence_points(sequence << 4 | r, length + 1, total, 0)
+            if points:
+                n = put(places, values, n, REPLY + r, points / 4.0)
+                n = put(places, values, n, RISK + r, points * share)
+    while seat:
+        likely = reply(v, seat, sequence, length, count, unseen, least)
+        n = put(places, values, n, LIKELY + seat, likely / 4.0)
+        n = put(places, values, n, CANNOT + seat, no_fit(v, seat, count, unseen, least))
+        seat = able(v, seat + 1)
+    return n

@@ -1,0 +1,116 @@
+"""The games for three and four for deep Monte Carlo: one network for discards and play.
+
+It does not learn what is certain: the exact mean hand, and what a card pegs at once. It learns what
+follows, a side's points less the mean of the others': pegging, and in discarding the crib.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import ClassVar
+
+import numpy as np
+import torch
+from crib_agents.checks import fields_of
+from crib_agents.learned import Weights
+from crib_agents.learned.family import LearnedFamily
+from crib_agents.learned.many_hand import FAMILY
+from torch import Tensor, nn
+from torch.nn.functional import mse_loss
+
+from crib_env.arrays import Array
+from crib_env.batch import GameBatch
+from crib_env.engine.many_hand.records import HAND
+from crib_env.engine.show import show_table
+from crib_env.rules import LARGEST_TARGET, ManyHandRules, Rules
+from crib_training.learn.deep_monte_carlo.algorithm import Samples, SelfPlay, gumbel
+from crib_training.learn.deep_monte_carlo.many_hand_play import choose_cards
+from crib_training.learn.deep_monte_carlo.settings import GameDefaults, Settings
+from crib_training.learn.learner import layers_of, mlp
+
+PEGGING, CRIB = 0, 2  # phases of the tally
+
+
+class ManyHandSelfPlay(SelfPlay):
+    """Three hands, four hands, and whatever `ManyHandRules` a user makes."""
+
+    family: ClassVar[LearnedFamily] = FAMILY
+    defaults: ClassVar[GameDefaults] = GameDefaults(
+        num_envs=4096, learning_rate=1e-3, ema_rate=0.005, temperature=0.3, last_temperature=0.08,
+        hidden_sizes=(96, 48),
+    )  # fmt: skip
+    episode = "deal"
+    nets: nn.ModuleDict
+
+    def __init__(self, rules: Rules, players: int, settings: Settings) -> None:
+        super().__init__(rules, players, settings)
+        # A whole deal is learned from, wherever the score would have ended it.
+        assert isinstance(rules, ManyHandRules)
+        self.open_rules = replace(rules, target=LARGEST_TARGET)
+        sizes = self.chosen.hidden_sizes
+        self.nets = nn.ModuleDict({"card": mlp(FAMILY.nets["card"].inputs, *sizes, 1)})
+
+    def weights(self, nets: nn.Module, made_by: str = "") -> Weights:
+        """Return nets as the agent reads them."""
+        assert isinstance(nets, nn.ModuleDict)
+        layers = {name: layers_of(net) for name, net in nets.items()}
+        return Weights(
+            FAMILY.name, self.rules.name, fields_of(self.rules), self.players, layers, made_by
+        )
+
+    def play(self, n: int, progress: float, rng: np.random.Generator) -> Samples:
+        """Play ``n`` deals."""
+        flat = self.weights(self.nets).flat()
+        games = GameBatch(
+            self.open_rules, n, players=self.players, episode="deal",
+            seed=int(rng.integers(1 << 62)),
+        )  # fmt: skip
+        games.reset()
+        temperature, epsilon = self.exploration(progress)
+        seen, decided = [], []
+        running = games.running()
+        for turn in range(n * HAND * self.players):  # more than there are
+            if not len(running):
+                break
+            views = games.views(running)
+            noise = gumbel(rng, (len(running), HAND), temperature, epsilon)
+            cards, certain = np.empty(len(running), dtype=np.int64), np.empty(len(running))
+            inputs = np.empty((len(running), FAMILY.nets["card"].inputs), dtype=np.float32)
+            choose_cards(views, show_table(), flat, noise, cards, certain, inputs)
+            discarding = turn < self.players
+            before = games.tally[running, :, PEGGING].astype(np.float64)
+            sides = games.sides[views["seat"]]
+            if not discarding:
+                before[np.arange(len(running)), sides] += certain
+            several = views["legal"] & (views["legal"] - 1) != 0
+            seen.append(inputs[several])
+            decided.append((running[several], sides[several], before[several], discarding))
+            games.step(running, cards)
+            if turn == self.players - 1:
+                heels = games.tally[:, :, PEGGING].astype(np.float64)
+            running = games.running(running)
+        targets = []
+        for lanes, sides, before, discarding in decided:
+            rest = games.tally[lanes, :, PEGGING] - (heels[lanes] if discarding else before)
+            if discarding:
+                rest = rest + games.tally[lanes, :, CRIB]
+            targets.append(_margin(rest, sides))
+        group = {
+            "inputs": torch.from_numpy(np.concatenate(seen)),
+            "targets": torch.from_numpy(np.concatenate(targets).astype(np.float32)),
+        }
+        return Samples({"card": group}, len(group["targets"]))
+
+    def loss(self, samples: Samples, rows: Mapping[str, Tensor]) -> Tensor:
+        """Return the squared error of the net."""
+        group, chosen = samples.groups["card"], rows["card"]
+        expected = self.nets["card"](group["inputs"][chosen]).squeeze(1)
+        return mse_loss(expected, group["targets"][chosen])
+
+
+def _margin(points: Array, sides: Array) -> Array:
+    """Return what each row's side has more than the mean of the others, float64[K]."""
+    own = points[np.arange(len(points)), sides]
+    margin: Array = own - (points.sum(axis=1) - own) / (points.shape[1] - 1)
+    return margin

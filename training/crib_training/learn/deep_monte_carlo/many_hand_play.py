@@ -1,0 +1,51 @@
+"""Compiled self-play for three and four: choices by value and noise, and what the net saw."""
+
+from __future__ import annotations
+
+from crib_agents.learned.many_hand.act import UNLIKELY, card_values
+from crib_agents.learned.many_hand.features import card_features
+from crib_agents.learned.network import MOST_INPUTS
+from numba import float32, float64, int64, void
+
+from crib_env.engine import stack
+from crib_env.engine.jit import entry
+from crib_env.engine.many_hand.records import HAND, VIEWS_T
+from crib_env.engine.record import NONE, TABLE_T, WEIGHTS_T
+
+
+@entry(
+    void(
+        VIEWS_T, TABLE_T, WEIGHTS_T, float64[:, ::1], int64[::1], float64[::1], float32[:, ::1]
+    ),
+    "learn.many_hand",
+)  # fmt: skip
+def choose_cards(views, table, weights, noise, cards, certain, inputs):
+    """Choose a card in each view.
+
+    Args:
+        weights: begin with the net.
+        noise: float64[B, HAND], added to the values: scaled Gumbel noise draws from the softmax.
+        cards: int64[B], receives the cards.
+        certain: float64[B], receives what is certain of each: the mean hand, or points now.
+        inputs: float32[B, inputs], receives what the net sees of it.
+    """
+    places = stack.ints(MOST_INPUTS)
+    seen = stack.floats(MOST_INPUTS)
+    now = stack.floats(HAND)
+    values = stack.floats(HAND)
+    for b in range(views.shape[0]):
+        v = views[b]
+        card_values(v, table, weights, now, values)
+        best = NONE
+        most = UNLIKELY
+        for k in range(v["hand_n"]):
+            if v["legal"] >> k & 1 and (best == NONE or values[k] + noise[b, k] > most):
+                most = values[k] + noise[b, k]
+                best = k
+        cards[b] = v["hand"][best]
+        certain[b] = now[best]
+        n = card_features(v, best, now[best], places, seen)
+        for i in range(inputs.shape[1]):
+            inputs[b, i] = 0.0
+        for i in range(n):
+            inputs[b, places[i]] = seen[i]

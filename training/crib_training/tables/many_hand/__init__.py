@@ -1,0 +1,4 @@
+"""The tables of the games for three and four.
+
+- `cribs`: the mean crib with a card of each rank.
+"""
