@@ -213,21 +213,23 @@ def test_games_are_prepared_from_the_start_the_one_that_is_wanted_first(
 
     async def ask() -> None:
         await soon(lambda: len(slow.asked) == 1)
-        assert preparation.progress == (0, 6)
-        with pytest.raises(PreparingError, match=r"preparing the game: 0 of 7"):
+        assert preparation.progress == (0, 9)
+        with pytest.raises(PreparingError, match=r"preparing the game: 0 of 10"):
             await preparation.ready("table-top", ["rule_based"])
         dealt = asyncio.create_task(preparation.ready("table-top", ["rule_based"]))
         order = []
-        for n in range(1, 8):
+        for n in range(1, 11):
             await soon(lambda n=n: len(slow.asked) == n)  # type: ignore[misc]
             order.append(done({"partners": "no"} if n == 3 else {}))
         assert order[:3] == ["prepare_rules six", "prepare_rules table-top",
                              "prepare_agent rule_based"]  # fmt: skip
-        assert sorted(order[3:]) == ["prepare_advice six", "prepare_advice table-top",
-                                     "prepare_agent greedy", "prepare_agent greedy"]  # fmt: skip
+        assert sorted(order[3:]) == [
+            "prepare_advice six", "prepare_advice table-top", "prepare_advice three",
+            *["prepare_agent greedy"] * 3, "prepare_rules three",
+        ]  # fmt: skip
         await dealt
         await soon(lambda: slow.rests > 0)
-        assert preparation.progress == (7, 7)
+        assert preparation.progress == (10, 10)
         with pytest.raises(ValueError, match="no"):
             await preparation.ready("partners", ["rule_based"])
         partners = preparation.agents_for(find_game("partners"), ["greedy", "rule_based"])

@@ -195,7 +195,7 @@ def test_a_run_of_another_method_or_of_other_settings_is_not_gone_on_with(tmp_pa
     for name, value, words in (
         ("hidden_sizes", (24, 24), r"hidden_sizes was \[16, 16\], not \[24, 24\]"),
         ("num_envs", 16, "num_envs was 32, not 16"),
-        ("learning_rate", 1e-3, "learning_rate was 0.0005, not 0.001"),
+        ("learning_rate", 1e-3, "learning_rate was 0.004, not 0.001"),
         ("env", "six_card_v0", "env was five_card_v0, not six_card_v0"),
     ):
         learner = small("mmd", out=tmp_path, resume=tmp_path, **{name: value})
