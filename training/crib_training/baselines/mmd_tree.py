@@ -2,11 +2,11 @@
 
     crib train --method mmd_tree --env five_card_v0 --out runs/mmd_tree
 
-As `mmd`: a reverse KL to the last policy and one to the uniform policy, whose pull falls. But the
-advantages are not estimated from the actions played. The pegging of each deal is followed down every
-branch, so that the value of each card is exact for these two hands (`trees`). Each pair of discards
-is valued by the mean points of the show and a critic of the pegging, which sees both hands and
-learns from those values. Every decision of the tree counts as a decision of the budget.
+As `mmd`, with a reverse KL to the last policy and one to the uniform policy, whose pull falls. But
+the advantages are not estimated from the actions played. The pegging of each deal is followed down
+every branch, so the value of each card is exact for these two hands (`trees`). Each pair of
+discards is valued by the mean points of the show and by a critic of the pegging, which sees both
+hands and learns from those values. Every decision of the trees counts in the budget.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ from __future__ import annotations
 import copy
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
-import numpy as np
 import torch
 
 from crib_env.arrays import Doubles
 from crib_env.settings import Between, Count, NewFolder, NotNegative, Portion, Positive, Share
 from crib_training.baselines.games import Games
+from crib_training.baselines.learner import State
 from crib_training.baselines.memory import Memory, MemoryLearner
 from crib_training.baselines.policy import Policy
 from crib_training.baselines.rollout import both_seats
@@ -160,18 +160,18 @@ class MMDTree(MemoryLearner):
         error = (self.critic(drawn["both"])[:, 0] - drawn["value"]).square().mean()
         loss = -(batch.weights * (gain - settings.kl * kl + pull * entropy)).mean() + 0.1 * error
         self.optimizer.zero_grad()
-        loss.backward()  # type: ignore[no-untyped-call]
+        loss.backward()
         torch.nn.utils.clip_grad_norm_(self.weights, settings.max_grad_norm)
         self.optimizer.step()
         self.average.follow(self.policy, settings.ema_rate)
         return {"loss": loss.item(), "kl": kl.mean().item(), "entropy": entropy.mean().item(),
                 "value_error": error.item()}  # fmt: skip
 
-    def state(self) -> dict[str, np.ndarray]:  # type: ignore[type-arg]
+    def state(self) -> dict[str, Any]:
         """Return deals, generators and the critic's memory."""
         return super().state() | {"chance": self.chance.get_state().numpy()}
 
-    def restore(self, state: dict[str, np.ndarray]) -> None:  # type: ignore[type-arg,override]
+    def restore(self, state: State) -> None:
         """Restore what `state` returned."""
         super().restore(state)
         self.chance.set_state(torch.from_numpy(state["chance"].copy()))

@@ -43,8 +43,8 @@ class Choices:
     @classmethod
     def join(cls, parts: list[Choices]) -> Choices:
         """Return the decisions of all parts."""
-        columns = zip(*(vars(part).values() for part in parts), strict=True)
-        return cls(*(torch.cat(column) for column in columns))
+        return cls(**{name: torch.cat([getattr(part, name) for part in parts])
+                      for name in vars(parts[0])})  # fmt: skip
 
     def normalised(self) -> Choices:
         """Return them with weights of mean 1."""
@@ -67,8 +67,8 @@ class Trees:
 
     def log_probabilities(self, games: Games) -> Tensor:
         """Return those of all actions of the movers, float32[N, actions]."""
-        parts = zip(torch.from_numpy(games.observations).split(CHUNK),
-                    torch.from_numpy(games.masks).split(CHUNK), strict=True)  # fmt: skip
+        parts = zip(torch.split(torch.from_numpy(games.observations), CHUNK),
+                    torch.split(torch.from_numpy(games.masks), CHUNK), strict=True)  # fmt: skip
         with torch.no_grad():
             return torch.cat([self.policy(*part).log_softmax(1) for part in parts])
 
@@ -156,7 +156,8 @@ def _weigh(
         weights: float64[N].
     """
     p = log_p.exp().double().numpy()
-    values = np.bincount(lanes, p[lanes, actions] * outcomes, len(games.lanes))
+    weighed = np.bincount(lanes, p[lanes, actions] * outcomes, len(games.lanes))
+    values = weighed.astype(np.float64)
     advantages = np.zeros(games.masks.shape, dtype=np.float32)
     sign = 1.0 - 2.0 * games.movers[lanes]
     advantages[lanes, actions] = (outcomes - values[lanes]) * sign
