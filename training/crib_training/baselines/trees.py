@@ -8,7 +8,7 @@ actions then adds no noise. What is left is the luck of the deal.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
@@ -48,7 +48,7 @@ class Choices:
 
     def normalised(self) -> Choices:
         """Return them with weights of mean 1."""
-        return Choices(*list(vars(self).values())[:-1], self.weights / self.weights.mean())
+        return replace(self, weights=self.weights / self.weights.mean())
 
 
 class Trees:
