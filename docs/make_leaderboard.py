@@ -26,7 +26,6 @@ from crib_training.leaderboard_rows import (
     BUILT_IN,
     CARD,
     HEADINGS,
-    OUTCOMES,
     Results,
     exploited,
     folder,
@@ -42,10 +41,11 @@ from crib_env.registration import env_module
 SEED = 1
 PAIRS = {"six_card_v0": 1000, "five_card_v0": 1000, "table_top_v0": 500}
 TWO_HAND = {"six_card_v0": 1000, "five_card_v0": 1000}
+MANY_HAND = {"three_hand_v0": 200, "four_hand_v0": 200}
 # What comes with the package, where it is rated, and by how many pairs: `equilibrium` is solved for
 # two-hand games alone, and at Table Top `master` plays as `expert`; `learned_search` is slow, most
 # of all at Table Top.
-RATED: dict[str, dict[str, int]] = dict.fromkeys(BUILT_IN, PAIRS) | {
+RATED: dict[str, dict[str, int]] = dict.fromkeys(BUILT_IN, PAIRS | MANY_HAND) | {
     "learned": PAIRS | {"five_card_v0": 4000},
     "equilibrium": TWO_HAND,
     "master": TWO_HAND,
@@ -60,6 +60,8 @@ How strong are the agents? This page rates them by duplicate games against the b
 Ratings are Elo (Bradley-Terry) with `rule_based` at 0 and 95 % intervals by a bootstrap over
 pairs. The other columns give the games won against each built-in agent in per cent. Where one agent
 wins nearly every game of another, as at Table Top, the distance of their ratings says little.
+With three hands, each agent plays sets of three games against two of each other; a level agent wins
+33.3 %. [Evaluation](evaluation.md) explains the ratings of such games.
 [Rate your agent](rate.md) explains how to add a row.
 
 The exploitability is what a perfect opponent gains in single deals of five cards, in points per
@@ -120,13 +122,15 @@ def _faults(name: str, file: Path, results: Results) -> list[str]:
         found.append("it does not say with which version of crib-env")
     if name in RATED and results.exploitability != published().get((name, results.rules)):
         found.append(f"its exploitability is not that of {NUMBERS.name}; --measure takes it over")
-    missing = [other for other in BUILT_IN if other != name and other not in results.games]
+    field = [other for other in BUILT_IN if results.environment in RATED[other]]
+    missing = [other for other in field if other != name and other not in results.games]
     if missing:
         found.append(f"it has not met {', '.join(missing)}")
+    kinds = results.outcomes
     for other, counts in results.games.items():
         whole = all(isinstance(count, int) and count >= 0 for count in counts)
-        if not whole or len(counts) != OUTCOMES or sum(counts) != results.pairs:
-            found.append(f"the pairs against {other} are not {results.pairs} of {OUTCOMES} kinds")
+        if not whole or len(counts) != kinds or sum(counts) != results.pairs:
+            found.append(f"the pairs against {other} are not {results.pairs} of {kinds} kinds")
     return found
 
 
@@ -154,7 +158,10 @@ def _amounts(entries: list[Results]) -> str:
         by_pairs.setdefault(one.pairs, []).append(f"`{one.name}`")
     most, *rest = sorted(by_pairs, key=lambda pairs: len(by_pairs[pairs]), reverse=True)
     fewer = "".join(f"; {' and '.join(by_pairs[pairs])}: {pairs:,}" for pairs in rest)
-    return f"{most:,} pairs of games against each opponent{fewer}."
+    met = "pairs of games against"
+    if (sides := entries[0].sides) > 2:
+        met = f"sets of {sides} games against {sides - 1} of"
+    return f"{most:,} {met} each opponent{fewer}."
 
 
 @cache
