@@ -2,9 +2,10 @@
 
 It discards by the exact mean of the hand, plus or minus the mean of the crib with that card, by
 charts made of these games. It pegs what a card makes, less what the next two seats are likely to
-peg on it, plus its own answer to both: each seat is taken to hold any unseen card that its passes
-allow, and to score if it can. It does not play to the score: what each other side gains counts the
-same. Weighing it by how near that side is to winning changed nothing that could be measured.
+peg on it, plus its own answer to both, plus what the cards it keeps are worth. Each seat is taken
+to hold any unseen card but those that it would have played, and to score if it can. It does not
+play to the score: what each other side gains counts the same. Weighing it by how near that side is
+to winning changed nothing that could be measured.
 """
 
 from __future__ import annotations
@@ -43,6 +44,7 @@ LOW = NEXT + 4
 ACE = NEXT + 5
 PAIR = NEXT + 6
 FIFTEEN = NEXT + 7
+LACKING = 16  # where what seats lack begins in `known_of`, behind four bits a seat
 WIN = 1000.0  # more than any sum of the parts: a card that wins the game is played
 
 
@@ -110,17 +112,59 @@ def least_pips(v):
 
 
 @kernel
-def share_of(unseen, r, least):
-    """Return the unseen cards of rank ``r``, none if its pip is below the least a seat can hold."""
-    return unseen >> (4 * r) & 15 if min(r + 1, 10) >= least else 0
+def lacking(v):
+    """Return the ranks each other seat lacks by what it left, from bit ``13 * (seat - 1)`` on.
+
+    A seat that pegged nothing with its card had none for a pair or a fifteen.
+    """
+    lacks = 0
+    sequence = 0
+    n = 0
+    count = 0
+    for i in range(v["pile_n"]):
+        rank = v["pile"][i] >> 2
+        card = pip(v["pile"][i])
+        if count == 31 or count + card > 31 or i == v["pile_from"]:
+            sequence = 0
+            n = 0
+            count = 0
+        seat = v["pile_seats"] >> 2 * i & 3
+        before = sequence & 15
+        left = 15 - count
+        sequence = sequence << 4 | rank
+        n += 1
+        count += card
+        if seat and n > 1 and sequence_points(sequence, n, count, 0) == 0:
+            at = RANKS * (seat - 1)
+            if count - card + min(before + 1, 10) <= 31:
+                lacks |= 1 << at + before
+            if left > 0 and left < 10:
+                lacks |= 1 << at + left - 1
+            elif left == 10:
+                lacks |= 15 << at + 9
+    return lacks
 
 
 @kernel
-def cards_of(unseen, least):
+def known_of(v):
+    """Return what is known of the others' cards: `least_pips` in 16 bits, then `lacking`."""
+    return lacking(v) << LACKING | least_pips(v)
+
+
+@kernel
+def share_of(unseen, r, known, seat):
+    """Return the unseen cards of rank ``r`` that a seat may hold, by what is known of it."""
+    may = min(r + 1, 10) >= known >> 4 * seat & 15
+    may &= 1 - (known >> LACKING + RANKS * (seat - 1) + r & 1)
+    return unseen >> (4 * r) & 15 if may else 0
+
+
+@kernel
+def cards_of(unseen, known, seat):
     """Return how many unseen cards a seat may hold, at least 1."""
     total = 0
     for r in range(RANKS):
-        total += share_of(unseen, r, least)
+        total += share_of(unseen, r, known, seat)
     return max(1, total)
 
 
@@ -133,10 +177,9 @@ def able(v, seat):
 
 
 @kernel
-def reply(v, seat, sequence, n, count, unseen, least):
+def reply(v, seat, sequence, n, count, unseen, known):
     """Return what a seat is likely to peg on a sequence: one card, that scores if any does."""
-    low = least >> 4 * seat & 15
-    cards = cards_of(unseen, low)
+    cards = cards_of(unseen, known, seat)
     held = v["held_n"][seat]
     scoring = 0.0
     points = 0.0
@@ -146,20 +189,19 @@ def reply(v, seat, sequence, n, count, unseen, least):
             break
         made = sequence_points(sequence << 4 | r, n + 1, total, 0)
         if made > 0:
-            chance = min(1.0, held * share_of(unseen, r, low) / cards)
+            chance = min(1.0, held * share_of(unseen, r, known, seat) / cards)
             scoring += chance
             points += chance * made
     return points / max(1.0, scoring)
 
 
 @kernel
-def no_fit(v, seat, count, unseen, least):
+def no_fit(v, seat, count, unseen, known):
     """Return how likely a seat has no card that fits."""
-    low = least >> 4 * seat & 15
     fits = 0.0
     for r in range(min(RANKS, 31 - count) if count > 21 else RANKS):
-        fits += share_of(unseen, r, low)
-    return max(0.0, 1.0 - fits / cards_of(unseen, low)) ** v["held_n"][seat]
+        fits += share_of(unseen, r, known, seat)
+    return max(0.0, 1.0 - fits / cards_of(unseen, known, seat)) ** v["held_n"][seat]
 
 
 @kernel
@@ -175,32 +217,31 @@ def answer(v, k, sequence, n, count):
 
 
 @kernel
-def on_sequence(v, k, seat, sequence, n, count, unseen, least, weights):
+def on_sequence(v, k, seat, sequence, n, count, unseen, known, weights):
     """Return what ``seat`` and, if it cannot play, those after it are likely to peg, to my gain."""
     gain = 0.0
     reached = 1.0
     worth = weights[THEN]
     while seat:
-        gain += reached * worth * stake(v, seat) * reply(v, seat, sequence, n, count, unseen, least)
-        reached *= no_fit(v, seat, count, unseen, least)
+        gain += reached * worth * stake(v, seat) * reply(v, seat, sequence, n, count, unseen, known)
+        reached *= no_fit(v, seat, count, unseen, known)
         seat = able(v, seat + 1)
     return gain + reached * weights[ANSWER] * answer(v, k, sequence, n, count)
 
 
 @kernel
-def after(v, k, sequence, n, count, unseen, least, weights):
+def after(v, k, sequence, n, count, unseen, known, weights):
     """Return what is likely to follow ``hand[k]`` in this count, to this side's gain.
 
     Args:
         sequence, n, count: the play with that card.
-        unseen: the ranks not seen. least: see `least_pips`.
+        unseen: the ranks not seen. known: see `known_of`.
     """
     gain = 0.0
     nobody = 1.0  # how likely no seat so far has a card that fits
     seat = able(v, 1)
     while seat:
-        low = least >> 4 * seat & 15
-        cards = cards_of(unseen, low)
+        cards = cards_of(unseen, known, seat)
         held = v["held_n"][seat]
         mine = stake(v, seat)
         then = able(v, seat + 1)
@@ -213,13 +254,13 @@ def after(v, k, sequence, n, count, unseen, least, weights):
             total = count + min(r + 1, 10)
             if total > 31:
                 break
-            share = share_of(unseen, r, low) / cards
+            share = share_of(unseen, r, known, seat) / cards
             if share == 0.0:
                 continue
             fits += share
             longer = sequence << 4 | r
             made = sequence_points(longer, n + 1, total, 0)
-            follows = on_sequence(v, k, then, longer, n + 1, total, unseen, least, weights)
+            follows = on_sequence(v, k, then, longer, n + 1, total, unseen, known, weights)
             if total == 31:
                 follows = 0.0
             if made > 0:
@@ -259,7 +300,7 @@ def kept(v, k, count, weights):
 def best_card(v, weights):
     """Return the legal card of the highest value, of equals the higher."""
     unseen = unseen_ranks(v)
-    least = least_pips(v)
+    known = known_of(v)
     sequence = sequence_of(v)
     n = v["pile_n"] - v["pile_from"] + 1
     best = NONE
@@ -275,7 +316,7 @@ def best_card(v, weights):
         if now >= v["target"] - v["scores"][0]:
             value += WIN
         if count < 31:
-            value += after(v, k, sequence << 4 | card >> 2, n, count, unseen, least, weights)
+            value += after(v, k, sequence << 4 | card >> 2, n, count, unseen, known, weights)
         if best == NONE or value > most or (value == most and card > best):
             best = card
             most = value
