@@ -10,10 +10,11 @@ from pathlib import Path
 
 from benchmarks.targets import TARGETS
 from benchmarks.timing import Findings, Row, Settings
+from crib_env import __version__
 
 PACKAGES = (
-    "crib-env", "numpy", "numba", "gymnasium", "pettingzoo", "torch", "stable-baselines3",
-    "sb3-contrib", "open-spiel", "rlcard", "pgx", "jax",
+    "numpy", "numba", "gymnasium", "pettingzoo", "torch", "stable-baselines3", "sb3-contrib",
+    "open-spiel", "rlcard", "pgx", "jax",
 )  # fmt: skip
 _SCALES = ((1e9, "G "), (1e6, "M "), (1e3, "k "))
 
@@ -98,7 +99,7 @@ def cpu_model() -> str:
 
 def machine() -> list[str]:
     """Return the machine, the versions and the load as lines of text."""
-    found = []
+    found = [f"crib-env {__version__}"]
     for package in PACKAGES:
         try:
             found.append(f"{package} {version(package)}")

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from crib_env.encoding import encode
     from crib_env.game import Game
 
-__version__ = "0.1.0"
+__version__ = "1.0.0"
 
 __all__ = [
     "ENVIRONMENTS",

@@ -44,7 +44,8 @@ LINES: dict[str, tuple[str, dict[str, Any]]] = {  # a method with other settings
 }
 MEASURED = "measured.json"
 OPPONENTS = ("expert", "equilibrium")
-HANDS, PAIRS = 400, 4000
+HANDS, ABSTRACTION, PAIRS = 400, 6, 4000
+STAGES = 1, 3, 10  # millions of decisions
 LEVELS = {"rule_based": 0.2277, "expert": 0.1009, "equilibrium": 0.0113}  # numbers/exploitability
 
 
@@ -60,8 +61,8 @@ class Settings:
         measure_only: make no run.
     """
 
-    methods: tuple[str, ...] = ("selfplay_ppo", "mmd", "mmd_ema", "vrpo", "nfsp", "escher",
-                               "monte_carlo", "monte_carlo_mixed")  # fmt: skip
+    methods: tuple[str, ...] = ("selfplay_ppo", "mmd", "mmd_ema", "mmd_tree", "vrpo", "nfsp",
+                               "escher", "monte_carlo", "monte_carlo_mixed")  # fmt: skip
     runs: NewFolder = Path("runs/benchmark")
     seeds: Count = 3
     decisions: Count = 10_000_000
@@ -97,7 +98,8 @@ def measure(line: str, folder: Path) -> dict[str, Any]:
     stored = folder / MEASURED
     if not stored.exists():
         agent = agent_of(line, folder)
-        found = exploitability(agent, env=ENV, hands=HANDS, progress=print)
+        found = exploitability(agent, env=ENV, hands=HANDS, abstraction=ABSTRACTION,
+                               progress=print)  # fmt: skip
         maker, rules = find_game(ENV, None)
         against = {
             name: evaluate(maker, rules, agent, load_agent(name), PAIRS, 1, games=False)[
@@ -155,6 +157,25 @@ def cell(value: dict[str, float], places: int = 3) -> str:
     return f"{value['mean']:.{places}f} ± {value['ci95']:.{places}f}"
 
 
+def stages(lines: dict[str, list[dict[str, Any]]]) -> str:
+    """Return the table of curves: a row for each method, a column for each of `STAGES`."""
+    rows = []
+    for name, runs in lines.items():
+        row = [name, str(len(runs))]
+        for stage in STAGES:
+            points = [next((p for p in run["curve"] if p["decisions"] >= stage * 1e6), None)
+                      for run in runs]  # fmt: skip
+            values = [point["exploitability"] for point in points if point is not None]
+            seconds = [point["cpu_seconds"] for point in points if point is not None]
+            whole = len(values) == len(runs)
+            row += [f"{np.mean(values):.3f}", f"{np.mean(seconds):.0f}"] if whole else ["", ""]
+        rows.append(row)
+    head = ["method", "seeds"]
+    for stage in STAGES:
+        head += [f"after {stage} M", "CPU seconds"]
+    return table(head, rows)
+
+
 def page(lines: dict[str, list[dict[str, Any]]], settings: Settings) -> str:
     """Return the page of results.
 
@@ -187,9 +208,16 @@ How far learned policies are from perfect play in the five-card deal, in points 
 A line is the mean of a method's seeds. Its band holds the least and the most of them, and the
 interval over the 40 hands of the curve. Grey lines are built-in agents ({{doc}}`exploitability`).
 
+Points of the curves, means over the seeds:
+
+{stages(lines)}
+
+## Every run at its end
+
 {table(head, rows)}
 
-The figures of the table are over {HANDS} other hands, and {PAIRS:,} duplicate pairs of deals.
+Exploitability is over {HANDS} other hands (`--hands {HANDS} --abstraction {ABSTRACTION}`), points
+against an opponent over {PAIRS:,} duplicate pairs of deals.
 
 Made by `python -m docs.make_benchmark --seeds {settings.seeds} --decisions {settings.decisions}`.
 """

@@ -26,7 +26,6 @@ from crib_training.leaderboard_rows import (
     BUILT_IN,
     CARD,
     HEADINGS,
-    OUTCOMES,
     Results,
     exploited,
     folder,
@@ -120,13 +119,15 @@ def _faults(name: str, file: Path, results: Results) -> list[str]:
         found.append("it does not say with which version of crib-env")
     if name in RATED and results.exploitability != published().get((name, results.rules)):
         found.append(f"its exploitability is not that of {NUMBERS.name}; --measure takes it over")
-    missing = [other for other in BUILT_IN if other != name and other not in results.games]
+    field = [other for other in BUILT_IN if results.environment in RATED[other]]
+    missing = [other for other in field if other != name and other not in results.games]
     if missing:
         found.append(f"it has not met {', '.join(missing)}")
+    kinds = results.outcomes
     for other, counts in results.games.items():
         whole = all(isinstance(count, int) and count >= 0 for count in counts)
-        if not whole or len(counts) != OUTCOMES or sum(counts) != results.pairs:
-            found.append(f"the pairs against {other} are not {results.pairs} of {OUTCOMES} kinds")
+        if not whole or len(counts) != kinds or sum(counts) != results.pairs:
+            found.append(f"the pairs against {other} are not {results.pairs} of {kinds} kinds")
     return found
 
 
@@ -154,7 +155,10 @@ def _amounts(entries: list[Results]) -> str:
         by_pairs.setdefault(one.pairs, []).append(f"`{one.name}`")
     most, *rest = sorted(by_pairs, key=lambda pairs: len(by_pairs[pairs]), reverse=True)
     fewer = "".join(f"; {' and '.join(by_pairs[pairs])}: {pairs:,}" for pairs in rest)
-    return f"{most:,} pairs of games against each opponent{fewer}."
+    met = "pairs of games against"
+    if (sides := entries[0].sides) > 2:
+        met = f"sets of {sides} games against {sides - 1} of"
+    return f"{most:,} {met} each opponent{fewer}."
 
 
 @cache

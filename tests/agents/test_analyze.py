@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import shlex
+from dataclasses import asdict
 from itertools import combinations
 from types import ModuleType
 
@@ -18,6 +19,7 @@ from checkout import ROOT
 from crib_env import five_card_v0, six_card_v0
 from crib_env.cards import parse_card, parse_cards
 from crib_env.engine.two_hand.records import DISCARD
+from crib_env.game import Game
 from reference.scoring import score_show
 
 HAND = "5H 5D JC 4S 6S KH"
@@ -96,6 +98,31 @@ def test_the_command_line(capsys: pytest.CaptureFixture[str]) -> None:
           "(TS) 5D (7H)", "--json"])  # fmt: skip
     choices = json.loads(capsys.readouterr().out)
     assert choices[0]["card"] == "6D"
+
+
+def test_a_position_of_any_game_is_given_as_notation(capsys: pytest.CaptureFixture[str]) -> None:
+    for rules in ("hoyle", "three_hand", "table_top"):
+        game = Game(rules, seed=6)
+        main(["analyze", "--notation", game.notation(), "--json"])
+        found = json.loads(capsys.readouterr().out)
+        assert found == [asdict(one) for one in analyze(np.array([game.view(game.seat)]))]
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        ([], "name the cards held"),
+        (["5H", "--notation", Game("hoyle", seed=1).notation()], "leave the cards out"),
+        (["--dealer", "--notation", Game("hoyle", seed=1).notation()], "leave --dealer out"),
+        (["--notation", "whist"], "whist"),
+    ],
+)
+def test_a_notation_that_is_none_or_not_alone_is_refused(
+    words: list[str], told: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit):
+        main(["analyze", *words])
+    assert told in capsys.readouterr().err
 
 
 def test_the_page_shows_what_the_command_prints(capsys: pytest.CaptureFixture[str]) -> None:

@@ -15,13 +15,14 @@ from crib_play.drill import drill
 from crib_play.drill.counting import hands_to_count
 from crib_play.drill.positions import MISTAKE, SECOND, exercises, find_kind
 from crib_play.preferences import Choices, choices_file, load_choices, save_choices
-from crib_play.table import GAMES, actions_of, find_game, why_unjudged
+from crib_play.table import GAMES, actions_of, find_game
+from crib_play.table.advice import choices
 from crib_play.table.seating import sit_down
 from crib_play.terminal import play, watch
 from crib_play.terminal.play import Player
 from crib_play.terminal.screen import Screen
 
-from crib_env import format_cards
+from crib_env import format_cards, parts
 
 
 @pytest.fixture(autouse=True)
@@ -69,10 +70,7 @@ def test_a_whole_game_is_played_and_reviewed(
     won = "won" if session.winner == 0 else "lost"
     assert session.over
     assert f"You have {won}, {session.result(0)}." in said
-    if why_unjudged(session):
-        assert "No review: the game many_hand has no analysis of choices." in said
-    else:
-        assert "Review: the cost of your decisions" in said
+    assert "Review: the cost of your decisions" in said
     assert "\x1b" not in said, "a pipe is sent no colours"
     for turn in session.turns:
         for one in turn.counted:
@@ -102,9 +100,24 @@ def test_commands_at_the_table(
     assert session.game.legal_actions == hand
 
 
+def test_three_hands_have_hints_and_a_coach(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    session = sit_down(find_game("three"), 0, "greedy", seed=3)
+    session.go_on()
+    best, *_, worst = choices(session.game.view(0))
+    typing(monkeypatch, iter(["hint", "best", format_cards(actions_of(worst))]))
+    Player(session, 0, Screen(1), Choices(coach=True)).play()
+    said = capsys.readouterr().out
+    assert f"expert: discard {best.discard} (keeps {best.keep}: hand" in said
+    assert f"{100 * best.win:5.1f} %  discard {best.discard}:" in said
+    assert f"coach: that cost {100 * (best.win - worst.win):.1f} %: discard {best.discard}" in said
+
+
 def test_where_choices_are_not_judged_a_sentence_says_so(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    monkeypatch.delitem(parts._parts, ("analysis", "many_hand"))
     session = sit_down(find_game("three"), 0, "greedy", seed=3)
     session.go_on()
     words = ["hint", "best", "coach", format_cards(session.game.legal_actions[:1])]
@@ -212,7 +225,15 @@ def test_the_command_in_a_pipe_without_a_home() -> None:
 
 
 @pytest.mark.parametrize(
-    ("kind", "game"), [("discard", "five"), ("pegging", None), ("table-top", None)]
+    ("kind", "game"),
+    [
+        ("discard", "five"),
+        ("pegging", None),
+        ("table-top", None),
+        ("discard", "three"),
+        ("pegging", "three"),
+        ("pegging", "four"),
+    ],
 )
 def test_an_exercise_matters_and_is_the_same_for_the_same_seed(kind: str, game: str | None) -> None:
     def first(seed: int) -> tuple[str, list[object]]:
@@ -266,7 +287,6 @@ def test_what_cannot_be_drilled_is_refused_with_the_reason() -> None:
     for kind, game, why in (
         ("table-top", "three", "Three hands has no exercises in placing"),
         ("discard", "ship", "Ship's variation has no exercises in discarding"),
-        ("pegging", "three", "the game many_hand has no analysis of choices"),
         ("counting", None, "discard, pegging, table-top, count"),
     ):
         with pytest.raises(ValueError, match=why):

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from crib_training.command_line import COMMANDS, read
+from crib_training.command_line import COMMANDS, main, read
+from crib_training.evaluation.evaluate import versions
 from crib_training.tables.__main__ import module_of
 
 import crib_env
@@ -98,7 +99,22 @@ def test_fields_of_views_stay_in_the_ranges_of_the_page(rules: str) -> None:
                 assert (view[field] <= high).all(), field
 
 
-def test_the_citation_is_of_this_version() -> None:
-    assert f"version: {crib_env.__version__}\n" in (ROOT / "CITATION.cff").read_text()
-    assert f"version = {{{crib_env.__version__}}}" in (ROOT / "README.md").read_text()
-    assert f'version: "{crib_env.__version__}"\n' in (ROOT / "conda/recipe.yaml").read_text()
+@pytest.mark.parametrize(
+    ("file", "line"),
+    [
+        ("CITATION.cff", r"^version: (.*)$"),
+        ("README.md", r"^  version = \{(.*)\},$"),
+        ("conda/recipe.yaml", r'^  version: "(.*)"$'),
+        ("CHANGELOG.md", r"\A(?s:.*?)^## \[(.*)\] - "),  # its newest section
+    ],
+)
+def test_every_file_is_of_the_same_version(file: str, line: str) -> None:
+    text = (ROOT / file).read_text(encoding="utf-8")
+    assert re.findall(line, text, flags=re.MULTILINE) == [crib_env.__version__]
+
+
+def test_commands_and_results_are_of_the_same_version(capsys: pytest.CaptureFixture[str]) -> None:
+    """An editable install has the version of the day on which it was installed."""
+    main(["--version"])
+    assert capsys.readouterr().out == f"crib-env {crib_env.__version__}\n"
+    assert versions()["crib-env"] == crib_env.__version__

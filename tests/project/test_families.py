@@ -148,9 +148,9 @@ def test_who_has_a_part_registers_it(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("kind", parts.LACKING)
 def test_our_families_have_every_part(kind: str) -> None:
     ours = {rules.family for rules in PRESETS.values()} - {"toy"}
-    coming = {"many_hand"}  # which lacks some of them yet
-    assert ours - coming <= set(parts.families_with(kind)) <= ours
-    for family in ours - coming:
+    lacking = {"many_hand"} if kind == "learned_search" else set()
+    assert set(parts.families_with(kind)) == ours - lacking
+    for family in ours - lacking:
         assert find_family(family).name == family
         assert parts.find_part(kind, family) is not None
 

@@ -16,7 +16,7 @@ from crib_training.evaluation.aivat.outcomes import ReferenceOutcomes, shipped_o
 from crib_training.evaluation.aivat.reference import Reference, usual_reference
 from crib_training.evaluation.aivat.terms import DISCARD, REFERENCE, STARTER, TERMS
 from crib_training.evaluation.duplicate import Pairs, estimate, play_pairs
-from crib_training.evaluation.figures import adjusted_shares, figures, points_more, shares_won
+from crib_training.evaluation.figures import adjusted_shares, figures, points_more
 from crib_training.tables.two_hand.reference_deals import measure
 
 from crib_env.batch import GameBatch
@@ -373,7 +373,7 @@ def test_the_figures_say_both_and_nothing_where_no_luck_was_reckoned() -> None:
         if reference is not None:
             mean = float(adjusted_shares(games).mean())
             assert found["adjusted"]["won"]["mean"] == pytest.approx(mean)
-            assert abs(mean - shares_won(games).mean()) < 0.2
+            assert abs(mean - games.shares_won.mean()) < 0.2
         return found
 
     plain, both = played(HOYLE, None), played(HOYLE, usual_reference(HOYLE))

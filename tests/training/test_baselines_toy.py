@@ -20,6 +20,7 @@ EVERY = 3  # of the classes of hands; a measurement of all takes three times as 
     [
         ("selfplay_ppo", "PPO", 100_000, 0.65, SLOW),
         ("mmd", "MMD", 100_000, 0.75, SLOW),
+        ("mmd_tree", "MMDTree", 100_000, 0.6, SLOW),
         ("vrpo", "VRPO", 100_000, 0.6, SLOW),
         ("nfsp", "NFSP", 200_000, 0.75, {"updates": 16}),
         ("escher", "ESCHER", 200_000, 0.75, {"updates": 16}),

@@ -50,6 +50,36 @@ def test_an_agent_meets_every_built_in_one_but_itself_and_the_same_again() -> No
     assert won["rule_based"] == 0.5  # against itself, the same games with the seats swapped
 
 
+@pytest.mark.usefixtures("_quick_field")
+def test_an_agent_of_ones_own_is_rated_in_three_hands(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    mine, field = "crib_agents.greedy:GreedyAgent", ("rule_based", "greedy", "random")
+    out = tmp_path / "mine"
+    rating.run(rating.Settings(mine, "three_hand_v0", pairs=12, out=out))
+    assert "12 duplicate sets of 3 games against 2 of an opponent" in capsys.readouterr().out
+    results = read(out / "three_hand_v0.json")
+    sizes = {name: (len(counts), sum(counts)) for name, counts in results.games.items()}
+    assert sizes == dict.fromkeys(field, (7, 12))
+    assert (results.won("greedy") == 1).all()  # against two of itself: one game of three
+    assert results.won("random").mean() > 2
+    rating.run(rating.Settings(mine, check=out / "three_hand_v0.json"))
+
+
+def test_among_three_sides_each_of_two_agents_counts_alone() -> None:
+    """Half of one agent's games alone are won, and of the other's none: both tell of strength."""
+    three = Results("mine", "three_hand_v0", "three_hand", 3, 60, 1, {},
+                    {"greedy": [0, 0, 30, 0, 30, 0, 0]})  # fmt: skip
+    alone = cells([three])
+    assert alone["mine"]["greedy"].startswith("50.0 ± ")
+    # Odds of a half against two are odds of two to one against each.
+    assert float(alone["mine"]["Elo"]) - float(alone["greedy"]["Elo"]) == pytest.approx(120, abs=2)
+    other = replace(three, name="greedy", games={"mine": [60, 0, 0, 0, 0, 0, 0]})
+    both = cells([three, other])
+    assert both["mine"]["greedy"] == alone["mine"]["greedy"]
+    assert float(both["mine"]["Elo"]) > float(alone["mine"]["Elo"])
+
+
 def entry(name: str, seed: int = 1, **games: list[int]) -> Results:
     pairs = sum(next(iter(games.values())))
     return Results(name, "six_card_v0", "hoyle", 2, pairs, seed, {}, games)

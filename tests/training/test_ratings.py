@@ -7,21 +7,20 @@ import math
 import numpy as np
 import pytest
 from crib_training.evaluation.ratings import (
-    ADDED,
-    bradley_terry,
     expected_share,
+    fit_ratings,
     rate,
-    resampled_wins,
+    resampled,
 )
 
 
 def closed_form(won: float, lost: float) -> float:
-    return 400 * math.log10((won + ADDED) / (lost + ADDED))
+    return 400 * math.log10((won + 0.5) / (lost + 0.5))  # with the game nobody played
 
 
 @pytest.mark.parametrize(("won", "lost"), [(75, 25), (1, 0), (500, 500), (2000, 3), (0, 40)])
 def test_two_agents_are_as_far_apart_as_their_odds(won: int, lost: int) -> None:
-    first, second = bradley_terry([[0, won], [lost, 0]])
+    first, second = fit_ratings([[0, won], [lost, 0]])
     assert first - second == pytest.approx(closed_form(won, lost), abs=1e-6)
     assert first + second == pytest.approx(0, abs=1e-9)
 
@@ -30,7 +29,7 @@ def slow_fit(wins: np.ndarray) -> np.ndarray:
     """Fit by the iteration of Hunter (Annals of Statistics 32, 2004), one agent after another."""
     n = len(wins)
     played = wins + wins.T > 0
-    won = wins + ADDED * played
+    won = wins + 0.5 * played
     value = [1.0] * n
     for _ in range(20000):
         for i in range(n):
@@ -49,21 +48,21 @@ def test_ratings_agree_with_a_slow_independent_fit(seed: int) -> None:
     games = np.triu(games, 1)
     wins = np.triu(rng.binomial(games, np.triu(expected_share(truth), 1)))
     wins = (wins + (games - wins).T).astype(float)
-    assert bradley_terry(wins) == pytest.approx(slow_fit(wins), abs=1e-3)
+    assert fit_ratings(wins) == pytest.approx(slow_fit(wins), abs=1e-3)
 
 
 def test_many_tables_at_once_are_rated_like_each_alone() -> None:
     rng = np.random.default_rng(3)
     tables = rng.integers(0, 50, size=(7, 4, 4)).astype(float)
-    together = bradley_terry(tables, anchor=2)
+    together = fit_ratings(tables, anchor=2)
     for table, ratings in zip(tables, together, strict=True):
-        assert ratings == pytest.approx(bradley_terry(table, anchor=2), abs=1e-6)
+        assert ratings == pytest.approx(fit_ratings(table, anchor=2), abs=1e-6)
         assert ratings[2] == 0
 
 
 def test_winning_every_game_gives_a_finite_rating() -> None:
     wins = np.array([[0, 4000, 4000], [0, 0, 4000], [0, 0, 0]])
-    ratings = bradley_terry(wins)
+    ratings = fit_ratings(wins)
     assert np.isfinite(ratings).all()
     assert ratings[0] > ratings[1] + 1000 > ratings[2] + 2000
 
@@ -80,30 +79,30 @@ def test_agents_that_nothing_compares_are_refused() -> None:
     wins = np.zeros((4, 4))
     wins[0, 1] = wins[2, 3] = 5
     with pytest.raises(ValueError, match="a chain of games"):
-        bradley_terry(wins)
+        fit_ratings(wins)
     with pytest.raises(ValueError, match="square"):
-        bradley_terry(np.zeros((2, 3)))
+        fit_ratings(np.zeros((2, 3)))
 
 
 def test_pairs_are_drawn_again_as_pairs() -> None:
     """Pairs that are always 2 or 0 spread twice as far as games drawn one by one would."""
     scores = {(0, 1): np.array([0.0, 2.0] * 200)}
-    tables = resampled_wins(scores, 2, np.random.default_rng(1), resamples=4000)
-    assert (tables.sum(axis=(1, 2)) == 800).all()
-    assert tables[:, 0, 1].std() == pytest.approx(math.sqrt(400 * 1.0), rel=0.1)
-    even = resampled_wins({(0, 1): np.ones(400)}, 2, np.random.default_rng(1))
-    assert (even[:, 0, 1] == 400).all()
+    tables = resampled(scores, 2, np.random.default_rng(1), resamples=4000)
+    assert (tables.sum(axis=(0, 2, 3)) == 800).all()
+    assert tables[0, :, 0, 1].std() == pytest.approx(math.sqrt(400 * 1.0), rel=0.1)
+    even = resampled({(0, 1): np.ones(400)}, 2, np.random.default_rng(1))
+    assert (even[:, :, 0, 1] == 400).all()
 
 
 def test_pairs_of_the_same_deals_are_drawn_together() -> None:
     rng = np.random.default_rng(4)
     pairs = rng.integers(0, 5, size=900) / 2
     scores = {(0, 1): pairs, (0, 2): pairs, (1, 2): 2 - pairs[:500]}
-    wins = resampled_wins(scores, 3, np.random.default_rng(1), 400, together=True)
+    wins, lost = resampled(scores, 3, np.random.default_rng(1), 400, together=True)
     assert (wins[:, 0, 1] == wins[:, 0, 2]).all()
-    assert (wins[:, 0, 1] + wins[:, 1, 0]).std() < 2  # but for the pair nobody played
-    assert np.corrcoef(wins[:, 0, 1], wins[:, 2, 1])[0, 1] > 0.4
-    apart = resampled_wins(scores, 3, np.random.default_rng(1), 400)
+    assert (wins[:, 0, 1] + lost[:, 0, 1]).std() < 2  # but for the pair nobody played
+    assert np.corrcoef(wins[:, 0, 1], lost[:, 1, 2])[0, 1] > 0.4
+    apart, _ = resampled(scores, 3, np.random.default_rng(1), 400)
     assert abs(np.corrcoef(apart[:, 0, 1], apart[:, 0, 2])[0, 1]) < 0.2
     for pair in scores:
         assert wins[:, *pair].mean() == pytest.approx(apart[:, *pair].mean(), rel=0.02)
@@ -135,3 +134,37 @@ def test_ratings_repeat_from_a_seed() -> None:
     assert np.array_equal(one, again)
     assert np.array_equal(one[0], other[0])
     assert not np.array_equal(one[1], other[1])
+
+
+@pytest.mark.parametrize("opponents", [2, 3])
+def test_ratings_of_games_among_more_sides_find_the_strengths(opponents: int) -> None:
+    """One against copies of another: from the exact shares of known strengths, these again."""
+    strength = np.array([4.0, 2.0, 1.0, 0.5])
+    truth = 400 * np.log10(strength)
+    share = strength[:, None] / (strength[:, None] + opponents * strength)
+    assert expected_share(truth, opponents) == pytest.approx(share)
+    games = 1e7 * (1 - np.eye(4))
+    found = fit_ratings(games * share, games * (1 - share), anchor=2, opponents=opponents)
+    assert found == pytest.approx(truth, abs=0.01)
+    games[2:, :2] = 0  # only half of the meetings, each of one against copies
+    found = fit_ratings(games * share, games * (1 - share), anchor=2, opponents=opponents)
+    assert found == pytest.approx(truth, abs=0.01)
+
+
+def test_level_agents_of_three_win_a_third_and_are_rated_alike() -> None:
+    ratings, low, high = rate({(0, 1): np.ones(50), (1, 0): np.ones(50)}, 2, seed=1, opponents=2)
+    assert ratings == pytest.approx([0, 0], abs=1e-9)
+    assert high - low == pytest.approx([0, 0], abs=1e-6)
+
+
+def test_intervals_among_three_hold_the_truth_about_as_often_as_they_say() -> None:
+    truth = np.array([60.0, 20.0, -80.0])
+    share = expected_share(truth, 2)
+    rng = np.random.default_rng(12)
+    pairs = [(i, j) for i in range(3) for j in range(3) if i != j]
+    held = 0
+    for trial in range(100):
+        scores = {pair: rng.binomial(3, share[pair], 100).astype(float) for pair in pairs}
+        _, low, high = rate(scores, 3, seed=trial, opponents=2)
+        held += ((low <= truth) & (truth <= high)).sum()
+    assert 0.90 < held / 300 < 0.99

@@ -77,9 +77,6 @@ def test_evaluate_takes_the_players_from_the_rules(
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        ("tournament greedy random --env three_hand_v0 --out {}", "crib tournament compares agents "
-         "in games of two sides"),
-        ("rate greedy --env three_hand_v0", "crib rate compares agents in games of two sides"),
         ("evaluate greedy random --env three_hand_v0 --no-duplicate", "leave --no-duplicate out"),
         ("evaluate greedy random --env three_hand_v0 --players 2", "has 3 players, got players=2"),
         ("evaluate greedy random --env three_hand_v0 --by-score", "--by-score is for six and five"),

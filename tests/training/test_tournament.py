@@ -11,7 +11,7 @@ import sys
 import time
 from collections.abc import Callable
 from dataclasses import replace
-from itertools import combinations
+from itertools import combinations, permutations
 from multiprocessing import active_children
 from pathlib import Path
 from typing import Any
@@ -22,10 +22,12 @@ from crib_agents.adapters.learned import PolicyNetAgent, header
 from crib_training.evaluation.duplicate import Pairs, estimate, play_chunk
 from crib_training.evaluation.evaluate import evaluate
 from crib_training.evaluation.figures import ROLES
+from crib_training.evaluation.rotation import play_rotated
 from crib_training.tournament import chunks
 from crib_training.tournament import report as reports
-from crib_training.tournament.chunks import Setup, play, read_pairs
+from crib_training.tournament.chunks import Setup, play
 from crib_training.tournament.ledger import FILE
+from crib_training.tournament.records import read_pairs
 from crib_training.tournament.report import report
 from crib_training.tournament.run import ROUND, tournament
 from crib_training.tournament.standings import mean_won
@@ -615,6 +617,8 @@ def test_two_of_one_name_are_told_apart_by_how_they_were_given(tmp_path: Path) -
         (Setup(("greedy", "random"), "five_card_v0", chunk=6), "crib"),
         (Setup(("greedy", "random"), "table_top_v0", players=2, chunk=3), "lines"),
         (Setup(("greedy", "random"), "table_top_v0", players=4, chunk=3), "lines"),
+        (Setup(("greedy", "random"), "three_hand_v0", chunk=4), "crib"),
+        (Setup(("greedy", "random"), "four_hand_v0", chunk=4), "crib"),
         (Setup(("greedy", "random"), "discard_v0", chunk=6), "hand"),
         (Setup(("greedy", "random"), "pegging_v0", chunk=6), "pegging"),
         (Setup(("greedy", "random"), episode="match", chunk=4), "pegging"),
@@ -659,6 +663,62 @@ def test_without_matplotlib_there_is_no_picture(
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
     assert not reports.draw(results, tmp_path / "ratings.png")
     assert not list(tmp_path.iterdir())
+
+
+# ---------------------------------------------------------------- more sides than two
+
+
+def test_three_agents_in_three_hands_resume_and_are_rated(tmp_path: Path) -> None:
+    setup = Setup(("greedy", "random", "failing_agents:Cheats"), "three_hand_v0", chunk=4)
+    found = tournament(setup, 8, tmp_path / "whole", ThisProcess())
+    assert [(r["first"], r["second"]) for r in found["pairings"]] == list(
+        permutations(("greedy", "random", "cheats"), 2)
+    )
+    lines = (tmp_path / "whole" / FILE).read_text().splitlines(keepends=True)
+    assert len(lines) == 1 + 6 * 2
+    (tmp_path / "part").mkdir()
+    (tmp_path / "part" / FILE).write_text("".join(lines[:6]))
+    tournament(setup, 8, tmp_path / "part", ThisProcess())
+    assert contents(tmp_path / "part") == contents(tmp_path / "whole")
+    greedy, rand, cheats = found["agents"]
+    assert greedy["rating"] > max(rand["rating"], cheats["rating"])
+    assert greedy["won"]["mean"] > 1 / 3 > cheats["won"]["mean"]
+    assert cheats["forfeits"] > 0
+    text = report(found)
+    assert "8 duplicate sets of games a pairing (same cards, the first agent in each of 3" in text
+    assert "2 of that of the column; level agents win 33.3." in text
+
+
+def test_sets_are_read_as_they_were_played() -> None:
+    setup = Setup(("greedy", "failing_agents:Cheats"), "three_hand_v0", chunk=3)
+    chunk = setup.chunks(0, 1, 3)[0]
+    record = json.loads(json.dumps(play(setup, chunk)))
+    sets = read_pairs(record["games"])
+    assert (sets.won.shape, sets.points.shape) == ((3, 3, 3), (3, 3, 3, 3))
+    assert (sets.shares_won > 0.5).all()  # the other forfeits most
+    assert (sets.won[sets.forfeits[..., 1]] == [1, 0, 0]).all()
+    assert sets.forfeits[..., 1].any()
+    twice = read_pairs(record["deals"], record["deals"])
+    once = read_pairs(record["deals"])
+    assert (twice.scores == np.concatenate([once.scores, once.scores])).all()
+
+
+def test_among_three_sides_no_instance_meets_its_deals_twice(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    seen = []
+
+    def watch(*args: Any, **keywords: Any) -> Any:
+        seen.append([referee.agent for who in args[2] for referee in who])
+        return play_rotated(*args, **keywords)
+
+    monkeypatch.setattr("crib_training.tournament.chunks.play_rotated", watch)
+    setup = Setup(("greedy", "random"), "three_hand_v0", chunk=1)
+    for pairing in setup.pairings:  # each of the two alone against two of the other
+        play(setup, setup.chunks(*pairing, 1)[0])
+    games = seen[::2]  # the deals are played by the same instances, on other cards
+    assert len(games) == 2
+    assert len({id(agent) for who in games for agent in who}) == 2 * 3 * 2
 
 
 # ---------------------------------------------------------------- mistakes

@@ -3,10 +3,12 @@ r"""The value of every choice in a position, best first.
     crib analyze "5H 5D JC 4S 6S KH" --dealer --scores 60 75
     crib analyze "6D 4S 9C" --discarded "KC QC" --starter JH --dealer --pile "(TS) 5D (7H)"
     crib analyze 6D --layout "...../.4C.../..7H../...8H./....." --columns
+    crib analyze --notation "three_hand game #1 d1 m0 pegging ..."
 
 The first form is a hand about to discard; the second (with ``--discarded`` and ``--starter``) a
 hand about to play a card, the other seat's cards in the pile in brackets; the third (with
-``--layout``) a card to place at Table Top.
+``--layout``) a card to place at Table Top; the last a position of any game, also of three and four
+hands, with what the seat to move knows of it.
 """
 
 from __future__ import annotations
@@ -16,9 +18,11 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, fields
 from typing import Any, Literal
 
+import numpy as np
 from crib_agents.analyze import analyze, discard_view, layout_view, pegging_view
 from crib_agents.analyze.choices import Choice
 
+from crib_env.game import Game
 from crib_env.policy import Views
 from crib_env.settings import CountOrNone, Positional
 from crib_training.evaluation.markdown import padded, widths_of
@@ -46,10 +50,11 @@ class Settings:
         crib: the cards this seat has laid in the crib (Table Top).
         partners_crib: those its partner has (Table Top).
         others_crib: how many the other side has (Table Top).
+        notation: a position of any game as one line, in place of all that.
         json: print JSON instead of a table.
     """
 
-    cards: Positional[tuple[str, ...]]
+    cards: Positional[tuple[str, ...]] = ()
     scores: Pair = (0, 0)
     rules: str | None = None
     episode: Literal["deal", "game", "match"] = "game"
@@ -64,6 +69,7 @@ class Settings:
     crib: str = ""
     partners_crib: str = ""
     others_crib: CountOrNone = 0
+    notation: str | None = None
     json: bool = False
 
 
@@ -79,6 +85,10 @@ def position(settings: Settings) -> Views:
     Raises:
         ValueError: they describe no position.
     """
+    if settings.notation is not None:
+        return _noted(settings, settings.notation)
+    if not settings.cards:
+        raise ValueError("name the cards held, such as '5H 5D JC 4S 6S KH', or a --notation")
     strangers = OF_CELLS if settings.layout is None else OF_CARDS
     for name in strangers:
         if getattr(settings, name) != DEFAULTS[name]:
@@ -100,6 +110,18 @@ def position(settings: Settings) -> Views:
         cards, discarded=settings.discarded, starter=settings.starter, pile=settings.pile or "",
         **common,
     )  # fmt: skip
+
+
+def _noted(settings: Settings, line: str) -> Views:
+    """Return the view of the seat to move in a position given as notation."""
+    for name in DEFAULTS.keys() - {"notation", "json"}:
+        if getattr(settings, name) != DEFAULTS[name]:
+            flag = "the cards" if name == "cards" else f"--{name.replace('_', '-')}"
+            raise ValueError(f"--notation says the whole position: leave {flag} out")
+    game = Game.from_notation(line)
+    if game.over:
+        raise ValueError("the position is the end of an episode: there is nothing to choose")
+    return np.array([game.view(game.seat)])
 
 
 def _at_table_top(settings: Settings, layout: str) -> Views:

@@ -14,7 +14,6 @@ from collections.abc import Callable, Collection, Sequence
 from contextlib import contextmanager
 from dataclasses import fields
 from importlib import import_module
-from importlib.metadata import version
 from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
@@ -63,7 +62,9 @@ def main(words: Sequence[str] | None = None) -> None:
         return
     name, *rest = given
     if name == "--version":
-        print(f"crib-env {version('crib-env')}")
+        from crib_env import __version__
+
+        print(f"crib-env {__version__}")
         return
     extra = EXTRAS.get(name, "train")
     helps = not {"-h", "--help"}.isdisjoint(rest)

@@ -16,10 +16,10 @@ from crib_training.evaluation.figures import as_json, shown
 from crib_training.evaluation.markdown import table
 from crib_training.evaluation.ratings import rate
 from crib_training.exploit import Gain
+from crib_training.loading import find_game, seats_of
 
 BUILT_IN = ("expert", "learned", "rule_based", "greedy", "random")
 ANCHOR = "rule_based"  # rated 0
-OUTCOMES = 5  # games won of a pair: 0, a half, 1, one and a half, 2
 CARD = "card.md"
 BLANK = "(to be written)"
 HEADINGS = ("Method", "Training", "Code and weights")
@@ -36,7 +36,8 @@ class Results:
         environment, rules, players, pairs, seed: under what was played.
         versions: of the packages that the results depend on.
         games: for each opponent, in how many pairs 0, a half, 1, one and a half, or 2 of the two
-            games were won.
+            games were won; among more sides than two, in how many sets 0, a half, 1, and so on of
+            the games against copies of it.
         exploitability: how much a perfect opponent gains against it, in points per deal (``mean``
             and ``ci95``), and how that was measured; None if it was not.
     """
@@ -52,13 +53,24 @@ class Results:
     exploitability: dict[str, Any] | None = None
 
     @property
+    def sides(self) -> int:
+        """How many sides a game has; this is also how many games a pair or set consists of."""
+        return len(set(seats_of(*find_game(self.environment, self.rules), self.players)))
+
+    @property
+    def outcomes(self) -> int:
+        """How many games of a pair or set can be won: 0, a half, 1, one and a half, ..."""
+        return 2 * self.sides + 1
+
+    @property
     def file(self) -> str:
         """What its file in the agent's folder is called."""
-        return f"{self.environment}{f'_{self.players}' if self.players > 2 else ''}.json"
+        usual = len(seats_of(*find_game(self.environment, self.rules), None))
+        return f"{self.environment}{f'_{self.players}' if self.players > usual else ''}.json"
 
     def won(self, opponent: str) -> npt.NDArray[np.float64]:
         """Return float64[pairs], the games won from an opponent in each pair."""
-        return np.repeat(np.arange(OUTCOMES) / 2, self.games[opponent])
+        return np.repeat(np.arange(len(self.games[opponent])) / 2, self.games[opponent])
 
 
 def folder() -> Path:
@@ -89,28 +101,31 @@ def rating_table(entries: list[Results]) -> str:
     """Return the agents as a Markdown table, the highest rating first.
 
     Args:
-        entries: what each made. Where two agents both played each other with one seed, the deals
-            are the same, and the longer of the two counts; with two seeds both count. Who is met in
-            one of the entries alone is rated by those games.
+        entries: what each made of one game. Where two agents both played each other with one seed,
+            the deals are the same, and the longer of the two counts; with two seeds both count.
+            Among more sides than two, they are other games: either is alone once. Who is met in one
+            of the entries alone is rated by those games.
     """
     met = (opponent for entry in entries for opponent in entry.games)
     names = list(dict.fromkeys([*(entry.name for entry in entries), *met]))
     place = {name: k for k, name in enumerate(names)}
+    sides = entries[0].sides
     played: dict[tuple[int, int], dict[int, npt.NDArray[np.float64]]] = {}
     for entry in entries:
         for opponent in entry.games:
             i, j, won = place[entry.name], place[opponent], entry.won(opponent)
-            pair, won = ((i, j), won) if i < j else ((j, i), 2 - won)
+            pair, won = ((i, j), won) if i < j or sides > 2 else ((j, i), 2 - won)
             by_seed = played.setdefault(pair, {})
             if len(won) > len(by_seed.get(entry.seed, ())):
                 by_seed[entry.seed] = won
     scores = {pair: np.concatenate([*by_seed.values()]) for pair, by_seed in played.items()}
     exploits = {entry.name: entry.exploitability for entry in entries if entry.exploitability}
     extra = ["exploitability"] if exploits else []
-    ratings, low, high = rate(scores, len(names), seed=1, anchor=place.get(ANCHOR))
+    anchor = place.get(ANCHOR)
+    ratings, low, high = rate(scores, len(names), seed=1, anchor=anchor, opponents=sides - 1)
     rows = []
     for rank, k in enumerate(np.argsort(-ratings), start=1):
-        cells = [_share(scores, int(k), place.get(other)) for other in BUILT_IN]
+        cells = [_share(scores, sides, int(k), place.get(other)) for other in BUILT_IN]
         interval = f"{low[k]:+.0f} to {high[k]:+.0f}"
         more = [_exploitability(exploits.get(names[k])) for _ in extra]
         rows.append([rank, names[k], f"{ratings[k]:+.0f}", interval, *more, *cells])
@@ -126,14 +141,15 @@ def _exploitability(found: Mapping[str, Any] | None) -> str:
 
 
 def _share(
-    scores: dict[tuple[int, int], npt.NDArray[np.float64]], one: int, other: int | None
+    scores: dict[tuple[int, int], npt.NDArray[np.float64]], sides: int, one: int, other: int | None
 ) -> str:
     """Return the share of games that one won from another in per cent, or nothing."""
-    if other is None or (min(one, other), max(one, other)) not in scores:
+    if other is None:
         return ""
-    won = scores[min(one, other), max(one, other)]
-    share = as_json(estimate((won if one < other else 2 - won) / 2))
-    return shown(share, 100, 1, "")
+    won = scores.get((one, other))
+    if won is None and sides == 2 and (other, one) in scores:
+        won = 2 - scores[other, one]
+    return "" if won is None else shown(as_json(estimate(won / sides)), 100, 1, "")
 
 
 def blank_card(results: Results) -> str:

@@ -52,25 +52,6 @@ def seats_of(maker: EnvSpec, rules: Rules, players: int | None) -> tuple[int, ..
     return maker.family.sides_under(rules, players)
 
 
-def two_sides(maker: EnvSpec, rules: Rules, players: int | None, what: str) -> int:
-    """Return how many seats a game of two sides has; see `seats_of`.
-
-    Args:
-        maker, rules, players: of the game.
-        what: what needs two sides, for the message.
-
-    Raises:
-        ValueError: no such game, or it has more sides than two.
-    """
-    seats = seats_of(maker, rules, players)
-    if (sides := len(set(seats))) > 2:
-        raise ValueError(
-            f"{what} compares agents in games of two sides; {maker.name} by the rules {rules.name} "
-            f"has {sides}: crib evaluate compares two agents in it"
-        )
-    return len(seats)
-
-
 def in_phase(maker: EnvSpec, agent: Agent) -> Agent:
     """Return who plays whole games for an agent.
 

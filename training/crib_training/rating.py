@@ -3,14 +3,15 @@
     crib rate model.zip --trust --env six_card_v0 --out leaderboard/mine
 
 Plays duplicate pairs of games against every built-in agent and prints the rating table with the
-agent's row in it. What the built-in agents made of each other is stored (`leaderboard/`), so only
-the agent's own games are played. ``--out`` keeps the results, and a card to fill in, as the
-leaderboard takes them. ``--check`` plays the games of such a file again and compares.
+agent's row in it. Among three sides or more, it plays sets of games against copies of each. What
+the built-in agents made of each other is stored (`leaderboard/`), so only the agent's own games are
+played. ``--out`` keeps the results, and a card to fill in, as the leaderboard takes them.
+``--check`` plays the games of such a file again and compares.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
@@ -23,16 +24,15 @@ from crib_env.options import check_seed
 from crib_env.policy import Agent
 from crib_env.rules import Rules
 from crib_env.settings import Count, CountOrNone, File, NewFolder, Players, Positional, Seed
-from crib_training.evaluation.duplicate import play_pairs
+from crib_training.evaluation.duplicate import Pairs, play_pairs
 from crib_training.evaluation.evaluate import versions
-from crib_training.evaluation.figures import shares_won
+from crib_training.evaluation.rotation import Sets, play_sets
 from crib_training.exploit import exploitability
 from crib_training.leaderboard_rows import (
     ANCHOR,
     APPROXIMATELY,
     BUILT_IN,
     CARD,
-    OUTCOMES,
     Results,
     blank_card,
     exploited,
@@ -40,7 +40,7 @@ from crib_training.leaderboard_rows import (
     read,
     stored,
 )
-from crib_training.loading import find_env, find_game, in_phase, two_sides
+from crib_training.loading import find_env, find_game, in_phase, seats_of
 from crib_training.outputs import write_json
 from crib_training.progress import Progress
 
@@ -54,7 +54,8 @@ class Settings(TakesAgents):
             package.module:Class.
         env: the environment.
         players: how many play, by default the fewest the rules allow.
-        pairs: duplicate pairs of games against each built-in agent.
+        pairs: duplicate pairs of games against each built-in agent; among three sides, sets of
+            three.
         seed: fixes everything.
         name: what the table calls it; by default its own name.
         exploitability: also measure how much a perfect opponent gains against it, with N drawn
@@ -93,7 +94,9 @@ def play(
         IllegalActionError: the agent chose an illegal action.
     """
     _, rules = find_game(maker.name)
-    players = two_sides(maker, rules, players, "crib rate")
+    seats = seats_of(maker, rules, players)
+    n_sides = len(set(seats))
+    match: Callable[..., Pairs | Sets] = play_pairs if n_sides == 2 else play_sets
     check_seed(seed)
     name = name or agent.name
     if opponents is None:
@@ -104,11 +107,11 @@ def play(
     with Progress(f"rating {name}", len(opponents) * pairs) as progress:
         for opponent in opponents:  # on the same deals, so that agents compare pair by pair
             both = in_phase(maker, agent), in_phase(maker, load_agent(opponent))
-            played = play_pairs(rules, "game", *both, pairs, seed, players=players)
-            won = (4 * shares_won(played)).astype(np.int64)
-            games[opponent] = np.bincount(won, minlength=OUTCOMES).tolist()
+            played = match(rules, "game", *both, pairs, seed, players=len(seats))
+            halves = np.rint(2 * n_sides * played.shares_won).astype(np.int64)
+            games[opponent] = np.bincount(halves, minlength=2 * n_sides + 1).tolist()
             progress.advance(pairs)
-    return Results(name, maker.name, rules.name, players, pairs, seed, versions(), games)
+    return Results(name, maker.name, rules.name, len(seats), pairs, seed, versions(), games)
 
 
 def _plays(name: str, rules: Rules) -> bool:
@@ -133,7 +136,7 @@ def check(results: Results, agent: Agent, opponents: Sequence[str] | None = None
         results.name, tuple(results.games) if opponents is None else opponents,
     )  # fmt: skip
     return [
-        f"against {other}, pairs with 0, a half, 1, one and a half and 2 games won are "
+        f"against {other}, the numbers of pairs with 0, a half, 1, ... games won are "
         f"{counts}, not {results.games.get(other)}"
         for other, counts in again.games.items()
         if counts != results.games.get(other)
@@ -160,10 +163,13 @@ def run(settings: Settings) -> None:
     results = replace(results, exploitability=exploited(found.as_dict()) if found else None)
     known = [entry for entry in stored(results.file) if entry.name != results.name]
     print(rating_table([results, *known]))
+    games = "pairs of games"
+    if (sides := results.sides) > 2:
+        games = f"sets of {sides} games against {sides - 1} of"
     print(
         f"\nElo, {ANCHOR} is 0, with 95 % intervals by a bootstrap over pairs; games won from each "
-        f"in per cent. {settings.env}: {settings.pairs} duplicate pairs of games an opponent, "
-        f"rules {rules.name}, {results.players} players, seed {settings.seed}."
+        f"in per cent. {settings.env}: {settings.pairs} duplicate {games} an opponent, rules "
+        f"{rules.name}, {results.players} players, seed {settings.seed}."
     )
     if found:
         print(

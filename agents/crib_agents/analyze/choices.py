@@ -24,14 +24,16 @@ from crib_env.rules import LARGEST_TARGET
 
 @dataclass(frozen=True)
 class DiscardChoice:
-    """A pair to discard, and its value.
+    """A pair to discard, with three and four hands one card, and its value.
 
     Attributes:
         discard: the pair, such as ``"KH 6S"``.
         keep: the kept hand.
         hand: mean points of the hand over the starters.
-        crib: mean points of the crib, negative if it is the other seat's.
-        pegging: expected pegged points, minus those of the other seat.
+        crib: mean points of the crib, negative if it is another side's; of several other sides'
+            each counts in part.
+        pegging: expected pegged points, minus those of the other seat; with three and four hands
+            0, for the expert leaves it out.
         points: the sum of the three.
         win: the value, 0 to 1: the probability of winning the game, or the match; in a single deal
             the difference in points, scaled.
@@ -53,8 +55,9 @@ class CardChoice:
     Attributes:
         card: the card.
         now: points it makes at once.
-        mine: points this seat should peg in the rest of the deal's pegging.
-        theirs: points the other seat should peg in it.
+        mine: points this seat should peg in the rest of the deal's pegging; with three and four
+            hands what its side should make in the rest of the deal, the show included.
+        theirs: the same of the other seat; of several other sides the mean.
         points: ``now`` plus ``mine`` minus ``theirs``.
         win: the value, 0 to 1; see `DiscardChoice`.
     """

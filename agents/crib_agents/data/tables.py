@@ -23,6 +23,7 @@ ROLES = ("pone", "dealer")
 DEALT = (6, 5)  # the two-hand games by the cards dealt to a seat, in the order of a game's axis
 VARIANTS = ("table_top", "table_top_ship")  # Table Top's presets, in the same way
 MANY_HAND = ("three_hand", "four_hand")  # those for three and for four
+MANY_HAND_GAMES = (*MANY_HAND, "four_hand[partners=False]")  # and who scores together
 RANKS = 13
 
 
@@ -34,7 +35,7 @@ class Table:
         file: its name; without the ending, what ``crib tables`` calls it.
         version: of its form.
         shapes: the shapes of its arrays. The first axis is the game (`DEALT`, `VARIANTS` or
-            `MANY_HAND`).
+            `MANY_HAND`, `MANY_HAND_GAMES`).
         five_card: the length of the last axis in the five-card game where that is shorter; what is
             left over is 0.
     """
@@ -104,9 +105,14 @@ TABLE_TOP_ROUNDS = Table(
 )
 TABLE_TOP_VALUES = Table("table_top_values.npz", 1, {"values": (len(VARIANTS), 103_432)})
 MANY_HAND_CRIBS = Table("many_hand_cribs.npz", 1, {"crib": (len(MANY_HAND), len(ROLES), RANKS)})
+MANY_HAND_WIN = Table(
+    "many_hand_win.npz",
+    1,
+    {"formula": (len(MANY_HAND_GAMES), 6), "points": (len(MANY_HAND_GAMES), 4, 3)},
+)
 TABLES = (
     CRIB_TABLES, REFLEX, DEAL_OUTCOMES, HAND_PEGGING, DISCARDED, CHOICES, REFERENCE_DEALS,
-    TABLE_TOP_VALUES, TABLE_TOP_ROUNDS, MANY_HAND_CRIBS,
+    TABLE_TOP_VALUES, TABLE_TOP_ROUNDS, MANY_HAND_CRIBS, MANY_HAND_WIN,
 )  # fmt: skip
 
 

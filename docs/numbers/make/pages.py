@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 import re
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 from crib_training.evaluation.duplicate import Estimate
+from crib_training.evaluation.evaluate import versions
 
 PACKAGES = ("crib-env", "numpy", "numba")
 
@@ -33,11 +33,12 @@ def write(folder: Path, name: str, page: str, data: dict[str, Any], command: str
         data: its figures; Estimates become objects of mean, half, n.
         command: what makes the page again.
     """
-    versions = {package: version(package) for package in PACKAGES}
-    made = ", ".join(f"{package} {number}" for package, number in versions.items())
+    of = versions()
+    used = {package: of[package] for package in PACKAGES}
+    made = ", ".join(f"{package} {number}" for package, number in used.items())
     text = f"{page.rstrip()}\n\nMade by `{command}` ({made}). All intervals are 95 %.\n"
     (folder / f"{name}.md").write_text(text)
-    data = {"command": command, "versions": versions, **data}
+    data = {"command": command, "versions": used, **data}
     figures = json.dumps(data, indent=1, default=vars)
     figures = re.sub(r"\[[^\[\]{}]+\]", lambda row: " ".join(row[0].split()), figures)
     (folder / f"{name}.json").write_text(figures + "\n")

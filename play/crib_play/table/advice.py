@@ -30,10 +30,8 @@ def actions_of(choice: Choice) -> frozenset[int]:
 def in_words(choice: Choice) -> str:
     """Return the reason for a choice, in points."""
     if isinstance(choice, DiscardChoice):
-        return (
-            f"keeps {choice.keep}: hand {choice.hand:.1f}, crib {choice.crib:+.1f}, "
-            f"pegging {choice.pegging:+.1f}"
-        )
+        pegging = f", pegging {choice.pegging:+.1f}" if choice.pegging else ""
+        return f"keeps {choice.keep}: hand {choice.hand:.1f}, crib {choice.crib:+.1f}{pegging}"
     if isinstance(choice, CardChoice):
         return f"{choice.now:g} now, then {choice.mine:.1f} to {choice.theirs:.1f}"
     assert isinstance(choice, CellChoice)

@@ -5,6 +5,7 @@ evaluation.
 
 - `ppo`: proximal policy optimisation with entropy.
 - `mmd`: magnetic mirror descent, PPO with a reverse KL to a magnet.
+- `mmd_tree`: `mmd` with exact values of every action. `trees`: these values.
 - `vrpo`: PPO with expected-SARSA advantages of an action critic instead of GAE.
 - `nfsp`: neural fictitious self-play.
 - `escher`: counterfactual regrets from a critic of histories.

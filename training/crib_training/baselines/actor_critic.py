@@ -18,12 +18,12 @@ from crib_env.settings import Count, Portion, Positive
 from crib_training.baselines.learner import GamesLearner, Modules, State
 from crib_training.baselines.policy import Policy
 from crib_training.baselines.rollout import Rollout, both_seats, collect, gae
-from crib_training.baselines.settings import RunSettings
+from crib_training.baselines.settings import RolloutSettings
 from crib_training.learn.learner import mlp
 
 
 @dataclass(frozen=True)
-class ActorCriticSettings(RunSettings):
+class ActorCriticSettings(RolloutSettings):
     """Settings of methods that learn a policy with a critic.
 
     Attributes:

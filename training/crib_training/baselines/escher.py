@@ -26,12 +26,12 @@ from crib_training.baselines.memory import Memory, MemoryLearner
 from crib_training.baselines.policy import Policy, descend
 from crib_training.baselines.rollout import both_seats
 from crib_training.baselines.run import learn
-from crib_training.baselines.settings import RunSettings
+from crib_training.baselines.settings import RolloutSettings
 from crib_training.learn.learner import mlp
 
 
 @dataclass(frozen=True)
-class Settings(RunSettings):
+class Settings(RolloutSettings):
     """Learn a mixed policy by ESCHER.
 
     Attributes:

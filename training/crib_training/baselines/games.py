@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import copy
+
 import numpy as np
 
-from crib_env.arrays import Bools, Floats, Ints
+from crib_env.arrays import Array, Bools, Doubles, Floats, Ints
 from crib_env.batch import GameBatch
 from crib_env.encoding import encode
 from crib_env.engine.family import family_for
@@ -50,7 +52,7 @@ class Games:
         """Begin a deal in every lane."""
         self.batch.reset()
         self._play_forced(self.lanes)
-        self._observe()
+        self.observe()
 
     def step(self, actions: Ints) -> tuple[Floats, Bools]:
         """Take ``actions[i]`` in lane i, and the forced cards after it.
@@ -67,8 +69,36 @@ class Games:
         if self.batch.step(self.lanes, actions) is not None:
             raise ValueError("an action is not legal")
         played = self._play_forced(self.lanes)
-        self._observe()
+        self.observe()
         return played
+
+    def after(self, lanes: Ints, actions: Ints) -> tuple[Games, Doubles, Ints]:
+        """Return copies of deals after an action each, and after the forced cards that follow.
+
+        Args:
+            lanes: int64[K], the deal that each copy continues; a deal may have several.
+            actions: int64[K], each legal.
+
+        Returns:
+            the copies that are not over, which must `observe` before they are read; float64[K],
+            the points of seat 0 less those of seat 1 on the way; int64[G], which of the K copies
+            are not over.
+        """
+        copies = copy.copy(self)
+        copies._hold(self.batch.states[lanes])
+        if copies.batch.step(copies.lanes, np.ascontiguousarray(actions)) is not None:
+            raise ValueError("an action is not legal")
+        gains, _ = copies._play_forced(copies.lanes, reset=False)
+        running = copies.batch.running()
+        copies._hold(copies.batch.states[running])
+        return copies, gains.astype(np.float64), running
+
+    def _hold(self, states: Array) -> None:
+        """Play other deals from now on, apart from those of any other games."""
+        self.batch = copy.copy(self.batch)
+        self.batch.states, self.batch.n = states, len(states)
+        self.batch.tally = np.zeros((len(states), *self.batch.tally.shape[1:]), dtype=np.int64)
+        self.lanes = np.arange(len(states))
 
     def set_state(self, states: Ints) -> None:
         """Continue from what `state` returned.
@@ -80,13 +110,13 @@ class Games:
         if len(found) != len(self.lanes):
             raise ValueError(f"it has {len(found)} deals side by side, not {len(self.lanes)}")
         self.batch.states[:] = found
-        self._observe()
+        self.observe()
 
     def state(self) -> Ints:
         """Return all deals and their generators."""
         return np.frombuffer(self.batch.states.tobytes(), np.int64)
 
-    def _play_forced(self, lanes: Ints) -> tuple[Floats, Bools]:
+    def _play_forced(self, lanes: Ints, reset: bool = True) -> tuple[Floats, Bools]:
         states = self.batch.states
         gains = np.zeros(len(states), dtype=np.float32)
         ended = np.zeros(len(states), dtype=bool)
@@ -95,7 +125,9 @@ class Games:
             states["gain"][lanes] = 0
             over = lanes[states["over"][lanes] != 0]
             ended[over] = True
-            self.batch.reset(over)
+            if reset:
+                self.batch.reset(over)
+            lanes = self.batch.running(lanes)
             views = self.batch.views(lanes)
             legal = views["legal"]
             forced = legal & (legal - 1) == 0
@@ -104,7 +136,8 @@ class Games:
             self.batch.step(lanes, views["hand"][np.arange(len(lanes)), places])
         return gains, ended
 
-    def _observe(self) -> None:
+    def observe(self) -> None:
+        """Write observations, masks and movers of the deals as they stand."""
         self.movers = self.batch.movers(self.lanes)
         observations, masks = encode(self.batch.views(self.lanes), self.features)
         others, _ = encode(self.batch.views(self.lanes, 1 - self.movers))

@@ -24,11 +24,11 @@ from crib_training.baselines.learner import State
 from crib_training.baselines.memory import Memory, MemoryLearner
 from crib_training.baselines.policy import Policy, descend
 from crib_training.baselines.run import learn
-from crib_training.baselines.settings import RunSettings
+from crib_training.baselines.settings import RolloutSettings
 
 
 @dataclass(frozen=True)
-class Settings(RunSettings):
+class Settings(RolloutSettings):
     """Learn a mixed policy by neural fictitious self-play.
 
     Attributes:

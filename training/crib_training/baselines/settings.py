@@ -30,7 +30,6 @@ class RunSettings:
             count.
         seed: seed of the deals, the networks and the batches.
         num_envs: deals side by side.
-        steps: decisions per lane between updates.
         hidden_sizes: sizes of the hidden layers of each network.
         features: per-action features beside the bits, as in the environments.
         num_evals: number of measurements of exploitability; 0 for none.
@@ -46,7 +45,6 @@ class RunSettings:
     decisions: Count = 10_000_000
     seed: Seed = 1
     num_envs: Count = 256
-    steps: Count = 32
     hidden_sizes: tuple[Annotated[int, Between(1, 4096)], ...] = (256, 256)
     features: Literal["lookahead", "reply"] | None = "lookahead"
     num_evals: CountOrNone = 10
@@ -60,8 +58,6 @@ class RunSettings:
         check_settings(self)
         if not self.hidden_sizes:
             raise ValueError("hidden_sizes must name a size at least, got ()")
-        if self.num_envs * self.steps < 2:
-            raise ValueError("num_envs times steps must be 2 or more: one decision has no variance")
 
     @property
     def rules(self) -> TwoHandRules:
@@ -75,3 +71,19 @@ class RunSettings:
             raise ValueError(f"this method learns whole deals of two hands, six_card_v0 or "
                              f"five_card_v0, not {self.env}")  # fmt: skip
         return rules
+
+
+@dataclass(frozen=True)
+class RolloutSettings(RunSettings):
+    """Settings of methods that play some decisions in every lane between updates.
+
+    Attributes:
+        steps: decisions per lane between updates.
+    """
+
+    steps: Count = 32
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.num_envs * self.steps < 2:
+            raise ValueError("num_envs times steps must be 2 or more: one decision has no variance")

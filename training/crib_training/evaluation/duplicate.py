@@ -70,6 +70,11 @@ class Pairs:
         return np.asarray(self.returns[..., 0] > 0)
 
     @property
+    def shares_won(self) -> Array:
+        """The share of each pair's games that ``first`` won, draws as half, float64[pairs]."""
+        return np.asarray((1 + self.returns[..., 0]).mean(axis=1) / 2)
+
+    @property
     def margin(self) -> Array:
         """``first``'s final score less ``second``'s, int64[pairs, 2]."""
         return np.asarray(self.scores[..., 0] - self.scores[..., 1])

@@ -26,6 +26,7 @@ from crib_agents.expert.table_top.agent import BUDGETS
 from crib_agents.loading import TakesAgents
 from crib_play.replay import write_replay
 
+from crib_env import __version__
 from crib_env.envs.makers import EnvSpec
 from crib_env.honours import refuse_rules
 from crib_env.options import check_seed
@@ -52,7 +53,7 @@ from crib_training.progress import Progress
 
 Adjust = Literal["auto", "always", "never"]
 ADJUSTED: dict[Adjust, bool | None] = {"auto": None, "always": True, "never": False}
-PACKAGES = ("crib-env", "numpy", "numba", "gymnasium", "pettingzoo")
+PACKAGES = ("numpy", "numba", "gymnasium", "pettingzoo")
 
 
 @dataclass(frozen=True)
@@ -205,7 +206,7 @@ def evaluate(
 
 def versions() -> dict[str, str]:
     """Return the versions of the packages that a result depends on."""
-    return {package: version(package) for package in PACKAGES}
+    return {"crib-env": __version__} | {package: version(package) for package in PACKAGES}
 
 
 def adjusted_by(adjust: Adjust, duplicate: bool = True) -> bool | None:

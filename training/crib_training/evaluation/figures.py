@@ -50,7 +50,7 @@ def figures(
     skunks = games.margin[:0] if skunk is None or episode != "game" else games.margin
     skunk = skunk or 0
     return {
-        "won": as_json(estimate(shares_won(games))),
+        "won": as_json(estimate(games.shares_won)),
         "won_as_first_dealer": as_json(_as_dealer(games)),
         "first_dealer_won": as_json(estimate(_dealers_share(whole_games))),
         "margin": as_json(estimate(whole_games.margin.mean(axis=1))),
@@ -76,12 +76,6 @@ def figures(
     }
 
 
-def shares_won(games: Pairs) -> Array:
-    """Return float64[pairs], the share of each pair's games that ``first`` won, draws as half."""
-    shares: Array = (1 + games.returns[..., 0]).mean(axis=1) / 2
-    return shares
-
-
 def as_json(value: Estimate) -> dict[str, float | None]:
     """Return an estimate for JSON, which has no NaN."""
     return {
@@ -91,9 +85,9 @@ def as_json(value: Estimate) -> dict[str, float | None]:
 
 
 def adjusted_shares(games: Pairs) -> Array:
-    """Return float64[pairs], `shares_won` less their corrections."""
+    """Return float64[pairs], `Pairs.shares_won` less their corrections."""
     assert games.won_correction is not None
-    shares: Array = shares_won(games) - games.won_correction.sum(axis=2).mean(axis=1)
+    shares: Array = games.shares_won - games.won_correction.sum(axis=2).mean(axis=1)
     return shares
 
 
@@ -109,7 +103,7 @@ def _adjusted(phases: tuple[str, ...], games: Pairs, deals: Pairs) -> dict[str, 
         "margin_per_deal": as_json(estimate(more.sum(axis=(1, 2)) / 2)),
         "more_per_deal": _by_role(phases, more),
         "times_fewer_pairs": {
-            "won": times_fewer(shares_won(games), won),
+            "won": times_fewer(games.shares_won, won),
             "margin_per_deal": times_fewer(plain.sum(axis=(1, 2)), more.sum(axis=(1, 2))),
         },
     }

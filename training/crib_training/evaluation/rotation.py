@@ -8,6 +8,7 @@ Intervals are computed over sets, never over games, which share their cards.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -49,6 +50,23 @@ class Sets:
     forfeits: Array
     failures: tuple[Failure, ...] = ()
 
+    @property
+    def shares_won(self) -> Array:
+        """The share of each set's games that ``first`` won, float64[sets]."""
+        return np.asarray(self.won[..., 0].mean(axis=1))
+
+    @classmethod
+    def joined(cls, chunks: Sequence[Sets]) -> Sets:
+        """Return the sets of all chunks, in their order."""
+        arrays: dict[str, Any] = {
+            name: np.concatenate([getattr(chunk, name) for chunk in chunks]) for name in ARRAYS
+        }
+        return cls(**arrays, failures=tuple(f for chunk in chunks for f in chunk.failures))
+
+    def known(self) -> tuple[str, ...]:
+        """Return the names of the arrays."""
+        return ARRAYS
+
     def take(self, chosen: Array) -> Sets:
         """Return the sets at indices, or under a mask, and no failures."""
         return Sets(**{name: getattr(self, name)[chosen] for name in ARRAYS})
@@ -87,24 +105,50 @@ def play_sets(
     """
     if sets < 1:
         raise ValueError(f"sets must be at least 1, got {sets!r}")
-    n_sides = len(find_family(rules.engine).sides_under(rules, players))
-    parts: list[list[dict[str, Array]]] = []
+    agents = [(first, second)] * len(set(find_family(rules.engine).sides_under(rules, players)))
+    chunks = []
+    for chunk in range(math.ceil(sets / PAIRS_AT_ONCE)):
+        n = min(PAIRS_AT_ONCE, sets - chunk * PAIRS_AT_ONCE)
+        entropy = np.random.SeedSequence(seed, spawn_key=(chunk,))
+        chunks.append(play_rotated(rules, episode, agents, n, entropy, players, finished=finished))
+    return Sets.joined(chunks)
+
+
+def play_rotated(
+    rules: Rules,
+    episode: str,
+    agents: Sequence[Sides],
+    n: int,
+    entropy: np.random.SeedSequence,
+    players: int | None = None,
+    *,
+    finished: Finished = ignore_progress,
+) -> Sets:
+    """Play n sets: n games side by side, then the same deals with ``first`` in the next seat.
+
+    Args:
+        rules, episode, players, finished: as for `play_sets`.
+        agents: first and second for each game of a set. Who played one of them has seen the cards
+            of several seats by then: other instances have not.
+        n: how many sets.
+        entropy: seed of the deals, and of separate generators for the agents.
+
+    Raises:
+        IllegalActionError: an agent without a referee chose an illegal action.
+    """
+    deals, chance = entropy.spawn(2)
+    # A generator shows what it was seeded from: the agents' must not lead to the deals' seed.
+    rngs = [np.random.default_rng(one.generate_state(4)) for one in chance.spawn(2 * len(agents))]
+    outcomes: list[dict[str, Array]] = []
     failures: list[Failure] = []
-    for part in range(math.ceil(sets / PAIRS_AT_ONCE)):
-        n = min(PAIRS_AT_ONCE, sets - part * PAIRS_AT_ONCE)
-        deals, chance = np.random.SeedSequence(seed, spawn_key=(part,)).spawn(2)
-        # A generator shows what it was seeded from: the agents' must not lead to the deals' seed.
-        rngs = [np.random.default_rng(one.generate_state(4)) for one in chance.spawn(2 * n_sides)]
-        parts.append([])
-        for side in range(n_sides):
-            games = GameBatch(rules, n, players=players, episode=episode, seed=deals)
-            games.reset()
-            outcome, failed = _play(games, (first, second), rngs[2 * side :], side, finished)
-            parts[-1].append(outcome)
-            failures += failed
+    for side, who in enumerate(agents):
+        games = GameBatch(rules, n, players=players, episode=episode, seed=deals)
+        games.reset()
+        outcome, failed = _play(games, who, rngs[2 * side :], side, finished)
+        outcomes.append(outcome)
+        failures += failed
     arrays: dict[str, Any] = {
-        name: np.concatenate([np.stack([game[name] for game in part], axis=1) for part in parts])
-        for name in ARRAYS
+        name: np.stack([outcome[name] for outcome in outcomes], axis=1) for name in ARRAYS
     }
     return Sets(**arrays, failures=tuple(failures))
 
@@ -153,7 +197,7 @@ def figures_of_sets(
     of_role = {role: _by_player(whole_deals, role == "dealer") for role in ROLES}
     dealers = np.take_along_axis(whole_games.won, whole_games.dealer[..., None], axis=2)
     return {
-        "won": as_json(estimate(games.won[..., 0].mean(axis=1))),
+        "won": as_json(estimate(games.shares_won)),
         "won_as_first_dealer": as_json(estimate(games.won[..., 0][games.dealer == 0])),
         "first_dealer_won": as_json(estimate(dealers.mean(axis=(1, 2)))),
         "margin": as_json(estimate(margin.mean(axis=1))),

@@ -20,6 +20,7 @@ METHODS = {
     "ppo": "crib_training.learn.ppo",
     "selfplay_ppo": "crib_training.baselines.ppo",
     "mmd": "crib_training.baselines.mmd",
+    "mmd_tree": "crib_training.baselines.mmd_tree",
     "vrpo": "crib_training.baselines.vrpo",
     "nfsp": "crib_training.baselines.nfsp",
     "escher": "crib_training.baselines.escher",

@@ -27,6 +27,7 @@ ORDER = {
     "table_top_values": "table_top.values",
     "table_top_rounds": "table_top.rounds",
     "many_hand_cribs": "many_hand.cribs",
+    "many_hand_win": "many_hand.winning",
 }
 PRINTED = {"table_top_weights": "table_top.weights"}  # writes nothing
 SCRIPTS = ORDER | PRINTED

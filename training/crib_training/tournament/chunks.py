@@ -1,6 +1,7 @@
 """The parts of a tournament, each fixed by its key alone.
 
 A chunk is some hundred duplicate pairs of two of the agents: whole games, and as many single deals.
+Among three sides or more it is as many sets of games, in which one agent meets copies of the other.
 Its random numbers depend only on a seed and the chunk's number. So it does not matter who plays it,
 where or when, nor who else is in the field. All pairings have the same deals, so two agents that
 met the same third agent can be compared pair by pair.
@@ -12,7 +13,7 @@ import time
 from dataclasses import asdict, dataclass
 from functools import cache, lru_cache
 from hashlib import sha256
-from itertools import combinations
+from itertools import combinations, permutations
 from pathlib import Path
 from typing import Any
 
@@ -21,28 +22,26 @@ import numpy as np
 from crib_agents.loading import IN_PROCESS, agent_file, load_agent, of_two
 
 import crib_env
-from crib_env.arrays import Array
 from crib_env.errors import nearest
 from crib_env.options import check_seed
 from crib_env.policy import Agent
 from crib_training.evaluation.aivat.reference import chosen_reference
-from crib_training.evaluation.duplicate import ARRAYS, CORRECTIONS, Pairs, play_chunk
-from crib_training.evaluation.playing import Finished, ignore_progress
-from crib_training.evaluation.referee import Failure, Referee
-from crib_training.loading import find_env, find_game, in_phase, shortest_episode, two_sides
+from crib_training.evaluation.duplicate import play_chunk
+from crib_training.evaluation.playing import Finished, Sides, ignore_progress
+from crib_training.evaluation.referee import Referee
+from crib_training.evaluation.rotation import play_rotated
+from crib_training.loading import find_env, find_game, in_phase, seats_of, shortest_episode
+from crib_training.tournament.records import Outcome, Record, written
 
 KINDS = ("games", "deals")
-PLAYED = 2 * len(KINDS)  # games and deals for a pair
 EPISODES = ("game", "match")
 # The modules of this package that have a hand in how a chunk comes out.
 PLAYING = (
-    "evaluation/duplicate.py", "evaluation/playing.py", "evaluation/aivat",
-    "evaluation/referee.py", "loading.py", "tournament/chunks.py",
+    "evaluation/duplicate.py", "evaluation/rotation.py", "evaluation/playing.py",
+    "evaluation/aivat", "evaluation/referee.py", "loading.py", "tournament/chunks.py",
+    "tournament/records.py",
 )  # fmt: skip
-INSTANCES = 32  # of agents that a process holds: of eight pairings, which come one after the other
-CORRECTION_PLACES = 5  # decimal places that are written
-
-Record = dict[str, Any]
+INSTANCES = 32  # of agents that a process holds: of some pairings, which come one after the other
 
 
 @dataclass(frozen=True, order=True)
@@ -52,7 +51,7 @@ class Chunk:
     Attributes:
         index: counts a pairing's chunks from 0.
         first: one agent, as the field has it written.
-        second: the other, later in the alphabet.
+        second: the other, later in the alphabet; among three sides or more, who plays all others.
         pairs: how many pairs of games, and of single deals.
         seed: the seed they are played with.
     """
@@ -114,7 +113,7 @@ class Setup:
             raise ValueError(f"episode must be game or match, got {self.episode!r}{meant}")
         if self.episode == "match" and "match" not in maker.episodes:
             raise ValueError(f"{self.environment} has no matches: episode must be game")
-        seats = two_sides(maker, rules, self.players, "crib tournament")
+        seats = len(seats_of(maker, rules, self.players))
         object.__setattr__(self, "players", seats)  # what None stands for is part of the identity
         if len(self.agents) < 2:
             raise ValueError(f"a tournament needs two agents or more, got {len(self.agents)}")
@@ -127,14 +126,34 @@ class Setup:
             raise ValueError(f"move_seconds must be above 0, got {self.move_seconds!r}")
 
     @property
+    def sides(self) -> int:
+        """How many sides a game has."""
+        maker, rules = find_game(self.environment, self.rules)
+        return len(set(seats_of(maker, rules, self.players)))
+
+    @property
+    def games_each(self) -> int:
+        """How many games and deals a pair, or a set, consists of."""
+        return len(KINDS) * self.sides
+
+    @property
     def pairings(self) -> list[tuple[int, int]]:
-        """The places of all that meet: each agent and each later one, or the first and each."""
-        places = combinations(range(len(self.agents)), 2)
+        """The places of all that meet: each agent and each later one, or the first and each.
+
+        Among three sides or more, each agent meets copies of each other: either is once alone.
+        """
+        every = combinations if self.sides == 2 else permutations
+        places = every(range(len(self.agents)), 2)
         return [(i, j) for i, j in places if i == 0 or not self.gauntlet]
+
+    def meeting(self, first: int, second: int) -> tuple[str, str]:
+        """Return the agents in two places in the order in which their chunks have them."""
+        both = self.agents[first], self.agents[second]
+        return both if self.sides > 2 or both[0] < both[1] else both[::-1]
 
     def chunks(self, first: int, second: int, pairs: int) -> list[Chunk]:
         """Return the chunks that make up ``pairs`` pairs of the agents in two places, per seed."""
-        one, other = sorted((self.agents[first], self.agents[second]))
+        one, other = self.meeting(first, second)
         return [
             Chunk(index, one, other, min(self.chunk, pairs - at), seed)
             for index, at in enumerate(range(0, pairs, self.chunk))
@@ -181,70 +200,51 @@ def label_agents(setup: Setup) -> list[str]:
 
 
 def play(setup: Setup, chunk: Chunk, finished: Finished = ignore_progress) -> Record:
-    """Play one chunk and return its outcome, ready for JSON; see `read_pairs`.
+    """Play one chunk and return its outcome, ready for JSON; see `read_pairs` in `records`.
 
     An agent's failure costs it the game; see `evaluation.referee`.
     """
     began = time.perf_counter()
     maker, rules = find_game(setup.environment, setup.rules)
-    # Two instances of each agent, in processes of their own if it has one: one plays the first
-    # games of pairs alone, the other the same deals from the other side. Against another agent,
-    # on these deals again, others play: none meets cards that it has seen.
+    # An instance of each agent for each game of a pair, in processes of their own if it has one:
+    # one plays the first games of pairs alone, the other the same deals from the other side.
+    # Against another agent, on these deals again, others play: none meets cards that it has seen.
     both = chunk.first, chunk.second
-    agents, swapped_agents = (
-        (_referee(setup, *both, half), _referee(setup, *both[::-1], half)) for half in (0, 1)
-    )
-    players = [_agent(*who, setup.move_seconds, 0) for who in (both, both[::-1])]
+    order = both, both[::-1]
+    sides = setup.sides
+    agents: list[Sides] = [
+        (_referee(setup, *order[0], game, 0), _referee(setup, *order[1], game, 1))
+        for game in range(sides)
+    ]
+    players = [_agent(*order[place], setup.move_seconds, 0, place) for place in (0, 1)]
     reference = chosen_reference(rules, players, setup.adjusted)
-    played = {}
+    played: dict[str, Outcome] = {}
     for kind, episode in zip(KINDS, (setup.episode, shortest_episode(maker)), strict=True):
         key = (chunk.index, KINDS.index(kind))
         entropy = np.random.SeedSequence(chunk.seed, spawn_key=key)
+        about = chunk.pairs, entropy, setup.players
+        if sides > 2:
+            played[kind] = play_rotated(rules, episode, agents, *about, finished=finished)
+            continue
         played[kind] = play_chunk(
-            rules, episode, agents, chunk.pairs, entropy, setup.players, swapped_agents,
-            reference=reference, finished=finished,
-        )  # fmt: skip
+            rules, episode, agents[0], *about, agents[1], reference=reference, finished=finished
+        )
     return {
         **asdict(chunk),
         "seconds": round(time.perf_counter() - began, 3),
-        **{kind: _written(pairs) for kind, pairs in played.items()},
+        **{kind: written(pairs) for kind, pairs in played.items()},
     }
 
 
-def read_pairs(written: Record) -> Pairs:
-    """Return the pairs of games, or of deals, of a record of `play`."""
-    arrays: dict[str, Array] = {}
-    for name in ARRAYS:
-        flat = np.array(written[name], dtype=np.int64)
-        shape = {"points": (-1, 2, 2, 3), "first_dealt": (-1, 2)}.get(name, (-1, 2, 2))
-        arrays[name] = flat.reshape(shape)
-    for name, kind in (("returns", float), ("first_dealt", bool), ("forfeits", bool)):
-        arrays[name] = arrays[name].astype(kind)
-    for name in set(CORRECTIONS) & set(written):  # all terms are one by then
-        shape = {"points_correction": (-1, 2, 1, 2, 3)}.get(name, (-1, 2, 1))
-        arrays[name] = np.array(written[name]).reshape(shape)
-    failures = tuple(Failure(**failure) for failure in written["failures"])
-    return Pairs(**arrays, failures=failures)
-
-
-def _written(pairs: Pairs) -> Record:
-    """Return pairs as flat lists of integers, and corrections, all terms in one, of fractions."""
-    flat = {name: getattr(pairs, name).astype(np.int64).ravel().tolist() for name in ARRAYS}
-    for name in pairs.known():
-        if name in CORRECTIONS:
-            flat[name] = getattr(pairs, name).sum(axis=2).round(CORRECTION_PLACES).ravel().tolist()
-    return {**flat, "failures": [asdict(failure) for failure in pairs.failures]}
-
-
 @lru_cache(maxsize=INSTANCES)
-def _agent(given: str, against: str, move_seconds: float | None, half: int) -> Agent:
-    """Return an agent of the field: one for each pairing and either half of the pairs."""
+def _agent(given: str, against: str, move_seconds: float | None, game: int, place: int) -> Agent:
+    """Return an agent of the field, one for each game of a pair, for each pairing and its place."""
     return load_agent(given, move_seconds)
 
 
 @lru_cache(maxsize=INSTANCES)
-def _referee(setup: Setup, given: str, against: str, half: int) -> Referee:
-    agent = _agent(given, against, setup.move_seconds, half)
+def _referee(setup: Setup, given: str, against: str, game: int, place: int) -> Referee:
+    agent = _agent(given, against, setup.move_seconds, game, place)
     # An agent in a process of its own has its own clock, which leaves out a child's start.
     seconds = None if given.startswith(IN_PROCESS) else setup.move_seconds
     maker = find_env(setup.environment)

@@ -9,7 +9,8 @@ from typing import Any
 
 from crib_agents.files import write_whole
 
-from crib_training.tournament.chunks import Chunk, Record, Setup
+from crib_training.tournament.chunks import Chunk, Setup
+from crib_training.tournament.records import Record
 
 FILE = "chunks.jsonl"
 SHOWN = 5  # broken lines named

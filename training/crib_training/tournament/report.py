@@ -30,6 +30,11 @@ def ranked(results: dict[str, Any]) -> list[dict[str, Any]]:
 def report(results: dict[str, Any]) -> str:
     """Return the results as a page of Markdown."""
     zero = f"{results['anchor']} is 0" if results["anchor"] else "their mean is 0"
+    sides = results["sides"]
+    model, games, met, level = "Bradley-Terry", "pairs", "that", ""
+    if sides > 2:
+        model, games = "Plackett-Luce (of the winner)", "sets"
+        met, level = f"{sides - 1} of that", f"; level agents win {100 / sides:.1f}"
     parts = [
         f"# Tournament: {results['environment']}",
         "",
@@ -37,8 +42,8 @@ def report(results: dict[str, Any]) -> str:
         "",
         "## Ratings",
         "",
-        f"Bradley-Terry ratings on the Elo scale; {zero}. Intervals are 95 %, by a bootstrap over "
-        "pairs. Games won are the mean over opponents.",
+        f"{model} ratings on the Elo scale; {zero}. Intervals are 95 %, by a bootstrap over "
+        f"{games}. Games won are the mean over opponents.",
         "",
         ratings_table(results),
         "",
@@ -47,7 +52,8 @@ def report(results: dict[str, Any]) -> str:
         "",
         "## Games won",
         "",
-        f"Percent of {results['episode']}s that the agent of the row won from that of the column.",
+        f"Percent of {results['episode']}s that the agent of the row won from {met} of the column"
+        f"{level}.",
         "",
         cross_table(results),
         "",
@@ -94,8 +100,11 @@ def conditions(results: dict[str, Any]) -> str:
     pairs = f"{played[0]:,}" if len(set(played)) == 1 else f"{min(played):,} to {max(played):,}"
     limit, seed = results["move_seconds"], results["seed"]
     seeds = f"seeds {', '.join(map(str, seed))}" if isinstance(seed, list) else f"seed {seed}"
+    what, how = "pairs", "seats swapped"
+    if (sides := results["sides"]) > 2:
+        what, how = "sets", f"the first agent in each of {sides} seats"
     return (
-        f"{pairs} duplicate pairs of {results['episode']}s a pairing (same cards, seats swapped), "
+        f"{pairs} duplicate {what} of {results['episode']}s a pairing (same cards, {how}), "
         f"and as many of single deals; rules {results['rules']}, {results['players']} players, "
         f"{seeds}, "
         + ("" if limit is None else f"{limit:g} s a decision, ")
@@ -122,7 +131,8 @@ def cross_table(results: dict[str, Any]) -> str:
     names = [agent["name"] for agent in ranked(results)]
     won = {}
     for r in results["pairings"]:
-        for one, other in ((r["first"], r["second"]), (r["second"], r["first"])):
+        both = (r["first"], r["second"]), (r["second"], r["first"])
+        for one, other in both if results["sides"] == 2 else both[:1]:
             won[one, other] = shown_percent(won_by(r, one)).removesuffix(" %")
     rows = [[row, *(won.get((row, name), "") for name in names)] for row in names]
     return table(["", *names], rows)

@@ -3,8 +3,9 @@
     crib tournament rule_based greedy random --pairs 2000 --out runs/tournament
 
 Every pair of agents meets in duplicate pairs: the two play each sequence of deals twice, with the
-seats swapped. With ``--gauntlet`` the first agent meets every other, in one table. All pairings
-have the same deals. The command writes ``results.json``, ``report.md`` and ``ratings.png`` to the
+seats swapped. Among three sides or more, each agent meets copies of each other, from every seat.
+With ``--gauntlet`` the first agent meets every other, in one table. All pairings have the same
+deals. The command writes ``results.json``, ``report.md`` and ``ratings.png`` to the
 folder. While it plays it writes ``chunks.jsonl``, from which a stopped tournament resumes. An agent
 that fails, by an illegal action, an exception or running over time, forfeits that game, and the
 tournament continues. Results do not depend on the number of workers.
@@ -27,18 +28,16 @@ from crib_env.errors import nearest
 from crib_env.settings import A_DAY, Between, Count, NewFolder, Players, Positional, Seed
 from crib_training.evaluation.duplicate import Pairs, estimate
 from crib_training.evaluation.evaluate import Adjust, adjusted_by
-from crib_training.evaluation.figures import shares_won
 from crib_training.outputs import claimed, write_json
 from crib_training.progress import Progress
 from crib_training.tournament.chunks import (
     KINDS,
-    PLAYED,
     Chunk,
     Setup,
     label_agents,
-    read_pairs,
 )
 from crib_training.tournament.ledger import Ledger
+from crib_training.tournament.records import Outcome, Record, read_pairs
 from crib_training.tournament.report import draw, report
 from crib_training.tournament.standings import standings
 from crib_training.tournament.workers import Processes, Ray, ThisProcess, Workers
@@ -59,7 +58,7 @@ class Settings(TakesAgents):
         episode: game or match.
         players: how many play, by default the fewest the rules allow.
         gauntlet: the first agent meets every other; the others do not meet each other.
-        pairs: duplicate pairs per pairing and seed.
+        pairs: duplicate pairs per pairing and seed; among three sides, sets of three.
         until: stop a pairing once the interval of its games won is within this many percentage
             points to either side; pairs is then the maximum.
         seed: fixes all random numbers; several seeds, such as --seed 1 2 3, pool their pairs.
@@ -138,10 +137,10 @@ def _tournament(
     began, there, new = time.perf_counter(), len(ledger.records), 0
     plans = {p: _plan(setup, ledger, p, pairs, until) for p in setup.pairings}
     each = pairs * len(setup.seeds)
-    places = {tuple(sorted(setup.agents[i] for i in pairing)): pairing for pairing in plans}
+    places = {setup.meeting(*pairing): pairing for pairing in plans}
     settled = sum(plan.settled(each) for plan in plans.values())
-    total = PLAYED * each * len(plans)
-    with workers, Progress("games and deals", total, PLAYED * settled) as progress:
+    total = setup.games_each * each * len(plans)
+    with workers, Progress("games and deals", total, setup.games_each * settled) as progress:
         for plan in plans.values():  # one pairing after the other: few agents at a time
             for chunk in sorted(plan.missing):
                 workers.submit(setup, chunk)
@@ -154,16 +153,14 @@ def _tournament(
                 for chunk in sorted(plans[pairing].missing):
                     workers.submit(setup, chunk)
                 if not plans[pairing].missing:  # the rest need not be played
-                    progress.advance(PLAYED * (each - sum(chunk.pairs for chunk in plan.chunks)))
-            new += 2 * record["pairs"]
+                    unplayed = each - sum(chunk.pairs for chunk in plan.chunks)
+                    progress.advance(setup.games_each * unplayed)
+            new += setup.sides * record["pairs"]
     seconds = time.perf_counter() - began
     played = {}
     for pairing, plan in plans.items():
         records = [ledger.records[chunk] for chunk in plan.chunks]
-        games, deals = (
-            _in_order(setup, pairing, [read_pairs(record[kind]) for record in records])
-            for kind in KINDS
-        )
+        games, deals = (_in_order(setup, pairing, records, kind) for kind in KINDS)
         played[pairing] = games, deals
     results = standings(setup, names, played, pairs, until, anchor)
     write_json(out / "results.json", results)
@@ -199,11 +196,11 @@ class Plan:
         return sum(chunk.pairs for chunk in self.chunks if chunk not in self.missing)
 
 
-def _in_order(setup: Setup, pairing: tuple[int, int], chunks: list[Pairs]) -> Pairs:
-    """Return the pairs of two agents as the one that stands earlier in the field sees them."""
-    joined = Pairs.joined(chunks)
-    first, second = (setup.agents[place] for place in pairing)
-    return joined if first < second else joined.swapped()
+def _in_order(setup: Setup, pairing: tuple[int, int], records: list[Record], kind: str) -> Outcome:
+    """Return the games or deals of two agents as the pairing's first sees them."""
+    joined = read_pairs(*(record[kind] for record in records))
+    as_met = setup.meeting(*pairing)[0] == setup.agents[pairing[0]]
+    return joined.swapped() if isinstance(joined, Pairs) and not as_met else joined
 
 
 def _plan(
@@ -222,9 +219,9 @@ def _plan(
         if missing:
             return Plan(known, missing)
         if until is not None:
-            games = Pairs.joined([read_pairs(ledger.records[chunk]["games"]) for chunk in known])
+            games = read_pairs(*(ledger.records[chunk]["games"] for chunk in known))
             # With a pair won and one lost besides, so that a few pairs alike do not seem certain.
-            if 100 * estimate(np.append(shares_won(games), [1, 0])).half <= until:
+            if 100 * estimate(np.append(games.shares_won, [1, 0])).half <= until:
                 break
     return Plan(known, set())
 

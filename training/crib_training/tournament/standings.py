@@ -10,15 +10,18 @@ from typing import Any
 import numpy as np
 
 from crib_env.arrays import Array
+from crib_env.rules import Rules
 from crib_training.evaluation.duplicate import Pairs, estimate
 from crib_training.evaluation.evaluate import versions
-from crib_training.evaluation.figures import ROLES, as_json, figures, shares_won
+from crib_training.evaluation.figures import NOTHING, ROLES, as_json, figures
 from crib_training.evaluation.ratings import expected_share, rate
 from crib_training.evaluation.referee import counted
+from crib_training.evaluation.rotation import Sets, figures_of_sets
 from crib_training.loading import find_game
 from crib_training.tournament.chunks import Setup
+from crib_training.tournament.records import Outcome
 
-Played = Mapping[tuple[int, int], tuple[Pairs, Pairs]]
+Played = Mapping[tuple[int, int], tuple[Outcome, Outcome]]
 
 
 def standings(
@@ -34,26 +37,29 @@ def standings(
     Args:
         setup: who played what.
         names: a label for each agent.
-        played: for each pairing its pairs of games, and of single deals.
+        played: for each pairing its pairs or sets of games, and of single deals.
         pairs: the pairs of the settings, with each seed.
         until: the interval of the settings, in percentage points.
         anchor: the agent rated 0; None sets the mean to 0.
     """
     _, rules = find_game(setup.environment, setup.rules)
-    shares = {pairing: shares_won(games) for pairing, (games, _) in played.items()}
-    scores = {pairing: 2 * share for pairing, share in shares.items()}
+    shares = {pairing: games.shares_won for pairing, (games, _) in played.items()}
+    scores = {pairing: setup.sides * share for pairing, share in shares.items()}
     zero = None if anchor is None else names.index(anchor)
-    ratings, low, high = rate(scores, len(names), setup.seeds[0], zero, together=True)
+    opponents = setup.sides - 1
+    ratings, low, high = rate(
+        scores, len(names), setup.seeds[0], zero, together=True, opponents=opponents
+    )
     pairings = [
         {
             "first": names[i],
             "second": names[j],
-            "pairs": len(games.returns),
-            **figures(rules, (names[i], names[j]), games, deals, setup.episode),
+            "pairs": len(games.scores),
+            **_figures(rules, (names[i], names[j]), games, deals, setup.episode),
         }
         for (i, j), (games, deals) in played.items()
     ]
-    expected = expected_share(ratings)
+    expected = expected_share(ratings, opponents)
     misfits = [abs(float(share.mean()) - expected[pair]) for pair, share in shares.items()]
     label = dict(zip(setup.agents, names, strict=True))
     failures = [f for pair in played.values() for kind in pair for f in kind.failures]
@@ -62,6 +68,7 @@ def standings(
         "rules": setup.rules or rules.name,
         "episode": setup.episode,
         "players": setup.players,
+        "sides": setup.sides,
         "pairs": pairs,
         "until": until,
         "chunk": setup.chunk,
@@ -78,7 +85,11 @@ def standings(
                 "high": float(high[place]),
                 **_overall(name, [r for r in pairings if name in (r["first"], r["second"])]),
                 "won": mean_won(
-                    [_seen_by(place, pair, shares[pair]) for pair in played if place in pair]
+                    [
+                        _seen_by(place, pair, shares[pair])
+                        for pair in played
+                        if place == pair[0] or (place == pair[1] and opponents == 1)
+                    ]
                 ),
             }
             for place, name in enumerate(names)
@@ -90,13 +101,24 @@ def standings(
     }
 
 
+def _figures(
+    rules: Rules, names: tuple[str, str], games: Outcome, deals: Outcome, episode: str
+) -> dict[str, Any]:
+    """Return the figures of a pairing."""
+    if isinstance(games, Sets) and isinstance(deals, Sets):
+        return figures_of_sets(rules, names, games, deals)
+    assert isinstance(games, Pairs)
+    assert isinstance(deals, Pairs)
+    return figures(rules, names, games, deals, episode)
+
+
 def _seen_by(place: int, pairing: tuple[int, int], shares: Array) -> Array:
     """Return the shares of games that the agent in a place won, of a pairing's first agent's."""
     return shares if place == pairing[0] else 1 - shares
 
 
 def mean_won(shares: list[Array]) -> dict[str, float | None]:
-    """Return the mean over an agent's opponents, each with equal weight.
+    """Return the mean over an agent's opponents, each with equal weight; none without opponents.
 
     All pairings have the same deals, so their results correlate; the interval accounts for that.
 
@@ -104,6 +126,8 @@ def mean_won(shares: list[Array]) -> dict[str, float | None]:
         shares: float64[pairs] for each opponent; pairing by pairing the same deals, as far as each
             goes.
     """
+    if not shares:
+        return NOTHING
     variance = 0.0
     for one, other in product(shares, repeat=2):
         common = min(len(one), len(other))

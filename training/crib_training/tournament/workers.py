@@ -13,7 +13,8 @@ from typing import Any, Protocol
 
 from crib_training.evaluation.playing import Finished, ignore_progress
 from crib_training.processes import SPAWN, ProcessDiedError, ProcessPool
-from crib_training.tournament.chunks import PLAYED, Chunk, Record, Setup, play
+from crib_training.tournament.chunks import Chunk, Setup, play
+from crib_training.tournament.records import Record
 
 LOOK_EVERY = 0.5  # seconds between two looks at how far the workers are
 
@@ -145,7 +146,7 @@ class Ray:
             raise ValueError('Ray is not installed: pip install "crib-env[cluster]"') from error
         self._ray = ray
         self._address = address
-        self._running: list[Any] = []
+        self._running: dict[Any, int] = {}  # tasks, with the games and deals of each
 
     def __enter__(self) -> Ray:
         self._ray.init(address=self._address, ignore_reinit_error=True, log_to_driver=False)
@@ -159,15 +160,16 @@ class Ray:
 
     def submit(self, setup: Setup, chunk: Chunk) -> None:
         """Have a chunk played."""
-        self._running.append(self._task.remote(setup, chunk, setup.identity()))
+        task = self._task.remote(setup, chunk, setup.identity())
+        self._running[task] = setup.games_each * chunk.pairs
 
     def next_record(self, finished: Finished = ignore_progress) -> Record | None:
         """Return the record of a chunk that is finished, None once all are."""
         if not self._running:
             return None
-        done, self._running = self._ray.wait(self._running, num_returns=1)
-        record: Record = self._ray.get(done[0])
-        finished(PLAYED * record["pairs"])
+        (done, *_), _ = self._ray.wait(list(self._running), num_returns=1)
+        record: Record = self._ray.get(done)
+        finished(self._running.pop(done))
         return record
 
 

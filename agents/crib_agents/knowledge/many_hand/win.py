@@ -1,0 +1,73 @@
+"""The chance of winning a game for three or four from the scores, by a formula with few numbers.
+
+At the start of a deal each side has the strength exp((g - b * need) / sqrt(mean need + a)), where
+``need`` is the points it still has to make, ``g`` depends on where it sits from the dealer, and the
+mean is over all sides. Its chance of winning is its share of the strengths. `crib tables
+many_hand_win` fits the numbers to games of `rule_based`, and says how well they foretell others.
+
+A table solved backwards, as for two, would have a place for each three scores. The formula is rough
+where a side needs only a few points, for it does not know who counts first.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import cache
+
+from crib_agents.data.tables import MANY_HAND_GAMES, MANY_HAND_WIN, load
+from crib_env.arrays import Doubles
+from crib_env.engine.jit import kernel
+from crib_env.engine.many_hand.records import SEATS
+from crib_env.rules import Rules
+
+# Where a row of the table has its numbers: g by places to the left of the dealing side, and these.
+NEEDED = SEATS
+ADDED = SEATS + 1
+
+
+@cache
+def numbers(players: int, sides: int) -> tuple[Doubles, Doubles]:
+    """Return the numbers of the formula, and what a deal brings a side.
+
+    Args:
+        players: 3 or 4. sides: how many sides they are.
+
+    Returns:
+        float64[ADDED + 1]; float64[SEATS, 3], the mean points in play, hands and crib by places to
+        the left of the dealing side.
+    """
+    table = load(MANY_HAND_WIN)
+    for row, name in enumerate(MANY_HAND_GAMES):
+        rules = Rules.preset(name)
+        of_seats = (rules.seating or {}).get(players, ())
+        if of_seats and max(of_seats) + 1 == sides:
+            return table["formula"][row].copy(), table["points"][row].copy()
+    raise ValueError(f"no game is for {players} players on {sides} sides")
+
+
+@kernel
+def chance_of(needs, sides, dealing, formula):
+    """Return the chance that side 0 wins, at the start of a deal.
+
+    Args:
+        needs: by side, the points it still has to make; not of a game that is won.
+        sides: how many there are. dealing: the side that deals.
+        formula: see `numbers`.
+    """
+    mean = 0.0
+    for side in range(sides):
+        mean += max(0.0, needs[side]) / sides
+    root = math.sqrt(mean + formula[ADDED])
+    total = 0.0
+    for side in range(sides):
+        total += math.exp(_lead(needs, side, sides, dealing, formula, root))
+    return 1.0 / total
+
+
+@kernel
+def _lead(needs, side, sides, dealing, formula, root):
+    """Return the logarithm of a side's strength beside side 0's."""
+    place = (side - dealing + sides) % sides
+    mine = (sides - dealing) % sides
+    ahead = formula[place] - formula[mine] - formula[NEEDED] * (needs[side] - needs[0])
+    return ahead / root

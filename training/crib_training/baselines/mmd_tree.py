@@ -1,0 +1,186 @@
+"""Magnetic mirror descent that values every action instead of playing one.
+
+    crib train --method mmd_tree --env five_card_v0 --out runs/mmd_tree
+
+As `mmd`, with a reverse KL to the last policy and one to the uniform policy, whose pull falls. But
+the advantages are not estimated from the actions played. The pegging of each deal is followed down
+every branch, so the value of each card is exact for these two hands (`trees`). Each pair of
+discards is valued by the mean points of the show and by a critic of the pegging, which sees both
+hands and learns from those values. Every decision of the trees counts in the budget.
+"""
+
+from __future__ import annotations
+
+import copy
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import torch
+
+from crib_env.arrays import Doubles
+from crib_env.settings import Between, Count, NewFolder, NotNegative, Portion, Positive, Share
+from crib_training.baselines.games import Games
+from crib_training.baselines.learner import State
+from crib_training.baselines.memory import Memory, MemoryLearner
+from crib_training.baselines.policy import Policy
+from crib_training.baselines.rollout import both_seats
+from crib_training.baselines.run import learn
+from crib_training.baselines.settings import RunSettings
+from crib_training.baselines.trees import Choices, Trees
+from crib_training.learn.learner import mlp
+
+
+@dataclass(frozen=True)
+class Settings(RunSettings):
+    """Learn a mixed policy by magnetic mirror descent on trees of deals.
+
+    Attributes:
+        method: the method.
+        num_envs: deals per iteration.
+        features: per-action features beside the bits.
+        batch_size: decisions per step of gradient descent.
+        epochs: passes over the decisions of an iteration.
+        learning_rate: learning rate.
+        last_rate: the share of it at the end.
+        unit: points that count as an advantage of 1.
+        kl: weight of the KL to the policy that was valued.
+        pull: weight of the KL to the uniform policy in the pegging.
+        last_pull: that weight at the end.
+        discard_pull: weight of the KL to the uniform policy at the discard.
+        last_discard_pull: that weight at the end.
+        explore: share of the uniform policy in the weights of decisions.
+        own: exponent of the mover's own probabilities in the weights of decisions.
+        critic_size: deals per step of the critic.
+        memory: deals from which the critic learns, the newest.
+        max_grad_norm: maximum norm of the gradients.
+        ema_rate: step of the average of the weights at each update; the average is evaluated.
+        out: the folder for results.
+    """
+
+    method: Literal["mmd_tree"] = "mmd_tree"
+    num_envs: Count = 512
+    features: Literal["lookahead", "reply"] | None = "reply"
+    batch_size: Annotated[int, Between(2, 1 << 20)] = 1024
+    epochs: Count = 2
+    learning_rate: Positive = 4e-3
+    last_rate: Share = 0.03
+    unit: Positive = 2.9
+    kl: NotNegative = 0.5
+    pull: NotNegative = 0.05
+    last_pull: NotNegative = 0.006
+    discard_pull: NotNegative = 0.03
+    last_discard_pull: NotNegative = 0.002
+    explore: Share = 0.1
+    own: Share = 0.5
+    critic_size: Count = 256
+    memory: Count = 8192
+    max_grad_norm: Positive = 0.5
+    ema_rate: Portion = 0.005
+    out: NewFolder = Path("runs/mmd_tree")
+
+
+class MMDTree(MemoryLearner):
+    """Learns by its `Settings`; see `crib_training.baselines.learner.Learner`."""
+
+    def __init__(self, settings: Settings) -> None:
+        super().__init__(settings)
+        self.chance = torch.Generator().manual_seed(settings.seed)
+        self.policy = Policy(self.games, settings.hidden_sizes)
+        self.average = copy.deepcopy(self.policy)
+        self.critic = mlp(both_seats(self.games).shape[1], *settings.hidden_sizes, 1)
+        self.weights = [*self.policy.parameters(), *self.critic.parameters()]
+        self.optimizer = torch.optim.Adam(
+            self.weights, settings.learning_rate, eps=1e-5, fused=True
+        )
+        self.modules = {
+            "policy": self.policy,
+            "average": self.average,
+            "critic": self.critic,
+            "adam": self.optimizer,
+        }
+        self.roots = Memory(settings.memory, False, self.rng)
+        self.memories = {"roots": self.roots}
+        self.trees = Trees(self.policy, settings.explore, settings.own)
+
+    def iterate(self) -> dict[str, float]:
+        """Value all actions of some deals, then learn from them."""
+        settings, left = self.settings, self.left
+        share = settings.last_rate + (1 - settings.last_rate) * left
+        self.optimizer.param_groups[0]["lr"] = settings.learning_rate * share
+        pegging, discards = self._deal()
+        columns = Choices.join([pegging, discards])
+        pull = torch.cat([
+            torch.full_like(pegging.weights, _between(settings.last_pull, settings.pull, left)),
+            torch.full_like(discards.weights, _between(settings.last_discard_pull,
+                                                       settings.discard_pull, left)),
+        ])  # fmt: skip
+        count = len(pull)
+        for _ in range(settings.epochs):
+            order = torch.randperm(count, generator=self.chance)
+            for rows in order.tensor_split(max(1, count // settings.batch_size)):
+                batch = Choices(*(column[rows] for column in vars(columns).values()))
+                figures = self._descend(batch, pull[rows])
+        self.decisions += count
+        return figures
+
+    def _deal(self) -> tuple[Choices, Choices]:
+        """Deal, and return the decisions of the pegging and of the discards."""
+        games, trees = self.games, self.trees
+        games.reset()
+        stages, drawn = [games], []
+        for _ in range(4):  # two cards of one seat, then two of the other
+            drawn.append(trees.draw(stages[-1], self.rng))
+            stage, _, _ = stages[-1].after(stages[-1].lanes, drawn[-1])
+            stage.observe()
+            stages.append(stage)
+        values, pegging = trees.pegging(stages[4])
+        movers = torch.from_numpy(1.0 - 2.0 * stages[4].movers)
+        self.roots.add(both=both_seats(stages[4]),
+                       value=(torch.from_numpy(values) * movers).float())  # fmt: skip
+        first = trees.discards(stages[0], drawn[2:], self._pegging_value)
+        second = trees.discards(stages[2], [], self._pegging_value)
+        return pegging, Choices.join([first, second]).normalised()
+
+    @torch.no_grad()
+    def _pegging_value(self, games: Games) -> Doubles:
+        """Return the critic's value of pegging for seat 0, float64[K]."""
+        values: Doubles = self.critic(both_seats(games))[:, 0].double().numpy()
+        return values * (1.0 - 2.0 * games.movers)
+
+    def _descend(self, batch: Choices, pull: torch.Tensor) -> dict[str, float]:
+        """Take a step of gradient descent, and return figures."""
+        settings = self.settings
+        log_p = self.policy(batch.observations, batch.masks).log_softmax(1)
+        p = log_p.exp()
+        gain = (p * batch.advantages).sum(1) / settings.unit
+        kl = (p * (log_p - batch.log_probabilities)).sum(1)
+        entropy = -(p * log_p).sum(1)
+        drawn = self.roots.draw(settings.critic_size)
+        error = (self.critic(drawn["both"])[:, 0] - drawn["value"]).square().mean()
+        loss = -(batch.weights * (gain - settings.kl * kl + pull * entropy)).mean() + 0.1 * error
+        self.optimizer.zero_grad()
+        loss.backward()
+        torch.nn.utils.clip_grad_norm_(self.weights, settings.max_grad_norm)
+        self.optimizer.step()
+        self.average.follow(self.policy, settings.ema_rate)
+        return {"loss": loss.item(), "kl": kl.mean().item(), "entropy": entropy.mean().item(),
+                "value_error": error.item()}  # fmt: skip
+
+    def state(self) -> dict[str, Any]:
+        """Return deals, generators and the critic's memory."""
+        return super().state() | {"chance": self.chance.get_state().numpy()}
+
+    def restore(self, state: State) -> None:
+        """Restore what `state` returned."""
+        super().restore(state)
+        self.chance.set_state(torch.from_numpy(state["chance"].copy()))
+
+
+def _between(last: float, first: float, left: float) -> float:
+    return last + (first - last) * left
+
+
+def run(settings: Settings) -> None:
+    """Learn, and print where the results are."""
+    learn(MMDTree(settings))
