@@ -6,14 +6,8 @@ points and its share of the unseen cards, and each seat for what it is likely to
 
 from __future__ import annotations
 
-from crib_agents.kernels.many_hand import (
-    able,
-    cards_of,
-    known_of,
-    no_fit,
-    reply,
-    share_of,
-)
+from crib_agents.kernels.many_hand import able, reply
+from crib_agents.kernels.many_hand_held import cards_of, known_of, no_fit, share_of
 from crib_agents.learned.network import put, put_counts
 from crib_env.engine.counting import sequence_of, sequence_points, unseen_ranks
 from crib_env.engine.jit import kernel
