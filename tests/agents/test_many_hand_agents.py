@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from crib_agents.data.tables import MANY_HAND, MANY_HAND_CRIBS, load
 from crib_agents.expert.many_hand.worlds import draw_world, known, rules_of
-from crib_agents.kernels.many_hand import least_pips
+from crib_agents.kernels.many_hand_held import RANKS, lacking, least_pips
 from crib_agents.learned import MonteCarloAgent
 from crib_agents.rule_based import default_weights
 from crib_training.evaluation.duplicate import estimate, play_pairs
@@ -42,7 +42,7 @@ def test_rule_based_beats_greedy_in_partnership() -> None:
 def test_rule_based_makes_more_than_two_greedy() -> None:
     points = play_sets(PRESETS["three_hand"], "deal", *AGENTS, 6000, 1).points.sum(axis=3)
     more = estimate((points[..., 0] - points[..., 1:].mean(axis=2)).mean(axis=1))
-    assert more.mean - more.half > 0
+    assert more.mean - more.half > 0.1
 
 
 def test_what_a_seat_could_not_play_it_does_not_hold() -> None:
@@ -54,6 +54,18 @@ def test_what_a_seat_could_not_play_it_does_not_hold() -> None:
     v["pile_seats"] = 0 | 1 << 2 | 2 << 4 | 2 << 6  # me, left, right, right
     least = int(least_pips(v))
     assert [least >> 4 * seat & 15 for seat in range(3)] == [7, 7, 1]
+
+
+def test_a_seat_that_scored_nothing_lacks_what_would_have_scored() -> None:
+    """The left seat plays a 9 on an 8 and pairs a 5; the right one pairs the 9, then plays a 6."""
+    v = np.zeros(1, dtype=VIEW)[0]
+    v["players"] = 3
+    v["pile"][:6] = [4 * 7, 4 * 8, 4 * 8 + 1, 4 * 4, 4 * 4 + 1, 4 * 5]  # 8, 9, 9; 5, 5, 6
+    v["pile_n"], v["pile_from"], v["count"] = 6, 3, 16
+    v["pile_seats"] = 0 | 1 << 2 | 2 << 4 | 0 | 1 << 8 | 2 << 10  # me, left, right, and again
+    lacks = int(lacking(v))
+    ranks = [{r for r in range(RANKS) if lacks >> RANKS * i + r & 1} for i in range(2)]
+    assert ranks == [{6, 7}, {4}]  # no 7 and no 8; no 5
 
 
 def lanes_at_play(preset: str, n: int, plays: int) -> GameBatch:
@@ -135,6 +147,9 @@ def test_deep_monte_carlo_learns_and_its_file_plays(preset: str, tmp_path: Path)
     run = Training(settings)
     while run.deals < settings.deals:
         run.iterate()
+    run.measure(2)
+    run.curve.measure_baselines(2)
+    assert run.curve.shares["rule_based"] == (1 / 3 if preset == "three_hand" else 1 / 2)
     run.save()
     agent = MonteCarloAgent.load(tmp_path / "policy.safetensors")
     games = GameBatch(PRESETS[preset], 5, episode="game", seed=1)
@@ -145,3 +160,12 @@ def test_deep_monte_carlo_learns_and_its_file_plays(preset: str, tmp_path: Path)
     assert agent.act(views, np.random.default_rng(1)).tolist() == np.nanargmax(values, 1).tolist()
     for _ in games.play(agent, np.random.default_rng(1)):
         pass
+
+
+@pytest.mark.slow
+def test_half_a_minute_of_self_play_is_level_with_two_rule_based(tmp_path: Path) -> None:
+    training = Training(Settings(env="three_hand_v0", deals=150_000, out=tmp_path))
+    while training.deals < 150_000:
+        training.iterate()
+    (point,) = training.measure(4000)
+    assert point.won + point.won_interval > 1 / 3

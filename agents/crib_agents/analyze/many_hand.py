@@ -16,7 +16,8 @@ from numba import float64, int64, void
 from crib_agents.analyze.choices import CardChoice, DiscardChoice
 from crib_agents.expert.many_hand.search import WORLDS, play_out, same_rank, seed_by_view
 from crib_agents.expert.many_hand.worlds import draw_world, known, rules_of
-from crib_agents.kernels.many_hand import CRIBS, RANKS, kept_value, stake
+from crib_agents.kernels.many_hand import CRIBS, kept_value, stake
+from crib_agents.kernels.many_hand_held import RANKS
 from crib_agents.knowledge.many_hand.win import chance_of, numbers
 from crib_agents.rule_based import default_weights
 from crib_env.arrays import Doubles

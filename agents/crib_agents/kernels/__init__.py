@@ -8,6 +8,11 @@ may add). Here is what takes a view of how others play. Two-hand games:
 - `discard`: where a 13x13 chart holds a pair of cards, and the best pair to discard by any measure.
 - `pegging`: the card to play, by points now and the likely reply.
 
+Games for three and four:
+
+- `many_hand`: how `rule_based` plays them.
+- `many_hand_held`: what the other seats may hold, by what they played and passed.
+
 Table Top:
 
 - `placing`: the cell for a card, by what each line is likely to come to.

@@ -2,13 +2,15 @@
 
 It discards by the exact mean of the hand, plus or minus the mean of the crib with that card, by
 charts made of these games. It pegs what a card makes, less what the next two seats are likely to
-peg on it, plus its own answer to both: each seat is taken to hold any unseen card that its passes
-allow, and to score if it can. It does not play to the score: what each other side gains counts the
-same. Weighing it by how near that side is to winning changed nothing that could be measured.
+peg on it, plus its own answer to both, plus what the cards it keeps are worth. Each seat is taken
+to hold any unseen card but those that it would have played, and to score if it can. It does not
+play to the score: what each other side gains counts the same. Weighing it by how near that side is
+to winning changed nothing that could be measured.
 """
 
 from __future__ import annotations
 
+from crib_agents.kernels.many_hand_held import RANKS, cards_of, known_of, no_fit, share_of
 from crib_agents.kernels.pegging import HEURISTICS, REPLY
 from crib_env.engine.counting import (
     DECK,
@@ -22,13 +24,15 @@ from crib_env.engine.many_hand.counting import certain_points
 from crib_env.engine.record import NONE
 from crib_env.engine.show import pip
 
-RANKS = 13
 MANY_HEURISTICS: tuple[tuple[str, float, str], ...] = (
-    ("next", 0.8, "a point that the next seat may peg costs less than one: it may play another"),
-    ("then", 0.9, "the same of the seats after it"),
-    ("answer", 0.5, "a point of this seat's own next card: less still"),
-    ("go", 1.0, "the point for a go, by how likely nobody else has a card that fits"),
-    ("low", 0.1, "a card below five is kept, for each pip below: low cards win the go later"),
+    ("next", 0.7, "a point that the next seat may peg costs less than one: it may play another"),
+    ("then", 0.6, "the same of the seats after it"),
+    ("answer", 0.3, "a point of this seat's own next card: less still"),
+    ("go", 0.5, "the point for a go, by how likely nobody else has a card that fits"),
+    ("low", 0.03, "what a card is worth more in hand than one a rank higher: it fits more counts"),
+    ("ace", 0.12, "what an ace is worth besides: it fits nearly always, and makes 31 of 30"),
+    ("pair", 0.3, "another of the rank in hand: who pairs the card is paired again"),
+    ("fifteen", 0.2, "a card in hand that would make the count 15"),
 )
 # Where the agent's weights hold the mean cribs (by players, whose it is, rank), and these.
 CRIBS = REPLY + len(HEURISTICS)
@@ -37,6 +41,9 @@ THEN = NEXT + 1
 ANSWER = NEXT + 2
 GO = NEXT + 3
 LOW = NEXT + 4
+ACE = NEXT + 5
+PAIR = NEXT + 6
+FIFTEEN = NEXT + 7
 WIN = 1000.0  # more than any sum of the parts: a card that wins the game is played
 
 
@@ -75,50 +82,6 @@ def best_discard(v, table, weights):
 
 
 @kernel
-def least_pips(v):
-    """Return the least pip value each seat's cards can have, four bits a seat, by its passes (M7).
-
-    A seat could not play where the turn went past it, and nobody could where a count below 31
-    ended; with ``second_go_ends`` some could.
-    """
-    least = 0x1111
-    count = 0
-    players = v["players"]
-    before = 0
-    for i in range(v["pile_n"] + 1):
-        here = i == v["pile_n"]
-        who = 0 if here else v["pile_seats"] >> 2 * i & 3
-        card = 0 if here else pip(v["pile"][i])
-        ended = v["count"] == 0 if here else count == 31 or count + card > 31
-        if count > 21 and count < 31 and not (ended and v["second_go_ends"]):
-            seat = before
-            for _ in range(players):
-                seat = seat + 1 if seat + 1 < players else 0
-                if seat == who and not ended:
-                    break
-                known = least >> 4 * seat & 15
-                least += max(0, 32 - count - known) << 4 * seat
-        count = card if ended else count + card
-        before = who
-    return least
-
-
-@kernel
-def share_of(unseen, r, least):
-    """Return the unseen cards of rank ``r``, none if its pip is below the least a seat can hold."""
-    return unseen >> (4 * r) & 15 if min(r + 1, 10) >= least else 0
-
-
-@kernel
-def cards_of(unseen, least):
-    """Return how many unseen cards a seat may hold, at least 1."""
-    total = 0
-    for r in range(RANKS):
-        total += share_of(unseen, r, least)
-    return max(1, total)
-
-
-@kernel
 def able(v, seat):
     """Return the first seat from ``seat`` to the left that may still play in this count, or 0."""
     while seat < v["players"] and (v["held_n"][seat] == 0 or v["passed"] >> seat & 1):
@@ -127,10 +90,9 @@ def able(v, seat):
 
 
 @kernel
-def reply(v, seat, sequence, n, count, unseen, least):
+def reply(v, seat, sequence, n, count, unseen, known):
     """Return what a seat is likely to peg on a sequence: one card, that scores if any does."""
-    low = least >> 4 * seat & 15
-    cards = cards_of(unseen, low)
+    cards = cards_of(unseen, known, seat)
     held = v["held_n"][seat]
     scoring = 0.0
     points = 0.0
@@ -140,20 +102,10 @@ def reply(v, seat, sequence, n, count, unseen, least):
             break
         made = sequence_points(sequence << 4 | r, n + 1, total, 0)
         if made > 0:
-            chance = min(1.0, held * share_of(unseen, r, low) / cards)
+            chance = min(1.0, held * share_of(unseen, r, known, seat) / cards)
             scoring += chance
             points += chance * made
     return points / max(1.0, scoring)
-
-
-@kernel
-def no_fit(v, seat, count, unseen, least):
-    """Return how likely a seat has no card that fits."""
-    low = least >> 4 * seat & 15
-    fits = 0.0
-    for r in range(min(RANKS, 31 - count) if count > 21 else RANKS):
-        fits += share_of(unseen, r, low)
-    return max(0.0, 1.0 - fits / cards_of(unseen, low)) ** v["held_n"][seat]
 
 
 @kernel
@@ -169,32 +121,31 @@ def answer(v, k, sequence, n, count):
 
 
 @kernel
-def on_sequence(v, k, seat, sequence, n, count, unseen, least, weights):
+def on_sequence(v, k, seat, sequence, n, count, unseen, known, weights):
     """Return what ``seat`` and, if it cannot play, those after it are likely to peg, to my gain."""
     gain = 0.0
     reached = 1.0
     worth = weights[THEN]
     while seat:
-        gain += reached * worth * stake(v, seat) * reply(v, seat, sequence, n, count, unseen, least)
-        reached *= no_fit(v, seat, count, unseen, least)
+        gain += reached * worth * stake(v, seat) * reply(v, seat, sequence, n, count, unseen, known)
+        reached *= no_fit(v, seat, count, unseen, known)
         seat = able(v, seat + 1)
     return gain + reached * weights[ANSWER] * answer(v, k, sequence, n, count)
 
 
 @kernel
-def after(v, k, sequence, n, count, unseen, least, weights):
+def after(v, k, sequence, n, count, unseen, known, weights):
     """Return what is likely to follow ``hand[k]`` in this count, to this side's gain.
 
     Args:
         sequence, n, count: the play with that card.
-        unseen: the ranks not seen. least: see `least_pips`.
+        unseen: the ranks not seen. known: see `known_of`.
     """
     gain = 0.0
     nobody = 1.0  # how likely no seat so far has a card that fits
     seat = able(v, 1)
     while seat:
-        low = least >> 4 * seat & 15
-        cards = cards_of(unseen, low)
+        cards = cards_of(unseen, known, seat)
         held = v["held_n"][seat]
         mine = stake(v, seat)
         then = able(v, seat + 1)
@@ -207,13 +158,13 @@ def after(v, k, sequence, n, count, unseen, least, weights):
             total = count + min(r + 1, 10)
             if total > 31:
                 break
-            share = share_of(unseen, r, low) / cards
+            share = share_of(unseen, r, known, seat) / cards
             if share == 0.0:
                 continue
             fits += share
             longer = sequence << 4 | r
             made = sequence_points(longer, n + 1, total, 0)
-            follows = on_sequence(v, k, then, longer, n + 1, total, unseen, least, weights)
+            follows = on_sequence(v, k, then, longer, n + 1, total, unseen, known, weights)
             if total == 31:
                 follows = 0.0
             if made > 0:
@@ -234,10 +185,26 @@ def after(v, k, sequence, n, count, unseen, least, weights):
 
 
 @kernel
+def kept(v, k, count, weights):
+    """Return what the cards left in hand are worth when ``hand[k]`` brings the count to ``count``.
+
+    It is fitted: in self-play with some cards drawn at random, by the points that then followed.
+    """
+    rank = v["hand"][k] >> 2
+    value = weights[LOW] * rank - weights[ACE] * (rank == 0)
+    fifteen = 0
+    for i in range(v["hand_n"]):
+        if i != k:
+            value += weights[PAIR] * (v["hand"][i] >> 2 == rank)
+            fifteen |= count + pip(v["hand"][i]) == 15
+    return value + weights[FIFTEEN] * fifteen
+
+
+@kernel
 def best_card(v, weights):
     """Return the legal card of the highest value, of equals the higher."""
     unseen = unseen_ranks(v)
-    least = least_pips(v)
+    known = known_of(v)
     sequence = sequence_of(v)
     n = v["pile_n"] - v["pile_from"] + 1
     best = NONE
@@ -249,12 +216,11 @@ def best_card(v, weights):
         count = v["count"] + pip(card)
         now = certain_points(v, k, sequence)
         value = float(now)
-        if v["count"] > 0:
-            value -= weights[LOW] * max(0, 5 - pip(card))
+        value += kept(v, k, count, weights)
         if now >= v["target"] - v["scores"][0]:
             value += WIN
         if count < 31:
-            value += after(v, k, sequence << 4 | card >> 2, n, count, unseen, least, weights)
+            value += after(v, k, sequence << 4 | card >> 2, n, count, unseen, known, weights)
         if best == NONE or value > most or (value == most and card > best):
             best = card
             most = value

@@ -16,10 +16,12 @@ from typing import Any
 from crib_agents.files import write_whole
 from crib_agents.loading import load_agent
 
+from crib_env.engine.family import find_family
 from crib_env.envs.makers import EnvSpec
 from crib_env.policy import Agent
 from crib_env.rules import Rules
 from crib_training.evaluation.duplicate import estimate, play_pairs
+from crib_training.evaluation.rotation import play_sets
 from crib_training.learn.picture import draw, of_run
 from crib_training.loading import in_phase, shortest_episode
 from crib_training.outputs import csv_table, write_json
@@ -112,7 +114,7 @@ class Curve:
     def measure_baselines(self, pairs: int) -> None:
         """Measure the baselines."""
         first, opponent = next(iter(self.opponents.items()))
-        self.shares = {first: 0.5}
+        self.shares = {first: 1 / sides_of(self.rules, self.players)}
         for name, agent in self.baselines.items():
             self.shares[name] = self._strength(agent, opponent, pairs)["won"]
 
@@ -150,19 +152,29 @@ class Curve:
         self.shares = dict(state["baselines"])
 
 
+def sides_of(rules: Rules, players: int) -> int:
+    """Return how many sides a game for so many players has."""
+    return len(set(find_family(rules.engine).sides_under(rules, players)))
+
+
 def strength(
     agent: Agent, opponent: Agent, rules: Rules, episode: str, players: int, pairs: int
 ) -> dict[str, float]:
     """Return an agent's strength against an opponent, as the fields of `Point` name it.
 
+    Among three sides the agent meets two of the opponent; see `evaluation.rotation`.
+
     Args:
         episode: the shortest of the game.
-        pairs: of those; half as many of games.
+        pairs: of those, or sets; half as many of games.
     """
-    deals = play_pairs(rules, episode, agent, opponent, pairs, SEED, players=players)
-    lead = estimate((deals.points[:, :, 0] - deals.points[:, :, 1]).sum(axis=2).mean(axis=1))
-    games = play_pairs(rules, "game", agent, opponent, max(2, pairs // 2), SEED, players=players)
-    won = estimate(games.won.mean(axis=1))
+    play: Any = play_pairs if sides_of(rules, players) == 2 else play_sets
+    deals = play(rules, episode, agent, opponent, pairs, SEED, players=players)
+    points = deals.points.sum(axis=3)
+    lead = estimate((points[..., 0] - points[..., 1:].mean(axis=2)).mean(axis=1))
+    games = play(rules, "game", agent, opponent, max(2, pairs // 2), SEED, players=players)
+    won = games.won if games.won.ndim == 2 else games.won[..., 0]
+    won = estimate(won.mean(axis=1))
     return {
         "points": lead.mean,
         "points_interval": lead.half,

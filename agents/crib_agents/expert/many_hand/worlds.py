@@ -7,7 +7,8 @@ have, or could have played where it passed. So a world has the crib that goes wi
 
 from __future__ import annotations
 
-from crib_agents.kernels.many_hand import best_discard, least_pips
+from crib_agents.kernels.many_hand import best_discard
+from crib_agents.kernels.many_hand_held import least_pips
 from crib_env.engine.jit import kernel
 from crib_env.engine.many_hand.records import CRIB_SLOT, HAND, KEPT, PILE, SEATS
 from crib_env.engine.many_hand.views import view

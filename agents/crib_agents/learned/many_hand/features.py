@@ -6,14 +6,8 @@ points and its share of the unseen cards, and each seat for what it is likely to
 
 from __future__ import annotations
 
-from crib_agents.kernels.many_hand import (
-    able,
-    cards_of,
-    least_pips,
-    no_fit,
-    reply,
-    share_of,
-)
+from crib_agents.kernels.many_hand import able, reply
+from crib_agents.kernels.many_hand_held import cards_of, known_of, no_fit, share_of
 from crib_agents.learned.network import put, put_counts
 from crib_env.engine.counting import sequence_of, sequence_points, unseen_ranks
 from crib_env.engine.jit import kernel
@@ -22,7 +16,7 @@ from crib_env.engine.show import pip
 from crib_env.engine.slots import DISCARD
 
 NAME = "many_hand.card"
-VERSION = 1
+VERSION = 2
 
 DEALER = 0  # who deals, in seats to the left, while cards are discarded; then while they are played
 KEPT = DEALER + 2 * SEATS  # discarding: ranks kept, thermometer
@@ -92,14 +86,13 @@ def card_features(v, k, now, places, values):
 @kernel
 def reply_features(v, sequence, length, count, unseen, places, values, n):
     """Write what the others may do after the card, behind the first ``n``; return how many are."""
-    least = least_pips(v)
+    known = known_of(v)
     seat = able(v, 1)
     if seat:
-        low = least >> 4 * seat & 15
-        cards = cards_of(unseen, low)
+        cards = cards_of(unseen, known, seat)
         for r in range(13):
             total = count + min(r + 1, 10)
-            share = share_of(unseen, r, low) / cards
+            share = share_of(unseen, r, known, seat) / cards
             if total > 31 or share == 0.0:
                 continue
             n = put(places, values, n, SHARE + r, 4.0 * share)
@@ -108,8 +101,8 @@ def reply_features(v, sequence, length, count, unseen, places, values, n):
                 n = put(places, values, n, REPLY + r, points / 4.0)
                 n = put(places, values, n, RISK + r, points * share)
     while seat:
-        likely = reply(v, seat, sequence, length, count, unseen, least)
+        likely = reply(v, seat, sequence, length, count, unseen, known)
         n = put(places, values, n, LIKELY + seat, likely / 4.0)
-        n = put(places, values, n, CANNOT + seat, no_fit(v, seat, count, unseen, least))
+        n = put(places, values, n, CANNOT + seat, no_fit(v, seat, count, unseen, known))
         seat = able(v, seat + 1)
     return n
