@@ -66,8 +66,8 @@ check-libraries: $(INSTALLED) ## Run the examples of other libraries, each in an
 	done; \
 	printf %s "$$report" | tr '|' '\n'; exit $$failed
 
-check-page: $(INSTALLED) ## Play whole games through the page of crib web in Chromium *
-	@$(PY) -m pytest -m slow tests/play/test_page.py $(ARGS)
+check-page: $(INSTALLED) ## Play whole games through the pages of crib web and of replays in Chromium *
+	@$(PY) -m pytest -m slow tests/play/test_page.py tests/play/test_replay.py $(ARGS)
 
 lint: $(INSTALLED) ## Check style, formatting and which way imports go
 	@$(PY) -m ruff check .

@@ -107,7 +107,7 @@ def check_folder(path: Path) -> None:
     _check_access(nearest)
 
 
-def check_kept_file(path: Path) -> None:
+def check_store_file(path: Path) -> None:
     """Raise an OSError unless a file can be written there, in a folder that is made if need be."""
     if path.is_dir():
         raise IsADirectoryError(f"{path} is a folder: name a file")
@@ -160,7 +160,7 @@ Portion = Annotated[float, Between(0, 1, above=True)]  # more than none of it
 Players = Literal[2, 3, 4]  # the game says which of them it has
 Seat = Annotated[int, Between(0, 3)]  # of four; the game says how many it has
 NewFile = Annotated[Path, check_file]
-KeptFile = Annotated[Path, check_kept_file]
+StoreFile = Annotated[Path, check_store_file]
 NewFolder = Annotated[Path, check_folder]
 File = Annotated[Path, is_file]
 Folder = Annotated[Path, is_folder]

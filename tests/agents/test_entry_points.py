@@ -58,7 +58,7 @@ def test_a_built_in_name_stays_the_built_in_agent(other_package: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    ("place", "said"),
+    ("place", "message"),
     [
         ("card_sharks_broken:Mine", "ModuleNotFoundError: No module named 'a_package"),
         ("card_sharks:Nobody", "AttributeError"),
@@ -66,10 +66,10 @@ def test_a_built_in_name_stays_the_built_in_agent(other_package: Any) -> None:
     ],
 )
 def test_an_agent_that_cannot_be_loaded_names_its_package(
-    other_package: Any, place: str, said: str
+    other_package: Any, place: str, message: str
 ) -> None:
     other_package("shark", place)
-    with pytest.raises(ValueError, match=said) as error:
+    with pytest.raises(ValueError, match=message) as error:
         find_agent("shark")
     for word in ("'shark'", "'card-sharks'", place):
         assert word in str(error.value)

@@ -141,12 +141,12 @@ def unable(state: Any, count: int, last: int, gos: list[Go], plays: list[Play]) 
     began = len(plays)
     while began and sum(pip(parse_cards(p.card)[0]) for p in plays[began - 1 :]) <= count:
         began -= 1
-    said = {go.mine for go in gos if go.after > began}
+    own = {go.mine for go in gos if go.after > began}
     stuck = [seat for seat in (1 - last, last)
              if held[seat] and all(count + pip(card) > 31 for card in held[seat])]  # fmt: skip
     if count == 31 or (1 - last not in stuck and held[1 - last]):
         return []
-    return [Go(count, seat == 0, len(plays)) for seat in stuck if (seat == 0) not in said]
+    return [Go(count, seat == 0, len(plays)) for seat in stuck if (seat == 0) not in own]
 
 
 def test_games_side_by_side_do_not_mix_up_their_pairs() -> None:
@@ -195,14 +195,14 @@ def test_a_pair_drawn_by_chance_is_laid_without_fault() -> None:
 
 
 @pytest.mark.parametrize(
-    ("pair", "said"),
+    ("pair", "message"),
     [
         (["2C", "2C"], "to discard are two cards of"),
         (["2C"], "to discard are two cards of"),
         (["xx", "yy"], "to discard are two cards of"),
     ],
 )
-def test_a_pair_that_is_none_is_refused(pair: list[str], said: str) -> None:
+def test_a_pair_that_is_none_is_refused(pair: list[str], message: str) -> None:
     class Errs(KeepsFives):
         def choose_discard(
             self, hand: list[str], is_dealer: bool, scores: tuple[int, int]
@@ -212,7 +212,7 @@ def test_a_pair_that_is_none_is_refused(pair: list[str], said: str) -> None:
     env = six_card_v0.raw_env()
     env.reset(seed=1)
     view = np.array([env.view(env.dealer ^ 1)])
-    with pytest.raises(ValueError, match=said):
+    with pytest.raises(ValueError, match=message):
         Errs().act(view, np.random.default_rng(0))
 
 

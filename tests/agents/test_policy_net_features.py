@@ -23,7 +23,7 @@ from crib_env.batch import GameBatch
 
 SMALL = ppo.Settings(
     num_envs=16, steps=8, batch_size=64, epochs=1, hidden_sizes=(16, 16),
-    progress=False, opponent="random", timesteps=256,
+    progress=False, opponent="random", timesteps=256, eval_pairs=0,
 )  # fmt: skip
 TRAININGS: dict[str, dict[str, Any]] = {
     "six_card reply": {"features": "reply", "reward": "expected"},

@@ -48,8 +48,8 @@ def start(site: Path, cache: Path, where: str) -> dict[str, Any]:
         text=True,
     )
     assert done.returncode == 0, done.stderr
-    said: dict[str, Any] = json.loads(done.stdout)
-    return said
+    output: dict[str, Any] = json.loads(done.stdout)
+    return output
 
 
 @pytest.mark.parametrize("where", ["alone", pytest.param("batch", marks=pytest.mark.slow)])

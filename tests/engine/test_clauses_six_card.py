@@ -11,7 +11,14 @@ from random import Random
 import numpy as np
 import pytest
 
-from crib_env import IllegalActionError, observation_layout, parse_card, parse_cards
+from crib_env import (
+    IllegalActionError,
+    observation_layout,
+    parse_card,
+    parse_cards,
+    pegging_v0,
+)
+from crib_env.events import read_log
 from crib_env.rules import Rules
 from stacked import Table, deal, in_play, in_show, make, sfc32
 
@@ -506,3 +513,28 @@ def test_h8_the_events_of_the_show_name_the_cards_counted() -> None:
         ("hand", 1): set(parse_cards("9D 4S TC 8C")),
         ("crib", 1): set(parse_cards("2H 3H 2S 3D")),
     }
+
+
+def test_h8_what_makes_nothing_is_told_too_to_who_asks() -> None:
+    """The starter before the hands, which no longer lies there when the next deal has begun."""
+    table = Table(deal("2C 4D 6H 8S / KC KD", "3C 5S 7D 9H / TC JD", "QC"))
+    table.discard()
+    table.finish()
+    told = read_log(table.env.game.log, include_zero=True)[-4:]
+    # 5-Q and 3-5-7; then a run of four twice and a pair.
+    assert [(e.reason, e.seat, e.points) for e in told] == [
+        ("heels", 1, 0), ("hand", 0, 0), ("hand", 1, 4), ("crib", 1, 10),
+    ]  # fmt: skip
+    cards = ["QC", "2C 4D 6H 8S", "3C 5S 7D 9H", "KC KD TC JD"]
+    assert [set(e.cards) for e in told] == [set(parse_cards(one)) for one in cards]
+
+
+def test_h8_where_pegging_alone_is_played_nothing_is_counted() -> None:
+    env = pegging_v0.raw_env()
+    env.reset(seed=2)
+    reasons: set[str] = set()
+    while not any(env.terminations.values()):
+        env.step(min(legal(env, env.agent_selection)))
+        reasons |= {event.reason for event in read_log(env.game.log, include_zero=True)}
+    assert "last" in reasons
+    assert not reasons & {"heels", "hand", "crib"}

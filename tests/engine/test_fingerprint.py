@@ -405,8 +405,8 @@ def test_edited_agents_play_as_edited(tmp_path: Path) -> None:
             (tmp_path / package / "deep").mkdir(parents=True, exist_ok=True)
             helper = edit.helper.replace(edit.old, edit.new) if edited else edit.helper
             write(tmp_path / package, edit.agent.replace("mine", package), helper)
-        said = python(code, NUMBA_CACHE_DIR=str(tmp_path / "code")).split()
-        return dict(zip(packages, map(int, said), strict=True))
+        output = python(code, NUMBA_CACHE_DIR=str(tmp_path / "code")).split()
+        return dict(zip(packages, map(int, output), strict=True))
 
     assert play(edited=False) == {name: before for name, (before, _) in PLAYED.items()}
     assert play(edited=True) == {name: after for name, (_, after) in PLAYED.items()}

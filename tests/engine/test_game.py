@@ -274,6 +274,22 @@ def test_games_tally_what_is_pegged_in_each_phase() -> None:
     assert games.tally[4].any()
 
 
+def test_a_tally_has_the_points_of_the_events() -> None:
+    deck = np.random.default_rng(4).permutation(52)[None]
+    game, games = Game("hoyle", episode="deal"), GameBatch("hoyle", 1, episode="deal", seed=1)
+    for one in (game, games):
+        one.reset(decks=deck, dealer=1)
+    made = np.zeros((2, 3))
+    while not game.over:
+        action = game.legal_actions[0]
+        game.push(action)
+        games.step(np.zeros(1, dtype=np.int64), np.array([action]))
+        for event in game.events:
+            made[event.seat, {"hand": 1, "crib": 2}.get(event.reason, 0)] += event.points
+    assert made.all(axis=0).tolist() == [True, True, False]  # the crib is the dealer's
+    assert games.tally[0].tolist() == made.tolist()
+
+
 def rng() -> np.random.Generator:
     return np.random.default_rng(1)
 
@@ -304,16 +320,16 @@ class Answers:
 
 
 @pytest.mark.parametrize(
-    ("answer", "said"),
+    ("answer", "message"),
     [
         ([parse_card("AC")], "expected 2 integers"),
         ([0.5, 0.5], "expected 2 integers"),
         ([99, 99], "99 is no action"),
     ],
 )
-def test_an_agent_that_errs_is_named(answer: Any, said: str) -> None:
+def test_an_agent_that_errs_is_named(answer: Any, message: str) -> None:
     games = GameBatch(Rules.preset("hoyle"), 2, seed=1)
     games.reset()
-    with pytest.raises(ValueError, match=f"'oracle' erred: {said}"):
+    with pytest.raises(ValueError, match=f"'oracle' erred: {message}"):
         games.ask(Answers(answer), np.arange(2), rng())
     games.ask(Answers([]), np.arange(0), rng())  # nobody is asked about no lanes

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import doctest
-import os
 import re
 import subprocess
 import sys
@@ -44,15 +43,9 @@ def of_reason(score: scoring.Score, reason: str) -> int:
     return sum(part.points for part in score.parts if part.reason == reason)
 
 
-compiled = pytest.mark.skipif(
-    os.environ.get("NUMBA_DISABLE_JIT", "0") != "0", reason="millions of hands take compiled code"
-)
-
-
 # --- points -------------------------------------------------------------------------------------
 
 
-@compiled
 def test_every_hand_of_three_is_counted_as_one_by_one() -> None:
     counts = scoring.score_histogram("five_card")
     assert counts.sum() == 22_100 * 49

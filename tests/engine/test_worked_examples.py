@@ -29,7 +29,7 @@ def starter_of(line: str) -> str | None:
     return "7C" if line == NOB_LINE else None
 
 
-def said(score: scoring.Score) -> list[str]:
+def parts_of(score: scoring.Score) -> list[str]:
     """Return what scores, without the cards."""
     return [str(part).split(" (")[0].replace("his nob", "nob") for part in score.parts]
 
@@ -39,7 +39,7 @@ def said(score: scoring.Score) -> list[str]:
 def test_c2_lines_are_counted_as_the_source_does(line: str, rules: str) -> None:
     score = scoring.score_line(line, rules, starter_of(line))
     assert score.points == POINTS[line]
-    assert said(score) == LINES[line]
+    assert parts_of(score) == LINES[line]
 
 
 def test_c4_without_the_starter_the_line_with_the_jacks_has_no_nob() -> None:
@@ -90,11 +90,11 @@ def test_t8_lines_in_a_round_of_table_top(line: str, across: bool, players: int)
 
 def test_c2_a_2_3_3_3_holds_three_runs_of_three() -> None:
     score = scoring.score_hand("AC 2D 3H 3S", "3C")
-    assert said(score).count("run of three 3") == 3
+    assert parts_of(score).count("run of three 3") == 3
     assert score.points == 3 * 3 + 6  # the pair royal; no fifteen, all five are 12
 
 
 def test_h4_runs_in_play_are_called() -> None:
-    assert said(scoring.score_play("JC QD KH")) == ["run of three 3"]
-    assert said(scoring.score_play("7C 6D 4H 5S")) == ["run of four 4"]
-    assert said(scoring.score_play("AC 3D 5H 4S 2C")) == ["fifteen 2", "run of five 5"]
+    assert parts_of(scoring.score_play("JC QD KH")) == ["run of three 3"]
+    assert parts_of(scoring.score_play("7C 6D 4H 5S")) == ["run of four 4"]
+    assert parts_of(scoring.score_play("AC 3D 5H 4S 2C")) == ["fifteen 2", "run of five 5"]

@@ -1,6 +1,6 @@
 """What a user may get wrong: each mistake has its exception, its message, and no effect.
 
-A message names what was given and what is accepted; `said` checks both.
+A message names what was given and what is accepted; `names` checks both.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ class unchanged:
         assert same(self.before, self.picture())
 
 
-def said(error: pytest.ExceptionInfo[BaseException], *words: object) -> None:
+def names(error: pytest.ExceptionInfo[BaseException], *words: object) -> None:
     for word in words:
         assert str(word) in str(error.value), f"{word!s} is not in {error.value!s}"
 
@@ -128,7 +128,7 @@ def test_a_keyword_with_an_unknown_value(
     with pytest.raises(ValueError, match=r".") as error:
         FORMS[form](**{keyword: given})
     name = given.name if isinstance(given, Rules) else given
-    said(error, repr(name), *accepted)
+    names(error, repr(name), *accepted)
 
 
 @every_form
@@ -136,7 +136,7 @@ def test_a_keyword_with_an_unknown_value(
 def test_rules_that_are_neither_a_name_nor_rules(form: str, given: Any) -> None:
     with pytest.raises(TypeError) as error:
         FORMS[form](rules=given)
-    said(error, given, "Rules")
+    names(error, given, "Rules")
 
 
 @pytest.mark.parametrize("form", ["raw_env", "env", "gym_env"])
@@ -144,7 +144,7 @@ def test_rules_that_are_neither_a_name_nor_rules(form: str, given: Any) -> None:
 def test_an_unknown_render_mode(form: str, given: Any) -> None:
     with pytest.raises(ValueError, match="render_mode") as error:
         FORMS[form](render_mode=given)
-    said(error, repr(given), "ansi")
+    names(error, repr(given), "ansi")
 
 
 @every_form
@@ -158,21 +158,21 @@ def test_a_keyword_that_does_not_exist(form: str) -> None:
 def test_a_number_of_players_the_game_does_not_have(form: str, given: Any) -> None:
     with pytest.raises((ValueError, TypeError)) as error:
         FORMS[form](players=given)
-    said(error, "players")
+    names(error, "players")
 
 
 @pytest.mark.parametrize("form", ["gym_env", "vector_env", "sb3_env"])
 def test_an_unknown_opponent(form: str) -> None:
     with pytest.raises(ValueError, match="nobody") as error:
         FORMS[form](opponent="nobody")
-    said(error, *crib_env.agent_names())
+    names(error, *crib_env.agent_names())
 
 
 @pytest.mark.parametrize("given", [3, None, ["random"]])
 def test_an_opponent_that_is_no_agent(given: Any) -> None:
     with pytest.raises(TypeError) as error:
         find_agent(given)
-    said(error, given, "name", "function")
+    names(error, given, "name", "function")
 
 
 def test_an_agent_by_the_place_of_its_class() -> None:
@@ -180,7 +180,7 @@ def test_an_agent_by_the_place_of_its_class() -> None:
     for missing in ("crib_agents.greedy:Nobody", "nowhere:Agent", "crib_agents.greedy:"):
         with pytest.raises((ValueError, TypeError)) as error:
             find_agent(missing)
-        said(error, missing.split(":")[0])
+        names(error, missing.split(":")[0])
 
 
 def test_a_function_that_answers_no_whole_number() -> None:
@@ -206,7 +206,7 @@ def test_an_agents_class_in_place_of_an_agent() -> None:
 def test_a_learners_seat_that_does_not_exist(form: str, given: Any) -> None:
     with pytest.raises(ValueError, match="seat") as error:
         FORMS[form](seat=given)
-    said(error, repr(given), "0 to 1")
+    names(error, repr(given), "0 to 1")
 
 
 @pytest.mark.parametrize("maker", [six_card_v0.vector_env, six_card_v0.sb3_env])
@@ -214,20 +214,20 @@ def test_a_learners_seat_that_does_not_exist(form: str, given: Any) -> None:
 def test_a_number_of_games_that_is_no_positive_whole_number(maker: Any, given: Any) -> None:
     with pytest.raises((ValueError, TypeError), match="num_envs") as error:
         maker(given, opponent=lowest)
-    said(error, repr(given))
+    names(error, repr(given))
 
 
 @pytest.mark.parametrize("given", [0, -2])
 def test_a_number_of_threads_below_one(given: int) -> None:
     with pytest.raises(ValueError, match="threads") as error:
         six_card_v0.vector_env(2, opponent=lowest, threads=given)
-    said(error, given)
+    names(error, given)
 
 
 def test_an_environment_that_does_not_exist() -> None:
     with pytest.raises(ValueError, match="seven_card_v0") as error:
         observation_layout("seven_card_v0")
-    said(error, "six_card_v0")
+    names(error, "six_card_v0")
     with pytest.raises(AttributeError, match="seven_card_v0"):
         _ = crib_env.seven_card_v0
     with pytest.raises(gymnasium.error.NameNotFound):
@@ -248,7 +248,7 @@ def test_a_seed_that_is_no_whole_number_from_zero_up(form: str, seed: Any) -> No
     env.reset(seed=4)
     with unchanged(env), pytest.raises(ValueError, match="seed") as error:
         env.reset(seed=seed)
-    said(error, repr(seed))
+    names(error, repr(seed))
 
 
 @pytest.mark.parametrize("seed", [0, 2**32, 2**100, np.int64(3), np.uint8(5)])
@@ -313,7 +313,7 @@ def test_an_option_that_does_not_fit(form: str, options: Any, words: tuple[str, 
     env.reset(seed=5)
     with unchanged(env), pytest.raises(ValueError, match="option") as error:
         env.reset(seed=6, options=options)
-    said(error, *words)
+    names(error, *words)
 
 
 def test_a_refused_reset_leaves_the_generator_where_it_was() -> None:
@@ -344,7 +344,7 @@ def test_a_card_that_is_not_held() -> None:
     table = Table(deal("KC 5D 9H 9S / 2C 2D", "QD 6H 7S 8C / 2H 2S", "AC"))
     with unchanged(table.env), pytest.raises(IllegalActionError) as error:
         table.play("p:JC")
-    said(error, "JC", 40, "player_0", "KC", "5D", "9H", "9S", "2C", "2D")
+    names(error, "JC", 40, "player_0", "KC", "5D", "9H", "9S", "2C", "2D")
 
 
 def test_a_card_past_31() -> None:
@@ -353,7 +353,7 @@ def test_a_card_past_31() -> None:
     table.play("p:KC d:QD p:5D")
     with unchanged(table.env), pytest.raises(IllegalActionError) as error:
         table.play("d:8C")
-    said(error, "8C", 25, 33, 31, "6H")
+    names(error, "8C", 25, 33, 31, "6H")
 
 
 def test_a_card_already_laid_away_or_played() -> None:
@@ -380,7 +380,7 @@ def test_an_action_that_is_no_card_id(action: Any) -> None:
     env = started()
     with unchanged(env), pytest.raises(IllegalActionError) as error:
         env.step(action)
-    said(error, repr(action), "0", "51")
+    names(error, repr(action), "0", "51")
 
 
 @pytest.mark.parametrize("action", [a for a in NO_ACTIONS if not isinstance(a, tuple)], ids=repr)
@@ -389,7 +389,7 @@ def test_an_action_that_is_no_card_id_in_gymnasium(action: Any) -> None:
     env.reset(seed=1)
     with unchanged(env), pytest.raises((IllegalActionError, ValueError)) as error:
         env.step(action)
-    said(error, repr(action))
+    names(error, repr(action))
 
 
 def test_step_before_reset() -> None:
@@ -471,7 +471,7 @@ def test_a_view_of_no_seat(seat: Any) -> None:
     env = started()
     with unchanged(env), pytest.raises((ValueError, TypeError)) as error:
         env.view(seat)
-    said(error, "seat", repr(seat))
+    names(error, "seat", repr(seat))
 
 
 @pytest.mark.parametrize("method", ["observe", "observation_space", "action_space"])
@@ -496,7 +496,7 @@ def test_actions_of_a_batch_that_are_not_one_whole_number_a_game(actions: Any) -
     env.reset(seed=1)
     with unchanged(env), pytest.raises(ValueError, match="actions") as error:
         env.step(actions)
-    said(error, 3)
+    names(error, 3)
 
 
 @pytest.mark.parametrize("wrong", [-1, 52, 10**12, -(1 << 40), "not held"], ids=repr)
@@ -507,7 +507,7 @@ def test_one_illegal_action_of_a_batch_changes_no_game(wrong: Any) -> None:
     actions[1] = np.flatnonzero(info["action_mask"][1] == 0)[0] if wrong == "not held" else wrong
     with unchanged(env), pytest.raises(IllegalActionError, match=r"game 1") as error:
         env.step(actions)
-    said(error, actions[1])
+    names(error, actions[1])
 
 
 @pytest.mark.parametrize("wrong", [-1, 52, 10**12, -(1 << 40), "not held"], ids=repr)
@@ -567,7 +567,7 @@ def test_an_opponent_that_does_not_answer_every_view_is_named(answer: Any) -> No
 def test_text_that_is_no_card(text: Any) -> None:
     with pytest.raises(ValueError, match="not a card") as error:
         parse_card(text)
-    said(error, repr(text), "A23456789TJQK", "CDHS", "5H")
+    names(error, repr(text), "A23456789TJQK", "CDHS", "5H")
 
 
 def test_one_word_of_many_that_is_no_card() -> None:
@@ -580,7 +580,7 @@ def test_a_card_id_that_does_not_exist(card: int) -> None:
     for read in (format_card, crib_env.card_name):
         with pytest.raises(ValueError, match=r"0 to 51") as error:
             read(card)
-        said(error, card)
+        names(error, card)
 
 
 # ---------------------------------------------------------------- rules
@@ -628,7 +628,7 @@ def test_rules_that_are_not_possible_are_refused_with_a_reason(
         return
     with pytest.raises(ValueError, match=r".") as error:
         Rules.preset(preset, **changes)
-    said(error, *words)
+    names(error, *words)
 
 
 def test_rules_of_no_game_are_refused() -> None:

@@ -50,8 +50,8 @@ NAMES = [*sorted(ENVIRONMENTS), "toy_v0"]
 def _cases() -> Iterator[Any]:
     for name in NAMES:
         for keywords in ({}, *VARIANTS.get(name, ())):
-            said = ",".join(f"{key}={value}" for key, value in keywords.items())
-            yield pytest.param(name, keywords, id=f"{name}[{said}]" if said else name)
+            shown = ",".join(f"{key}={value}" for key, value in keywords.items())
+            yield pytest.param(name, keywords, id=f"{name}[{shown}]" if shown else name)
 
 
 every_name = pytest.mark.parametrize("name", NAMES)

@@ -208,8 +208,8 @@ def test_what_is_not_installed_says_how_to_install_it() -> None:
         ("torch", "train", "import crib_agents; crib_agents.from_torch(print)"),
     ]
     told = python(WITHOUT.format(cases=[(module, code) for module, _, code in cases])).splitlines()
-    for (module, extra, _), said in zip(cases, told, strict=True):
-        assert f'{module} is not installed: pip install "crib-env[{extra}]"' in said
+    for (module, extra, _), message in zip(cases, told, strict=True):
+        assert f'{module} is not installed: pip install "crib-env[{extra}]"' in message
 
 
 @pytest.mark.parametrize(("module", "mode"), [("pygame", "human"), ("resvg_py", "human")])
@@ -246,11 +246,11 @@ def compile_with_stderr(cache: Path, terminal: bool) -> str:
     os.close(theirs)
     assert process.wait() == 0
     try:
-        said = os.read(ours, 4096).decode()
+        output = os.read(ours, 4096).decode()
     except OSError:  # a terminal that was closed with nothing in it
-        said = ""
+        output = ""
     os.close(ours)
-    return said
+    return output
 
 
 def test_the_first_compilation_says_so_once_where_a_terminal_is(tmp_path: Path) -> None:

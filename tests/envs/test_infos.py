@@ -96,8 +96,8 @@ def test_the_info_of_a_batch_has_the_same_keys_shapes_and_types_always(
 
 
 @pytest.mark.parametrize("form", ["gym", "vector", "sb3"])
-@pytest.mark.parametrize(("action", "said"), [(99, 99), (-1, -2), (-7, -2)])
-def test_an_illegal_action_is_told_from_none(form: str, action: int, said: int) -> None:
+@pytest.mark.parametrize(("action", "reported"), [(99, 99), (-1, -2), (-7, -2)])
+def test_an_illegal_action_is_told_from_none(form: str, action: int, reported: int) -> None:
     if form == "sb3":
         pytest.importorskip("stable_baselines3")
     env: Any = {
@@ -107,11 +107,11 @@ def test_an_illegal_action_is_told_from_none(form: str, action: int, said: int) 
     }[form]()
     env.reset()
     if form == "gym":
-        assert env.step(action)[-1]["illegal_action"] == said
+        assert env.step(action)[-1]["illegal_action"] == reported
         return
     info = env.step(np.array([action]))[-1]
     found = info["final_info"]["illegal_action"][0] if form == "vector" else info[0]
-    assert (found if form == "vector" else found["illegal_action"]) == said
+    assert (found if form == "vector" else found["illegal_action"]) == reported
 
 
 def test_gymnasiums_conversion_to_torch_comes_with_the_extra_train() -> None:

@@ -209,9 +209,9 @@ def test_a_forgotten_mask_is_warned_of_once(form: str) -> None:
             env.reset()
             env.step(99 if form == "gym" else np.full(4, 99))
 
-    with pytest.warns(UserWarning, match=r"mask.*MaskablePPO.*mask_in_observation") as said:
+    with pytest.warns(UserWarning, match=r"mask.*MaskablePPO.*mask_in_observation") as warned:
         forget()
-    assert len(said) == 1
+    assert len(warned) == 1
 
 
 def test_now_and_then_an_illegal_action_is_not_warned_of() -> None:

@@ -255,10 +255,10 @@ def test_t8_a_rounds_count_is_told_before_the_next_round_begins() -> None:
     assert cards == [[format_card(int(c)) for c in row] for row in placed.reshape(5, 5)]
     for side, points in enumerate(([row.split("|")[1] for row in rows], bottom.split())):
         lines = placed.reshape(5, 5) if side == 0 else placed.reshape(5, 5).T
-        for i, (line, said) in enumerate(zip(lines, points, strict=True)):
+        for i, (line, number) in enumerate(zip(lines, points, strict=True)):
             starter = int(placed[12]) if i == 2 else None
             score = scoring.score_line(line.tolist(), game.rules, starter=starter)
-            assert int(said) == score.points
+            assert int(number) == score.points
     crib, *calls = calls.splitlines()
     assert re.fullmatch(r"crib        (.. ){4} of the (rows|columns)", crib)
     assert calls[0].startswith("calls       ")

@@ -103,8 +103,8 @@ class Visitor:
         self.page = context.new_page()
         self.page.set_default_timeout(1000 * PATIENCE)
         self.errors: list[str] = []
-        self.page.on("console", lambda said: self.errors.append(said.text)
-                     if said.type in ("error", "warning") else None)  # fmt: skip
+        self.page.on("console", lambda message: self.errors.append(message.text)
+                     if message.type in ("error", "warning") else None)  # fmt: skip
         self.page.on("pageerror", lambda error: self.errors.append(str(error)))
 
     def sit_down(self, url: str, game: str) -> Page:

@@ -59,12 +59,12 @@ def test_every_turn_and_every_count_has_its_moment(game: str) -> None:
     counts = sum(1 + len(turn.counted) for turn in session.turns if turn.counted)
     assert len(moments) == len(taken) + counts + 1
     assert moments[-1].scores == session.game.scores
-    said = [words for frame in moments for _, words in frame.calls]
+    calls = [words for frame in moments for _, words in frame.calls]
     spoken = [call.text for call in session.opening]
     for turn in session.turns:
         spoken += [call.text for call in turn.calls] + [one.call for one in turn.counted]
-    assert len(said) == len(spoken)
-    assert all(line.endswith(words) for line, words in zip(said, spoken, strict=True))
+    assert len(calls) == len(spoken)
+    assert all(line.endswith(words) for line, words in zip(calls, spoken, strict=True))
 
 
 def test_a_match_goes_on_from_game_to_game() -> None:
@@ -299,8 +299,8 @@ def test_a_file_for_one_seat_says_nothing_from_which_the_game_can_be_played_agai
     paths = [tmp_path / f"{i}.html" for i in range(3)]
     words = ["replay", "greedy", "random", "--no-opinions", "--game", "five", "--seats", "0"]
     main([*words, "--seed", "98765", "--out", str(paths[0])])
-    said = capsys.readouterr().out
-    assert "Who guesses the seed 98765 sees every card" in said
+    output = capsys.readouterr().out
+    assert "Who guesses the seed 98765 sees every card" in output
     assert "98765" not in paths[0].read_text()
     assert "seed" not in json.dumps(data_of(paths[0].read_text()))
     for path in paths[1:]:  # without a seed, cards that no small seed deals
@@ -432,6 +432,7 @@ def judged(session: Session, monkeypatch: pytest.MonkeyPatch) -> str:
 
 
 @pytest.mark.skipif(not CHROMIUM.exists(), reason="no chromium here")
+@pytest.mark.slow  # `make check-page` runs it
 def test_the_page_steps_plays_and_remembers(
     six: Session, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -444,10 +445,10 @@ def test_the_page_steps_plays_and_remembers(
         browser = playwright.chromium.launch(executable_path=str(CHROMIUM), args=["--no-sandbox"])
         page = browser.new_page(viewport={"width": 1280, "height": 800})
         page.set_default_timeout(120_000)
-        said: list[str] = []
+        printed: list[str] = []
         asked: list[str] = []
-        page.on("console", lambda message: said.append(message.text))
-        page.on("pageerror", lambda error: said.append(str(error)))
+        page.on("console", lambda message: printed.append(message.text))
+        page.on("pageerror", lambda error: printed.append(str(error)))
         page.on("request", lambda request: asked.append(request.url))
         page.goto(path.as_uri())
         moment = page.locator("#moment")
@@ -491,5 +492,5 @@ def test_the_page_steps_plays_and_remembers(
         page.set_viewport_size({"width": 390, "height": 844})
         assert page.evaluate("document.documentElement.scrollWidth") <= 390
         browser.close()
-    assert said == []
+    assert printed == []
     assert {url.partition(":")[0] for url in asked} == {"file"}

@@ -93,12 +93,12 @@ def test_hidden_cards_change_nothing_that_a_seat_sees(game: str) -> None:
 
 def test_a_go_and_the_last_card_are_called_with_what_they_peg() -> None:
     session = session_of("six")
-    said = set()
+    calls = set()
     while not session.over:
         for call in session.answer().calls:
             if call.text.endswith((" for the go", " for last")):
-                said.add((call.text, call.points))
-    assert said == {("one for the go", 1), ("one for last", 1)}
+                calls.add((call.text, call.points))
+    assert calls == {("one for the go", 1), ("one for last", 1)}
 
 
 @pytest.mark.parametrize(("game", "shows"), [("three", 4), ("four", 5), ("cut-throat", 5)])
@@ -116,8 +116,8 @@ def test_m9_the_show_is_counted_from_the_dealers_left_and_the_crib_last(
             assert len({card for one in counted for card in one.cards}) == 4 * shows
 
 
-def said_of(hands: tuple[str, ...], moves: str, rules: str) -> list[str]:
-    """Return what is said of moves by seat, after all have discarded; the last seat deals."""
+def calls_of(hands: tuple[str, ...], moves: str, rules: str) -> list[str]:
+    """Return the calls of moves by seat, after all have discarded; the last seat deals."""
     game = Game(rules)
     dealer = len(hands) - 1
     game.reset(decks=[deck_of(hands, "KS", "QS", dealer)], dealer=dealer)
@@ -134,19 +134,19 @@ GO = ("TC 7C 7D 7H / KC", "8D 9H JS QC / KD", "TD AH 9C JC / KH")
 
 def test_m7_who_cannot_play_says_go_once_in_a_count() -> None:
     start = ["0 ten", "1 eighteen", "2 twenty-eight", "0 go", "1 go"]
-    said = said_of(GO, "0:TC 1:8D 2:TD 2:AH", "three_hand")
-    assert said == [*start, "2 twenty-nine", "2 one for the go"]
-    said = said_of(GO, "0:TC 1:8D 2:TD 0:7C", "three_hand[second_go_ends=True]")
-    assert said == [*start, "2 one for the go", "0 seven"]
+    calls = calls_of(GO, "0:TC 1:8D 2:TD 2:AH", "three_hand")
+    assert calls == [*start, "2 twenty-nine", "2 one for the go"]
+    calls = calls_of(GO, "0:TC 1:8D 2:TD 0:7C", "three_hand[second_go_ends=True]")
+    assert calls == [*start, "2 one for the go", "0 seven"]
 
 
 def test_m7_who_has_no_cards_says_nothing() -> None:
     hands = ("9C AC AD KC / 3C", "8D 2H JH 9H / 3D", "KH TS JC QC / 3H")
-    said = said_of(hands, "0:9C 1:8D 2:KH 0:AC 1:2H 0:AD 1:JH 2:TS 0:KC 1:9H 2:JC", "three_hand")
-    assert said[-7:] == [
+    calls = calls_of(hands, "0:9C 1:8D 2:KH 0:AC 1:2H 0:AD 1:JH 2:TS 0:KC 1:9H 2:JC", "three_hand")
+    assert calls[-7:] == [
         "2 twenty", "0 thirty", "1 go", "2 go", "0 one for the go", "1 nine", "2 nineteen",
     ]  # fmt: skip
-    assert said[4:7] == ["1 thirty", "2 go", "0 thirty-one for two"]
+    assert calls[4:7] == ["1 thirty", "2 go", "0 thirty-one for two"]
 
 
 @every_game
@@ -254,7 +254,7 @@ def test_the_review_finds_what_the_expert_would_have_done() -> None:
 
 
 @pytest.mark.parametrize(
-    ("typed", "said"),
+    ("typed", "message"),
     [
         ("AS", "you do not hold AS"),
         ("5", "say which"),
@@ -264,16 +264,16 @@ def test_the_review_finds_what_the_expert_would_have_done() -> None:
         ("", "two different cards to discard"),
     ],
 )
-def test_mistyped_cards_are_answered_with_those_held(typed: str, said: str) -> None:
+def test_mistyped_cards_are_answered_with_those_held(typed: str, message: str) -> None:
     session = sit_down(find_game("six"), 0, "greedy")
     hand = parse_cards("5H 5D JC 4S 6S KH")
     deck = [card for card in range(52) if card not in hand]
     dealt = [card for pair in zip(hand, deck[:6], strict=True) for card in pair] + deck[6:]
     session.game.reset(dealer=1, decks=[dealt])
     view = session.game.view(0)
-    with pytest.raises(ValueError, match=said) as error:
+    with pytest.raises(ValueError, match=message) as error:
         session.family.read(typed, view)
-    if "which" not in said:
+    if "which" not in message:
         assert "you hold 5H 5D JC 4S 6S KH" in str(error.value)
     assert session.family.read("k, j", view) == tuple(parse_cards("KH JC"))
 
@@ -287,8 +287,8 @@ def test_a_place_is_typed_by_row_and_column_from_one() -> None:
     assert session.family.read(f"{row + 1} {column + 1}", view) == (open_cell,)
     assert session.family.read("crib", view) == (25,)
     card = format_card(int(view["card"]))
-    for typed, said in (("33", "is taken"), ("zz", "is not a place"), ("61", "is not a place")):
-        with pytest.raises(ValueError, match=said) as error:
+    for typed, message in (("33", "is taken"), ("zz", "is not a place"), ("61", "is not a place")):
+        with pytest.raises(ValueError, match=message) as error:
             session.family.read(typed, view)
         assert f"you hold {card}" in str(error.value)
 

@@ -66,18 +66,18 @@ def test_a_whole_game_is_played_and_reviewed(
     player = Player(session, 0, Screen(1), Choices(coach=game == "six"))
     typing(monkeypatch, first_legal(player))
     player.play()
-    said = capsys.readouterr().out
+    output = capsys.readouterr().out
     won = "won" if session.winner == 0 else "lost"
     assert session.over
-    assert f"You have {won}, {session.result(0)}." in said
-    assert "Review: the cost of your decisions" in said
-    assert "\x1b" not in said, "a pipe is sent no colours"
+    assert f"You have {won}, {session.result(0)}." in output
+    assert "Review: the cost of your decisions" in output
+    assert "\x1b" not in output, "a pipe is sent no colours"
     for turn in session.turns:
         for one in turn.counted:
-            assert one.call in said
+            assert one.call in output
         for call in turn.calls:
-            assert call.text in said
-    assert ("coach: that cost" in said) == (game == "six")
+            assert call.text in output
+    assert ("coach: that cost" in output) == (game == "six")
 
 
 def test_commands_at_the_table(
@@ -91,11 +91,11 @@ def test_commands_at_the_table(
              "coach", "keep", format_cards(hand[:2]), "undo"]  # fmt: skip
     typing(monkeypatch, iter(words))
     player.play()
-    said = capsys.readouterr().out
+    output = capsys.readouterr().out
     for words_said in ("the count speed, 1", "no turn to take back", "expert: discard",
                        "the count speed is 1 (fastest) to 9, got 12", "got 'x'",
                        "saved for next time", "taken back", "You leave the table."):  # fmt: skip
-        assert words_said in said
+        assert words_said in output
     assert load_choices() == Choices(speed=5, coach=True)
     assert session.game.legal_actions == hand
 
@@ -108,10 +108,12 @@ def test_three_hands_have_hints_and_a_coach(
     best, *_, worst = choices(session.game.view(0))
     typing(monkeypatch, iter(["hint", "best", format_cards(actions_of(worst))]))
     Player(session, 0, Screen(1), Choices(coach=True)).play()
-    said = capsys.readouterr().out
-    assert f"expert: discard {best.discard} (keeps {best.keep}: hand" in said
-    assert f"{100 * best.win:5.1f} %  discard {best.discard}:" in said
-    assert f"coach: that cost {100 * (best.win - worst.win):.1f} %: discard {best.discard}" in said
+    output = capsys.readouterr().out
+    assert f"expert: discard {best.discard} (keeps {best.keep}: hand" in output
+    assert f"{100 * best.win:5.1f} %  discard {best.discard}:" in output
+    assert (
+        f"coach: that cost {100 * (best.win - worst.win):.1f} %: discard {best.discard}" in output
+    )
 
 
 def test_where_choices_are_not_judged_a_sentence_says_so(
@@ -124,9 +126,9 @@ def test_where_choices_are_not_judged_a_sentence_says_so(
     typing(monkeypatch, iter(words))
     player = Player(session, 0, Screen(1), Choices(coach=True))
     player.play()
-    said = capsys.readouterr().out
-    assert said.count("the game many_hand has no analysis of choices") == 4  # the last: no review
-    assert "you: a card discarded" in said
+    output = capsys.readouterr().out
+    assert output.count("the game many_hand has no analysis of choices") == 4  # the last: no review
+    assert "you: a card discarded" in output
 
 
 def test_three_at_a_terminal_see_who_played_what(
@@ -137,12 +139,12 @@ def test_three_at_a_terminal_see_who_played_what(
     words = first_legal(player)
     typing(monkeypatch, (next(words) for _ in range(8)))
     player.play()
-    said = capsys.readouterr().out
-    assert "you and partner (greedy) 0, left (greedy) and right (greedy) 0 of 121" in said
+    output = capsys.readouterr().out
+    assert "you and partner (greedy) 0, left (greedy) and right (greedy) 0 of 121" in output
     sight = session.sight(0)
     for place, seat in (("left", 1), ("partner", 2), ("right", 3)):
         own = " ".join(format_cards([one["card"]]) for one in sight["pile"] if one["seat"] == seat)
-        assert f"{place:<12} {' '.join(['??'] * sight['held'][seat])} played {own}" in said
+        assert f"{place:<12} {' '.join(['??'] * sight['held'][seat])} played {own}" in output
 
 
 def test_what_is_typed_wrong_is_answered_and_asked_again(
@@ -153,8 +155,8 @@ def test_what_is_typed_wrong_is_answered_and_asked_again(
     held = session.game.view(0)["hand"].tolist()
     typing(monkeypatch, iter(["QQ", "", "99 88"]))
     Player(session, 0, Screen(1), Choices()).play()
-    said = capsys.readouterr().out
-    assert said.count(f"you hold {format_cards(held)}") == 2
+    output = capsys.readouterr().out
+    assert output.count(f"you hold {format_cards(held)}") == 2
     assert len(session.turns) == sum(turn.seat == 1 for turn in session.turns)
 
 
@@ -172,10 +174,10 @@ def test_ctrl_c_leaves_the_table(
 @pytest.mark.parametrize("game", GAMES)
 def test_watching(game: str, capsys: pytest.CaptureFixture[str]) -> None:
     watch.run(watch.Settings("greedy", "rule_based", game=game, seed=1))
-    said = capsys.readouterr().out
-    assert (" wins, 7 to " if game == "match" else " wins, ") in said.splitlines()[-1]
-    assert said.endswith(" game points.\n") == (game == "match")
-    assert "discard" in said or "send it to the crib" in said
+    output = capsys.readouterr().out
+    assert (" wins, 7 to " if game == "match" else " wins, ") in output.splitlines()[-1]
+    assert output.endswith(" game points.\n") == (game == "match")
+    assert "discard" in output or "send it to the crib" in output
 
 
 # --- what is kept ---------------------------------------------------------------------------------
@@ -260,11 +262,11 @@ def test_a_drill_is_graded_and_the_score_kept(
     for sitting in (1, 2):
         typing(monkeypatch, iter(["nonsense", right, wrong, "skip"]))
         drill.run(drill.Settings("discard", count=3, seed=4))
-        said = capsys.readouterr().out
-        assert "the best choice" in said
-        assert f"it costs {100 * lost:.1f} %" in said
-        assert f"This time: 1 of 2 the best, {50 * lost:.2f} % lost each" in said
-        assert f"In all: {sitting} of {2 * sitting} the best" in said
+        output = capsys.readouterr().out
+        assert "the best choice" in output
+        assert f"it costs {100 * lost:.1f} %" in output
+        assert f"This time: 1 of 2 the best, {50 * lost:.2f} % lost each" in output
+        assert f"In all: {sitting} of {2 * sitting} the best" in output
 
 
 @pytest.mark.parametrize("game", ["six", "three", "four", "ship"])
@@ -276,11 +278,11 @@ def test_counting_is_drilled_in_any_game(
     right, wrong = str(hands[0].points), str(hands[1].points + 3)
     typing(monkeypatch, iter(["many", right, wrong, "skip"]))
     drill.run(drill.Settings("count", game=game, count=3, seed=4))
-    said = capsys.readouterr().out
-    assert "Type a whole number of points" in said
-    assert f"right: {hands[0].call}" in said
-    assert f"no: {hands[1].call}" in said
-    assert "This time: 1 of 2 right, 1.50 points missed each" in said
+    output = capsys.readouterr().out
+    assert "Type a whole number of points" in output
+    assert f"right: {hands[0].call}" in output
+    assert f"no: {hands[1].call}" in output
+    assert "This time: 1 of 2 right, 1.50 points missed each" in output
 
 
 def test_what_cannot_be_drilled_is_refused_with_the_reason() -> None:

@@ -328,7 +328,7 @@ def test_people_sit_down_together_each_with_a_key_of_their_own(site: Site) -> No
 
 
 @pytest.mark.parametrize(
-    ("message", "said"),
+    ("message", "reason"),
     [
         ({"game": "bridge", "opponent": "greedy"}, "no game is called 'bridge'"),
         ({"game": "six", "opponent": "os:system"}, "no agent is called 'os:system'"),
@@ -336,10 +336,10 @@ def test_people_sit_down_together_each_with_a_key_of_their_own(site: Site) -> No
         ({"game": "six", "opponent": "greedy", "seat": 2}, "seat must be from 0 to 1"),
     ],
 )
-def test_only_tables_that_are_offered_are_opened(site: Site, message: Any, said: str) -> None:
+def test_only_tables_that_are_offered_are_opened(site: Site, message: Any, reason: str) -> None:
     answer = site.browser().post("/api/tables", json=message)
     assert answer.status_code in (400, 422)
-    assert said in answer.json()["error"]
+    assert reason in answer.json()["error"]
 
 
 def test_every_answer_says_that_it_may_run_nothing_of_others(site: Site) -> None:

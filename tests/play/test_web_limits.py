@@ -11,6 +11,7 @@ import sqlite3
 import stat
 import threading
 import time
+from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
@@ -24,12 +25,25 @@ pytest.importorskip("uvicorn")
 from crib_play.web.finished import MOST_WAITING, Finished
 from crib_play.web.limits import ADDRESS, SEAT, WAITING, BusyError, Limits, network
 from crib_play.web.protocol import HEAD_SECONDS, MOST_CONNECTIONS
-from crib_play.web.store import BUSY_SECONDS
+from crib_play.web.store import BUSY_SECONDS, Store, StoredTable
+from crib_play.web.store import SEAT as KEY
 from crib_play.web.worker import Worker, WorkerError
 
-from served import play_out, serving
+from served import Server, play_out, serving
 
 AGENTS = ("--agents", "greedy")
+PATIENCE = 1.5  # seconds for a head or a body, where a test waits for their end
+SHORT = (
+    "from crib_play.web import guard, protocol; "
+    f"protocol.HEAD_SECONDS = guard.BODY_SECONDS = {PATIENCE}"
+)
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """A server for tests that leave it as it was."""
+    with serving(tmp_path_factory.mktemp("server"), *AGENTS) as one:
+        yield one
 
 
 def test_the_first_page_comes_at_once_with_an_empty_cache(tmp_path: Path) -> None:
@@ -45,30 +59,29 @@ def test_the_first_page_comes_at_once_with_an_empty_cache(tmp_path: Path) -> Non
         assert done["done"] < done["of"], "it is compiled beside the server, from the start"
 
 
-def test_many_requests_for_a_replay_hold_up_nobody(tmp_path: Path) -> None:
-    with serving(tmp_path, *AGENTS) as server:
-        mine, cookie = server.sit_down(game="table-top")
-        over = play_out(server, mine, cookie)
-        path = f"/api/tables/{over['table']}/replay"
-        fair, key = server.sit_down()
-        with ThreadPoolExecutor(60) as hostile:
-            asked = [hostile.submit(server.ask, path, None, cookie) for _ in range(60)]
-            times = []
-            while not all(one.done() for one in asked):
-                began = time.monotonic()
-                assert server.ask(f"/api/tables/{fair['table']}", None, key).status == 200
-                times.append(time.monotonic() - began)
-                time.sleep(0.02)
-        statuses = [one.result().status for one in asked]
-        assert set(statuses) == {200, 429}
-        assert statuses.count(200) >= SEAT
-        assert "wait for an answer" in next(o.result().body["error"] for o in asked
-                                            if o.result().status == 429)  # fmt: skip
-        assert sorted(times)[len(times) * 99 // 100] < 1.0
-        began = time.monotonic()
-        again = server.ask(path, None, cookie)
-        assert time.monotonic() - began < 0.5, "it is not made a second time"
-        assert again.body == next(o.result().body for o in asked if o.result().status == 200)
+def test_many_requests_for_a_replay_hold_up_nobody(server: Server) -> None:
+    mine, cookie = server.sit_down(game="table-top")
+    over = play_out(server, mine, cookie)
+    path = f"/api/tables/{over['table']}/replay"
+    fair, key = server.sit_down()
+    with ThreadPoolExecutor(60) as hostile:
+        asked = [hostile.submit(server.ask, path, None, cookie) for _ in range(60)]
+        times = []
+        while not all(one.done() for one in asked):
+            began = time.monotonic()
+            assert server.ask(f"/api/tables/{fair['table']}", None, key).status == 200
+            times.append(time.monotonic() - began)
+            time.sleep(0.02)
+    statuses = [one.result().status for one in asked]
+    assert set(statuses) == {200, 429}
+    assert statuses.count(200) >= SEAT
+    assert "wait for an answer" in next(o.result().body["error"] for o in asked
+                                        if o.result().status == 429)  # fmt: skip
+    assert sorted(times)[len(times) * 99 // 100] < 1.0
+    began = time.monotonic()
+    again = server.ask(path, None, cookie)
+    assert time.monotonic() - began < 0.5, "it is not made a second time"
+    assert again.body == next(o.result().body for o in asked if o.result().status == 200)
 
 
 def closed_after(connection: socket.socket) -> float:
@@ -106,40 +119,38 @@ SLOW = {
 
 
 def test_half_open_requests_are_closed(tmp_path: Path) -> None:
-    with serving(tmp_path, *AGENTS) as server:
+    with serving(tmp_path, *AGENTS, before=SHORT) as server:
         trickled = server.connect(b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nX: ")
         threading.Thread(target=trickle, args=(trickled,), daemon=True).start()
         connections = [*map(server.connect, SLOW.values()), trickled]
         with ThreadPoolExecutor(len(connections)) as waiting:
             times = list(waiting.map(closed_after, connections))
-        assert max(times) < HEAD_SECONDS + 10, dict(zip([*SLOW, "trickle"], times, strict=True))
+        assert max(times) < PATIENCE + 8, dict(zip([*SLOW, "trickle"], times, strict=True))
 
 
-def test_heads_are_bounded(tmp_path: Path) -> None:
-    with serving(tmp_path, *AGENTS) as server:
-        for size in (9_000, 70_000):
-            head = b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nX: " + b"x" * size + b"\r\n\r\n"
-            with closing(server.connect()) as connection:
-                try:
-                    connection.sendall(head)
-                    status = connection.recv(100).split()[1]
-                except ConnectionError:  # closed before all was sent
-                    status = b"431"
-                assert status in (b"400", b"431"), size
-        assert server.ask("/").status == 200
+def test_heads_are_bounded(server: Server) -> None:
+    for size in (9_000, 70_000):
+        head = b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nX: " + b"x" * size + b"\r\n\r\n"
+        with closing(server.connect()) as connection:
+            try:
+                connection.sendall(head)
+                status = connection.recv(100).split()[1]
+            except ConnectionError:  # closed before all was sent
+                status = b"431"
+            assert status in (b"400", b"431"), size
+    assert server.ask("/").status == 200
 
 
-def test_one_address_has_so_many_connections_and_no_more(tmp_path: Path) -> None:
-    with serving(tmp_path, *AGENTS) as server:
-        held = [server.connect() for _ in range(MOST_CONNECTIONS)]
-        time.sleep(0.5)
-        assert closed_after(server.connect()) < HEAD_SECONDS / 2
-        where = ("127.0.0.1", server.port)
-        with closing(socket.create_connection(where, source_address=("127.0.0.2", 0))) as other:
-            other.sendall(b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
-            assert b"200" in other.recv(100)
-        for one in held:
-            one.close()
+def test_one_address_has_so_many_connections_and_no_more(server: Server) -> None:
+    held = [server.connect() for _ in range(MOST_CONNECTIONS)]
+    time.sleep(0.5)
+    assert closed_after(server.connect()) < HEAD_SECONDS / 2
+    where = ("127.0.0.1", server.port)
+    with closing(socket.create_connection(where, source_address=("127.0.0.2", 0))) as other:
+        other.sendall(b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
+        assert b"200" in other.recv(100)
+    for one in held:
+        one.close()
 
 
 def test_an_address_opens_so_many_tables_an_hour(tmp_path: Path) -> None:
@@ -182,19 +193,19 @@ def test_the_store_is_for_nobody_else_to_read(tmp_path: Path) -> None:
     old = os.umask(0o022)
     try:
         folder = tmp_path / "games"
-        with serving(tmp_path, *AGENTS) as server:
-            server.sit_down()
+        stored = StoredTable("six", (None, "greedy"), "a line", 1)
+        with closing(Store(folder / "tables.sqlite3")) as store:
+            store.add("one", stored, {0: (KEY, "key")})
             assert stat.S_IMODE(folder.stat().st_mode) == 0o700
             names = {file.name: oct(stat.S_IMODE(file.stat().st_mode)) for file in folder.iterdir()}
-        assert set(names) == {f"tables.sqlite3{end}" for end in ("", "-wal", "-shm")}
-        assert set(names.values()) == {"0o600"}
-        for file in folder.iterdir():  # one of an older version
-            file.chmod(0o644)
-        with serving(tmp_path, *AGENTS) as server:
-            server.sit_down()
-            assert {oct(stat.S_IMODE(file.stat().st_mode)) for file in folder.iterdir()} == {
-                "0o600"
-            }
+            assert set(names) == {f"tables.sqlite3{end}" for end in ("", "-wal", "-shm")}
+            assert set(names.values()) == {"0o600"}
+            for file in folder.iterdir():  # one of an older version
+                file.chmod(0o644)
+            with closing(Store(folder / "tables.sqlite3")) as again:
+                again.add("two", stored, {0: (KEY, "key")})
+                modes = {oct(stat.S_IMODE(file.stat().st_mode)) for file in folder.iterdir()}
+                assert modes == {"0o600"}
     finally:
         os.umask(old)
 

@@ -250,13 +250,13 @@ def test_on_every_network_it_says_who_reaches_it_and_answers_to_its_own_names_al
 ) -> None:
     words = ("--host", "0.0.0.0", "--allow-host", "crib.example", "--agents", "greedy")
     with serving(tmp_path, *words, lines=3) as server:
-        assert re.search(r"http://127\.0\.0\.1:\d+ ", server.said)
-        assert "0.0.0.0" not in server.said
-        assert "anyone on this network can reach it" in server.said
-        assert "not encrypted" in server.said
+        assert re.search(r"http://127\.0\.0\.1:\d+ ", server.printed)
+        assert "0.0.0.0" not in server.printed
+        assert "anyone on this network can reach it" in server.printed
+        assert "not encrypted" in server.printed
         offers = server.ask("/api/offers").body
         for one in offers["addresses"]:
-            assert one in server.said
+            assert one in server.printed
             assert "127." not in one
         for host in ("localhost", "crib.example", "127.0.0.1", "CRIB.example:80"):
             assert server.ask("/", host=host).status == 200, host
@@ -268,7 +268,7 @@ def test_on_every_network_it_says_who_reaches_it_and_answers_to_its_own_names_al
 
 def test_on_this_machine_alone_nothing_is_warned_of(tmp_path: Path) -> None:
     with serving(tmp_path, "--agents", "greedy") as server:
-        assert "anyone" not in server.said
+        assert "anyone" not in server.printed
         assert server.ask("/api/offers").body["addresses"] == []
         assert server.ask("/", host="evil.example").status == 400
 

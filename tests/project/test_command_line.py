@@ -28,7 +28,7 @@ from crib_env.settings import (
     Seed,
     check_file,
     check_folder,
-    check_kept_file,
+    check_store_file,
     countable,
     exists,
     finite,
@@ -80,7 +80,7 @@ def bad_words(hint: Any, folder: Path) -> Iterator[str]:
     taken.touch()
     nowhere = str(folder / "no" / "where")
     of_paths = {
-        check_file: (str(folder), nowhere), check_kept_file: (str(folder), str(taken / "x")),
+        check_file: (str(folder), nowhere), check_store_file: (str(folder), str(taken / "x")),
         check_folder: (str(taken), str(taken / "x")), is_file: (str(folder), nowhere),
         is_folder: (str(taken), nowhere), exists: (nowhere,),
     }  # fmt: skip
@@ -115,9 +115,9 @@ def test_a_wrong_value_of_any_setting_is_one_line_and_status_2(
             with pytest.raises(SystemExit) as end:
                 read(settings, [*places, *words], "crib test")
             assert end.value.code == 2, (option, word)
-            said = capsys.readouterr().err
-            assert said.startswith(f"error: {option}: "), (word, said)
-            assert said.count("\n") == 1
+            message = capsys.readouterr().err
+            assert message.startswith(f"error: {option}: "), (word, message)
+            assert message.count("\n") == 1
 
 
 @pytest.mark.parametrize("module", [name for name in MODULES if name not in CHECK_THEMSELVES])
@@ -217,24 +217,24 @@ def test_what_is_wrong_with_words_is_said_in_one_line(
     with pytest.raises(SystemExit) as end:
         start(Toy, run, words.split(), "crib toy")
     assert end.value.code == 2
-    said = capsys.readouterr().err
-    assert said.startswith("error: ")
-    assert says in said
-    assert said.count("\n") == 1
+    message = capsys.readouterr().err
+    assert message.startswith("error: ")
+    assert says in message
+    assert message.count("\n") == 1
 
 
 def test_the_documentation_of_settings_is_their_help(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as end:
         read(Toy, ["--help"], "crib toy")
     assert end.value.code == 0
-    said = " ".join(capsys.readouterr().out.split())
-    assert said.startswith("usage: crib toy [OPTIONS] FIRST REST A toy. Several lines.")
+    output = " ".join(capsys.readouterr().out.split())
+    assert output.startswith("usage: crib toy [OPTIONS] FIRST REST A toy. Several lines.")
     for words in (
         "FIRST who begins, at 100 %.", "--more STR what follows. (default: some)",
         "--seed INT of it. (default: 1)", "--wanted, --no-wanted whether; with a colon: this.",
         "--pair INT INT two. (default: 1 2)", "--kind {a,b} a or b.", "--out PATH a file.",
     ):  # fmt: skip
-        assert words in said
+        assert words in output
 
 
 # --- the base install ---------------------------------------------------------------------------
@@ -284,7 +284,7 @@ def base(folder: Path, *commands: str) -> dict[str, tuple[int, str, str]]:
         [sys.executable, "-c", BASE, *commands], capture_output=True, text=True, cwd=folder
     )
     assert done.returncode == 0, done.stderr
-    return {words: tuple(said) for words, *said in map(json.loads, done.stdout.splitlines())}
+    return {words: tuple(rest) for words, *rest in map(json.loads, done.stdout.splitlines())}
 
 
 def test_in_the_base_install_a_command_works_or_names_the_extra_it_needs(tmp_path: Path) -> None:
@@ -292,25 +292,25 @@ def test_in_the_base_install_a_command_works_or_names_the_extra_it_needs(tmp_pat
     ran = base(tmp_path, *NEED_AN_EXTRA, *helps, *WORK)
     for name, group in NEED_AN_EXTRA.items():
         extra = f'pip install "crib-env[{group}]"'
-        status, _, said = ran[name]
-        assert (status, said.count("\n")) == (1, 1), said
-        assert extra in said
+        status, _, errors = ran[name]
+        assert (status, errors.count("\n")) == (1, 1), errors
+        assert extra in errors
         assert COMMANDS[name][1] in ran[f"{name} --help"][1]
         assert extra in ran[f"{name} --help"][1]
     for words in helps:
-        status, shown, said = ran[words]
-        assert (status, said) == (0, ""), words
+        status, shown, errors = ran[words]
+        assert (status, errors) == (0, ""), words
         assert shown.startswith("usage: crib") or words.split()[0] in NEED_AN_EXTRA
     for words, says in WORK.items():
-        status, shown, said = ran[words]
-        assert status == 0, said
+        status, shown, errors = ran[words]
+        assert status == 0, errors
         assert says in shown, words
 
 
 @pytest.mark.slow  # it asks for every hand: some two minutes
 def test_the_base_install_exploits(tmp_path: Path) -> None:
-    ((status, shown, said),) = base(tmp_path, "exploit random --hands 2").values()
-    assert status == 0, said
+    ((status, shown, errors),) = base(tmp_path, "exploit random --hands 2").values()
+    assert status == 0, errors
     assert "random, rules five_card" in shown
 
 
@@ -318,9 +318,9 @@ def test_warmup_knows_its_agents_before_it_compiles(capsys: pytest.CaptureFixtur
     with pytest.raises(SystemExit) as end:
         main(["warmup", "--agents", "random", "nobody"])
     assert end.value.code == 2
-    said = capsys.readouterr()
-    assert said.out == ""
-    assert "no agent is called 'nobody'" in said.err
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert "no agent is called 'nobody'" in captured.err
 
 
 @pytest.mark.parametrize(

@@ -148,10 +148,10 @@ def test_the_luck_of_the_starter_counts_them(heels: int) -> None:
     assert shipped_outcomes(rules).exact == (heels == PRESETS["hoyle"].heels)
 
 
-@pytest.mark.parametrize(("heels", "said"), [(0, []), (1, ["one for his heels"]),
+@pytest.mark.parametrize(("heels", "heard"), [(0, []), (1, ["one for his heels"]),
                                              (2, ["two for his heels"])])  # fmt: skip
 @pytest.mark.parametrize("name", ["six", "table-top"])
-def test_the_table_says_what_they_are(name: str, heels: int, said: list[str]) -> None:
+def test_the_table_says_what_they_are(name: str, heels: int, heard: list[str]) -> None:
     game = Game(Rules.preset(find_game(name).rules, heels=heels))
     game.reset(decks=np.array(decks_with_jacks(game.rules.name, 2, Random(1))[1:]), dealer=0)
     session = Session(game, (None, None), chance=1)
@@ -160,7 +160,7 @@ def test_the_table_says_what_they_are(name: str, heels: int, said: list[str]) ->
         seat = session.seat
         session.act(seat, [int(a) for a in session.game.legal_actions[: session.to_choose]])
         calls += [call.text for call in session.turns[-1].calls]
-    assert [text for text in calls if "heels" in text] == said
+    assert [text for text in calls if "heels" in text] == heard
 
 
 def test_notation_writes_them() -> None:

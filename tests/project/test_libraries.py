@@ -186,9 +186,9 @@ def test_rl_zoo3_trains_maskable_ppo_and_enjoys_it(
         "enjoy", "--algo", "ppo_mask", "--env", "crib_env/SixCard-v0", "--folder", str(tmp_path),
         "-n", "60", "--device", "cpu",
     ])  # fmt: skip
-    said = capsys.readouterr().out
-    assert 8 < len(re.findall("Episode Length [3-6]$", said, re.MULTILINE)) < 13  # whole deals
-    assert "Mean reward" in said
+    output = capsys.readouterr().out
+    assert 8 < len(re.findall("Episode Length [3-6]$", output, re.MULTILINE)) < 13  # whole deals
+    assert "Mean reward" in output
     assert len(shown) >= 60
     assert all(image.shape == (480, 640, 3) for image in shown)
 

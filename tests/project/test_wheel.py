@@ -43,8 +43,8 @@ def test_the_base_install_runs_every_command_that_needs_no_more(
     crib = base_install(tmp_path).with_name("crib")
     assert run(crib, "--version", cwd=tmp_path) == f"crib-env {crib_env.__version__}"
     assert "table_top_v0: " in run(crib, "warmup", "--agents", "random", cwd=tmp_path)
-    said = run(crib, "evaluate", "greedy", "random", "--pairs", "2", cwd=tmp_path)
-    assert "six_card_v0: 2 pairs" in said
+    output = run(crib, "evaluate", "greedy", "random", "--pairs", "2", cwd=tmp_path)
+    assert "six_card_v0: 2 pairs" in output
     for name in COMMANDS:
         assert name in run(crib, name, "--help", cwd=tmp_path)
     done = subprocess.run([crib, "train"], capture_output=True, text=True, cwd=tmp_path)
@@ -58,7 +58,7 @@ def test_the_wheel_and_openai_agents_are_installed_side_by_side(tmp_path: Path) 
     python = base_install(tmp_path)
     # Without our constraints: they are no promise about what others need.
     run(*PIP, "--python", python, "install", "--quiet", "openai-agents", cwd=tmp_path)
-    said = run(
+    output = run(
         python, "-c",
         "import agents, crib_agents, crib_env, gymnasium\n"
         "print(agents.Agent.__module__)\n"
@@ -68,5 +68,5 @@ def test_the_wheel_and_openai_agents_are_installed_side_by_side(tmp_path: Path) 
         cwd=tmp_path,
     ).splitlines()  # fmt: skip
     names = "equilibrium expert greedy learned learned_search master random rule_based"
-    assert said == ["agents.agent", names]
+    assert output == ["agents.agent", names]
     run(*PIP, "--python", python, "check", cwd=tmp_path)

@@ -27,14 +27,14 @@ class Server:
     """A server of this machine.
 
     Attributes:
-        said: what it printed as it began. port: where it listens. pid: its process.
+        printed: what it printed as it began. port: where it listens. pid: its process.
     """
 
     def __init__(self, process: subprocess.Popen[str], lines: int) -> None:
         assert process.stdout is not None
         self.process = process
-        self.said = "".join(process.stdout.readline() for _ in range(lines))
-        self.port = int(re.findall(r":(\d+) ", self.said)[0])
+        self.printed = "".join(process.stdout.readline() for _ in range(lines))
+        self.port = int(re.findall(r":(\d+) ", self.printed)[0])
 
     def ask(self, path: str, message: Any = None, cookie: str = "", host: str = "") -> Answer:
         """Ask; a message is sent as JSON."""
@@ -65,9 +65,18 @@ class Server:
 
 
 @contextmanager
-def serving(folder: Path, *words: str, lines: int = 1, **environment: str) -> Iterator[Server]:
-    """Let a server run; ``lines`` is how many it prints as it begins."""
-    command = [sys.executable, "-m", "crib_training.command_line", "web", "--port", "0",
+def serving(
+    folder: Path, *words: str, lines: int = 1, before: str = "", **environment: str
+) -> Iterator[Server]:
+    """Let a server run.
+
+    Args:
+        folder: of its games. words: further options.
+        lines: how many it prints as it begins.
+        before: a statement that its process runs first.
+    """
+    code = f"{before}\nfrom crib_training.command_line import main\nmain()"
+    command = [sys.executable, "-c", code, "web", "--port", "0",
                "--games", str(folder / "games" / "tables.sqlite3"), *words]  # fmt: skip
     home = {name: str(folder) for name in ("HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME")}
     process = subprocess.Popen(

@@ -155,14 +155,21 @@ class Table:
     def _hold_against_the_referee(self, pegged: int) -> None:
         """Compare with the referee, in the events from number ``pegged`` on."""
         env, referee = self.env, self._referee
-        expected = [(e.seat, e.points, e.reason) for e in referee.events[pegged:]]
-        assert [(e.seat, e.points, e.reason) for e in env.events] == expected
+        same_events(env.events, referee.events[pegged:])
         assert (list(env.scores), env.dealer) == (referee.scores, referee.dealer)
         assert self.over == (referee.to_move is None)
         if not self.over:
             mask = env.observe(env.agent_selection)["action_mask"]
             assert mask.nonzero()[0].tolist() == referee.legal()
             assert env.agent_selection == f"player_{referee.to_move}"
+
+
+def same_events(events: Sequence[Any], referees: Sequence[Any]) -> None:
+    """Raise unless these are the referee's events, which name the starter too in the show."""
+    expected = [(e.seat, e.points, e.reason) for e in referees]
+    assert [(e.seat, e.points, e.reason) for e in events] == expected
+    for event, other in zip(events, referees, strict=True):
+        assert set(event.cards) == set(other.cards[:-1] if other.reason in SHOW else other.cards)
 
 
 def in_play(pegged: list[str]) -> list[str]:

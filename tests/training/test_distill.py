@@ -48,10 +48,12 @@ def test_labels_are_the_experts_findings(taught: tuple[str, dict[str, made.Label
     _, found = taught
     cards = found["pegging"]
     views = cards.views.astype(VIEW)
-    said = PeggingExpert().findings(views)
-    mine = said[:, :, POINTS_NOW] + said[:, :, MY_POINTS]
+    findings = PeggingExpert().findings(views)
+    mine = findings[:, :, POINTS_NOW] + findings[:, :, MY_POINTS]
     assert cards.points[:, :, 0] == pytest.approx(mine, abs=5e-3, nan_ok=True)
-    assert cards.points[:, :, 1] == pytest.approx(said[:, :, THEIR_POINTS], abs=5e-3, nan_ok=True)
+    assert cards.points[:, :, 1] == pytest.approx(
+        findings[:, :, THEIR_POINTS], abs=5e-3, nan_ok=True
+    )
     for role, name in enumerate(("discard_pone", "discard_dealer")):
         views = found[name].views.astype(VIEW)
         assert (views["is_dealer"] == role).all()
@@ -157,11 +159,11 @@ def test_search_knows_what_is_certain_and_plays_legal_cards(preset: str) -> None
         running = games.running(running)
     views = np.concatenate(seen)
     found = SearchedPlay([drawn_weights(rules)]).findings(views)
-    said = PeggingExpert().findings(views)
-    assert (np.isnan(found[:, :, WIN_VALUE]) == np.isnan(said[:, :, WIN_VALUE])).all()
-    assert found[:, :, POINTS_NOW] == pytest.approx(said[:, :, POINTS_NOW], nan_ok=True)
+    findings = PeggingExpert().findings(views)
+    assert (np.isnan(found[:, :, WIN_VALUE]) == np.isnan(findings[:, :, WIN_VALUE])).all()
+    assert found[:, :, POINTS_NOW] == pytest.approx(findings[:, :, POINTS_NOW], nan_ok=True)
     assert np.nanmax(found[:, :, WIN_VALUE]) <= 1.0 + 1e-9
     # The last card of a seat has nothing behind it but what the other plays out.
     last = (views["hand_n"] == 1) & (views["other_n"] <= 1)
     assert last.any()
-    assert found[last] == pytest.approx(said[last], nan_ok=True)
+    assert found[last] == pytest.approx(findings[last], nan_ok=True)

@@ -112,8 +112,8 @@ def test_self_play_goes_by_legal_actions_whatever_the_nets_say(env: str, value: 
 def test_a_run_that_diverges_ends_with_the_last_good_checkpoint_named(
     env: str, tmp_path: Path
 ) -> None:
-    said = f"the last good checkpoint is {tmp_path}/checkpoint.safetensors, after 0 deals"
-    with pytest.raises(DivergedError, match=said):
+    message = f"the last good checkpoint is {tmp_path}/checkpoint.safetensors, after 0 deals"
+    with pytest.raises(DivergedError, match=message):
         train(deep(tmp_path, env=env))
     assert Checkpoint.load(tmp_path).about["deals"] == 0
     Weights.load(tmp_path / "policy.safetensors")

@@ -27,8 +27,8 @@ def test_the_deals_are_those_played_beside_games(capsys: Any, tmp_path: Path) ->
         assert alone[key] == found[key]
     assert alone["won"] == {"mean": None, "ci95": None}
     more = found["margin_per_deal"]
-    said = f"makes {more['mean']:+.4f} ± {more['ci95']:.4f} points per deal more than greedy"
-    assert said in capsys.readouterr().out
+    message = f"makes {more['mean']:+.4f} ± {more['ci95']:.4f} points per deal more than greedy"
+    assert message in capsys.readouterr().out
 
 
 def test_luck_is_taken_out_of_deals_alone() -> None:

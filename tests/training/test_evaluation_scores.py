@@ -41,9 +41,9 @@ def test_the_command_prints_a_row_for_the_scores_there_are(capsys: Any, tmp_path
     out = tmp_path / "scores.json"
     words = "rule_based greedy --env five_card_v0 --pairs 100 --by-score"
     main(f"evaluate {words} --json {out}".split())
-    said = capsys.readouterr().out
-    assert "| 1 to 5 " in said
-    assert "| all " in said
+    output = capsys.readouterr().out
+    assert "| 1 to 5 " in output
+    assert "| all " in output
     scores = json.loads(out.read_text())["scores"]
     parts = [row["per_game"]["mean"] for name, row in scores.items() if name != "all"]
     assert sum(parts) == pytest.approx(scores["all"]["per_game"]["mean"])

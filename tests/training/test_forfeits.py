@@ -68,7 +68,7 @@ def fatal_games() -> np.ndarray:
 
 
 @pytest.mark.parametrize(
-    ("agent", "kind", "said"),
+    ("agent", "kind", "message"),
     [
         (failing_agents.Cheats, "illegal action", "99 is no action"),
         (failing_agents.Raises, "raised", "KeyError: 'no book move'"),
@@ -81,7 +81,7 @@ def fatal_games() -> np.ndarray:
     ],
 )
 def test_a_failure_costs_the_guilty_games_and_no_others(
-    fair: Pairs, agent: type, kind: str, said: str
+    fair: Pairs, agent: type, kind: str, message: str
 ) -> None:
     outcome = deals(agent())
     guilty = fatal_games()
@@ -95,7 +95,7 @@ def test_a_failure_costs_the_guilty_games_and_no_others(
     assert len(outcome.failures) == guilty.sum()
     for failure in outcome.failures:
         assert (failure.agent, failure.kind) == (agent.name, kind)
-        assert said in failure.why
+        assert message in failure.why
 
 
 def test_an_illegal_action_of_the_second_agent_is_the_firsts_win() -> None:
@@ -349,14 +349,16 @@ def test_an_agent_whose_process_dies_is_started_again() -> None:
     assert (actions[others] == GreedyAgent().act(views[others], RANDOM)).all()
 
 
-@pytest.mark.parametrize(("name", "said"), [("Exits", "SystemExit: 4"), ("Interrupts", "Keyboard")])
-def test_an_agent_that_tries_to_end_its_process_plays_on(name: str, said: str) -> None:
+@pytest.mark.parametrize(
+    ("name", "message"), [("Exits", "SystemExit: 4"), ("Interrupts", "Keyboard")]
+)
+def test_an_agent_that_tries_to_end_its_process_plays_on(name: str, message: str) -> None:
     agent = ProcessAgent(f"failing_agents:{name}")
     child = agent._child
     views, fatal = one_fatal_view()
     failures = Referee(agent).ask(views, RANDOM)[1]
     assert list(failures) == [fatal]
-    assert said in failures[fatal].why
+    assert message in failures[fatal].why
     assert agent._child is child
     agent.close()
 
@@ -448,9 +450,9 @@ def test_what_an_agent_prints_is_no_answer_and_goes_to_stderr(
     views = first_views()[0]
     assert (agent.act(views, RANDOM) == views["hand"][:, 0]).all()
     agent.close()
-    said = capfd.readouterr()
-    assert said.out == ""
-    assert "actions" in said.err
+    captured = capfd.readouterr()
+    assert captured.out == ""
+    assert "actions" in captured.err
 
 
 def test_nothing_an_agent_sends_runs_outside_its_process() -> None:

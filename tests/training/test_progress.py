@@ -154,8 +154,8 @@ def test_an_evaluation_that_is_stopped_says_how_far_it_was(
     monkeypatch.setattr(evaluate, "play_pairs", stopped)
     with pytest.raises(SystemExit):
         main(["evaluate", "greedy", "random", "--pairs", "10"])
-    said = capsys.readouterr().err
-    assert said == "stopped: 7 of 40 games and deals were played; nothing is written\n"
+    message = capsys.readouterr().err
+    assert message == "stopped: 7 of 40 games and deals were played; nothing is written\n"
 
 
 @pytest.mark.parametrize("command", ["evaluate", "tournament"])
@@ -166,9 +166,9 @@ def test_one_flag_says_whether_luck_is_taken_out(
 
     with pytest.raises(SystemExit):
         main([command, "--help"])
-    said = capsys.readouterr().out
-    assert "--adjust {auto,always,never}" in said
-    assert not re.search("--adjusted|--plain|--no-no-", said)
+    output = capsys.readouterr().out
+    assert "--adjust {auto,always,never}" in output
+    assert not re.search("--adjusted|--plain|--no-no-", output)
 
 
 def test_evaluate_prints_both_or_without_duplicates_the_adjusted_alone(
@@ -217,17 +217,19 @@ def test_evaluate_prints_forfeits_and_speed_and_ends_with_status_1(
     with pytest.raises(SystemExit) as end:
         main(words)
     assert end.value.code == 1
-    said = capsys.readouterr()
+    captured = capsys.readouterr()
     result = json.loads(out.read_text())
     lost = result["forfeits"]["raises"]
     assert lost > 0
     assert result["forfeits"]["greedy"] == 0
     assert result["won"]["mean"] > 0.5
     for name, speed in result["decisions_per_second"].items():
-        assert re.search(rf"\| {name} +\| {result['forfeits'][name]} +\| {speed:,.0f} ", said.out)
-    assert f"- raises, raised: {lost}\n  - KeyError: 'no book move' ({lost})" in said.out
+        assert re.search(
+            rf"\| {name} +\| {result['forfeits'][name]} +\| {speed:,.0f} ", captured.out
+        )
+    assert f"- raises, raised: {lost}\n  - KeyError: 'no book move' ({lost})" in captured.out
     why = f"KeyError: 'no book move' (forfeited: raises {lost})"
-    assert said.err == f"error: 'raises' erred: {why}\n"
+    assert captured.err == f"error: 'raises' erred: {why}\n"
 
 
 def test_evaluate_says_who_failed_in_every_single_deal(
@@ -239,7 +241,7 @@ def test_evaluate_says_who_failed_in_every_single_deal(
     with pytest.raises(SystemExit) as end:
         main([*words, "--pairs", "1", "--no-games"])
     assert end.value.code == 1
-    said = capsys.readouterr()
-    assert "points per deal more than" not in said.out
-    assert "keeps_fives plays two_hand alone" in said.err
-    assert "(forfeited: keeps_fives 2)" in said.err
+    captured = capsys.readouterr()
+    assert "points per deal more than" not in captured.out
+    assert "keeps_fives plays two_hand alone" in captured.err
+    assert "(forfeited: keeps_fives 2)" in captured.err

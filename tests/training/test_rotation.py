@@ -64,8 +64,8 @@ def test_evaluate_takes_the_players_from_the_rules(
 ) -> None:
     out = tmp_path / "figures.json"
     main(f"evaluate greedy random --env {env} --pairs 40 --json {out}".split())
-    said = capsys.readouterr().out
-    assert ("33.3 %" in said) == (players == 3)
+    output = capsys.readouterr().out
+    assert ("33.3 %" in output) == (players == 3)
     figures = json.loads(out.read_text())
     assert figures["players"] == players
     assert figures["won"]["mean"] > 0.5

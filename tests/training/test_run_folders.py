@@ -95,15 +95,17 @@ def contents(folder: Path) -> dict[str, bytes]:
 
 def test_two_commands_do_not_write_to_one_folder_at_once(tmp_path: Path) -> None:
     with another_process(tmp_path):
-        said = f"another command writes to {tmp_path}: wait until it has ended, or choose another"
+        message = (
+            f"another command writes to {tmp_path}: wait until it has ended, or choose another"
+        )
         for name, write in WRITERS.items():
-            with pytest.raises(FolderInUseError, match=said):
+            with pytest.raises(FolderInUseError, match=message):
                 write(tmp_path)
             assert not contents(tmp_path), name
         setup = Setup(agents=("greedy", "random"), environment="five_card_v0", chunk=2)
-        with pytest.raises(FolderInUseError, match=said):
+        with pytest.raises(FolderInUseError, match=message):
             tournament(setup, 2, tmp_path, ThisProcess())
-        with pytest.raises(FolderInUseError, match=said):
+        with pytest.raises(FolderInUseError, match=message):
             demo.run(demo.Settings(out=tmp_path))
         assert not contents(tmp_path)
 

@@ -115,10 +115,10 @@ def test_a_process_that_is_killed_ends_the_run_in_one_line_and_keeps_it(tmp_path
         patch.setattr("crib_training.learn.deep_monte_carlo.loop.Training", Killing)
         with pytest.raises(ActorsLostError) as lost:
             train(settings)
-    said = str(lost.value)
-    assert "a process of self-play died" in said
-    assert "go on by crib train --method deep_monte_carlo --deals 400 --num-envs 50" in said
-    assert f"--workers 2 --out {tmp_path} --resume {tmp_path}" in said
+    message = str(lost.value)
+    assert "a process of self-play died" in message
+    assert "go on by crib train --method deep_monte_carlo --deals 400 --num-envs 50" in message
+    assert f"--workers 2 --out {tmp_path} --resume {tmp_path}" in message
     assert not active_children()
     deals = Checkpoint.load(tmp_path).about["deals"]
     assert deals in (150, 200)  # the next round may have been over
@@ -145,10 +145,10 @@ def test_ctrl_c_ends_a_run_with_workers_in_one_line_and_leaves_nobody(
         assert run.poll() is None
         time.sleep(0.01)
     os.killpg(run.pid, signal.SIGINT)  # as a terminal does: to all of them
-    _, said = run.communicate(timeout=120)
+    _, message = run.communicate(timeout=120)
     assert run.returncode == 1
-    assert said.startswith("stopped: the run is saved after ")
-    assert said.count("\n") == 1
+    assert message.startswith("stopped: the run is saved after ")
+    assert message.count("\n") == 1
     while any(Path(f"/proc/{pid}").exists() for pid in children):
         assert time.monotonic() < deadline
         time.sleep(0.01)

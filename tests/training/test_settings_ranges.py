@@ -139,9 +139,9 @@ def test_the_command_line_refuses_them_in_one_line_before_any_work(
 
     with pytest.raises(SystemExit) as end:
         start(kind, work, words, "crib")
-    said = capsys.readouterr().err
-    assert (end.value.code, said.count("\n")) == (2, 1)
-    assert f"{words[0]}: " in said
+    message = capsys.readouterr().err
+    assert (end.value.code, message.count("\n")) == (2, 1)
+    assert f"{words[0]}: " in message
 
 
 def test_what_is_usual_is_taken() -> None:

@@ -125,17 +125,17 @@ def test_more_pairs_and_more_agents_keep_what_was_played(
 
 
 @pytest.mark.parametrize(
-    ("setup", "said"),
+    ("setup", "message"),
     [
         (Setup(FIELD, "five_card_v0", chunk=10, seeds=(3,)), "environment was 'six_card_v0'"),
         (Setup(FIELD, chunk=5, seeds=(3,)), "chunk was 10 and is 5"),
     ],
 )
 def test_another_set_up_in_the_same_folder_is_refused(
-    played: Path, setup: Setup, said: str
+    played: Path, setup: Setup, message: str
 ) -> None:
     before = (played / FILE).read_bytes()
-    why = r"holds a tournament of another set-up: .*" + re.escape(said)
+    why = r"holds a tournament of another set-up: .*" + re.escape(message)
     with pytest.raises(ValueError, match=why):
         tournament(setup, 25, played, ThisProcess())
     assert (played / FILE).read_bytes() == before
@@ -341,8 +341,8 @@ def test_the_code_that_must_not_change_is_all_that_plays_and_nothing_that_report
 
 def test_a_worker_that_dies_stops_the_run_and_says_what_to_do(tmp_path: Path) -> None:
     setup = Setup(("greedy", "failing_agents:Dies"), chunk=5)
-    said = r"died as failing_agents:Dies met greedy, .*process:NAME"
-    with pytest.raises(RuntimeError, match=said):
+    message = r"died as failing_agents:Dies met greedy, .*process:NAME"
+    with pytest.raises(RuntimeError, match=message):
         tournament(setup, 10, tmp_path, Processes(1))
 
 
@@ -725,7 +725,7 @@ def test_among_three_sides_no_instance_meets_its_deals_twice(
 
 
 @pytest.mark.parametrize(
-    ("keywords", "said"),
+    ("keywords", "message"),
     [
         ({"agents": ("greedy",)}, "two agents or more"),
         ({"agents": ("greedy", "greedy")}, "'greedy' is in the field twice"),
@@ -743,13 +743,13 @@ def test_among_three_sides_no_instance_meets_its_deals_twice(
         ({"move_seconds": 0.0}, "move_seconds must be above 0"),
     ],
 )
-def test_a_set_up_that_cannot_be_played_says_why(keywords: dict[str, Any], said: str) -> None:
-    with pytest.raises(ValueError, match=re.escape(said)):
+def test_a_set_up_that_cannot_be_played_says_why(keywords: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=re.escape(message)):
         Setup(**{"agents": ("greedy", "random"), **keywords})
 
 
 @pytest.mark.parametrize(
-    ("keywords", "said"),
+    ("keywords", "message"),
     [
         ({"pairs": 0}, "pairs must be at least 1"),
         ({"until": -1.0}, "until must be above 0"),
@@ -757,9 +757,9 @@ def test_a_set_up_that_cannot_be_played_says_why(keywords: dict[str, Any], said:
     ],
 )
 def test_a_tournament_that_cannot_be_played_says_why(
-    keywords: dict[str, Any], said: str, tmp_path: Path
+    keywords: dict[str, Any], message: str, tmp_path: Path
 ) -> None:
-    with pytest.raises(ValueError, match=re.escape(said)):
+    with pytest.raises(ValueError, match=re.escape(message)):
         tournament(SMALL, **{"pairs": 5, "out": tmp_path, "workers": ThisProcess(), **keywords})
 
 

@@ -225,7 +225,7 @@ def test_evaluate_writes_a_replay_too(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "status", "said"),
+    ("words", "status", "message"),
     [("evaluate nobody greedy", 2, "no agent is called 'nobody'"),
      ("evaluate greedy rulebased", 2, "did you mean 'rule_based'?"),
      ("evaluate greedy none.safetensors", 2, "there is no file 'none.safetensors'"),
@@ -295,13 +295,13 @@ def test_evaluate_writes_a_replay_too(tmp_path: Path) -> None:
      ("evalute greedy random", 2, "did you mean 'evaluate'?")],
 )  # fmt: skip
 def test_the_command_line_says_what_was_wrong_in_one_line(
-    words: str, status: int, said: str
+    words: str, status: int, message: str
 ) -> None:
     run = crib(*words.split(), folder=SUPPORT)
     assert run.returncode == status, run.stderr
     assert run.stderr.startswith("error: ")
     assert run.stderr.count("\n") == 1
-    assert said in run.stderr
+    assert message in run.stderr
     assert not (SUPPORT / "run").exists()
 
 

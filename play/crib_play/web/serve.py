@@ -21,7 +21,7 @@ import uvicorn
 from crib_agents.loading import TakesAgents
 
 from crib_env.policy import agent_names
-from crib_env.settings import Between, CountOrNone, KeptFile
+from crib_env.settings import Between, CountOrNone, StoreFile
 from crib_play.preferences import data_file, load_choices
 from crib_play.web.addresses import EVERYWHERE, LOOPBACK, others_reach, url
 from crib_play.web.app import make_app
@@ -60,7 +60,7 @@ class Settings(TakesAgents):
     host: str = "127.0.0.1"
     allow_host: tuple[str, ...] = ()
     port: Annotated[int, Between(0, (1 << 16) - 1)] = 8121
-    games: KeptFile | None = None
+    games: StoreFile | None = None
     keep_days: Annotated[int, Between(0, 36_500)] = 30
     tables_per_hour: CountOrNone = 100
     agents: tuple[str, ...] = ()
