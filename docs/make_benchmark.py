@@ -46,6 +46,7 @@ MEASURED = "measured.json"
 OPPONENTS = ("expert", "equilibrium")
 HANDS, ABSTRACTION, PAIRS = 400, 6, 4000
 STAGES = 1, 3, 10  # millions of decisions
+TICKS = [0.01, 0.03, 0.1, 0.3, 1, 3]
 LEVELS = {"rule_based": 0.2277, "expert": 0.1009, "equilibrium": 0.0113}  # numbers/exploitability
 
 
@@ -130,6 +131,7 @@ def draw(lines: dict[str, list[dict[str, float]]]) -> bytes:
 
     matplotlib.use("Agg")
     import matplotlib.pyplot as plt
+    from matplotlib import ticker
 
     figure, axes = plt.subplots(figsize=(7.5, 4.8))
     for name, rows in lines.items():
@@ -140,8 +142,11 @@ def draw(lines: dict[str, list[dict[str, float]]]) -> bytes:
         axes.fill_between(x, low, high, alpha=0.15, color=drawn.get_color(), lw=0)
     for name, level in LEVELS.items():
         axes.axhline(level, color="grey", lw=0.8, ls="--")
-        axes.annotate(name, (0, level), fontsize=8, color="grey", va="bottom")
+        axes.annotate(name, (0.995, level), xycoords=("axes fraction", "data"), fontsize=8,
+                      color="grey", ha="right", va="bottom")  # fmt: skip
     axes.set_yscale("log")
+    axes.yaxis.set_major_locator(ticker.FixedLocator(TICKS))
+    axes.yaxis.set_major_formatter(ticker.FormatStrFormatter("%g"))
     axes.set_xlabel("decisions, millions")
     axes.set_ylabel("exploitability, points per deal")
     axes.grid(alpha=0.3)
