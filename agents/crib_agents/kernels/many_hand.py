@@ -125,9 +125,9 @@ def on_sequence(v, k, seat, sequence, n, count, unseen, known, weights):
     """Return what ``seat`` and, if it cannot play, those after it are likely to peg, to my gain."""
     gain = 0.0
     reached = 1.0
-    worth = weights[THEN]
+    share = weights[THEN]
     while seat:
-        gain += reached * worth * stake(v, seat) * reply(v, seat, sequence, n, count, unseen, known)
+        gain += reached * share * stake(v, seat) * reply(v, seat, sequence, n, count, unseen, known)
         reached *= no_fit(v, seat, count, unseen, known)
         seat = able(v, seat + 1)
     return gain + reached * weights[ANSWER] * answer(v, k, sequence, n, count)
@@ -185,8 +185,8 @@ def after(v, k, sequence, n, count, unseen, known, weights):
 
 
 @kernel
-def kept(v, k, count, weights):
-    """Return what the cards left in hand are worth when ``hand[k]`` brings the count to ``count``.
+def value_left(v, k, count, weights):
+    """Return the value of the cards left in hand when ``hand[k]`` brings the count to ``count``.
 
     It is fitted: in self-play with some cards drawn at random, by the points that then followed.
     """
@@ -216,7 +216,7 @@ def best_card(v, weights):
         count = v["count"] + pip(card)
         now = certain_points(v, k, sequence)
         value = float(now)
-        value += kept(v, k, count, weights)
+        value += value_left(v, k, count, weights)
         if now >= v["target"] - v["scores"][0]:
             value += WIN
         if count < 31:

@@ -183,14 +183,14 @@ def play(s, rules, table, seat, card, log):
 @kernel
 def next_able(s, rules, seat):
     """Return who plays after ``seat``: the first to the left who can; NONE ends the count (M7)."""
-    said = 0  # "go", one seat after another
+    goes = 0  # one seat after another
     for places in range(1, rules["players"] + 1):
         other = to_the_left(rules["players"], seat, places)
         if legal_slots(s, other):
             return other
         s["passed"] |= 1 << other
-        said += s["held"][other] != 0  # who has no cards left says nothing
-        if rules["second_go_ends"] and said == 2:
+        goes += s["held"][other] != 0  # who has no cards left says nothing
+        if rules["second_go_ends"] and goes == 2:
             return NONE
     return NONE
 

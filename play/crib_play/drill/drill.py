@@ -70,7 +70,7 @@ class Score:
         self.best += loss == 0
         self.loss += loss
 
-    def told(self, kind: str) -> str:
+    def summary(self, kind: str) -> str:
         """Return the score of a kind of exercise in words."""
         mean = self.loss / self.positions
         if kind == COUNT:
@@ -161,6 +161,8 @@ def run(settings: Settings) -> None:
     if not done.positions:
         screen.title("No answers.")
     else:
-        screen.title(f"This time: {done.told(settings.kind)}")
+        screen.title(f"This time: {done.summary(settings.kind)}")
         total, problem = keep(settings.kind, done)
-        screen.line(f"not saved: {problem}" if problem else f"In all: {total.told(settings.kind)}")
+        screen.line(
+            f"not saved: {problem}" if problem else f"In all: {total.summary(settings.kind)}"
+        )

@@ -84,7 +84,7 @@ def _gos(done: Done, before: View) -> Iterator[int]:
     after, ends = done.after, any(event.reason == "go" for event in done.events)
     if done.ended or not (ends or after["pile_from"] == before["pile_from"]):
         return
-    said = 0
+    goes = 0
     for place in range(1, players):
         if not before["held_n"][place]:
             continue
@@ -92,8 +92,8 @@ def _gos(done: Done, before: View) -> Iterator[int]:
             return
         if not before["passed"] >> place & 1:
             yield (done.seat + place) % players
-        said += 1
-        if said == GOES and find_rules(done.rules, ManyHandRules).second_go_ends:
+        goes += 1
+        if goes == GOES and find_rules(done.rules, ManyHandRules).second_go_ends:
             return
 
 

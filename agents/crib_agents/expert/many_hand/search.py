@@ -48,8 +48,8 @@ def play_out(s, rules, table, v, log):
 
 
 @kernel
-def worth(s, rules):
-    """Return what a deal has come to for side 0: points ahead of the others' mean, or the game."""
+def points_ahead(s, rules):
+    """Return the value of a deal for side 0: points ahead of the others' mean, or the game."""
     share = 1.0 / (rules["sides"] - 1)
     if s["winner"] != NONE:
         return WIN if s["winner"] == 0 else -WIN * share
@@ -97,6 +97,6 @@ def search(v, table, weights, rules, states, scratch, pool, log, rng, laid, valu
             log[0] = 0
             use_card(s, rules, table, k, log)
             play_out(s, rules, table, scratch, log)
-            values[k] += worth(s, rules) / WORLDS
+            values[k] += points_ahead(s, rules) / WORLDS
     for k in range(v["hand_n"]):
         values[k] = values[same_rank(v, k)]

@@ -105,17 +105,17 @@ def fit(starts: Starts) -> tuple[float, Doubles]:
     return added, weights
 
 
-def foretold(starts: Starts, found: Doubles) -> str:
+def calibration(starts: Starts, found: Doubles) -> str:
     """Return in words how often sides won that were given a chance, by fifths of chances."""
     won = np.eye(found.shape[1])[starts.winner]
-    said = [f"surprise {surprise(starts, found):.4f}"]
+    lines = [f"surprise {surprise(starts, found):.4f}"]
     for low in np.arange(BINS) / BINS:
         here = (found >= low) & (found < low + 1 / BINS)
         if here.any():
-            said.append(
-                f"said {100 * found[here].mean():.1f} %, won {100 * won[here].mean():.1f} %"
+            lines.append(
+                f"predicted {100 * found[here].mean():.1f} %, won {100 * won[here].mean():.1f} %"
             )
-    return "; ".join(said)
+    return "; ".join(lines)
 
 
 def points_of_a_deal(rules: Rules, deals: int, entropy: np.random.SeedSequence) -> Doubles:
@@ -159,6 +159,6 @@ def run(settings: Settings) -> None:
         mean = points_of_a_deal(rules, settings.games, third)
         points[game, : len(mean)] = mean
         others = play(rules, settings.games, second)
-        print(f"{name}: {foretold(others, chances(others.features(added), weights))}")
+        print(f"{name}: {calibration(others, chances(others.features(added), weights))}")
     save(MANY_HAND_WIN, settings.out, made_by=made_by(MANY_HAND_WIN, settings),
          formula=formula.round(4), points=points.round(3))  # fmt: skip
