@@ -165,12 +165,15 @@ def main(words: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--games", type=int, default=10_000_000,
                         help=f"of each kind; of matches one for each {A_MATCH}")  # fmt: skip
+    parser.add_argument("--rules", nargs="+", help="of these alone; by default of all")
     parser.add_argument("--seed", type=int, default=1)
     settings = parser.parse_args(words)
     print("| rules | episode | players | episodes | decisions | positions read back | MB grown "
           "| CPU s |\n|---|---|---|---|---|---|---|---|")  # fmt: skip
     try:
         for rules, episode, players in KINDS:
+            if settings.rules and rules not in settings.rules:
+                continue
             episodes = settings.games // (A_MATCH if episode == "match" else 1)
             print(endure(rules, episode, players, episodes, settings.seed), flush=True)
     except RuntimeError as error:

@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 from collections import Counter
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,7 @@ from hypothesis import strategies as st
 import reference
 from crib_env import scoring
 from crib_env.cards import format_card, parse_card, parse_cards
-from crib_env.engine.show import FOUR, KEYS, count_ranks, show_table
+from crib_env.engine.show import FOUR, KEYS, count_ranks, read_sum, show_table, two_ranks
 from crib_env.rules import Rules
 
 WORDS_TO_29 = (
@@ -200,6 +201,20 @@ def test_ranks_count_alike_in_every_order(ranks: list[int]) -> None:
     for held in (ranks, ranks[::-1], [*ranks[1:], ranks[0]]):
         assert count_ranks(*held) == table[KEYS[ranks].sum()]
         assert count_ranks(*held[:4], -1) == table[FOUR + KEYS[held[:4]].sum()]
+
+
+@pytest.mark.parametrize(("a", "b"), [(0, 0), (4, 9), (6, 7), (12, 3)])
+def test_the_sums_behind_the_table_are_those_of_every_three_cards(a: int, b: int) -> None:
+    table, pair = show_table(), two_ranks(a, b)
+    three = np.array(list(combinations(range(52), 3)))
+    points = table[KEYS[a] + KEYS[b] + KEYS[three // 4].sum(axis=1)].astype(np.int64)
+    assert read_sum(table, pair, 104) == points.sum()
+    having = [(three == card).any(axis=1) for card in range(52)]
+    for r in range(13):
+        assert read_sum(table, pair, r) == points[having[4 * r]].sum()
+        for s in range(13):
+            both = having[4 * r] & having[4 * s + 1]
+            assert read_sum(table, pair, 13 + two_ranks(r, s)) == points[both].sum()
 
 
 def test_cards_may_be_ids_or_text() -> None:
