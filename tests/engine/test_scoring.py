@@ -20,6 +20,7 @@ from crib_env import scoring
 from crib_env.cards import format_card, parse_card, parse_cards
 from crib_env.engine.show import FOUR, KEYS, count_ranks, read_sum, show_table, two_ranks
 from crib_env.rules import Rules
+from crib_env.scoring.many import fill_histogram
 
 WORDS_TO_29 = (
     "nothing", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten",
@@ -59,6 +60,21 @@ def test_every_hand_of_three_is_counted_as_one_by_one() -> None:
         points = scoring.score_hands(hands, np.full(len(hands), starter))
         one_by_one += np.bincount(points, minlength=30)
     assert counts.tolist() == one_by_one.tolist()
+
+
+@pytest.mark.parametrize("lowest", [36, 41, 48])
+def test_hands_of_four_are_counted_as_one_by_one(lowest: int) -> None:
+    """Of high cards alone, so that `benchmarks.mutants` counts them as Python too."""
+    counts = np.zeros(30, dtype=np.int64)
+    fill_histogram(lowest, 4, 4, show_table(), counts)
+    rows = [
+        (*hand, starter)
+        for hand in combinations(range(lowest, 52), 4)
+        for starter in range(52)
+        if hand[0] == lowest and starter not in hand
+    ]
+    points = scoring.score_hands([row[:4] for row in rows], [row[4] for row in rows])
+    assert counts.tolist() == np.bincount(points, minlength=30).tolist()
 
 
 @given(different_cards(5), st.booleans())
