@@ -4,7 +4,7 @@ from __future__ import annotations
 
 NOT_PLAYED: dict[str, set[str]] = {
     "equilibrium": {"table_top", "many_hand"},  # which are not solved
-    **{name: {"many_hand"} for name in ("learned", "learned_search")},
+    "learned_search": {"many_hand"},
 }
 
 
