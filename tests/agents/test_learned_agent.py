@@ -233,6 +233,8 @@ def changed(path: Path, about: dict[str, Any], tensors: dict[str, Any]) -> Path:
         ),
         ({"rules_fields": None}, {}, "the rules and their fields, found 'hoyle' and None"),
         ({"rules_fields": {"dealt": 6}}, {}, "expected rules with a number 'single_count'"),
+        ({"temperature": -1.0}, {}, "expected a temperature of 0 or more, found -1.0"),
+        ({"temperature": "warm"}, {}, "expected a temperature of 0 or more, found 'warm'"),
         ({}, {"pegging.0.bias": None}, "expected the tensors .*pegging.0.bias.*, found"),
         (
             {},
