@@ -24,6 +24,7 @@ from crib_env.settings import Count, NewFolder, NotNegative, Portion, Positive, 
 from crib_training.baselines.learner import Learner, State
 from crib_training.baselines.run import learn
 from crib_training.baselines.settings import RunSettings
+from crib_training.command_line import command
 from crib_training.learn.deep_monte_carlo import settings as deep_monte_carlo
 from crib_training.learn.deep_monte_carlo.algorithm import DeepMonteCarlo, find_self_play
 
@@ -90,7 +91,8 @@ class MonteCarlo(Learner):
     def agent(self) -> MonteCarloAgent:
         """Return the agent of the averaged weights, greedy or with its softmax."""
         learning, temperature = self.learning, self.settings.temperature
-        weights = learning.self_play.weights(learning.learner.mean_nets)
+        made_by = command("crib train", self.settings, ("out", "resume", "progress"), ("method",))
+        weights = learning.self_play.weights(learning.learner.mean_nets, made_by)
         kind = MixedAgent if temperature else MonteCarloAgent
         return kind([replace(weights, temperature=temperature)], "monte_carlo")
 
