@@ -91,7 +91,9 @@ class MonteCarlo(Learner):
     def agent(self) -> MonteCarloAgent:
         """Return the agent of the averaged weights, greedy or with its softmax."""
         learning, temperature = self.learning, self.settings.temperature
-        made_by = command("crib train", self.settings, ("out", "resume", "progress"), ("method",))
+        made_by = command(
+            "crib train", self.settings, ("out", "resume", "progress"), ("method", "env")
+        )
         weights = learning.self_play.weights(learning.learner.mean_nets, made_by)
         kind = MixedAgent if temperature else MonteCarloAgent
         return kind([replace(weights, temperature=temperature)], "monte_carlo")
