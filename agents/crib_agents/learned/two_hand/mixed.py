@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cache
+from typing import ClassVar
 
 import numpy as np
 
-from crib_agents.checks import FOR_POINTS, refuse_other_views
+from crib_agents.checks import FOR_POINTS
 from crib_agents.learned.agent import SHIPPED, MonteCarloAgent, by_rules
 from crib_agents.learned.two_hand import FAMILY
 from crib_agents.learned.weights import Weights
 from crib_env.answers import one_or_many
 from crib_env.arrays import Doubles
-from crib_env.engine.family import find_family
 from crib_env.engine.two_hand.records import DEAL
-from crib_env.policy import Actions, Views
+from crib_env.policy import Act, Actions, Views
 from crib_env.sampling import check_rng
 
 
@@ -38,7 +38,9 @@ class MixedAgent(MonteCarloAgent):
         ValueError: weights without a temperature.
     """
 
+    draws: ClassVar[bool] = True
     honours = FOR_POINTS
+    acts: ClassVar[dict[str, Act]] = {FAMILY.name: FAMILY.act}
 
     def __init__(self, sets: Sequence[Weights] | None = None, name: str = "learned_mixed") -> None:
         super().__init__(shipped_mixed() if sets is None else sets, name)
@@ -52,7 +54,7 @@ class MixedAgent(MonteCarloAgent):
         Raises:
             ValueError: see `act`.
         """
-        refuse_other_views(self.name, views, find_family(FAMILY.name))
+        self._for_views(views)
         for_points = views.copy()
         for_points["episode"] = DEAL
         values: Doubles = super().action_values(for_points)
@@ -65,10 +67,10 @@ class MixedAgent(MonteCarloAgent):
         Raises:
             ValueError: see `act`.
         """
+        values = self.action_values(views)
         temperatures = np.empty((len(views), 1))
         for weights, rows in by_rules(self, views, FAMILY):
             temperatures[rows] = weights.temperature
-        values = self.action_values(views)
         below = values - np.nanmax(values, axis=1, keepdims=True)
         odds = np.nan_to_num(np.exp(below / temperatures), nan=0.0)
         found: Doubles = odds / odds.sum(axis=1, keepdims=True)
