@@ -192,7 +192,7 @@ def mean_weights(sets: Sequence[Weights]) -> Weights:
     first = sets[0]
 
     def mean(*parts: Floats) -> Floats:
-        found: Floats = np.mean(parts, axis=0, dtype=np.float64).astype(np.float32)
+        found: Floats = np.stack(parts).mean(axis=0, dtype=np.float64).astype(np.float32)
         return found
 
     nets = {
