@@ -11,7 +11,7 @@ from crib_agents.analyze import CardChoice, DiscardChoice, analyze
 from crib_agents.data.tables import MANY_HAND_GAMES
 from crib_agents.expert.agent import ExpertAgent
 from crib_agents.knowledge.many_hand.win import ADDED, chance_of, numbers
-from crib_training.tables.many_hand.winning import Starts, chances, fit, play, surprise
+from crib_training.tables.many_hand.winning import Starts, fit, play, probabilities, surprise
 
 from crib_env.cards import parse_card, parse_cards
 from crib_env.game import Game
@@ -105,19 +105,19 @@ def test_the_chances_of_all_sides_add_to_one_and_rise_with_the_score(rules: str)
             assert chance_of(np.array(nearer), sides, dealing, formula) > each[0]
 
 
-def test_the_formula_is_what_is_fitted_and_foretells_games() -> None:
+def test_the_formula_is_what_is_fitted_and_predicts_games() -> None:
     """The table's numbers by the trainer's arithmetic; and a fit to few games is nearly as good."""
     rules = Rules.preset("three_hand")
     starts = play(rules, 400, np.random.SeedSequence(77))
     formula, _ = numbers(3, 3)
-    stored = chances(starts.features(formula[ADDED]), np.array([formula[4], *formula[:2]]))
+    stored = probabilities(starts.features(formula[ADDED]), np.array([formula[4], *formula[:2]]))
     for k in range(0, len(starts.needs), 97):
         needs = starts.needs[k].astype(np.float64)
         assert chance_of(needs, 3, starts.dealing[k], formula) == pytest.approx(stored[k, 0])
     level = surprise(starts, np.full_like(stored, 1 / 3))
     assert surprise(starts, stored) < level - 0.2
     added, weights = fit(starts)
-    fitted = surprise(starts, chances(starts.features(added), weights))
+    fitted = surprise(starts, probabilities(starts.features(added), weights))
     assert surprise(starts, stored) - 0.05 < fitted <= surprise(starts, stored) + 1e-6
 
 
@@ -126,7 +126,7 @@ def test_a_fit_finds_the_numbers_that_made_the_games() -> None:
     needs, dealing = rng.integers(5, 121, size=(30_000, 3)), rng.integers(0, 3, size=30_000)
     made = Starts(needs, dealing, np.zeros(30_000, dtype=np.int64))
     truth = np.array([0.4, 3.0, 1.0])
-    share = chances(made.features(20.0), truth)
+    share = probabilities(made.features(20.0), truth)
     winner = (rng.random(30_000)[:, None] > share.cumsum(axis=1)).sum(axis=1)
     added, weights = fit(Starts(needs, dealing, winner))
     assert added in (10.0, 20.0, 40.0)

@@ -497,7 +497,7 @@ def test_keeping_rates_are_by_the_ways_a_holding_can_be_dealt() -> None:
 
 
 @every_game
-def test_the_reflex_foretells_the_points_to_follow(game: str) -> None:
+def test_the_reflex_predicts_the_points_to_follow(game: str) -> None:
     """Of a hand the values differ as they should: leading a five is worse than a four."""
     tables, _, _ = read_tables()
     rest = (9, 10) if game == "five_card" else (9, 10, 11)

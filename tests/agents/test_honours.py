@@ -53,7 +53,7 @@ PLAYED = {
     "random": {field for changes in CHANGED.values() for field in changes},
     "greedy": FOR_POINTS | READ,
     "rule_based": FOR_POINTS | READ,
-    "learned": FOR_POINTS - {"heels"} | {"table_top.heels"},
+    "learned": FOR_POINTS - {"heels"} | {"table_top.heels", "many_hand.heels"},
     "equilibrium": FOR_POINTS,
     "learned_mixed": FOR_POINTS,
     "learned_search": TO_WIN,
@@ -100,9 +100,11 @@ def test_an_agent_plays_by_a_changed_field_or_is_refused(
             games.ask(agent, games.running(), rng)
     else:
         value = CHANGED[preset][field]
-        message = (
-            rf"{name}.* does not play where {field} is {value}: it plays .*{preset} \({field} "
-        )
+        why = rf"{field} is {value}: it plays .*{preset} \({field} "
+        if (name, field) == ("learned", "players"):  # it plays for four, but with partners
+            field = "partners"
+            why = r"partners is False: it plays four_hand \(partners True\)"
+        message = rf"{name}.* does not play where {why}"
         for ask in (
             lambda: refuse_rules(agent, rules, episode),
             lambda: games.ask(agent, games.running(), rng),

@@ -105,7 +105,7 @@ def test_a_pair_is_laid_away_by_its_worth_and_its_chance(preset: str) -> None:
 def test_a_card_is_played_by_its_worth_and_its_chance(
     views: np.ndarray, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Against the expert's own search, given the tables that foretell its choices."""
+    """Against the expert's own search, given the tables that predict its choices."""
     playing = views[views["phase"] != DISCARD]
     agent, equilibrium = Master(play_pull=0.3), Equilibrium()
     assert (read_tables()[0] != pegging.read_tables()[0]).any()

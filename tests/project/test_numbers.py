@@ -115,6 +115,12 @@ def test_a_page_of_three_and_four_hands() -> None:
         cribs = [place["crib"].mean for place in about["places"].values()]
         assert cribs[0] > 3  # the crib is the dealer's
         assert not any(cribs[1:])
+    by_side = data["four_hand"]["places"]
+    seats = list(data["four_hand"]["seats"].values())
+    for i, side in enumerate(by_side.values()):
+        for phase in ("pegging", "hand"):
+            both = seats[i][phase].mean + seats[i + 2][phase].mean
+            assert both == pytest.approx(side[phase].mean, abs=3 * side[phase].half)
 
 
 def test_the_page_of_the_agents(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

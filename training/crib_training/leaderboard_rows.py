@@ -16,7 +16,7 @@ from crib_training.evaluation.figures import as_json, shown
 from crib_training.evaluation.markdown import table
 from crib_training.evaluation.ratings import rate
 from crib_training.exploit import Gain
-from crib_training.loading import find_game, seats_of
+from crib_training.loading import find_game, seats_of, sides_of
 
 BUILT_IN = ("expert", "learned", "rule_based", "greedy", "random")
 ANCHOR = "rule_based"  # rated 0
@@ -55,7 +55,7 @@ class Results:
     @property
     def sides(self) -> int:
         """How many sides a game has; this is also how many games a pair or set consists of."""
-        return len(set(seats_of(*find_game(self.environment, self.rules), self.players)))
+        return sides_of(find_game(self.environment, self.rules)[1], self.players)
 
     @property
     def outcomes(self) -> int:

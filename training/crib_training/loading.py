@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from crib_agents.adapters.phased import PhasedAgent
 
+from crib_env.engine.family import find_family
+from crib_env.engine.returns import count_sides
 from crib_env.engine.two_hand.records import PEGGING
 from crib_env.envs.makers import EnvSpec
 from crib_env.policy import Agent
@@ -50,6 +52,15 @@ def seats_of(maker: EnvSpec, rules: Rules, players: int | None) -> tuple[int, ..
     if players is not None:
         maker.check_players(players, rules)
     return maker.family.sides_under(rules, players)
+
+
+def sides_of(rules: Rules, players: int | None) -> int:
+    """Return how many sides a game has, by default of the fewest seats the rules allow.
+
+    Raises:
+        ValueError: no game by these rules has so many players.
+    """
+    return count_sides(find_family(rules.engine).sides_under(rules, players))
 
 
 def in_phase(maker: EnvSpec, agent: Agent) -> Agent:

@@ -40,7 +40,7 @@ from crib_training.leaderboard_rows import (
     read,
     stored,
 )
-from crib_training.loading import find_env, find_game, in_phase, seats_of
+from crib_training.loading import find_env, find_game, in_phase, seats_of, sides_of
 from crib_training.outputs import write_json
 from crib_training.progress import Progress
 
@@ -95,7 +95,7 @@ def play(
     """
     _, rules = find_game(maker.name)
     seats = seats_of(maker, rules, players)
-    n_sides = len(set(seats))
+    n_sides = sides_of(rules, players)
     match: Callable[..., Pairs | Sets] = play_pairs if n_sides == 2 else play_sets
     check_seed(seed)
     name = name or agent.name

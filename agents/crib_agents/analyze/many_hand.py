@@ -8,13 +8,17 @@ from the same worlds. Choices are ordered by the chance of winning that they lea
 
 from __future__ import annotations
 
-from functools import cache
-
 import numpy as np
 from numba import float64, int64, void
 
 from crib_agents.analyze.choices import CardChoice, DiscardChoice
-from crib_agents.expert.many_hand.search import WORLDS, play_out, same_rank, seed_by_view
+from crib_agents.expert.many_hand.search import (
+    WORLDS,
+    after_card,
+    is_tried,
+    same_rank,
+    seed_by_view,
+)
 from crib_agents.expert.many_hand.worlds import draw_world, known, rules_of
 from crib_agents.kernels.many_hand import CRIBS, kept_value, stake
 from crib_agents.kernels.many_hand_held import RANKS
@@ -35,7 +39,7 @@ from crib_env.engine.many_hand.records import (
     VIEW,
     VIEWS_T,
 )
-from crib_env.engine.many_hand.rules import to_the_left, use_card
+from crib_env.engine.many_hand.rules import to_the_left
 from crib_env.engine.record import NONE, TABLE_T, WEIGHTS_T, array_of
 from crib_env.engine.rng import WORDS
 from crib_env.engine.show import show_table
@@ -103,13 +107,9 @@ def weigh_cards(
     for _ in range(WORLDS):
         draw_world(states[0], rules, table, weights, v, unseen, pool, rng, scratch, laid)
         for k in range(v["hand_n"]):
-            if not v["legal"] >> k & 1 or same_rank(v, k) < k:
+            if not is_tried(v, k):
                 continue
-            states[1] = states[0]
-            s = states[1]
-            log[0] = 0
-            use_card(s, rules, table, k, log)
-            play_out(s, rules, table, scratch, log)
+            s = after_card(states, rules, table, k, scratch, log)
             found[k, MINE] += (s["scores"][0] - v["scores"][0]) / WORLDS
             for side in range(1, v["sides"]):
                 found[k, THEIRS] += (s["scores"][side] - v["scores"][side]) / (others * WORLDS)
@@ -153,17 +153,12 @@ def weigh(
         )  # fmt: skip
 
 
-@cache
-def _weights() -> Doubles:
-    return default_weights()
-
-
 def cards_of_many(views: Views) -> list[DiscardChoice] | list[CardChoice]:
     """Return every card to discard or to play, the best first."""
     view = views[0]
     columns = np.zeros((HAND, WIN + 1))
     weigh(
-        np.ascontiguousarray(views), show_table(), _weights(),
+        np.ascontiguousarray(views), show_table(), default_weights(),
         *numbers(int(view["players"]), int(view["sides"])), np.zeros(SEATS),
         np.zeros(1, dtype=RULES), np.zeros(2, dtype=MANY_HAND), np.zeros(1, dtype=VIEW),
         np.zeros(52, dtype=np.int64), np.zeros(LOG_SIZE, dtype=np.int64),

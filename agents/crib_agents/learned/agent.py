@@ -93,7 +93,9 @@ class TakesWeights:
         sets: the weights.
     """
 
-    honours: ClassVar[frozenset[str] | None] = FOR_POINTS - {"heels"} | {"table_top.heels"}
+    honours: ClassVar[frozenset[str] | None] = FOR_POINTS - {"heels"} | {
+        "table_top.heels", "many_hand.heels"
+    }  # fmt: skip
     other_rules = "`crib train` makes nets for any rules"
     sets: Sequence[Weights]
 

@@ -12,7 +12,7 @@ from crib_agents.learned.agent import TakesWeights, shipped
 from crib_agents.learned.weights import Weights
 from crib_env.answers import one_or_many
 from crib_env.encoding import family_of
-from crib_env.parts import find_part
+from crib_env.parts import families_with, find_part
 from crib_env.policy import Actions, Agent, Views
 
 
@@ -31,7 +31,8 @@ class LearnedSearch(TakesWeights):
 
     def __init__(self, sets: Sequence[Weights] | None = None, name: str = "learned_search") -> None:
         self.name = name
-        self.sets = shipped() if sets is None else sets
+        searched = families_with("learned_search")
+        self.sets = [w for w in shipped() if w.family in searched] if sets is None else sets
         self._given = sets
         self._players: dict[str, Agent] = {}
 

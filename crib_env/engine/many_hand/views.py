@@ -58,10 +58,13 @@ def view_pile(s, rules, seat, v):
     for i in range(PILE):
         v["pile"][i] = s["pile"][i]
     players = rules["players"]
-    shown = 0
-    for other in range(SEATS):  # all its cards at once: two bits each are compared
-        alike = ~(s["pile_seats"] ^ other * EACH)
-        shown |= (alike & alike >> 1 & EACH) * from_here(players, seat, other)
+    low = s["pile_seats"] & EACH
+    high = s["pile_seats"] >> 1 & EACH
+    last = low & high
+    shown = (EACH ^ (low | high)) * from_here(players, seat, 0)  # all its cards at once
+    shown += (low ^ last) * from_here(players, seat, 1)
+    shown += (high ^ last) * from_here(players, seat, 2)
+    shown += last * from_here(players, seat, 3)
     v["pile_n"] = n
     v["pile_from"] = s["pile_from"]
     v["pile_seats"] = shown & ((1 << 2 * n) - 1)

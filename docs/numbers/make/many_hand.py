@@ -11,8 +11,10 @@ from crib_training.evaluation.duplicate import Estimate, estimate
 from crib_training.evaluation.markdown import table
 from crib_training.tables.many_hand.cribs import mean_cribs
 
+from crib_env.batch import GameBatch
 from crib_env.engine.many_hand.records import HAND
-from crib_env.rules import PRESETS
+from crib_env.rules import PRESETS, Rules
+from crib_env.scoring.many import score_hands
 from docs.numbers.make.episodes import Episodes
 from docs.numbers.make.pages import percent, points
 from docs.numbers.make.run import Run
@@ -28,6 +30,8 @@ PLACES = {
 TITLES = {"three_hand": "Three hands", "four_hand": "Four hands, two partnerships"}
 RANKS = "A23456789TJQK"
 WHOSE = ("another's crib", "own crib")
+SEATS = ("dealer", "dealer's left", "dealer's partner", "dealer's right")  # of partners
+PEGGING = 0  # in a tally
 
 
 def by_place(values: Array, dealer: Array) -> Array:
@@ -50,6 +54,35 @@ def discard_rates(deals: Episodes, sides: Array) -> list[list[Estimate]]:
         cards, gone = dealt[own == crib] >> 2, laid[own == crib]
         rates.append([estimate(gone[cards == r].astype(float)) for r in range(len(RANKS))])
     return rates
+
+
+def by_seat(rules: Rules, run: Run) -> dict[str, dict[str, Estimate]]:
+    """Return what each seat of a game of partners pegs in a deal, and what its hand counts.
+
+    A tally is by side, so deals are played once more here; what a side pegs is the mover's.
+    """
+    deals = GameBatch(rules, run.deals, players=len(SEATS), episode="deal", seed=run.seed)
+    deals.reset()
+    states, rng = deals.states, np.random.default_rng(run.seed)
+    everyone = np.arange(len(states))
+    pegged = np.zeros((len(states), len(SEATS)))
+    running = deals.running()
+    while len(running):
+        movers = states["to_move"][running].copy()
+        before = deals.tally[running, :, PEGGING].sum(axis=1)
+        deals.ask(run.agent, running, rng)
+        pegged[running, movers] += deals.tally[running, :, PEGGING].sum(axis=1) - before
+        running = deals.running(running)
+    found = {}
+    for places, name in enumerate(SEATS):
+        seat = (states["dealer"] + places) % len(SEATS)
+        dealt = states["dealt"][:, :-1].reshape(len(states), len(SEATS), HAND)[everyone, seat]
+        kept = states["discarded"][everyone, seat][:, None] >> np.arange(HAND) & 1 == 0
+        counted = score_hands(dealt[kept].reshape(len(states), HAND - 1), states["starter"])
+        found[name] = {
+            "pegging": estimate(pegged[everyone, seat]), "hand": estimate(counted.astype(float)),
+        }  # fmt: skip
+    return found
 
 
 def section(preset: str, run: Run) -> tuple[str, dict[str, Any]]:
@@ -79,6 +112,15 @@ def section(preset: str, run: Run) -> tuple[str, dict[str, Any]]:
     data["discarded"] = dict(zip(WHOSE, rates, strict=True))
     data["mean crib"] = dict(zip(WHOSE, cribs.tolist(), strict=True))
     heads = [head for whose in WHOSE for head in (f"discarded to {whose}", "mean crib with it")]
+    alone = ""
+    if len(PLACES[preset]) < players:
+        data["seats"] = by_seat(rules, run)
+        of_seats = [[name, *map(points, one.values())] for name, one in data["seats"].items()]
+        alone = f"""
+By seat, in as many other deals; heels are the dealer's:
+
+{table(["seat", "pegging", "hand"], of_seats, numbers=True)}
+"""
     text = f"""## {TITLES[preset]}
 
 {len(made):,} deals from 0-0, each played to its end, and {len(won):,} games to {rules.target}, of
@@ -86,7 +128,7 @@ def section(preset: str, run: Run) -> tuple[str, dict[str, Any]]:
 place in the first deal.
 
 {table(["place", *PHASES, "all points per deal", "games won"], rows, numbers=True)}
-
+{alone}
 How often a card dealt is discarded, and the mean crib if a card of that rank is discarded in any
 hand that holds one, all other seats discarding as they do:
 

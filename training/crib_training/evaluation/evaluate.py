@@ -47,7 +47,7 @@ from crib_training.evaluation.figures import (
 from crib_training.evaluation.playing import Sides
 from crib_training.evaluation.referee import Referee, counted, failures_list
 from crib_training.evaluation.rotation import figures_of_sets, play_sets
-from crib_training.loading import find_game, in_phase, seats_of, shortest_episode
+from crib_training.loading import find_game, in_phase, seats_of, shortest_episode, sides_of
 from crib_training.outputs import write_json
 from crib_training.progress import Progress
 
@@ -145,7 +145,7 @@ def evaluate(
     """
     rules = find_rules(rules, maker.family.name)
     seats = seats_of(maker, rules, players)
-    n_sides = len(set(seats))
+    n_sides = sides_of(rules, players)
     if n_sides > 2 and not duplicate:
         raise ValueError(f"games of {n_sides} sides have duplicate deals: leave --no-duplicate out")
     check_seed(seed)

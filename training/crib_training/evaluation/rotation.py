@@ -23,6 +23,7 @@ from crib_training.evaluation.duplicate import PAIRS_AT_ONCE, estimate
 from crib_training.evaluation.figures import NOTHING, ROLES, as_json
 from crib_training.evaluation.playing import Finished, Sides, ignore_progress, play_out
 from crib_training.evaluation.referee import Failure, Referee
+from crib_training.loading import sides_of
 
 ARRAYS = ("won", "scores", "dealer", "points", "forfeits")
 
@@ -105,7 +106,7 @@ def play_sets(
     """
     if sets < 1:
         raise ValueError(f"sets must be at least 1, got {sets!r}")
-    agents = [(first, second)] * len(set(find_family(rules.engine).sides_under(rules, players)))
+    agents = [(first, second)] * sides_of(rules, players)
     chunks = []
     for chunk in range(math.ceil(sets / PAIRS_AT_ONCE)):
         n = min(PAIRS_AT_ONCE, sets - chunk * PAIRS_AT_ONCE)

@@ -16,14 +16,13 @@ from typing import Any
 from crib_agents.files import write_whole
 from crib_agents.loading import load_agent
 
-from crib_env.engine.family import find_family
 from crib_env.envs.makers import EnvSpec
 from crib_env.policy import Agent
 from crib_env.rules import Rules
 from crib_training.evaluation.duplicate import estimate, play_pairs
 from crib_training.evaluation.rotation import play_sets
 from crib_training.learn.picture import draw, of_run
-from crib_training.loading import in_phase, shortest_episode
+from crib_training.loading import in_phase, shortest_episode, sides_of
 from crib_training.outputs import csv_table, write_json
 
 SEED = 2_000_000  # of the deals that strength is measured on: every time the same
@@ -150,11 +149,6 @@ class Curve:
         """Restore what `state` returned."""
         self.points = [Point(**point) for point in state["points"]]
         self.shares = dict(state["baselines"])
-
-
-def sides_of(rules: Rules, players: int) -> int:
-    """Return how many sides a game for so many players has."""
-    return len(set(find_family(rules.engine).sides_under(rules, players)))
 
 
 def strength(

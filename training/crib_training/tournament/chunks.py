@@ -30,7 +30,14 @@ from crib_training.evaluation.duplicate import play_chunk
 from crib_training.evaluation.playing import Finished, Sides, ignore_progress
 from crib_training.evaluation.referee import Referee
 from crib_training.evaluation.rotation import play_rotated
-from crib_training.loading import find_env, find_game, in_phase, seats_of, shortest_episode
+from crib_training.loading import (
+    find_env,
+    find_game,
+    in_phase,
+    seats_of,
+    shortest_episode,
+    sides_of,
+)
 from crib_training.tournament.records import Outcome, Record, written
 
 KINDS = ("games", "deals")
@@ -128,8 +135,7 @@ class Setup:
     @property
     def sides(self) -> int:
         """How many sides a game has."""
-        maker, rules = find_game(self.environment, self.rules)
-        return len(set(seats_of(maker, rules, self.players)))
+        return sides_of(find_game(self.environment, self.rules)[1], self.players)
 
     @property
     def games_each(self) -> int:

@@ -69,6 +69,23 @@ def same_rank(v, k):
 
 
 @kernel
+def is_tried(v, k):
+    """Return whether ``hand[k]`` may be played and stands for its rank."""
+    return v["legal"] >> k & 1 and same_rank(v, k) == k
+
+
+@kernel
+def after_card(states, rules, table, k, scratch, log):
+    """Return the second state: the first, a world, after ``hand[k]`` and the rest of the deal."""
+    states[1] = states[0]
+    s = states[1]
+    log[0] = 0
+    use_card(s, rules, table, k, log)
+    play_out(s, rules, table, scratch, log)
+    return s
+
+
+@kernel
 def search(v, table, weights, rules, states, scratch, pool, log, rng, laid, values):
     """Write the value of each held card that may be used.
 
@@ -90,13 +107,8 @@ def search(v, table, weights, rules, states, scratch, pool, log, rng, laid, valu
     for _ in range(WORLDS):
         draw_world(states[0], rules, table, weights, v, unseen, pool, rng, scratch, laid)
         for k in range(v["hand_n"]):
-            if not v["legal"] >> k & 1 or same_rank(v, k) < k:
-                continue
-            states[1] = states[0]
-            s = states[1]
-            log[0] = 0
-            use_card(s, rules, table, k, log)
-            play_out(s, rules, table, scratch, log)
-            values[k] += points_ahead(s, rules) / WORLDS
+            if is_tried(v, k):
+                s = after_card(states, rules, table, k, scratch, log)
+                values[k] += points_ahead(s, rules) / WORLDS
     for k in range(v["hand_n"]):
         values[k] = values[same_rank(v, k)]

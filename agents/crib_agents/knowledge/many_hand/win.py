@@ -3,7 +3,7 @@
 At the start of a deal each side has the strength exp((g - b * need) / sqrt(mean need + a)), where
 ``need`` is the points it still has to make, ``g`` depends on where it sits from the dealer, and the
 mean is over all sides. Its chance of winning is its share of the strengths. `crib tables
-many_hand_win` fits the numbers to games of `rule_based`, and says how well they foretell others.
+many_hand_win` fits the numbers to games of `rule_based`, and says how well they predict others.
 
 A table solved backwards, as for two, would have a place for each three scores. The formula is rough
 where a side needs only a few points, for it does not know who counts first.

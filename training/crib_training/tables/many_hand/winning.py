@@ -5,7 +5,7 @@
 `rule_based` plays whole games. At the start of each deal the command notes what every side still
 has to make and who deals, and fits the formula of `crib_agents.knowledge.many_hand.win` to who won:
 for each of some values of ``added`` a conditional logit, which has one best fit. The table also has
-the mean points of a deal. The command prints how the formula foretells as many other games.
+the mean points of a deal. The command prints how the formula predicts as many other games.
 """
 
 from __future__ import annotations
@@ -76,8 +76,8 @@ def play(rules: Rules, games: int, entropy: np.random.SeedSequence) -> Starts:
     return Starts(needs, dealing, batch.states["winner"][lanes])
 
 
-def chances(features: Doubles, weights: Doubles) -> Doubles:
-    """Return each side's chance of winning, float64[N, sides]."""
+def probabilities(features: Doubles, weights: Doubles) -> Doubles:
+    """Return each side's probability of winning, float64[N, sides]."""
     leads = features @ weights
     strength = np.exp(leads - leads.max(axis=1, keepdims=True))
     return np.asarray(strength / strength.sum(axis=1, keepdims=True))
@@ -96,11 +96,11 @@ def fit(starts: Starts) -> tuple[float, Doubles]:
         weights = np.zeros(features.shape[2])
         won = features[np.arange(len(features)), starts.winner]
         for _ in range(NEWTON_STEPS):
-            found = chances(features, weights)
+            found = probabilities(features, weights)
             mean = np.einsum("ns,nsf->nf", found, features)
             spread = np.einsum("ns,nsf,nsg->fg", found, features, features) - mean.T @ mean
             weights = weights + np.linalg.solve(spread, (won - mean).sum(axis=0))
-        fits.append((surprise(starts, chances(features, weights)), added, weights))
+        fits.append((surprise(starts, probabilities(features, weights)), added, weights))
     _, added, weights = min(fits, key=lambda one: one[0])
     return added, weights
 
@@ -146,7 +146,7 @@ class Settings:
 
 
 def run(settings: Settings) -> None:
-    """Fit each game's formula, print how it foretells other games, and write the file."""
+    """Fit each game's formula, print how it predicts other games, and write the file."""
     formula, points = (np.zeros(shape) for shape in MANY_HAND_WIN.shapes.values())
     seeds = np.random.SeedSequence(settings.seed).spawn(len(MANY_HAND_GAMES))
     for game, seed in enumerate(steps(seeds, "games")):
@@ -159,6 +159,6 @@ def run(settings: Settings) -> None:
         mean = points_of_a_deal(rules, settings.games, third)
         points[game, : len(mean)] = mean
         others = play(rules, settings.games, second)
-        print(f"{name}: {calibration(others, chances(others.features(added), weights))}")
+        print(f"{name}: {calibration(others, probabilities(others.features(added), weights))}")
     save(MANY_HAND_WIN, settings.out, made_by=made_by(MANY_HAND_WIN, settings),
          formula=formula.round(4), points=points.round(3))  # fmt: skip
