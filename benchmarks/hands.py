@@ -35,7 +35,8 @@ def measure(settings: Settings = FULL) -> Findings:
 
     def enumerated() -> int:
         counts[:] = 0
-        many.fill_histogram(HELD, flush, table, counts)
+        for lowest in range(52):
+            many.fill_histogram(lowest, HELD, flush, table, counts)
         return ALL
 
     rows = race(

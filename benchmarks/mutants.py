@@ -59,6 +59,14 @@ TESTS = (
 SLOWEST = 25.0  # CPU seconds; a test that takes longer as Python is left out
 
 
+def refill() -> None:
+    """Fill the table of points and its sums again, in place: whoever holds them sees it."""
+    from crib_env.engine import show
+
+    show.fill_table(show.show_table())
+    show.fill_sums(show.show_table())
+
+
 class Mutations:
     """A pytest plugin: runs the collected tests once, then against each mutant."""
 
@@ -131,10 +139,8 @@ class Mutations:
 
     def tables(self) -> list[str]:
         """Return the functions by which the table of points is filled, before any test."""
-        from crib_env.engine import show
-
         with self.profile() as called:
-            show.fill_table(show.show_table())
+            refill()
         return sorted(called)
 
     def watch(self, item: pytest.Item) -> tuple[str, float, bool, list[str]]:
@@ -226,9 +232,7 @@ class Mutations:
             if mutant and tree:
                 apply(mutant, tree)
                 if f"{mutant.module}:{mutant.function}" in self.building:
-                    from crib_env.engine import show
-
-                    show.fill_table(show.show_table())  # in place: whoever holds it sees it
+                    refill()
             items = [self.items[name] for name in tests]
             for item, following in zip(items, [*items[1:], None], strict=False):
                 if self.fails(item, following):

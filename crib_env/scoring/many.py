@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from numba import int64, void
 
+from crib_env.cards import DECK_SIZE
 from crib_env.engine.jit import entry, kernel
 from crib_env.engine.record import TABLE_T
 from crib_env.engine.show import JACK, KEYS, show_table, with_starter
@@ -81,7 +82,8 @@ def score_histogram(rules: str | Rules = "hoyle", crib: bool = False) -> npt.NDA
     """
     size, smallest = _sizes(rules, crib)
     counts = np.zeros(HIGHEST + 1, dtype=np.int64)
-    fill_histogram(size, smallest, show_table(), counts)
+    for lowest in range(DECK_SIZE):
+        fill_histogram(lowest, size, smallest, show_table(), counts)
     return counts
 
 
@@ -131,28 +133,27 @@ def count_starters(table, key, suits, jacks, cards, held, flush_size, counts):
             counts[points] += 1
 
 
-@entry(void(int64, int64, TABLE_T, int64[::1]))
-def fill_histogram(held, flush_size, table, counts):
+@entry(void(int64, int64, int64, TABLE_T, int64[::1]))
+def fill_histogram(a, held, flush_size, table, counts):
     """Count the points of every hand of ``held`` cards, 3 or 4, with every starter.
 
-    ``counts`` (int64[30]) is added to.
+    ``a`` is the hand's lowest card; ``counts`` (int64[30]) is added to.
     """
-    for a in range(52):
-        for b in range(a + 1, 52):
-            for c in range(b + 1, 52):
-                key = KEYS[a >> 2] + KEYS[b >> 2] + KEYS[c >> 2]
-                suits = (1 << (8 * (a & 3))) + (1 << (8 * (b & 3))) + (1 << (8 * (c & 3)))
-                cards = (1 << a) | (1 << b) | (1 << c)
-                jacks = 0
-                for card in (a, b, c):
-                    if card >> 2 == JACK:
-                        jacks |= 1 << (card & 3)
-                if held == 3:
-                    count_starters(table, key, suits, jacks, cards, held, flush_size, counts)
-                    continue
-                for d in range(c + 1, 52):
-                    more = jacks | (1 << (d & 3)) if d >> 2 == JACK else jacks
-                    count_starters(
-                        table, key + KEYS[d >> 2], suits + (1 << (8 * (d & 3))), more,
-                        cards | (1 << d), held, flush_size, counts,
-                    )  # fmt: skip
+    for b in range(a + 1, 52):
+        for c in range(b + 1, 52):
+            key = KEYS[a >> 2] + KEYS[b >> 2] + KEYS[c >> 2]
+            suits = (1 << (8 * (a & 3))) + (1 << (8 * (b & 3))) + (1 << (8 * (c & 3)))
+            cards = (1 << a) | (1 << b) | (1 << c)
+            jacks = 0
+            for card in (a, b, c):
+                if card >> 2 == JACK:
+                    jacks |= 1 << (card & 3)
+            if held == 3:
+                count_starters(table, key, suits, jacks, cards, held, flush_size, counts)
+                continue
+            for d in range(c + 1, 52):
+                more = jacks | (1 << (d & 3)) if d >> 2 == JACK else jacks
+                count_starters(
+                    table, key + KEYS[d >> 2], suits + (1 << (8 * (d & 3))), more,
+                    cards | (1 << d), held, flush_size, counts,
+                )  # fmt: skip

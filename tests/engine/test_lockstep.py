@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from crib_env.engine.slots import OVER
+from crib_env.engine.record import NONE
+from crib_env.engine.slots import OVER, PEGGING
 from decks import even_deck, low_deck
 from reference import Referee
 from stacked import make, same_events
@@ -40,12 +41,15 @@ def follow(env: Any, referee: Referee, choose: Sequence[Choose], rng: Random) ->
     """Play one episode on both, comparing at every decision; return the number of decisions."""
     decisions, scores = 0, list(referee.scores)
     rear = env.view(0)["rear"].tolist()
+    played: list[tuple[int, int]] = []  # in this deal, each card with its seat
     while referee.to_move is not None:
         seat = referee.to_move
         assert env.agent_selection == AGENTS[seat]
         assert env.scores == tuple(referee.scores)
         assert env.dealer == referee.dealer
         assert not any(env.terminations.values())
+        pegging = bool(env.view(0)["phase"] == PEGGING)
+        played = played if pegging else []
         for at in range(2):
             view = env.view(at)
             assert view["deals"] == referee.deals
@@ -53,6 +57,12 @@ def follow(env: Any, referee: Referee, choose: Sequence[Choose], rng: Random) ->
             assert sorted(view["hand"][: view["hand_n"]]) == sorted(referee.hands[at])
             laid = referee.crib[2:] if at == referee.dealer else referee.crib[:2]
             assert sorted(view["discarded"][: view["discarded_n"]]) == sorted(laid)
+            for cards in ("hand", "discarded"):
+                assert (view[cards][view[f"{cards}_n"] :] == NONE).all()
+            pile, present = view["pile"][: view["pile_n"]].tolist(), view["pile_from"]
+            mine = [view["pile_mine"] >> i & 1 for i in range(len(pile))]
+            assert list(zip(pile, mine, strict=True)) == [(c, who == at) for c, who in played]
+            assert pile[present:] == referee.pile
             if referee.game == "hoyle":
                 assert view["go"] == referee._go_pegged
         legal = referee.legal()
@@ -63,6 +73,7 @@ def follow(env: Any, referee: Referee, choose: Sequence[Choose], rng: Random) ->
         card = choose[seat](legal, rng)
         referee.step(card)
         env.step(card)
+        played += [(card, seat)] * pegging
         same_events(env.events, referee.events[pegged:])
         begun, scores = tuple(scores), list(scores)
         for event in referee.events[pegged:]:

@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 from collections import Counter
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -17,8 +18,9 @@ from hypothesis import strategies as st
 import reference
 from crib_env import scoring
 from crib_env.cards import format_card, parse_card, parse_cards
-from crib_env.engine.show import FOUR, KEYS, count_ranks, show_table
+from crib_env.engine.show import FOUR, KEYS, count_ranks, read_sum, show_table, two_ranks
 from crib_env.rules import Rules
+from crib_env.scoring.many import fill_histogram
 
 WORDS_TO_29 = (
     "nothing", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten",
@@ -58,6 +60,21 @@ def test_every_hand_of_three_is_counted_as_one_by_one() -> None:
         points = scoring.score_hands(hands, np.full(len(hands), starter))
         one_by_one += np.bincount(points, minlength=30)
     assert counts.tolist() == one_by_one.tolist()
+
+
+@pytest.mark.parametrize("lowest", [35, 37, 41, 48])
+def test_hands_of_four_are_counted_as_one_by_one(lowest: int) -> None:
+    """Of high cards alone, so that `benchmarks.mutants` counts them as Python too."""
+    counts = np.zeros(30, dtype=np.int64)
+    fill_histogram(lowest, 4, 4, show_table(), counts)
+    rows = [
+        (*hand, starter)
+        for hand in combinations(range(lowest, 52), 4)
+        for starter in range(52)
+        if hand[0] == lowest and starter not in hand
+    ]
+    points = scoring.score_hands([row[:4] for row in rows], [row[4] for row in rows])
+    assert counts.tolist() == np.bincount(points, minlength=30).tolist()
 
 
 @given(different_cards(5), st.booleans())
@@ -200,6 +217,20 @@ def test_ranks_count_alike_in_every_order(ranks: list[int]) -> None:
     for held in (ranks, ranks[::-1], [*ranks[1:], ranks[0]]):
         assert count_ranks(*held) == table[KEYS[ranks].sum()]
         assert count_ranks(*held[:4], -1) == table[FOUR + KEYS[held[:4]].sum()]
+
+
+@pytest.mark.parametrize(("a", "b"), [(0, 0), (4, 9), (6, 7), (12, 3)])
+def test_the_sums_behind_the_table_are_those_of_every_three_cards(a: int, b: int) -> None:
+    table, pair = show_table(), two_ranks(a, b)
+    three = np.array(list(combinations(range(52), 3)))
+    points = table[KEYS[a] + KEYS[b] + KEYS[three // 4].sum(axis=1)].astype(np.int64)
+    assert read_sum(table, pair, 104) == points.sum()
+    having = [(three == card).any(axis=1) for card in range(52)]
+    for r in range(13):
+        assert read_sum(table, pair, r) == points[having[4 * r]].sum()
+        for s in range(13):
+            both = having[4 * r] & having[4 * s + 1]
+            assert read_sum(table, pair, 13 + two_ranks(r, s)) == points[both].sum()
 
 
 def test_cards_may_be_ids_or_text() -> None:

@@ -159,6 +159,15 @@ def test_t2_a_card_is_seen_in_its_turn_by_its_player_only() -> None:
         game.step(game.legal_actions[0])
 
 
+def test_t2_every_card_is_dealt_and_turned_up_as_often() -> None:
+    games = GameBatch("table_top", 5200, seed=1)
+    games.reset()
+    dealt = np.bincount(games.states["deck"].ravel(), minlength=52)
+    turned = np.bincount(games.states["deck"][:, TURNS], minlength=52)
+    assert np.abs(dealt - 2900).max() < 200  # over 5 standard deviations
+    assert np.abs(turned - 100).max() < 50
+
+
 def test_t3_the_starter_lies_in_the_centre() -> None:
     deck = deck_with_starter("4H")
     game = Round(decks=[deck])

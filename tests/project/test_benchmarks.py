@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks import __main__ as command
-from benchmarks import peers, report, targets
+from benchmarks import endurance, peers, report, targets
 from benchmarks.timing import (
     QUICK,
     Contender,
@@ -157,3 +157,23 @@ def test_the_scaling_picture_is_drawn(tmp_path):
 def test_a_peer_plays_where_it_is_installed(module, play):
     pytest.importorskip(module)
     assert play()() >= peers.A_PIECE
+
+
+@pytest.mark.slow  # it compiles
+@pytest.mark.parametrize(("rules", "episode", "players"), endurance.KINDS)
+def test_endurance_plays_to_the_end_and_finds_what_is_broken(
+    rules: str, episode: str, players: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    row = endurance.endure(rules, episode, players, 20, seed=3)
+    assert row.startswith(f"| {rules} | {episode} | {players} | 20 |")
+
+    def breaking(games: endurance.GameBatch, begun: endurance.Scores) -> list[str]:
+        assert sound(games, begun) == []
+        cards = "deck" if "deck" in games.states.dtype.names else "dealt"
+        games.states[cards][7, 1] = games.states[cards][7, 0]
+        return sound(games, begun)
+
+    sound = endurance.broken
+    monkeypatch.setattr(endurance, "broken", breaking)
+    with pytest.raises(RuntimeError, match=r"no card is dealt twice: lane 7"):
+        endurance.endure(rules, episode, players, 20, seed=3)
