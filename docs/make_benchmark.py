@@ -19,9 +19,7 @@ from typing import Any
 
 import numpy as np
 from crib_agents.files import write_whole
-from crib_agents.learned import MonteCarloAgent
 from crib_agents.loading import load_agent
-from crib_training.baselines.monte_carlo import Softmax
 from crib_training.baselines.run import CURVE, POLICY
 from crib_training.command_line import start
 from crib_training.evaluation.evaluate import evaluate
@@ -31,7 +29,6 @@ from crib_training.learn.train import METHODS
 from crib_training.loading import find_game
 from crib_training.outputs import CHECKPOINT, as_png
 
-from crib_env.policy import Agent
 from crib_env.settings import Count, NewFolder
 
 DOCS = Path(__file__).parent
@@ -85,20 +82,11 @@ def curve_of(folder: Path) -> list[dict[str, float]]:
         return [{key: float(value) for key, value in row.items()} for row in csv.DictReader(file)]
 
 
-def agent_of(line: str, folder: Path) -> Agent:
-    """Return the agent of a run's file; a file of values does not hold the softmax over them."""
-    agent = load_agent(str(folder / POLICY))
-    temperature = LINES.get(line, (line, {}))[1].get("temperature")
-    if temperature and isinstance(agent, MonteCarloAgent):
-        return Softmax(agent, temperature)
-    return agent
-
-
 def measure(line: str, folder: Path) -> dict[str, Any]:
     """Return the final figures of a run, measured once: exploitability and points per deal."""
     stored = folder / MEASURED
     if not stored.exists():
-        agent = agent_of(line, folder)
+        agent = load_agent(str(folder / POLICY))
         found = exploitability(agent, env=ENV, hands=HANDS, abstraction=ABSTRACTION,
                                progress=print)  # fmt: skip
         maker, rules = find_game(ENV, None)

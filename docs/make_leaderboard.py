@@ -40,13 +40,15 @@ from crib_env.registration import env_module
 
 SEED = 1
 PAIRS = {"six_card_v0": 1000, "five_card_v0": 1000, "table_top_v0": 500}
+MANY_HAND = {"three_hand_v0": 200, "four_hand_v0": 200}
 TWO_HAND = {"six_card_v0": 1000, "five_card_v0": 1000}
-# What comes with the package, where it is rated, and by how many pairs: `equilibrium` is solved for
-# two-hand games alone, and at Table Top `master` plays as `expert`; `learned_search` is slow, most
-# of all at Table Top.
-RATED: dict[str, dict[str, int]] = dict.fromkeys(BUILT_IN, PAIRS) | {
-    "learned": PAIRS | {"five_card_v0": 4000},
+# What comes with the package, where it is rated, and by how many pairs: `equilibrium` is solved and
+# `learned_mixed` was trained for two-hand games alone, and at Table Top `master` plays as `expert`;
+# `learned_search` is slow, most of all at Table Top.
+RATED: dict[str, dict[str, int]] = dict.fromkeys(BUILT_IN, PAIRS | MANY_HAND) | {
+    "learned": PAIRS | MANY_HAND | {"five_card_v0": 4000},
     "equilibrium": TWO_HAND,
+    "learned_mixed": TWO_HAND,
     "master": TWO_HAND,
     "learned_search": {"six_card_v0": 400, "five_card_v0": 600, "table_top_v0": 200},
 }
@@ -59,6 +61,8 @@ How strong are the agents? This page rates them by duplicate games against the b
 Ratings are Elo (Bradley-Terry) with `rule_based` at 0 and 95 % intervals by a bootstrap over
 pairs. The other columns give the games won against each built-in agent in per cent. Where one agent
 wins nearly every game of another, as at Table Top, the distance of their ratings says little.
+With three hands each agent plays sets of three games against two of each other, and a level agent
+wins 33.3 %: [Evaluation](evaluation.md#among-three-sides) explains the ratings of such games.
 [Rate your agent](rate.md) explains how to add a row.
 
 The exploitability is what a perfect opponent gains in single deals of five cards, in points per

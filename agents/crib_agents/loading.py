@@ -17,6 +17,7 @@ from crib_agents.equilibrium import Equilibrium
 from crib_agents.equilibrium.files import FORMAT as STRATEGY
 from crib_agents.files import read_header
 from crib_agents.learned import MonteCarloAgent
+from crib_agents.learned.two_hand.mixed import MixedAgent
 from crib_agents.learned.weights import FORMAT
 from crib_env.policy import GROUP, Agent, agent_names, find_agent
 
@@ -88,9 +89,9 @@ def read_agent(path: Path) -> Agent:
     about, _ = read_header(path)
     if about.get("format") == STRATEGY:
         return Equilibrium.load(path)
-    return (
-        MonteCarloAgent.load(path) if about.get("format") == FORMAT else PolicyNetAgent.load(path)
-    )
+    if about.get("format") == FORMAT:
+        return (MixedAgent if about.get("temperature") else MonteCarloAgent).load(path)
+    return PolicyNetAgent.load(path)
 
 
 def read_file(name: str) -> Agent:

@@ -109,7 +109,7 @@ def test_a_position_of_any_game_is_given_as_notation(capsys: pytest.CaptureFixtu
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "message"),
     [
         ([], "name the cards held"),
         (["5H", "--notation", Game("hoyle", seed=1).notation()], "leave the cards out"),
@@ -118,11 +118,11 @@ def test_a_position_of_any_game_is_given_as_notation(capsys: pytest.CaptureFixtu
     ],
 )
 def test_a_notation_that_is_none_or_not_alone_is_refused(
-    words: list[str], told: str, capsys: pytest.CaptureFixture[str]
+    words: list[str], message: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with pytest.raises(SystemExit):
         main(["analyze", *words])
-    assert told in capsys.readouterr().err
+    assert message in capsys.readouterr().err
 
 
 def test_the_page_shows_what_the_command_prints(capsys: pytest.CaptureFixture[str]) -> None:

@@ -21,8 +21,8 @@ from crib_env.policy import Agent, find_agent
 from crib_env.rules import PRESETS, Rules
 from not_played import plays
 
-AGENTS = ("random", "greedy", "rule_based", "learned", "learned_search", "expert", "equilibrium",
-          "master")  # fmt: skip
+AGENTS = ("random", "greedy", "rule_based", "learned", "learned_search", "learned_mixed", "expert",
+          "equilibrium", "master")  # fmt: skip
 CHANGED: dict[str, dict[str, Any]] = {
     "hoyle": {
         "target": 91, "flush_size": 5, "crib_flush_size": 4, "first_dealer": "high_card",
@@ -55,6 +55,7 @@ PLAYED = {
     "rule_based": FOR_POINTS | READ,
     "learned": FOR_POINTS - {"heels"} | {"table_top.heels", "many_hand.heels"},
     "equilibrium": FOR_POINTS,
+    "learned_mixed": FOR_POINTS,
     "learned_search": TO_WIN,
     "expert": TO_WIN | EXPERT,
     "master": TO_WIN | EXPERT,
@@ -90,8 +91,8 @@ def test_an_agent_plays_by_a_changed_field_or_is_refused(
     games.reset()
     rng = np.random.default_rng(1)
     if not plays(name, rules.family):
-        told = f"{name} does not play |the game {rules.family} has no expert"
-        with pytest.raises(ValueError, match=told):
+        message = f"{name} does not play |the game {rules.family} has no expert"
+        with pytest.raises(ValueError, match=message):
             games.ask(agent, games.running(), rng)
     elif {field, f"{rules.family}.{field}"} & PLAYED[name]:
         refuse_rules(agent, rules, episode)
@@ -103,18 +104,18 @@ def test_an_agent_plays_by_a_changed_field_or_is_refused(
         if (name, field) == ("learned", "players"):  # it plays for four, but with partners
             field = "partners"
             why = r"partners is False: it plays four_hand \(partners True\)"
-        told = rf"{name}.* does not play where {why}"
+        message = rf"{name}.* does not play where {why}"
         for ask in (
             lambda: refuse_rules(agent, rules, episode),
             lambda: games.ask(agent, games.running(), rng),
         ):
-            with pytest.raises(ValueError, match=told):
+            with pytest.raises(ValueError, match=message):
                 ask()
         views = games.views(games.running())
         if field in (views.dtype.names or ()):
-            with pytest.raises(ValueError, match=told):
+            with pytest.raises(ValueError, match=message):
                 agent.act(views, rng)
-            with pytest.raises(ValueError, match=told):
+            with pytest.raises(ValueError, match=message):
                 agent.act(views[0], rng)
 
 
@@ -218,6 +219,6 @@ def test_an_agent_of_another_package_declares_what_it_honours() -> None:
 def test_views_of_several_rules_are_refused_for_the_one_it_does_not_play() -> None:
     views = np.array([Game(rules, seed=1).view(0) for rules in ("hoyle", HOUSE)])
     refuse_views(find_agent("expert"), views[:1])
-    for asked in (views, views[::-1], views[1:]):
+    for some in (views, views[::-1], views[1:]):
         with pytest.raises(ValueError, match="flush_size is 5"):
-            refuse_views(find_agent("expert"), asked)
+            refuse_views(find_agent("expert"), some)

@@ -12,8 +12,10 @@ import pytest
 from crib_agents.adapters.learned import PolicyNetAgent
 from crib_agents.files import read_header
 from crib_agents.learned import MonteCarloAgent, Weights
+from crib_agents.learned.agent import SHIPPED
 from crib_agents.learned.network import forward as compiled_forward
 from crib_agents.learned.two_hand.act import UNLIKELY, card_values, pair_value
+from crib_agents.learned.weights import mean_weights
 from crib_agents.loading import load_agent
 from numba import float64, int64, void
 from safetensors.numpy import load_file, save_file
@@ -233,6 +235,8 @@ def changed(path: Path, about: dict[str, Any], tensors: dict[str, Any]) -> Path:
         ),
         ({"rules_fields": None}, {}, "the rules and their fields, found 'hoyle' and None"),
         ({"rules_fields": {"dealt": 6}}, {}, "expected rules with a number 'single_count'"),
+        ({"temperature": -1.0}, {}, "expected a temperature of 0 or more, found -1.0"),
+        ({"temperature": "warm"}, {}, "expected a temperature of 0 or more, found 'warm'"),
         ({}, {"pegging.0.bias": None}, "expected the tensors .*pegging.0.bias.*, found"),
         (
             {},
@@ -297,3 +301,18 @@ def test_the_shipped_nets_play_every_game_they_are_there_for() -> None:
         views = views_of(PRESETS[preset], 2, 1)
         assert (agent.act(views, np.random.default_rng(0)) >= 0).all()
         assert agent.entries_for(find_family("two_hand")) is not None
+
+
+def test_the_mean_of_weights_is_that_of_every_number() -> None:
+    first = Weights.load(SHIPPED / "five_card.safetensors")
+    nets = {name: [(3 * w, b + 1) for w, b in layers] for name, layers in first.nets.items()}
+    second = replace(first, nets=nets)
+    mean = mean_weights([first, second])
+    for name, layers in first.nets.items():
+        for (weight, bias), (w, b) in zip(layers, mean.nets[name], strict=True):
+            assert w == pytest.approx(2 * weight, rel=1e-6)
+            assert b == pytest.approx(bias + 0.5, rel=1e-6)
+    with pytest.raises(ValueError, match="same rules and sizes, got 2 kinds"):
+        mean_weights([first, Weights.load(SHIPPED / "six_card.safetensors")])
+    with pytest.raises(ValueError, match="got 0 kinds"):
+        mean_weights([])

@@ -127,9 +127,9 @@ def test_a_card_is_played_by_its_worth_and_its_chance(
 
 def test_without_a_strategy_for_the_rules_it_plays_as_the_expert() -> None:
     rng = np.random.default_rng(1)
-    asked = some_views(PRESETS["table_top"], 2, 6, "round")
-    found = find_agent("master").act(asked, rng)
-    assert (found == find_agent("expert").act(asked, rng)).all()
+    shown = some_views(PRESETS["table_top"], 2, 6, "round")
+    found = find_agent("master").act(shown, rng)
+    assert (found == find_agent("expert").act(shown, rng)).all()
 
 
 def test_views_of_different_rules_are_answered_each_by_its_own(views: np.ndarray) -> None:

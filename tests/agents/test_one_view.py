@@ -77,7 +77,8 @@ ADAPTERS = {
     "function": (lambda: find_agent(lowest), BOTH),
 }
 AGENTS = {name: (lambda name=name: find_agent(name), BOTH) for name in agent_names()} | ADAPTERS
-AGENTS["equilibrium"] = AGENTS["equilibrium"][0], TWO_HAND
+for one in ("equilibrium", "learned_mixed"):
+    AGENTS[one] = AGENTS[one][0], TWO_HAND
 every_agent = pytest.mark.parametrize("made", AGENTS)
 
 
@@ -128,7 +129,9 @@ def test_views_of_other_games_are_refused_by_a_sentence(made: str) -> None:
             agent.act(views, rng())
 
 
-@pytest.mark.parametrize("made", ["random", "equilibrium", "PhasedAgent", "from_torch", "greedy"])
+@pytest.mark.parametrize(
+    "made", ["random", "equilibrium", "learned_mixed", "PhasedAgent", "from_torch", "greedy"]
+)
 def test_one_view_gives_one_row_of_probabilities(made: str) -> None:
     agent, view = AGENTS[made][0](), view_of("hoyle")
     (expected,) = action_probabilities(agent, np.array([view]), 52, rng())

@@ -20,7 +20,7 @@ RNG = np.random.default_rng(0)
 HOYLE = PRESETS["hoyle"]
 
 
-def asked(agent: PolicyNetAgent, rules: Rules) -> Any:
+def actions_of(agent: PolicyNetAgent, rules: Rules) -> Any:
     """Return what the policy answers to the first views of three games."""
     games = GameBatch(rules, 3, seed=2)
     games.reset()
@@ -46,14 +46,14 @@ def test_a_file_comes_back_as_it_was_saved(tmp_path: Path) -> None:
         agent = policy(preset)
         agent.save(path)
         again = PolicyNetAgent.load(path)
-        assert (asked(again, PRESETS[preset]) == asked(agent, PRESETS[preset])).all()
+        assert (actions_of(again, PRESETS[preset]) == actions_of(agent, PRESETS[preset])).all()
 
 
 def test_views_of_another_game_are_refused() -> None:
     with pytest.raises(ValueError, match="learned does not play table_top: it plays hoyle"):
-        asked(policy(), PRESETS["table_top"])
+        actions_of(policy(), PRESETS["table_top"])
     with pytest.raises(ValueError, match="learned does not play two_hand: it plays table_top"):
-        asked(policy("table_top"), HOYLE)
+        actions_of(policy("table_top"), HOYLE)
 
 
 @pytest.mark.parametrize(
@@ -68,7 +68,7 @@ def test_views_of_another_game_are_refused() -> None:
 )
 def test_other_rules_are_refused(rules: Rules, reason: str) -> None:
     with pytest.raises(ValueError, match=f"learned does not play where {reason}"):
-        asked(policy(), rules)
+        actions_of(policy(), rules)
 
 
 def test_house_rules_are_told_from_their_preset(tmp_path: Path) -> None:
@@ -76,17 +76,17 @@ def test_house_rules_are_told_from_their_preset(tmp_path: Path) -> None:
     path = tmp_path / "house.safetensors"
     policy(house).save(path)
     agent = PolicyNetAgent.load(path)
-    assert len(asked(agent, house)) == 3
+    assert len(actions_of(agent, house)) == 3
     with pytest.raises(ValueError, match=r"where flush_size is 4: it plays hoyle \(flush_size 5\)"):
-        asked(agent, HOYLE)
+        actions_of(agent, HOYLE)
 
 
 def test_files_whose_header_names_a_preset_alone_are_read(tmp_path: Path) -> None:
     path = changed(tmp_path / "old.safetensors", {"rules_fields": None})
     agent = PolicyNetAgent.load(path)
-    assert len(asked(agent, HOYLE)) == 3
+    assert len(actions_of(agent, HOYLE)) == 3
     with pytest.raises(ValueError, match="does not play where target is 61"):
-        asked(agent, PRESETS["five_card"])
+        actions_of(agent, PRESETS["five_card"])
 
 
 @pytest.mark.parametrize(

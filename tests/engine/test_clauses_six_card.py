@@ -520,13 +520,13 @@ def test_h8_what_makes_nothing_is_told_too_to_who_asks() -> None:
     table = Table(deal("2C 4D 6H 8S / KC KD", "3C 5S 7D 9H / TC JD", "QC"))
     table.discard()
     table.finish()
-    told = read_log(table.env.game.log, include_zero=True)[-4:]
+    counted = read_log(table.env.game.log, include_zero=True)[-4:]
     # 5-Q and 3-5-7; then a run of four twice and a pair.
-    assert [(e.reason, e.seat, e.points) for e in told] == [
+    assert [(e.reason, e.seat, e.points) for e in counted] == [
         ("heels", 1, 0), ("hand", 0, 0), ("hand", 1, 4), ("crib", 1, 10),
     ]  # fmt: skip
     cards = ["QC", "2C 4D 6H 8S", "3C 5S 7D 9H", "KC KD TC JD"]
-    assert [set(e.cards) for e in told] == [set(parse_cards(one)) for one in cards]
+    assert [set(e.cards) for e in counted] == [set(parse_cards(one)) for one in cards]
 
 
 def test_h8_where_pegging_alone_is_played_nothing_is_counted() -> None:

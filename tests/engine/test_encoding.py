@@ -18,9 +18,9 @@ def test_encode_writes_what_the_environment_shows(name: str, features: Any) -> N
     env = getattr(crib_env, name).gym_env(opponent="greedy", features=features)
     observation, info = env.reset(seed=1)
     for _ in range(12):
-        told, masks = encode(env.view(), features)
-        assert told.dtype == observation.dtype
-        assert np.array_equal(told[0], observation)
+        encoded, masks = encode(env.view(), features)
+        assert encoded.dtype == observation.dtype
+        assert np.array_equal(encoded[0], observation)
         assert np.array_equal(masks[0], info["action_mask"])
         observation, _, done, _, info = env.step(int(masks[0].argmax()))
         if done:

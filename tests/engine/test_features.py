@@ -152,27 +152,30 @@ def test_in_the_play_every_hand_of_the_other_is_counted(preset: str) -> None:
             if count < 31 and not go and out and not (view["single_count"] and goes_on):
                 now += 1
             assert features["points_now"][card] == now
-            told = [features[name][card] for name in ("reply", "reply_most", "answer", "no_reply")]
+            reply_features = [
+                features[name][card] for name in ("reply", "reply_most", "answer", "no_reply")
+            ]
             if count == 31:
-                assert told == [0, 0, 0, 0]
+                assert reply_features == [0, 0, 0, 0]
                 continue
             if out:
-                assert told == [0, 0, answer(line, count, 1 - int(view["single_count"])), 0]
+                last = answer(line, count, 1 - int(view["single_count"]))
+                assert reply_features == [0, 0, last, 0]
                 continue
             replies = {c: pegs([*line, rank(c)], count + value(c), go)
                        for c in may_hold if count + value(c) <= 31}  # fmt: skip
             answers = [answer([*line, rank(c)], count + value(c), go) for c in replies]
-            assert told[1] == max(replies.values(), default=0)
-            assert told[2] == pytest.approx(np.mean(answers) if answers else 0, abs=1e-5)
+            assert reply_features[1] == max(replies.values(), default=0)
+            assert reply_features[2] == pytest.approx(np.mean(answers) if answers else 0, abs=1e-5)
             held = int(view["other_n"])
             hands = comb(len(may_hold), held)
             stuck = comb(len(may_hold) - len(replies), held) / hands
-            assert told[3] == pytest.approx(stuck, abs=1e-5)
+            assert reply_features[3] == pytest.approx(stuck, abs=1e-5)
             if hands < 12_000:  # every hand it may hold, one by one
                 mean = sum(
                     max(replies.get(c, 0) for c in hand) for hand in combinations(may_hold, held)
                 )
-                assert told[0] == pytest.approx(mean / hands, abs=1e-5)
+                assert reply_features[0] == pytest.approx(mean / hands, abs=1e-5)
                 compared += 1
         assert not features["mean_hand"].any()
         assert not features["mean_crib"].any()
@@ -269,13 +272,13 @@ def test_all_forms_observe_the_same_and_an_ended_episode_has_none() -> None:
         1, autoreset_mode=gymnasium.vector.AutoresetMode.NEXT_STEP, **keywords
     )
     sb3 = six_card_v0.sb3_env(1, **keywords)
-    asked = six_card_v0.vector_env(
+    in_python = six_card_v0.vector_env(
         1, **{**keywords, "opponent": lambda view, rng: int(find_agent("greedy").act(
             np.array([view]), rng)[0])},
     )  # fmt: skip
     assert single.observation_space == sb3.observation_space == vector.single_observation_space
     observation, info = single.reset(seed=7)
-    rows = [env.reset(seed=7)[0][0] for env in (vector, waits, asked)]
+    rows = [env.reset(seed=7)[0][0] for env in (vector, waits, in_python)]
     sb3.seed(7)
     sb3.reset()
     over = False
@@ -284,7 +287,7 @@ def test_all_forms_observe_the_same_and_an_ended_episode_has_none() -> None:
             assert (row == observation).all()
         action = int(info["action_mask"].argmax())
         observation, _, over, _, info = single.step(action)
-        steps = [env.step(np.array([action])) for env in (vector, waits, asked)]
+        steps = [env.step(np.array([action])) for env in (vector, waits, in_python)]
         if over:
             finals = [steps[0][4]["final_obs"][0], steps[1][0][0], steps[2][4]["final_obs"][0]]
             for row in finals:

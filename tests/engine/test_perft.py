@@ -1,6 +1,6 @@
 """Exact counts ("perft"): how all hands score, and every sequence of moves from fixed positions.
 
-`data/perft.json` holds the positions and the counts. The engine counts them all anew here in a few
+`data/perft.json` holds the positions and the counts. The engine counts them all here in a few
 seconds, and the reference, which shares no code with it, the same ones: the small ones here, the
 rest among the slow tests. Where a count differs, one of the two plays another game.
 

@@ -661,10 +661,10 @@ def test_batch_gymnasium_and_aec_play_the_same_game(
 
 @every_name
 def test_gymnasium_and_batch_take_a_function_as_opponent(name: str) -> None:
-    asked = []
+    movers = []
 
     def opponent(view: Any, rng: np.random.Generator) -> int:
-        asked.append(int(view["to_move"]))
+        movers.append(int(view["to_move"]))
         assert isinstance(rng, np.random.Generator)
         return opponent_of(name)(view, rng)
 
@@ -680,8 +680,8 @@ def test_gymnasium_and_batch_take_a_function_as_opponent(name: str) -> None:
             _, info = env.reset()
     batch = gymnasium.make_vec(gym_id(name), num_envs=4, opponent=opponent)
     batch.reset(seed=1)
-    assert asked
-    assert all(asked)  # only ever asked when it is to move
+    assert movers
+    assert all(movers)  # only ever asked when it is to move
 
 
 @every_case

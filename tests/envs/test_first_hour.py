@@ -207,8 +207,8 @@ def test_what_is_not_installed_says_how_to_install_it() -> None:
         ("onnxruntime", "onnx", "import crib_agents; crib_agents.from_onnx('x.onnx')"),
         ("torch", "train", "import crib_agents; crib_agents.from_torch(print)"),
     ]
-    told = python(WITHOUT.format(cases=[(module, code) for module, _, code in cases])).splitlines()
-    for (module, extra, _), message in zip(cases, told, strict=True):
+    lines = python(WITHOUT.format(cases=[(module, code) for module, _, code in cases])).splitlines()
+    for (module, extra, _), message in zip(cases, lines, strict=True):
         assert f'{module} is not installed: pip install "crib-env[{extra}]"' in message
 
 

@@ -109,10 +109,10 @@ def test_shares_that_do_not_fit_are_refused_and_change_nothing(given: Any, says:
 
 @pytest.mark.parametrize("form", ["gym", "vector", "sb3"])
 def test_another_opponent_plays_at_once(form: str) -> None:
-    asked = []
+    calls = []
 
     def other(view: Any, rng: np.random.Generator) -> int:
-        asked.append(1)
+        calls.append(1)
         return lowest(view, rng)
 
     env: Any = {
@@ -124,13 +124,13 @@ def test_another_opponent_plays_at_once(form: str) -> None:
     env.set_opponent(other)
     for _ in range(3):
         env.step(env.action_masks().argmax(axis=-1))
-    assert asked
+    assert calls
     assert env.batch._compiled is None
     env.set_opponent("rule_based")  # compiled again
-    seen = len(asked)
+    seen = len(calls)
     for _ in range(3):
         env.step(env.action_masks().argmax(axis=-1))
-    assert len(asked) == seen
+    assert len(calls) == seen
     assert env.batch._compiled is not None
 
 

@@ -217,16 +217,16 @@ def test_h8_the_show_is_of_the_deal_that_ended_and_counted_aloud(form: str) -> N
         else:
             *_, done, _, _ = env.step(int(env.action_masks().argmax()))
             events = env.events
-        told = shows(env.render())
-        assert bool(told) >= any(event.reason in ("hand", "crib") for event in events)
-        if told and not done:
+        messages = shows(env.render())
+        assert bool(messages) >= any(event.reason in ("hand", "crib") for event in events)
+        if messages and not done:
             seen += 1
             starter = format_card(int(states["starter"]))
             dealer = int(states["dealer"])
-            assert told[0] == (
+            assert messages[0] == (
                 f"the show of deal {states['deals']} by player_{dealer}, starter {starter}"
             )
-            counts = [row for row in told if re.match(r"player_\d +..\b|crib ", row)]
+            counts = [row for row in messages if re.match(r"player_\d +..\b|crib ", row)]
             assert len(counts) == 3
             points = 0
             for row, crib in zip(counts, (False, False, True), strict=True):
@@ -272,8 +272,8 @@ def test_c5_a_hand_that_wins_is_the_last_that_is_counted() -> None:
     game = table(scores=(120, 0), episode="game")
     game.finish()
     assert game.env.scores[0] == 121
-    told = shows(game.env.render())
-    assert not any(row.startswith("crib") for row in told)
+    messages = shows(game.env.render())
+    assert not any(row.startswith("crib") for row in messages)
 
 
 # --- the board ----------------------------------------------------------------------------------

@@ -106,7 +106,7 @@ def test_a_new_opponent_of_a_league_is_told_from_the_last_ones() -> None:
     """Numbers count on, also where fewer play than before."""
     env = six_card_v0.vector_env(4, opponent=[("greedy", 1), ("random", 1)], episode="deal")
     env.reset(seed=1)
-    told: list[str] = []
+    faced: list[str] = []
     for opponent in (None, "rule_based", "greedy"):
         if opponent:
             env.set_opponent(opponent)
@@ -115,6 +115,6 @@ def test_a_new_opponent_of_a_league_is_told_from_the_last_ones() -> None:
             *_, done, _, info = env.step(env.action_masks().argmax(axis=1))
             for lane in np.flatnonzero(done):
                 seen.add(env.opponent_names[info["final_info"]["opponent"][lane]])
-        told.append("+".join(sorted(seen)))
-    assert told == ["greedy+random", "rule_based", "greedy"]
+        faced.append("+".join(sorted(seen)))
+    assert faced == ["greedy+random", "rule_based", "greedy"]
     assert env.opponent_names == ["greedy", "random", "rule_based"]

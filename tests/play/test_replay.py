@@ -446,10 +446,10 @@ def test_the_page_steps_plays_and_remembers(
         page = browser.new_page(viewport={"width": 1280, "height": 800})
         page.set_default_timeout(120_000)
         printed: list[str] = []
-        asked: list[str] = []
+        addresses: list[str] = []
         page.on("console", lambda message: printed.append(message.text))
         page.on("pageerror", lambda error: printed.append(str(error)))
-        page.on("request", lambda request: asked.append(request.url))
+        page.on("request", lambda request: addresses.append(request.url))
         page.goto(path.as_uri())
         moment = page.locator("#moment")
         assert "that cost 3.1 %" in page.locator("#verdict").inner_text()
@@ -493,4 +493,4 @@ def test_the_page_steps_plays_and_remembers(
         assert page.evaluate("document.documentElement.scrollWidth") <= 390
         browser.close()
     assert printed == []
-    assert {url.partition(":")[0] for url in asked} == {"file"}
+    assert {url.partition(":")[0] for url in addresses} == {"file"}

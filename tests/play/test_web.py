@@ -129,8 +129,8 @@ def test_hidden_cards_redrawn_the_answers_are_the_same_to_the_byte(site: Site, g
 
     def answers() -> list[bytes]:
         table = f"/api/tables/{shown['table']}"
-        asked = [table, f"{table}?since=0", f"{table}/advice"]
-        return [browser.get(path).content for path in asked]
+        calls = [table, f"{table}?since=0", f"{table}/advice"]
+        return [browser.get(path).content for path in calls]
 
     for _ in range(8):
         session = site.session(shown)
@@ -394,11 +394,11 @@ class Faulty:
     """An agent that fails once it has moved twice."""
 
     name = "faulty"
-    asked = 0
+    calls = 0
 
     def act(self, views: Any, rng: np.random.Generator) -> Any:
-        self.asked += 1
-        if self.asked > 2:
+        self.calls += 1
+        if self.calls > 2:
             raise RuntimeError("out of order")
         return np.array([int(view["hand"][0]) for view in views])
 

@@ -65,23 +65,23 @@ def test_many_requests_for_a_replay_hold_up_nobody(server: Server) -> None:
     path = f"/api/tables/{over['table']}/replay"
     fair, key = server.sit_down()
     with ThreadPoolExecutor(60) as hostile:
-        asked = [hostile.submit(server.ask, path, None, cookie) for _ in range(60)]
+        requests = [hostile.submit(server.ask, path, None, cookie) for _ in range(60)]
         times = []
-        while not all(one.done() for one in asked):
+        while not all(one.done() for one in requests):
             began = time.monotonic()
             assert server.ask(f"/api/tables/{fair['table']}", None, key).status == 200
             times.append(time.monotonic() - began)
             time.sleep(0.02)
-    statuses = [one.result().status for one in asked]
+    statuses = [one.result().status for one in requests]
     assert set(statuses) == {200, 429}
     assert statuses.count(200) >= SEAT
-    assert "wait for an answer" in next(o.result().body["error"] for o in asked
+    assert "wait for an answer" in next(o.result().body["error"] for o in requests
                                         if o.result().status == 429)  # fmt: skip
     assert sorted(times)[len(times) * 99 // 100] < 1.0
     began = time.monotonic()
     again = server.ask(path, None, cookie)
     assert time.monotonic() - began < 0.5, "it is not made a second time"
-    assert again.body == next(o.result().body for o in asked if o.result().status == 200)
+    assert again.body == next(o.result().body for o in requests if o.result().status == 200)
 
 
 def closed_after(connection: socket.socket) -> float:
@@ -217,11 +217,11 @@ class Slow:
     """A worker whose answers come when the test says so."""
 
     def __init__(self) -> None:
-        self.asked: list[Future[Any]] = []
+        self.requests: list[Future[Any]] = []
 
     def submit(self, task: str, **given: Any) -> Future[Any]:
-        self.asked.append(Future())
-        return self.asked[-1]
+        self.requests.append(Future())
+        return self.requests[-1]
 
 
 def test_what_is_made_of_a_finished_game_is_made_once_and_little_is_kept() -> None:
@@ -232,24 +232,24 @@ def test_what_is_made_of_a_finished_game_is_made_once_and_little_is_kept() -> No
         waiting = [asyncio.create_task(finished.get("replay", "one")) for _ in range(60)]
         gone = asyncio.create_task(finished.get("replay", "one"))
         await asyncio.sleep(0)
-        assert len(slow.asked) == 1
+        assert len(slow.requests) == 1
         gone.cancel()  # one who leaves takes nothing from the others
         await asyncio.sleep(0)
-        slow.asked[0].set_result("page")
+        slow.requests[0].set_result("page")
         found = await asyncio.gather(*waiting)
         assert {gzip.decompress(one) for one in found} == {b"page"}
         assert await finished.get("replay", "one") == found[0]
-        assert len(slow.asked) == 1
+        assert len(slow.requests) == 1
         for name in range(50):
             one = asyncio.create_task(finished.get("replay", f"game {name}"))
             await asyncio.sleep(0)
-            slow.asked[-1].set_result(f"page {name}")
+            slow.requests[-1].set_result(f"page {name}")
             await one
         assert sum(map(len, finished._made.values())) <= 200
-        asked = len(slow.asked)
+        requests = len(slow.requests)
         lost = asyncio.create_task(finished.get("replay", "fails"))
         await asyncio.sleep(0)
-        slow.asked[-1].set_exception(WorkerError("no"))
+        slow.requests[-1].set_exception(WorkerError("no"))
         with pytest.raises(WorkerError):
             await lost
         more = [
@@ -257,8 +257,8 @@ def test_what_is_made_of_a_finished_game_is_made_once_and_little_is_kept() -> No
         ]
         done, _ = await asyncio.wait(more, return_when=asyncio.FIRST_COMPLETED, timeout=1)
         assert isinstance(next(iter(done)).exception(), BusyError)
-        assert len(slow.asked) == asked + 1 + MOST_WAITING
-        for made in slow.asked[asked:]:
+        assert len(slow.requests) == requests + 1 + MOST_WAITING
+        for made in slow.requests[requests:]:
             if not made.done():
                 made.set_result("")
         await asyncio.gather(*more, return_exceptions=True)

@@ -88,15 +88,15 @@ def test_people_who_play_each_other_get_no_advice_before_the_end() -> None:
     shown = sit_down(browsers[0], game="five")
     path = f"/api/tables/{shown['table']}"
     browsers[1].post(f"{path}/sit", json={"invitation": shown["invitations"][0]})
-    asked = 0
+    calls = 0
     while True:
         seen = {seat: browser.get(path).json() for seat, browser in browsers.items()}
         if seen[0]["sight"]["over"]:
             break
         mover = seen[0]["sight"]["mover"]
         assert not seen[mover]["practice"]
-        if asked < 6:
-            asked += 1
+        if calls < 6:
+            calls += 1
             for browser in browsers.values():
                 advice = browser.get(f"{path}/advice")
                 assert advice.status_code == 403
@@ -108,7 +108,7 @@ def test_people_who_play_each_other_get_no_advice_before_the_end() -> None:
         answer = browsers[mover].post(f"{path}/act", json={**message, "coach": True})
         assert answer.status_code == 200, answer.text
         assert "coach" not in answer.json()
-    assert asked == 6
+    assert calls == 6
     for browser in browsers.values():
         assert browser.get(f"{path}/review").json()["losses"]
 
@@ -170,19 +170,19 @@ class Slow:
     made: ClassVar[list[Slow]] = []
 
     def __init__(self) -> None:
-        self.asked: list[tuple[str, dict[str, Any], Future[Any]]] = []
+        self.calls: list[tuple[str, dict[str, Any], Future[Any]]] = []
         self.rests = 0
         Slow.made.append(self)
 
     def submit(self, task: str, **given: Any) -> Future[Any]:
-        self.asked.append((task, given, Future()))
-        return self.asked[-1][2]
+        self.calls.append((task, given, Future()))
+        return self.calls[-1][2]
 
     def rest(self) -> None:
         self.rests += 1
 
     def close(self) -> None:
-        for *_, future in self.asked:
+        for *_, future in self.calls:
             if not future.done():
                 future.set_result({})
 
@@ -207,19 +207,19 @@ def test_games_are_prepared_from_the_start_the_one_that_is_wanted_first(
     (slow,) = Slow.made
 
     def done(answer: Any) -> str:
-        task, given, future = slow.asked[-1]
+        task, given, future = slow.calls[-1]
         future.set_result(answer)
         return f"{task} {given.get('agent', given['games'][0])}"
 
     async def ask() -> None:
-        await soon(lambda: len(slow.asked) == 1)
+        await soon(lambda: len(slow.calls) == 1)
         assert preparation.progress == (0, 9)
         with pytest.raises(PreparingError, match=r"preparing the game: 0 of 10"):
             await preparation.ready("table-top", ["rule_based"])
         dealt = asyncio.create_task(preparation.ready("table-top", ["rule_based"]))
         order = []
         for n in range(1, 11):
-            await soon(lambda n=n: len(slow.asked) == n)  # type: ignore[misc]
+            await soon(lambda n=n: len(slow.calls) == n)  # type: ignore[misc]
             order.append(done({"partners": "no"} if n == 3 else {}))
         assert order[:3] == ["prepare_rules six", "prepare_rules table-top",
                              "prepare_agent rule_based"]  # fmt: skip

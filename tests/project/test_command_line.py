@@ -334,8 +334,8 @@ def test_warmup_knows_its_agents_before_it_compiles(capsys: pytest.CaptureFixtur
 )
 def test_bash_completes_commands_options_and_agents(typed: list[str], offered: set[str]) -> None:
     words = " ".join(f"'{word}'" for word in typed)
-    asked = f"COMP_WORDS=({words}); COMP_CWORD={len(typed) - 1}; _crib; echo ${{COMPREPLY[@]}}"
-    done = subprocess.run(["bash", "-c", completion.script("bash") + asked],
+    request = f"COMP_WORDS=({words}); COMP_CWORD={len(typed) - 1}; _crib; echo ${{COMPREPLY[@]}}"
+    done = subprocess.run(["bash", "-c", completion.script("bash") + request],
                           capture_output=True, text=True, check=True)  # fmt: skip
     assert set(done.stdout.split()) == offered
 

@@ -101,9 +101,11 @@ def test_torchrl_registers_what_the_infos_say(games: int | None) -> None:
         env = GymWrapper(module.six_card_v0.gym_env(**module.OPTIONS)).auto_register_info_dict()
     else:  # the wrapper registers a batch's by itself
         env = GymWrapper(module.six_card_v0.vector_env(games, **module.OPTIONS))
-    told = env.rollout(30, break_when_any_done=False)["next"]
-    assert {"scores", "winner", "skunk", "seat", "opponent", "illegal_action"} <= set(told.keys())
-    assert told["done"].any()
+    rollout = env.rollout(30, break_when_any_done=False)["next"]
+    assert {"scores", "winner", "skunk", "seat", "opponent", "illegal_action"} <= set(
+        rollout.keys()
+    )
+    assert rollout["done"].any()
 
 
 @pytest.mark.slow

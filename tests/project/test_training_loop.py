@@ -41,15 +41,15 @@ def events(folder: Path) -> dict[str, list[float]]:
 
 def test_the_loop_learns_logs_and_leaves_an_agent(loop: Any, tmp_path: Path) -> None:
     """A few updates are enough to beat `random` play by far."""
-    told: list[tuple[int, float]] = []
+    reports: list[tuple[int, float]] = []
     settings = loop.Settings(
         opponent="random", steps=10_240, eval_every=10, out=tmp_path, **SMALL
     )  # fmt: skip
-    strength = loop.main(settings, lambda steps, strength: told.append((steps, strength)))
-    assert [steps for steps, _ in told] == [5_120, 10_240]
-    assert told[-1][1] == strength > 2
+    strength = loop.main(settings, lambda steps, strength: reports.append((steps, strength)))
+    assert [steps for steps, _ in reports] == [5_120, 10_240]
+    assert reports[-1][1] == strength > 2
     curves = events(tmp_path)
-    assert curves["eval/margin_per_deal"] == pytest.approx([one for _, one in told], abs=1e-4)
+    assert curves["eval/margin_per_deal"] == pytest.approx([one for _, one in reports], abs=1e-4)
     assert len(curves["train/points_per_deal"]) == 20
     agent = load_agent(str(tmp_path / "policy.onnx"))
     views = views_of("hoyle", 20, 1)
@@ -90,11 +90,11 @@ def test_the_sweep_reports_prunes_and_names_its_best(
 ) -> None:
     optuna = pytest.importorskip("optuna")
     sweep = import_module("sweep")
-    asked = []
+    settings_tried = []
 
     def trained(settings: Any, report: Any) -> float:
         """As if greater learning rates were better, told after each of three evaluations."""
-        asked.append(settings)
+        settings_tried.append(settings)
         for steps in (1000, 2000, 3000):
             report(steps, settings.learning_rate)
         return float(settings.learning_rate)
@@ -102,9 +102,9 @@ def test_the_sweep_reports_prunes_and_names_its_best(
     monkeypatch.setattr(sweep, "train", trained)
     study = sweep.main(sweep.Settings(trials=10, out=tmp_path))
     states = [trial.state for trial in study.trials]
-    assert len(states) == len({settings.out for settings in asked}) == 10
+    assert len(states) == len({settings.out for settings in settings_tried}) == 10
     assert optuna.trial.TrialState.PRUNED in states
-    best = max(asked, key=lambda settings: settings.learning_rate)
+    best = max(settings_tried, key=lambda settings: settings.learning_rate)
     assert study.best_value == best.learning_rate
     assert f"--learning-rate {best.learning_rate} " in capsys.readouterr().out
 

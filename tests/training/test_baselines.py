@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -10,12 +11,12 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from crib_agents import to_onnx
+from crib_agents import MonteCarloAgent, to_onnx
+from crib_agents.learned.two_hand.mixed import MixedAgent
 from crib_agents.loading import load_agent
 from crib_training.baselines.escher import match_regrets
 from crib_training.baselines.games import Games
 from crib_training.baselines.memory import Memory
-from crib_training.baselines.monte_carlo import Greedy, Softmax
 from crib_training.baselines.policy import Policy
 from crib_training.baselines.rollout import Rollout, both_seats, collect, gae
 from crib_training.baselines.run import POLICY, Run, learn
@@ -278,23 +279,30 @@ def test_what_was_written_is_named(tmp_path: Path, capsys: pytest.CaptureFixture
     assert all((tmp_path / name).exists() for name in names.split(", "))
 
 
-def test_the_softmax_of_values_is_a_mixed_policy_that_the_greedy_one_ends() -> None:
+def test_the_softmax_of_values_is_a_mixed_policy_that_its_file_keeps(tmp_path: Path) -> None:
     learner = small("monte_carlo", temperature=0.5)
     views = views_of("five_card", 50, 1)
-    mixed, greedy = learner.agent(), Greedy(learner.agent().sets)
+    mixed, greedy = learner.agent(), MonteCarloAgent(learner.agent().sets)
     probabilities, values = mixed.action_probabilities(views), greedy.action_values(views)
     assert (np.isnan(values) == (probabilities == 0)).all()
     rows = np.arange(len(views))
     best, second = np.sort(np.nan_to_num(values, nan=-1e9), axis=1)[:, :-3:-1].T
     ratio = np.sort(probabilities, axis=1)[:, -2] / probabilities.max(axis=1)
     assert ratio == pytest.approx(np.exp((second - best) / 0.5), abs=1e-9)
-    cold = Softmax(greedy, 1e-9)
+    cold = MixedAgent([replace(mixed.sets[0], temperature=1e-9)])
     rng = np.random.default_rng(1)
     assert (values[rows, cold.act(views, rng)] == np.nanmax(values, axis=1)).all()
     drawn = [mixed.act(views[:1], rng)[0] for _ in range(400)]
     counts = np.bincount(drawn, minlength=52) / 400
     assert np.abs(counts - probabilities[0]).max() < 0.15
     assert probabilities.sum(axis=1) == pytest.approx(1)
+    mixed.save(tmp_path / "mixed.safetensors")
+    read = load_agent(str(tmp_path / "mixed.safetensors"))
+    assert isinstance(read, MixedAgent)
+    assert (read.action_probabilities(views) == probabilities).all()
+    greedy = MonteCarloAgent([replace(mixed.sets[0], temperature=0.0)])
+    with pytest.raises(ValueError, match="a mixed policy have a temperature above 0"):
+        MixedAgent(greedy.sets)
 
 
 @pytest.mark.slow

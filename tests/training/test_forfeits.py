@@ -278,18 +278,18 @@ def test_the_clock_is_a_mean_over_the_views_of_a_call_and_spares_the_first() -> 
 
 
 def test_an_agent_late_again_and_again_is_not_waited_for() -> None:
-    asked = []
+    batches = []
 
     class Late:
         name = "late"
 
         def act(self, views: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-            asked.append(len(views))
+            batches.append(len(views))
             raise TimeoutError("no answer")
 
     failures = Referee(Late()).ask(np.zeros(500, dtype=VIEW), RANDOM)[1]
     assert len(failures) == 500
-    assert asked == [500] + [1] * PATIENCE
+    assert batches == [500] + [1] * PATIENCE
 
 
 # ---------------------------------------------------------------- a process of its own

@@ -161,10 +161,10 @@ def test_check_plays_the_games_of_a_file_again(
 def test_the_exploitability_of_a_row_is_what_exploit_finds(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    asked = {}
+    given = {}
 
     def exploitability(agent: Agent, **keywords: object) -> Exploitability:
-        asked.update(keywords, agent=agent.name)
+        given.update(keywords, agent=agent.name)
         gain = {"both": {"all": Gain(0.5, 0.25)}}
         return Exploitability("greedy", "five_card", gain, None, 7, 3, 1, 0, 0, 9, 10, 0, (), 0, 0)
 
@@ -173,7 +173,7 @@ def test_the_exploitability_of_a_row_is_what_exploit_finds(
     monkeypatch.setattr(rating, "BUILT_IN", ("random",))
     rating.run(rating.Settings("greedy", "five_card_v0", pairs=5, seed=3, exploitability=7,
                                abstraction=1, out=tmp_path / "greedy"))  # fmt: skip
-    assert asked == {"agent": "greedy", "env": "five_card_v0", "hands": 7, "abstraction": 1,
+    assert given == {"agent": "greedy", "env": "five_card_v0", "hands": 7, "abstraction": 1,
                      "seed": 3}  # fmt: skip
     kept = read(tmp_path / "greedy/five_card_v0.json").exploitability
     assert kept == {"mean": 0.5, "ci95": 0.25, "hands": 7, "seed": 3, "abstraction": 1,

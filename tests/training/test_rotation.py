@@ -75,7 +75,7 @@ def test_evaluate_takes_the_players_from_the_rules(
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "message"),
     [
         ("evaluate greedy random --env three_hand_v0 --no-duplicate", "leave --no-duplicate out"),
         ("evaluate greedy random --env three_hand_v0 --players 2", "has 3 players, got players=2"),
@@ -84,9 +84,9 @@ def test_evaluate_takes_the_players_from_the_rules(
     ],
 )  # fmt: skip
 def test_what_cannot_be_compared_is_said_in_one_sentence(
-    words: str, told: str, tmp_path: Path, capsys: Any
+    words: str, message: str, tmp_path: Path, capsys: Any
 ) -> None:
     with pytest.raises(SystemExit):
         main(words.format(tmp_path / "out").split())
-    assert told in capsys.readouterr().err
+    assert message in capsys.readouterr().err
     assert not (tmp_path / "out").exists()

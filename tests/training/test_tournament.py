@@ -76,17 +76,17 @@ def test_a_stopped_tournament_taken_up_again_comes_to_the_same(
     lines = (played / FILE).read_text().splitlines(keepends=True)
     kept = [lines[0], lines[4], lines[2], lines[7][:90]]  # in another order, the last cut short
     (tmp_path / FILE).write_text("".join(kept))
-    anew = []
+    replayed = []
     monkeypatch.setattr(
-        "crib_training.tournament.workers.play", lambda *a: (anew.append(a[1]), play(*a))[1]
+        "crib_training.tournament.workers.play", lambda *a: (replayed.append(a[1]), play(*a))[1]
     )
     tournament(SMALL, 25, tmp_path, ThisProcess())
     assert contents(tmp_path) == contents(played)
-    assert len(anew) == len(lines) - 3
-    anew.clear()
+    assert len(replayed) == len(lines) - 3
+    replayed.clear()
     tournament(SMALL, 25, tmp_path, ThisProcess())
     assert contents(tmp_path) == contents(played)
-    assert not anew
+    assert not replayed
 
 
 def test_a_full_disk_costs_a_tournament_its_last_chunk_alone(played: Path, tmp_path: Path) -> None:
@@ -109,16 +109,16 @@ def test_more_pairs_and_more_agents_keep_what_was_played(
     played: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     shutil.copy(played / FILE, tmp_path)
-    anew = []
+    replayed = []
     monkeypatch.setattr(
-        "crib_training.tournament.workers.play", lambda *a: (anew.append(a[1]), play(*a))[1]
+        "crib_training.tournament.workers.play", lambda *a: (replayed.append(a[1]), play(*a))[1]
     )
     larger = Setup((*FIELD, "rule_based"), chunk=10, seeds=(3,))
     found = tournament(larger, 30, tmp_path, ThisProcess())
     # Three old pairings lack their last chunk (5 pairs before, 10 now); three are new.
     old = [(*sorted(pair), 2) for pair in combinations(FIELD, 2)]
     new = [(*sorted((name, "rule_based")), k) for name in FIELD for k in range(3)]
-    assert sorted((c.first, c.second, c.index) for c in anew) == sorted(old + new)
+    assert sorted((c.first, c.second, c.index) for c in replayed) == sorted(old + new)
     tournament(larger, 30, tmp_path / "at once", ThisProcess())
     assert contents(tmp_path) == contents(tmp_path / "at once")
     assert [r["pairs"] for r in found["pairings"]] == [30] * 6
@@ -145,9 +145,9 @@ def test_order_field_and_seeds_may_change_and_nothing_is_played_twice(
     played: Path, results: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     shutil.copy(played / FILE, tmp_path)
-    anew = []
+    replayed = []
     monkeypatch.setattr(
-        "crib_training.tournament.workers.play", lambda *a: (anew.append(a[1]), play(*a))[1]
+        "crib_training.tournament.workers.play", lambda *a: (replayed.append(a[1]), play(*a))[1]
     )
     for field in (FIELD[::-1], FIELD[:2], FIELD[1:]):
         found = tournament(Setup(field, chunk=10, seeds=(3,)), 25, tmp_path, ThisProcess())
@@ -165,9 +165,9 @@ def test_order_field_and_seeds_may_change_and_nothing_is_played_twice(
                     assert r["points_per_deal"][role] == one["points_per_deal"][role]
                     for phase, more in r["more_per_deal"][role].items():
                         assert more["mean"] == -one["more_per_deal"][role][phase]["mean"]
-    assert not anew
+    assert not replayed
     both = tournament(Setup(FIELD[:2], chunk=10, seeds=(3, 4)), 25, tmp_path, ThisProcess())
-    assert {c.seed for c in anew} == {4}
+    assert {c.seed for c in replayed} == {4}
     assert both["seed"] == [3, 4]
     (pooled,) = both["pairings"]
     assert pooled["pairs"] == 50
@@ -227,13 +227,13 @@ def test_luck_is_taken_out_where_it_pays_or_as_is_said(tmp_path: Path) -> None:
 def test_how_far_a_tournament_is_is_known_within_its_chunks() -> None:
     setup = Setup(("greedy", "random"), chunk=20)
     for workers in (ThisProcess(), Processes(1)):
-        told: list[float] = []
+        seconds: list[float] = []
         with workers:
             workers.submit(setup, setup.chunks(0, 1, 20)[0])
-            while workers.next_record(told.append) is not None:
+            while workers.next_record(seconds.append) is not None:
                 pass
-        assert sum(told) == pytest.approx(80)
-    assert min(told) >= 0
+        assert sum(seconds) == pytest.approx(80)
+    assert min(seconds) >= 0
 
 
 def cut_short(lines: list[str]) -> None:

@@ -160,15 +160,15 @@ def test_evaluation_prints_a_row_and_the_phases() -> None:
 
 
 def test_an_agent_of_two_asks_each_in_its_phase() -> None:
-    asked = []
+    phases = []
 
     def discard(view: np.void, rng: np.random.Generator) -> int:
-        asked.append("discard")
+        phases.append("discard")
         assert view["phase"] == 0
         return int(view["hand"][0])
 
     def play(view: np.void, rng: np.random.Generator) -> int:
-        asked.append("pegging")
+        phases.append("pegging")
         assert view["phase"] == 1
         return next(int(c) for i, c in enumerate(view["hand"]) if view["legal"] >> i & 1)
 
@@ -178,8 +178,8 @@ def test_an_agent_of_two_asks_each_in_its_phase() -> None:
     over = False
     while not over:
         _, _, over, _, info = env.step(int(info["action_mask"].argmax()))
-    assert asked.count("discard") == 2
-    assert asked.count("pegging") == 4
+    assert phases.count("discard") == 2
+    assert phases.count("pegging") == 4
 
 
 def test_a_slash_alone_joins_two_agents_and_a_plus_is_told_so() -> None:

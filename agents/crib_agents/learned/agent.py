@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -26,9 +26,6 @@ from crib_env.honours import refuse_views
 from crib_env.parts import families_with, find_part
 from crib_env.policy import Act, CompiledAgent, Views
 from crib_env.rules import Rules
-
-if TYPE_CHECKING:
-    pass
 
 SHIPPED = FOLDER / "learned"
 
@@ -71,11 +68,11 @@ def values_entry(name: str) -> Entry:
 
 def by_rules(
     agent: TakesWeights, views: Views, family: LearnedFamily
-) -> Iterator[tuple[Doubles, npt.NDArray[np.intp]]]:
+) -> Iterator[tuple[Weights, npt.NDArray[np.intp]]]:
     """Sort views of a family by the nets that an agent has for their rules.
 
     Yields:
-        nets as `Weights.flat` lays them out, and the indices of the views they are for.
+        nets, and the indices of the views they are for.
 
     Raises:
         ValueError: views of rules that it has no nets for.
@@ -86,7 +83,7 @@ def by_rules(
     for i, first in enumerate(firsts):
         key = int(plain(family.rules_key)(views[first]))
         fitting = [w for w in agent.sets if w.family == family.name and w.key() == key]
-        yield fitting[-1].flat(), np.flatnonzero(group.ravel() == i)
+        yield fitting[-1], np.flatnonzero(group.ravel() == i)
 
 
 class TakesWeights:
@@ -137,6 +134,11 @@ class MonteCarloAgent(TakesWeights, CompiledAgent):
             ValueError: the file does not fit; the message names what was expected and found.
         """
         return cls([Weights.load(path)], name or Path(path).stem)
+
+    def save(self, path: str | Path) -> None:
+        """Write its nets, which are for one set of rules, to a file that `load_agent` reads."""
+        (weights,) = self.sets
+        weights.save(path)
 
     @one_or_many
     def action_values(self, views: Views) -> Doubles:

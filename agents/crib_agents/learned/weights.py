@@ -6,8 +6,9 @@ makes one flat array of many such sets, which the kernels read.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -40,6 +41,8 @@ class Weights:
         nets: the layers of each net, by name; float32.
         made_by: the command that made them.
         tables: the numbers of each table, by name; float32.
+        temperature: of the softmax over values that these nets are for, in points; 0 where the
+            highest value is taken.
     """
 
     family: str
@@ -49,6 +52,7 @@ class Weights:
     nets: Mapping[str, Layers]
     made_by: str = ""
     tables: Mapping[str, Floats] = field(default_factory=dict)
+    temperature: float = 0.0
 
     def header(self) -> dict[str, Any]:
         """Return the header of the file."""
@@ -62,6 +66,7 @@ class Weights:
             "players": self.players,
             "features": {name: _features(net) for name, net in known.nets.items()},
             "made_by": self.made_by,
+            "temperature": self.temperature,
         }
 
     def to_bytes(self, dtype: npt.DTypeLike = np.float32) -> bytes:
@@ -124,8 +129,11 @@ class Weights:
                              f"{shown(players)}")  # fmt: skip
         nets = {name: _layers(name, net, tensors) for name, net in known.nets.items()}
         numbers = {name: _table(name, shape, tensors[name]) for name, shape in known.tables.items()}
+        temperature = about.get("temperature", 0.0)
+        if type(temperature) not in (int, float) or not 0.0 <= temperature < math.inf:
+            raise ValueError(f"expected a temperature of 0 or more, found {shown(temperature)}")
         made = cls(known.name, rules.name, dict(fields), players, nets,
-                   str(about.get("made_by")), numbers)  # fmt: skip
+                   str(about.get("made_by")), numbers, float(temperature))  # fmt: skip
         made.key()
         return made
 
@@ -162,6 +170,41 @@ class Weights:
         if known.knows is not None:
             parts.append(known.knows(self.rules_fields))
         return _behind_their_places(parts)
+
+
+def mean_weights(sets: Sequence[Weights]) -> Weights:
+    """Return nets whose every weight is the mean of those of some nets of one run.
+
+    Its late stages lie close together, and their mean has less of the noise of each.
+
+    Args:
+        sets: nets of the same rules and sizes; the mean is called as the first of them.
+
+    Raises:
+        ValueError: none, or nets of other rules or sizes.
+    """
+    shapes = {
+        (one.key(), *(part.shape for net in one.nets.values() for layer in net for part in layer))
+        for one in sets
+    }
+    if len(shapes) != 1:
+        raise ValueError(f"a mean is of nets of the same rules and sizes, got {len(shapes)} kinds")
+    first = sets[0]
+
+    def mean(*parts: Floats) -> Floats:
+        found: Floats = np.stack(parts).mean(axis=0, dtype=np.float64).astype(np.float32)
+        return found
+
+    nets = {
+        name: [
+            (mean(*(one.nets[name][i][0] for one in sets)),
+             mean(*(one.nets[name][i][1] for one in sets)))
+            for i in range(LAYERS)
+        ]
+        for name in first.nets
+    }  # fmt: skip
+    tables = {name: mean(*(one.tables[name] for one in sets)) for name in first.tables}
+    return replace(first, nets=nets, tables=tables)
 
 
 def find_learned(family: object) -> LearnedFamily:

@@ -17,8 +17,9 @@ from crib_training.tournament.workers import Processes
 from crib_env.errors import unknown
 
 FIELD = ("expert", "learned_search", "learned", "rule_based", "greedy", "random")
-# Of two-hand games. `equilibrium` is solved for them alone; elsewhere `master` plays as `expert`.
-TWO_HAND = ("master", "equilibrium", *FIELD)
+# Of two-hand games. `equilibrium` is solved and `learned_mixed` was trained for them alone;
+# elsewhere `master` plays as `expert`.
+TWO_HAND = ("master", "equilibrium", "learned_mixed", *FIELD)
 # A published bot of six-card cribbage, in plain Python; it comes with the extra "bench".
 GUEST = "examples.magmacrunch:Magmacrunch"
 GUESTS_PACKAGE = "cribbage"

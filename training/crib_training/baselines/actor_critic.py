@@ -15,6 +15,7 @@ import torch
 from torch import Tensor
 
 from crib_env.settings import Count, Portion, Positive
+from crib_training.baselines.games import Games
 from crib_training.baselines.learner import GamesLearner, Modules, State
 from crib_training.baselines.policy import Policy
 from crib_training.baselines.rollout import Rollout, both_seats, collect, gae
@@ -43,25 +44,59 @@ class ActorCriticSettings(RolloutSettings):
     ema_rate: Portion = 0.02
 
 
-class ActorCritic(GamesLearner):
-    """A method that plays a while, then learns from these decisions; arguments as of `Learner`."""
+class Networks:
+    """A policy with its average, and a critic that sees both hands; one optimizer for both.
 
-    def __init__(self, settings: ActorCriticSettings) -> None:
-        super().__init__(settings)
-        self.chance = torch.Generator().manual_seed(settings.seed)
-        self.policy = Policy(self.games, settings.hidden_sizes)
+    Args:
+        games: what they play.
+        hidden_sizes: of each network.
+        learning_rate: of the optimizer, Adam.
+        outputs: of the critic.
+
+    Attributes:
+        modules: what a checkpoint holds of them.
+    """
+
+    def __init__(
+        self, games: Games, hidden_sizes: tuple[int, ...], learning_rate: float, outputs: int = 1
+    ) -> None:
+        self.policy = Policy(games, hidden_sizes)
         self.average = copy.deepcopy(self.policy)
-        self.critic = mlp(both_seats(self.games).shape[1], *settings.hidden_sizes, self.critic_size)
+        self.critic = mlp(both_seats(games).shape[1], *hidden_sizes, outputs)
         self.weights = [*self.policy.parameters(), *self.critic.parameters()]
-        self.optimizer = torch.optim.Adam(
-            self.weights, settings.learning_rate, eps=1e-5, fused=True
-        )
+        self.learning_rate = learning_rate
+        self.optimizer = torch.optim.Adam(self.weights, learning_rate, eps=1e-5, fused=True)
         self.modules: Modules = {
             "policy": self.policy,
             "average": self.average,
             "critic": self.critic,
             "adam": self.optimizer,
         }
+
+    def set_rate(self, share: float) -> None:
+        """Set the learning rate to a share of the first one."""
+        self.optimizer.param_groups[0]["lr"] = self.learning_rate * share
+
+    def descend(self, loss: Tensor, max_grad_norm: float, ema_rate: float) -> None:
+        """Take a step of gradient descent, and let the average follow the policy."""
+        self.optimizer.zero_grad()
+        loss.backward()  # type: ignore[no-untyped-call]
+        torch.nn.utils.clip_grad_norm_(self.weights, max_grad_norm)
+        self.optimizer.step()
+        self.average.follow(self.policy, ema_rate)
+
+
+class ActorCritic(GamesLearner):
+    """A method that plays a while, then learns from these decisions; arguments as of `Learner`."""
+
+    def __init__(self, settings: ActorCriticSettings) -> None:
+        super().__init__(settings)
+        self.chance = torch.Generator().manual_seed(settings.seed)
+        self.networks = Networks(
+            self.games, settings.hidden_sizes, settings.learning_rate, self.critic_size
+        )
+        self.policy, self.average = self.networks.policy, self.networks.average
+        self.critic, self.modules = self.networks.critic, self.networks.modules
 
     @property
     def critic_size(self) -> int:
@@ -70,19 +105,14 @@ class ActorCritic(GamesLearner):
 
     def iterate(self) -> dict[str, float]:
         """Play, then learn from the decisions."""
-        settings, left = self.settings, self.left
-        for group in self.optimizer.param_groups:
-            group["lr"] = settings.learning_rate * (0.1 + 0.9 * left)
+        settings = self.settings
+        self.networks.set_rate(0.1 + 0.9 * self.left)
         columns = self.columns(collect(self.games, self.policy, settings.steps, self.chance))
         for _ in range(settings.epochs):
             order = torch.randperm(len(columns[0]), generator=self.chance)
             for rows in torch.split(order, settings.batch_size):
-                loss, figures = self.loss(left, *(column[rows] for column in columns))
-                self.optimizer.zero_grad()
-                loss.backward()  # type: ignore[no-untyped-call]
-                torch.nn.utils.clip_grad_norm_(self.weights, settings.max_grad_norm)
-                self.optimizer.step()
-                self.average.follow(self.policy, settings.ema_rate)
+                loss, figures = self.loss(*(column[rows] for column in columns))
+                self.networks.descend(loss, settings.max_grad_norm, settings.ema_rate)
         self.decisions += len(order)
         return {"loss": loss.item(), **{name: one.item() for name, one in figures.items()}}
 
@@ -91,11 +121,10 @@ class ActorCritic(GamesLearner):
         """Return what to learn from, tensors of as many rows as decisions were played."""
 
     @abstractmethod
-    def loss(self, left: float, *rows: Tensor) -> tuple[Tensor, dict[str, Tensor]]:
+    def loss(self, *rows: Tensor) -> tuple[Tensor, dict[str, Tensor]]:
         """Return the loss of some rows, and other figures.
 
         Args:
-            left: the share of the run that is left.
             rows: some rows of each of the columns.
         """
 

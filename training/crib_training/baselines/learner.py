@@ -50,6 +50,10 @@ class Learner(ABC):
         """The share of the run that is left."""
         return max(0.0, 1 - self.decisions / float(self.settings.decisions))
 
+    def annealed(self, first: float, last: float) -> float:
+        """Return a value on its way from ``first`` to ``last``, linearly over the run."""
+        return last + (first - last) * self.left
+
     @abstractmethod
     def iterate(self) -> dict[str, float]:
         """Learn from one batch, and return figures for TensorBoard; ``loss`` is one of them."""

@@ -72,11 +72,11 @@ class MMD(ActorCritic):
         )  # fmt: skip
         return [observations, masks, self._magnet(observations, masks), *rest]
 
-    def loss(self, left: float, *rows: Tensor) -> tuple[Tensor, dict[str, Tensor]]:
+    def loss(self, *rows: Tensor) -> tuple[Tensor, dict[str, Tensor]]:
         """Return the loss, with both KL terms and the critic's error."""
         seen, masks, magnet, before, both, actions, advantage, target = rows
         settings = self.settings
-        pull = settings.last_pull + (settings.pull - settings.last_pull) * left
+        pull = self.annealed(settings.pull, settings.last_pull)
         log_p = self.policy(seen, masks).log_softmax(1)
         p = log_p.exp()
         taken = actions[:, None]

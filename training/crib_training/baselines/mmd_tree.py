@@ -11,24 +11,21 @@ hands and learns from those values. Every decision of the trees counts in the bu
 
 from __future__ import annotations
 
-import copy
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 import torch
 
 from crib_env.arrays import Doubles
 from crib_env.settings import Between, Count, NewFolder, NotNegative, Portion, Positive, Share
+from crib_training.baselines.actor_critic import Networks
 from crib_training.baselines.games import Games
-from crib_training.baselines.learner import State
 from crib_training.baselines.memory import Memory, MemoryLearner
-from crib_training.baselines.policy import Policy
 from crib_training.baselines.rollout import both_seats
 from crib_training.baselines.run import learn
 from crib_training.baselines.settings import RunSettings
 from crib_training.baselines.trees import Choices, Trees
-from crib_training.learn.learner import mlp
 
 
 @dataclass(frozen=True)
@@ -85,39 +82,29 @@ class MMDTree(MemoryLearner):
 
     def __init__(self, settings: Settings) -> None:
         super().__init__(settings)
-        self.chance = torch.Generator().manual_seed(settings.seed)
-        self.policy = Policy(self.games, settings.hidden_sizes)
-        self.average = copy.deepcopy(self.policy)
-        self.critic = mlp(both_seats(self.games).shape[1], *settings.hidden_sizes, 1)
-        self.weights = [*self.policy.parameters(), *self.critic.parameters()]
-        self.optimizer = torch.optim.Adam(
-            self.weights, settings.learning_rate, eps=1e-5, fused=True
-        )
-        self.modules = {
-            "policy": self.policy,
-            "average": self.average,
-            "critic": self.critic,
-            "adam": self.optimizer,
-        }
+        self.networks = Networks(self.games, settings.hidden_sizes, settings.learning_rate)
+        self.policy, self.average = self.networks.policy, self.networks.average
+        self.critic, self.modules = self.networks.critic, self.networks.modules
         self.roots = Memory(settings.memory, False, self.rng)
         self.memories = {"roots": self.roots}
         self.trees = Trees(self.policy, settings.explore, settings.own)
 
     def iterate(self) -> dict[str, float]:
         """Value all actions of some deals, then learn from them."""
-        settings, left = self.settings, self.left
-        share = settings.last_rate + (1 - settings.last_rate) * left
-        self.optimizer.param_groups[0]["lr"] = settings.learning_rate * share
+        settings = self.settings
+        self.networks.set_rate(self.annealed(1.0, settings.last_rate))
         pegging, discards = self._deal()
         columns = Choices.join([pegging, discards])
         pull = torch.cat([
-            torch.full_like(pegging.weights, _between(settings.last_pull, settings.pull, left)),
-            torch.full_like(discards.weights, _between(settings.last_discard_pull,
-                                                       settings.discard_pull, left)),
+            torch.full_like(part.weights, self.annealed(first, last))
+            for part, first, last in (
+                (pegging, settings.pull, settings.last_pull),
+                (discards, settings.discard_pull, settings.last_discard_pull),
+            )
         ])  # fmt: skip
         count = len(pull)
         for _ in range(settings.epochs):
-            order = torch.randperm(count, generator=self.chance)
+            order = torch.from_numpy(self.rng.permutation(count))
             for rows in order.tensor_split(max(1, count // settings.batch_size)):
                 batch = Choices(*(column[rows] for column in vars(columns).values()))
                 figures = self._descend(batch, pull[rows])
@@ -159,26 +146,9 @@ class MMDTree(MemoryLearner):
         drawn = self.roots.draw(settings.critic_size)
         error = (self.critic(drawn["both"])[:, 0] - drawn["value"]).square().mean()
         loss = -(batch.weights * (gain - settings.kl * kl + pull * entropy)).mean() + 0.1 * error
-        self.optimizer.zero_grad()
-        loss.backward()
-        torch.nn.utils.clip_grad_norm_(self.weights, settings.max_grad_norm)
-        self.optimizer.step()
-        self.average.follow(self.policy, settings.ema_rate)
+        self.networks.descend(loss, settings.max_grad_norm, settings.ema_rate)
         return {"loss": loss.item(), "kl": kl.mean().item(), "entropy": entropy.mean().item(),
                 "value_error": error.item()}  # fmt: skip
-
-    def state(self) -> dict[str, Any]:
-        """Return deals, generators and the critic's memory."""
-        return super().state() | {"chance": self.chance.get_state().numpy()}
-
-    def restore(self, state: State) -> None:
-        """Restore what `state` returned."""
-        super().restore(state)
-        self.chance.set_state(torch.from_numpy(state["chance"].copy()))
-
-
-def _between(last: float, first: float, left: float) -> float:
-    return last + (first - last) * left
 
 
 def run(settings: Settings) -> None:

@@ -12,22 +12,19 @@ of the values, as in self-play.
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
-from crib_agents.files import write_whole
 from crib_agents.learned import MonteCarloAgent
+from crib_agents.learned.two_hand.mixed import MixedAgent
 
-from crib_env.answers import one_or_many
-from crib_env.arrays import Doubles
-from crib_env.policy import Actions, Views
-from crib_env.sampling import check_rng
 from crib_env.settings import Count, NewFolder, NotNegative, Portion, Positive, Share
 from crib_training.baselines.learner import Learner, State
 from crib_training.baselines.run import learn
 from crib_training.baselines.settings import RunSettings
+from crib_training.command_line import command
 from crib_training.learn.deep_monte_carlo import settings as deep_monte_carlo
 from crib_training.learn.deep_monte_carlo.algorithm import DeepMonteCarlo, find_self_play
 
@@ -62,44 +59,6 @@ class Settings(RunSettings):
     out: NewFolder = Path("runs/monte_carlo")
 
 
-class Greedy(MonteCarloAgent):
-    """Takes the choice of the highest value."""
-
-    def save(self, path: str | Path) -> None:
-        """Write the networks; `load_agent` reads them as a greedy agent."""
-        write_whole(Path(path), self.sets[0].to_bytes())
-
-
-class Softmax(Greedy):
-    """Draws its choice by the softmax of the values.
-
-    Args:
-        agent: has the values.
-        temperature: of the softmax, in points.
-    """
-
-    def __init__(self, agent: MonteCarloAgent, temperature: float) -> None:
-        super().__init__(agent.sets, agent.name)
-        self.temperature = temperature
-
-    @one_or_many
-    def action_probabilities(self, views: Views) -> Doubles:
-        """Return the probability of each action, float64[B, actions]."""
-        values = self.action_values(views) / self.temperature
-        weights = np.exp(values - np.nanmax(values, axis=1, keepdims=True))
-        weights = np.nan_to_num(weights, nan=0.0)
-        found: Doubles = weights / weights.sum(axis=1, keepdims=True)
-        return found
-
-    @one_or_many
-    def act(self, views: Views, rng: np.random.Generator) -> Actions:
-        """Return a legal action for each view, int64[B]."""
-        ladder = self.action_probabilities(views).cumsum(axis=1)
-        points = check_rng(rng).random((len(views), 1)) * ladder[:, -1:]
-        actions: Actions = (ladder > points).argmax(axis=1)
-        return actions
-
-
 class MonteCarlo(Learner):
     """Learns by its `Settings`; see `crib_training.baselines.learner.Learner`."""
 
@@ -129,13 +88,15 @@ class MonteCarlo(Learner):
         self.decisions += samples.decisions
         return {"loss": learning.loss}
 
-    def agent(self) -> Greedy:
+    def agent(self) -> MonteCarloAgent:
         """Return the agent of the averaged weights, greedy or with its softmax."""
-        learning = self.learning
-        greedy = Greedy([learning.self_play.weights(learning.learner.mean_nets)], "monte_carlo")
-        if not self.settings.temperature:
-            return greedy
-        return Softmax(greedy, self.settings.temperature)
+        learning, temperature = self.learning, self.settings.temperature
+        made_by = command(
+            "crib train", self.settings, ("out", "resume", "progress"), ("method", "env")
+        )
+        weights = learning.self_play.weights(learning.learner.mean_nets, made_by)
+        kind = MixedAgent if temperature else MonteCarloAgent
+        return kind([replace(weights, temperature=temperature)], "monte_carlo")
 
     def state(self) -> dict[str, Any]:
         """Return the generator."""

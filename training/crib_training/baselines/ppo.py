@@ -60,11 +60,11 @@ class PPO(ActorCritic):
         return flatten(played.observations, played.masks, played.both, played.actions, taken,
                        *self.advantages(played))  # fmt: skip
 
-    def loss(self, left: float, *rows: Tensor) -> tuple[Tensor, dict[str, Tensor]]:
+    def loss(self, *rows: Tensor) -> tuple[Tensor, dict[str, Tensor]]:
         """Return the clipped loss, with entropy and the critic's error."""
         seen, masks, both, actions, before, advantage, target = rows
         settings = self.settings
-        weight = settings.last_entropy + (settings.entropy - settings.last_entropy) * left
+        weight = self.annealed(settings.entropy, settings.last_entropy)
         log_p = self.policy(seen, masks).log_softmax(1)
         entropy = -(log_p.exp() * log_p).sum(1).mean()
         ratio = (log_p.gather(1, actions[:, None])[:, 0] - before).exp()

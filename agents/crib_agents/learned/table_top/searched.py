@@ -47,11 +47,11 @@ class SearchedTable(TakesWeights):
         views = np.ascontiguousarray(views)
         chosen = np.empty(len(views), dtype=np.int64)
         work, values = Work.new(), load(TABLE_TOP_VALUES)["values"]
-        for nets, rows in by_rules(self, views, FAMILY):
+        for weights, rows in by_rules(self, views, FAMILY):
             for win_table, judged in group_by_win_table(views[rows]):
                 search_views(
                     views, rows[judged], show_table(), values, np.zeros(RANKS), win_table,
                     np.ones(2), *self.budget, *(getattr(work,
-                    field.name) for field in fields(work)), nets, chosen,
+                    field.name) for field in fields(work)), weights.flat(), chosen,
                 )  # fmt: skip
         return chosen

@@ -80,7 +80,8 @@ class SearchedPlay(TakesWeights):
         """
         found = np.full((len(views), HAND, FINDINGS), np.nan)
         positions, scratch = np.zeros(POSITIONS, POSITION), np.zeros(1, SCRATCH)
-        for nets, rows in by_rules(self, views, FAMILY):
+        for weights, rows in by_rules(self, views, FAMILY):
+            nets = weights.flat()
             for win_table, judged in group_by_win_table(views[rows]):
                 part = np.ascontiguousarray(views[rows[judged]])
                 brings = np.empty((len(part), HAND, FINDINGS))
