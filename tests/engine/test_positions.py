@@ -25,7 +25,7 @@ from crib_env.notation import canonical, format_state, parse_state
 from crib_env.rules import PRESETS
 from notation_lines import DECK, LAYING, PLAYING, TABLE, THREE
 
-MUTATIONS = 1500
+MUTATIONS = 500
 MANY = 100_000
 OF_ALL = 0.2  # of an episode's lines: writing them takes longest
 ALL = ("deal", "game", "match", "pegging")

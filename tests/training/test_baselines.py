@@ -237,9 +237,9 @@ def test_a_run_that_diverges_ends_and_leaves_the_last_checkpoint(
 
 @pytest.mark.parametrize("method", ["nfsp", "escher"])
 def test_a_run_that_has_nothing_to_draw_yet_goes_on(method: str, tmp_path: Path) -> None:
-    learner = small(method, out=tmp_path, num_envs=1, steps=2, decisions=60)
+    learner = small(method, out=tmp_path, num_envs=1, steps=2, decisions=12)
     Run(learner).go()
-    assert learner.decisions == 60
+    assert learner.decisions == 12
 
 
 def test_weights_of_late_iterations_do_not_overflow() -> None:

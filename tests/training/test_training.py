@@ -258,7 +258,7 @@ def test_evaluate_writes_a_replay_too(tmp_path: Path) -> None:
      ("exploit greedy --env six_card_v0 --abstraction 1", 2, "is for deals of five cards"),
      ("exploit greedy --max-queries 9", 2, "abstraction is for deals of five cards"),
      ("exploit greedy --env six_card_v0 --fallback random", 2, "fallback needs max_queries"),
-     ("exploit greedy --hands 1", 2, "--hands: 1 is not a whole number from 2"),
+     ("exploit greedy --hands 1", 2, "--hands: 1 is not a whole number from 0"),
      ("exploit nobody", 2, "no agent is called 'nobody'"),
      ("analyze 5H 5D", 2, "6 cards dealt, got 2"),
      ("analyze 6D 4S 9C --discarded KC", 2, "both --discarded and --starter"),
