@@ -46,6 +46,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
         yield one
 
 
+@pytest.mark.slow
 def test_the_first_page_comes_at_once_with_an_empty_cache(tmp_path: Path) -> None:
     """In seconds of the processor, for the machine may be busy."""
     with serving(tmp_path, NUMBA_CACHE_DIR=str(tmp_path / "cache")) as server:

@@ -110,7 +110,9 @@ def test_the_document_puts_ratios_first_and_names_machine_and_command():
     assert "Command: `python -m benchmarks`" in text
 
 
-@pytest.mark.parametrize("name", FAST)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[pytest.mark.slow] * (name == "learned")) for name in FAST]
+)
 def test_a_script_measures_what_it_promises(name):
     found = import_module(f"benchmarks.{name}").measure(TINY)
     assert found.rows

@@ -326,6 +326,7 @@ def test_taking_luck_out_makes_no_phase_of_a_deal_less_certain() -> None:
     assert times["margin_per_deal"] == pytest.approx(margins[0] / margins[1])
 
 
+@pytest.mark.slow
 def test_a_bad_reference_agrees_too_though_it_takes_away_less() -> None:
     """It discards and plays at random, so what it makes of the cards says little of them."""
     bad = RandomAgent()

@@ -127,7 +127,8 @@ def test_a_process_that_is_killed_ends_the_run_in_one_line_and_keeps_it(tmp_path
     assert tensors_of(tmp_path) == tensors_of(tmp_path / "alone")
 
 
-@pytest.mark.parametrize("moment", [pytest.param("start", marks=pytest.mark.slow), "work"])
+@pytest.mark.slow
+@pytest.mark.parametrize("moment", ["start", "work"])
 def test_ctrl_c_ends_a_run_with_workers_in_one_line_and_leaves_nobody(
     moment: str, tmp_path: Path
 ) -> None:

@@ -151,6 +151,7 @@ def test_resuming_comes_to_the_same(tmp_path: Path) -> None:
         second.restore(1, {})
 
 
+@pytest.mark.slow
 def test_a_command_says_how_much_memory_it_held_at_most(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
