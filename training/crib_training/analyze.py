@@ -105,7 +105,7 @@ def position(settings: Settings) -> Views:
     if settings.discarded is None and settings.starter is None and settings.pile is None:
         return discard_view(cards, **common)
     if settings.discarded is None or settings.starter is None:
-        raise ValueError("a position of the play needs both --discarded and --starter")
+        raise ValueError("a position in the pegging needs both --discarded and --starter")
     return pegging_view(
         cards, discarded=settings.discarded, starter=settings.starter, pile=settings.pile or "",
         **common,

@@ -1,7 +1,7 @@
 """Positions where a simple player goes wrong; the same seed gives the same ones.
 
 ``rule_based`` plays both sides of the games. A decision becomes an exercise if ``greedy``'s choice
-costs a good deal, and the expert's second choice does, too.
+costs enough, and so does the expert's second choice.
 """
 
 from __future__ import annotations

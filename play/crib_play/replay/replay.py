@@ -1,4 +1,4 @@
-"""Play a game between two agents and write it down to be looked at: `crib replay FIRST SECOND`."""
+"""Play a game between two agents and write it as a page: `crib replay FIRST SECOND`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The games one can sit down to."""
+"""The games of the tables, by name."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Look on as two agents play, every card open: `crib watch FIRST SECOND`."""
+"""Watch two agents play, with every card open: `crib watch FIRST SECOND`."""
 
 from __future__ import annotations
 

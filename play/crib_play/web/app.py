@@ -1,4 +1,4 @@
-"""The application: a few addresses, each answered from a table through one seat's view."""
+"""The application: a few routes, each answered from a table through one seat's view."""
 
 from __future__ import annotations
 

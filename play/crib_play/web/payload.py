@@ -1,4 +1,4 @@
-"""What a browser is sent: from its seat's view and what was said aloud, and nothing else."""
+"""The data for a browser: its seat's view and the spoken calls, and nothing else."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""What processes beside the server do: compile, and look back at games that are over.
+"""The work of processes beside the server: compile, and analyse finished games.
 
-One task a line on standard input, as JSON, and one answer a line on standard output.
+Each task is a line of JSON on standard input, each answer a line on standard output.
 """
 
 from __future__ import annotations
