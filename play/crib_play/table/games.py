@@ -93,7 +93,7 @@ GAMES: dict[str, TableGame] = {
 }  # fmt: skip
 
 
-def find_game(name: str) -> TableGame:
+def table_game(name: str) -> TableGame:
     """Return a game by name.
 
     Raises:
