@@ -90,8 +90,8 @@ bench: $(BENCH_INSTALLED) ## Measure speed *
 perfcheck: $(INSTALLED) ## Compare speeds with those of a commit: ARGS="--against COMMIT" *
 	@$(PY) -m benchmarks.perfcheck $(ARGS)
 
-docs: $(DOCS_INSTALLED) ## Build the documentation into docs/_build/html
-	@$(PY) -m sphinx --fail-on-warning --quiet -b html docs docs/_build/html
+docs: $(DOCS_INSTALLED) ## Build the documentation into docs/_build/html *
+	@$(PY) -m sphinx --fail-on-warning --quiet -b html $(ARGS) docs docs/_build/html
 	@echo "docs: open docs/_build/html/index.html"
 
 clean: ## Remove caches and built files (.venv and runs/ stay)
