@@ -9,7 +9,9 @@ DOCS_INSTALLED := $(VENV)/.installed-docs
 BENCH_INSTALLED := $(VENV)/.installed-bench
 RAY_VENV := .venv-ray
 RAY_INSTALLED := $(RAY_VENV)/.installed
-INSTALL := $(PY) -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
+# Python compiles a module when it is first imported: most of PyTorch's never are.
+INSTALL := $(PY) -m pip install --quiet --disable-pip-version-check --no-compile \
+	--constraint constraints.txt
 TYPED := $(wildcard crib_env agents play training examples)
 
 # Name another interpreter with: make PYTHON=/path/to/python3.12

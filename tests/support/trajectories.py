@@ -64,15 +64,11 @@ BATCHES: dict[str, tuple[str, dict[str, Any]]] = {
     "discard": ("discard_v0", {"reward": "points"}),
     "pegging": ("pegging_v0", {"reward": "points"}),
 }
-MET = [
-    (name, agent)
-    for name, agent in product(BATCHES, OPPONENTS)
-    if agent != "rule_based" or "_hand" not in name
-]
+MET = list(product(BATCHES, OPPONENTS))
 AGENT_BATCHES = [
     (name, agent)
     for name, agent in product(BATCHES, AGENTS)
-    if "_hand" not in name and (agent != "equilibrium" or name == "five_card")
+    if agent != "equilibrium" or name == "five_card"
 ]
 
 
