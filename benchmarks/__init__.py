@@ -1,5 +1,5 @@
-"""How fast the environments are, measured beside the peers: ``python -m benchmarks``.
+"""The speed of the environments, beside other libraries: ``python -m benchmarks``.
 
-One module a question, each also run alone (``python -m benchmarks --only aec``). `timing` says how
-everything is timed, `report` how it is written down, `targets` what is aimed at.
+There is one module per question; ``python -m benchmarks --only aec`` runs one alone. `timing`
+describes how everything is timed, `report` writes the results, `targets` has the targets.
 """

@@ -1,4 +1,4 @@
-"""How many decisions a second does an AEC loop make, ours beside other card games?
+"""How many decisions per second does an AEC loop make, ours beside other card games?
 
 The loop is PettingZoo's: ``agent_iter``, ``last``, a random legal action, ``step``. OpenSpiel's
 states and RLCard run their own shortest loops; a loop over states makes no observation and no mask.

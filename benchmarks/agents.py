@@ -1,4 +1,4 @@
-"""How many games a second do the agents play against themselves on one core?
+"""How many games per second do the agents play against themselves on one core?
 
 Whole six-card games to 121 by `play_pairs` of `crib_training`: the way tournaments and
 evaluations play, every decision made from a view.

@@ -1,10 +1,10 @@
-"""From how many decisions a CPU second do the baselines learn, and SB3's MaskablePPO?
+"""From how many decisions per CPU second do the baselines, and SB3's MaskablePPO, learn?
 
 The five-card deal with canonical suits and features, two hidden layers of 256 units in policy and
 critic, 256 deals side by side, 32 decisions in each between updates, PyTorch on one thread. The
-baselines learn by their own settings, from both seats. MaskablePPO learns by its defaults (ten
-epochs of batches of 64), and by those of `selfplay_ppo` (two of 1,024), from one seat against
-`random`, the cheapest opponent.
+baselines use their default settings and learn from both seats. MaskablePPO learns from one seat
+against `random`, the cheapest opponent: once with its defaults (ten epochs of batches of 64) and
+once with those of `selfplay_ppo` (two of 1,024).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""How many decisions a second does the compiled batch make in random play?
+"""How many decisions per second does the compiled batch make in random play?
 
 An observation and an action mask are written at every decision; actions are drawn in compiled code
 from each lane's own generator. One core unless the row says otherwise. Where a policy plays the

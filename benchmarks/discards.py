@@ -1,7 +1,7 @@
-"""How many pairs to discard does `expert` choose a second on one core?
+"""How many discards per second does `expert` choose on one core?
 
-Views of seats about to discard, as many at once as a tournament asks: far from the end, where the
-value of a pair is linear, and where both seats may go out, by the staged expectation.
+Views of seats that are about to discard, as many at once as in a tournament: far from the end,
+where the value of a pair is linear, and near it, where both seats may go out.
 """
 
 from __future__ import annotations

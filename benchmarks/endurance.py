@@ -2,13 +2,13 @@
 
     python -m benchmarks.endurance --games 10000000
 
-Seats play at random, all decisions in machine code. Of every game are checked at the end: that it
-is over, that the winner has the target and the others have less, that returns sum to zero, that the
-points made by phase add up to the scores (but where only a difference is scored, and in matches),
-and that no card of the last deal was dealt twice. A match has some ten games, so a tenth as many
-are played. Of one game in each 50,000 every position is written as a line of notation and read
-back, which replays its deal from the cards. Memory is the most that this process has held, after
-the first batch and at the end.
+Seats play at random; machine code makes all decisions. At the end of every game the program checks
+that it is over, that the winner has the target and the others have less, that returns sum to zero,
+that the points by phase add up to the scores (except in matches, and where only a difference is
+scored), and that no card of the last deal was dealt twice. A match has some ten games, so a tenth
+as many are played. In one game of each 50,000, every position is written as a line of notation and
+read back, which replays its deal from the cards. Memory is the peak of this process, after the
+first batch and at the end.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""How many decisions a second does the GPU batch make in random play, beside the CPU?
+"""How many decisions per second does the GPU batch make in random play, beside the CPU?
 
 Random play as in `benchmarks.batch`, an observation and a mask at every decision, N from 1,024 to
 1,048,576 games: ``rollout`` plays many decisions a launch, ``step`` is one launch to draw the

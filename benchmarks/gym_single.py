@@ -1,4 +1,4 @@
-"""How many steps a second does a single Gymnasium environment make against a compiled opponent?
+"""How many steps per second does a single Gymnasium environment make against a compiled opponent?
 
 The loop is Gymnasium's: a random legal action, ``step``, ``reset`` at an episode's end. A step is
 about two decisions of the game, the learner's and the opponent's.

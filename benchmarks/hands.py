@@ -1,7 +1,7 @@
-"""How many hands a second are counted by table?
+"""How many hands per second does the table count?
 
-Six-card hands with their starter: given as arrays of cards (each row is checked for a card that is
-none or comes twice), and all 12,994,800 of them enumerated.
+Six-card hands with their starter: given as arrays of cards (each row is checked for invalid and
+repeated cards), and all 12,994,800 of them enumerated.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Many games in compiled random play, on one thread or several: what `batch` and `scaling` time."""
+"""Many games in compiled random play, on one or several threads, for `batch` and `scaling`."""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
-"""How many decisions a second does `learned` make on one core, and its trainer?
+"""How many decisions per second do `learned` and its trainer make on one core?
 
-The agent answers views of whole deals that it plays against itself, 1024 at once: the calls of
-`act` alone are timed. The trainer plays a batch of deals and fits its nets to it, all of it timed.
+The agent answers views of whole deals that it plays against itself, 1024 at once; only the calls of
+`act` are timed. The trainer plays a batch of deals and fits its networks to it; all of this is
+timed.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
 """How long from nothing to half the games against `rule_based`, by our trainer and by SB3?
 
-Deep Monte Carlo (`crib train`) and sb3-contrib's MaskablePPO (`crib train --method ppo`), each by
-its own defaults but for the number of deals or decisions, on one thread. First the rates, in turn:
-the decisions that each plays and learns from in a second. Then a run of each from nothing, measured
-on duplicate games as it learns: the CPU seconds of playing and learning, without those of
-measuring, until it has won half of them, and where it stood at its end.
+Deep Monte Carlo (`crib train`) and sb3-contrib's MaskablePPO (`crib train --method ppo`) run on one
+thread, with their defaults except for the number of deals or decisions. First come the rates, in
+turn: the decisions per second that each plays and learns from. Then each trains from nothing and is
+measured on duplicate games as it learns. The result is the CPU seconds of playing and learning,
+without measurements, until it wins half of the games, and its strength at the end.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """How many bytes does a game of the batch take?
 
-Counted from the arrays, which is all there is: nothing else grows with the number of games.
+The sum of the arrays is everything: nothing else grows with the number of games.
 """
 
 from __future__ import annotations
@@ -38,9 +38,9 @@ def measure(settings: Settings = FULL) -> Findings:
     found = {id(array): array for owner in owners for array in vars(owner).values()}
     arrays = [array for array in found.values() if isinstance(array, np.ndarray)]
     total = sum(array.nbytes for array in arrays if len(array) == N)
-    rows.append(row("six_card vector_env: every array of one row a game", total // N))
+    rows.append(row("six_card vector_env: every array with one row per game", total // N))
     notes = [
         "table_top: the observation, a byte an entry as Gymnasium's spaces have it, fills 1 KiB "
         "with the mask and the generator, whatever the record takes"
     ]
-    return Findings("Memory a game", rows, notes=notes)
+    return Findings("Memory per game", rows, notes=notes)

@@ -2,11 +2,12 @@
 
     NUMBA_DISABLE_JIT=1 python -m benchmarks.mutants --sample 300 --seed 1 --out mutants.json
 
-Each change (a mutant) is made in a fork of a process that has collected the tests, by giving the
-function other code: whoever imported it runs the change. The kernels run as ordinary Python. A
-mutant meets the tests that call its function, the best at noticing first, until one fails; more
-than ten times the processor time of all of them counts as noticed, as a loop without end would be.
-Mutants that change nothing are run among them: if a test fails there, nothing here can be believed.
+Each change (a mutant) is made in a fork of a process that has collected the tests. The fork
+replaces the function's code, so all that imported the function run the change. The kernels run as
+ordinary Python. Tests that call the function run against the mutant, the best at noticing first,
+until one fails. If a test takes more than ten times the processor time of all of them, the mutant
+counts as noticed, like an endless loop. Some mutants change nothing: if a test fails there, no
+result can be trusted.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Other people's environments in the shortest loop each of them allows.
+"""Other libraries' environments, each in the shortest loop that it allows.
 
 All are optional: the extra ``bench`` installs OpenSpiel, Shimmy, RLCard and what PettingZoo's
-classic games need; pgx is measured where it is installed.
+classic games need; pgx is measured if it is installed.
 """
 
 from __future__ import annotations

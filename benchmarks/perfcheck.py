@@ -1,10 +1,10 @@
-"""Has anything become slower? This tree against a commit, measured in turns in the same minutes.
+"""Has anything become slower? Compare this tree with a commit, in turns within the same minutes.
 
     python -m benchmarks.perfcheck                   # against the last commit
     python -m benchmarks.perfcheck --against v0.9    # exits 1 if a row takes a fifth longer
 
-Absolute times differ between machines and hours, so the commit is unpacked into a temporary folder
-and both trees run the same rows by turns. The commit must have this command.
+Absolute times differ between machines and hours. So the commit is unpacked into a temporary folder,
+and both trees run the same rows in turn. The commit must have this command.
 """
 
 from __future__ import annotations

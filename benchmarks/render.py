@@ -1,4 +1,4 @@
-"""How many frames a second does ``render_mode="rgb_array"`` make, 640 by 480?
+"""How many frames per second does ``render_mode="rgb_array"`` make, 640 by 480?
 
 Every frame is of another position: a random legal action, then ``render``; a spectator sees all
 cards, which is the most there is to draw.

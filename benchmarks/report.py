@@ -1,4 +1,4 @@
-"""How findings are written down: ratios first, then figures beside their targets, then the rest."""
+"""The report of a benchmark: ratios first, then figures beside their targets, then the rest."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """What share of its own ceiling does MaskablePPO reach with our ``VecEnv``?
 
-The ceiling is the same algorithm with an environment that costs nothing: at every step it returns
-the same arrays, of the same shapes. 512 lanes, 32 steps between updates, two hidden layers of 256,
+The ceiling is the same algorithm with an environment that costs nothing: it returns the same arrays
+at every step, with the same shapes. 512 games, 32 steps between updates, two hidden layers of 256,
 four passes in batches of 2048; PyTorch on one thread.
 """
 

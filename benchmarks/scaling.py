@@ -56,7 +56,7 @@ def draw(rows: Sequence[Row], to: Path = PICTURE) -> list[str]:
     axes.minorticks_off()
     axes.set_ylim(bottom=0)
     axes.set_xlabel("games side by side, N")
-    axes.set_ylabel("million decisions a second")
+    axes.set_ylabel("million decisions per second")
     axes.legend()
     figure.savefig(to, dpi=120)
     return [to.name]

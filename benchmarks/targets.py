@@ -1,4 +1,4 @@
-"""What is aimed at. A row of a benchmark names its key here as ``target``."""
+"""The targets of the benchmarks. A row names its key here as ``target``."""
 
 from __future__ import annotations
 

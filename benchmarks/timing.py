@@ -1,8 +1,8 @@
-"""How everything here is timed.
+"""How all benchmarks are timed.
 
 Contenders take turns: in every repeat each runs for the same time, forwards in one repeat and
-backwards in the next, so that a slow spell of the machine falls on all of them. What is reported is
-the median over the repeats with the least and the greatest value.
+backwards in the next, so a slow spell of the machine affects all of them. The result is the median
+over the repeats, with the least and the greatest value.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""How many steps a second does ``gymnasium.make_vec`` make when NumPy actions are given?
+"""How many steps per second does ``gymnasium.make_vec`` make when NumPy actions are given?
 
 Only ``step`` is timed. The actions are the first legal ones (``argmax`` of the mask), computed
 outside the clock. The opponent is ``random``, so a step is about two decisions of the game. The

@@ -4,9 +4,9 @@
     python -m benchmarks.web --games 20 --seconds 5
     python -m benchmarks.web --games 20 --hostile    beside hostile and slow clients
 
-Each player is a connection that plays legal cards, thinks for a while between two turns and checks
-that every answer is about its own table. At the end every table is read from the store and has to
-be where its player left it.
+Each player is a connection that plays legal cards, waits a while between two turns, and checks that
+every answer is about its own table. At the end the program reads every table from the store and
+checks that it is where its player left it.
 """
 
 from __future__ import annotations

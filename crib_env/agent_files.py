@@ -1,6 +1,6 @@
-"""Agents of files and of models in memory: who makes one is found through entry-point groups.
+"""Agents from files and from models in memory, made by readers in entry-point groups.
 
-Of a file it is found by its ending, of a model by its class.
+A file's reader is found by the ending of its name, a model's by its class.
 """
 
 from __future__ import annotations

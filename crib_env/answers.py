@@ -1,4 +1,4 @@
-"""What agents are asked and answer: views, one or a batch; actions; functions that play."""
+"""The input and output of agents: views, one or a batch; actions; functions as agents."""
 
 from __future__ import annotations
 

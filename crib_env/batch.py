@@ -1,7 +1,7 @@
 """`GameBatch`: many games of one kind side by side, without any RL library.
 
-What loops over games (learners' batches, duplicate deals, self-play, measurements) uses this. An
-agent is handed views and nothing else; the script that measures sees the states and the tally.
+Code that loops over games uses it: learners' batches, duplicate deals, self-play, measurements. An
+agent receives only views. The code that measures sees the states and the tally.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What was pegged: the log of the engine as objects."""
+"""The points pegged, as objects: `Event`, read from the engine's log."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from crib_env.cards import format_cards
 
-# In the order of the reason numbers in crib_env.engine.two_hand.records.
+# In the order of the reason numbers in crib_env.engine.log.
 REASONS = (
     "for_last", "heels", "fifteen", "pair", "run", "thirty_one", "go", "last", "hand", "crib",
     "line", "difference",

@@ -1,7 +1,7 @@
-"""By which rules an agent plays: it names the fields that it honours, and is refused under others.
+"""The rules that an agent plays: it names the fields that it honours, and is refused under others.
 
-An agent honours a field of the rules if it plays by it whatever its value: it reads the field, or
-no choice of its own depends on it. All other fields must be as in one of the rules that it knows.
+An agent honours a field of the rules if it plays correctly for any value: it reads the field, or
+none of its choices depends on it. All other fields must have the values of rules that it knows.
 """
 
 from __future__ import annotations

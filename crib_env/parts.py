@@ -1,8 +1,8 @@
-"""What packages add to families of games: the one registry, by family and by kind of part.
+"""Optional parts of families of games, such as a table or an expert: the one registry.
 
-A family is found by its engine (`crib_env.engine.family`); all else that is about one family is a
-part of it, which whoever has it registers, ours in the ``__init__`` of each package. All parts are
-optional: where one is missing, a sentence says so.
+A family is found by its engine (`crib_env.engine.family`). Everything else about one family is a
+part, registered by the package that has it; ours do so in their ``__init__``. If a part is missing,
+an error message says so.
 """
 
 from __future__ import annotations

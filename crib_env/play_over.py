@@ -1,4 +1,4 @@
-"""A deal of a line of notation played over on the engine, so that a position comes out for sure."""
+"""Plays the deal of a notation line on the engine, so every parsed position is possible."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Registers environments with Gymnasium and PettingZoo: strings only, so it costs nothing."""
+"""Registers the environments with Gymnasium and PettingZoo, by strings only, so it is quick."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How rules are written in a word: a preset, with what differs from it in brackets."""
+"""Rules as one word: a preset, with the fields that differ from it in brackets."""
 
 from __future__ import annotations
 

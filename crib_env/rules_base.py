@@ -1,4 +1,4 @@
-"""What the rules of every game say, and how they are found: `crib_env.rules` has those of each."""
+"""The fields that all rules share, and how rules are found; `crib_env.rules` has each game's."""
 
 from __future__ import annotations
 

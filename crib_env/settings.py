@@ -1,15 +1,14 @@
-"""What the settings of a command may be: declared with their types, checked in one place.
+"""Checks of a command's settings, declared with their types.
 
-The settings are a dataclass, and a field's type says what may be given:
+The settings are a dataclass. A field's type says which values are allowed:
 
     agent: Positional[str]
     pairs: Count = 2000
     until: Annotated[float, Between(0, 100, above=True)] | None = None
     out: NewFolder = Path("runs/mine")
 
-`check` tries them all before any work is done. What stands in ``Annotated`` beside the type and can
-be called is a check: it takes a value, and raises a ValueError or an OSError that says what is
-wrong.
+`check` tests all of them before any work starts. A callable in ``Annotated`` beside the type is a
+check: it takes a value, and raises a ValueError or an OSError that says what is wrong.
 """
 
 from __future__ import annotations

@@ -61,8 +61,8 @@ How strong are the agents? This page rates them by duplicate games against the b
 Ratings are Elo (Bradley-Terry) with `rule_based` at 0 and 95 % intervals by a bootstrap over
 pairs. The other columns give the games won against each built-in agent in per cent. Where one agent
 wins nearly every game of another, as at Table Top, the distance of their ratings says little.
-With three hands each agent plays sets of three games against two of each other, and a level agent
-wins 33.3 %: [Evaluation](evaluation.md#among-three-sides) explains the ratings of such games.
+With three hands each agent plays sets of three games against two copies of each other agent. One
+of equal strength wins 33.3 %: [Evaluation](evaluation.md#among-three-sides) explains these ratings.
 [Rate your agent](rate.md) explains how to add a row.
 
 The exploitability is what a perfect opponent gains in single deals of five cards, in points per

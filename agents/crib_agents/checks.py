@@ -1,4 +1,4 @@
-"""What agents share about rules: those they honour, and checks of views and of rules in files."""
+"""Rules and agents: the fields that agents honour, and checks of views and of rules in files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the agents here add to families of games; see `crib_env.parts`."""
+"""The parts that these agents add to families of games; see `crib_env.parts`."""
 
 from crib_env.parts import add_parts
 

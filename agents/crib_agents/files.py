@@ -1,10 +1,10 @@
-"""Our files: safetensors with a header and a checksum, written whole and refused when damaged.
+"""Our files: safetensors with a header and a checksum, written atomically, refused if damaged.
 
-A safetensors file is eight bytes that say how long its JSON is, the JSON, the numbers. Reading one
-takes so few lines that agents need no library beyond the engine's; safetensors writes them.
+A safetensors file is eight bytes with the length of its JSON, the JSON, and the numbers. Reading
+one takes only a few lines, so agents need no library for it; the package safetensors writes them.
 
-The checksum stands in our header and covers the whole file, that header included. Older files
-without one are read, unless `read_header` requires one.
+The checksum is in our header and covers the whole file, including that header. Older files without
+one are read, unless `read_header` requires one.
 """
 
 from __future__ import annotations

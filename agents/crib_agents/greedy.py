@@ -1,11 +1,11 @@
-"""`greedy`: the best immediate points, and no thought of the other seat.
+"""`greedy`: takes the most points now and ignores the other seat.
 
-It plays the card that pegs most now, and the higher one of equals. It keeps the hand that scores
-most as it stands, without the starter. It ignores the crib, whoever owns it.
+It plays the card that pegs most now; of equal cards, the higher one. It keeps the hand with the
+most points without the starter. It ignores the crib, whoever owns it.
 
 At Table Top each cell lies in a row and a column, one of each side. The card goes where it adds
-most to its own side's line minus what it adds to the other's, and to the first cell of equals. If
-every cell would add nothing or less, it goes to the crib, if that is open.
+most to its own side's line minus what it adds to the other's; of equal cells, the first. If no cell
+gains anything, it goes to the crib, if that is open.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What the observations of all families have in common: slices, and points still to make."""
+"""What the observations of all families share: slices, and the points still needed."""
 
 from __future__ import annotations
 

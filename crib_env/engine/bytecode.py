@@ -1,4 +1,4 @@
-"""What a function's bytecode says: its instructions, and by what names it reads values."""
+"""A function's bytecode: its instructions, and the names by which it reads values."""
 
 from __future__ import annotations
 

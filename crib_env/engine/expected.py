@@ -1,14 +1,14 @@
-"""Points without the luck of the starter: what is pegged in the play, and the mean of the show.
+"""Rewards without the luck of the starter: pegged points, and the mean of the show.
 
-A deal's hands, crib and heels hang on the starter once all seats have discarded. Here they are
-gained as their mean over every card not dealt, and what they then come to is not. The mean is
-gained when all have discarded (``step``), before any seat can know it, for it is that of every hand
-and the crib; or when the deal is over and they are shown (``step_at_show``). The sum over a deal is
-the same.
+Once all seats have discarded, only the starter decides what hands, crib and heels score. These
+kernels gain their mean over every card not dealt, instead of the points themselves. ``step`` gains
+the mean when all have discarded. It depends on every hand and the crib, so no seat can know it
+then. ``step_at_show`` gains it when the deal is over and the hands are shown. The sum over a deal
+is the same.
 
-The mean is a fraction of the cards not dealt, so ``gain``, which is whole, counts in such fractions
-of a point, ``unit`` to a point. Nothing else of a state or a log differs. A family in which hands
-are held makes its own of this from its own kernels: see `expected_kernels`.
+The mean is a fraction whose denominator is the number of cards not dealt. ``gain`` is an integer,
+so it counts in these fractions, ``unit`` to a point. Nothing else in a state or a log differs. Each
+family with hands makes its own version from its own kernels: see `expected_kernels`.
 """
 
 from __future__ import annotations

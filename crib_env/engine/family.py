@@ -1,7 +1,7 @@
-"""A family of games as all else sees it: its records, its verbs, its words.
+"""A family of games, as all other code sees it: its records, its kernels, its words.
 
-A family is one package with an attribute ``FAMILY``; whatever is written against `Family` (one
-game, many games, environments, agents, the GPU) plays every game of every family.
+A family is one package with an attribute ``FAMILY``. Code written against `Family` (one game, many
+games, environments, agents, the GPU) plays every game of every family.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """Compiled entries that write a family's features (`Family.features`) for many views or games.
 
-A pass of its own after the games have been stepped, so that stepping is the same without features.
+They run as a separate pass after the games have stepped, so steps without features cost nothing
+extra.
 """
 
 from __future__ import annotations

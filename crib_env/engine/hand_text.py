@@ -1,4 +1,4 @@
-"""What texts of games with hands have in common: lines, calls, the show, why a card is refused."""
+"""What the texts of games with hands share: lines, calls, the show, why a card is refused."""
 
 from __future__ import annotations
 

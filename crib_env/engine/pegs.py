@@ -1,4 +1,4 @@
-"""Pegging at once: points as they are made in the play and the show (C5, H4), for one record.
+"""Pegging points as they are made, in the pegging and the show (C5, H4), for one record.
 
 A seat pegs for its side (``side_of`` in the rules record). The log names the side.
 """

@@ -1,9 +1,9 @@
-"""Compiled passes over games in which several policies take turns besides the learner.
+"""Compiled passes over games in which several policies take turns with the learner.
 
-A phase policy plays one phase of the deal for both seats; opponents may differ from game to game.
-A pass goes over lanes and leaves a list of those that wait for the phase policy or the opponent.
-Each policy takes its turns in its lanes of that list, by its own compiled entry, until the list is
-empty. So any of them goes with any other and no pair of them is compiled together.
+A phase policy plays one phase of the deal for both seats. Opponents may differ from game to game. A
+pass runs over lanes and leaves a list of those that wait for the phase policy or an opponent. Each
+policy takes its turns in its lanes of that list, with its own compiled entry, until the list is
+empty. So any two policies can play together, and no pair is compiled together.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""What the records of every family have in common, and Numba's types of the entries' arguments.
+"""What the records of all families share, and Numba's types of the entries' arguments.
 
-Every field of a record is int64 (measured: smaller types gain nothing and overflow in plain
-Python), so a record is both one Numba type and one NumPy structured dtype.
+Every field of a record is int64, so a record is both one Numba type and one NumPy structured dtype.
+(Measured: smaller types gain nothing, and overflow in plain Python.)
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""What an episode and an action bring each side; over the sides, either sums to zero.
+"""The return of an episode and the gain of an action, for each side; both sum to zero over sides.
 
-A side is one seat, or partners who score together. The rules record knows how many there are
-(``sides``) and which one a seat is on (``side_of``): see `crib_env.engine.family.Family.sides`.
+A side is one seat, or partners who score together. The rules record holds the number of sides
+(``sides``) and the side of each seat (``side_of``): see `crib_env.engine.family.Family.sides`.
 """
 
 from __future__ import annotations

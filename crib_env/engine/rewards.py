@@ -1,4 +1,4 @@
-"""What a learner is paid for an action, for every entry in which learners act."""
+"""The reward of a learner's action, for all entries in which learners act."""
 
 from __future__ import annotations
 

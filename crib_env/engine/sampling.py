@@ -1,4 +1,4 @@
-"""Drawing legal actions, and by shares: in NumPy it takes longer than a step of the games."""
+"""Drawing legal actions, uniformly or by weights; in NumPy this takes longer than a step."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""The shells around the engine: PettingZoo, Gymnasium, vector and Stable-Baselines3."""
+"""The environments: PettingZoo, Gymnasium, vector and Stable-Baselines3, over the engine."""

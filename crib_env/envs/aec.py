@@ -1,7 +1,7 @@
 """The PettingZoo environment: one class that plays any game of a `Family`.
 
-It checks order and legality itself, so no wrapper is needed: the usual ones cost several times what
-the game does.
+It checks order and legality itself, so it needs no wrapper. PettingZoo's usual wrappers take
+several times as long as the game itself.
 """
 
 from __future__ import annotations

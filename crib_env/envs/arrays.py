@@ -1,4 +1,4 @@
-"""A batch of learners' games: what is in it, and what every step leaves behind."""
+"""The arrays of a batch of learners' games, and what every step writes to them."""
 
 from __future__ import annotations
 

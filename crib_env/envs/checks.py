@@ -1,4 +1,4 @@
-"""What the shells check alike."""
+"""Checks of arguments that all environments share."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Stepping a learner's games in compiled code, on one thread or several.
 
-Where a policy plays a phase of the deal, or opponents differ from game to game, they take turns by
-passes over the lanes (`crib_env.engine.phases`); else the opponent plays inside one pass
+Where a policy plays a phase of the deal, or opponents differ from game to game, they take turns in
+passes over the lanes (`crib_env.engine.phases`). Otherwise the opponent plays inside one pass
 (`crib_env.engine.learners`).
 """
 

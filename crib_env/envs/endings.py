@@ -1,4 +1,4 @@
-"""The info of an episode that has ended, and the warning of a mask that seems forgotten."""
+"""The info of a finished episode, and the warning if the mask seems to be ignored."""
 
 from __future__ import annotations
 

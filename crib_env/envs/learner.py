@@ -1,8 +1,8 @@
 """N games of one learner against an opponent: the core of the Gymnasium, vector and SB3 shells.
 
-Compiled opponents play inside the compiled batch (`crib_env.envs.compiled`); any other agent is
-asked in Python for all lanes in which it is to move at once. All give the same rewards, ends and
-observations.
+Compiled opponents play inside the compiled batch (`crib_env.envs.compiled`). Any other agent is
+called in Python, once for all lanes in which it is to move. Both ways give the same rewards, ends
+and observations.
 """
 
 from __future__ import annotations

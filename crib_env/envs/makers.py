@@ -1,4 +1,4 @@
-"""From an environment's name to its six forms: AEC (two), Gymnasium, vector, tensors, SB3."""
+"""The six forms of an environment: AEC (two), Gymnasium, vector, tensors, SB3."""
 
 from __future__ import annotations
 

@@ -1,14 +1,14 @@
-"""The five-card deal as a game of OpenSpiel's, for its algorithms to train on.
+"""The five-card deal as an OpenSpiel game, for OpenSpiel's algorithms.
 
     import pyspiel
     import crib_env.envs.open_spiel  # registers it
 
     game = pyspiel.load_game("python_crib_five_card")
 
-Player 0 is pone, player 1 the dealer. Chance deals card by card and turns the starter. The tree is
-explicit and far too large to walk, so algorithms must sample it. A return is a player's points less
-the other's. What a player knows is the environment's observation with ``suits="canonical"``, as in
-the benchmark. Cards without a choice are played automatically.
+Player 0 is pone, player 1 the dealer. Chance nodes deal card by card and turn the starter. The tree
+is explicit and far too large to walk, so algorithms must sample it. A return is a player's points
+minus the other's. A player's information is the environment's observation with
+``suits="canonical"``, as in the benchmark. Forced cards are played automatically.
 """
 
 from __future__ import annotations

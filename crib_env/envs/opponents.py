@@ -1,4 +1,4 @@
-"""Who plays against the learners of a batch: one agent, or one drawn for each episode."""
+"""The opponents of a batch's learners: one agent, or one drawn for each episode."""
 
 from __future__ import annotations
 

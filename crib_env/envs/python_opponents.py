@@ -1,6 +1,6 @@
-"""Stepping a learner's games where an agent must be asked in Python: one call for all its lanes.
+"""Stepping a learner's games with an agent that runs in Python: one call for all its lanes.
 
-The same as `crib_env.envs.compiled` does, action by action; a test holds the two to each other.
+The result is the same as with `crib_env.envs.compiled`, action by action; a test compares the two.
 """
 
 from __future__ import annotations

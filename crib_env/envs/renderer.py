@@ -1,4 +1,4 @@
-"""What the environments' `render` returns or shows, in every render mode."""
+"""The environments' `render`, in every render mode."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""The generators of a batch: who draws from which.
+"""The random generators of a batch, one for each purpose.
 
-Opponent, partner and phase policy each draw from generators of their own. Those are seeded by
-words: one that knew the sequence it came of would tell an agent of the deals'.
+Opponent, partner and phase policy each have their own generators. These are seeded by words, not by
+seed sequences: an agent that knew the sequence could compute the deals.
 """
 
 from __future__ import annotations

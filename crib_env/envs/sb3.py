@@ -1,4 +1,4 @@
-"""A native Stable-Baselines3 ``VecEnv`` over the batch, with the masks MaskablePPO asks for."""
+"""A native Stable-Baselines3 ``VecEnv`` over the batch, with the masks that MaskablePPO needs."""
 
 from __future__ import annotations
 

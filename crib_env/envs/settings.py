@@ -1,4 +1,4 @@
-"""The settings of an environment: readable, and an error for whoever sets one later."""
+"""The settings of an environment: readable, and an error if somebody assigns one later."""
 
 from __future__ import annotations
 

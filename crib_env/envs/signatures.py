@@ -1,4 +1,4 @@
-"""Signatures of functions that hand keywords on: `help` and editors show what may be given."""
+"""Signatures of functions that pass keywords on, so that `help` and editors show them."""
 
 from __future__ import annotations
 

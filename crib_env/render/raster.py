@@ -1,9 +1,9 @@
 """A drawing as pixels, by resvg (extra ``render``).
 
-What lies on a drawing changes little from one moment to the next, and resvg takes as long for an
-empty page as for a full one. So the ground, each card and each other element that can be cut out of
-the drawing (a line of text, a peg) is drawn once and stored, and a picture is put together of them.
-The fonts are the package's own, so that pixels are the same on every machine.
+Little changes in a drawing from one moment to the next, and resvg takes as long for an empty page
+as for a full one. So the background, each card and each other element that can be cut out (a line
+of text, a peg) is drawn once and stored, and a picture is composed of them. The fonts are the
+package's own, so pixels are the same on every machine.
 """
 
 from __future__ import annotations

@@ -114,7 +114,7 @@ class Settings:
 
 
 def wrapped(settings: Settings) -> float:
-    """Play the AEC form by TorchRL's wrapper at random; return steps a second."""
+    """Play the AEC form by TorchRL's wrapper at random; return steps per second."""
     env = PettingZooWrapper(six_card_v0.env(episode="deal"), use_mask=True, seed=settings.seed)
     began, steps = time.perf_counter(), 0
     while steps < settings.frames:
@@ -169,7 +169,7 @@ def main(settings: Settings) -> float:
     """Train, or measure the wrapper."""
     if settings.wrapper:
         speed = wrapped(settings)
-        print(f"{speed:,.0f} steps a second")
+        print(f"{speed:,.0f} steps per second")
         return speed
     return train(settings)
 

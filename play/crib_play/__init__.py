@@ -1,6 +1,6 @@
-"""Where people look and play: tables at which a person sits, and games to look at again.
+"""Tables at which people play and watch, and replays of games.
 
-What is shown is drawn in `crib_env.render` and decided by `crib_agents`; nothing here trains.
+`crib_env.render` draws what is shown, and `crib_agents` decides; nothing here trains.
 """
 
 from crib_env.parts import add_parts

@@ -1,6 +1,6 @@
-"""What is stored for a person between sittings: choices as configuration, scores as data.
+"""What is stored for a person between games: preferences as configuration, scores as data.
 
-A folder that cannot be read or written costs the memory and never the game.
+If a folder cannot be read or written, nothing is remembered, and the game continues.
 """
 
 from __future__ import annotations

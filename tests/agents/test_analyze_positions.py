@@ -77,7 +77,7 @@ HELD: dict[str, Any] = {"discarded": "KC QC", "starter": "JH", "dealer": True}
         ("6D 4S", {"pile": "(TS) 5D (TC) 7C"}, "past 31"),
         ("6D 4S", {"pile": "(TS) 5D (TS) 7C"}, "more than once"),
         ("6D 4S", {"pile": "(TS) 5D"}, "keeps 4 cards"),
-        ("6D 4S 9C", {"pile": "(TS) 5D", "discarded": "KC"}, "laid must be 2 cards"),
+        ("6D 4S 9C", {"pile": "(TS) 5D", "discarded": "KC"}, "discarded must be 2 cards"),
         ("6D 4S", {"pile": "(TS) 5D (7H) 9C"}, "not this seat's turn"),
         ("6D 4S 9C", {"pile": "(TS) 5X"}, "'5X' is not a card"),
         ("6D 4S 9C", {"pile": "(TS) 5D (7H)", "scores": (121, 0)}, "0 to 120"),

@@ -373,7 +373,7 @@ def test_what_the_lead_is_found_worth_is_what_the_deal_brings(game: str) -> None
     """Play, hands and crib, in points: flushes, his nob and what the dealer lays for itself count.
 
     In a deal worth is linear in points. 800 deals leave some 0.2 points open; the other seat
-    pegs a little better than the reflex that is expected of it.
+    pegs a little better than the rollout policy that the search expects of it.
     """
     rules, lanes = PRESETS[game], 800
     table = expert_at_the_table(game, "deal", lanes, seed=45)

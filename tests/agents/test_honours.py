@@ -182,7 +182,7 @@ def wrapped(kind: str) -> Agent:
 
 @pytest.mark.parametrize("kind", ["phased", "timed", "process"])
 def test_who_asks_another_is_refused_for_it(kind: str) -> None:
-    agent, named = wrapped(kind), "play_expert" if kind == "phased" else "expert"
+    agent, named = wrapped(kind), "pegging_expert" if kind == "phased" else "expert"
     refuse_rules(agent, PRESETS["hoyle"])
     with pytest.raises(ValueError, match=f"{named} does not play where flush_size is 5"):
         refuse_rules(agent, Rules.preset(HOUSE))

@@ -46,10 +46,10 @@ def views() -> np.ndarray:
     return some_views(PRESETS["five_card"], 12, 5)
 
 
-def test_without_a_pull_it_lays_away_as_the_expert(views: np.ndarray) -> None:
+def test_without_lambda_it_discards_as_the_expert(views: np.ndarray) -> None:
     rng = np.random.default_rng(1)
     discarding = views[views["phase"] == DISCARD]
-    found = Master(discard_pull=0.0).act(discarding, rng)
+    found = Master(discard_lambda=0.0).act(discarding, rng)
     assert (found == find_agent("expert").act(discarding, rng)).all()
 
 
@@ -81,7 +81,7 @@ def pair_probabilities(game: Game, equilibrium: Equilibrium, cards: list[int]) -
 @pytest.mark.parametrize("preset", ["five_card", "hoyle"])
 def test_a_pair_is_laid_away_by_its_worth_and_its_chance(preset: str) -> None:
     rules = TwoHandRules.preset(preset)
-    equilibrium, agent, rng = Equilibrium(), Master(discard_pull=0.3), np.random.default_rng(1)
+    equilibrium, agent, rng = Equilibrium(), Master(discard_lambda=0.3), np.random.default_rng(1)
     stake = 0.3 * point(win_table(rules.dealt, rules.target, GAME))
     game = Game(preset, seed=4)
     changed = 0
@@ -107,7 +107,7 @@ def test_a_card_is_played_by_its_worth_and_its_chance(
 ) -> None:
     """Against the expert's own search, given the tables that predict its choices."""
     playing = views[views["phase"] != DISCARD]
-    agent, equilibrium = Master(play_pull=0.3), Equilibrium()
+    agent, equilibrium = Master(pegging_lambda=0.3), Equilibrium()
     assert (read_tables()[0] != pegging.read_tables()[0]).any()
     monkeypatch.setattr(pegging, "read_tables", read_tables)
     value = pegging.PeggingExpert().findings(playing)[:, :, CARD_VALUE]

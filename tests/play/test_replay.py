@@ -14,7 +14,7 @@ from crib_agents.loading import load_agent
 from crib_play.replay import replay_page, write_replay
 from crib_play.replay.frames import every_eyes, frames
 from crib_play.replay.opinions import Opinion, Option, opinions
-from crib_play.table import find_game
+from crib_play.table import table_game
 from crib_play.table.session import Session
 from crib_training.command_line import main
 
@@ -29,7 +29,7 @@ from hidden import redraw_many, redraw_turns
 
 def session_of(game: str, *agents: Any, seed: int = 2) -> Session:
     """Return a game between agents that are quick to ask, played to its end."""
-    kind = find_game(game)
+    kind = table_game(game)
     seats = [agents[p % len(agents)] for p in range(kind.players)]
     session = Session.begin(kind, seats, seed)
     while not session.over:
@@ -231,7 +231,7 @@ def test_a_file_for_one_seat_of_three_and_four_is_the_same_whatever_cards_it_has
 ) -> None:
     """After every turn of the first deal, as far as who must pass is the same."""
     rng = np.random.default_rng(3)
-    kind, compared, playing = find_game(game), 0, 0
+    kind, compared, playing = table_game(game), 0, 0
     session = Session.begin(kind, [load_agent("random")] * kind.players, 5)
     start = session.game.snapshot()
     while session.answer() and session.game.deals == 1:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from crib_agents.loading import load_agent
-from crib_play.table import GAMES, NotYourTurnError, Session, Turn, find_game, review
+from crib_play.table import GAMES, NotYourTurnError, Session, Turn, review, table_game
 from crib_play.table.advice import actions_of, choices
 from crib_play.table.names import names, side_names
 from crib_play.table.seating import sit_down
@@ -23,7 +23,7 @@ every_game = pytest.mark.parametrize("game", GAMES)
 
 
 def session_of(game: str, agent: str = "greedy", seed: int = 1) -> Session:
-    kind = find_game(game)
+    kind = table_game(game)
     return Session.begin(kind, [load_agent(agent)] * kind.players, seed)
 
 
@@ -55,7 +55,7 @@ def test_what_is_called_and_counted_is_what_is_pegged(game: str, seed: int) -> N
             won += 1
             board = Counter()
         scores = dict(enumerate(session.game.scores))
-        capped = find_game(game).family.sides is None  # T9: at Table Top nothing is cut off
+        capped = table_game(game).family.sides is None  # T9: at Table Top nothing is cut off
         assert {s: min(n, rules.target) if capped else n for s, n in board.items() if n} == {
             s: n for s, n in scores.items() if n
         }, f"seed {seed}, turn {len(session.turns)}: {turn}"
@@ -151,7 +151,7 @@ def test_m7_who_has_no_cards_says_nothing() -> None:
 
 @every_game
 def test_a_turn_taken_back_is_as_if_it_had_not_been(game: str) -> None:
-    session = sit_down(find_game(game), 0, "rule_based", seed=4)
+    session = sit_down(table_game(game), 0, "rule_based", seed=4)
     rng = np.random.default_rng(4)
     session.go_on()
     for _ in range(12):
@@ -170,14 +170,14 @@ def test_a_turn_taken_back_is_as_if_it_had_not_been(game: str) -> None:
 
 
 def test_nothing_is_taken_back_where_another_person_sits_nor_before_the_first_turn() -> None:
-    kind = find_game("six")
+    kind = table_game("six")
     with pytest.raises(ValueError, match="only in practice"):
         Session.begin(kind, (None, None), 1).undo(0)
     assert sit_down(kind, 0, "greedy", seed=1).undo(0) is False
 
 
 def test_a_wrong_turn_changes_nothing() -> None:
-    session = sit_down(find_game("six"), 0, "greedy", seed=2)
+    session = sit_down(table_game("six"), 0, "greedy", seed=2)
     session.go_on()
     before = session.game.notation()
     hand = session.game.legal_actions
@@ -265,7 +265,7 @@ def test_the_review_finds_what_the_expert_would_have_done() -> None:
     ],
 )
 def test_mistyped_cards_are_answered_with_those_held(typed: str, message: str) -> None:
-    session = sit_down(find_game("six"), 0, "greedy")
+    session = sit_down(table_game("six"), 0, "greedy")
     hand = parse_cards("5H 5D JC 4S 6S KH")
     deck = [card for card in range(52) if card not in hand]
     dealt = [card for pair in zip(hand, deck[:6], strict=True) for card in pair] + deck[6:]
@@ -279,7 +279,7 @@ def test_mistyped_cards_are_answered_with_those_held(typed: str, message: str) -
 
 
 def test_a_place_is_typed_by_row_and_column_from_one() -> None:
-    session = sit_down(find_game("table-top"), 0, "greedy", seed=1)
+    session = sit_down(table_game("table-top"), 0, "greedy", seed=1)
     session.go_on()
     view = session.game.view(0)
     open_cell = next(a for a in session.game.legal_actions if a < 25)
@@ -296,12 +296,12 @@ def test_a_place_is_typed_by_row_and_column_from_one() -> None:
 def test_an_agent_sits_down_to_its_own_games_alone() -> None:
     for game in ("table-top", "ship-partners"):
         with pytest.raises(ValueError, match=r"equilibrium does not play .*: it plays six, match"):
-            sit_down(find_game(game), 0, "equilibrium")
+            sit_down(table_game(game), 0, "equilibrium")
         with pytest.raises(ValueError, match="equilibrium does not play"):
-            sit_down(find_game(game), None, "greedy", "equilibrium")
+            sit_down(table_game(game), None, "greedy", "equilibrium")
         with pytest.raises(ValueError, match="does not play"):  # it declares nothing: it is asked
-            sit_down(find_game(game), 0, "expert/equilibrium")
-    assert sit_down(find_game("five"), 0, "equilibrium").seats[1] is not None
+            sit_down(table_game(game), 0, "expert/equilibrium")
+    assert sit_down(table_game("five"), 0, "equilibrium").seats[1] is not None
 
 
 def test_agents_draw_from_what_tells_nothing_of_the_deals() -> None:
@@ -315,7 +315,7 @@ def test_agents_draw_from_what_tells_nothing_of_the_deals() -> None:
             handed.append(rng.bit_generator.seed_seq)
             return load_agent("greedy").act(views, rng)
 
-    kind = find_game("six")
+    kind = table_game("six")
     session = Session.begin(kind, (Spy(), Spy()), seed=11)
     session.answer()
     deals = np.random.SeedSequence(11).spawn(1)[0]
@@ -327,14 +327,14 @@ def test_agents_draw_from_what_tells_nothing_of_the_deals() -> None:
 
 
 def test_those_at_a_table_are_called_by_where_they_sit() -> None:
-    table = sit_down(find_game("partners"), 2, "expert", "greedy", seed=1)
+    table = sit_down(table_game("partners"), 2, "expert", "greedy", seed=1)
     assert names(table, 2) == ["partner (greedy)", "right (expert)", "you", "left (expert)"]
     assert names(session_of("six"), None) == ["greedy 1", "greedy 2"]
-    table = sit_down(find_game("three"), 1, "greedy", seed=1)
+    table = sit_down(table_game("three"), 1, "greedy", seed=1)
     assert names(table, 1) == ["right (greedy)", "you", "left (greedy)"]
-    table = sit_down(find_game("cut-throat"), 0, "greedy", seed=1)
+    table = sit_down(table_game("cut-throat"), 0, "greedy", seed=1)
     assert names(table, 0) == ["you", "left (greedy)", "across (greedy)", "right (greedy)"]
-    table = sit_down(find_game("four"), 0, "greedy", "random", seed=1)
+    table = sit_down(table_game("four"), 0, "greedy", "random", seed=1)
     assert side_names(table, 0) == ["you and partner (random)", "left (greedy) and right (greedy)"]
-    assert side_names(sit_down(find_game("partners"), 0, "greedy", seed=1)) == ["rows", "columns"]
-    assert asdict(find_game("six"))["players"] == 2
+    assert side_names(sit_down(table_game("partners"), 0, "greedy", seed=1)) == ["rows", "columns"]
+    assert asdict(table_game("six"))["players"] == 2

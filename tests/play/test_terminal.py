@@ -15,7 +15,7 @@ from crib_play.drill import drill
 from crib_play.drill.counting import hands_to_count
 from crib_play.drill.positions import MISTAKE, SECOND, exercises, find_kind
 from crib_play.preferences import Choices, choices_file, load_choices, save_choices
-from crib_play.table import GAMES, actions_of, find_game
+from crib_play.table import GAMES, actions_of, table_game
 from crib_play.table.advice import choices
 from crib_play.table.seating import sit_down
 from crib_play.terminal import play, watch
@@ -62,7 +62,7 @@ def first_legal(player: Player) -> Iterator[str]:
 def test_a_whole_game_is_played_and_reviewed(
     game: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    session = sit_down(find_game(game), 0, "greedy", seed=2)
+    session = sit_down(table_game(game), 0, "greedy", seed=2)
     player = Player(session, 0, Screen(1), Choices(coach=game == "six"))
     typing(monkeypatch, first_legal(player))
     player.play()
@@ -83,7 +83,7 @@ def test_a_whole_game_is_played_and_reviewed(
 def test_commands_at_the_table(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    session = sit_down(find_game("six"), 0, "greedy", seed=3)
+    session = sit_down(table_game("six"), 0, "greedy", seed=3)
     session.go_on()
     player = Player(session, 0, Screen(1), Choices())
     hand = session.game.legal_actions
@@ -103,7 +103,7 @@ def test_commands_at_the_table(
 def test_three_hands_have_hints_and_a_coach(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    session = sit_down(find_game("three"), 0, "greedy", seed=3)
+    session = sit_down(table_game("three"), 0, "greedy", seed=3)
     session.go_on()
     best, *_, worst = choices(session.game.view(0))
     typing(monkeypatch, iter(["hint", "best", format_cards(actions_of(worst))]))
@@ -120,7 +120,7 @@ def test_where_choices_are_not_judged_a_sentence_says_so(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.delitem(parts._parts, ("analysis", "many_hand"))
-    session = sit_down(find_game("three"), 0, "greedy", seed=3)
+    session = sit_down(table_game("three"), 0, "greedy", seed=3)
     session.go_on()
     words = ["hint", "best", "coach", format_cards(session.game.legal_actions[:1])]
     typing(monkeypatch, iter(words))
@@ -134,7 +134,7 @@ def test_where_choices_are_not_judged_a_sentence_says_so(
 def test_three_at_a_terminal_see_who_played_what(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    session = sit_down(find_game("four"), 0, "greedy", seed=3)
+    session = sit_down(table_game("four"), 0, "greedy", seed=3)
     player = Player(session, 0, Screen(1), Choices())
     words = first_legal(player)
     typing(monkeypatch, (next(words) for _ in range(8)))
@@ -150,7 +150,7 @@ def test_three_at_a_terminal_see_who_played_what(
 def test_what_is_typed_wrong_is_answered_and_asked_again(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    session = sit_down(find_game("six"), 0, "greedy", seed=3)
+    session = sit_down(table_game("six"), 0, "greedy", seed=3)
     session.go_on()
     held = session.game.view(0)["hand"].tolist()
     typing(monkeypatch, iter(["QQ", "", "99 88"]))

@@ -18,7 +18,7 @@ pytest.importorskip("httpx2")
 
 from crib_agents.loading import load_agent
 from crib_play.preferences import Choices
-from crib_play.table import GAMES, find_game
+from crib_play.table import GAMES, table_game
 from crib_play.table.players import plays, refusal
 from crib_play.web import addresses, preparing, serve
 from crib_play.web.app import make_app
@@ -151,14 +151,14 @@ class SixAlone:
 
 
 def test_an_agent_that_declares_nothing_is_asked() -> None:
-    assert plays("test_web_people:SixAlone", find_game("table-top"))
-    assert refusal(SixAlone(), find_game("six")) is None
+    assert plays("test_web_people:SixAlone", table_game("table-top"))
+    assert refusal(SixAlone(), table_game("six")) is None
     for game in ("five", "table-top", "partners"):
-        why = refusal(SixAlone(), find_game(game))
+        why = refusal(SixAlone(), table_game(game))
         assert why is not None
         assert "six_alone does not play" in why
         assert "six cards alone" in why
-    assert refusal(load_agent("expert"), find_game("partners")) is None
+    assert refusal(load_agent("expert"), table_game("partners")) is None
 
 
 # --- preparing ------------------------------------------------------------------------------------
@@ -232,7 +232,7 @@ def test_games_are_prepared_from_the_start_the_one_that_is_wanted_first(
         assert preparation.progress == (10, 10)
         with pytest.raises(ValueError, match="no"):
             await preparation.ready("partners", ["rule_based"])
-        partners = preparation.agents_for(find_game("partners"), ["greedy", "rule_based"])
+        partners = preparation.agents_for(table_game("partners"), ["greedy", "rule_based"])
         assert partners == ["greedy"]
 
     try:

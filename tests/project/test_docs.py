@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from crib_training.command_line import COMMANDS, main, read
 from crib_training.evaluation.evaluate import versions
+from crib_training.learn.train import METHODS, split
 from crib_training.tables.__main__ import module_of
 
 import crib_env
@@ -37,9 +38,17 @@ def commands() -> list[str]:
 
 
 @pytest.mark.parametrize("command", commands())
-def test_commands_are_given_as_the_command_line_takes_them(command: str) -> None:
+def test_commands_are_given_as_the_command_line_takes_them(
+    command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     _, name, *words = shlex.split(command)
     module = import_module(COMMANDS[name][0])
+    if name == "train":
+        method, words = split(words)
+        module = import_module(METHODS[method])
+        if "--resume" in words:  # the run that the command resumes
+            monkeypatch.chdir(tmp_path)
+            Path(words[words.index("--resume") + 1]).mkdir(parents=True)
     if name == "tables":
         module = import_module(module_of(words.pop(0)))
     if hasattr(module, "Settings"):

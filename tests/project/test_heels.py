@@ -11,7 +11,7 @@ import pytest
 from crib_agents import RuleBasedAgent
 from crib_agents.knowledge.two_hand import outcomes
 from crib_agents.knowledge.two_hand.win import WON, probabilities
-from crib_play.table.games import find_game
+from crib_play.table.games import table_game
 from crib_play.table.session import Session
 from crib_training.evaluation.aivat.course import DEALER_PLAY
 from crib_training.evaluation.aivat.deals import Deals
@@ -152,7 +152,7 @@ def test_the_luck_of_the_starter_counts_them(heels: int) -> None:
                                              (2, ["two for his heels"])])  # fmt: skip
 @pytest.mark.parametrize("name", ["six", "table-top"])
 def test_the_table_says_what_they_are(name: str, heels: int, heard: list[str]) -> None:
-    game = Game(Rules.preset(find_game(name).rules, heels=heels))
+    game = Game(Rules.preset(table_game(name).rules, heels=heels))
     game.reset(decks=np.array(decks_with_jacks(game.rules.name, 2, Random(1))[1:]), dealer=0)
     session = Session(game, (None, None), chance=1)
     calls = [call.text for call in session.opening]

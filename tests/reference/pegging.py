@@ -136,7 +136,7 @@ class Pegging:
         assert at == len(self.tables)
 
     def value(self, position: Position, seat: int, rank: int) -> float:
-        """Return what the reflex makes of a rank for the seat to play."""
+        """Return the rollout policy's value of a rank for the seat to play."""
         line = (*position.line, rank)
         count = sum(map(pip, line))
         rest = without(position.held[seat], rank)
@@ -194,7 +194,7 @@ class Pegging:
                 yield weight, position
 
     def ends(self, position: Position) -> Position:
-        """Play on by the reflex to the end."""
+        """Roll out to the end."""
         while position.turn is not None:
             seat = position.turn
             ranks = position.fits(seat)

@@ -14,7 +14,7 @@ from crib_agents.equilibrium.strategy import Strategy, pair_number
 from crib_agents.equilibrium.tree import PAIRS, multisets
 from crib_agents.files import read_header
 from crib_agents.knowledge.two_hand.holdings import COUNTED, holdings
-from crib_training.solve.blend import SELDOM, blend
+from crib_training.solve.blend import MEAN_SMOOTHING, blend
 from crib_training.solve.endings import LEARN, VALUE
 from crib_training.solve.walks import Hands, Walker
 
@@ -101,7 +101,7 @@ def test_who_does_not_know_meets_the_mean_over_what_may_be_laid_away(
                 card = int(rng.choice(game.legal_actions))
                 if game.seat == seat and view["hand_n"] > 1 and view["other_n"] > 0:
                     rows = np.array([probabilities_of(view, table, walker) for table in tables])
-                    weights = paths + SELDOM * likely
+                    weights = paths + MEAN_SMOOTHING * likely
                     expected = weights @ rows / weights.sum()
                     found = probabilities_of(view, mean, walker)
                     np.testing.assert_allclose(found, expected, atol=1e-5)

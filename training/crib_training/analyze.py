@@ -41,16 +41,16 @@ class Settings:
         episode: what is at stake.
         dealer: this seat deals (six and five cards).
         match_score: game points won, this seat's and the other's, in a match (six and five cards).
-        discarded: in the play, the two cards discarded.
-        starter: in the play, the card turned up.
-        pile: in the play, the cards played so far, the other seat's in brackets: "5D (TS) 7H".
-        layout: at Table Top, five rows with / between them, a cell a card or ".".
+        discarded: in the pegging, the two cards discarded.
+        starter: in the pegging, the card turned up.
+        pile: in the pegging, the cards played, the other seat's in brackets: "5D (TS) 7H".
+        layout: at Table Top, five rows separated by /; each cell is a card or ".".
         columns: this side scores the columns (Table Top).
         players: 2, or 4 (Table Top).
-        crib: the cards this seat has laid in the crib (Table Top).
-        partners_crib: those its partner has (Table Top).
-        others_crib: how many the other side has (Table Top).
-        notation: a position of any game as one line, in place of all that.
+        crib: the cards that this seat has put in the crib (Table Top).
+        partners_crib: the cards that its partner has put there (Table Top).
+        others_crib: how many cards the other side has put there (Table Top).
+        notation: a position of any game as one line; replaces all the options above.
         json: print JSON instead of a table.
     """
 
@@ -105,7 +105,7 @@ def position(settings: Settings) -> Views:
     if settings.discarded is None and settings.starter is None and settings.pile is None:
         return discard_view(cards, **common)
     if settings.discarded is None or settings.starter is None:
-        raise ValueError("a position of the play needs both --discarded and --starter")
+        raise ValueError("a position in the pegging needs both --discarded and --starter")
     return pegging_view(
         cards, discarded=settings.discarded, starter=settings.starter, pile=settings.pile or "",
         **common,

@@ -1,7 +1,7 @@
-"""The command `crib`, and what every script's command line does alike.
+"""The command `crib`, and what the command lines of all scripts share.
 
 A subcommand is a module with ``Settings``, a frozen dataclass whose documentation is the help, and
-``run(settings)``. Its module is imported when it is needed, so that `crib --help` comes at once.
+``run(settings)``. Modules are imported only when needed, so `crib --help` is quick.
 
 Exit status: 0, 2 for a wrong call, 1 for a failure; an error is one line on stderr.
 """
@@ -23,23 +23,23 @@ if TYPE_CHECKING:
 COMMANDS = {
     "train": ("crib_training.learn.train", "train an agent, by self-play or against an opponent"),
     "distill": ("crib_training.learn.distill", "distil the expert into a learned agent (DAgger)"),
-    "curves": ("crib_training.learn.curves", "draw the learning curves of several runs into one"),
+    "curves": ("crib_training.learn.curves", "draw learning curves of several runs in one picture"),
     "evaluate": ("crib_training.evaluation.evaluate", "compare two agents on duplicate deals"),
     "export": ("crib_training.export", "write a trained policy as an ONNX file"),
-    "rate": ("crib_training.rating", "rate an agent beside the built-in ones"),
+    "rate": ("crib_training.rating", "rate an agent against the built-in ones"),
     "tournament": ("crib_training.tournament.run", "rate agents by a round-robin"),
     "solve": ("crib_training.solve.run", "solve a deal: near-perfect play for points"),
-    "exploit": ("crib_training.exploit.run", "find how much a perfect opponent gains on an agent"),
+    "exploit": ("crib_training.exploit.run", "measure a perfect opponent's gain against an agent"),
     "analyze": ("crib_training.analyze", "show the value of every choice in a position"),
     "play": ("crib_play.terminal.play", "play against any agent, in the terminal"),
     "watch": ("crib_play.terminal.watch", "watch two agents play"),
     "web": ("crib_play.web.serve", "play in a browser"),
-    "drill": ("crib_play.drill.drill", "practise: positions where choices differ much, graded"),
-    "tables": ("crib_training.tables.__main__", "make the tables that the agents read"),
-    "replay": ("crib_play.replay.replay", "write a game between two agents to be looked at"),
+    "drill": ("crib_play.drill.drill", "practise on positions where the choice matters, graded"),
+    "tables": ("crib_training.tables.__main__", "recompute the tables that the agents use"),
+    "replay": ("crib_play.replay.replay", "write a game between two agents as a web page"),
     "bench": ("benchmarks.__main__", "measure speed, in a checkout"),
     "warmup": ("crib_training.warmup", "compile everything, so that later starts are quick"),
-    "completion": ("crib_training.completion", "print what completes these words in a shell"),
+    "completion": ("crib_training.completion", "print a script that completes crib in your shell"),
 }
 INSTALL = 'pip install "crib-env[{}]"'
 # What commands need beside the base install; `train` brings what others may lack.
@@ -90,7 +90,7 @@ def usage() -> str:
     ]
     more = (
         f"A name in brackets is the extra that a command needs: {INSTALL.format('train')}\n"
-        "crib COMMAND --help says more, crib --version which version this is."
+        "crib COMMAND --help shows the options of a command; crib --version prints the version."
     )
     return "\n".join(["usage: crib COMMAND ...", "", *lines, "", more])
 

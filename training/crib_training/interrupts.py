@@ -1,4 +1,4 @@
-"""Ctrl-C: where it is noted, and work ends where it can go on."""
+"""Ctrl-C: noted at once; the work then ends at a point from which it can resume."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The rows of the leaderboard: the file of each agent's results, and the table made of them."""
+"""The rows of the leaderboard: each agent's file of results, and the table made from them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The first layer of a policy on many observations: few bits are set, so rows are added."""
+"""The first layer of a policy for many observations: few bits are set, so it adds rows."""
 
 from __future__ import annotations
 

@@ -64,7 +64,7 @@ class PhasedAgent:
 
         Raises:
             ValueError: views of another game, or one of the two draws its choices and does not say
-                by which chances.
+                with which probabilities.
         """
         refuse_other_views(self.name, views, find_family("two_hand"))
         probabilities = np.zeros((len(views), ACTIONS))

@@ -1,8 +1,8 @@
 """Positions of Table Top, as one seat knows them, from a layout written as text.
 
-As in `positions` the hidden cards are filled in with any that are left, and the
-position is looked at through the one gate, `view`. Which turn placed which card is not said and is
-made up: nothing the expert asks depends on it.
+As in `positions`, any remaining cards stand for the hidden ones, and `view` shows the position to
+the seat. The text does not say which turn placed which card, so this is invented: the expert does
+not use it.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """The value of every choice in a game for three or four, as `expert` sees it.
 
-`expert` goes by points: its side's, less the mean of the other sides'. Those are its figures here,
-from the same worlds. Choices are ordered by the chance of winning that they leave, by
-`crib_agents.knowledge.many_hand.win`. So near the end of a game the first one need not be what
-`expert` does.
+`expert` decides by points: its side's, minus the mean of the other sides'. These are its figures
+here, from the same worlds. The choices are sorted by the probability of winning that they leave
+(`crib_agents.knowledge.many_hand.win`). So near the end of a game `expert` may choose another one
+than the first.
 """
 
 from __future__ import annotations

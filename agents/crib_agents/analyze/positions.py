@@ -1,8 +1,8 @@
 """Positions of a two-hand game, as one seat knows them, from cards written as text.
 
-What the seat cannot see is filled in with any cards that fit, the deal is played through the
-engine, and the position is looked at through the one gate, `view`: so a position that no deal
-reaches is refused, and what was filled in cannot be seen.
+Any cards that fit stand for those that the seat cannot see. The engine plays the deal up to the
+position, so a position that no deal can reach is refused. Then `view` shows it to the seat, so the
+invented cards stay hidden.
 """
 
 from __future__ import annotations
@@ -107,7 +107,7 @@ def pegging_view(
     theirs = [card for seat, card in played if seat == OTHER]
     size = chosen.dealt - DISCARDED
     if len(away) != DISCARDED:
-        raise ValueError(f"laid must be {DISCARDED} cards, got {len(away)}: {discarded!r}")
+        raise ValueError(f"discarded must be {DISCARDED} cards, got {len(away)}: {discarded!r}")
     if len(mine) != chosen.dealt:
         raise ValueError(
             f"a seat keeps {size} cards; hand ({len(held)}) and its own in the pile "

@@ -1,1 +1,1 @@
-"""`expert`: exact expectations, belief and search, judged by the chance of winning."""
+"""`expert`: exact expectations, belief and search, maximising the probability of winning."""

@@ -1,4 +1,4 @@
-"""`expert`: discards by expectation, plays by belief and search, and judges by winning."""
+"""`expert`: discards by expected value, pegs by belief and search, and maximises winning."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from crib_env.policy import Actions, Agent, Views
 
 
 class ExpertAgent:
-    """The strongest agent here, at every game.
+    """Plays every game by expected values, belief and search; see docs/agents.md.
 
     Attributes:
         name: what tables call it.
@@ -33,7 +33,7 @@ class ExpertAgent:
 
         Args:
             views: structured array [B] of views, each of a seat to move.
-            rng: left alone, for the expert's choices have no chance in them.
+            rng: not used: the expert is deterministic.
 
         Raises:
             ValueError: views of a game that it does not play.

@@ -1,9 +1,9 @@
 """Compiled helpers that read a view, for anyone who writes an ``act``.
 
-What follows from the rules alone lies in the engine: `crib_env.engine.two_hand.counting` (the cards
+What follows from the rules alone is in the engine: `crib_env.engine.two_hand.counting` (the cards
 dealt and unseen, the cards of the present count, what a card pegs, the mean hand) and
-`crib_env.engine.table_top.lines` (a row, a column or the crib, as it lies and by what the next card
-may add). Here is what takes a view of how others play. Two-hand games:
+`crib_env.engine.table_top.lines` (a row, a column or the crib, as it is and with the next card).
+The modules here also assume something about how others play. Two-hand games:
 
 - `discard`: where a 13x13 chart holds a pair of cards, and the best pair to discard by any measure.
 - `pegging`: the card to play, by points now and the likely reply.

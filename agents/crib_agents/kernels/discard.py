@@ -1,7 +1,7 @@
 """Kernels for discarding: charts of pairs, and the pair of the highest value by any measure.
 
 Discarding is two decisions of one card. Both look for the best pair among all the cards dealt,
-the second among the pairs that hold the card already laid, so they agree on one pair. Values of a
+the second among the pairs with the card already discarded, so they agree on one pair. Values of a
 pair must not depend on the order of the cards, or the two decisions could differ by rounding.
 """
 

@@ -1,11 +1,11 @@
 """How `rule_based` plays the games for three and four.
 
-It discards by the exact mean of the hand, plus or minus the mean of the crib with that card, by
-charts made of these games. It pegs what a card makes, less what the next two seats are likely to
-peg on it, plus its own answer to both, plus what the cards it keeps are worth. Each seat is taken
-to hold any unseen card but those that it would have played, and to score if it can. It does not
-play to the score: what each other side gains counts the same. Weighing it by how near that side is
-to winning changed nothing that could be measured.
+It discards by the exact mean of the hand, plus or minus the mean of the crib with that card
+(`crib tables many_hand_cribs`). The value of a card in the pegging is its points, minus the likely
+points of the next two seats, plus its own likely answer, plus the value of the cards it keeps. It
+assumes that a seat may hold any unseen card except those that it would have played, and scores if
+it can. It ignores the score: points of every other side count the same. Weighting them by how near
+that side is to winning made no measurable difference.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ MANY_HEURISTICS: tuple[tuple[str, float, str], ...] = (
     ("then", 0.6, "the same of the seats after it"),
     ("answer", 0.3, "a point of this seat's own next card: less still"),
     ("go", 0.5, "the point for a go, by how likely nobody else has a card that fits"),
-    ("low", 0.03, "what a card is worth more in hand than one a rank higher: it fits more counts"),
-    ("ace", 0.12, "what an ace is worth besides: it fits nearly always, and makes 31 of 30"),
+    ("low", 0.03, "value of a card in hand beyond one a rank higher: it fits more counts"),
+    ("ace", 0.12, "extra value of an ace: it fits nearly always, and makes 31 of 30"),
     ("pair", 0.3, "another of the rank in hand: who pairs the card is paired again"),
     ("fifteen", 0.2, "a card in hand that would make the count 15"),
 )
@@ -49,7 +49,7 @@ WIN = 1000.0  # more than any sum of the parts: a card that wins the game is pla
 
 @kernel
 def stake(v, seat):
-    """Return what a point that another seat pegs is worth to this one: nothing, or less.
+    """Return the value to this seat of a point that another seat pegs: 0 or negative.
 
     Of several other sides each is this side's loss in part. What a partner may peg is left out:
     others play in between, and spoil it.
@@ -138,7 +138,7 @@ def after(v, k, sequence, n, count, unseen, known, weights):
     """Return what is likely to follow ``hand[k]`` in this count, to this side's gain.
 
     Args:
-        sequence, n, count: the play with that card.
+        sequence, n, count: the present count with that card.
         unseen: the ranks not seen. known: see `known_of`.
     """
     gain = 0.0

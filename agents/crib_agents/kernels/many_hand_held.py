@@ -1,4 +1,4 @@
-"""What the other seats may hold in the games for three and four, by what they played and passed."""
+"""What the other seats may hold in games for three and four, by what they played and passed."""
 
 from __future__ import annotations
 

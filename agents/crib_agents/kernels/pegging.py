@@ -1,9 +1,9 @@
-"""How `rule_based` pegs: points now, less what the reply is likely to peg, plus the answer to it.
+"""How `rule_based` pegs: points now, minus those of the likely reply, plus those of its answer.
 
-The other seat is taken to hold any unseen card, by how often its rank is kept, and to score if it
-can. What a beginner learns as a list of rules follows from that: do not lead a five or leave a
-count of 5 or 21 (sixteen cards are worth ten), do not pair up or build runs cheaply, lead from a
-pair or a low card, take pairs when a third is unlikely. `HEURISTICS` weighs the parts.
+It assumes that the other seat may hold any unseen card, weighted by how often players keep its
+rank, and scores if it can. The rules that beginners learn follow from that: do not lead a five or
+leave a count of 5 or 21 (sixteen cards count ten), do not pair up or build runs cheaply, lead from
+a pair or a low card, take pairs when a third is unlikely. `HEURISTICS` weighs the parts.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def after(v, weights, k, sequence, count, go, unseen, least, total):
     """Return what is likely to follow ``hand[k]`` in this count, to this seat's gain.
 
     Args:
-        sequence, count, go: the play with that card, its count, whether the go is pegged.
+        sequence, count, go: the count's cards with that card, the count, whether the go is pegged.
         unseen: the ranks not seen. least: the least pip value the other seat may hold.
         total: the weight of all the cards it may hold.
     """

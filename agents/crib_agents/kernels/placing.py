@@ -1,15 +1,14 @@
-"""Where `rule_based` places a card: what each line is likely to come to, its own and the other's.
+"""Where `rule_based` places a card: by the expected points of both sides' lines.
 
-The value of a line is the points that lie in it, what its cards may make with those to come, and
-what those make among themselves. For the second it takes what the next card adds in the mean,
-exactly, over every card the seat has not seen, flushes and his nob included, times a weight for how
-many are to come. The value of a cell is what the card there adds to its own side's line, minus what
-it adds to the other's: a card that spoils is as good as one that helps. The crib takes the cards
-that do neither, and is counted for or against its side as a sixth line. It does not play to the
-score.
+The value of a line has three parts: its points now, the points of its cards with those to come, and
+the points of those to come among themselves. The second part is the exact mean of what the next
+card adds, over every unseen card, with flushes and his nob, times a weight for the number of cards
+to come. The value of a cell is what the card adds to the own side's line, minus what it adds to the
+other's: spoiling counts as much as helping. The crib gets the cards that do neither, and counts as
+a sixth line for or against its side. The agent ignores the score.
 
-`HEURISTICS` weighs the parts. Those of the lines are least-squares fits, rounded, of what lines
-came to in 6,000 rounds it played against itself, fitted and replayed until convergence.
+`HEURISTICS` has the weights of the parts. Those of the lines are rounded least-squares fits to the
+final points of lines in 6,000 rounds of self-play, repeated until convergence.
 """
 
 from __future__ import annotations
@@ -50,7 +49,7 @@ HEURISTICS: tuple[tuple[str, float, str], ...] = (
      "little more did equally well in rounds against itself"),
     ("crib_next", 1.5, "two or three cards of the crib are others', picked for it by one side and "
      "against it by the other"),
-    ("throw", -0.3, "a place in the crib is kept for a worse card, unless this one fits nowhere"),
+    ("throw", -0.3, "a place in the crib is for a worse card, unless this one fits nowhere"),
 )  # fmt: skip
 
 LINE = 0

@@ -1,5 +1,6 @@
 """Knowledge about cribbage that agents, solver, exploiter and evaluation share.
 
-- `two_hand`: hands by rank, the course of the pegging, points of a deal, probability of winning.
+- `two_hand`: hands by rank, the rules of pegging for search, points of a deal, probability of
+  winning.
 - `table_top`: a round in the form for search, points of a round, probability of winning.
 """

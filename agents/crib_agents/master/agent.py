@@ -35,16 +35,16 @@ Fields = tuple[int, ...]
 
 
 class Master:
-    """Adds the expert's value of a choice and the log of its equilibrium probability.
+    """Maximises the expert's value plus lambda times the log of the equilibrium's probability.
 
     In the pegging the value comes from the expert's search, which here predicts both seats' cards
     from the expert's choices. Without a solved strategy `master` plays as `expert`. It is
     deterministic.
 
     Args:
-        discard_pull: the weight of the equilibrium in discarding, in points: a choice that is e
-            times less likely needs a value that much higher.
-        play_pull: the same in the pegging.
+        discard_lambda: lambda in discarding, in points: a choice that is e times less likely
+            needs a value that much higher.
+        pegging_lambda: the same in the pegging.
 
     Attributes:
         name: its name in tables.
@@ -53,9 +53,9 @@ class Master:
     name = "master"
     honours = HONOURS
 
-    def __init__(self, discard_pull: float = 0.05, play_pull: float = 0.1) -> None:
-        self.discard_pull = discard_pull
-        self.play_pull = play_pull
+    def __init__(self, discard_lambda: float = 0.05, pegging_lambda: float = 0.1) -> None:
+        self.discard_lambda = discard_lambda
+        self.pegging_lambda = pegging_lambda
         self._expert = ExpertAgent()
 
     def __repr__(self) -> str:
@@ -94,7 +94,7 @@ class Master:
         discard_views(
             views, win_table, load_for(views), show_table(), expert.NEAR,
             np.zeros(1, dtype=expert.SCRATCH), np.zeros((expert.PAIRS, expert.COLUMNS)), strategy,
-            self.discard_pull * point(win_table), actions,
+            self.discard_lambda * point(win_table), actions,
         )  # fmt: skip
         return actions
 
@@ -104,7 +104,7 @@ class Master:
             views, holdings(), *read_tables(), load_for(views), win_table,
             show_table(), np.zeros(pegging.POSITIONS, dtype=POSITION),
             np.zeros(1, dtype=pegging.SCRATCH), np.zeros((RANKS, FINDINGS)), strategy,
-            self.play_pull * point(win_table), actions,
+            self.pegging_lambda * point(win_table), actions,
         )  # fmt: skip
         return actions
 

@@ -3,7 +3,7 @@
 The expert's search gives each choice a value, and the equilibrium gives it a probability. `master`
 takes the choice with the highest
 
-    value + pull * log(probability)
+    value + lam * log(probability)
 
 Early in a game values are nearly equal and the probabilities decide. Near the end one point can
 decide the game, values differ widely, and they decide. (Jacob et al., *Modeling Strong and
@@ -41,9 +41,9 @@ LEAST = 1 / 255  # the least probability: the resolution of a strategy's
 
 
 @kernel
-def drawn(chance, pull):
+def drawn(chance, lam):
     """Return the term that a probability adds to a value."""
-    return pull * math.log(max(chance, LEAST))
+    return lam * math.log(max(chance, LEAST))
 
 
 @kernel
@@ -69,13 +69,13 @@ def pair_probabilities(cards, n, is_dealer, strategy, probabilities):
         WEIGHTS_T, float64, int64[::1],
     )
 )  # fmt: skip
-def discard_views(views, win_table, model, table, near, scratch, columns, strategy, pull, actions):
+def discard_views(views, win_table, model, table, near, scratch, columns, strategy, lam, actions):
     """Choose a card to discard for each view, all judged by one table and under the same rules.
 
     Args:
         win_table, model, table, near, scratch: see `fill_columns`.
         columns: float64[PAIRS, COLUMNS], no matter what is in them.
-        strategy: see `equilibrium.packed`. pull: in parts of a win, or of what ``win_table``
+        strategy: see `equilibrium.packed`. lam: in parts of a win, or of what ``win_table``
             counts.
         actions: int64[B], written.
     """
@@ -87,7 +87,7 @@ def discard_views(views, win_table, model, table, near, scratch, columns, strate
         n = v["hand_n"] + v["discarded_n"]
         pair_probabilities(s["cards"], n, v["is_dealer"], strategy, probabilities)
         for k in range(pairs):
-            columns[k, WIN_VALUE] += drawn(probabilities[k], pull)
+            columns[k, WIN_VALUE] += drawn(probabilities[k], lam)
         actions[i] = card_of(v, best_pair(v, s, columns))
 
 
@@ -100,7 +100,7 @@ def discard_views(views, win_table, model, table, near, scratch, columns, strate
 )  # fmt: skip
 def pegging_views(
     views, hands, weights, keeping_rates, suited, model, win_table, table, positions, scratch,
-    found, strategy, pull, actions,
+    found, strategy, lam, actions,
 ):  # fmt: skip
     """Choose a card to play for each view, of equal value the higher; as `discard_views`.
 
@@ -130,7 +130,7 @@ def pegging_views(
                 c = v["hand"][k]
                 value = 0.0
                 if open_choice:
-                    value = found[c >> 2, CARD_VALUE] + drawn(of_rank[c >> 2], pull)
+                    value = found[c >> 2, CARD_VALUE] + drawn(of_rank[c >> 2], lam)
                 if card == NONE or value > most or (value == most and c > card):
                     card = c
                     most = value

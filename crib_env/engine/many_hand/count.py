@@ -1,4 +1,4 @@
-"""What the hands and the crib make in the show (M9)."""
+"""The points of the hands and the crib in the show (M9)."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""What `crib_env.engine.expected` asks of the games for three and four: the cards dealt.
+"""What `crib_env.engine.expected` needs of the games for three and four: the cards dealt.
 
-The card that three players' crib is dealt is among them, though nobody sees it: it is dealt before
-anybody discards, and only the starter's luck is left out.
+With three players, they include the card dealt to the crib, though no seat sees it. It is dealt
+before anybody discards, and only the luck of the starter is removed.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Features of the games for three and four: what each action is worth, by the rules alone.
+"""Features of the games for three and four: values of each action by the rules alone.
 
-They are written from a view (`FEATURES` says what they mean). What the others hold or discard, and
-what was dealt to the crib, is taken as drawn from the cards unseen, each as likely.
+They are written from a view; `FEATURES` says what they mean. They treat what the others hold or
+discard, and the card dealt to the crib, as drawn uniformly from the unseen cards.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The records of the games for three and four: rules in numbers, full state, a seat's view.
 
-The layout of a state's cards is that of the two-hand games, so that slots, pile and pegs are the
-same kernels. What is by side has as many places as there can be seats.
+A state's cards have the same layout as in the two-hand games, so the kernels for slots, pile and
+pegs are shared. Fields by side have room for as many sides as there can be seats.
 """
 
 from __future__ import annotations

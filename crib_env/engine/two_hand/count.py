@@ -1,4 +1,4 @@
-"""What the hands and the crib make in the show (H8, F6)."""
+"""The points of the hands and the crib in the show (H8, F6)."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""What `crib_env.engine.expected` asks of the two-hand games: the cards dealt, and who is shown.
+"""What `crib_env.engine.expected` needs of the two-hand games: the cards dealt, and who shows.
 
-An episode of the play alone has no show, so nothing changes there.
+An episode of pegging alone has no show, so nothing changes there.
 """
 
 from __future__ import annotations

@@ -1,12 +1,12 @@
-"""Canonical suits: equal situations that differ only by suits look equal.
+"""Canonical suits: situations that differ only by suits look the same.
 
-While a seat discards, what matters of the suits is which cards share one (flushes) and which jack
-may match the starter, so its suits are put in a fixed order, by the ranks dealt in each. In the
-pegging suits do not matter at all, so cards of a rank are numbered: those in the hand first, then
-the seat's discards, the starter and the pile. With ``suits="canonical"`` a game uses these kernels:
-observation, mask and actions then name canonical cards.
+While a seat discards, suits matter in two ways: which cards share one (flushes), and which jack may
+match the starter. So its suits are sorted by the ranks dealt in each. In the pegging suits do not
+matter. So the cards of a rank are numbered: those in the hand first, then the seat's discards, the
+starter and the pile. With ``suits="canonical"`` a game uses these kernels: observation, mask and
+actions then name canonical cards.
 
-A canonical card stands in the same place of a view's hand as the card it stands for.
+A canonical card has the same place in a view's hand as the card that it replaces.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""The colours of a drawing, light and dark, and the style sheets that give them.
+"""The colours of a drawing, light and dark, and the style sheets with them.
 
-A document's rules are plain classes under the class of its theme: no variables, which resvg does
-not read. A symbol carries the class too, for in a browser no rule reaches into what `use` shows
-from outside. A page's rules are variables, so that its theme can change.
+A document's rules are plain classes under the class of its theme, without variables, since resvg
+does not read them. A symbol carries the class too, because in a browser no rule reaches from
+outside into what `use` shows. A page's rules are variables, so that its theme can change.
 """
 
 from __future__ import annotations

@@ -1,1 +1,1 @@
-"""Exercises: positions in which choices differ much, and how well one chose."""
+"""Exercises: positions where the choice matters, and grades for the answers."""

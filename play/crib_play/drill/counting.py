@@ -8,7 +8,7 @@ import numpy as np
 from rich.text import Text
 
 from crib_play.drill.positions import play_out
-from crib_play.table import Counted, find_game
+from crib_play.table import Counted, table_game
 from crib_play.terminal.screen import Screen
 
 GAME = "six"
@@ -21,7 +21,7 @@ def hands_to_count(seed: int, game: str | None = None) -> Iterator[Counted]:
     Raises:
         ValueError: no such game.
     """
-    played = find_game(game or GAME)
+    played = table_game(game or GAME)
     number = 0
     while True:
         entropy = np.random.SeedSequence([seed, number])

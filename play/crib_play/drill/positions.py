@@ -1,7 +1,7 @@
 """Positions where a simple player goes wrong; the same seed gives the same ones.
 
 ``rule_based`` plays both sides of the games. A decision becomes an exercise if ``greedy``'s choice
-costs a good deal, and the expert's second choice does, too.
+costs enough, and so does the expert's second choice.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from crib_agents.loading import load_agent
 from crib_env.errors import unknown
 from crib_env.parts import find_part
 from crib_env.policy import ask_agent
-from crib_play.table import Session, TableGame, actions_of, find_game
+from crib_play.table import Session, TableGame, actions_of, table_game
 from crib_play.table.advice import choices
 
 PLAYS = "rule_based"  # whose games the positions are of
@@ -86,7 +86,7 @@ def exercises(kind: Kind, seed: int, game: str | None = None) -> Iterator[Exerci
     Raises:
         ValueError: no such game, it has no such decisions, or nobody judges them.
     """
-    played = find_game(game or kind.game)
+    played = table_game(game or kind.game)
     if played.family.name not in kind.families:
         raise ValueError(f"{played.title} has no exercises in {kind.phase}")
     find_part("analysis", played.family.name)

@@ -1,4 +1,4 @@
-"""What there is to see of a game, moment by moment, for each pair of eyes."""
+"""The moments of a game, each as every seat sees it."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
-"""What the expert thinks of every choice of a game, and what its agent did.
+"""The expert's value of every choice of a game, and the opinion of the agent that played.
 
-An agent says so by ``action_probabilities(views)``, how likely it was to make each
-(`crib_env.policy.StochasticAgent`), or by ``action_values(views)``, float64[B, actions]: what it
-makes of each, by a measure of its own. Of cards discarded one after the other,
-the last one's value is that of them all.
+An agent gives its opinion by ``action_probabilities(views)``, how likely each action was
+(`crib_env.policy.StochasticAgent`), or by ``action_values(views)``, float64[B, actions]: its value
+of each, on a scale of its own. If several cards are discarded one after the other, the last one's
+value is that of all of them.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""A replay as one file of HTML: the moments, the opinions, and what shows them.
+"""A replay as one file of HTML: the moments, the opinions, and the code that shows them.
 
-The file holds everything and asks no network for anything. Whatever comes from outside, such as
-names, is data in it and never markup.
+The file holds everything and makes no network request. Text from outside, such as names, is data in
+it and never markup.
 """
 
 from __future__ import annotations

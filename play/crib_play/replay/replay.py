@@ -1,4 +1,4 @@
-"""Play a game between two agents and write it down to be looked at: `crib replay FIRST SECOND`."""
+"""Play a game between two agents and write it as a page: `crib replay FIRST SECOND`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from crib_agents.loading import TakesAgents
 
 from crib_env.settings import NewFile, Positional, Seat, Seed
 from crib_play.replay.page import replay_page
-from crib_play.table import find_game, why_unjudged
+from crib_play.table import table_game, why_unjudged
 from crib_play.table.seating import sit_down
 
 OPEN_SEED = 1  # of a game in which every card is shown
@@ -47,7 +47,7 @@ def run(settings: Settings) -> None:
     Raises:
         ValueError: no such game, agent, seat or folder.
     """
-    kind = find_game(settings.game)
+    kind = table_game(settings.game)
     for seat in settings.seats:
         if not 0 <= seat < kind.players:
             raise ValueError(f"seats are from 0 to {kind.players - 1} in this game, got {seat}")

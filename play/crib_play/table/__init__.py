@@ -1,8 +1,8 @@
 """A table without any screen: who sits where, what is said aloud, advice, undo and a review.
 
     >>> from crib_agents.loading import load_agent
-    >>> from crib_play.table import Session, find_game
-    >>> table = Session.begin(find_game("six"), (None, load_agent("greedy")), seed=8)
+    >>> from crib_play.table import Session, table_game
+    >>> table = Session.begin(table_game("six"), (None, load_agent("greedy")), seed=8)
     >>> table.go_on()
     >>> table.seat, table.to_choose
     (0, 2)
@@ -12,7 +12,7 @@ The terminal and the browser both stand on it, and neither knows a game's rules.
 
 from crib_play.table.advice import Review, actions_of, in_words, review, why_unjudged
 from crib_play.table.calls import Call, Counted
-from crib_play.table.games import GAMES, TableGame, find_game
+from crib_play.table.games import GAMES, TableGame, table_game
 from crib_play.table.session import NotYourTurnError, Session, Turn
 
 __all__ = [
@@ -25,8 +25,8 @@ __all__ = [
     "TableGame",
     "Turn",
     "actions_of",
-    "find_game",
     "in_words",
     "review",
+    "table_game",
     "why_unjudged",
 ]

@@ -1,4 +1,4 @@
-"""What the expert would do, and a review of what a person did: `crib_agents.analyze` in words."""
+"""Advice from the expert, and a review of a person's decisions: `crib_agents.analyze` in words."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is said aloud at the table, and what is counted in a show."""
+"""The calls at the table, and what is counted in a show."""
 
 from __future__ import annotations
 

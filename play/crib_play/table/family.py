@@ -1,4 +1,4 @@
-"""What a table must know of a family of games; a module for each family states it."""
+"""What a table needs from a family of games; a module for each family provides it."""
 
 from __future__ import annotations
 

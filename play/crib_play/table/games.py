@@ -1,4 +1,4 @@
-"""The games one can sit down to."""
+"""The games of the tables, by name."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ GAMES: dict[str, TableGame] = {
 }  # fmt: skip
 
 
-def find_game(name: str) -> TableGame:
+def table_game(name: str) -> TableGame:
     """Return a game by name.
 
     Raises:

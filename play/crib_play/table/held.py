@@ -1,4 +1,4 @@
-"""What tables of games with hands have in common: cards typed and named, hands, the show."""
+"""What the tables of games with hands share: cards typed and named, hands, the show."""
 
 from __future__ import annotations
 

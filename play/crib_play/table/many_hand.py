@@ -1,4 +1,4 @@
-"""Three- and four-handed cribbage at the table: what is seen, said, counted."""
+"""Three- and four-handed cribbage at the table: display, calls, counts and input."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What those at a table are called by one who sits there, or looks on."""
+"""The names of the seats, for a person at the table or a spectator."""
 
 from __future__ import annotations
 

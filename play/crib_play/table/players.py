@@ -1,4 +1,4 @@
-"""Which agents play which games: by what they declare, and by what they answer."""
+"""Which agents play which games: by what they declare, or by trying them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who sits where: a person, and agents in the other seats."""
+"""The seats of a table: people, and agents in the others."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Table Top at the table: what is seen, said, counted and typed."""
+"""Table Top at the table: display, calls, counts and input."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Six-card and five-card cribbage at the table: what is seen, said, counted and typed."""
+"""Six-card and five-card cribbage at the table: display, calls, counts and input."""
 
 from __future__ import annotations
 

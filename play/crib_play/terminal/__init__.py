@@ -1,1 +1,1 @@
-"""The table in a terminal: `crib play` and `crib watch`, in lines that a pipe takes as well."""
+"""The table in a terminal: `crib play` and `crib watch`, in lines that also work in a pipe."""

@@ -1,4 +1,4 @@
-"""What a seat sees, in lines of a terminal; a function for each family of games."""
+"""A seat's view as lines of a terminal; a function for each family of games."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ from crib_agents.loading import TakesAgents
 
 from crib_env.settings import Positional, Seat, Seed
 from crib_play.preferences import Choices, Speed, load_choices, read_speed, save_choices
-from crib_play.table import Session, find_game, review, why_unjudged
+from crib_play.table import Session, review, table_game, why_unjudged
 from crib_play.table.advice import actions_of, choices, in_words, look_back
 from crib_play.table.names import names
 from crib_play.table.seating import sit_down
@@ -237,7 +237,7 @@ def run(settings: Settings) -> None:
     )
     partner = None if settings.partner is None else settings.trusted(settings.partner)
     session = sit_down(
-        find_game(chosen.game), settings.seat, settings.trusted(chosen.opponent), partner,
+        table_game(chosen.game), settings.seat, settings.trusted(chosen.opponent), partner,
         settings.seed,
     )  # fmt: skip
     screen = Screen(chosen.speed)

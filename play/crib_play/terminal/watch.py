@@ -1,4 +1,4 @@
-"""Look on as two agents play, every card open: `crib watch FIRST SECOND`."""
+"""Watch two agents play, with every card open: `crib watch FIRST SECOND`."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from crib_agents.loading import TakesAgents
 
 from crib_env.settings import Positional, Seed
 from crib_play.preferences import Speed, check_speed, load_choices
-from crib_play.table import find_game
+from crib_play.table import table_game
 from crib_play.table.names import names
 from crib_play.table.seating import sit_down
 from crib_play.terminal.boards import boards_of
@@ -39,7 +39,7 @@ def run(settings: Settings) -> None:
     """Show the game turn by turn."""
     chosen = load_choices().with_those_given(game=settings.game, speed=settings.speed)
     check_speed(chosen.speed)
-    kind = find_game(chosen.game)
+    kind = table_game(chosen.game)
     first, second = map(settings.trusted, (settings.first, settings.second))
     session = sit_down(kind, None, second, first, settings.seed)
     screen = Screen(chosen.speed)

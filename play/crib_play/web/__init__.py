@@ -1,1 +1,1 @@
-"""The table in a browser: `crib web`. The server is the referee, the page only shows and asks."""
+"""The table in a browser: `crib web`. The server is the referee; the page displays and asks."""

@@ -1,4 +1,4 @@
-"""Under which names and addresses others reach this machine."""
+"""The names and addresses under which others reach this machine."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How questions are answered: JSON that nobody keeps, and refusals in one sentence."""
+"""Responses: JSON that is never cached, and refusals in one sentence."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The application: a few addresses, each answered from a table through one seat's view."""
+"""The application: a few routes, each answered from a table through one seat's view."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
 from crib_play.preferences import Choices
-from crib_play.table import GAMES, NotYourTurnError, find_game, why_unjudged
+from crib_play.table import GAMES, NotYourTurnError, table_game, why_unjudged
 from crib_play.table.advice import look_back
 from crib_play.web.answers import NO_STORE, STATUS, answer, packed, refused
 from crib_play.web.cards import card_images
@@ -212,7 +212,7 @@ def seats_of(message: Open) -> list[str | None]:
     Raises:
         MessageError: there is no such seat.
     """
-    sides = find_game(message.game).sides
+    sides = table_game(message.game).sides
     if message.seat >= len(sides):
         raise MessageError(f"seat must be from 0 to {len(sides) - 1} in this game")
     partner, mine = message.partner or message.opponent, sides[message.seat]

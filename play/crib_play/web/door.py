@@ -1,4 +1,4 @@
-"""Who may ask what of a table: whoever has the key to a seat, in turn, once the game is ready."""
+"""Access to a table: the key to a seat, the turn, and whether the game is ready."""
 
 from __future__ import annotations
 

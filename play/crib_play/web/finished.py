@@ -1,4 +1,4 @@
-"""Replays and reviews of games that are over: made once each, beside the server, and stored."""
+"""Replays and reviews of finished games: made once each, in another process, and stored."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is refused before anybody reads it: other hosts and origins, large, slow or odd messages."""
+"""Refuses messages before they are read: other hosts and origins, large, slow or malformed ones."""
 
 from __future__ import annotations
 

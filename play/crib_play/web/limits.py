@@ -1,4 +1,4 @@
-"""How much one seat and one address may ask: what is more is refused, or waits its turn."""
+"""Limits on the requests of one seat and one address: further ones are refused, or wait."""
 
 from __future__ import annotations
 

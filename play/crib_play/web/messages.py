@@ -1,4 +1,4 @@
-"""What a browser may say: JSON of a few known fields, checked one by one."""
+"""The messages of a browser: JSON with a few known fields, checked one by one."""
 
 from __future__ import annotations
 

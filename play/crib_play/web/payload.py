@@ -1,4 +1,4 @@
-"""What a browser is sent: from its seat's view and what was said aloud, and nothing else."""
+"""The data for a browser: its seat's view and the spoken calls, and nothing else."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from crib_play.table import (
     Session,
     Turn,
     actions_of,
-    find_game,
     in_words,
+    table_game,
     why_unjudged,
 )
 from crib_play.table.advice import Decision, choices
@@ -34,7 +34,7 @@ def table_payload(table: Table, seat: int, since: int | None = None) -> Payload:
             for one that opens it again, which is sent the last calls.
     """
     session = table.session
-    kind = find_game(table.game)
+    kind = table_game(table.game)
     n = len(session.turns)
     known = since if since is not None and n - MOST_FRAMES <= since <= n else n
     frames = [frame(session, session.turns[i], seat, i + 1) for i in range(known, n)]

@@ -1,4 +1,4 @@
-"""Compiling ahead: what a first game needs is made beside the server, while the page shows."""
+"""Compiling ahead: another process compiles the games while the page shows."""
 
 from __future__ import annotations
 

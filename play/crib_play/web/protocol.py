@@ -1,4 +1,4 @@
-"""HTTP with time limits: uvicorn waits for ever for a slow head, and for a slow reader."""
+"""HTTP with time limits, since uvicorn waits forever for slow requests and slow readers."""
 
 from __future__ import annotations
 

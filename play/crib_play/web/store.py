@@ -1,7 +1,7 @@
-"""Games that outlive the server: SQLite keeps where each began and every turn since.
+"""Games that outlive the server: SQLite stores each game's start and every turn since.
 
-A turn is written together with the agents' answers, before anybody is told of it, so that a server
-killed at any moment has lost nothing that a browser has seen. Reading does not wait for writing,
+A turn is stored together with the agents' answers before any browser learns of it. So a server that
+is killed at any moment loses nothing that a browser has seen. Reading does not wait for writing,
 and nobody waits longer than `BUSY_SECONDS` for another program that holds the file.
 """
 

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from crib_env.errors import unknown
 from crib_env.game import Game
 from crib_env.policy import Agent
-from crib_play.table import Session, find_game
+from crib_play.table import Session, table_game
 from crib_play.table.players import declared_refusal
 from crib_play.web.store import INVITATION, SEAT, Store, StoredTable, digest
 
@@ -123,7 +123,7 @@ class Tables:
         Raises:
             ValueError: no such game, seat or agent, or an agent that does not play it.
         """
-        kind = find_game(game)
+        kind = table_game(game)
         if len(seats) != kind.players or not 0 <= me < kind.players or seats[me] is not None:
             raise ValueError(f"this table has {kind.players} seats, and seat {me} is not free")
         agents = self._seated(seats)

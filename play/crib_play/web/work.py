@@ -1,6 +1,6 @@
-"""What processes beside the server do: compile, and look back at games that are over.
+"""The work of processes beside the server: compile, and analyse finished games.
 
-One task a line on standard input, as JSON, and one answer a line on standard output.
+Each task is a line of JSON on standard input, each answer a line on standard output.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any
 from crib_agents.loading import load_agent
 
 from crib_play.replay import replay_page
-from crib_play.table import GAMES, Session, find_game, review, why_unjudged
+from crib_play.table import GAMES, Session, review, table_game, why_unjudged
 from crib_play.table.advice import choices
 from crib_play.table.players import refusal
 from crib_play.web.payload import review_payload
@@ -26,7 +26,7 @@ from crib_play.web.tables import wake
 def prepare_rules(games: Sequence[str]) -> None:
     """Compile what plays these games."""
     for game in games:
-        kind = find_game(game)
+        kind = table_game(game)
         session = Session.begin(kind, [None] * kind.players, seed=0)
         session.sight(session.seat)
         session.act(session.seat, session.game.legal_actions[: session.to_choose])
@@ -35,7 +35,7 @@ def prepare_rules(games: Sequence[str]) -> None:
 def prepare_advice(games: Sequence[str]) -> None:
     """Compile what judges every choice in these games."""
     for game in games:
-        kind = find_game(game)
+        kind = table_game(game)
         session = Session.begin(kind, [None] * kind.players, seed=0)
         if why_unjudged(session):
             continue
@@ -61,7 +61,7 @@ def _session(stored: dict[str, Any]) -> Session:
 
 def replay(stored: dict[str, Any]) -> str:
     """Return the page of a game that is over."""
-    return replay_page(_session(stored), find_game(stored["game"]).title)
+    return replay_page(_session(stored), table_game(stored["game"]).title)
 
 
 def look_back(stored: dict[str, Any], seat: int) -> str:

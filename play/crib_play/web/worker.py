@@ -1,4 +1,4 @@
-"""A process beside the server's, so that long work holds up nobody: see `crib_play.web.work`."""
+"""A process beside the server, so that long work blocks nobody: see `crib_play.web.work`."""
 
 from __future__ import annotations
 

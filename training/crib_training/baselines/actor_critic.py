@@ -1,6 +1,6 @@
-"""A policy and a critic that sees both hands, which learn by gradient descent from self-play.
+"""A policy and a critic that sees both hands, trained by gradient descent on self-play.
 
-`ppo`, `vrpo` and `mmd` say what the advantages and the loss are; the rest is here.
+`ppo`, `vrpo` and `mmd` define the advantages and the loss; the rest is here.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What all methods share: the deals that they learn from, and what a checkpoint holds of them."""
+"""What all methods share: the deals that they learn from, and the contents of a checkpoint."""
 
 from __future__ import annotations
 

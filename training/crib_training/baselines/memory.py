@@ -1,4 +1,4 @@
-"""Memories of decisions: the newest, or a fair sample of all there were; and their learner."""
+"""Memories of decisions, the newest or a uniform sample of all, and learners with such a memory."""
 
 from __future__ import annotations
 

@@ -1,8 +1,9 @@
-"""Duplicate deals among three sides or more: a set of games, one for each side `first` can have.
+"""Duplicate deals with three sides or more: a set has one game for each side of `first`.
 
-One agent meets several of the other, and both hold every hand: with three hands the deals of a set
-are played three times, ``first`` in the next seat each time. A level agent wins one game in three.
-Intervals are computed over sets, never over games, which share their cards.
+One agent meets several copies of the other, and both play every hand: with three hands the deals of
+a set are played three times, with ``first`` in the next seat each time. An agent of equal strength
+wins one game in three. Intervals are computed over sets, never over games, since the games of a set
+share their cards.
 """
 
 from __future__ import annotations

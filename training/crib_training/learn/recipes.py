@@ -68,14 +68,15 @@ RECIPES: dict[str, Recipe] = {
     "table_top_v0": Recipe(
         deep.Settings(env="table_top_v0"),
         players=(2, 4),
-        note="Learned with two players; the same nets play for two and for four.",
+        note="Trained with two players; the same networks play with two and with four.",
     ),
     "table_top_v0, Ship's variation": Recipe(
         deep.Settings(env="table_top_v0", rules="table_top_ship"), players=(2, 4)
     ),
     "six_card_v0 by MaskablePPO": Recipe(
         ppo.Settings(),
-        note="Features of each action and of the reply, and the show paid by its mean.",
+        note="With features of each action and of the reply, and the mean of the show as its "
+        "reward.",
     ),
     "six_card_v0 by MaskablePPO, lookahead": Recipe(
         ppo.Settings(timesteps=1_500_000, features="lookahead", reward="points"),
@@ -90,9 +91,10 @@ RECIPES: dict[str, Recipe] = {
     "pegging_v0 by MaskablePPO": Recipe(ppo.Settings(env="pegging_v0")),
     "table_top_v0 by MaskablePPO": Recipe(
         ppo.Settings(**_SHAPED),
-        note="The value of a card on a cell depends on the card and two lines at once. The "
-        "features say it, and one small network, shared by all cells, weighs it; a plain MLP on "
-        "the bits, which must learn it for each of 25 cells apart, stays level with random play.",
+        note="The value of a card on a cell depends on the card and on two lines at once. The "
+        "features hold this value, and one small network, shared by all cells, reads them. A plain "
+        "MLP on the bits must learn it separately for each of 25 cells, and stays as weak as "
+        "random play.",
     ),
 }
 
@@ -159,13 +161,14 @@ def page(done: dict[str, dict[int, dict[str, Any]]], pairs: int) -> str:
     lines = [
         "# Recipes",
         "",
-        "Baselines, each learned from nothing from the seeds that are shown: deep Monte "
-        "Carlo self-play where there is a whole game to play, and MaskablePPO against the "
-        "environment's `rule_based` opponent. In the phase environments both sides play the other "
-        "phase alike, by the environment's policy. "
-        f"{pairs} pairs of duplicate games a figure, 95 % intervals over pairs; CPU seconds of "
-        f"acting and learning on one core, Python {platform.python_version()}. Everything on this "
-        "page is printed by `python -m crib_training.learn.recipes`.",
+        "How strong an agent gets in a few minutes of training, and the command for it. Each agent "
+        "learns from nothing, with the seeds shown: by deep Monte Carlo self-play in whole games, "
+        "or by MaskablePPO against `rule_based`. In the phase environments the environment's "
+        "policy plays the other phase for both sides. "
+        f"Each figure is from {pairs} pairs of duplicate games, with 95 % intervals over pairs. "
+        "CPU seconds are those of acting and learning on one core, Python "
+        f"{platform.python_version()}. "
+        "`python -m crib_training.learn.recipes` prints everything on this page.",
     ]
     for name, runs in done.items():
         recipe = RECIPES[name]

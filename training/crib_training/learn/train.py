@@ -53,6 +53,6 @@ def main(words: Sequence[str]) -> None:
     """Learn with the options of a command line."""
     method, rest = split(words)
     if not {"-h", "--help"}.isdisjoint(rest):
-        print(f"{OPTION} is one of {', '.join(METHODS)}; each has settings of its own.\n")
+        print(f"{OPTION} is one of {', '.join(METHODS)}; each has its own settings.\n")
     module = import_module(METHODS[method])
     start(module.Settings, module.run, rest, f"crib train {OPTION} {method}")

@@ -28,7 +28,7 @@ from crib_training.solve.play import WALK_T, Walk
 from crib_training.solve.range_split import NOBODY, part_of
 from crib_training.solve.walks import HANDS_T, NO_BOOK, Hands, Walker
 
-SELDOM = 1e-4  # added to how likely a hand comes to a node, so that every node has a mean
+MEAN_SMOOTHING = 1e-4  # added to how likely a hand comes to a node, so that every node has a mean
 
 
 @kernel
@@ -38,7 +38,7 @@ def add(w, node, own, path, weight, sums, weights):
     place = own - FIRST[left]
     at = w.offset[node] * w.pairs + (place * w.pairs + w.pair) * (left - 1)
     to = w.offset[node] + place * (left - 1)
-    share = weight * (path + SELDOM)
+    share = weight * (path + MEAN_SMOOTHING)
     for slot in range(left - 1):
         sums[to + slot] += share * w.probabilities[at + slot]
         weights[to + slot] += share

@@ -16,7 +16,7 @@ from crib_training.solve.counts import PAIR
 LEARN, VALUE, BEST = range(3)
 """What a walk is for: to learn of it, to value the strategy, or to value the best answer to it."""
 
-SELDOM = 0.001  # the least weight, so that what hardly happens is learned too
+MIN_WEIGHT = 0.001  # the least weight, so that what hardly happens is learned too
 UNFIT = -1e30  # instead of the value of a rank that does not fit
 
 
@@ -137,6 +137,6 @@ def choose_of_two(w, node, level, state, own, points, path):
     value = share * action_value[0] + (1.0 - share) * action_value[1]
     if w.mode == LEARN:
         page = (w.pages[node] + 4 * place) * w.pairs + 4 * w.pair
-        gained = w.weight * (path + SELDOM)
+        gained = w.weight * (path + MIN_WEIGHT)
         learn(w.book, w.probabilities, page, at, 2, 2, action_value, value, gained)
     return value

@@ -31,7 +31,7 @@ from crib_training.solve.counts import gone
 from crib_training.solve.endings import (
     BEST,
     LEARN,
-    SELDOM,
+    MIN_WEIGHT,
     UNFIT,
     choose_of_two,
     count_alone,
@@ -231,6 +231,6 @@ def walk(w, node, level, state, own, points, path):
         return best
     if mine and w.mode == LEARN and fitting > 1:
         page = w.pages[node] * w.pairs + place * 2 * left
-        gained = w.weight * (path + SELDOM)
+        gained = w.weight * (path + MIN_WEIGHT)
         learn(w.book, w.probabilities, page, at, left, choices, action_value, value, gained)
     return value

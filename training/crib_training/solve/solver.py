@@ -27,7 +27,7 @@ from crib_training.solve.endings import BEST, LEARN, VALUE
 from crib_training.solve.ranges import Ranges
 from crib_training.solve.walks import NO_BOOK, Hands, Walked, Walker
 
-SELDOM = 0.01  # weight of a hand that is never kept, so that the solver plays it well too
+UNKEPT_WEIGHT = 0.01  # weight of a hand that is never kept, so that the solver plays it well too
 
 
 @dataclass(frozen=True)
@@ -138,8 +138,8 @@ class Solver:
     def iterate(self) -> None:
         """Do an iteration."""
         self.iteration += 1
-        _, pairs = self.walk(0, LEARN, self.play, SELDOM, by_hand=True)
-        self.walk(1, LEARN, self.play, SELDOM)
+        _, pairs = self.walk(0, LEARN, self.play, UNKEPT_WEIGHT, by_hand=True)
+        self.walk(1, LEARN, self.play, UNKEPT_WEIGHT)
         for seat in range(2):
             self.missed[seat] = self._splits(seat, self.probabilities[seat], pairs, self.iteration)
             self.ranges.discard(seat, self.probabilities[seat])
@@ -200,11 +200,11 @@ class Solver:
         discard, play = self.average()
         for seat in range(2):
             self.ranges.discard(seat, discard[seat])
-        values, pairs = self.walk(0, VALUE, play, SELDOM, by_hand=True)
-        theirs, _ = self.walk(1, VALUE, play, SELDOM)
+        values, pairs = self.walk(0, VALUE, play, UNKEPT_WEIGHT, by_hand=True)
+        theirs, _ = self.walk(1, VALUE, play, UNKEPT_WEIGHT)
         gains = []
         for seat, own in enumerate((values, theirs)):
-            best, _ = self.walk(seat, BEST, play, SELDOM)
+            best, _ = self.walk(seat, BEST, play, UNKEPT_WEIGHT)
             _, likely = self.ranges.joint(seat, 0.0)
             # The best splits, if each hand kept is then played as well as can be.
             missed = self._splits(seat, discard[seat], pairs, 0, best - own)

@@ -1,4 +1,4 @@
-"""`expert` in the games for three and four: it tries each card in worlds that its view allows."""
+"""`expert` in the games for three and four: it tries each card in worlds that fit its view."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
-"""The value of each card: worlds are drawn, and the deal is played out in each after each card.
+"""The value of each card to play: the mean of rollouts in drawn worlds.
 
-All seats peg the rest as `greedy` does, which is quick. Points count far from the end of a game,
-and winning where a world ends it. All cards are tried in the same worlds, so that luck is the same
-for all. Discards have the exact mean of the hand, and the mean crib with the card: to add what the
-hand pegs in such worlds gained in pegging what it lost in hands and cribs.
+In a rollout all seats peg as `greedy` does, which is quick. The value is points, and winning if a
+rollout ends the game. All cards are tried in the same worlds, so they have the same luck. The value
+of a discard is the exact mean hand and the mean crib with the card. Adding the pegging of such
+worlds gained as much in pegging as it lost in hands and cribs, so it is left out.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def points_ahead(s, rules):
 
 @kernel
 def same_rank(v, k):
-    """Return the first held card of the rank of ``hand[k]``: in the play they are alike."""
+    """Return the first held card of the rank of ``hand[k]``: in the pegging they are equal."""
     first = 0
     while v["hand"][first] >> 2 != v["hand"][k] >> 2:
         first += 1

@@ -1,8 +1,8 @@
-"""Hidden hands that a view allows, drawn as `rule_based` would have kept them.
+"""Hidden hands that fit a view, drawn as `rule_based` would have kept them.
 
-A world is a whole state of the game in which the seat that looks is seat 0. Each other seat gets
-cards from those unseen: a draw is taken back if the seat would not have discarded what it must
-have, or could have played where it passed. So a world has the crib that goes with its hands.
+A world is a full state of the game in which the seat with the view is seat 0. Each other seat gets
+unseen cards. A draw is rejected if `rule_based` would not have discarded the card that it implies,
+or if the seat could have played where it passed. So the crib of a world fits its hands.
 """
 
 from __future__ import annotations
@@ -130,7 +130,7 @@ def draw_hand(s, rules, table, weights, seat, played, low, pool, at, n, rng, v):
 
 @kernel
 def draw_world(s, rules, table, weights, v, unseen, pool, rng, other, laid):
-    """Draw the cards that a view of the play does not show into a state filled by `known`.
+    """Draw the cards that a view of the pegging does not show into a state filled by `known`.
 
     Args:
         unseen: the cards unseen, a mask.

@@ -97,12 +97,12 @@ class Work:
 
 
 class TableTopExpert:
-    """Places each card where the round is expected to end best, and looks ahead.
+    """Plays Table Top by learned values of lines, with search over the cards to come.
 
-    It values a position by the points each side is expected to make, from tables learned in play
-    against itself, and takes the action of the greatest difference. In a game whose points are
-    added to the score, those of the two sides are weighed by what they do for the chance of winning
-    it; in a round by itself, and where only the difference counts (T13), they weigh alike.
+    The value of a position is each side's expected points, from tables learned by self-play. The
+    agent takes the action with the greatest difference. In a game, the points of each side are
+    weighted by their effect on the probability of winning. In a single round, and where only the
+    difference counts (T13), they have the same weight.
 
     Attributes:
         name: what tables call it.

@@ -1,8 +1,8 @@
 """What each card that may come next adds to each line and to the crib.
 
-After an action a position's value is a sum over the lines, the crib and what is owed to it, and an
-answer changes two of the lines or the crib. So all answers to all cards follow from the gains of
-eleven places, each found once.
+The value of a position after an action is a sum over the lines, the crib and the cards it lacks. A
+reply changes two of the lines, or the crib. So the values of all replies to all cards follow from
+the gains of eleven places, each computed once.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """Search over the cards to come: every action, the mean over the next card, the best answer to it.
 
-Positions are valued for my side, seat 0's: its points still to be counted less the other side's,
-both by their weights. Answers may be looked into the same way, the best few of them by what they
-gain at once.
+Values are for my side, seat 0's: its expected points minus the other side's, both weighted. The
+search can go deeper into the best few replies, chosen by their immediate gain.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """The value of a position without search: each side's points to come, by the learned tables.
 
-In a game a point of one side may be worth more than one of the other: a side that leads near the
-target would rather have the game end, and one behind would not (T9). Where only the difference
-counts (T13) the chance of winning follows it, and points weigh alike.
+In a game, points of the two sides may have different weights: a side that leads near the target
+wants the game to end, and a side that is behind does not (T9). Where only the difference counts
+(T13), all points have the same weight.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ def value(v, table, values, surplus, weights, p):
     """Return the value of a position for my side, without search.
 
     Args:
-        weights: float64[2], the value of a point of my side and what one kept from the other's.
+        weights: float64[2], the value of a point for my side and of one less for the other.
     """
     mine = side_value(v, table, values, surplus, p, MINE)
     theirs = side_value(v, table, values, surplus, p, THEIRS)
@@ -75,7 +75,7 @@ def value(v, table, values, surplus, weights, p):
 
 @kernel
 def weigh(v, table, values, surplus, p, win_table, weights):
-    """Fill ``weights`` with the value of a point of my side and what one kept from the other's.
+    """Fill ``weights`` with the value of a point for my side and of one less for the other.
 
     They are the slopes of the chance of winning where both sides are expected to end the round, and
     add up to 2, so that values remain in points.

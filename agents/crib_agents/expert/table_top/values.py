@@ -1,9 +1,8 @@
-"""What a line, or the crib, is likely to come to: the learned tables and how they are read.
+"""The expected points of a line or the crib: the learned tables and how they are read.
 
-A line of fewer than five cards is worth what lines of its ranks came to when the expert played
-against itself, by how many turns are left and by whether its owner moves next; corrections by the
-ranks still unseen, by its suits and for his nob stand in tables of their own. A full line is its
-points.
+The value of a line with fewer than five cards is the mean of lines of its ranks in self-play of the
+expert, by the turns left and by whether its owner moves next. Separate tables correct for the
+unseen ranks, for suits and for his nob. The value of a full line is its points.
 """
 
 from __future__ import annotations

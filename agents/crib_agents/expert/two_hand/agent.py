@@ -1,4 +1,4 @@
-"""`expert` at the two-hand games: who discards, and who plays the cards."""
+"""`expert` at the two-hand games: `DiscardExpert` discards, `PeggingExpert` pegs."""
 
 from crib_agents.adapters.phased import PhasedAgent
 from crib_agents.expert.two_hand.discard.expert import DiscardExpert

@@ -1,1 +1,1 @@
-"""What is known of the games for three and four: the chance of winning from a score."""
+"""Games for three and four: the probability of winning from a score."""

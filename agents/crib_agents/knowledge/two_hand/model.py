@@ -33,7 +33,7 @@ MODEL = np.dtype(
     [
         # How often a role lays a pair of a cell that it was dealt; see `kernels.discard`.
         ("discard_rate", np.float64, (2, CELLS)),
-        # What the crib of a pair that a role lays makes beyond what habits explain; by ranks.
+        # Points of the crib with a role's pair beyond what discard rates explain; by ranks.
         ("excess", np.float64, (2, CELLS)),
         # By role and hand, in the order of `holdings`: what this seat pegs, what the other does.
         ("pegs", np.float64, (2, OF_SIZE[MOST], 2)),
@@ -64,7 +64,7 @@ def load_for(views: Views) -> Record:
 def build(
     dealt: int, discard_rate: Doubles, excess: Doubles, pegs: Doubles, heels: int = MEASURED_HEELS
 ) -> Record:
-    """Return a `MODEL` record, shape [1], of given habits and given pegging; see `load`."""
+    """Return a `MODEL` record, shape [1], for given discard rates and pegging; see `load`."""
     deal = outcomes.load(dealt, heels)
     points, counts = np.arange(PLAY_SIZE), np.arange(COUNT_SIZE)
     model = np.zeros(1, dtype=MODEL)

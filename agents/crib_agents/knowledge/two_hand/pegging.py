@@ -1,4 +1,4 @@
-"""The course of the pegging: the points of a card, the go and last points, who plays next.
+"""The pegging's rules for search: the points of a card, the go, who plays next.
 
 These are the engine's rules (`play`) over what both seats know of a position. `turn_after` computes
 what follows a card; `go_on` does so on a `POSITION`. Holdings are not part of a position, since the
@@ -128,7 +128,7 @@ def go_on(p, single, lowest, others):
             more than any count leaves room for if it holds nothing.
 
     Returns:
-        the seat to play, or NONE at the end: of the play, or of the game, once a seat is out (C5).
+        the seat to play, or NONE at the end of the pegging, or of the game once a seat is out (C5).
     """
     seat = p["last"]
     other = 1 - seat

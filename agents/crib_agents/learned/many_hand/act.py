@@ -1,8 +1,8 @@
 """How the learned agent plays for three and four: certain points, and what its network adds.
 
-A discard is worth the exact mean hand, a card played the points that it pegs. The network predicts
-the points that follow in pegging and crib, this side's less the mean of the others'. It ignores the
-score, but takes a card that wins the game.
+The certain value of a discard is the exact mean hand, that of a card played its points. The network
+predicts the points that follow in pegging and crib, this side's less the mean of the others'. It
+ignores the score, but takes a card that wins the game.
 """
 
 from __future__ import annotations

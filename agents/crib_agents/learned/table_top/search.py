@@ -97,7 +97,7 @@ def action_values(v, table, weights, points, values):
 
     Args:
         weights: begin with the nets.
-        points: float64[2], the value of a point of my side, and one kept from the other.
+        points: float64[2], the value of a point for my side and of one less for the other.
         values: receives `UNLIKELY` for what is not legal. It is not the last turn.
     """
     gains = stack.floats(GAINS)

@@ -32,7 +32,7 @@ from crib_env.rules import TwoHandRules
 
 NEAR = 45  # points to make; where both seats have farther to go, points decide
 PLAY = 11  # a seat's points of the pegging, 0 to 10; more, one deal in a hundred, count as ten
-BEFORE = PLAY + 1  # scores after the play that matter, and one more to interpolate
+BEFORE = PLAY + 1  # scores after the pegging that matter, and one more to interpolate
 GRID = BEFORE * BEFORE
 
 # Where things stand in what `probabilities_of` makes.
@@ -68,7 +68,7 @@ def _probabilities(dealt: int, target: int, heels: int) -> Doubles:
 
 
 def _lumped(table: Doubles) -> Doubles:
-    """Return chances by points of the pegging with those above ten counted as ten."""
+    """Return probabilities of the pegging's points, with those above ten counted as ten."""
     found = np.zeros((PLAY, PLAY))
     rows, columns = (np.arange(size).clip(max=PLAY - 1) for size in table.shape)
     np.add.at(found, (rows[:, None], columns[None, :]), table)
@@ -76,7 +76,7 @@ def _lumped(table: Doubles) -> Doubles:
 
 
 def _after_hands(after: Doubles, deal: outcomes.Outcomes) -> tuple[Doubles, Doubles]:
-    """Return pone's chances once this seat's hand is counted, by points to make.
+    """Return pone's probabilities after this seat's hand is counted, by points to make.
 
     Args:
         after: once the deal has ended, float64[target + 1, target + 1].

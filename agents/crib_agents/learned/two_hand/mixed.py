@@ -1,4 +1,4 @@
-"""``learned_mixed``: draws its choice by the softmax of what networks expect, in two-hand games."""
+"""``learned_mixed``: samples from the softmax of its networks' values, in two-hand games."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ def shipped_mixed() -> tuple[Weights, ...]:
 
 
 class MixedAgent(MonteCarloAgent):
-    """Draws a choice by the softmax of what its nets expect; see `Weights.temperature`.
+    """Samples an action from the softmax of its networks' values; see `Weights.temperature`.
 
-    It plays for points, whatever the score, as `Equilibrium` does.
+    It plays for points and ignores the score, as `Equilibrium` does.
 
     Args:
         sets: the weights, by default those that come with the package.

@@ -1,7 +1,7 @@
 """Kernels: a deal as a reference plays it, and its points with each starter.
 
-The reference discards and plays with a compiled agent's function. It sees neither the starter nor
-the score, so one course of the pegging serves every starter. Pone has seat 0 and the dealer seat 1.
+A compiled agent's function discards and pegs as the reference. It sees neither the starter nor the
+score, so one pegging serves every starter. Pone has seat 0 and the dealer seat 1.
 """
 
 from __future__ import annotations

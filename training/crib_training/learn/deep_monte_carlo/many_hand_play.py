@@ -1,4 +1,4 @@
-"""Compiled self-play for three and four: choices by value and noise, and what the net saw."""
+"""Compiled self-play for three and four: choices by value and noise, and the network's inputs."""
 
 from __future__ import annotations
 

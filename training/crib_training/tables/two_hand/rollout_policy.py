@@ -99,7 +99,7 @@ def keep_hands(views, table, weights, rng, kept, one_suit):
 
 @kernel
 def choose(p, seat, held, hands, weights, shared, chance, rng):
-    """Draw a rank for the seat to play, each as likely as the reflex, softened, makes it."""
+    """Draw a rank for the seat to play from a softmax over the rollout policy's values."""
     listed = hands[held, LISTED]
     n = hands[held, DISTINCT]
     if n == 1:
@@ -234,7 +234,7 @@ def keeping_rates(kept: Array, size: int) -> Array:
 
 
 def fit(kept: Array, rules: TwoHandRules, rng: Array) -> tuple[Array, list[float]]:
-    """Return the reflex's tables, float64[SIZE], and the mean squared error of each pass."""
+    """Return the fitted tables, float64[SIZE], and the mean squared error of each pass."""
     tables = np.zeros(SIZE)
     scratch = (
         np.zeros(1, dtype=POSITION),

@@ -3,11 +3,10 @@
 The other seat's discard rates are a table of `model`: how often its role discards a pair of given
 ranks, of one suit or of two, when it could. Over the pairs still possible once this seat has seen
 its own cards, these weights are the probabilities. The mean is exact under these rates, his nob
-and flushes included; in the distribution these two are drawn apart from the ranks.
+and flushes included; in the distribution these two are independent of the ranks.
 
-The rates alone say too little: where this seat holds the sevens, the other's eights and nines make
-no runs and are discarded, along with the sevens. So what cribs make beyond this estimate is
-measured for each pair, and added.
+The rates alone are not enough: if this seat holds the sevens, the other's eights and nines make no
+runs and are discarded more often. So the difference from measured cribs is added for each pair.
 """
 
 from __future__ import annotations
@@ -27,10 +26,10 @@ FLUSH = 5  # all of a crib and the starter
 def weigh_pairs(discard_rate, m, s):
     """Weigh every pair the other seat may lay, for all of this seat's pairs at once.
 
-    Fills, as chances times the number of starters then left, ``s["ranks"][r, t]`` of its ranks
-    r <= t; and as chances ``s["starter"][suit]`` of the starter's suit, ``s["both"][suit]`` of a
-    pair in one suit, ``s["flush"][suit]`` of that and a starter in it too, ``s["nob"]`` of its
-    laying the starter's jack.
+    Fills, as probabilities times the number of starters then left, ``s["ranks"][r, t]`` of its
+    ranks r <= t; and as probabilities ``s["starter"][suit]`` of the starter's suit,
+    ``s["both"][suit]`` of a pair in one suit, ``s["flush"][suit]`` of that and a starter in it too,
+    ``s["nob"]`` of its laying the starter's jack.
 
     Args:
         discard_rate: float64[169], how often the other's role lays a pair it could, by cell.
@@ -83,7 +82,7 @@ def weigh_pairs(discard_rate, m, s):
 
 @kernel
 def fill_crib(table, s, unseen, low, high, smallest, crib):
-    """Fill ``crib`` (float64[30]) with the chances of its points, given the pair laid; see above.
+    """Fill ``crib`` (float64[30]) with the probabilities of its points for a discarded pair.
 
     Args:
         table: the show table. s: the scratch record after `weigh_pairs`.
@@ -117,7 +116,7 @@ def fill_crib(table, s, unseen, low, high, smallest, crib):
 
 @kernel
 def add(count, points, chance):
-    """Add ``points`` to a count's chances (float64[30]) with a chance apart from them."""
+    """Add ``points`` to a count's probabilities (float64[30]), with an independent probability."""
     for i in range(COUNT_SIZE - 1 - points, -1, -1):
         moved = chance * count[i]
         count[i] -= moved
@@ -126,7 +125,7 @@ def add(count, points, chance):
 
 @kernel
 def shift(count, by):
-    """Raise the mean of a count (its chances, float64[30]) by ``by`` points, -1 to 1."""
+    """Raise the mean of a count (its probabilities, float64[30]) by ``by`` points, -1 to 1."""
     if by >= 0.0:
         add(count, 1, by)
         return
@@ -138,7 +137,7 @@ def shift(count, by):
 
 @kernel
 def mean(count):
-    """Return the mean of a count given by its chances, float64[30]."""
+    """Return the mean of a count given by its probabilities, float64[30]."""
     total = 0.0
     for points in range(COUNT_SIZE):
         total += points * count[points]

@@ -1,8 +1,8 @@
-"""The value of a deal before its play, in the order of its events: the staged expectation.
+"""The value of a deal before its pegging, for a seat that may go out soon.
 
-The play, both hands and the crib are independent (see `outcomes`), so the value is
-worked out backwards, one stage after another: before the dealer's counts, before pone's, before the
-play. Used where a seat may go out soon; elsewhere the value is nearly linear in points.
+The pegging, both hands and the crib are assumed independent (see `outcomes`). So the value is
+computed backwards, stage by stage: before the dealer's counts, before pone's, before the pegging.
+Elsewhere the value is nearly linear in points, and this is not needed.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from crib_agents.knowledge.two_hand.outcomes import COUNT_SIZE, MOST_PLAY, PLAY_
 from crib_agents.knowledge.two_hand.win_table import after_deal
 from crib_env.engine.jit import kernel
 
-BEFORE_PLAY = PLAY_SIZE + 1  # scores after the play that matter, and one more to interpolate
+BEFORE_PLAY = PLAY_SIZE + 1  # scores after the pegging that matter, and one to interpolate
 BEFORE_HANDS = BEFORE_PLAY + COUNT_SIZE
 TOTAL_SIZE = 2 * COUNT_SIZE - 1
 
@@ -37,10 +37,11 @@ def within(win_table, i_deal, pone, dealer):
 
 @kernel
 def fill_stages(win_table, i_deal, pone, dealer, s):
-    """Fill ``s["after_pegging"][i, j]`` with the value once the play has left i and j points less.
+    """Fill ``s["after_pegging"][i, j]`` with the value if the pegging made i and j points.
 
-    Of ``pone`` and ``dealer`` points to make; pone's hand, then the dealer's hand and crib are
-    still to count: ``s["pone_hand"]``, ``s["dealer_hand"]`` and ``s["crib"]``, float64[30] each.
+    The seats have ``pone`` and ``dealer`` points to make. Pone's hand, then the dealer's hand and
+    crib are still to count: ``s["pone_hand"]``, ``s["dealer_hand"]`` and ``s["crib"]``, float64[30]
+    each.
     """
     total = s["total"]
     for t in range(TOTAL_SIZE):
@@ -97,13 +98,13 @@ def before_pegging(win_table, i_deal, pone, dealer, model, s, i, j):
 
 @kernel
 def expected_win(win_table, i_deal, pone, dealer, model, pone_more, dealer_more, s):
-    """Return the value of the deal to this seat before the play.
+    """Return the value of the deal to this seat before the pegging.
 
     Args:
         win_table: the table of `win_table`. i_deal: 1 if this seat deals.
         pone: points pone still has to make. dealer: those the dealer has to.
-        model: the record of `model`, the play and going out in it among it.
-        pone_more: points of the play that pone is expected to make beyond the mean of its role.
+        model: the record of `model`, with the pegging and going out in it.
+        pone_more: points that pone is expected to peg beyond the mean of its role.
         dealer_more: the same of the dealer.
         s: the scratch record; its ``pone_hand``, ``dealer_hand`` and ``crib`` are the chances of
             what is counted, float64[30].

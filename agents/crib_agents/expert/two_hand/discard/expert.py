@@ -1,9 +1,9 @@
-"""Discarding: every pair with its mean hand, mean crib, expected play, and its value.
+"""Discarding: the mean hand, mean crib, expected pegging and value of every pair.
 
-The hand is exact over the starters not seen, the crib exact under the other's habit but for a
-measured correction (see `crib`), the play the mean of hands of the kept ranks. Far
-from the end a pair's value is linear in these; where a seat may go out in this deal or the next, it
-is the staged expectation of `ahead`, which knows who counts first.
+The mean hand is exact over the unseen starters. The mean crib is exact under the other role's
+discard rates, plus a measured correction (see `crib`). The pegging is the mean of hands with the
+kept ranks. Far from the end a pair's value is linear in these. If a seat may go out in this deal or
+the next, `expected_win` computes it, which knows who counts first.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ SWING = 10  # points each way over which value is taken as linear farther from t
 # The columns of what is known of a pair to discard.
 HAND_MEAN = 0  # mean points of the hand kept
 CRIB_MEAN = 1  # mean points of the crib, less than 0 if it is the other's
-OWN_PEGS = 2  # points this seat is expected to peg in the play
+OWN_PEGS = 2  # points this seat is expected to peg
 OTHER_PEGS = 3  # points the other is
 WIN_VALUE = 4  # the value of the pair, 0 to 1
 COLUMNS = 5
@@ -93,7 +93,7 @@ def sort_cards(v, s):
 
 @kernel
 def fill_hand(table, s, n, i, j, flush_size, hand):
-    """Fill ``hand`` (float64[30]) with the chances of the hand's points without two of the cards.
+    """Fill ``hand`` (float64[30]) with the probabilities of its points without two cards.
 
     Over every starter not seen, flushes and his nob included (C2, C4, H8, F6).
 
@@ -276,7 +276,7 @@ class DiscardExpert:
         name: what tables call it.
     """
 
-    name = "keep"
+    name = "discard_expert"
     honours = HONOURS
 
     @one_or_many

@@ -1,8 +1,8 @@
-"""Belief: what the other seat may hold in the play, and how likely each holding is.
+"""Belief: the hands that the other seat may hold in the pegging, with their weights.
 
-A holding is weighed by the ways to draw it from the cards unseen, by how often such a hand is kept
-of the times it is dealt, and by how likely the other seat, holding it, would have played the cards
-it did play. It cannot hold what a go has ruled out.
+The weight of a holding is the number of ways to draw it from the unseen cards, times the rate at
+which players keep such a hand, times the probability that a seat with it would have played the
+cards that were played. Holdings that a go rules out have weight 0.
 """
 
 from __future__ import annotations
@@ -113,9 +113,9 @@ def enumerate_hands(v, p, s, hands, weights, rates):
 
     Args:
         v: the view of this seat, to play.
-        p: a `POSITION`, written: the play as it stands.
+        p: a `POSITION`, written: the pegging so far.
         s: the scratch record of `play`; ``s["held"]`` and ``s["ways"]`` are written.
-        hands: `holdings`. weights: the reflex's tables.
+        hands: `holdings`. weights: the rollout policy's tables.
         rates: float64[HOLDINGS], how often the other's role keeps a holding, of the times dealt.
     """
     played = 0

@@ -1,8 +1,8 @@
-"""`PeggingExpert`: the pegging half of `expert`, by belief and search, judged by value.
+"""`PeggingExpert`: the pegging half of `expert`, by belief and search.
 
-It lays nothing away: put it together with something that does, as in
-``PhasedAgent(discard="rule_based", pegging=PeggingExpert())``. It draws nothing: the card depends
-on the view alone.
+It does not discard. Combine it with an agent that does:
+``PhasedAgent(discard="rule_based", pegging=PeggingExpert())``. It is deterministic and depends on
+the view alone.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ SCRATCH = np.dtype(
         ("held", np.int64, (int(FIRST[MOST + 1] - FIRST[MOST]),)),  # hypotheses: holdings
         ("ways", np.float64, (int(FIRST[MOST + 1] - FIRST[MOST]),)),  # and their weights
         ("counts", np.int64, (DRAWN,)),  # what the other seat's hand counts under them by rank
-        ("flush", np.float64, (DRAWN,)),  # and the chances that it is a flush besides
+        ("flush", np.float64, (DRAWN,)),  # and the probabilities that it is also a flush
         ("nob", np.float64, (DRAWN,)),  # or holds his nob
         ("shared", np.float64, (RANKS,)),
         ("chance", np.float64, (MOST,)),
@@ -71,7 +71,7 @@ def read_tables() -> tuple[Doubles, Doubles, Doubles]:
     """Return what the kernels know by heart of all games and roles.
 
     Returns:
-        float64[2 * SIZE], the reflex's tables in points: sums of 1,024ths are exact, so ties are
+        float64[2 * SIZE], the rollout tables in points: sums of 1,024ths are exact, so ties are
         ties in whatever order they are added up; float64[4, HOLDINGS], how often a holding is
         kept, by `pair_table_of` its game and role, relative to the mean over holdings; float64[4],
         how many times as large the odds of one suit are in a hand kept as in cards of the same
@@ -168,7 +168,7 @@ def pegging_views(
 class PeggingExpert:
     """Plays the cards by belief and search."""
 
-    name = "play_expert"
+    name = "pegging_expert"
     honours = HONOURS
 
     def __repr__(self) -> str:
@@ -176,10 +176,10 @@ class PeggingExpert:
 
     @one_or_many
     def act(self, views: Views, rng: np.random.Generator) -> Actions:
-        """Return a legal card for each view, int64[B]; ``rng`` is left alone.
+        """Return a legal card for each view, int64[B]; ``rng`` is not used.
 
         Raises:
-            ValueError: a view is not of the play of a two-hand game.
+            ValueError: a view is not of the pegging of a two-hand game.
         """
         return self._play(views, np.zeros((1, RANKS, FINDINGS)), forced=False)
 
@@ -192,10 +192,10 @@ class PeggingExpert:
         Returns:
             float64[B, 6, FINDINGS], one row for each card of ``hand``, NaN where it may not be
             played. The columns are `WIN_VALUE` (0 to 1, see `win_table`), `POINTS_NOW` that
-            the card makes, and `MY_POINTS` and `THEIR_POINTS`, expected of the rest of the play.
+            the card makes, and `MY_POINTS` and `THEIR_POINTS`, expected in the rest of the pegging.
 
         Raises:
-            ValueError: a view is not of the play of a two-hand game.
+            ValueError: a view is not of the pegging of a two-hand game.
         """
         by_rank = np.full((max(2, len(views)), RANKS, FINDINGS), np.nan)
         self._play(views, by_rank, forced=True)

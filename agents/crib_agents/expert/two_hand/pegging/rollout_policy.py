@@ -1,7 +1,7 @@
-"""A reflex: the value of a card in the play, without search or belief.
+"""The rollout policy: the value of a card in the pegging, without search or belief.
 
-The value of playing a card is what it pegs, plus the sum of five table entries: the points, mine
-less the other's, that follow to the end of the play on average. Each table sees the position after
+The value of playing a card is what it pegs, plus the sum of five table entries: the mean points,
+mine minus the other's, that follow to the end of the pegging. Each table sees the position after
 the card through a few features:
 
 1. the count, the card, the card before it, and how many cards are left to me;
@@ -10,8 +10,8 @@ the card through a few features:
 4. the cards left to me and the card;
 5. the last three cards.
 
-`training/reflex.py` fits them by self-play. The search plays hypotheses out by the reflex, and
-takes the other seat to play by a softmax over its values.
+`crib tables rollout_policy` fits the tables by self-play. The search plays every hypothesis to its
+end with this policy, and assumes that the other seat plays by a softmax over its values.
 """
 
 from __future__ import annotations

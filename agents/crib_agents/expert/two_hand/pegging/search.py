@@ -1,9 +1,9 @@
-"""Search: the value of a card over all the other seat may hold.
+"""Search: the value of a card over every hand that the other seat may hold.
 
-After this seat's card every hypothesis is played out to the end of the deal's play. The other seat
-may answer with any card it holds, each as likely as a softmax over the reflex makes it; then both
-seats play by the reflex, which knows no more than a seat does: neither chooses by what it
-could not see. The end is judged by a win table, over the counts still to come.
+After this seat's card, every hypothesis is rolled out to the end of the pegging. The other seat
+answers with a softmax over the rollout policy's values. Then both seats play by the rollout policy,
+which uses only what a seat can see. A win table gives the value of the end, with the counts still
+to come.
 
 The kernels take their arrays one by one: in a named tuple, and with one search for both this and
 the search of `learned`, a decision took 7 to 40 % longer.
@@ -23,14 +23,14 @@ STUCK = 32  # as a least pip: the seat holds cards, but none that fits
 # What a row of findings tells of a card.
 WIN_VALUE = 0
 POINTS_NOW = 1  # what it is sure to peg when it is played
-MY_POINTS = 2  # expected of the rest of the play, without those
+MY_POINTS = 2  # expected of the rest of the pegging, without those
 THEIR_POINTS = 3
 FINDINGS = 4
 
 
 @kernel
 def play_out(p, seat, mine, theirs, s, hands, weights):
-    """Play on from ``p`` to the end by the reflex; the seats hold ``mine`` and ``theirs``."""
+    """Roll out from ``p`` to the end; the seats hold ``mine`` and ``theirs``."""
     while seat != NONE:
         if seat == ME:
             r = best_rank(p, ME, mine, hands, weights, s["base"])
@@ -46,7 +46,7 @@ def play_out(p, seat, mine, theirs, s, hands, weights):
 
 @kernel
 def counted(p, others, s, win_table):
-    """Return the value of the end ``p`` of the play if the other seat's hand counts ``others``."""
+    """Return the value of the end ``p`` of the pegging if the other's hand counts ``others``."""
     mine = p["needs"][ME]
     theirs = p["needs"][THEM]
     if s["i_deal"]:
@@ -65,7 +65,7 @@ def with_nob(p, others, nob, s, win_table):
 
 @kernel
 def end_value(p, j, s, win_table):
-    """Return the value of the end ``p`` of the play under hypothesis ``j``.
+    """Return the value of the end ``p`` of the pegging under hypothesis ``j``.
 
     Args:
         win_table: see `win_table`.
@@ -81,7 +81,7 @@ def end_value(p, j, s, win_table):
 
 @kernel
 def add_end(p, likely, j, s, win_table, found):
-    """Add the end ``p`` of the play under hypothesis ``j``, so ``likely``, to the findings."""
+    """Add the end ``p`` of the pegging under hypothesis ``j`` to the findings, by its weight."""
     found[WIN_VALUE] += likely * end_value(p, j, s, win_table)
     found[MY_POINTS] -= likely * max(p["needs"][ME], 0)
     found[THEIR_POINTS] -= likely * max(p["needs"][THEM], 0)
@@ -120,7 +120,7 @@ def begin_card(r, rest, positions, s, hands, found):
     """Play rank ``r``, which leaves this seat ``rest``, and begin the findings with what is sure.
 
     Args:
-        positions: the play as it stands; then receive it after the card, where the other seat can
+        positions: the pegging so far; then receive it after the card, where the other seat can
             answer, and where it cannot.
 
     Returns:
@@ -148,7 +148,7 @@ def search_card(r, mine, n, positions, s, hands, weights, win_table, found):
     Args:
         mine: this seat's holding.
         n: how many hypotheses `systematic_resample` left in the scratch record ``s``.
-        positions: four of `POSITION`: the play as it stands, then scratch.
+        positions: four of `POSITION`: the pegging so far, then scratch.
     """
     held = s["held"]
     ways = s["ways"]

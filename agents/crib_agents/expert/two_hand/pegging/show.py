@@ -1,8 +1,9 @@
-"""What the counts after the play will bring, as far as a seat knows while the play goes on.
+"""The expected show: what a seat that is pegging knows of the counts that follow.
 
-Its own hand it can count. Of the other seat's hand it supposes the ranks, and how likely these make
-a flush or hold his nob: hands of one suit are kept more often than they are dealt. Of the crib it
-knows its own pair and the starter, and by which habit the other seat's role discards.
+The seat can count its own hand. For the other hand it has hypotheses of the ranks, and the
+probability that such ranks make a flush or hold his nob: players keep hands of one suit more often
+than they are dealt. For the crib it knows its own pair, the starter, and the discard rates of the
+other seat's role.
 """
 
 from __future__ import annotations
@@ -45,7 +46,7 @@ def count_own(v, table):
 
 @kernel
 def unseen_cards(v):
-    """Return the cards a seat in the play has not seen, as a 52-bit mask."""
+    """Return the cards that a seat has not seen in the pegging, as a 52-bit mask."""
     unseen = (1 << DECK) - 1 - (1 << v["starter"])
     for i in range(v["hand_n"]):
         unseen -= 1 << v["hand"][i]
@@ -82,7 +83,7 @@ def in_one_suit(counted, suits, unseen, ranks):
 def count_others(v, n, s, hands, suited, table):
     """Write what the other seat's hand counts under each of ``n`` hypotheses.
 
-    By its ranks, and apart from them the chances of a flush and of his nob.
+    By its ranks, and separately the probabilities of a flush and of his nob.
 
     Args:
         suited: how many times the odds of one suit are those of cards drawn at random.
@@ -115,7 +116,7 @@ def count_others(v, n, s, hands, suited, table):
 
 @kernel
 def fill_crib(v, s, model, table):
-    """Write the chances of the crib's points into ``s["crib"]``: exact, under the other's habit.
+    """Write the probabilities of the crib's points into ``s["crib"]``: exact under those rates.
 
     What such cribs were measured to make beyond that is added; see `crib`.
     """
@@ -150,7 +151,7 @@ def fill_crib(v, s, model, table):
 
 @kernel
 def look_ahead(v, n, s, hands, model, suited, table):
-    """Write what the counts will bring: nothing where the play is all there is."""
+    """Write what the counts will bring: nothing where only the pegging is played."""
     crib = s["crib"]
     for points in range(COUNT_SIZE):
         crib[points] = 0.0
