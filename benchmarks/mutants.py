@@ -61,11 +61,12 @@ SLOWEST = 25.0  # CPU seconds; a test that takes longer as Python is left out
 
 
 def refill() -> None:
-    """Fill the table of points and its sums again, in place: whoever holds them sees it."""
+    """Make the table of points and its sums again, in place: whoever holds them sees it."""
     from crib_env.engine import show
 
-    show.fill_table(show.show_table())
-    show.fill_sums(show.show_table())
+    held = show.show_table()
+    show.show_table.cache_clear()
+    held[:] = show.show_table()
 
 
 class Mutations:

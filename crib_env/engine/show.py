@@ -20,7 +20,7 @@ KEYS = np.array([0, 1, 5, 22, 94, 312, 992, 2422, 5624, 12522, 19998, 43258, 794
 FOUR = 360919  # where the four-card sums begin: one more than the largest sum of five keys
 SUMS = FOUR + 4 * 79415 + 1  # where the sums of `crib_sum` begin
 OF_PAIR = 105  # sums of two ranks: for each rank, for each two ranks, and for none
-SUM_BYTES = 4
+SUM_BYTES = 3
 TABLE_SIZE = SUMS + 91 * OF_PAIR * SUM_BYTES
 JACK = 10
 
@@ -28,8 +28,7 @@ JACK = 10
 @kernel
 def pip(card):
     """Return what a card counts: the ace 1, court cards 10 (C1)."""
-    r = card >> 2
-    return r + 1 if r < 9 else 10
+    return min((card >> 2) + 1, 10)
 
 
 @kernel
@@ -37,14 +36,14 @@ def count_ranks(a, b, c, d, e):
     """Return the points of fifteens, pairs and runs (C2) of five ranks; ``e`` -1 for none."""
     points = 0
     packed = (1 << (4 * a)) + (1 << (4 * b)) + (1 << (4 * c)) + (1 << (4 * d))
-    p0 = a + 1 if a < 9 else 10
-    p1 = b + 1 if b < 9 else 10
-    p2 = c + 1 if c < 9 else 10
-    p3 = d + 1 if d < 9 else 10
+    p0 = min(a + 1, 10)
+    p1 = min(b + 1, 10)
+    p2 = min(c + 1, 10)
+    p3 = min(d + 1, 10)
     p4 = 100
     if e >= 0:
         packed += 1 << (4 * e)
-        p4 = e + 1 if e < 9 else 10
+        p4 = min(e + 1, 10)
     for m in range(1, 32):
         total = (m & 1) * p0 + (m >> 1 & 1) * p1 + (m >> 2 & 1) * p2
         total += (m >> 3 & 1) * p3 + (m >> 4 & 1) * p4
@@ -53,7 +52,7 @@ def count_ranks(a, b, c, d, e):
     length = 0
     ways = 1
     for r in range(14):
-        n = packed >> (4 * r) & 15 if r < 13 else 0
+        n = packed >> (4 * r) & 15
         if n > 0:
             points += n * (n - 1)
             length += 1
@@ -126,12 +125,7 @@ def two_ranks(a, b):
 def read_sum(table, pair, i):
     """Return a sum of two ranks: 0 to 12 by a rank, 13 to 103 by two ranks, 104 by none."""
     at = SUMS + SUM_BYTES * (OF_PAIR * pair + i)
-    return (
-        np.int64(table[at])
-        | np.int64(table[at + 1]) << 8
-        | np.int64(table[at + 2]) << 16
-        | np.int64(table[at + 3]) << 24
-    )
+    return np.int64(table[at]) | np.int64(table[at + 1]) << 8 | np.int64(table[at + 2]) << 16
 
 
 @kernel

@@ -7,7 +7,7 @@ import re
 import subprocess
 import sys
 from collections import Counter
-from itertools import combinations
+from itertools import combinations, combinations_with_replacement, product
 from typing import Any
 
 import numpy as np
@@ -62,18 +62,22 @@ def test_every_hand_of_three_is_counted_as_one_by_one() -> None:
     assert counts.tolist() == one_by_one.tolist()
 
 
-@pytest.mark.parametrize("lowest", [35, 37, 41, 48])
-def test_hands_of_four_are_counted_as_one_by_one(lowest: int) -> None:
+@pytest.mark.parametrize(
+    ("lowest", "rules", "size"),
+    [(35, "hoyle", 4), (37, "hoyle", 4), (41, "hoyle", 4), (48, "hoyle", 4),
+     (35, "five_card", 3), (40, "five_card", 3), (49, "five_card", 3)],
+)  # fmt: skip
+def test_high_hands_are_counted_as_one_by_one(lowest: int, rules: str, size: int) -> None:
     """Of high cards alone, so that `benchmarks.mutants` counts them as Python too."""
     counts = np.zeros(30, dtype=np.int64)
-    fill_histogram(lowest, 4, 4, show_table(), counts)
+    fill_histogram(lowest, size, Rules.preset(rules).flush_size, show_table(), counts)
     rows = [
         (*hand, starter)
-        for hand in combinations(range(lowest, 52), 4)
+        for hand in combinations(range(lowest, 52), size)
         for starter in range(52)
         if hand[0] == lowest and starter not in hand
     ]
-    points = scoring.score_hands([row[:4] for row in rows], [row[4] for row in rows])
+    points = scoring.score_hands([row[:size] for row in rows], [row[size] for row in rows], rules)
     assert counts.tolist() == np.bincount(points, minlength=30).tolist()
 
 
@@ -113,13 +117,38 @@ SUITED = st.sampled_from(range(4)).flatmap(
 )  # fmt: skip
 
 
-@given(SUITED, st.integers(0, 51), st.booleans())
-def test_h8_flushes_score_as_the_reference_says(hand: list[int], starter: int, crib: bool) -> None:
-    if starter in hand:
-        return
-    expected = reference.score_show(hand, starter, crib, "hoyle")
-    assert scoring.score_hand(hand, starter, crib=crib).points == expected
-    assert scoring.score_hands([hand], [starter], crib=crib).tolist() == [expected]
+@pytest.mark.parametrize(
+    ("rules", "crib", "ranks"),
+    [("hoyle", False, (10, 0, 3, 6)), ("hoyle", True, (1, 10, 4, 8)),
+     ("five_card", False, (12, 0, 10)), ("five_card", True, (1, 10, 4, 8))],
+)  # fmt: skip
+def test_h8_f6_all_suits_of_a_hand_score_as_the_reference_says(
+    rules: str, crib: bool, ranks: tuple[int, ...]
+) -> None:
+    suits = list(product(range(4), repeat=len(ranks) + 1))
+    for up in (0, 12):
+        rows = [
+            [4 * rank + suit for rank, suit in zip((*ranks, up), some, strict=True)]
+            for some in suits
+            if up not in ranks or some[-1] != some[ranks.index(up)]
+        ]
+        points = scoring.score_hands([row[:-1] for row in rows], [row[-1] for row in rows], rules,
+                                     crib)  # fmt: skip
+        for row, found in zip(rows, points.tolist(), strict=True):
+            *hand, starter = row
+            assert found == reference.score_show(hand, starter, crib, rules), row
+            assert found == scoring.score_hand(hand, starter, rules, crib).points
+
+
+@pytest.mark.parametrize("size", [4, 5])
+def test_all_ranks_count_as_the_reference_says(size: int) -> None:
+    table = show_table()
+    for ranks in combinations_with_replacement(range(13), size):
+        if len(set(ranks)) == 1 and size == 5:
+            continue
+        cards = [4 * rank for rank in ranks]
+        points = reference.fifteens(cards) + reference.pairs(cards) + reference.runs(cards)
+        assert table[KEYS[list(ranks)].sum() + (FOUR if size == 4 else 0)] == points, ranks
 
 
 @given(different_cards(5), st.sampled_from([("table_top", 5), ("table_top_ship", 4)]),
@@ -280,6 +309,8 @@ def test_h8_a_hand_is_called_as_players_do(hand: str, starter: str, call: str) -
         ("4C 4D 4H", "twelve, a pair royal for six"),
         ("3C 3D 3H 3S", "twelve, a double pair royal for twelve"),
         ("7C 8D 9H", "twenty-four, a run of three for three"),
+        ("3C 6D 4H 5S", "eighteen, a run of four for four"),
+        ("KC 2D AC 3D", "sixteen, a run of three for three"),
         ("5C 5D 5H", "fifteen for two and a pair royal is eight"),
         ("4C 6D 5H", "fifteen for two and a run of three is five"),
         ("TC 9D TD 2H", "thirty-one for two"),
