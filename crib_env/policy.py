@@ -8,14 +8,14 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Mapping
 from functools import cache
-from importlib.metadata import EntryPoint, entry_points
+from importlib.metadata import EntryPoint
 from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
 
-from crib_env.agent_files import agent_of_model, read_agent_file
+from crib_env.agent_files import agent_of_model, installed, read_agent_file
 from crib_env.answers import Actions as Actions
 from crib_env.answers import FunctionAgent, check_takes, one_or_many
 from crib_env.answers import Views as Views
@@ -220,7 +220,7 @@ Opponent = str | Agent | Callable[[Any, np.random.Generator], int]
 
 def agent_names() -> list[str]:
     """Return the names of all agents installed."""
-    return sorted({point.name for point in entry_points(group=GROUP)})
+    return sorted({point.name for point in installed(GROUP)})
 
 
 def _package(point: EntryPoint) -> str:
@@ -229,7 +229,7 @@ def _package(point: EntryPoint) -> str:
 
 def _installed(name: str) -> Agent:
     """Return the installed agent of that name; a built-in name stays the built-in agent."""
-    points = [point for point in entry_points(group=GROUP) if point.name == name]
+    points = [point for point in installed(GROUP) if point.name == name]
     if not points:
         raise unknown("agent", name, agent_names())
     points.sort(key=lambda point: _package(point) != DISTRIBUTION)
