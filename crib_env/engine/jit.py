@@ -19,7 +19,9 @@ from functools import cached_property
 from typing import Any, TypeVar, cast
 
 import numba
+from llvmlite.binding import ffi
 from numba.core import config
+from numba.core.compiler_lock import global_compiler_lock
 
 from crib_env.engine.cache import KernelCache, find_fingerprint, own_symbols
 from crib_env.engine.fingerprint import INHERITED
@@ -30,14 +32,29 @@ F = TypeVar("F", bound=Callable[..., Any])
 # references (`_nrt`): counting is atomic, and would take much of a decision's time.
 OPTIONS: dict[str, Any] = {"nogil": True, **INHERITED}
 
-# Numba compiles one function at a time anyway; this keeps two threads from compiling the same one,
-# and a fork from taking place while one does: its child would wait for that thread for ever.
+# Numba compiles one function at a time anyway; this keeps two threads from compiling the same one.
 _compiling = threading.RLock()
+
+
+# A child of `fork` has copies of locks but not of the threads that hold them: it would wait for
+# ever. So a fork waits for all threads that compile, or that call LLVM to load or to free code.
+# The lock of LLVM's calls has no public name.
+_FORK_WAITS_FOR = (_compiling, global_compiler_lock, getattr(ffi.lib, "_lock", nullcontext()))
+
+
+def _acquire_locks() -> None:
+    for lock in _FORK_WAITS_FOR:
+        lock.__enter__()
+
+
+def _release_locks() -> None:
+    for lock in reversed(_FORK_WAITS_FOR):
+        lock.__exit__(None, None, None)
+
+
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(
-        before=_compiling.acquire,
-        after_in_parent=_compiling.release,
-        after_in_child=_compiling.release,
+        before=_acquire_locks, after_in_parent=_release_locks, after_in_child=_release_locks
     )
 
 

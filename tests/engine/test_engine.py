@@ -200,7 +200,7 @@ def test_every_public_name_is_there() -> None:
 
 
 def test_importing_crib_env_is_quick() -> None:
-    """At most 0.3 s on an idle machine; here, little on top of what it is built on."""
+    """A small part of what its requirements take, however slow the machine is now."""
     code = (
         "import time; start = time.process_time(); import gymnasium, pettingzoo, numpy\n"
         "between = time.process_time(); import crib_env; end = time.process_time()\n"
@@ -208,8 +208,7 @@ def test_importing_crib_env_is_quick() -> None:
     )
     runs = [tuple(map(float, python(code).split())) for _ in range(3)]
     base, ours = (min(run[i] for run in runs) for i in (0, 1))
-    assert ours < 0.1, f"{ours:.3f} s of our own on top of {base:.3f} s"
-    assert base + ours < 0.6, f"{base + ours:.3f} s in all"
+    assert ours < base / 4, f"{ours:.3f} s of our own on top of {base:.3f} s"
 
 
 @pytest.mark.parametrize("name", sorted(ENVIRONMENTS))
