@@ -143,9 +143,9 @@ class Game:
 
     # --- episodes -------------------------------------------------------------------------------
 
-    def seed(self, entropy: np.random.SeedSequence) -> None:
+    def seed(self, seed_seq: np.random.SeedSequence) -> None:
         """Seed the generator of all deals and cuts, without beginning an episode."""
-        seed_states(self.states, entropy)
+        seed_states(self.states, seed_seq)
 
     def reset(self, *, seed: int | None = None, **options: Any) -> None:
         """Begin an episode.

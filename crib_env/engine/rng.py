@@ -47,12 +47,12 @@ def seed_words(rng, a, b, c):
         next_word(rng)
 
 
-def seed_states(states: npt.NDArray[np.void], entropy: np.random.SeedSequence) -> None:
-    """Seed the generator of every record in ``states`` (any shape [N]) from ``entropy``.
+def seed_states(states: npt.NDArray[np.void], seed_seq: np.random.SeedSequence) -> None:
+    """Seed the generator of every record in ``states`` (any shape [N]) from ``seed_seq``.
 
     Lane ``i`` gets the same stream whatever the number of lanes.
     """
-    words = entropy.generate_state(3 * len(states)).astype(np.int64).reshape(-1, 3)
+    words = seed_seq.generate_state(3 * len(states)).astype(np.int64).reshape(-1, 3)
     rng = np.empty((len(states), WORDS), dtype=np.int64)
     rng[:, :3] = words
     rng[:, 3] = 1

@@ -148,10 +148,10 @@ class CribbageAEC(AECEnv[str, Observation, "int | None"]):
         seed = check_seed(seed)
         chosen = read_options(options, self.game.sides, self.rules.target)
         if seed is not None or not self._begun:  # copies of an env not begun yet deal differently
-            entropy = np.random.SeedSequence(seed)
-            self.game.seed(entropy)
+            seed_seq = np.random.SeedSequence(seed)
+            self.game.seed(seed_seq)
             # Seeded by words: a generator tells what sequence it came of, and so of the deals.
-            self._phase_rng = np.random.default_rng(entropy.spawn(1)[0].generate_state(4))
+            self._phase_rng = np.random.default_rng(seed_seq.spawn(1)[0].generate_state(4))
         self.game._reset(chosen)
         self._begin_episode()
 

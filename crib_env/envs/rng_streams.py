@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from crib_env.engine.rng import WORDS, seed_states
 
-Entropy = np.random.SeedSequence
+SeedSequence = np.random.SeedSequence
 
 
 class RngStreams:
@@ -31,9 +31,9 @@ class RngStreams:
         self.share_rngs = np.zeros((n, WORDS), dtype=np.int64)
         self.seed(None)
 
-    def seed(self, seed: int | None) -> Entropy:
-        """Start every generator from ``seed``; return the entropy of the deals."""
-        deals, players, python = Entropy(seed).spawn(3)
+    def seed(self, seed: int | None) -> SeedSequence:
+        """Start every generator from ``seed``; return the seed_seq of the deals."""
+        deals, players, python = SeedSequence(seed).spawn(3)
         n = len(self.rngs)
         phase, share = players.spawn(2)
         self.rngs[:] = _words(players, n)
@@ -49,7 +49,7 @@ class RngStreams:
         """
         for lane, seed in enumerate(seeds):
             if seed is not None:
-                deals, players, python = Entropy(int(seed)).spawn(3)
+                deals, players, python = SeedSequence(int(seed)).spawn(3)
                 seed_states(states[lane : lane + 1], deals)
                 phase, share = players.spawn(2)
                 self.rngs[lane] = _words(players, 1)
@@ -58,11 +58,11 @@ class RngStreams:
                 if lane == 0:
                     self._seed_python(python)
 
-    def _seed_python(self, entropy: Entropy) -> None:
+    def _seed_python(self, seed_seq: SeedSequence) -> None:
         self.opponent, self.partner, self.phase_policy = (
-            np.random.default_rng(one.generate_state(4)) for one in (entropy, *entropy.spawn(2))
+            np.random.default_rng(one.generate_state(4)) for one in (seed_seq, *seed_seq.spawn(2))
         )
 
 
-def _words(entropy: Entropy, n: int) -> npt.NDArray[np.int64]:
-    return entropy.generate_state(WORDS * n).reshape(n, WORDS).astype(np.int64)
+def _words(seed_seq: SeedSequence, n: int) -> npt.NDArray[np.int64]:
+    return seed_seq.generate_state(WORDS * n).reshape(n, WORDS).astype(np.int64)

@@ -15,7 +15,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import uvicorn
-from crib_play.preferences import Choices
+from crib_play.preferences import Preferences
 from crib_play.web.app import make_app
 from crib_play.web.store import Store
 from crib_play.web.tables import Tables
@@ -198,7 +198,9 @@ def take(browser: Browser, url: str, scene: Scene, size: dict[str, int], theme: 
 def main() -> None:
     """Serve, and take them all, or those named."""
     wanted = sys.argv[1:] or [scene.__name__ for scene, _, _ in SCREENS]
-    app = make_app(Tables(Store(None), ["expert", "rule_based"], SEED), Choices(), ["127.0.0.1"])
+    app = make_app(
+        Tables(Store(None), ["expert", "rule_based"], SEED), Preferences(), ["127.0.0.1"]
+    )
     listening = socket.create_server(("127.0.0.1", 0))
     server = uvicorn.Server(uvicorn.Config(app, log_level="warning"))
     thread = threading.Thread(target=server.run, args=([listening],))

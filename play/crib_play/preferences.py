@@ -20,7 +20,7 @@ Speed = Annotated[int, Between(FASTEST, SLOWEST)]
 
 
 @dataclass(frozen=True)
-class Choices:
+class Preferences:
     """What a person has chosen as their default.
 
     Attributes:
@@ -37,8 +37,8 @@ class Choices:
     def __post_init__(self) -> None:
         check_speed(self.speed)
 
-    def with_those_given(self, **given: Any) -> Choices:
-        """Return the choices with those given that are not None."""
+    def with_those_given(self, **given: Any) -> Preferences:
+        """Return the preferences with those given that are not None."""
         chosen: dict[str, Any] = {name: one for name, one in given.items() if one is not None}
         return replace(self, **chosen)
 
@@ -57,15 +57,15 @@ def read_speed(typed: str) -> int:
     return int(typed)
 
 
-def choices_file() -> Path:
-    """Return where choices are stored."""
-    return user_config_path(APP) / "choices.json"
+def preferences_file() -> Path:
+    """Return where preferences are stored."""
+    return user_config_path(APP) / "preferences.json"
 
 
-def load_choices() -> Choices:
-    """Return the stored choices, and our own for those that are not or make no sense."""
-    stored, known = load(choices_file()), Choices()
-    for field in fields(Choices):
+def load_preferences() -> Preferences:
+    """Return the stored preferences, and the defaults for those missing or malformed."""
+    stored, known = load(preferences_file()), Preferences()
+    for field in fields(Preferences):
         value = stored.get(field.name)
         if type(value) is type(getattr(known, field.name)):
             try:
@@ -75,9 +75,9 @@ def load_choices() -> Choices:
     return known
 
 
-def save_choices(choices: Choices) -> str | None:
-    """Keep choices; return why that could not be done, or None."""
-    return save(choices_file(), asdict(choices))
+def save_preferences(preferences: Preferences) -> str | None:
+    """Store preferences; return why that could not be done, or None."""
+    return save(preferences_file(), asdict(preferences))
 
 
 def data_file(name: str) -> Path:

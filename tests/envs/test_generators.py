@@ -15,7 +15,7 @@ from crib_env.policy import Act, CompiledAgent
 from vector_walks import lowest
 
 LANES = 5
-Entropy = np.random.SeedSequence
+SeedSequence = np.random.SeedSequence
 
 
 class Spy:
@@ -31,24 +31,24 @@ class Spy:
         return np.array([lowest(view, rng) for view in views])
 
 
-def relatives(seed_seq: Any) -> Iterator[Entropy]:
+def relatives(seed_seq: Any) -> Iterator[SeedSequence]:
     """Yield what one can reach from a generator's own seed sequence: all above it, and below."""
     above = [
-        Entropy(seed_seq.entropy, spawn_key=seed_seq.spawn_key[:depth])
+        SeedSequence(seed_seq.entropy, spawn_key=seed_seq.spawn_key[:depth])
         for depth in range(len(seed_seq.spawn_key) + 1)
     ]
     for one in above:
-        yield Entropy(one.entropy, spawn_key=one.spawn_key)
-        for child in Entropy(one.entropy, spawn_key=one.spawn_key).spawn(4):
+        yield SeedSequence(one.entropy, spawn_key=one.spawn_key)
+        for child in SeedSequence(one.entropy, spawn_key=one.spawn_key).spawn(4):
             yield child
             yield from child.spawn(3)
 
 
 def gives_away(rng: np.random.Generator, deals: Any) -> bool:
     """Tell whether the generators of the deals, int64[N, 4], can be made anew from ``rng``."""
-    for entropy in relatives(rng.bit_generator.seed_seq):
+    for seed_seq in relatives(rng.bit_generator.seed_seq):
         states = np.zeros(len(deals), dtype=[("rng", np.int64, (4,))])
-        seed_states(states, entropy)
+        seed_states(states, seed_seq)
         if np.array_equal(states["rng"], deals):
             return True
     return False
@@ -63,10 +63,10 @@ def deals_of(batch: Any, seed: int) -> Any:
 @pytest.mark.parametrize("spawned", [False, True])
 def test_a_generator_spawned_from_the_seed_would_give_the_deals_away(spawned: bool) -> None:
     """That is what the tests below would find."""
-    deals, _, other = Entropy(7).spawn(3)
+    deals, _, other = SeedSequence(7).spawn(3)
     states = np.zeros(LANES, dtype=[("rng", np.int64, (4,))])
     seed_states(states, deals)
-    naive = np.random.default_rng(other if spawned else Entropy(7))
+    naive = np.random.default_rng(other if spawned else SeedSequence(7))
     assert gives_away(naive, states["rng"])
 
 
@@ -136,9 +136,9 @@ def test_the_phase_policy_of_aec_draws_apart_from_the_deals(
     env.reset(seed=seed)
     while not spy.rngs:
         env.step(int(env.observe(env.agent_selection)["action_mask"].argmax()))
-    (entropy,) = seeded.given
+    (seed_seq,) = seeded.given
     deals = np.zeros(1, dtype=[("rng", np.int64, (4,))])
-    seed_states(deals, Entropy(entropy.entropy, spawn_key=entropy.spawn_key))
+    seed_states(deals, SeedSequence(seed_seq.entropy, spawn_key=seed_seq.spawn_key))
     assert_apart([spy], deals["rng"])
 
 
@@ -149,9 +149,9 @@ class Recording:
         self.function = function
         self.given: list[Any] = []
 
-    def __call__(self, entropy: Any) -> None:
-        self.given.append(entropy)
-        self.function(entropy)
+    def __call__(self, seed_seq: Any) -> None:
+        self.given.append(seed_seq)
+        self.function(seed_seq)
 
 
 def note_generator(v: Any, rng: Any, table: Any, weights: Any) -> Any:

@@ -26,7 +26,7 @@ pytest.importorskip("axe_playwright_python")
 import uvicorn
 from axe_playwright_python.sync_playwright import Axe
 from crib_agents.loading import load_agent
-from crib_play.preferences import Choices
+from crib_play.preferences import Preferences
 from crib_play.replay import write_replay
 from crib_play.web.app import make_app
 from crib_play.web.store import Store
@@ -57,7 +57,7 @@ class Served:
 
     def __init__(self) -> None:
         self.tables = Tables(Store(None), ["greedy", "random", "rule_based"])
-        app = make_app(self.tables, Choices(), ["127.0.0.1"])
+        app = make_app(self.tables, Preferences(), ["127.0.0.1"])
         config = uvicorn.Config(app, log_level="warning")
         listening = socket.create_server(("127.0.0.1", 0))
         self.url = f"http://127.0.0.1:{listening.getsockname()[1]}"

@@ -14,7 +14,7 @@ import pytest
 from crib_play.drill import drill
 from crib_play.drill.counting import hands_to_count
 from crib_play.drill.positions import MISTAKE, SECOND, exercises, find_kind
-from crib_play.preferences import Choices, choices_file, load_choices, save_choices
+from crib_play.preferences import Preferences, load_preferences, preferences_file, save_preferences
 from crib_play.table import GAMES, actions_of, table_game
 from crib_play.table.advice import choices
 from crib_play.table.seating import sit_down
@@ -63,7 +63,7 @@ def test_a_whole_game_is_played_and_reviewed(
     game: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     session = sit_down(table_game(game), 0, "greedy", seed=2)
-    player = Player(session, 0, Screen(1), Choices(coach=game == "six"))
+    player = Player(session, 0, Screen(1), Preferences(coach=game == "six"))
     typing(monkeypatch, first_legal(player))
     player.play()
     output = capsys.readouterr().out
@@ -85,7 +85,7 @@ def test_commands_at_the_table(
 ) -> None:
     session = sit_down(table_game("six"), 0, "greedy", seed=3)
     session.go_on()
-    player = Player(session, 0, Screen(1), Choices())
+    player = Player(session, 0, Screen(1), Preferences())
     hand = session.game.legal_actions
     words = ["?", "undo", "hint", "best", "board", "speed 12", "speed x", "speed 5",
              "coach", "keep", format_cards(hand[:2]), "undo"]  # fmt: skip
@@ -96,7 +96,7 @@ def test_commands_at_the_table(
                        "the count speed is 1 (fastest) to 9, got 12", "got 'x'",
                        "saved for next time", "taken back", "You leave the table."):  # fmt: skip
         assert words_said in output
-    assert load_choices() == Choices(speed=5, coach=True)
+    assert load_preferences() == Preferences(speed=5, coach=True)
     assert session.game.legal_actions == hand
 
 
@@ -107,7 +107,7 @@ def test_three_hands_have_hints_and_a_coach(
     session.go_on()
     best, *_, worst = choices(session.game.view(0))
     typing(monkeypatch, iter(["hint", "best", format_cards(actions_of(worst))]))
-    Player(session, 0, Screen(1), Choices(coach=True)).play()
+    Player(session, 0, Screen(1), Preferences(coach=True)).play()
     output = capsys.readouterr().out
     assert f"expert: discard {best.discard} (keeps {best.keep}: hand" in output
     assert f"{100 * best.win:5.1f} %  discard {best.discard}:" in output
@@ -124,7 +124,7 @@ def test_where_choices_are_not_judged_a_sentence_says_so(
     session.go_on()
     words = ["hint", "best", "coach", format_cards(session.game.legal_actions[:1])]
     typing(monkeypatch, iter(words))
-    player = Player(session, 0, Screen(1), Choices(coach=True))
+    player = Player(session, 0, Screen(1), Preferences(coach=True))
     player.play()
     output = capsys.readouterr().out
     assert output.count("the game many_hand has no analysis of choices") == 4  # the last: no review
@@ -135,7 +135,7 @@ def test_three_at_a_terminal_see_who_played_what(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     session = sit_down(table_game("four"), 0, "greedy", seed=3)
-    player = Player(session, 0, Screen(1), Choices())
+    player = Player(session, 0, Screen(1), Preferences())
     words = first_legal(player)
     typing(monkeypatch, (next(words) for _ in range(8)))
     player.play()
@@ -154,7 +154,7 @@ def test_what_is_typed_wrong_is_answered_and_asked_again(
     session.go_on()
     held = session.game.view(0)["hand"].tolist()
     typing(monkeypatch, iter(["QQ", "", "99 88"]))
-    Player(session, 0, Screen(1), Choices()).play()
+    Player(session, 0, Screen(1), Preferences()).play()
     output = capsys.readouterr().out
     assert output.count(f"you hold {format_cards(held)}") == 2
     assert len(session.turns) == sum(turn.seat == 1 for turn in session.turns)
@@ -184,15 +184,17 @@ def test_watching(game: str, capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_choices_are_kept_and_nonsense_is_passed_over() -> None:
-    assert load_choices() == Choices()
-    assert save_choices(Choices("five", "greedy", 7, True)) is None
-    assert load_choices() == Choices("five", "greedy", 7, True)
-    kept = json.loads(choices_file().read_text())
-    choices_file().write_text(json.dumps({**kept, "speed": 99, "coach": "yes", "more": 1}))
-    assert load_choices() == Choices("five", "greedy", Choices().speed, Choices().coach)
+    assert load_preferences() == Preferences()
+    assert save_preferences(Preferences("five", "greedy", 7, True)) is None
+    assert load_preferences() == Preferences("five", "greedy", 7, True)
+    kept = json.loads(preferences_file().read_text())
+    preferences_file().write_text(json.dumps({**kept, "speed": 99, "coach": "yes", "more": 1}))
+    assert load_preferences() == Preferences(
+        "five", "greedy", Preferences().speed, Preferences().coach
+    )
     for nonsense in ("[1]", "{", "\x00"):
-        choices_file().write_text(nonsense)
-        assert load_choices() == Choices()
+        preferences_file().write_text(nonsense)
+        assert load_preferences() == Preferences()
 
 
 def test_a_folder_that_cannot_be_written_is_said_and_no_more(
@@ -200,8 +202,8 @@ def test_a_folder_that_cannot_be_written_is_said_and_no_more(
 ) -> None:
     (home / "file").write_text("")
     monkeypatch.setenv("XDG_CONFIG_HOME", str(home / "file"))
-    assert "cannot be written" in str(save_choices(Choices()))
-    assert load_choices() == Choices()
+    assert "cannot be written" in str(save_preferences(Preferences()))
+    assert load_preferences() == Preferences()
 
 
 def crib(*words: str, typed: str = "", **changes: str | None) -> subprocess.CompletedProcess[str]:

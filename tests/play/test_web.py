@@ -18,7 +18,7 @@ import pytest
 pytest.importorskip("starlette")
 pytest.importorskip("httpx2")
 
-from crib_play.preferences import Choices
+from crib_play.preferences import Preferences
 from crib_play.table import GAMES
 from crib_play.web import serve
 from crib_play.web.app import make_app
@@ -40,7 +40,7 @@ class Site:
 
     def __init__(self, path: Path | None, keep_days: int = 0) -> None:
         self.tables = Tables(Store(path), AGENTS, keep_days=keep_days)
-        self.app = make_app(self.tables, Choices(), ["testserver"])
+        self.app = make_app(self.tables, Preferences(), ["testserver"])
 
     def browser(self) -> TestClient:
         return TestClient(self.app)
@@ -378,7 +378,7 @@ def test_a_turn_that_cannot_be_kept_is_not_taken(site: Site) -> None:
     before = look(browser, shown).content
     other = Site(None)
     other.tables = Tables(site.tables.store, AGENTS)  # a second server over the same store
-    second = TestClient(make_app(other.tables, Choices(), ["testserver"]))
+    second = TestClient(make_app(other.tables, Preferences(), ["testserver"]))
     second.cookies.update(browser.cookies)
     assert look(second, shown).content == before
     assert act(second, shown, choice(shown)).status_code == 200
@@ -406,7 +406,7 @@ class Faulty:
 def test_an_agent_that_fails_leaves_the_table_as_it_was(tmp_path: Path) -> None:
     site = Site(tmp_path / "tables.sqlite3")
     site.tables = Tables(site.tables.store, ["test_web:Faulty"])
-    app = make_app(site.tables, Choices(), ["testserver"])
+    app = make_app(site.tables, Preferences(), ["testserver"])
     browser = TestClient(app, raise_server_exceptions=False)
     shown = sit_down(browser, opponent="test_web:Faulty")
     before = look(browser, shown).content

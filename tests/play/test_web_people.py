@@ -17,7 +17,7 @@ pytest.importorskip("starlette")
 pytest.importorskip("httpx2")
 
 from crib_agents.loading import load_agent
-from crib_play.preferences import Choices
+from crib_play.preferences import Preferences
 from crib_play.table import GAMES, table_game
 from crib_play.table.players import plays, refusal
 from crib_play.web import addresses, preparing, serve
@@ -38,7 +38,7 @@ class Site:
 
     def __init__(self, path: Path | None = None) -> None:
         self.tables = Tables(Store(path), AGENTS)
-        self.app = make_app(self.tables, Choices(), ["testserver"])
+        self.app = make_app(self.tables, Preferences(), ["testserver"])
 
     def browser(self, *others: TestClient) -> TestClient:
         browser = TestClient(self.app)
@@ -201,7 +201,7 @@ def test_games_are_prepared_from_the_start_the_one_that_is_wanted_first(
     monkeypatch.setattr("crib_play.web.worker.Worker", Slow)
     monkeypatch.setattr(preparing, "cache_folder", lambda: Path())
     monkeypatch.setattr(preparing, "PATIENCE", 0.2)
-    preparation = Preparation(("greedy",), Choices(opponent="greedy"))
+    preparation = Preparation(("greedy",), Preferences(opponent="greedy"))
     assert preparation.progress == (0, 0)
     preparation.start()
     (slow,) = Slow.made

@@ -222,8 +222,8 @@ def test_the_lay_aways_term_has_mean_zero_over_the_other_hand(rules: TwoHandRule
                     scores=np.array([[rules.target - 30, rules.target - 33]]))  # fmt: skip
     # The same hand meets the same hands again, so each deal has chance of its own.
     found_one_by_one = [
-        reference.terms(rules, row(deals, i), entropy)
-        for i, entropy in enumerate(np.random.SeedSequence(6).spawn(hands))
+        reference.terms(rules, row(deals, i), seed_seq)
+        for i, seed_seq in enumerate(np.random.SeedSequence(6).spawn(hands))
     ]
     points, probabilities = map(np.concatenate, zip(*found_one_by_one, strict=True))
     more = points[:, DISCARD, :3].sum(axis=1) - points[:, DISCARD, 3:].sum(axis=1)

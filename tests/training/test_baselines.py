@@ -19,7 +19,7 @@ from crib_training.baselines.games import Games
 from crib_training.baselines.memory import Memory
 from crib_training.baselines.policy import Policy
 from crib_training.baselines.rollout import Rollout, both_seats, collect, gae
-from crib_training.baselines.run import POLICY, Run, learn
+from crib_training.baselines.run import POLICY, BaselineRun, learn
 from crib_training.baselines.vrpo import expected_sarsa
 from crib_training.learn.learner import DivergedError
 from crib_training.learn.train import METHODS, main
@@ -172,7 +172,7 @@ def test_a_reservoir_holds_every_row_with_equal_chances_and_the_others_are_the_n
 @pytest.mark.parametrize("method", LEARNERS)
 def test_a_stopped_run_goes_on_to_the_same_result(method: str, tmp_path: Path) -> None:
     learner = small(method, out=tmp_path / "whole")
-    Run(learner).go()
+    BaselineRun(learner).go()
     learner = small(method, out=tmp_path / "parts")
     iterate = learner.iterate
 
@@ -183,19 +183,19 @@ def test_a_stopped_run_goes_on_to_the_same_result(method: str, tmp_path: Path) -
 
     learner.iterate = stop_at_half
     with pytest.raises(KeyboardInterrupt, match="--resume"):
-        Run(learner).go()
+        BaselineRun(learner).go()
     learner = small(method, out=tmp_path / "parts", resume=tmp_path / "parts")
-    Run(learner).go()
+    BaselineRun(learner).go()
     files = [(tmp_path / name / POLICY).read_bytes() for name in ("whole", "parts")]
     assert files[0] == files[1]
 
 
 def test_a_run_of_another_method_or_of_other_settings_is_not_gone_on_with(tmp_path: Path) -> None:
     learner = small("mmd", out=tmp_path)
-    Run(learner).go()
+    BaselineRun(learner).go()
     learner = small("vrpo", out=tmp_path, resume=tmp_path)
     with pytest.raises(ValueError, match="holds a run of mmd, not of vrpo"):
-        Run(learner).go()
+        BaselineRun(learner).go()
     for name, value, words in (
         ("hidden_sizes", (24, 24), r"hidden_sizes was \[16, 16\], not \[24, 24\]"),
         ("num_envs", 16, "num_envs was 32, not 16"),
@@ -204,7 +204,7 @@ def test_a_run_of_another_method_or_of_other_settings_is_not_gone_on_with(tmp_pa
     ):
         learner = small("mmd", out=tmp_path, resume=tmp_path, **{name: value})
         with pytest.raises(ValueError, match=words):
-            Run(learner).go()
+            BaselineRun(learner).go()
 
 
 def test_states_of_another_size_are_refused() -> None:
@@ -230,7 +230,7 @@ def test_a_run_that_diverges_ends_and_leaves_the_last_checkpoint(
     changes = {"batch_size": 4096, **often.get(method, {"epochs": 1})} if once else {}
     learner = small(method, out=tmp_path, learning_rate=1e30, **changes)
     with pytest.raises(DivergedError, match="nothing was saved"):
-        Run(learner).go()
+        BaselineRun(learner).go()
     assert not (tmp_path / CHECKPOINT).exists()
     assert not (tmp_path / POLICY).exists()
 
@@ -238,7 +238,7 @@ def test_a_run_that_diverges_ends_and_leaves_the_last_checkpoint(
 @pytest.mark.parametrize("method", ["nfsp", "escher"])
 def test_a_run_that_has_nothing_to_draw_yet_goes_on(method: str, tmp_path: Path) -> None:
     learner = small(method, out=tmp_path, num_envs=1, steps=2, decisions=12)
-    Run(learner).go()
+    BaselineRun(learner).go()
     assert learner.decisions == 12
 
 
@@ -262,7 +262,7 @@ def test_a_policy_is_exported_and_plays_alike(tmp_path: Path) -> None:
     pytest.importorskip("onnxruntime")
     pytest.importorskip("onnxscript")
     learner = small("mmd", out=tmp_path, features="lookahead", decisions=1024)
-    Run(learner).go()
+    BaselineRun(learner).go()
     agent = load_agent(str(tmp_path / POLICY))
     to_onnx(agent, tmp_path / "mine.onnx")
     exported = load_agent(str(tmp_path / "mine.onnx"))
@@ -317,7 +317,7 @@ def test_every_method_learns(method: str, decisions: int, most: float, tmp_path:
     module = import_module(METHODS[method])
     settings = module.Settings(decisions=decisions, num_evals=1, eval_hands=20, out=tmp_path,
                                progress=False)  # fmt: skip
-    run = Run(getattr(module, LEARNERS[method])(settings))
+    run = BaselineRun(getattr(module, LEARNERS[method])(settings))
     run.go()
     assert run.curve[-1].exploitability < most
     assert (tmp_path / POLICY).exists()

@@ -24,11 +24,11 @@ def hands_to_count(seed: int, game: str | None = None) -> Iterator[Counted]:
     played = table_game(game or GAME)
     number = 0
     while True:
-        entropy = np.random.SeedSequence([seed, number])
-        turns = play_out(played, entropy).turns
+        seed_seq = np.random.SeedSequence([seed, number])
+        turns = play_out(played, seed_seq).turns
         shown = [one for turn in turns for one in turn.counted if one.points >= LEAST]
         if shown:
-            yield shown[np.random.default_rng(entropy).integers(len(shown))]
+            yield shown[np.random.default_rng(seed_seq).integers(len(shown))]
         number += 1
 
 

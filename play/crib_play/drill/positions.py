@@ -98,18 +98,18 @@ def exercises(kind: Kind, seed: int, game: str | None = None) -> Iterator[Exerci
         number += 1
 
 
-def play_out(played: TableGame, entropy: np.random.SeedSequence) -> Session:
+def play_out(played: TableGame, seed_seq: np.random.SeedSequence) -> Session:
     """Return a game from which exercises are taken, played to its end."""
     agents = [load_agent(PLAYS)] * played.players
-    session = Session.begin(played, agents, int(entropy.generate_state(1)[0]))
+    session = Session.begin(played, agents, int(seed_seq.generate_state(1)[0]))
     session.go_on()
     return session
 
 
-def _of_a_game(played: TableGame, phase: str, entropy: np.random.SeedSequence) -> Exercise | None:
+def _of_a_game(played: TableGame, phase: str, seed_seq: np.random.SeedSequence) -> Exercise | None:
     """Return one of the decisions of a game that make an exercise, if it has any."""
-    session = play_out(played, entropy)
-    for i in np.random.default_rng(entropy).permutation(len(session.turns)):
+    session = play_out(played, seed_seq)
+    for i in np.random.default_rng(seed_seq).permutation(len(session.turns)):
         if session.turns[i].phase == phase and (win_value := _choices_if_hard(session, i)):
             return Exercise(_stopped(session, i), session.turns[i].seat, win_value)
     return None

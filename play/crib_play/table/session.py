@@ -254,6 +254,6 @@ class Session:
         return True
 
 
-def _number(entropy: np.random.SeedSequence) -> int:
+def _number(seed_seq: np.random.SeedSequence) -> int:
     """Return a seed that does not lead back to the sequence it came of."""
-    return int.from_bytes(entropy.generate_state(CHANCE_WORDS).tobytes(), "little")
+    return int.from_bytes(seed_seq.generate_state(CHANCE_WORDS).tobytes(), "little")

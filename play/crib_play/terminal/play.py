@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from crib_agents.loading import TakesAgents
 
 from crib_env.settings import Positional, Seat, Seed
-from crib_play.preferences import Choices, Speed, load_choices, read_speed, save_choices
+from crib_play.preferences import Preferences, Speed, load_preferences, read_speed, save_preferences
 from crib_play.table import Session, review, table_game, why_unjudged
 from crib_play.table.advice import actions_of, choices, in_words, look_back
 from crib_play.table.names import names
@@ -77,7 +77,7 @@ class Player:
         chosen: the choices that `keep` saves.
     """
 
-    def __init__(self, session: Session, seat: int, screen: Screen, chosen: Choices) -> None:
+    def __init__(self, session: Session, seat: int, screen: Screen, chosen: Preferences) -> None:
         self.session, self.seat, self.screen, self.chosen = session, seat, screen, chosen
         self.names = names(session, seat)
         self.unjudged = why_unjudged(session)
@@ -197,7 +197,7 @@ class Player:
 
     def keep(self) -> None:
         """Save the choices for next time."""
-        problem = save_choices(self.chosen)
+        problem = save_preferences(self.chosen)
         self.screen.line(f"  not saved: {problem}" if problem else "  saved for next time")
 
     def help(self) -> None:
@@ -232,7 +232,7 @@ class Player:
 
 def run(settings: Settings) -> None:
     """Play."""
-    chosen = load_choices().with_those_given(
+    chosen = load_preferences().with_those_given(
         game=settings.game, opponent=settings.opponent, speed=settings.speed, coach=settings.coach
     )
     partner = None if settings.partner is None else settings.trusted(settings.partner)
@@ -241,6 +241,6 @@ def run(settings: Settings) -> None:
         settings.seed,
     )  # fmt: skip
     screen = Screen(chosen.speed)
-    if settings.keep and (problem := save_choices(chosen)):
+    if settings.keep and (problem := save_preferences(chosen)):
         screen.problem(f"not saved: {problem}")
     Player(session, settings.seat, screen, chosen).play()

@@ -17,7 +17,7 @@ from starlette.responses import FileResponse, Response
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
-from crib_play.preferences import Choices
+from crib_play.preferences import Preferences
 from crib_play.table import GAMES, NotYourTurnError, table_game, why_unjudged
 from crib_play.table.advice import look_back
 from crib_play.web.answers import NO_STORE, STATUS, answer, packed, refused
@@ -49,17 +49,17 @@ class App:
 
     Args:
         door: what lets questions in to the tables.
-        choices: what its page offers first.
+        preferences: what its page offers first.
         addresses: where browsers on other machines find the server.
         finished: what is made of games that are over.
     """
 
     def __init__(
-        self, door: Door, choices: Choices, addresses: Sequence[str], finished: Finished
+        self, door: Door, preferences: Preferences, addresses: Sequence[str], finished: Finished
     ) -> None:
         self.door = door
         self.tables = door.tables
-        self.choices = choices
+        self.preferences = preferences
         self.addresses = list(addresses)
         self.finished = finished
 
@@ -78,8 +78,8 @@ class App:
         """Answer with what can be played, and against whom."""
         games = await self.door.in_turn(request, self._games)
         return answer({
-            "games": games, "game": self.choices.game, "opponent": self.choices.opponent,
-            "speed": self.choices.speed, "coach": self.choices.coach,
+            "games": games, "game": self.preferences.game, "opponent": self.preferences.opponent,
+            "speed": self.preferences.speed, "coach": self.preferences.coach,
             "addresses": self.addresses,
         })  # fmt: skip
 
@@ -224,7 +224,7 @@ def seats_of(message: Open) -> list[str | None]:
 
 def make_app(
     tables: Tables,
-    choices: Choices,
+    preferences: Preferences,
     hosts: Sequence[str],
     addresses: Sequence[str] = (),
     preparation: Preparation | None = None,
@@ -240,8 +240,8 @@ def make_app(
         limits: how many requests at once.
         finished: what is made of games that are over.
     """
-    door = Door(tables, preparation or Preparation((), choices), limits or Limits())
-    app = App(door, choices, addresses, finished or Finished(Worker()))
+    door = Door(tables, preparation or Preparation((), preferences), limits or Limits())
+    app = App(door, preferences, addresses, finished or Finished(Worker()))
     table = "/api/tables/{table}"
     routes = [
         Route("/", app.page),

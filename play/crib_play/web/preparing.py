@@ -11,7 +11,7 @@ from typing import Any
 from numba.core import config
 
 from crib_env.engine.cache import cache_folder
-from crib_play.preferences import Choices
+from crib_play.preferences import Preferences
 from crib_play.table import GAMES, TableGame
 from crib_play.table.players import plays
 from crib_play.web import worker
@@ -31,22 +31,22 @@ class Preparation:
 
     Args:
         agents: who is sure to play; others are prepared when somebody chooses them.
-        choices: the game and the opponent that come first.
+        preferences: the game and the opponent that come first.
 
     Attributes:
         refusals: why an agent does not play a game, by both their names.
     """
 
-    def __init__(self, agents: Sequence[str], choices: Choices) -> None:
+    def __init__(self, agents: Sequence[str], preferences: Preferences) -> None:
         self.refusals: dict[tuple[str, str], str] = {}
         self._steps: dict[Step, Future[None]] = {}
         self._waiting: list[Step] = []
         self._lock = threading.Condition()
         self._worker: worker.Worker | None = None
         self._started = self._closed = False
-        families = [GAMES[choices.game].family.name] if choices.game in GAMES else []
+        families = [GAMES[preferences.game].family.name] if preferences.game in GAMES else []
         families += [game.family.name for game in GAMES.values()]
-        first = [choices.opponent] if choices.opponent in agents else []
+        first = [preferences.opponent] if preferences.opponent in agents else []
         for family in dict.fromkeys(families):
             for what in dict.fromkeys([RULES, *first, ADVICE, *agents]):
                 self._add((family, what))

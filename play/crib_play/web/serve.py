@@ -22,7 +22,7 @@ from crib_agents.loading import TakesAgents
 
 from crib_env.policy import agent_names
 from crib_env.settings import Between, CountOrNone, StoreFile
-from crib_play.preferences import data_file, load_choices
+from crib_play.preferences import data_file, load_preferences
 from crib_play.web.addresses import EVERYWHERE, LOOPBACK, others_reach, url
 from crib_play.web.app import make_app
 from crib_play.web.finished import Finished
@@ -85,7 +85,7 @@ def run(settings: Settings) -> None:
     named = tuple(map(settings.trusted, settings.agents))
     listening = listen(settings.host, settings.port)
     store = open_store(settings.games or own_file())
-    choices = load_choices()
+    choices = load_preferences()
     tables = Tables(store, named or agent_names(), keep_days=settings.keep_days)
     tables.clear_away()
     for name in named:

@@ -25,7 +25,7 @@ from crib_training.baselines.memory import Memory, MemoryLearner
 from crib_training.baselines.rollout import both_seats
 from crib_training.baselines.run import learn
 from crib_training.baselines.settings import RunSettings
-from crib_training.baselines.trees import Choices, Trees
+from crib_training.baselines.trees import Trees, ValuedDecisions
 
 
 @dataclass(frozen=True)
@@ -94,7 +94,7 @@ class MMDTree(MemoryLearner):
         settings = self.settings
         self.networks.set_rate(self.annealed(1.0, settings.last_rate))
         pegging, discards = self._deal()
-        columns = Choices.join([pegging, discards])
+        columns = ValuedDecisions.join([pegging, discards])
         pull = torch.cat([
             torch.full_like(part.weights, self.annealed(first, last))
             for part, first, last in (
@@ -106,12 +106,12 @@ class MMDTree(MemoryLearner):
         for _ in range(settings.epochs):
             order = torch.from_numpy(self.rng.permutation(count))
             for rows in order.tensor_split(max(1, count // settings.batch_size)):
-                batch = Choices(*(column[rows] for column in vars(columns).values()))
+                batch = ValuedDecisions(*(column[rows] for column in vars(columns).values()))
                 figures = self._descend(batch, pull[rows])
         self.decisions += count
         return figures
 
-    def _deal(self) -> tuple[Choices, Choices]:
+    def _deal(self) -> tuple[ValuedDecisions, ValuedDecisions]:
         """Deal, and return the decisions of the pegging and of the discards."""
         games, trees = self.games, self.trees
         games.reset()
@@ -127,7 +127,7 @@ class MMDTree(MemoryLearner):
                        value=(torch.from_numpy(values) * movers).float())  # fmt: skip
         first = trees.discards(stages[0], drawn[2:], self._pegging_value)
         second = trees.discards(stages[2], [], self._pegging_value)
-        return pegging, Choices.join([first, second]).normalised()
+        return pegging, ValuedDecisions.join([first, second]).normalised()
 
     @torch.no_grad()
     def _pegging_value(self, games: Games) -> Doubles:
@@ -135,7 +135,7 @@ class MMDTree(MemoryLearner):
         values: Doubles = self.critic(both_seats(games))[:, 0].double().numpy()
         return values * (1.0 - 2.0 * games.movers)
 
-    def _descend(self, batch: Choices, pull: torch.Tensor) -> dict[str, float]:
+    def _descend(self, batch: ValuedDecisions, pull: torch.Tensor) -> dict[str, float]:
         """Take a step of gradient descent, and return figures."""
         settings = self.settings
         log_p = self.policy(batch.observations, batch.masks).log_softmax(1)

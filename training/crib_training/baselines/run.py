@@ -47,7 +47,7 @@ class Row:
     pegging: float
 
 
-class Run:
+class BaselineRun:
     """A method's run in its folder.
 
     Args:
@@ -186,6 +186,6 @@ class Run:
 
 def learn(learner: Learner) -> None:
     """Run a method to its end, and print where its results are."""
-    Run(learner).go()
+    BaselineRun(learner).go()
     files = [POLICY, CURVE] if learner.settings.num_evals else [POLICY]
     print(f"wrote {learner.settings.out}/{', '.join(files)}")

@@ -23,7 +23,7 @@ Values = Callable[[Games], Doubles]
 
 
 @dataclass(frozen=True)
-class Choices:
+class ValuedDecisions:
     """Decisions with the value of every action.
 
     Attributes:
@@ -41,12 +41,12 @@ class Choices:
     weights: Tensor
 
     @classmethod
-    def join(cls, parts: list[Choices]) -> Choices:
+    def join(cls, parts: list[ValuedDecisions]) -> ValuedDecisions:
         """Return the decisions of all parts."""
         return cls(**{name: torch.cat([getattr(part, name) for part in parts])
                       for name in vars(parts[0])})  # fmt: skip
 
-    def normalised(self) -> Choices:
+    def normalised(self) -> ValuedDecisions:
         """Return them with weights of mean 1."""
         return replace(self, weights=self.weights / self.weights.mean())
 
@@ -78,7 +78,7 @@ class Trees:
         actions: Ints = (ladder > rng.random((len(ladder), 1)) * ladder[:, -1:]).argmax(1)
         return actions
 
-    def pegging(self, games: Games) -> tuple[Doubles, Choices]:
+    def pegging(self, games: Games) -> tuple[Doubles, ValuedDecisions]:
         """Value all pegging from here.
 
         Returns:
@@ -86,14 +86,14 @@ class Trees:
             decisions that can follow.
         """
         values, found = self._follow(games, np.ones((len(games.lanes), 2)))
-        return values, Choices.join(found).normalised()
+        return values, ValuedDecisions.join(found).normalised()
 
-    def _follow(self, games: Games, reach: Doubles) -> tuple[Doubles, list[Choices]]:
+    def _follow(self, games: Games, reach: Doubles) -> tuple[Doubles, list[ValuedDecisions]]:
         """Value the decisions of ``games`` and those below; ``reach[N, 2]`` is each seat's."""
         log_p = self.log_probabilities(games)
         lanes, actions = games.masks.nonzero()
         after, gains, running = games.after(lanes, actions)
-        below: list[Choices] = []
+        below: list[ValuedDecisions] = []
         if len(running):
             after.observe()
             rows = lanes[running]
@@ -107,7 +107,7 @@ class Trees:
         values, choices = _weigh(games, log_p, lanes, actions, gains, weights)
         return values, [choices, *below]
 
-    def discards(self, games: Games, replies: list[Ints], value: Values) -> Choices:
+    def discards(self, games: Games, replies: list[Ints], value: Values) -> ValuedDecisions:
         """Value every pair of cards that the movers can discard.
 
         Args:
@@ -136,7 +136,7 @@ class Trees:
         weights = self._explored(games, log_p)[lanes, first] ** self.own
         values, lower = _weigh(second, second_log_p, parents, last, outcomes, weights)
         upper = _weigh(games, log_p, lanes, first, values, np.ones(len(games.lanes)))[1]
-        return Choices.join([upper, lower])
+        return ValuedDecisions.join([upper, lower])
 
     def _explored(self, games: Games, log_p: Tensor) -> Doubles:
         """Return the probabilities with a share of the uniform policy, float64[N, actions]."""
@@ -147,7 +147,7 @@ class Trees:
 
 def _weigh(
     games: Games, log_p: Tensor, lanes: Ints, actions: Ints, outcomes: Doubles, weights: Doubles
-) -> tuple[Doubles, Choices]:
+) -> tuple[Doubles, ValuedDecisions]:
     """Return the values of decisions for seat 0, float64[N], and the decisions.
 
     Args:
@@ -161,7 +161,7 @@ def _weigh(
     advantages = np.zeros(games.masks.shape, dtype=np.float32)
     sign = 1.0 - 2.0 * games.movers[lanes]
     advantages[lanes, actions] = (outcomes - values[lanes]) * sign
-    return values, Choices(
+    return values, ValuedDecisions(
         torch.from_numpy(games.observations), torch.from_numpy(games.masks), log_p,
         torch.from_numpy(advantages), torch.from_numpy(weights.astype(np.float32)),
     )  # fmt: skip

@@ -33,13 +33,13 @@ DEALER = 1  # the seat that deals
 BOUNDS = (0, 5, 10, 15, 20, 30, 40, 60, 80, LARGEST_TARGET)
 
 
-def dealt_at(rules: TwoHandRules, entropy: np.random.SeedSequence) -> tuple[Array, float]:
+def dealt_at(rules: TwoHandRules, seed_seq: np.random.SeedSequence) -> tuple[Array, float]:
     """Return the scores at which deals start in games of `rule_based`, and the deals per game.
 
     Returns:
         int64[N, 2], pone's score and the dealer's; the mean number of deals of a game.
     """
-    cards, chance = entropy.spawn(2)
+    cards, chance = seed_seq.spawn(2)
     games, rng = GameBatch(rules, GAMES, seed=cards), np.random.default_rng(chance)
     games.reset()
     found, dealt, lanes = [], np.zeros(GAMES, dtype=np.int64), games.running()
@@ -90,13 +90,16 @@ def play_deals(
 
 
 def gains(
-    rules: TwoHandRules, agents: tuple[Agent, Agent], scores: Array, entropy: np.random.SeedSequence
+    rules: TwoHandRules,
+    agents: tuple[Agent, Agent],
+    scores: Array,
+    seed_seq: np.random.SeedSequence,
 ) -> Array:
     """Return the first agent's gain in each deal, the mean over both seats, float64[N]."""
     parts = np.array_split(scores, -(-len(scores) // PAIRS_AT_ONCE))
     found = []
     what = f"{agents[0].name} against {agents[1].name}, deals, in parts"
-    for part, one in zip(steps(parts, what), entropy.spawn(len(parts)), strict=True):
+    for part, one in zip(steps(parts, what), seed_seq.spawn(len(parts)), strict=True):
         cards, *chance = one.spawn(3)
         rngs = [np.random.default_rng(of_agent) for of_agent in chance]
         both = [play_deals(rules, part, agents, swapped, cards, rngs) for swapped in (0, 1)]

@@ -179,10 +179,10 @@ def play_pairs(
     chunks = []
     for chunk in range(math.ceil(pairs / PAIRS_AT_ONCE)):
         n = min(PAIRS_AT_ONCE, pairs - chunk * PAIRS_AT_ONCE)
-        entropy = np.random.SeedSequence(seed, spawn_key=(chunk,))
+        seed_seq = np.random.SeedSequence(seed, spawn_key=(chunk,))
         chunks.append(
             play_chunk(
-                rules, episode, (first, second), n, entropy, players, reference=reference,
+                rules, episode, (first, second), n, seed_seq, players, reference=reference,
                 duplicate=duplicate, finished=finished,
             )
         )  # fmt: skip
@@ -194,7 +194,7 @@ def play_chunk(
     episode: str,
     agents: Sides,
     n: int,
-    entropy: np.random.SeedSequence,
+    seed_seq: np.random.SeedSequence,
     players: int | None = None,
     swapped_agents: Sides | None = None,
     *,
@@ -209,14 +209,14 @@ def play_chunk(
         agents: first and second. A failure of an agent given with its referee costs it the game;
             another's is raised.
         n: how many pairs.
-        entropy: seed of the deals, and of separate generators for the agents.
+        seed_seq: seed of the deals, and of separate generators for the agents.
         swapped_agents: the two who play the swapped games, by default the same. Who played the
             first games has seen the cards of both seats by then: other instances have not.
 
     Raises:
         IllegalActionError: an agent without a referee chose an illegal action.
     """
-    deals, chance, redrawn, others = entropy.spawn(4)
+    deals, chance, redrawn, others = seed_seq.spawn(4)
     # A generator shows what it was seeded from: the agents' must not lead to the deals' seed.
     rngs = [np.random.default_rng(one.generate_state(4)) for one in chance.spawn(4)]
     halves = []

@@ -111,8 +111,8 @@ def play_sets(
     chunks = []
     for chunk in range(math.ceil(sets / PAIRS_AT_ONCE)):
         n = min(PAIRS_AT_ONCE, sets - chunk * PAIRS_AT_ONCE)
-        entropy = np.random.SeedSequence(seed, spawn_key=(chunk,))
-        chunks.append(play_rotated(rules, episode, agents, n, entropy, players, finished=finished))
+        seed_seq = np.random.SeedSequence(seed, spawn_key=(chunk,))
+        chunks.append(play_rotated(rules, episode, agents, n, seed_seq, players, finished=finished))
     return Sets.joined(chunks)
 
 
@@ -121,7 +121,7 @@ def play_rotated(
     episode: str,
     agents: Sequence[Sides],
     n: int,
-    entropy: np.random.SeedSequence,
+    seed_seq: np.random.SeedSequence,
     players: int | None = None,
     *,
     finished: Finished = ignore_progress,
@@ -133,12 +133,12 @@ def play_rotated(
         agents: first and second for each game of a set. Who played one of them has seen the cards
             of several seats by then: other instances have not.
         n: how many sets.
-        entropy: seed of the deals, and of separate generators for the agents.
+        seed_seq: seed of the deals, and of separate generators for the agents.
 
     Raises:
         IllegalActionError: an agent without a referee chose an illegal action.
     """
-    deals, chance = entropy.spawn(2)
+    deals, chance = seed_seq.spawn(2)
     # A generator shows what it was seeded from: the agents' must not lead to the deals' seed.
     rngs = [np.random.default_rng(one.generate_state(4)) for one in chance.spawn(2 * len(agents))]
     outcomes: list[dict[str, Array]] = []

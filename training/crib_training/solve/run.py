@@ -67,7 +67,7 @@ def picture(curve: Sequence[SolvePoint], title: str) -> bytes:
     return as_png(figure)
 
 
-class Run:
+class SolveRun:
     """A run of the solver: its state on disk, and the curve."""
 
     def __init__(self, settings: Settings, rules: TwoHandRules) -> None:
@@ -146,12 +146,12 @@ class Run:
         self.curve = [SolvePoint(**point) for point in about["curve"]]
 
 
-def solve(settings: Settings) -> Run:
+def solve(settings: Settings) -> SolveRun:
     """Solve by the settings, and write everything to ``out``.
 
     Raises:
         Stopped: Ctrl-C was pressed; the run is saved.
-        FolderInUseError, ValueError, OSError: see `check`, `run_folder`, `Run`.
+        FolderInUseError, ValueError, OSError: see `check`, `run_folder`, `SolveRun`.
     """
     rules = check(settings)
     if settings.resume is not None and not (settings.resume / CHECKPOINT).exists():
@@ -161,11 +161,11 @@ def solve(settings: Settings) -> Run:
         return _solve(settings, rules)
 
 
-def _solve(settings: Settings, rules: TwoHandRules) -> Run:
+def _solve(settings: Settings, rules: TwoHandRules) -> SolveRun:
     if settings.progress:
         need = memory(rules, rules.dealt == 5, settings.refine > 0) / 1e9
         print(f"{rules.name}: {settings.iterations} iterations, about {need:.1f} GB of memory")
-    run = Run(settings, rules)
+    run = SolveRun(settings, rules)
     solver = run.solver
     saved = time.monotonic()
     with (
@@ -196,7 +196,7 @@ def _solve(settings: Settings, rules: TwoHandRules) -> Run:
     return run
 
 
-def refine(run: Run) -> Starters:
+def refine(run: SolveRun) -> Starters:
     """Solve the pegging of a finished run again, and write the refined strategy.
 
     Raises:

@@ -31,7 +31,7 @@ UNKEPT_WEIGHT = 0.01  # weight of a hand that is never kept, so that the solver 
 
 
 @dataclass(frozen=True)
-class Gain:
+class SeatGains:
     """A strategy's exploitability within the abstraction.
 
     Attributes:
@@ -49,7 +49,7 @@ class Gain:
 
 
 @dataclass(frozen=True)
-class ExploitabilityBound(Gain):
+class ExploitabilityBound(SeatGains):
     """A lower bound on the exploitability of the average strategy.
 
     Attributes:

@@ -13,7 +13,7 @@ from crib_agents.equilibrium.tree import PAIRS
 from crib_agents.files import inflate, read_header, to_bytes, write_whole
 
 from crib_training.solve.refine import Refined, Refinement
-from crib_training.solve.solver import Gain
+from crib_training.solve.solver import SeatGains
 
 FORMAT = "crib_env refinement"
 
@@ -88,11 +88,11 @@ class Starters:
         self.gains = {int(name): tuple(gain) for name, gain in about["gains"].items()}
         self.cpu_seconds = float(about["cpu_seconds"])
 
-    def gain(self) -> Gain:
+    def gain(self) -> SeatGains:
         """Return the best gain against the solved starters, within the abstraction."""
         pone, dealer, weight = np.array([self.gains[starter] for starter in sorted(self.gains)]).T
         share = weight / weight.sum()
-        return Gain(float(share @ pone), float(share @ dealer))
+        return SeatGains(float(share @ pone), float(share @ dealer))
 
     def strategy(self) -> Strategy:
         """Return the refined strategy."""

@@ -227,8 +227,8 @@ def play(setup: Setup, chunk: Chunk, finished: Finished = ignore_progress) -> Re
     played: dict[str, Outcome] = {}
     for kind, episode in zip(KINDS, (setup.episode, shortest_episode(maker)), strict=True):
         key = (chunk.index, KINDS.index(kind))
-        entropy = np.random.SeedSequence(chunk.seed, spawn_key=key)
-        about = chunk.pairs, entropy, setup.players
+        seed_seq = np.random.SeedSequence(chunk.seed, spawn_key=key)
+        about = chunk.pairs, seed_seq, setup.players
         if sides > 2:
             played[kind] = play_rotated(rules, episode, agents, *about, finished=finished)
             continue

@@ -72,7 +72,7 @@ class Reference:
         deals: Deals,
         games: int,
         first: int,
-        entropy: np.random.SeedSequence,
+        seed_seq: np.random.SeedSequence,
     ) -> Corrections:
         """Return the effect of the cards on the agent in seat ``first``, game by game.
 
@@ -81,9 +81,9 @@ class Reference:
             deals: of single deals or of games, not of matches.
             games: how many games they are of.
             first: the seat of agent ``first``.
-            entropy: with the cards, fixes the hands redrawn.
+            seed_seq: with the cards, fixes the hands redrawn.
         """
-        points, probabilities = self.terms(rules, deals, entropy)
+        points, probabilities = self.terms(rules, deals, seed_seq)
         is_dealer = deals.dealer == first
         won = np.zeros((games, len(TERMS)))
         np.add.at(won, deals.lane, np.where(is_dealer[:, None], -probabilities, probabilities))
@@ -94,7 +94,7 @@ class Reference:
         return Corrections(won, made)
 
     def terms(
-        self, rules: TwoHandRules, deals: Deals, entropy: np.random.SeedSequence
+        self, rules: TwoHandRules, deals: Deals, seed_seq: np.random.SeedSequence
     ) -> tuple[Array, Array]:
         """Return the terms of each deal.
 
@@ -106,7 +106,7 @@ class Reference:
         record = family.rules_record(rules, "pegging", 2)
         record["target"] = LARGEST_TARGET  # the reference plays a deal to its end
         state = np.zeros(1, dtype=family.state)
-        words = entropy.generate_state(3).astype(np.int64)
+        words = seed_seq.generate_state(3).astype(np.int64)
         n = len(deals.lane)
         points = np.zeros((n, len(TERMS), KINDS))
         probabilities = np.zeros((n, len(TERMS)))

@@ -29,9 +29,9 @@ CARDS = 4  # of a crib
 AT_ONCE = 50_000
 
 
-def discards_of(agent: RuleBasedAgent, preset: str, entropy: np.random.SeedSequence) -> GameBatch:
+def discards_of(agent: RuleBasedAgent, preset: str, seed_seq: np.random.SeedSequence) -> GameBatch:
     """Return deals in which all have discarded."""
-    games = GameBatch(PRESETS[preset], AT_ONCE, episode="deal", seed=entropy)
+    games = GameBatch(PRESETS[preset], AT_ONCE, episode="deal", seed=seed_seq)
     games.reset()
     every = np.arange(AT_ONCE)
     for _ in games.sides:
@@ -69,12 +69,12 @@ def mean_cribs(states: Array, rules: Rules, sides: Array) -> Doubles:
 
 
 def fixed_point(
-    preset: str, game: int, deals: int, rounds: int, entropy: np.random.SeedSequence
+    preset: str, game: int, deals: int, rounds: int, seed_seq: np.random.SeedSequence
 ) -> tuple[Array, list[float]]:
     """Iterate from no table at all; return the mean cribs and each round's mean change."""
     means = np.zeros((len(ROLES), RANKS))
     changes = []
-    for i, child in enumerate(steps(entropy.spawn(rounds), f"{preset}, rounds")):
+    for i, child in enumerate(steps(seed_seq.spawn(rounds), f"{preset}, rounds")):
         charts = np.zeros(MANY_HAND_CRIBS.shapes["crib"])
         charts[game] = means
         agent = RuleBasedAgent(default_weights(charts))

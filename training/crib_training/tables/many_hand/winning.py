@@ -54,9 +54,9 @@ class Starts:
         return np.asarray(found / np.sqrt(self.needs.mean(axis=1) + added)[:, None, None])
 
 
-def play(rules: Rules, games: int, entropy: np.random.SeedSequence) -> Starts:
+def play(rules: Rules, games: int, seed_seq: np.random.SeedSequence) -> Starts:
     """Play games of `rule_based` and return the starts of their deals."""
-    batch = GameBatch(rules, games, seed=entropy)
+    batch = GameBatch(rules, games, seed=seed_seq)
     batch.reset()
     agent, rng = RuleBasedAgent(), np.random.default_rng(0)
     sides = batch.tally.shape[1]
@@ -118,9 +118,9 @@ def calibration(starts: Starts, found: Doubles) -> str:
     return "; ".join(lines)
 
 
-def points_of_a_deal(rules: Rules, deals: int, entropy: np.random.SeedSequence) -> Doubles:
+def points_of_a_deal(rules: Rules, deals: int, seed_seq: np.random.SeedSequence) -> Doubles:
     """Return the mean points of a side by its place from the dealing side, float64[sides, 3]."""
-    batch = GameBatch(rules, deals, episode="deal", seed=entropy)
+    batch = GameBatch(rules, deals, episode="deal", seed=seed_seq)
     batch.reset()
     sides = batch.tally.shape[1]
     dealing = batch.sides[batch.states["dealer"]]

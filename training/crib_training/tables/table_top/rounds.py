@@ -34,7 +34,7 @@ DEALER_FIRST = slice(None, None, -1)
 
 
 def measure(
-    preset: str, players: int, budget: int, rounds: int, entropy: np.random.SeedSequence
+    preset: str, players: int, budget: int, rounds: int, seed_seq: np.random.SeedSequence
 ) -> tuple[Array, Array]:
     """Play rounds of the expert against itself, for points, and return what they brought.
 
@@ -43,7 +43,7 @@ def measure(
         after each turn the points in the count that its mover expected of them, less what they
         came to.
     """
-    games = GameBatch(RULES[preset], rounds, players=players, episode="round", seed=entropy)
+    games = GameBatch(RULES[preset], rounds, players=players, episode="round", seed=seed_seq)
     games.reset(dealer=DEALER)
     every = np.arange(rounds)
     expected = np.zeros((TURNS, rounds, 2))

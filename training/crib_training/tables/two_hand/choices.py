@@ -104,7 +104,7 @@ def learn(views, ranks, hands, weights, base, rate, positions, scratch, places, 
 
 
 def choices(
-    rules: TwoHandRules, agent: Agent, deals: int, entropy: np.random.SeedSequence
+    rules: TwoHandRules, agent: Agent, deals: int, seed_seq: np.random.SeedSequence
 ) -> tuple[Array, Array]:
     """Let an agent play itself, whole games; return its views with a choice of ranks in the play.
 
@@ -113,7 +113,7 @@ def choices(
     """
     views, ranks = [], []
     games_at_once = LANES * DEALS_A_GAME[rules.dealt]
-    chunks = entropy.spawn(max(1, deals // games_at_once))
+    chunks = seed_seq.spawn(max(1, deals // games_at_once))
     for chunk in steps(chunks, f"{rules.name}, games of {agent.name}, in parts"):
         cards, chance = chunk.spawn(2)
         rng = np.random.default_rng(chance)
@@ -175,8 +175,8 @@ class Settings:
 def run(settings: Settings) -> None:
     """Learn both games' tables, print how well they predict, and write the file."""
     agent, tables = load_agent(settings.agent), []
-    for i, (rules, entropy) in enumerate(both_games(settings.seed)):
-        cards, order = entropy.spawn(2)
+    for i, (rules, seed_seq) in enumerate(both_games(settings.seed)):
+        cards, order = seed_seq.spawn(2)
         views, ranks = choices(rules, agent, settings.deals, cards)
         learned, predicted = fit(views, ranks, i * SIZE, np.random.default_rng(order))
         tables.append(np.round(learned * UNIT).astype(np.int16))

@@ -37,7 +37,7 @@ COUNTS = ("pone's play", "dealer's play", "pone's hand", "dealer's hand", "crib"
 
 
 def measure(
-    rules: TwoHandRules, agent: Agent, deals: int, entropy: np.random.SeedSequence
+    rules: TwoHandRules, agent: Agent, deals: int, seed_seq: np.random.SeedSequence
 ) -> tuple[Array, Array]:
     """Play ``deals`` deals of an agent against itself and return what they brought.
 
@@ -48,7 +48,7 @@ def measure(
     """
     outs = np.zeros((2, PLAY_SIZE, PLAY_SIZE), dtype=np.int64)
     points = []
-    chunks = entropy.spawn(-(-deals // LANES))
+    chunks = seed_seq.spawn(-(-deals // LANES))
     for chunk in steps(chunks, f"{rules.name}, deals of {agent.name}, in parts"):
         deck, chance = chunk.spawn(2)
         games = GameBatch(rules, min(LANES, deals), episode="deal", seed=deck)
@@ -109,8 +109,8 @@ def run(settings: Settings) -> None:
     """Measure both games and write the file."""
     agent = load_agent(settings.agent)
     games = {}
-    for rules, entropy in both_games(settings.seed):
-        points, outs = measure(rules, agent, settings.deals, entropy)
+    for rules, seed_seq in both_games(settings.seed):
+        points, outs = measure(rules, agent, settings.deals, seed_seq)
         games[rules.name] = as_json(points, outs, rules)
         means = ", ".join(f"{p} {m:.3f}" for p, m in zip(COUNTS, points.mean(axis=0), strict=True))
         print(f"{rules.name}: {means}")

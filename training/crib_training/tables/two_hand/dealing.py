@@ -24,8 +24,8 @@ GAMES = ("hoyle", "five_card")
 
 def both_games(seed: int) -> Iterator[tuple[TwoHandRules, np.random.SeedSequence]]:
     """Yield the rules of six and of five cards, each with a seed of its own."""
-    for name, entropy in zip(GAMES, np.random.SeedSequence(seed).spawn(len(GAMES)), strict=True):
-        yield TwoHandRules.preset(name), entropy
+    for name, seed_seq in zip(GAMES, np.random.SeedSequence(seed).spawn(len(GAMES)), strict=True):
+        yield TwoHandRules.preset(name), seed_seq
 
 
 best_pair = choose_pair(hand_and_crib)  # as `rule_based` discards

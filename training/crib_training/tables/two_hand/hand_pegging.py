@@ -37,7 +37,9 @@ LANES = 100_000
 DEALER = 0  # its seat
 
 
-def sample(rules: TwoHandRules, agent: Agent, deals: int, entropy: np.random.SeedSequence) -> Array:
+def sample(
+    rules: TwoHandRules, agent: Agent, deals: int, seed_seq: np.random.SeedSequence
+) -> Array:
     """Play deals; return float64[2, hands, 2, 3] by role and hand.
 
     For the points this seat and the other pegged: the number of deals, their sum, that of squares.
@@ -46,7 +48,7 @@ def sample(rules: TwoHandRules, agent: Agent, deals: int, entropy: np.random.See
     look_up = np.zeros([RANKS] * (rules.dealt - 2), dtype=np.int64)
     look_up[tuple(ranks.T)] = np.arange(len(ranks))
     sums = np.zeros((2, len(ranks), 2, 3))
-    chunks = entropy.spawn(-(-deals // LANES))
+    chunks = seed_seq.spawn(-(-deals // LANES))
     for chunk in steps(chunks, f"{rules.name}, deals of {agent.name}, in parts"):
         deck, chance = chunk.spawn(2)
         rng = np.random.default_rng(chance)
@@ -129,9 +131,9 @@ def run(settings: Settings) -> None:
     """Measure both games, print what was found, and write the file."""
     agent = load_agent(settings.agent)
     games: dict[str, Any] = {}
-    for rules, entropy in both_games(settings.seed):
+    for rules, seed_seq in both_games(settings.seed):
         ranks = multisets(rules.dealt - 2)
-        sums = sample(rules, agent, settings.deals, entropy)
+        sums = sample(rules, agent, settings.deals, seed_seq)
         games[rules.name] = {"dealt": rules.dealt}
         for i, role in enumerate(ROLES):
             games[rules.name][role] = {}

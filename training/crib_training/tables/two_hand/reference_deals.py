@@ -102,7 +102,7 @@ def deals_entry(act: Act, name: str) -> Entry:
 
 
 def measure(
-    rules: TwoHandRules, agent: CompiledAgent, deals: int, entropy: np.random.SeedSequence
+    rules: TwoHandRules, agent: CompiledAgent, deals: int, seed_seq: np.random.SeedSequence
 ) -> ReferenceOutcomes:
     """Return the points of deals in which a compiled agent plays both seats."""
     family = find_family(FAMILY)
@@ -112,7 +112,7 @@ def measure(
     ends, reached = np.zeros((MOST_PONE, MOST_DEALER)), np.zeros((MOST_PONE, MOST_DEALER))
     act = agent.acts[FAMILY]
     count = deals_entry(act, f"{act.__module__}.{act.__name__}")
-    rng = generator(entropy)
+    rng = generator(seed_seq)
     state, view = np.zeros(1, dtype=family.state), np.zeros(1, dtype=family.view)
     log, course = np.zeros(family.log_size, dtype=np.int64), np.zeros(1, dtype=COURSE)
     with Progress(f"{rules.name}, deals of {agent.name}", deals) as progress:
@@ -142,8 +142,8 @@ class Settings:
 def run(settings: Settings) -> None:
     """Measure both games, print what was found, and write the file."""
     found = []
-    for rules, entropy in both_games(settings.seed):
-        outcomes = measure(rules, RuleBasedAgent(), settings.deals, entropy)
+    for rules, seed_seq in both_games(settings.seed):
+        outcomes = measure(rules, RuleBasedAgent(), settings.deals, seed_seq)
         found.append(outcomes)
         pone, dealer = outcomes.points.reshape(2, -1)
         won = 1 - win_table(outcomes, rules.target)[rules.target - rules.for_last, rules.target]
