@@ -169,6 +169,17 @@ def _counted(game: Game) -> list[Event]:
     return read_log(game.log, include_zero=True)
 
 
+@pytest.mark.parametrize("rules", ["three_hand", "four_hand"])
+def test_m2_no_card_is_dealt_twice(rules: str) -> None:
+    game = Game(rules, episode="deal")
+    for seed in range(50):
+        game.reset(seed=seed)
+        cards = [card for card in game.states["dealt"][0].tolist() if card != NONE]
+        cards.append(int(game.states["starter"][0]))
+        assert len(cards) == 5 * game.players + (game.players == 3) + 1
+        assert len(set(cards)) == len(cards)
+
+
 def test_m3_each_lays_one_away_and_keeps_four() -> None:
     for hands in (THREE, FOUR):
         table = Table(hands)
@@ -378,6 +389,22 @@ def test_m9_hands_count_from_the_dealers_left_and_the_crib_last() -> None:
         by_seat = {0: "0 hand 10", 1: "1 hand 6", 2: "2 hand 8"}
         order = [by_seat[(dealer + 1 + i) % 3] for i in range(3)]
         assert in_show(pegged) == [*order, f"{dealer} crib 16"]  # 2 2 3 3 4: runs, pairs
+
+
+def test_m9_what_makes_nothing_is_in_the_log_too_and_a_reset_clears_it() -> None:
+    """The starter before the hands: the next deal has its own when a seat reads of this one."""
+    table = Table(("2C 4D 6H 8S / KC", "3C 5S 7D 9H / TC", "2D 4H 6S 8C / JD"), "QC", "QS")
+    table.discard()
+    while not table.game.over:
+        table.game.step(table.game.legal_actions[0])
+    counted = read_log(table.game.log, include_zero=True)[-5:]
+    assert [(e.reason, e.seat) for e in counted] == [
+        ("heels", 2), ("hand", 0), ("hand", 1), ("hand", 2), ("crib", 2),
+    ]  # fmt: skip
+    assert (counted[0].points, set(counted[0].cards)) == (0, set(parse_cards("QC")))
+    assert set(counted[4].cards) == set(parse_cards("QS KC TC JD"))
+    table.game.reset()
+    assert read_log(table.game.log, include_zero=True) == []
 
 
 def test_m9_a_flush_of_four_counts_in_a_hand_and_of_five_only_in_the_crib() -> None:

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from crib_env.engine.record import NONE
 from crib_env.game import Game
 from crib_env.rules import Rules
 from decks import even_deck, low_deck
@@ -26,12 +27,43 @@ GAMES: dict[str, dict[str, Any]] = {
 }  # fmt: skip
 
 
+def check_view(game: Game, referee: ManyHandReferee, seat: int, rear: list[int]) -> None:
+    """Compare what a seat sees with what the referee knows."""
+    view, players, sides = game.view(seat), referee.players, referee.sides
+
+    def at(other: int) -> int:
+        return (other - seat) % players
+
+    pile = view["pile"][: view["pile_n"]].tolist()
+    who = [int(view["pile_seats"]) >> 2 * i & 3 for i in range(len(pile))]
+    assert list(zip(who, pile, strict=True)) == [(at(w), card) for w, card in referee.played]
+    assert (view["pile"][len(pile) :] == NONE).all()
+    assert pile[view["pile_from"] :] == referee.pile
+    assert (view["count"], view["deals"]) == (referee.count, referee.deals)
+    assert view["passed"] == sum(1 << at(other) for other in referee.passed)
+    assert (view["mover"], view["dealer"]) == (at(referee.to_move or 0), at(referee.dealer))
+    assert view["starter"] == (NONE if referee.starter is None else referee.starter)
+    assert sorted(view["hand"][: view["hand_n"]]) == sorted(referee.hands[seat])
+    if referee.starter is not None:
+        left = [len(referee.hands[(seat + i) % players]) for i in range(players)]
+        assert view["held_n"].tolist() == left + [0] * (4 - players)
+    first = referee.side[seat]
+    for name, by_side in (
+        ("scores", referee.scores), ("rear", rear), ("match_score", referee.games),
+    ):  # fmt: skip
+        mine_first = [by_side[(first + i) % sides] for i in range(sides)]
+        assert view[name].tolist() == mine_first + [0] * (4 - sides), name
+
+
 def follow(game: Game, referee: ManyHandReferee, rng: Random) -> int:
     """Play one episode on both, comparing at every decision; return the number of decisions."""
     choose = [rng.choice((rng.choice, rng.choice, max, min)) for _ in range(game.players)]
     decisions = 0
+    scores, rear = list(referee.scores), game.view(0)["rear"].tolist()
+    rear = [rear[(side - referee.side[0]) % referee.sides] for side in range(referee.sides)]
     while referee.to_move is not None:
         seat = referee.to_move
+        check_view(game, referee, rng.randrange(game.players), rear)
         assert (game.seat, game.dealer, game.over) == (seat, referee.dealer, False)
         assert game.scores == tuple(referee.scores)
         assert game.legal_actions == referee.legal()
@@ -47,6 +79,10 @@ def follow(game: Game, referee: ManyHandReferee, rng: Random) -> int:
         for event, theirs in zip(events, expected, strict=True):
             starter = {referee_starter} if event.reason in ("hand", "crib") else set()
             assert set(event.cards) | starter == set(theirs.cards)
+            rear[theirs.seat] = scores[theirs.seat]
+            scores[theirs.seat] += theirs.points
+        if scores != referee.scores:  # of the next game of a match
+            scores, rear = list(referee.scores), [0] * referee.sides
         decisions += 1
     return decisions
 

@@ -27,8 +27,10 @@ class ManyHandReferee:
         kept: the hands as they will be shown, set once all have discarded.
         crib: the card dealt to it, if three play, and those discarded, in order.
         starter: the card turned up, None while cards are discarded.
+        played: the seats and cards of this deal's play, in order.
         pile: the cards of the present count, in order.
         count: the present count.
+        passed: the seats that had nothing to play in it when it was their turn.
     """
 
     def __init__(
@@ -142,6 +144,7 @@ class ManyHandReferee:
         self.kept: list[list[int]] = [[] for _ in range(self.players)]
         self.starter: int | None = None
         self.to_move = self._left(self.dealer)[0]
+        self.played: list[tuple[int, int]] = []
         self._new_count()
 
     def _discard(self, seat: int, card: int) -> None:
@@ -161,6 +164,7 @@ class ManyHandReferee:
         """Turn the played cards down and start counting from zero."""
         self.pile: list[int] = []
         self.count = 0
+        self.passed: set[int] = set()
 
     def _playable(self, seat: int) -> list[int]:
         """Return the cards that would not take the count past 31, none at 31 (M5)."""
@@ -169,6 +173,7 @@ class ManyHandReferee:
     def _play(self, seat: int, card: int) -> None:
         """Play a card: score it (M6), and find who acts next."""
         self.pile.append(card)
+        self.played.append((seat, card))
         self.count += value(card)
 
         parts = score_play([rank(c) for c in self.pile], self.count)
@@ -200,6 +205,7 @@ class ManyHandReferee:
         for other in self._left(seat):
             if self._playable(other):
                 return other
+            self.passed.add(other)
             if self.hands[other]:
                 gos += 1
             if gos == 2 and self.second_go_ends:
