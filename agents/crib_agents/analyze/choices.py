@@ -33,7 +33,7 @@ class DiscardChoice:
         crib: mean points of the crib, negative if it is another side's; of several other sides'
             each counts in part.
         pegging: expected pegged points, minus those of the other seat; with three and four hands
-            0, for the expert leaves it out.
+            what `learned`'s network adds to hand and crib, beyond the mean of all choices.
         points: the sum of the three.
         win: the value, 0 to 1: the probability of winning the game, or the match; in a single deal
             the difference in points, scaled.

@@ -1,14 +1,17 @@
-"""`expert` in the games for three and four: it tries each card in worlds that fit its view."""
+"""`expert` in the games for three and four: it takes the card that most likely wins the game."""
 
 from __future__ import annotations
 
-from functools import cached_property
+from functools import cache
 
 import numpy as np
 from numba import float64, int64, void
 
 from crib_agents.checks import HONOURS, refuse_other_views
-from crib_agents.expert.many_hand.search import search
+from crib_agents.data.tables import MANY_HAND_WIN, load
+from crib_agents.expert.many_hand.search import COLUMNS, WIN, weigh
+from crib_agents.knowledge.many_hand.win import row_of
+from crib_agents.learned import MonteCarloAgent
 from crib_agents.rule_based import default_weights
 from crib_env.answers import one_or_many
 from crib_env.arrays import Doubles
@@ -31,28 +34,30 @@ from crib_env.policy import Actions, Views
 
 @entry(
     void(
-        VIEWS_T, TABLE_T, WEIGHTS_T, array_of(RULES), array_of(MANY_HAND), VIEWS_T, int64[::1],
-        int64[::1], int64[::1], int64[::1], float64[:, ::1], int64[::1],
+        VIEWS_T, TABLE_T, WEIGHTS_T, WEIGHTS_T, float64[:, ::1], float64[:, :, ::1],
+        array_of(RULES), array_of(MANY_HAND), VIEWS_T, int64[::1], int64[::1], int64[::1],
+        int64[::1], float64[:, :, ::1],
     ),
-    "expert.many_hand.act_views",
+    "expert.many_hand.weigh_views",
 )  # fmt: skip
-def act_views(views, table, weights, rules, states, scratch, pool, log, rng, laid, values, actions):
-    """Write a card for each view, of equal value the higher."""
+def weigh_views(
+    views, table, weights, nets, formulas, means, rules, states, scratch, pool, log, rng, laid,
+    found,
+):  # fmt: skip
+    """Write the columns of each card of each view."""
     for i in range(views.shape[0]):
         v = views[i]
-        at = values[i]
-        legal = v["legal"]
-        if legal & (legal - 1):
-            search(v, table, weights, rules[0], states, scratch[0], pool, log, rng, laid, at)
-        best = NONE
-        for k in range(v["hand_n"]):
-            if legal >> k & 1 and (
-                best == NONE
-                or at[k] > at[best]
-                or (at[k] == at[best] and v["hand"][k] > v["hand"][best])
-            ):
-                best = k
-        actions[i] = v["hand"][best]
+        row = row_of(v["players"], v["sides"])
+        weigh(
+            v, table, weights, nets, formulas[row], means[row], rules[0], states, scratch[0], pool,
+            log, rng, laid, found[i],
+        )  # fmt: skip
+
+
+@cache
+def nets() -> Doubles:
+    """Return the networks of `learned`, put together once in a process."""
+    return MonteCarloAgent().weights
 
 
 class ManyHandExpert:
@@ -68,24 +73,40 @@ class ManyHandExpert:
     def __repr__(self) -> str:
         return f"{type(self).__name__}()"
 
-    @cached_property
-    def weights(self) -> Doubles:
-        """What `rule_based` discards by, and so everyone in a world."""
-        return default_weights()
-
-    @one_or_many
-    def act(self, views: Views, rng: np.random.Generator) -> Actions:
-        """Return a legal card for each view, int64[B]; ``rng`` is left alone.
+    def weigh(self, views: Views) -> Doubles:
+        """Return the columns of each card held, float64[B, HAND, COLUMNS]; see `search`.
 
         Raises:
             ValueError: views of another family of games.
         """
         refuse_other_views(self.name, views, find_family("many_hand"))
-        actions = np.empty(len(views), dtype=np.int64)
-        act_views(
-            np.ascontiguousarray(views), show_table(), self.weights, np.zeros(1, dtype=RULES),
-            np.zeros(2, dtype=MANY_HAND), np.zeros(1, dtype=VIEW), np.zeros(52, dtype=np.int64),
+        found = np.zeros((len(views), HAND, COLUMNS))
+        win = load(MANY_HAND_WIN)
+        weigh_views(
+            np.ascontiguousarray(views), show_table(), default_weights(), nets(), win["formula"],
+            win["points"], np.zeros(1, dtype=RULES), np.zeros(2, dtype=MANY_HAND),
+            np.zeros(1, dtype=VIEW), np.zeros(52, dtype=np.int64),
             np.zeros(LOG_SIZE, dtype=np.int64), np.zeros(WORDS, dtype=np.int64),
-            np.zeros(SEATS, dtype=np.int64), np.zeros((len(views), HAND)), actions,
+            np.zeros(SEATS, dtype=np.int64), found,
         )  # fmt: skip
+        return found
+
+    @one_or_many
+    def act(self, views: Views, rng: np.random.Generator) -> Actions:
+        """Return a legal card for each view, int64[B], of equal value the higher.
+
+        Args:
+            views: structured array [B] of views, each of a seat to move.
+            rng: left alone: the expert is deterministic.
+
+        Raises:
+            ValueError: views of another family of games.
+        """
+        refuse_other_views(self.name, views, find_family("many_hand"))
+        legal = views["legal"][:, None] >> np.arange(HAND) & 1 == 1
+        several = legal.sum(axis=1) > 1
+        win = np.where(legal, 0.0, -np.inf)
+        win[several] += self.weigh(views[several])[:, :, WIN]
+        best = win == win.max(axis=1, keepdims=True)
+        actions: Actions = np.where(best, views["hand"], NONE).max(axis=1)
         return actions

@@ -12,20 +12,23 @@ where a side needs only a few points, for it does not know who counts first.
 from __future__ import annotations
 
 import math
-from functools import cache
 
-from crib_agents.data.tables import MANY_HAND_GAMES, MANY_HAND_WIN, load
+from crib_agents.data.tables import MANY_HAND_WIN, load
 from crib_env.arrays import Doubles
-from crib_env.engine.jit import kernel
+from crib_env.engine.jit import kernel, plain
 from crib_env.engine.many_hand.records import SEATS
-from crib_env.rules import Rules
 
 # Where a row of the table has its numbers: g by places to the left of the dealing side, and these.
 NEEDED = SEATS
 ADDED = SEATS + 1
 
 
-@cache
+@kernel
+def row_of(players, sides):
+    """Return the row of the tables of a game, in the order of `MANY_HAND_GAMES`."""
+    return players - 3 + (sides == SEATS)
+
+
 def numbers(players: int, sides: int) -> tuple[Doubles, Doubles]:
     """Return the numbers of the formula, and what a deal brings a side.
 
@@ -36,13 +39,8 @@ def numbers(players: int, sides: int) -> tuple[Doubles, Doubles]:
         float64[ADDED + 1]; float64[SEATS, 3], the mean points in play, hands and crib by places to
         the left of the dealing side.
     """
-    table = load(MANY_HAND_WIN)
-    for row, name in enumerate(MANY_HAND_GAMES):
-        rules = Rules.preset(name)
-        of_seats = (rules.seating or {}).get(players, ())
-        if of_seats and max(of_seats) + 1 == sides:
-            return table["formula"][row].copy(), table["points"][row].copy()
-    raise ValueError(f"no game is for {players} players on {sides} sides")
+    table, row = load(MANY_HAND_WIN), int(plain(row_of)(players, sides))
+    return table["formula"][row].copy(), table["points"][row].copy()
 
 
 @kernel
