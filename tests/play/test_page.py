@@ -232,6 +232,8 @@ def test_a_whole_game_through_the_page(
     visitor = Visitor(browser, size, "dark" if size is PHONE else "light")
     page = visitor.sit_down(served.url, game)
     session = served.session(page)
+    reviews: list[Route] = []
+    page.route("**/review", lambda route: reviews.append(route))  # they wait: the end must not
     rng = np.random.default_rng(1)
     turns = shows = 0
     while not session.over:
@@ -250,7 +252,10 @@ def test_a_whole_game_through_the_page(
     check_score(page, session)
     won = "won" if session.winner == 0 else "lost"
     assert page.locator("#end-title").inner_text() == f"You have {won}, {session.result(0)}"
-    expect(page.locator("#review")).to_contain_text("The cost of your decisions")
+    expect(page.locator("#review")).to_contain_text("The expert is judging your decisions")
+    reviews[0].continue_()
+    # The first review of a game compiles the expert.
+    expect(page.locator("#review")).to_contain_text("The cost of your decisions", timeout=300_000)
     assert turns > 10
     assert shows > 0
     page.goto(served.url + str(page.locator("#replay").get_attribute("href")))

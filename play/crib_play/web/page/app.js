@@ -135,12 +135,12 @@ async function show(found) {
 }
 
 async function finish() {
-  const review = answer.unjudged ? null : await talk.review(answer.table).catch(() => ({ phases: [], worst: [] }));
   const mine = sight.side_of[sight.seat];
   const [scores, what] = sight.match_score ? [sight.match_score, " game points"] : [sight.scores, ""];
   const result = answer.winner === mine ? "You have won" : "You have lost";
   const others = scores.filter((_, side) => side !== mine);
-  said.end(`${result}, ${[scores[mine], ...others].join(" to ")}${what}`, review, answer.unjudged, talk.replay(answer.table));
+  said.end(`${result}, ${[scores[mine], ...others].join(" to ")}${what}`, answer.unjudged, talk.replay(answer.table));
+  if (!answer.unjudged) await said.review(talk.review(answer.table));
 }
 
 async function start() {

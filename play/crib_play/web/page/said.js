@@ -88,12 +88,20 @@ export function silent() {
 }
 
 // The end: who won, and what the decisions cost, or why nobody says so.
-export function end(title, review, unjudged, replay) {
+// The end at once; the review takes its time where the expert has to be compiled first.
+export function end(title, unjudged, replay) {
   byId("replay").href = replay;
   byId("replay").hidden = false;
   byId("end-title").textContent = title;
-  byId("review").replaceChildren(...(review ? costs(review) : [make("p", {}, `There is no review: ${unjudged}.`)]));
+  reviewed(unjudged ? `There is no review: ${unjudged}.` : "The expert is judging your decisions…");
   byId("end").showModal();
+}
+
+const reviewed = (text) => byId("review").replaceChildren(make("p", { role: "status" }, text));
+
+export async function review(found) {
+  await found.then((one) => byId("review").replaceChildren(...costs(one)),
+    (error) => reviewed(`There is no review: ${error.message}`));
 }
 
 function costs(review) {
