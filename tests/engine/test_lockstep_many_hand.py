@@ -61,6 +61,7 @@ def follow(game: Game, referee: ManyHandReferee, rng: Random) -> int:
     decisions = 0
     scores, rear = list(referee.scores), game.view(0)["rear"].tolist()
     rear = [rear[(side - referee.side[0]) % referee.sides] for side in range(referee.sides)]
+    assert game.gains == [0.0] * game.players
     while referee.to_move is not None:
         seat = referee.to_move
         check_view(game, referee, rng.randrange(game.players), rear)
@@ -76,6 +77,11 @@ def follow(game: Game, referee: ManyHandReferee, rng: Random) -> int:
         assert [(e.seat, e.points, e.reason) for e in events] == [
             (e.seat, e.points, e.reason) for e in expected
         ]
+        made = [sum(e.points for e in expected if e.seat == side) for side in range(referee.sides)]
+        others = referee.sides - 1
+        assert game.gains == pytest.approx(
+            [made[side] - (sum(made) - made[side]) / others for side in referee.side]
+        )
         for event, theirs in zip(events, expected, strict=True):
             starter = {referee_starter} if event.reason in ("hand", "crib") else set()
             assert set(event.cards) | starter == set(theirs.cards)
