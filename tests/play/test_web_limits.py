@@ -9,6 +9,7 @@ import re
 import socket
 import sqlite3
 import stat
+import subprocess
 import threading
 import time
 from collections.abc import Iterator
@@ -282,6 +283,23 @@ def test_a_worker_that_dies_or_fails_says_so_and_the_next_task_is_done() -> None
         worker.close()
     with pytest.raises(RuntimeError):
         worker.submit("prepare_rules", games=[]).result()
+
+
+def test_a_worker_closed_while_its_process_starts_leaves_none(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Ctrl-C right after the start: the server waited for what its worker compiled."""
+    worker, started, popen = Worker(), [], subprocess.Popen
+
+    def start(*args: Any, **keywords: Any) -> Any:
+        started.append(popen(*args, **keywords))
+        worker.close()
+        return started[0]
+
+    monkeypatch.setattr(subprocess, "Popen", start)
+    with pytest.raises(WorkerError, match="the server is closing"):
+        worker.submit("prepare_rules", games=["six"]).result()
+    assert started[0].poll() is not None
 
 
 def test_questions_of_an_address_take_turns_and_those_of_others_do_not_wait() -> None:

@@ -104,12 +104,12 @@ def run(settings: Settings) -> None:
         h11_max_incomplete_event_size=HEAD_BYTES,
     )  # fmt: skip
     here = "127.0.0.1" if settings.host in EVERYWHERE else settings.host
-    print(f"the table is open at {url(here, port)} (Ctrl-C closes it)", flush=True)
-    if settings.host not in LOOPBACK:
-        found = " or ".join(others) or "an address of this machine, which was not found"
-        print(f"from other machines: {found}\n{NETWORK}", flush=True)
-    preparation.start()
     try:
+        preparation.start()
+        print(f"the table is open at {url(here, port)} (Ctrl-C closes it)", flush=True)
+        if settings.host not in LOOPBACK:
+            found = " or ".join(others) or "an address of this machine, which was not found"
+            print(f"from other machines: {found}\n{NETWORK}", flush=True)
         uvicorn.Server(config).run(sockets=[listening])
     except KeyboardInterrupt:
         pass

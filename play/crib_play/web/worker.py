@@ -77,13 +77,16 @@ class Worker:
         return found["answer"]
 
     def _start(self) -> subprocess.Popen[str]:
-        if self._closed:
+        child: subprocess.Popen[str] | None = None
+        if not self._closed:
+            child = self._child = subprocess.Popen(
+                [sys.executable, "-c", START, json.dumps(sys.path)], stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE, text=True, encoding="utf-8",
+            )  # fmt: skip
+        if child is None or self._closed:  # closed meanwhile: nobody else would end it
+            self._end()
             raise WorkerError("the server is closing")
-        self._child = subprocess.Popen(
-            [sys.executable, "-c", START, json.dumps(sys.path)], stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE, text=True, encoding="utf-8",
-        )  # fmt: skip
-        return self._child
+        return child
 
     def _end(self) -> None:
         child, self._child = self._child, None
