@@ -227,7 +227,7 @@ def result(line: str, seed: int, settings: Settings, stored: list[dict[str, Any]
         return None
     if not done:
         learn(line, seed, settings.decisions, folder)
-    return {"seed": seed, "curve": curve_of(folder), **measure(line, folder)}
+    return {**measure(line, folder), "seed": seed, "curve": curve_of(folder)}
 
 
 def run(settings: Settings) -> None:
