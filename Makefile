@@ -61,7 +61,8 @@ check-libraries: $(INSTALLED) ## Run the examples of other libraries, each in an
 		fi; \
 		installed=$$(date +%s); result=passed; \
 		CHECKED_LIBRARY=$$name $$home/bin/python -m pytest -m "slow or not slow" -k $$name \
-			tests/project/test_libraries.py tests/training/test_exploit_toy.py $(ARGS) || { result=FAILED; failed=1; }; \
+			tests/project/test_libraries.py tests/training/test_exploit_toy.py $(ARGS) \
+			|| { result=FAILED; failed=1; }; \
 		report="$$report$$(printf '%-11s %-6s set up %4d s, ran %4d s, %5d MB' $$name $$result \
 			$$((installed - started)) $$(($$(date +%s) - installed)) \
 			$$(du -sm $$home | cut -f 1))|"; \

@@ -32,7 +32,7 @@ class RngStreams:
         self.seed(None)
 
     def seed(self, seed: int | None) -> SeedSequence:
-        """Start every generator from ``seed``; return the seed_seq of the deals."""
+        """Start every generator from ``seed``; return the seed sequence of the deals."""
         deals, players, python = SeedSequence(seed).spawn(3)
         n = len(self.rngs)
         phase, share = players.spawn(2)

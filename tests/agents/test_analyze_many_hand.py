@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 from crib_agents.analyze import CardChoice, DiscardChoice, analyze
-from crib_agents.data.tables import MANY_HAND_GAMES
+from crib_agents.data.tables import MANY_HAND_GAMES, MANY_HAND_WIN, load
 from crib_agents.expert.agent import ExpertAgent
-from crib_agents.knowledge.many_hand.win import ADDED, chance_of, numbers
+from crib_agents.knowledge.many_hand.win import ADDED, chance_of, row_of
 from crib_training.tables.many_hand.winning import Starts, fit, play, probabilities, surprise
 
 from crib_env.cards import parse_card, parse_cards
@@ -92,7 +92,7 @@ def test_in_a_single_deal_a_choice_counts_by_its_points() -> None:
 def test_the_chances_of_all_sides_add_to_one_and_rise_with_the_score(rules: str) -> None:
     preset = Rules.preset(rules)
     sides = len(set(preset.seating[preset.players]))
-    formula, _ = numbers(preset.players, sides)
+    formula = load(MANY_HAND_WIN)["formula"][row_of(preset.players, sides)]
     for needs in ([121.0] * sides, [30.0, 60.0, 45.0, 70.0][:sides]):
         for dealing in range(sides):
             each = [chance_of(np.roll(needs, -side), sides, (dealing - side) % sides, formula)
@@ -106,7 +106,7 @@ def test_the_formula_is_what_is_fitted_and_predicts_games() -> None:
     """The table's numbers by the trainer's arithmetic; and a fit to few games is nearly as good."""
     rules = Rules.preset("three_hand")
     starts = play(rules, 400, np.random.SeedSequence(77))
-    formula, _ = numbers(3, 3)
+    formula = load(MANY_HAND_WIN)["formula"][row_of(3, 3)]
     stored = probabilities(starts.features(formula[ADDED]), np.array([formula[4], *formula[:2]]))
     for k in range(0, len(starts.needs), 97):
         needs = starts.needs[k].astype(np.float64)

@@ -187,8 +187,8 @@ def test_choices_are_kept_and_nonsense_is_passed_over() -> None:
     assert load_preferences() == Preferences()
     assert save_preferences(Preferences("five", "greedy", 7, True)) is None
     assert load_preferences() == Preferences("five", "greedy", 7, True)
-    kept = json.loads(preferences_file().read_text())
-    preferences_file().write_text(json.dumps({**kept, "speed": 99, "coach": "yes", "more": 1}))
+    stored = json.loads(preferences_file().read_text())
+    preferences_file().write_text(json.dumps({**stored, "speed": 99, "coach": "yes", "more": 1}))
     assert load_preferences() == Preferences(
         "five", "greedy", Preferences().speed, Preferences().coach
     )

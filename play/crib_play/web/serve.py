@@ -85,17 +85,17 @@ def run(settings: Settings) -> None:
     named = tuple(map(settings.trusted, settings.agents))
     listening = listen(settings.host, settings.port)
     store = open_store(settings.games or own_file())
-    choices = load_preferences()
+    preferences = load_preferences()
     tables = Tables(store, named or agent_names(), keep_days=settings.keep_days)
     tables.clear_away()
     for name in named:
         tables.agent(name)  # what cannot be loaded is said now, and not at the table
     port = listening.getsockname()[1]
     others = [url(address, port) for address in others_reach(settings.host)]
-    preparation = Preparation(named or (choices.opponent,), choices)
+    preparation = Preparation(named or (preferences.opponent,), preferences)
     finished = Finished(Worker())
     app = make_app(
-        tables, choices, [*LOOPBACK, *settings.allow_host], others, preparation,
+        tables, preferences, [*LOOPBACK, *settings.allow_host], others, preparation,
         Limits(settings.tables_per_hour), finished,
     )  # fmt: skip
     config = uvicorn.Config(

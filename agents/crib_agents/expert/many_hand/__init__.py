@@ -1,1 +1,1 @@
-"""`expert` for three and four: worlds drawn by belief, and rollouts in each."""
+"""`expert` for three and four: worlds drawn by belief, rollouts in each, `learned`'s networks."""

@@ -220,7 +220,9 @@ def weigh(v, table, weights, nets, formula, means, rules, states, scratch, pool,
 
     Args:
         weights: `rule_based`'s. nets: `learned`'s.
-        formula, means: `crib_agents.knowledge.many_hand.win.numbers`.
+        formula, means: the rows of `MANY_HAND_WIN` for the game, float64[ADDED + 1] and the mean
+            points in play, hands and crib by places to the left of the dealing side,
+            float64[SEATS, 3].
         rules, states, scratch: a rules record, two states, a view; all overwritten, as are the
             unseen cards ``pool``, int64[52], the ``log``, the generator ``rng`` and the others'
             discards ``laid``, int64[SEATS].

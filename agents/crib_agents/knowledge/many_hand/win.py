@@ -13,9 +13,7 @@ from __future__ import annotations
 
 import math
 
-from crib_agents.data.tables import MANY_HAND_WIN, load
-from crib_env.arrays import Doubles
-from crib_env.engine.jit import kernel, plain
+from crib_env.engine.jit import kernel
 from crib_env.engine.many_hand.records import SEATS
 
 # Where a row of the table has its numbers: g by places to the left of the dealing side, and these.
@@ -29,20 +27,6 @@ def row_of(players, sides):
     return players - 3 + (sides == SEATS)
 
 
-def numbers(players: int, sides: int) -> tuple[Doubles, Doubles]:
-    """Return the numbers of the formula, and what a deal brings a side.
-
-    Args:
-        players: 3 or 4. sides: how many sides they are.
-
-    Returns:
-        float64[ADDED + 1]; float64[SEATS, 3], the mean points in play, hands and crib by places to
-        the left of the dealing side.
-    """
-    table, row = load(MANY_HAND_WIN), int(plain(row_of)(players, sides))
-    return table["formula"][row].copy(), table["points"][row].copy()
-
-
 @kernel
 def chance_of(needs, sides, dealing, formula):
     """Return the chance that side 0 wins, at the start of a deal.
@@ -50,7 +34,7 @@ def chance_of(needs, sides, dealing, formula):
     Args:
         needs: by side, the points it still has to make; not of a game that is won.
         sides: how many there are. dealing: the side that deals.
-        formula: see `numbers`.
+        formula: a row of the table's ``formula``, float64[ADDED + 1]; see `row_of`.
     """
     mean = 0.0
     for side in range(sides):
