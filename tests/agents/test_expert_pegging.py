@@ -338,7 +338,7 @@ def test_findings_are_the_references(game: str, episode: str) -> None:
     With two cards or fewer in the other's hand no hypothesis is left out, and in a game scores are
     such that either seat may go out in the play or in the count.
     """
-    table = expert_at_the_table(game, episode, 3 if SLOW else 4, seed=41)
+    table = expert_at_the_table(game, episode, 3, seed=41)
     rng = np.random.default_rng(42)
     if episode != "deal":
         table.states["scores"] = PRESETS[game].target - rng.integers(1, 30, (len(table.states), 2))

@@ -217,7 +217,7 @@ print([adding(int(n))(0) for n in sys.argv[1:]])
     ("decorator", "first", "kept"),
     [
         ("kernel", True, 2),
-        ("numba.njit", True, 0),
+        pytest.param("numba.njit", True, 0, marks=pytest.mark.slow),
         *(pytest.param(one, False, 2, marks=pytest.mark.slow) for one in ("kernel", "numba.njit")),
     ],
 )

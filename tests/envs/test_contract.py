@@ -720,7 +720,7 @@ def test_moves_made_are_taken_back_one_by_one(name: str) -> None:
 def test_every_position_comes_back_from_its_notation(name: str, keywords: dict[str, Any]) -> None:
     env, other = (module(name).raw_env(**keywords) for _ in range(2))
     env.reset(seed=92)
-    for _ in walk(env, np.random.default_rng(92), decisions=60):
+    for _ in walk(env, np.random.default_rng(92), decisions=30):
         text = env.notation()
         other.set_position(text)
         assert other.notation() == text

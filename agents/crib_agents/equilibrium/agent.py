@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numba import float64, void
@@ -25,9 +25,6 @@ from crib_env.engine.record import WEIGHTS_T, array_of
 from crib_env.engine.two_hand.records import VIEW
 from crib_env.policy import Act, CompiledAgent, Views
 from crib_env.rules import Rules
-
-if TYPE_CHECKING:
-    pass
 
 SHIPPED = FOLDER / "equilibrium"
 FAMILY = "two_hand"
