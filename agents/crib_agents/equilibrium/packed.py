@@ -7,10 +7,11 @@ probabilities go into one.
 from __future__ import annotations
 
 import numpy as np
+from numba import float64, uint8, void
 
 from crib_agents.equilibrium.strategy import Strategy
 from crib_env.arrays import Bytes, Doubles
-from crib_env.engine.jit import kernel
+from crib_env.engine.jit import entry, kernel
 
 # What a strategy begins with: numbers of its parts, and where those begin behind it.
 CLASSES, DISCARD_PAIRS, STARTERS, SIZE, CODES, SPLITS, ROW, CHILD, OFFSET, PEGGING = range(10)
@@ -29,20 +30,34 @@ def pack_bytes(values: Bytes) -> Doubles:
     return packed
 
 
-def pack_splits(discard: Bytes) -> Doubles:
-    """Return the two likeliest splits of each class, and the first's probability, as one number.
+@entry(void(uint8[:, ::1], float64[::1]))
+def fill_splits(discard, packed):
+    """Write the two likeliest splits of each class, and the first's probability, as one number.
 
     Args:
-        discard: uint8[2, C, S].
-
-    Returns:
-        float64[2 * C]: likeliest split, 16 times the second, 256 times the first's 255ths of both.
+        discard: uint8[N, S], the probabilities of the splits of each class and role.
+        packed: float64[N]: the likeliest split (of equal ones the last), 16 times the second, 256
+            times the first's 255ths of both.
     """
-    order = np.argsort(discard, axis=2, kind="stable")[:, :, ::-1][:, :, :2]
-    most = np.take_along_axis(discard, order, axis=2).astype(np.float64)
-    share = np.rint(255 * most[:, :, 0] / np.maximum(most.sum(axis=2), 1))
-    packed: Doubles = order[:, :, 0] + 16.0 * order[:, :, 1] + 256.0 * share
-    return packed.ravel()
+    for k in range(discard.shape[0]):
+        row = discard[k]
+        first = 0
+        for split in range(1, row.shape[0]):
+            if row[split] >= row[first]:
+                first = split
+        second = 1 if first == 0 else 0
+        for split in range(second + 1, row.shape[0]):
+            if split != first and row[split] >= row[second]:
+                second = split
+        both = max(int(row[first]) + int(row[second]), 1)
+        packed[k] = first + 16 * second + 256 * np.rint(255 * row[first] / both)
+
+
+def pack_splits(discard: Bytes) -> Doubles:
+    """Return what `fill_splits` writes, float64[2 * C], of uint8[2, C, S]."""
+    packed = np.zeros(discard.shape[0] * discard.shape[1])
+    fill_splits(np.array(discard).reshape(len(packed), -1), packed)  # a file is read-only
+    return packed
 
 
 def pack(strategy: Strategy) -> Doubles:
