@@ -223,6 +223,10 @@ class _Walk:
         elif kind is _types.Tuple:
             for item in value.types:
                 self.type(item)
+        elif kind in (_types.NamedTuple, _types.NamedUniTuple):
+            self.class_(value.instance_class)
+            for item in value.types:
+                self.type(item)
         elif kind is _types.Record:
             for field in value.members:
                 self.type(field[1])

@@ -10,7 +10,8 @@ import numpy.typing as npt
 import pytest
 from crib_agents import PhasedAgent
 from crib_agents.data.tables import ROLES
-from crib_agents.expert.two_hand.discard import crib, expected_win, expert
+from crib_agents.expert.two_hand.discard import crib, expert
+from crib_agents.expert.two_hand.discard.expected_win import expected_win
 from crib_agents.expert.two_hand.discard.expert import (
     CRIB_MEAN,
     HAND_MEAN,
@@ -35,7 +36,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from checkout import python
-from compiled import SLOW
+from compiled import SLOW, as_entry
 from crib_env import format_cards, parse_cards
 from crib_env.engine.two_hand.records import DEAL, GAME, PEGGING, VIEW
 from crib_env.rules import PRESETS
@@ -239,7 +240,7 @@ def test_the_staged_worth_is_that_of_every_way_the_deal_can_go(
 ) -> None:
     table = win_table(6, 121, GAME)
     record, scratch = small_model()
-    found = expected_win.expected_win(table, i_deal, pone, dealer, record, 0.0, 0.0, scratch)
+    found = as_entry(expected_win)(table, i_deal, pone, dealer, record, 0.0, 0.0, scratch)
     expected = 0.0
     for chance, pegged in PLAYS:
         for hand, p in COUNTS[0].items():
@@ -261,10 +262,10 @@ def test_pegging_better_is_worth_more_and_never_certain(i_deal: int) -> None:
     table = win_table(6, 121, GAME)
     record, scratch = small_model()
     for pone, dealer in ((1, 2), (3, 8), (20, 15)):
-        by_pone = [expected_win.expected_win(table, i_deal, pone, dealer, record, more, 0.0,
+        by_pone = [as_entry(expected_win)(table, i_deal, pone, dealer, record, more, 0.0,
         scratch)
                    for more in (-1.5, -0.5, 0.0, 0.5, 1.5)]  # fmt: skip
-        by_dealer = [expected_win.expected_win(table, i_deal, pone, dealer, record, 0.0, more,
+        by_dealer = [as_entry(expected_win)(table, i_deal, pone, dealer, record, 0.0, more,
         scratch)
                      for more in (-1.5, -0.5, 0.0, 0.5, 1.5)]  # fmt: skip
         sign = 1 if i_deal else -1

@@ -32,7 +32,7 @@ from crib_training.tables.table_top.values import learn
 from crib_training.tables.table_top.weights import FITTED, fit
 
 from checkout import python
-from compiled import compiled_alone
+from compiled import as_entry, compiled_alone
 from crib_env import find_agent
 from crib_env.batch import GameBatch
 from crib_env.cards import parse_card
@@ -106,13 +106,13 @@ def test_t8_t12_full_lines_and_cribs_are_worth_their_score(preset: str) -> None:
             cards.sort(key=lambda c: c % 4 != 2)
         line, starter = cards[:5], cards[0]
         nob = 0 if starter // 4 == scoring.JACK else 1 << 4 * scoring.JACK + starter % 4
-        found = line_value(
+        found = as_entry(line_value)(
             values, np.zeros(RANKS), show_table(), mask_of(line), trial % 2, 0, rules.flush_size,
             nob, mask_of(cards[5:]),
         )  # fmt: skip
         assert found == scoring.score_line(line, rules.flush_size, starter), (seed, line)
         # A crib is counted without its flush, which no search sees coming.
-        crib = crib_value(values, show_table(), mask_of(line), 1, nob)
+        crib = as_entry(crib_value)(values, show_table(), mask_of(line), 1, nob)
         assert crib == scoring.score_line(line, 6, starter), (seed, line)
 
 

@@ -18,6 +18,7 @@ from crib_training.learn.deep_monte_carlo.settings import Settings
 from crib_training.learn.deep_monte_carlo.training import Training
 from crib_training.tables.many_hand.cribs import mean_cribs
 
+from compiled import as_entry
 from crib_env.batch import GameBatch
 from crib_env.engine.counting import sequence_of
 from crib_env.engine.many_hand.counting import certain_points
@@ -52,7 +53,7 @@ def test_what_a_seat_could_not_play_it_does_not_hold() -> None:
     v["pile"][:4] = [4 * 9, 4 * 9 + 1, 4 * 4, 4 * 4 + 1]  # T, T, 5, 5
     v["pile_n"], v["count"] = 4, 30
     v["pile_seats"] = 0 | 1 << 2 | 2 << 4 | 2 << 6  # me, left, right, right
-    least = int(least_pips(v))
+    least = int(as_entry(least_pips)(v))
     assert [least >> 4 * seat & 15 for seat in range(3)] == [7, 7, 1]
 
 
@@ -63,7 +64,7 @@ def test_a_seat_that_scored_nothing_lacks_what_would_have_scored() -> None:
     v["pile"][:6] = [4 * 7, 4 * 8, 4 * 8 + 1, 4 * 4, 4 * 4 + 1, 4 * 5]  # 8, 9, 9; 5, 5, 6
     v["pile_n"], v["pile_from"], v["count"] = 6, 3, 16
     v["pile_seats"] = 0 | 1 << 2 | 2 << 4 | 0 | 1 << 8 | 2 << 10  # me, left, right, and again
-    lacks = int(lacking(v))
+    lacks = int(as_entry(lacking)(v))
     ranks = [{r for r in range(RANKS) if lacks >> RANKS * i + r & 1} for i in range(2)]
     assert ranks == [{6, 7}, {4}]  # no 7 and no 8; no 5
 
@@ -89,14 +90,15 @@ def test_a_world_shows_the_seat_what_it_sees(preset: str, plays: int) -> None:
         states, rules, other = (np.zeros(1, dtype=one) for one in (STATE, RULES, VIEW))
         s = states[0]
         rules_of(v, rules[0])
-        unseen = known(v, s)
-        draw_world(s, rules[0], show_table(), default_weights(), v, unseen, pool, rng, other[0],
-                   laid)  # fmt: skip
+        unseen = as_entry(known)(v, s)
+        as_entry(draw_world)(
+            s, rules[0], show_table(), default_weights(), v, unseen, pool, rng, other[0], laid
+        )
         players = int(v["players"])
         cards = [int(c) for c in s["dealt"] if c != NONE]
         assert len(set(cards)) == HAND * players + (players == 3)
         assert (s["dealt"][CRIB_SLOT] != NONE) == (players == 3)
-        least = int(least_pips(v))
+        least = int(as_entry(least_pips)(v))
         for seat in range(players):
             held = [
                 int(s["dealt"][HAND * seat + i]) for i in range(HAND) if s["held"][seat] >> i & 1

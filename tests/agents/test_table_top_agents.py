@@ -14,7 +14,7 @@ from crib_agents import GreedyAgent, RandomAgent, RuleBasedAgent
 from crib_agents.kernels import placing
 from crib_training.evaluation.duplicate import estimate, play_pairs
 
-from compiled import SLOW
+from compiled import SLOW, as_entry
 from crib_env.engine.record import NONE
 from crib_env.engine.show import show_table
 from crib_env.engine.table_top.lines import points_so_far
@@ -155,11 +155,12 @@ def test_lines_are_counted_and_foreseen_as_the_reference_does(flush_size: int) -
         cards, unseen, starter = deck[:n], deck[n : n + 30], deck[0]
         nob = 0 if starter // 4 == 10 or not cards else 1 << 40 + starter % 4
         now = as_they_lie(cards, flush_size, starter)
-        assert points_so_far(show_table(), mask_of(cards), flush_size, nob) == now, (seed, cards)
+        found = as_entry(points_so_far)(show_table(), mask_of(cards), flush_size, nob)
+        assert found == now, (seed, cards)
         added = 0
         if 0 < n < 5:
             added = sum(as_they_lie([*cards, c], flush_size, starter) - now for c in unseen)
-        likely = placing.likely_points(
+        likely = as_entry(placing.likely_points)(
             show_table(), weights, mask_of(cards), mask_of(unseen), flush_size, nob
         )
         assert likely == pytest.approx(now + added / len(unseen)), (seed, cards, unseen)

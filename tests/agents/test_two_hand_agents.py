@@ -24,7 +24,7 @@ from crib_training.tables.two_hand.schell import SCHELL
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from compiled import SLOW
+from compiled import SLOW, as_entry
 from crib_env import format_cards, parse_card, parse_cards
 from crib_env.engine.cache import cache_folder
 from crib_env.engine.family import find_family
@@ -47,7 +47,7 @@ every_game = pytest.mark.parametrize("game", GAMES)
 
 def run_kernel(kernel: Any, view: Any, *args: Any) -> int:
     """Call a kernel on one view: compiled code takes a record of an array."""
-    return int(kernel(np.array([view], dtype=VIEW)[0], *args))
+    return int(as_entry(kernel)(np.array([view], dtype=VIEW)[0], *args))
 
 
 def discarded_pair(agent: Agent, cards: list[int], game: str, dealer: bool) -> tuple[int, int]:

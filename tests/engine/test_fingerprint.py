@@ -13,8 +13,10 @@ import numba
 import pytest
 from numba.core import config
 
-from checkout import python
+from checkout import ROOT, python
 from crib_env.engine.fingerprint import CannotFingerprint, fingerprint
+from crib_env.engine.jit import Entry
+from crib_env.engine.record import tuple_of
 
 pytestmark = pytest.mark.skipif(config.DISABLE_JIT, reason="nothing is compiled")
 
@@ -358,6 +360,43 @@ def test_a_helper_whose_constants_change_in_a_running_process_has_no_fingerprint
     table[0] = 3
     with pytest.raises(CannotFingerprint, match="has changed since it was first compiled"):
         fingerprint(act)
+
+
+def test_named_tuples_in_a_signature_are_part_of_the_code() -> None:
+    def act(x):
+        return x
+
+    class Pair(NamedTuple):
+        a: int
+        b: int
+
+    class Other(NamedTuple):
+        b: int
+        a: int
+
+    kinds = (tuple, Pair, Other)
+    mixed, alike = (
+        {fingerprint(act, tuple_of(kind, numba.int64, last)) for kind in kinds}
+        for last in (numba.float64, numba.int64)
+    )
+    assert len(mixed | alike) == 6
+
+
+def test_all_that_python_calls_can_be_stored() -> None:
+    entries = []
+    for package in (
+        ROOT / "crib_env",
+        ROOT / "agents/crib_agents",
+        ROOT / "training/crib_training",
+    ):
+        for file in package.rglob("*.py"):
+            if "\n@entry(" in file.read_text(encoding="utf-8"):
+                name = ".".join(file.relative_to(package.parent).with_suffix("").parts)
+                module = importlib.import_module(name)
+                entries += [each for each in vars(module).values() if isinstance(each, Entry)]
+    assert len(entries) > 50
+    for each in entries:
+        assert fingerprint(each.function, each.signature), each.name
 
 
 def test_a_profiler_leaves_fingerprints_as_they_are() -> None:
