@@ -34,6 +34,7 @@ from crib_env import (
     find_agent,
     register_environment,
 )
+from crib_env.envs import renderer
 
 VARIANTS: dict[str, list[dict[str, Any]]] = {
     "six_card_v0": [{"episode": "match"}, {"episode": "deal"}, {"rules": "five_card"}],
@@ -128,7 +129,8 @@ def test_pettingzoo_performance_benchmark(name: str, capsys: pytest.CaptureFixtu
 
 @every_name
 @pytest.mark.filterwarnings("ignore::UserWarning")
-def test_gymnasium_check_env(name: str) -> None:
+def test_gymnasium_check_env(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(renderer, "FPS", 1000)  # the window waits for nobody
     env = gymnasium.make(gym_id(name), opponent=opponent_of(name))
     gymnasium_check_env(env.unwrapped)
 

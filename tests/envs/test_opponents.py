@@ -313,7 +313,7 @@ def test_gymnasiums_checker_takes_it_and_an_unknown_library_is_refused() -> None
     env = gymnasium.make("crib_env/SixCard-v0", opponent="greedy", mask_in_observation=True)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        check_env(env.unwrapped)
+        check_env(env.unwrapped, skip_render_check=True)
     with pytest.raises(ValueError, match="rllib"):
         six_card_v0.gym_env(opponent="greedy", mask_in_observation="rlib")
 
