@@ -38,3 +38,21 @@ def test_a_short_run_falls_well_below_a_random_network(
         learning.iterate()
     assert first > 3
     assert toy_exploitability(learning.agent(), every=EVERY) < most * first
+
+
+@pytest.mark.parametrize(
+    ("method", "learner"),
+    [("selfplay_ppo", "PPO"), ("mmd", "MMD"), ("mmd_tree", "MMDTree"), ("vrpo", "VRPO")],
+)
+def test_a_long_run_comes_close_to_perfect_play(
+    method: str, learner: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    torch.set_num_threads(1)
+    in_the_toy(monkeypatch)
+    learning = toy_learner(method, learner, 1, 1_000_000, learning_rate=1e-3)
+    first = toy_exploitability(learning.agent(), every=EVERY)
+    while learning.decisions < 1_000_000:
+        learning.iterate()
+    last = toy_exploitability(learning.agent(), every=EVERY)
+    print(f"{method}: {first:.2f} before, {last:.2f} after {learning.decisions:,} decisions")
+    assert last < first / 5
