@@ -6,10 +6,10 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from gymnasium import spaces
 from stable_baselines3.common.vec_env.base_vec_env import VecEnv
 
+from crib_env.arrays import Array, Bools
 from crib_env.engine.record import NONE
 from crib_env.envs.endings import ending_of
 from crib_env.envs.learner import LearnerBatch
@@ -19,8 +19,6 @@ from crib_env.envs.settings import LearnerSettings
 from crib_env.envs.signatures import shows_keywords_of
 from crib_env.options import check_seed, read_options
 from crib_env.rules import Rules
-
-Array = npt.NDArray[Any]
 
 
 class CribbageVecEnv(LearnerSettings, VecEnv):
@@ -112,7 +110,7 @@ class CribbageVecEnv(LearnerSettings, VecEnv):
     def _observation(self) -> Observation:
         return self._masking.joined(self.batch.observations.copy(), self.batch.masks.copy())
 
-    def action_masks(self) -> npt.NDArray[np.bool_]:
+    def action_masks(self) -> Bools:
         """Return which actions are legal in every game, bool[N, actions]."""
         return self.batch.masks.astype(np.bool_)
 

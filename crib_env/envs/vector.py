@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from gymnasium import spaces
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
+from crib_env.arrays import Array, Bools
 from crib_env.envs.endings import UNDECIDED, endings
 from crib_env.envs.learner import LearnerBatch
 from crib_env.envs.masked import Masking, Observation
@@ -20,7 +20,6 @@ from crib_env.envs.signatures import shows_keywords_of
 from crib_env.options import check_seed, read_options
 from crib_env.rules import Rules
 
-Array = npt.NDArray[Any]
 MODES = (AutoresetMode.SAME_STEP, AutoresetMode.NEXT_STEP)
 
 
@@ -187,7 +186,7 @@ class CribbageVectorEnv(LearnerSettings, VectorEnv[Observation, Array, Array]):
     def _observation(self, info: dict[str, Any]) -> Observation:
         return self._masking.joined(self._own(self.batch.observations), info["action_mask"])
 
-    def action_masks(self) -> npt.NDArray[np.bool_]:
+    def action_masks(self) -> Bools:
         """Return which actions are legal in every game, bool[N, actions]."""
         return self.batch.masks.astype(np.bool_)
 
