@@ -7,11 +7,11 @@ agent receives only views. The code that measures sees the states and the tally.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from crib_env.arrays import Array
 from crib_env.engine.family import Family, find_family, of_one_deal
 from crib_env.engine.lanes import lane_entries
 from crib_env.engine.record import NO_DECKS, NONE
@@ -23,8 +23,6 @@ from crib_env.honours import refuse_rules
 from crib_env.options import ResetOptions, set_scores
 from crib_env.policy import Actions, Agent, Views, ask_agent
 from crib_env.rules import Rules, as_rules
-
-Array = npt.NDArray[Any]
 
 
 class GameBatch:

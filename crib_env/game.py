@@ -24,9 +24,9 @@ from functools import partial
 from typing import Any, NamedTuple, Self
 
 import numpy as np
-import numpy.typing as npt
 
 from crib_env.answers import whole_action
+from crib_env.arrays import Array
 from crib_env.engine.family import Family, find_family, of_one_deal
 from crib_env.engine.lanes import lane_entries
 from crib_env.engine.log import FOR_LAST
@@ -42,8 +42,6 @@ from crib_env.options import ResetOptions, check_seed, read_options, set_scores
 from crib_env.render.svg.document import document, framed
 from crib_env.render.svg.scene import Scene
 from crib_env.rules import Rules, as_rules
-
-Array = npt.NDArray[Any]
 
 
 class Snapshot(NamedTuple):

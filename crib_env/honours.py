@@ -13,12 +13,11 @@ from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
 import numpy as np
-import numpy.typing as npt
 
+from crib_env.arrays import Ints
 from crib_env.engine.family import find_family
 from crib_env.rules import PRESETS, Rules
 
-Array = npt.NDArray[np.int64]
 WORD = np.dtype(np.int64).itemsize  # of which all records are made
 ANY_RULES = "'random' plays by any rules"
 
@@ -77,11 +76,11 @@ class _Shown(NamedTuple):
 
     family: str
     names: tuple[str, ...]
-    columns: Array
+    columns: Ints
 
 
 # What an agent's last views showed, if it plays by it: most batches are of one game.
-_passed: WeakKeyDictionary[Any, Array] = WeakKeyDictionary()
+_passed: WeakKeyDictionary[Any, Ints] = WeakKeyDictionary()
 
 
 @cache

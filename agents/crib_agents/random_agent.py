@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-import numpy as np
-
 from crib_env.answers import one_or_many
 from crib_env.arrays import Doubles
-from crib_env.engine.lanes import lane_entries
+from crib_env.encoding import encode
 from crib_env.engine.rng import below
 from crib_env.engine.slots import NTH_SLOT, SLOT_COUNT
 from crib_env.engine.table_top.cells import bit_count, lowest
@@ -41,9 +39,7 @@ class RandomAgent(CompiledAgent):
     @one_or_many
     def action_probabilities(self, views: Views) -> Doubles:
         """Return float64[B, actions]: each legal action of a view is as likely."""
-        _, family = self._for_views(views)
-        observations = np.empty((len(views), family.obs_size), dtype=np.uint8)
-        masks = np.empty((len(views), family.actions), dtype=np.int8)
-        lane_entries(family).encode(np.ascontiguousarray(views), observations, masks)
+        self._for_views(views)
+        _, masks = encode(views)
         probabilities: Doubles = masks / masks.sum(axis=1, keepdims=True)
         return probabilities

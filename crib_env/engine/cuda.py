@@ -13,7 +13,6 @@ from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from numba import int64
 
 from crib_env.engine.family import Family, find_family
@@ -34,7 +33,6 @@ SIMULATED = bool(cuda.config.ENABLE_CUDASIM)
 # Numba gives a record in local memory no alignment of its own; the simulator takes none.
 ALIGNMENT = None if SIMULATED else 8
 
-Array = npt.NDArray[Any]
 DeviceArray = Any
 """An array in device memory, with ``__cuda_array_interface__`` and ``copy_to_host()``."""
 

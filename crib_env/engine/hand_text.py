@@ -1,14 +1,15 @@
-"""What the texts of games with hands share: lines, calls, the show, why a card is refused."""
+"""What the texts of games share: lines, calls; of games with hands also cards, show and board."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from textwrap import wrap
 from typing import Any
 
 from crib_env.cards import DECK_SIZE, format_card, format_cards, pip
 from crib_env.engine.record import NONE
 from crib_env.events import Event
+from crib_env.render.board import track
 from crib_env.render.words import pegged
 from crib_env.rules import Rules
 from crib_env.scoring import score_hand
@@ -41,9 +42,11 @@ def why_illegal(view: Any, card: int) -> str:
     )
 
 
-def split_events(events: Sequence[Event]) -> tuple[Sequence[Event], Sequence[Event]]:
+def split_events(
+    events: Sequence[Event], counted: Collection[str] = COUNTED
+) -> tuple[Sequence[Event], Sequence[Event]]:
     """Return the events up to the last that was counted, which are of an ended deal; the others."""
-    shown = 1 + max((i for i, one in enumerate(events) if one.reason in COUNTED), default=-1)
+    shown = 1 + max((i for i, one in enumerate(events) if one.reason in counted), default=-1)
     return events[:shown], events[shown:]
 
 
@@ -55,6 +58,33 @@ def line_of(label: str, text: str) -> str:
 def shown(cards: Sequence[int]) -> str:
     """Return cards as text, with marks for those not known."""
     return " ".join(HIDDEN if card == NONE else format_card(int(card)) for card in cards)
+
+
+def played(view: Any, seats: int, bits: int, who: int) -> str:
+    """Return the cards a seat has played, each in the column of its turn; shadowed in brackets.
+
+    Args:
+        seats: who played each card of the pile, in so many ``bits``. who: the seat.
+    """
+    columns = ""
+    for i, card in enumerate(map(format_card, view["pile"][: view["pile_n"]].tolist())):
+        shadowed = f"({card})" if i < view["pile_from"] else f" {card} "
+        columns += shadowed if int(seats) >> bits * i & (1 << bits) - 1 == who else "    "
+    return columns
+
+
+def board_lines(view: Any, place: int, name: str, games: str) -> list[str]:
+    """Return the part of the board of a side, ``place`` from the view's own on.
+
+    Args:
+        games: what a match counts; nothing where none is played.
+    """
+    score, rear = int(view["scores"][place]), int(view["rear"][place])
+    target = int(view["target"])
+    head = f"{name}  {score} (rear peg {rear}), needs {target - score}"
+    if games:
+        head += f", {games} {int(view['match_score'][place])} of {int(view['match_target'])}"
+    return [head, *track(score, rear, target)]
 
 
 def call_lines(events: Sequence[Event], names: Sequence[str]) -> list[str]:

@@ -21,7 +21,7 @@ from crib_env.engine.single import ILLEGAL, OVER
 from crib_env.envs.arrays import note_rules
 from crib_env.envs.checks import ILLEGAL_REWARD, check_choice, choose_render_mode
 from crib_env.envs.phase_policy import PhasePolicy, check_phase
-from crib_env.envs.renderer import FPS, MODES, Renderer, Shown, Viewer
+from crib_env.envs.renderer import FPS, MODES, Renderer, ShowsGame, Viewer
 from crib_env.envs.settings import Setting
 from crib_env.errors import EpisodeOverError, IllegalActionError
 from crib_env.events import Event
@@ -51,7 +51,7 @@ class EnvSnapshot(NamedTuple):
     phase_rng: np.random.Generator
 
 
-class CribbageAEC(AECEnv[str, Observation, "int | None"]):
+class CribbageAEC(ShowsGame, AECEnv[str, Observation, "int | None"]):
     """A card game as an agent-environment cycle of ``player_0``, ``player_1`` and so on.
 
     Rewards are zero-sum between the sides; ``game.sides`` has the side of each seat.
@@ -244,26 +244,6 @@ class CribbageAEC(AECEnv[str, Observation, "int | None"]):
         hidden[self.game.family.hidden_card(self.game.states[0])] = 1
         return np.concatenate([*parts, hidden])
 
-    def render(self) -> Shown:
-        """Return or show the game as ``render_mode`` says, for the seat to move or the viewer.
-
-        Raises:
-            EpisodeOverError: before the first reset.
-            DependencyNotInstalled: pixels are wanted without the extra ``render``.
-        """
-        self._check_begun()
-        return self._renderer.render(self.render_mode, self.game, self._seat)
-
-    def close(self) -> None:
-        """Close the window, if there is one."""
-        self._renderer.window.close()
-
-    def _repr_svg_(self) -> str | None:
-        return self._renderer.svg(self.game, self._seat) if self._begun else None
-
-    def _repr_html_(self) -> str | None:
-        return self._renderer.html(self.game, self._seat) if self._begun else None
-
     # --- the game -------------------------------------------------------------------------------
 
     @property
@@ -332,11 +312,6 @@ class CribbageAEC(AECEnv[str, Observation, "int | None"]):
             raise IndexError("there is no move to take back: push() makes one")
         self.restore(self._before_moves.pop())
 
-    def notation(self) -> str:
-        """Return the position as one line of text; see `crib_env.notation`."""
-        self._check_begun()
-        return self.game.notation()
-
     def set_position(self, text: str) -> None:
         """Set a position written by `notation`; given decks are not part of it.
 
@@ -354,10 +329,6 @@ class CribbageAEC(AECEnv[str, Observation, "int | None"]):
     @property
     def _seat(self) -> int:
         return self._seat_of[self.agent_selection]
-
-    def _check_begun(self) -> None:
-        if not self._begun:
-            raise EpisodeOverError("there is no game before the first reset(): call it")
 
     def _begin_episode(self) -> None:
         """Go on from the position that the game has been given, with no rewards yet."""

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from gymnasium import spaces
 
+from crib_env.arrays import Array, Bools
 from crib_env.batch import GameBatch
 from crib_env.engine.family import Family
 from crib_env.engine.features import feature_entries
@@ -22,9 +23,6 @@ from crib_env.envs.phase_policy import PhasePolicy
 from crib_env.envs.rng_streams import RngStreams
 from crib_env.policy import Agent
 from crib_env.rules import Rules
-
-Array = npt.NDArray[Any]
-
 
 RULES = "crib_env_rules"  # the attribute of a space that says under which rules it is observed
 MOST_PEGGED = 64  # rows of what is kept between two decisions of a learner: more than there can be
@@ -129,10 +127,10 @@ class LearnerArrays:
         if self.seat is None:
             lane_entries(self.family).draw_seats(self.states, self.games.record, lanes, self.seats)
 
-    def legal(self, actions: Array) -> npt.NDArray[np.bool_]:
+    def legal(self, actions: Array) -> Bools:
         """Return which of ``actions``, int[N], any numbers, are legal in their games, bool[N]."""
         inside = (actions >= 0) & (actions < self.family.actions)
-        legal: npt.NDArray[np.bool_] = (
+        legal: Bools = (
             self.masks[self.lanes, np.where(inside, actions, 0)].astype(np.bool_) & inside
         )
         return legal

@@ -11,11 +11,10 @@ import os
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from crib_env.arrays import Array, Doubles
 from crib_env.engine import phases
 from crib_env.engine.family import Family
 from crib_env.engine.learners import AgentEntries
@@ -27,7 +26,6 @@ from crib_env.envs.phase_policy import PhasePolicy
 from crib_env.errors import IllegalActionError
 from crib_env.policy import Agent, CompiledAgent
 
-Array = npt.NDArray[Any]
 LANES_PER_THREAD = 2048  # fewer are not worth handing to a thread
 
 
@@ -48,7 +46,7 @@ class Player:
 
     agent: CompiledAgent
     entries: AgentEntries
-    weights: npt.NDArray[np.float64]
+    weights: Doubles
 
 
 def compiled_player(agent: Agent, family: Family) -> Player | None:

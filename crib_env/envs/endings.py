@@ -6,8 +6,8 @@ import warnings
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from crib_env.arrays import Array
 from crib_env.engine.record import NONE
 from crib_env.engine.rewards import (
     BELOW,
@@ -19,8 +19,6 @@ from crib_env.engine.rewards import (
 )
 from crib_env.envs.arrays import LearnerArrays
 from crib_env.rules import Rules
-
-Array = npt.NDArray[Any]
 
 # The info of a game that has not ended.
 UNDECIDED = {"winner": np.int64(NONE), "skunk": np.int64(0), "illegal_action": np.int64(NONE)}

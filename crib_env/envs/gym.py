@@ -17,7 +17,7 @@ from crib_env.envs.learner import LearnerBatch
 from crib_env.envs.masked import Masking, Observation
 from crib_env.envs.opponents import OpponentSpec
 from crib_env.envs.phase_policy import PhasePolicy
-from crib_env.envs.renderer import FPS, MODES, Renderer, Shown, Viewer
+from crib_env.envs.renderer import FPS, MODES, Renderer, ShowsGame, Viewer
 from crib_env.envs.settings import LearnerSettings, Setting
 from crib_env.errors import EpisodeOverError, IllegalActionError
 from crib_env.events import Event
@@ -28,7 +28,7 @@ from crib_env.policy import Agent, Opponent
 from crib_env.rules import Rules
 
 
-class CribbageEnv(LearnerSettings, gymnasium.Env[Observation, np.int64]):
+class CribbageEnv(ShowsGame, LearnerSettings, gymnasium.Env[Observation, np.int64]):
     """One game for a learner; an opponent plays the other seat inside ``step``.
 
     The observation is flat; the legal actions are in ``info["action_mask"]`` (int8) and
@@ -186,25 +186,6 @@ class CribbageEnv(LearnerSettings, gymnasium.Env[Observation, np.int64]):
         game.restore(Snapshot(position, batch.history, batch.games.decks))
         return game
 
-    def render(self) -> Shown:
-        """Return or show the game as ``render_mode`` says, for the learner or the viewer.
-
-        Raises:
-            EpisodeOverError: before the first reset.
-            DependencyNotInstalled: pixels are wanted without the extra ``render``.
-        """
-        return self._renderer.render(self.render_mode, self.game, self.seat)
-
-    def close(self) -> None:
-        """Close the window, if there is one."""
-        self._renderer.window.close()
-
-    def _repr_svg_(self) -> str | None:
-        return self._renderer.svg(self.game, self.seat) if self.batch.begun else None
-
-    def _repr_html_(self) -> str | None:
-        return self._renderer.html(self.game, self.seat) if self.batch.begun else None
-
     def set_opponent(self, opponent: OpponentSpec) -> None:
         """Let another opponent play, at once, also in a game under way; for leagues and curricula.
 
@@ -225,21 +206,13 @@ class CribbageEnv(LearnerSettings, gymnasium.Env[Observation, np.int64]):
         self._check_begun()
         return self.batch.view(0)
 
-    def notation(self) -> str:
-        """Return the position as one line of text; see `crib_env.notation`.
-
-        Raises:
-            EpisodeOverError: before the first reset.
-        """
-        return self.game.notation()
-
     @property
     def _seat(self) -> int:
         return int(self.batch.seats[0])
 
-    def _check_begun(self) -> None:
-        if not self.batch.begun:
-            raise EpisodeOverError("there is no game before the first reset(): call it")
+    @property
+    def _begun(self) -> bool:
+        return self.batch.begun
 
     def _observation(self) -> Observation:
         observation: npt.NDArray[Any] = self.batch.observations[0].copy()

@@ -11,14 +11,14 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from crib_env.arrays import Array, Bools
 from crib_env.batch import GameBatch
 from crib_env.engine.family import family_for
 from crib_env.engine.log import FOR_LAST
 from crib_env.engine.returns import count_sides
 from crib_env.engine.rewards import CONTINUE
-from crib_env.envs.arrays import Array, LearnerArrays, note_rules
+from crib_env.envs.arrays import LearnerArrays, note_rules
 from crib_env.envs.checks import check_choice, whole_number
 from crib_env.envs.compiled import choose_threads, compiled_stepper
 from crib_env.envs.endings import MaskReminder
@@ -177,7 +177,7 @@ class LearnerBatch(LearnerArrays):
         self._run(np.full(self.num_envs, CONTINUE, dtype=np.int64))
         self.dones[:] = False
 
-    def step(self, actions: Array, resets: npt.NDArray[np.bool_] | None = None) -> None:
+    def step(self, actions: Array, resets: Bools | None = None) -> None:
         """Act for every learner; the results are in the attributes.
 
         Args:

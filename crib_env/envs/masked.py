@@ -9,12 +9,11 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 from gymnasium import spaces
 
+from crib_env.arrays import Array
 from crib_env.errors import unknown
 
-Array = npt.NDArray[Any]
 Observation = Array | dict[str, Array]
 
 

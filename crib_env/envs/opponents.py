@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from crib_env.arrays import Array
 from crib_env.engine.sampling import draw_shares
 from crib_env.policy import Agent, Opponent, find_agent
 
-Array = npt.NDArray[Any]
 OpponentSpec = Opponent | Sequence[tuple[Opponent, float]]
 
 ALL = 1 << 32  # the bound of the last share: every word is below it

@@ -5,17 +5,13 @@ The result is the same as with `crib_env.envs.compiled`, action by action; a tes
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-import numpy.typing as npt
 
+from crib_env.arrays import Array
 from crib_env.engine.lanes import lane_entries
 from crib_env.engine.rewards import CONTINUE
 from crib_env.envs.arrays import LearnerArrays
 from crib_env.envs.checks import ILLEGAL_REWARD
-
-Array = npt.NDArray[Any]
 
 
 def step_python(batch: LearnerArrays, actions: Array) -> None:

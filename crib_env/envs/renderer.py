@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
 from gymnasium import logger
 from gymnasium.error import DependencyNotInstalled
 
 from crib_env.envs.checks import INSTALL
+from crib_env.errors import EpisodeOverError
 from crib_env.game import Game
 from crib_env.render.raster import pixels
 from crib_env.render.svg.document import framed
@@ -92,3 +95,45 @@ class Renderer:
         if self.viewer == EVERYONE:
             return 0
         return self.viewer if isinstance(self.viewer, int) else seat
+
+
+class ShowsGame:
+    """What an environment of one game shows of it: its picture, and its position as text.
+
+    The environment has `game`, `_seat` (who acts), `_begun`, `render_mode` and a `_renderer`.
+    """
+
+    def render(self: Any) -> Shown:
+        """Return or show the game as ``render_mode`` says, for who acts or the viewer.
+
+        Raises:
+            EpisodeOverError: before the first reset.
+            DependencyNotInstalled: pixels are wanted without the extra ``render``.
+        """
+        self._check_begun()
+        shown: Shown = self._renderer.render(self.render_mode, self.game, self._seat)
+        return shown
+
+    def close(self: Any) -> None:
+        """Close the window, if there is one."""
+        self._renderer.window.close()
+
+    def notation(self: Any) -> str:
+        """Return the position as one line of text; see `crib_env.notation`.
+
+        Raises:
+            EpisodeOverError: before the first reset.
+        """
+        self._check_begun()
+        line: str = self.game.notation()
+        return line
+
+    def _repr_svg_(self: Any) -> str | None:
+        return self._renderer.svg(self.game, self._seat) if self._begun else None
+
+    def _repr_html_(self: Any) -> str | None:
+        return self._renderer.html(self.game, self._seat) if self._begun else None
+
+    def _check_begun(self: Any) -> None:
+        if not self._begun:
+            raise EpisodeOverError("there is no game before the first reset(): call it")

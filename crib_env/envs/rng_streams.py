@@ -33,12 +33,7 @@ class RngStreams:
 
     def seed(self, seed: int | None) -> SeedSequence:
         """Start every generator from ``seed``; return the seed sequence of the deals."""
-        deals, players, python = SeedSequence(seed).spawn(3)
-        n = len(self.rngs)
-        phase, share = players.spawn(2)
-        self.rngs[:] = _words(players, n)
-        self.phase_rngs[:] = _words(phase, n)
-        self.share_rngs[:] = _words(share, n)
+        deals, python = self._seed_lanes(seed, slice(None))
         self._seed_python(python)
         return deals
 
@@ -49,20 +44,23 @@ class RngStreams:
         """
         for lane, seed in enumerate(seeds):
             if seed is not None:
-                deals, players, python = SeedSequence(int(seed)).spawn(3)
-                seed_states(states[lane : lane + 1], deals)
-                phase, share = players.spawn(2)
-                self.rngs[lane] = _words(players, 1)
-                self.phase_rngs[lane] = _words(phase, 1)
-                self.share_rngs[lane] = _words(share, 1)
+                here = slice(lane, lane + 1)
+                deals, python = self._seed_lanes(int(seed), here)
+                seed_states(states[here], deals)
                 if lane == 0:
                     self._seed_python(python)
+
+    def _seed_lanes(self, seed: int | None, lanes: slice) -> tuple[SeedSequence, SeedSequence]:
+        """Start the generators of lanes; return the sequences of the deals and of agents asked."""
+        deals, players, python = SeedSequence(seed).spawn(3)
+        phase, share = players.spawn(2)
+        streams = (self.rngs, players), (self.phase_rngs, phase), (self.share_rngs, share)
+        for rngs, seed_seq in streams:
+            words = seed_seq.generate_state(rngs[lanes].size)
+            rngs[lanes] = words.reshape(-1, WORDS).astype(np.int64)
+        return deals, python
 
     def _seed_python(self, seed_seq: SeedSequence) -> None:
         self.opponent, self.partner, self.phase_policy = (
             np.random.default_rng(one.generate_state(4)) for one in (seed_seq, *seed_seq.spawn(2))
         )
-
-
-def _words(seed_seq: SeedSequence, n: int) -> npt.NDArray[np.int64]:
-    return seed_seq.generate_state(WORDS * n).reshape(n, WORDS).astype(np.int64)

@@ -6,24 +6,21 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from gymnasium import spaces
 from stable_baselines3.common.vec_env.base_vec_env import VecEnv
 
+from crib_env.arrays import Array
 from crib_env.engine.record import NONE
 from crib_env.envs.endings import ending_of
 from crib_env.envs.learner import LearnerBatch
 from crib_env.envs.masked import Masking, Observation
-from crib_env.envs.opponents import OpponentSpec
-from crib_env.envs.settings import LearnerSettings
+from crib_env.envs.settings import LearnersSettings
 from crib_env.envs.signatures import shows_keywords_of
 from crib_env.options import check_seed, read_options
 from crib_env.rules import Rules
 
-Array = npt.NDArray[Any]
 
-
-class CribbageVecEnv(LearnerSettings, VecEnv):
+class CribbageVecEnv(LearnersSettings, VecEnv):
     """N games for N learners as an SB3 environment.
 
     Besides SB3's own keys, the info of an ended episode has ``episode`` (``r`` the sum of rewards,
@@ -112,28 +109,8 @@ class CribbageVecEnv(LearnerSettings, VecEnv):
     def _observation(self) -> Observation:
         return self._masking.joined(self.batch.observations.copy(), self.batch.masks.copy())
 
-    def action_masks(self) -> npt.NDArray[np.bool_]:
-        """Return which actions are legal in every game, bool[N, actions]."""
-        return self.batch.masks.astype(np.bool_)
-
-    def set_opponent(self, opponent: OpponentSpec, lanes: Sequence[int] | None = None) -> None:
-        """Let another opponent play, at once, also in games under way; for leagues and curricula.
-
-        Args:
-            opponent: one, or several with their shares, ``[(opponent, share), ...]``.
-            lanes: in which of the games; None: in all.
-
-        Raises:
-            ValueError, TypeError: no such opponent, or no such shares; nothing has changed.
-        """
-        self.batch.set_opponent(opponent, None if lanes is None else np.array(lanes))
-
     def close(self) -> None:
         """Do nothing: there is nothing to release."""
-
-    def has_attr(self, attr_name: str) -> bool:
-        """Return whether the games have that attribute."""
-        return hasattr(self, attr_name)
 
     def get_attr(self, attr_name: str, indices: int | Iterable[int] | None = None) -> list[Any]:
         """Return an attribute once for each game asked for; all share it but for the opponent."""

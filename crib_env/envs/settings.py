@@ -1,11 +1,17 @@
-"""The settings of an environment: readable, and an error if somebody assigns one later."""
+"""The settings of an environment: readable, and an error if somebody assigns one later.
+
+Only who plays may change: the opponent.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from operator import attrgetter
 from typing import Any
 
+import numpy as np
+
+from crib_env.arrays import Bools
 from crib_env.envs.learner import LearnerBatch
 from crib_env.envs.opponents import OpponentSpec
 from crib_env.policy import Agent
@@ -66,3 +72,23 @@ class LearnerSettings:
     def opponent_names(self) -> list[str]:
         """The names of all opponents so far, by the number that the info calls them by."""
         return list(self.batch.opponents.names)
+
+
+class LearnersSettings(LearnerSettings):
+    """The settings of an environment of N learners, and what else its games share."""
+
+    def set_opponent(self, opponent: OpponentSpec, lanes: Sequence[int] | None = None) -> None:
+        """Let another opponent play, at once, also in games under way; for leagues and curricula.
+
+        Args:
+            opponent: one, or several with their shares, ``[(opponent, share), ...]``.
+            lanes: in which of the games; None: in all.
+
+        Raises:
+            ValueError, TypeError: no such opponent, or no such shares; nothing has changed.
+        """
+        self.batch.set_opponent(opponent, None if lanes is None else np.array(lanes))
+
+    def action_masks(self) -> Bools:
+        """Return which actions are legal in every game, bool[N, actions]."""
+        return self.batch.masks.astype(np.bool_)

@@ -6,25 +6,23 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from gymnasium import spaces
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
+from crib_env.arrays import Array
 from crib_env.envs.endings import UNDECIDED, endings
 from crib_env.envs.learner import LearnerBatch
 from crib_env.envs.masked import Masking, Observation
-from crib_env.envs.opponents import OpponentSpec
-from crib_env.envs.settings import LearnerSettings
+from crib_env.envs.settings import LearnersSettings
 from crib_env.envs.signatures import shows_keywords_of
 from crib_env.options import check_seed, read_options
 from crib_env.rules import Rules
 
-Array = npt.NDArray[Any]
 MODES = (AutoresetMode.SAME_STEP, AutoresetMode.NEXT_STEP)
 
 
-class CribbageVectorEnv(LearnerSettings, VectorEnv[Observation, Array, Array]):
+class CribbageVectorEnv(LearnersSettings, VectorEnv[Observation, Array, Array]):
     """N games for N learners, stepped in compiled code.
 
     By default finished episodes reset in the same step: the observation returned is the new
@@ -172,24 +170,8 @@ class CribbageVectorEnv(LearnerSettings, VectorEnv[Observation, Array, Array]):
         batch.reminder.note(int(np.count_nonzero(ended)), illegal)
         return ending | flags
 
-    def set_opponent(self, opponent: OpponentSpec, lanes: Sequence[int] | None = None) -> None:
-        """Let another opponent play, at once, also in games under way; for leagues and curricula.
-
-        Args:
-            opponent: one, or several with their shares, ``[(opponent, share), ...]``.
-            lanes: in which of the games; None: in all.
-
-        Raises:
-            ValueError, TypeError: no such opponent, or no such shares; nothing has changed.
-        """
-        self.batch.set_opponent(opponent, None if lanes is None else np.array(lanes))
-
     def _observation(self, info: dict[str, Any]) -> Observation:
         return self._masking.joined(self._own(self.batch.observations), info["action_mask"])
-
-    def action_masks(self) -> npt.NDArray[np.bool_]:
-        """Return which actions are legal in every game, bool[N, actions]."""
-        return self.batch.masks.astype(np.bool_)
 
     def _info(self) -> dict[str, Any]:
         batch, own = self.batch, self._own

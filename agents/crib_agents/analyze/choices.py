@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
+from operator import itemgetter
 
 import numpy as np
 
@@ -134,52 +136,46 @@ def discards(views: Views) -> list[DiscardChoice]:
     discarded = view["discarded"][: view["discarded_n"]].tolist()
     dealt = sorted(view["hand"][: view["hand_n"]].tolist() + discarded)
     _, columns = expert.rank_discards(views, near=LARGEST_TARGET)
-    found = []
-    for pair, row in zip(combinations(dealt, 2), columns[0], strict=False):
-        if not set(discarded) <= set(pair):
-            continue
-        hand, crib = float(row[expert.HAND_MEAN]), float(row[expert.CRIB_MEAN])
-        pegs = float(row[expert.OWN_PEGS] - row[expert.OTHER_PEGS])
-        found.append(
-            (
-                (float(row[expert.WIN_VALUE]), pair[::-1]),
-                DiscardChoice(
-                    discard=format_cards(pair[::-1]),
-                    keep=format_cards(card for card in reversed(dealt) if card not in pair),
-                    hand=hand,
-                    crib=crib,
-                    pegging=pegs,
-                    points=hand + crib + pegs,
-                    win=float(row[expert.WIN_VALUE]),
-                ),
-            )
+    found = [
+        (float(row[expert.WIN_VALUE]), pair[::-1], row)
+        for pair, row in zip(combinations(dealt, 2), columns[0], strict=False)
+        if set(discarded) <= set(pair)
+    ]
+    return [
+        discard_choice(
+            pair, dealt, win, float(row[expert.HAND_MEAN]), float(row[expert.CRIB_MEAN]),
+            float(row[expert.OWN_PEGS] - row[expert.OTHER_PEGS]),
         )
-    return [choice for _, choice in sorted(found, key=lambda each: each[0], reverse=True)]
+        for win, pair, row in sorted(found, key=itemgetter(0, 1), reverse=True)
+    ]  # fmt: skip
+
+
+def discard_choice(
+    away: Sequence[int], dealt: Sequence[int], win: float, hand: float, crib: float, pegging: float
+) -> DiscardChoice:
+    """Return what cards to discard are worth, of those dealt."""
+    keep = (card for card in sorted(dealt, reverse=True) if card not in away)
+    points = hand + crib + pegging
+    return DiscardChoice(format_cards(away), format_cards(keep), hand, crib, pegging, points, win)
 
 
 def cards(views: Views) -> list[CardChoice]:
     """Return every card the seat may play, the best first."""
     view = views[0]
-    found = []
-    for card, row in zip(view["hand"].tolist(), PeggingExpert().findings(views)[0], strict=True):
-        if np.isnan(row[search.WIN_VALUE]):
-            continue
-        now, mine = float(row[search.POINTS_NOW]), float(row[search.MY_POINTS])
-        theirs = float(row[search.THEIR_POINTS])
-        found.append(
-            (
-                (float(row[search.WIN_VALUE]), card),
-                CardChoice(
-                    format_card(card),
-                    now,
-                    mine,
-                    theirs,
-                    now + mine - theirs,
-                    float(row[search.WIN_VALUE]),
-                ),
-            )
+    rows = zip(view["hand"].tolist(), PeggingExpert().findings(views)[0].tolist(), strict=True)
+    found = [(row[search.WIN_VALUE], card, row) for card, row in rows]
+    usable = [one for one in found if not np.isnan(one[0])]
+    return [
+        card_choice(
+            card, win, row[search.POINTS_NOW], row[search.MY_POINTS], row[search.THEIR_POINTS]
         )
-    return [choice for _, choice in sorted(found, key=lambda each: each[0], reverse=True)]
+        for win, card, row in sorted(usable, key=itemgetter(0, 1), reverse=True)
+    ]
+
+
+def card_choice(card: int, win: float, now: float, mine: float, theirs: float) -> CardChoice:
+    """Return what a card to play is worth."""
+    return CardChoice(format_card(card), now, mine, theirs, now + mine - theirs, win)
 
 
 def cells(views: Views) -> list[CellChoice]:

@@ -31,18 +31,15 @@ SHIPPED = FOLDER / "learned"
 
 
 @cache
-def shipped() -> tuple[Weights, ...]:
-    """Return the weights that come with the package, read once in a process."""
-    return tuple(Weights.load(path) for path in sorted(SHIPPED.glob("*.safetensors")))
+def shipped(folder: str = ".") -> tuple[Weights, ...]:
+    """Return the weights that come with the package, read once in a process.
 
-
-@cache
-def self_play() -> tuple[Weights, ...]:
-    """Return the weights of self-play alone where those of `shipped` were taught further.
-
-    Search does better with these at its leaves; see docs/learned.md.
+    Args:
+        folder: ``"self_play"``: those of self-play alone where the others were taught further.
+            Search does better with these at its leaves; see docs/learned.md. ``"mixed"``: those of
+            mixed policies.
     """
-    return tuple(Weights.load(path) for path in sorted(SHIPPED.glob("self_play/*.safetensors")))
+    return tuple(Weights.load(path) for path in sorted((SHIPPED / folder).glob("*.safetensors")))
 
 
 @cache

@@ -5,13 +5,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from crib_env.cards import format_card, format_cards
-from crib_env.engine.hand_text import HIDDEN, call_lines, line_of, show_lines, shown, split_events
+from crib_env.cards import format_cards
+from crib_env.engine.hand_text import (
+    board_lines,
+    call_lines,
+    line_of,
+    played,
+    show_lines,
+    shown,
+    split_events,
+)
 from crib_env.engine.many_hand.records import KEPT, MATCH
 from crib_env.engine.record import NONE
 from crib_env.engine.slots import DISCARD, OVER
 from crib_env.events import Event
-from crib_env.render.board import track
 from crib_env.rules import Rules
 
 View = Any
@@ -43,13 +50,13 @@ def render(view: View, rules: Rules, name: str, deals: int, events: Sequence[Eve
         )
         lines += [
             line_of(_player(view, place), shown(cards) + _said(view, place)),
-            line_of("  played", _played(view, place)),
+            line_of("  played", played(view, view["pile_seats"], 2, place)),
         ]
     lines += [
         line_of("discarded", shown(view["discarded"][: view["discarded_n"]])),
         "",
         line_of("crib", f"{_crib(view)}  of {dealer}"),
-        line_of("starter", HIDDEN if view["starter"] == NONE else format_card(view["starter"])),
+        line_of("starter", shown([view["starter"]])),
         line_of("count", str(int(view["count"]))),
         "",
         _turn(view, names),
@@ -86,16 +93,6 @@ def _said(view: View, place: int) -> str:
     return "  go" if go else ""
 
 
-def _played(view: View, place: int) -> str:
-    """Return the cards a seat has played, each in the column of its turn; shadowed in brackets."""
-    columns = ""
-    for i in range(int(view["pile_n"])):
-        card = format_card(int(view["pile"][i]))
-        card = f"({card})" if i < view["pile_from"] else f" {card} "
-        columns += card if int(view["pile_seats"]) >> 2 * i & 3 == place else "    "
-    return columns
-
-
 def _turn(view: View, names: Sequence[str]) -> str:
     if view["phase"] == OVER:
         first = int(view["seat"]) % int(view["sides"])  # sides are counted from mine
@@ -114,10 +111,5 @@ def _turn(view: View, names: Sequence[str]) -> str:
 
 def _board(view: View, place: int, names: Sequence[str]) -> list[str]:
     """Return a side's part of the board; ``place`` counts from the view's own side."""
-    score, rear, target = (int(view["scores"][place]), int(view["rear"][place]),
-                           int(view["target"]))  # fmt: skip
     side = (int(view["seat"]) + place) % int(view["sides"])
-    head = f"{names[side]}  {score} (rear peg {rear}), needs {target - score}"
-    if view["episode"] == MATCH:
-        head += f", games {int(view['match_score'][place])} of {int(view['match_target'])}"
-    return [head, *track(score, rear, target)]
+    return board_lines(view, place, names[side], "games" if view["episode"] == MATCH else "")

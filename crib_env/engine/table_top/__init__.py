@@ -32,12 +32,12 @@ from crib_env.engine.table_top.text import render
 from crib_env.engine.table_top.views import view
 
 
-def format_cell(action: int) -> str:
-    """Return an action in words."""
+def format_cell(action: int, first: int = 0) -> str:
+    """Return an action in words, rows and columns counted from ``first``."""
     if action == TO_CRIB:
         return "the crib"
     row, column = divmod(action, SIZE)
-    return f"row {row}, column {column}"
+    return f"row {row + first}, column {column + first}"
 
 
 def why_illegal(view: Any, action: int) -> str:

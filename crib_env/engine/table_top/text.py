@@ -7,19 +7,17 @@ from functools import lru_cache
 from typing import Any
 
 from crib_env.cards import format_card, format_cards
+from crib_env.engine.hand_text import call_lines, line_of, shown, split_events
 from crib_env.engine.record import NONE
 from crib_env.engine.table_top.records import CELLS, CENTRE, CRIB_CARDS, SIZE, TO_CRIB, TURNS
 from crib_env.events import Event
-from crib_env.render.words import pegged
 from crib_env.rules import Rules
 from crib_env.scoring import score_line
 
 View = Any
 
-HIDDEN = "??"
 SIDES = ("rows", "columns")
 WIDTH = 5
-LABEL = 12
 COUNTED = ("line", "crib", "difference")  # why points are scored at the end of a round
 
 
@@ -39,20 +37,21 @@ def render(view: View, rules: Rules, name: str, deals: int, events: Sequence[Eve
     seat = int(view["seat"])
     players = int(view["players"])
     dealer = (seat + int(view["dealer"])) % players
-    shown = 1 + max((i for i, one in enumerate(events) if one.reason in COUNTED), default=-1)
+    counted, events = split_events(events, COUNTED)
+    crib = shown(view["crib"][: view["crib_n"]]) or "none yet"
     lines = [
-        *(_count(events[:shown], view, deals) if shown else ()),
+        *(_count(counted, view, deals) if counted else ()),
         f"{name}, {rules.name} to {rules.target}, {players} players, round {deals} dealt by "
         f"player_{dealer}",
         "",
         *_layout(view, rules),
         "",
-        f"{'crib':<{LABEL}}{_crib(view)}  of the {SIDES[dealer % 2]}",
-        f"{'owed':<{LABEL}}{_owed(view, seat, players)}",
-        f"{'scores':<{LABEL}}{_scores(view, seat)}",
+        line_of("crib", f"{crib}  of the {SIDES[dealer % 2]}"),
+        line_of("owed", _owed(view, seat, players)),
+        line_of("scores", _scores(view, seat)),
         "",
         _turn(view, seat, players),
-        *_calls(events[shown:]),
+        *call_lines(events, SIDES),
     ]
     return "\n".join(line.rstrip() for line in lines)
 
@@ -68,7 +67,7 @@ def _count(events: Sequence[Event], view: View, deals: int) -> list[str]:
         view: a `TABLE_VIEW` record.
         deals: rounds dealt in this episode.
     """
-    calls = _calls([one for one in events if one.points])
+    calls = call_lines([one for one in events if one.points], SIDES)
     if view["over"]:
         return [f"the count of round {deals}", *calls, ""]
     rows, columns = ([one for one in events if one.reason == "line" and one.seat == side]
@@ -82,18 +81,9 @@ def _count(events: Sequence[Event], view: View, deals: int) -> list[str]:
         "",
         *_grid([format_cards(one) for one in cards], *points),
         "",
-        f"{'crib':<{LABEL}}{format_cards(laid)}  of the {SIDES[crib.seat]}",
+        line_of("crib", f"{format_cards(laid)}  of the {SIDES[crib.seat]}"),
         *calls,
         "",
-    ]
-
-
-def _calls(events: Sequence[Event]) -> list[str]:
-    return [
-        f"{'' if i else 'calls':<{LABEL}}{SIDES[event.seat]}: "
-        f"{pegged(event.reason, event.points, len(event.cards))}"
-        + (f" ({format_cards(event.cards)})" if event.cards else "")
-        for i, event in enumerate(events)
     ]
 
 
@@ -134,12 +124,6 @@ def _grid(cells: Sequence[str], rows: Sequence[int], columns: Sequence[int]) -> 
     lines.append(f"{'':>2}{'-' * (SIZE * WIDTH)}")
     lines.append("".join(f"{f'{value} ':>{WIDTH}}" for value in columns))
     return lines
-
-
-def _crib(view: View) -> str:
-    n = int(view["crib_n"])
-    cards = (HIDDEN if card == NONE else format_card(int(card)) for card in view["crib"][:n])
-    return " ".join(cards) or "none yet"
 
 
 def _owed(view: View, seat: int, players: int) -> str:

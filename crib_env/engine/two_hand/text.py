@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from crib_env.cards import format_card, format_cards
+from crib_env.cards import format_cards
 from crib_env.engine.hand_text import (
-    HIDDEN,
+    board_lines,
     call_lines,
     line_of,
+    played,
     show_lines,
     shown,
     split_events,
@@ -17,7 +18,6 @@ from crib_env.engine.hand_text import (
 from crib_env.engine.record import NONE
 from crib_env.engine.two_hand.records import DISCARD, MATCH, OVER
 from crib_env.events import Event
-from crib_env.render.board import track
 from crib_env.rules import Rules
 
 View = Any
@@ -38,6 +38,7 @@ def render(view: View, rules: Rules, name: str, deals: int, events: Sequence[Eve
     me = int(view["seat"])
     other = 1 - me
     dealer = me if view["is_dealer"] else other
+    games = "game points" if view["episode"] == MATCH else ""
     counted, events = split_events(events)
     counted_deal = deals - (view["phase"] != OVER)
     lines = [
@@ -45,21 +46,19 @@ def render(view: View, rules: Rules, name: str, deals: int, events: Sequence[Eve
         f"{name}, {rules.name} to {rules.target}, deal {deals} by player_{dealer}",
         "",
         line_of(f"player_{other}", shown([NONE] * int(view["other_n"]))),
-        line_of("  played", _played(view, mine=False)),
+        line_of("  played", played(view, view["pile_mine"], 1, 0)),
         line_of("crib", f"{_crib(view)}  of player_{dealer}"),
-        line_of(
-            "starter", HIDDEN if view["starter"] == NONE else format_card(int(view["starter"]))
-        ),
+        line_of("starter", shown([view["starter"]])),
         line_of("count", str(int(view["count"])) + (", go pegged" if view["go"] else "")),
-        line_of("  played", _played(view, mine=True)),
+        line_of("  played", played(view, view["pile_mine"], 1, 1)),
         line_of(f"player_{me}", shown(view["hand"][: view["hand_n"]])),
         line_of("discarded", shown(view["discarded"][: view["discarded_n"]])),
         "",
         _turn(view, me),
         *call_lines(events, NAMES),
         "",
-        *_board(view, me, 0),
-        *_board(view, me, 1),
+        *board_lines(view, 0, f"player_{me}", games),
+        *board_lines(view, 1, f"player_{other}", games),
     ]
     return "\n".join(line.rstrip() for line in lines)
 
@@ -67,16 +66,6 @@ def render(view: View, rules: Rules, name: str, deals: int, events: Sequence[Eve
 def _crib(view: View) -> str:
     # While cards are discarded, how far the other has got is not for this seat to know (H1).
     return shown([NONE] * int(view["discarded_n"] if view["phase"] == DISCARD else 4)) or "none yet"
-
-
-def _played(view: View, *, mine: bool) -> str:
-    """Return the cards a seat has played, each in the column of its turn; shadowed in brackets."""
-    shown = ""
-    for i in range(int(view["pile_n"])):
-        card = format_card(int(view["pile"][i]))
-        card = f"({card})" if i < view["pile_from"] else f" {card} "
-        shown += card if bool(view["pile_mine"] >> i & 1) == mine else "    "
-    return shown
 
 
 def _turn(view: View, me: int) -> str:
@@ -90,13 +79,3 @@ def _turn(view: View, me: int) -> str:
     hand = [int(card) for i, card in enumerate(view["hand"]) if view["legal"] >> i & 1]
     verb = "discard one of" if view["phase"] == DISCARD else "play one of"
     return f"player_{me} to move: {verb} {format_cards(hand)}"
-
-
-def _board(view: View, me: int, whose: int) -> list[str]:
-    """Return a player's part of the board: ``whose`` is 0 for the view's seat, 1 for the other."""
-    score, rear = int(view["scores"][whose]), int(view["rear"][whose])
-    target = int(view["target"])
-    head = f"player_{1 - me if whose else me}  {score} (rear peg {rear}), needs {target - score}"
-    if view["episode"] == MATCH:
-        head += f", game points {int(view['match_score'][whose])} of {int(view['match_target'])}"
-    return [head, *track(score, rear, target)]

@@ -78,8 +78,7 @@ def face(card: int) -> str:
     corner = _index(card)
     return _symbol(
         format_card(card),
-        '<rect class="face edge" x="0.75" y="0.75" width="98.5" height="138.5" rx="8" '
-        f'stroke-width="1.5"/><g class="{colour}">{corner}'
+        f'<g class="{colour}">{corner}'
         f'<g transform="rotate(180 50 70)">{corner}</g>{"" if shown >= JACK else middle}</g>'
         f"{middle if shown >= JACK else ''}",
     )
@@ -95,8 +94,7 @@ def back() -> str:
     )
     return _symbol(
         "back",
-        '<rect class="face edge" x="0.75" y="0.75" width="98.5" height="138.5" rx="8" '
-        'stroke-width="1.5"/><rect class="back" x="7" y="7" width="86" height="126" rx="4"/>'
+        '<rect class="back" x="7" y="7" width="86" height="126" rx="4"/>'
         f'<path class="weave" d="{lines}" fill="none" stroke-width="1.6"/>'
         '<rect class="weave" x="12" y="12" width="76" height="116" rx="2" fill="none" '
         'stroke-width="2.4"/>',
@@ -105,7 +103,11 @@ def back() -> str:
 
 def _symbol(name: str, body: str) -> str:
     # Visible overflow spares resvg a mask for each card.
-    return f'<symbol id="crib-{name}" viewBox="0 0 100 140" overflow="visible">{body}</symbol>'
+    return (
+        f'<symbol id="crib-{name}" viewBox="0 0 100 140" overflow="visible">'
+        '<rect class="face edge" x="0.75" y="0.75" width="98.5" height="138.5" rx="8" '
+        f'stroke-width="1.5"/>{body}</symbol>'
+    )
 
 
 def _pip(card: int, x: float, y: float, size: float, *, turned: bool = False) -> str:

@@ -62,8 +62,7 @@ def write_replay(
     game.reset()
     seats = [agents[side] for side in game.sides]
     session = Session(game, seats, int(chance.generate_state(1)[0]))
-    while not session.over:
-        session.answer()
+    session.go_on()
     title = f"{format_rules(game.rules)}, a {episode}, seed {seed}"
     Path(path).write_text(replay_page(session, title, judged=judged), "utf-8")
 

@@ -54,8 +54,7 @@ def run(settings: Settings) -> None:
     first, second = map(settings.trusted, (settings.first, settings.second))
     seed = settings.seed if settings.seats or settings.seed is not None else OPEN_SEED
     session = sit_down(kind, None, second, first, seed)
-    while not session.over:
-        session.answer()
+    session.go_on()
     title = kind.title if settings.seats else f"{kind.title}, seed {seed}"
     page = replay_page(session, title, judged=settings.opinions, seats=settings.seats or None)
     settings.out.write_text(page, "utf-8")

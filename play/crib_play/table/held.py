@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from crib_env.cards import format_card, format_cards, parse_card
 from crib_env.engine.hand_text import COUNTED, hand_of
+from crib_env.engine.record import NONE
 from crib_env.engine.slots import DISCARD
 from crib_env.render.words import in_words
 from crib_env.scoring import score_hand
@@ -30,14 +31,27 @@ def ask(view: View) -> str:
     return "discard" if view["phase"] == DISCARD else "play"
 
 
-def own_cards(view: View) -> Sight:
-    """Return what a seat sees of its own cards: those held, and those discarded."""
+def sight(view: View, seat_of: Callable[[int], int]) -> Sight:
+    """Return what a seat sees of cards, count and targets, however many play.
+
+    Args:
+        seat_of: who played a card, by its place in the pile.
+    """
     return {
+        "phase": PHASES[view["phase"]],
+        "starter": None if view["starter"] == NONE else int(view["starter"]),
         "hand": [
             {"card": card, "legal": bool(view["legal"] >> i & 1)}
             for i, card in enumerate(hand_of(view))
         ],
-        "discarded": [int(card) for card in view["discarded"][: view["discarded_n"]]],
+        "discarded": view["discarded"][: view["discarded_n"]].tolist(),
+        "pile": [
+            {"card": card, "seat": seat_of(i), "out": bool(i < view["pile_from"])}
+            for i, card in enumerate(view["pile"][: view["pile_n"]].tolist())
+        ],
+        "count": int(view["count"]),
+        "match_target": int(view["match_target"]),
+        "target": int(view["target"]),
     }
 
 

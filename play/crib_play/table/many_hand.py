@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from crib_env.engine.many_hand.records import KEPT, MATCH
-from crib_env.engine.record import NONE
 from crib_env.engine.slots import DISCARD
 from crib_env.rules import ManyHandRules, Rules, find_rules
 from crib_env.scoring import score_play
@@ -22,30 +21,17 @@ GOES = 2  # seats in a row that end a count where the rules have it so (M7)
 def sight(view: View, rules: Rules) -> Sight:
     """Return what a seat sees; seats and sides by their numbers."""
     me, players = int(view["seat"]), int(view["players"])
-    pile = [
-        {
-            "card": int(view["pile"][i]),
-            "seat": (me + (int(view["pile_seats"]) >> 2 * i & 3)) % players,
-            "out": bool(i < view["pile_from"]),
-        }
-        for i in range(int(view["pile_n"]))
-    ]
+    places = int(view["pile_seats"])
     passed = (i for i in range(players) if view["passed"] >> i & 1 and view["held_n"][i])
     return {
-        "phase": held.PHASES[view["phase"]],
+        **held.sight(view, lambda i: (me + (places >> 2 * i & 3)) % players),
         "dealer": (me + int(view["dealer"])) % players,
-        "starter": None if view["starter"] == NONE else int(view["starter"]),
-        **held.own_cards(view),
         "crib": KEPT - players + int(view["discarded_n"]) if view["phase"] == DISCARD else KEPT,
         "held": _from_first(view["held_n"], me, players),
-        "pile": pile,
-        "count": int(view["count"]),
         "passed": sorted((me + i) % players for i in passed),
         "scores": _by_side(view, "scores"),
         "rear": _by_side(view, "rear"),
         "match_score": _by_side(view, "match_score") if view["episode"] == MATCH else None,
-        "match_target": int(view["match_target"]),
-        "target": int(view["target"]),
     }
 
 

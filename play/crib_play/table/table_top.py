@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 from crib_env.cards import format_card, rank
 from crib_env.engine.record import NONE
-from crib_env.engine.table_top import why_illegal
+from crib_env.engine.table_top import format_cell, why_illegal
 from crib_env.engine.table_top.records import CELLS, CENTRE, SIZE, TO_CRIB
 from crib_env.engine.table_top.text import SIDES, line_values
 from crib_env.rules import Rules, TableTopRules, find_rules
@@ -18,6 +19,8 @@ from crib_play.table.calls import Call, Counted, heels_call
 from crib_play.table.family import Done, Sight, TableFamily
 
 View = Any
+
+cell_name = partial(format_cell, first=1)  # as people count rows and columns
 
 
 def sight(view: View, rules: Rules) -> Sight:
@@ -113,14 +116,6 @@ def _crib(views: Sequence[View]) -> list[int]:
     """Return the cards of the crib, each as the seat knows it that laid it."""
     slots = range(int(views[0]["crib_n"]))
     return [max(int(view["crib"][i]) for view in views) for i in slots]
-
-
-def cell_name(action: int) -> str:
-    """Return a place in words, rows and columns from 1: as people count them."""
-    if action == TO_CRIB:
-        return "the crib"
-    row, column = divmod(action, SIZE)
-    return f"row {row + 1}, column {column + 1}"
 
 
 def spoken(view: View, actions: Sequence[int]) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from crib_env.engine.record import NONE
 from crib_env.engine.two_hand.records import DISCARD, MATCH
 from crib_env.render.words import pegged
 from crib_env.rules import Rules, TwoHandRules, find_rules
@@ -27,29 +26,15 @@ def to_choose(view: View) -> int:
 def sight(view: View, rules: Rules) -> Sight:
     """Return what a seat sees."""
     me = int(view["seat"])
-    pile = [
-        {
-            "card": int(view["pile"][i]),
-            "seat": me if view["pile_mine"] >> i & 1 else 1 - me,
-            "out": bool(i < view["pile_from"]),
-        }
-        for i in range(int(view["pile_n"]))
-    ]
     return {
-        "phase": held.PHASES[view["phase"]],
+        **held.sight(view, lambda i: me if view["pile_mine"] >> i & 1 else 1 - me),
         "dealer": me if view["is_dealer"] else 1 - me,
-        "starter": None if view["starter"] == NONE else int(view["starter"]),
-        **held.own_cards(view),
         "crib": int(view["discarded_n"]) if view["phase"] == DISCARD else 4,
         "held": _by_seat(me, (int(view["hand_n"]), int(view["other_n"]))),
-        "pile": pile,
-        "count": int(view["count"]),
         "passed": [],  # a go is pegged as it is said
         "scores": _by_seat(me, view["scores"]),
         "rear": _by_seat(me, view["rear"]),
         "match_score": _by_seat(me, view["match_score"]) if view["episode"] == MATCH else None,
-        "match_target": int(view["match_target"]),
-        "target": int(view["target"]),
     }
 
 

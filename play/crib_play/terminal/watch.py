@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from crib_agents.loading import TakesAgents
 
 from crib_env.settings import Positional, Seed
-from crib_play.preferences import Speed, check_speed, load_preferences
+from crib_play.preferences import Speed, load_preferences
 from crib_play.table import table_game
 from crib_play.table.names import names
 from crib_play.table.seating import sit_down
@@ -38,7 +38,6 @@ class Settings(TakesAgents):
 def run(settings: Settings) -> None:
     """Show the game turn by turn."""
     chosen = load_preferences().with_those_given(game=settings.game, speed=settings.speed)
-    check_speed(chosen.speed)
     kind = table_game(chosen.game)
     first, second = map(settings.trusted, (settings.first, settings.second))
     session = sit_down(kind, None, second, first, settings.seed)

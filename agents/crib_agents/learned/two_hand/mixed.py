@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cache
 from typing import ClassVar
 
 import numpy as np
 
 from crib_agents.checks import FOR_POINTS
-from crib_agents.learned.agent import SHIPPED, MonteCarloAgent, by_rules
+from crib_agents.learned.agent import MonteCarloAgent, by_rules, shipped
 from crib_agents.learned.two_hand import FAMILY
 from crib_agents.learned.weights import Weights
 from crib_env.answers import one_or_many
@@ -17,12 +16,6 @@ from crib_env.arrays import Doubles
 from crib_env.engine.two_hand.records import DEAL
 from crib_env.policy import Act, Actions, Views
 from crib_env.sampling import check_rng
-
-
-@cache
-def shipped_mixed() -> tuple[Weights, ...]:
-    """Return the weights of mixed policies that come with the package, read once in a process."""
-    return tuple(Weights.load(path) for path in sorted(SHIPPED.glob("mixed/*.safetensors")))
 
 
 class MixedAgent(MonteCarloAgent):
@@ -43,7 +36,7 @@ class MixedAgent(MonteCarloAgent):
     acts: ClassVar[dict[str, Act]] = {FAMILY.name: FAMILY.act}
 
     def __init__(self, sets: Sequence[Weights] | None = None, name: str = "learned_mixed") -> None:
-        super().__init__(shipped_mixed() if sets is None else sets, name)
+        super().__init__(shipped("mixed") if sets is None else sets, name)
         if not all(weights.temperature for weights in self.sets):
             raise ValueError("weights of a mixed policy have a temperature above 0, got 0")
 

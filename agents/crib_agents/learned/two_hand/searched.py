@@ -19,7 +19,7 @@ from crib_agents.knowledge.two_hand.holdings import holdings
 from crib_agents.knowledge.two_hand.model import load_for
 from crib_agents.knowledge.two_hand.pegging import POSITION
 from crib_agents.knowledge.two_hand.win_table import group_by_win_table
-from crib_agents.learned.agent import MonteCarloAgent, TakesWeights, by_rules, self_play, shipped
+from crib_agents.learned.agent import MonteCarloAgent, TakesWeights, by_rules, shipped
 from crib_agents.learned.two_hand import FAMILY
 from crib_agents.learned.two_hand.search import search_views
 from crib_agents.learned.weights import Weights
@@ -46,7 +46,7 @@ class SearchedPlay(TakesWeights):
     honours = HONOURS
 
     def __init__(self, sets: Sequence[Weights] | None = None, within: int = WITHIN) -> None:
-        self.sets = (*shipped(), *self_play()) if sets is None else sets
+        self.sets = (*shipped(), *shipped("self_play")) if sets is None else sets
         self.within = within
 
     @one_or_many
